@@ -1,0 +1,40 @@
+"""FullyConnected: the affine map."""
+
+import torch
+import torch.nn.functional as F
+
+from .filling import assign, size
+from .registry import op
+
+
+def bias_unless_no_bias(attrs):
+    """Inputs of the operators whose bias `no_bias` takes away."""
+    return ("data", "weight") if attrs["no_bias"] else ("data", "weight", "bias")
+
+
+def _parameters(attrs, shapes):
+    data = shapes[0]
+    if data:
+        features = size(data[1:]) if attrs["flatten"] else data[-1]
+        assign(shapes, 1, (attrs["num_hidden"], features), "FullyConnected", "weight")
+        if not (len(shapes) > 2 and shapes[2] == (attrs["num_hidden"], 1)):
+            assign(shapes, 2, (attrs["num_hidden"],), "FullyConnected", "bias")
+    return shapes
+
+
+@op("FullyConnected", inputs=bias_unless_no_bias, fill=_parameters)
+def fully_connected(
+    data: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    *,
+    num_hidden: int,
+    no_bias: bool = False,
+    flatten: bool = True,
+):
+    """Each row of `data` times `weight` transposed, plus `bias`. `flatten` makes one row of all but the first axis."""
+    if flatten and data.dim() != 2:
+        data = data.flatten(1) if data.dim() > 1 else data.unsqueeze(1)
+    if bias is not None and bias.dim() > 1:
+        bias = bias.flatten()
+    return F.linear(data, weight, bias)

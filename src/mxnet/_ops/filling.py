@@ -1,0 +1,52 @@
+"""Deduction of input shapes and dtypes: what `fill` and `fill_types` rules are made of."""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from .._core.errors import MXNetError
+
+Shape = tuple[int, ...] | None
+Rule = Callable[[dict[str, Any], list[Any]], list[Any]]
+
+
+def known(shape: Shape) -> bool:
+    """Is every size of the shape known?"""
+    return shape is not None and 0 not in shape
+
+
+def size(sizes: Sequence[int]) -> int:
+    """How many elements; 0 (unknown) if one of the sizes is unknown."""
+    return prod(sizes)
+
+
+def merge(given: Shape, deduced: Sequence[int], operator: str, name: str) -> tuple[int, ...]:
+    """The deduced shape, its unknown sizes taken from the given one; it is an error if the two disagree."""
+    if given is None or given == ():
+        return tuple(deduced)
+    if len(given) != len(deduced) or any(a and b and a != b for a, b in zip(given, deduced, strict=True)):
+        raise MXNetError(
+            f"Shape inconsistent, Provided = {_brackets(given)}, inferred shape={_brackets(deduced)}: "
+            f"input {name} of operator {operator} does not fit its other inputs and attributes"
+        )
+    return tuple(a or b for a, b in zip(given, deduced, strict=True))
+
+
+def assign(shapes: list[Shape], index: int, deduced: Sequence[int], operator: str, name: str) -> None:
+    """Give input number `index` its deduced shape, if the call has that input."""
+    if index < len(shapes):
+        shapes[index] = merge(shapes[index], deduced, operator, name)
+
+
+def parameters_like(position: int) -> Rule:
+    """All floating inputs have the dtype of input `position`; that input takes the first one known."""
+
+    def fill(attrs: dict[str, Any], dtypes: list[Any]) -> list[Any]:
+        first = dtypes[position] or next((d for d in dtypes if d), None)
+        return [d or first for d in dtypes]
+
+    return fill
+
+
+def _brackets(shape: Sequence[int]) -> str:
+    return "[" + ",".join(str(n or -1) for n in shape) + "]"

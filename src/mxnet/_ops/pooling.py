@@ -1,0 +1,219 @@
+"""Pooling over one, two or three space axes, in MXNet's conventions for the last window."""
+
+from math import ceil
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+
+from .._core.errors import MXNetError
+from .activation import require_floating
+from .gradient import with_gradient
+from .layout import channels_last, to_first, to_last
+from .registry import op
+
+_MAX = {2: torch.max_pool2d, 3: torch.max_pool3d}
+_GLOBAL_MAX = {2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}
+_AVERAGE = {2: F.avg_pool2d, 3: F.avg_pool3d}
+
+
+@op("Pooling")
+def pooling(
+    data,
+    *,
+    kernel: tuple = (),
+    pool_type: Literal["avg", "lp", "max", "sum"] = "max",
+    global_pool: bool = False,
+    cudnn_off: bool = False,
+    pooling_convention: Literal["full", "same", "valid"] = "valid",
+    stride: tuple = (),
+    pad: tuple = (),
+    p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: Literal["NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] | None = None,
+):
+    """The maximum, mean, sum or p-norm of windows. `valid` drops a last window that does not fit, `full` keeps it."""
+    require_floating(data, "Pooling")
+    space = data.dim() - 2
+    _check_type(data, kernel, pool_type, p_value, global_pool)
+    last = layout is not None and channels_last(layout, space, "Pooling")
+    if last:
+        data = to_first(data)
+    if global_pool:
+        result = _global(data, pool_type, p_value)
+    else:
+        windows = _Windows(data.shape[2:], kernel, stride, pad, pooling_convention)
+        result = _pool(data, windows, pool_type, p_value, count_include_pad is None or count_include_pad)
+    return to_last(result) if last else result
+
+
+def _check_type(data, kernel, pool_type, p_value, global_pool):
+    space = data.dim() - 2
+    if space not in (1, 2, 3):
+        raise MXNetError(
+            "Pooling: Input data should be 3D in (batch, channel, x) Or 4D in (batch, channel, y, x) "
+            f"Or 5D in (batch, channel, d, y, x), got shape {tuple(data.shape)}"
+        )
+    if not global_pool and len(kernel) != space:
+        raise MXNetError(f"Pooling: kernel {kernel} does not fit input data of shape {tuple(data.shape)}")
+    if pool_type == "lp" and p_value not in (1, 2, 3):
+        raise MXNetError(f"Pooling: p value of {p_value} is not supported yet; p_value must be 1, 2 or 3")
+
+
+class _Windows:
+    """Where the windows lie: kernel, stride and padding of each space axis, and how many windows it has."""
+
+    def __init__(self, sizes, kernel, stride, pad, convention):
+        self.sizes, self.kernel, self.convention = tuple(sizes), kernel, convention
+        self.stride = stride or (1,) * len(kernel)
+        self.pad = pad or (0,) * len(kernel)
+        if not len(self.kernel) == len(self.stride) == len(self.pad):
+            raise MXNetError(f"stride {stride} and pad {pad} must have the same length as kernel {kernel}")
+        self.count = [self._number(*axis) for axis in self.axes()]
+
+    def axes(self):
+        return zip(self.sizes, self.kernel, self.stride, self.pad, strict=True)
+
+    def _number(self, size, kernel, stride, pad):
+        room = size + 2 * pad - kernel
+        if room < 0:
+            raise MXNetError(f"Pooling: kernel size ({kernel}) exceeds input ({size} padded to {size + 2 * pad})")
+        if self.convention == "same":
+            return ceil(size / stride)
+        return 1 + (ceil(room / stride) if self.convention == "full" else room // stride)
+
+    def native(self):
+        """torch limits the padding to half the kernel."""
+        return self.convention != "same" and all(2 * p <= k for p, k in zip(self.pad, self.kernel, strict=True))
+
+    def overhang(self):
+        """Per axis: how far the last window reaches beyond the padded data."""
+        axes = zip(self.count, self.sizes, self.kernel, self.stride, self.pad, strict=True)
+        return [max(0, (c - 1) * s + k - n - 2 * p) for c, n, k, s, p in axes]
+
+
+def _pool(data, windows, pool_type, p_value, include_pad):
+    if len(windows.kernel) == 1:
+        flat = _Windows((1, *windows.sizes), (1, *windows.kernel), (1, *windows.stride), (0, *windows.pad), "valid")
+        flat.convention, flat.count = windows.convention, [1, *windows.count]
+        return _pool(data.unsqueeze(2), flat, pool_type, p_value, include_pad).squeeze(2)
+    if pool_type == "max":
+        return _max(data, windows)
+    if pool_type == "avg":
+        return _average(data, windows, include_pad)
+    if pool_type == "sum":
+        return _sum(data, windows)
+    return _root(_sum(data**p_value, windows), p_value)
+
+
+def _max(data, windows):
+    pool, space = _MAX[len(windows.kernel)], len(windows.kernel)
+    if not windows.native():
+        data = F.pad(data, _padding(windows), value=-torch.inf)
+        return pool(data, windows.kernel, windows.stride)
+    result = pool(data, windows.kernel, windows.stride, windows.pad, 1, windows.convention == "full")
+    return _completed(result, windows, torch.finfo(data.dtype).min, space)
+
+
+def _average(data, windows, include_pad):
+    if not windows.native():
+        return _sum(data, windows) / _window_sizes(data, windows, include_pad)
+    pool, full = _AVERAGE[len(windows.kernel)], windows.convention == "full"
+    result = pool(data, windows.kernel, windows.stride, windows.pad, full, include_pad)
+    return _completed(result, windows, 0, len(windows.kernel))
+
+
+def _sum(data, windows):
+    pool, full = _AVERAGE[len(windows.kernel)], windows.convention == "full"
+    if not windows.native():
+        data = F.pad(data, _padding(windows))
+        return pool(data, windows.kernel, windows.stride, divisor_override=1)
+    result = pool(data, windows.kernel, windows.stride, windows.pad, full, divisor_override=1)
+    return _completed(result, windows, 0, len(windows.kernel))
+
+
+def _completed(result, windows, value, space):
+    """torch drops a last window that lies wholly in the padding; MXNet keeps it, empty."""
+    if windows.convention != "full":
+        return result
+    missing = [c - n for c, n in zip(windows.count, result.shape[-space:], strict=True)]
+    return F.pad(result, [x for m in reversed(missing) for x in (0, m)], value=value) if any(missing) else result
+
+
+def _padding(windows):
+    over = windows.overhang()
+    if windows.convention == "same":
+        before = [o // 2 for o in over]
+        pairs = [(b, o - b) for b, o in zip(before, over, strict=True)]
+    else:
+        pairs = [(p, p + o) for p, o in zip(windows.pad, over, strict=True)]
+    return [x for pair in reversed(pairs) for x in pair]
+
+
+def _window_sizes(data, windows, include_pad):
+    """How many elements each window has: padding counts where `include_pad`, what lies beyond it never."""
+    ones = torch.ones((1, 1, *windows.sizes), dtype=data.dtype, device=data.device)
+    if include_pad:
+        ones = F.pad(ones, [x for p in reversed(windows.pad) for x in (p, p)], value=1)
+        over = [x for o in reversed(windows.overhang()) for x in (0, o)]
+    else:
+        over = _padding(windows)
+    pool = _AVERAGE[len(windows.kernel)]
+    return pool(F.pad(ones, over), windows.kernel, windows.stride, divisor_override=1).clamp_min(1)
+
+
+def _root(total, p):
+    """The p-th root, of negative sums too; where the sum is zero the gradient is zero."""
+    zero = total == 0
+    base = torch.where(zero, 1, total)
+    return torch.where(zero, 0, base.abs() ** (1 / p) * base.sign())
+
+
+def _global(data, pool_type, p_value):
+    axes = list(range(2, data.dim()))
+    if pool_type == "avg":
+        return data.mean(axes, keepdim=True)
+    if pool_type == "sum":
+        return data.sum(axes, keepdim=True)
+    if pool_type == "lp":
+        return _root((data**p_value).sum(axes, keepdim=True), p_value)
+    if data.dim() == 3:
+        return F.adaptive_max_pool1d(data, 1)
+    return _GLOBAL_MAX[data.dim() - 2](data, 1)
+
+
+@op("Pooling_v1")
+def pooling_v1(
+    data,
+    *,
+    kernel: tuple = (),
+    pool_type: Literal["avg", "max", "sum"] = "max",
+    global_pool: bool = False,
+    pooling_convention: Literal["full", "valid"] = "valid",
+    stride: tuple = (),
+    pad: tuple = (),
+):
+    """The older Pooling: padding counts as zeros in the maximum and in the mean, all tied maxima get the gradient."""
+    space = data.dim() - 2
+    if global_pool:
+        kernel, stride, pad = tuple(data.shape[2:]), (), ()
+    _check_type(data, kernel, pool_type, None, global_pool)
+    windows = _Windows(data.shape[2:], kernel, stride, pad, pooling_convention)
+    over = [x for o in reversed(windows.overhang()) for x in (0, o)]
+    data = F.pad(data, [x for p in reversed(windows.pad) for x in (p, p)]) if any(windows.pad) else data
+    if any(over):
+        data = F.pad(data, over, value=-torch.inf if pool_type == "max" else 0)
+    for axis, (k, s) in enumerate(zip(windows.kernel, windows.stride, strict=True), 2):
+        data = data.unfold(axis, k, s)
+    patches = data.flatten(-space)
+    if pool_type == "max":
+        return with_gradient(_window_max, _tied_gradient, patches)
+    return patches.mean(-1) if pool_type == "avg" else patches.sum(-1)
+
+
+def _window_max(patches):
+    return patches.amax(-1)
+
+
+def _tied_gradient(inputs, outputs, heads):
+    return (inputs[0] == outputs[0].unsqueeze(-1)) * heads[0].unsqueeze(-1)

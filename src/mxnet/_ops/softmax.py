@@ -1,0 +1,112 @@
+"""Softmax and its relatives that differentiate as written."""
+
+from typing import Literal
+
+import torch
+
+from .._core.errors import MXNetError
+from .activation import require_floating
+from .dtypes import torch_dtype
+from .filling import assign
+from .gradient import with_gradient
+from .registry import op
+
+Precision = Literal["float16", "float32", "float64"]
+
+
+def _length_input(attrs):
+    return ("data", "length") if attrs["use_length"] else ("data",)
+
+
+def _length_shape(attrs, shapes):
+    if len(shapes) > 1 and shapes[0]:
+        axis = _axis(attrs["axis"], len(shapes[0]))
+        assign(shapes, 1, shapes[0][:axis] + shapes[0][axis + 1 :], "softmax", "length")
+    return shapes
+
+
+def _axis(axis, dims):
+    if not -dims <= axis < dims:
+        raise MXNetError(f"axis {axis} exceeds the input dimension of {dims}")
+    return axis % dims
+
+
+def _prepared(data, axis, temperature, operator):
+    require_floating(data, operator)
+    if not -data.dim() <= axis < data.dim():
+        _axis(axis, data.dim())
+    return data if temperature is None or temperature == 1 else data / temperature
+
+
+def _result_type(dtype):
+    return None if dtype is None else torch_dtype(dtype)
+
+
+@op("softmax", inputs=_length_input, fill=_length_shape, dtype="any")
+def softmax(
+    data,
+    length=None,
+    *,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Precision | None = None,
+    use_length: bool | None = False,
+):
+    """exp(x) along `axis`, divided by its sum; positions from `length` on get no share."""
+    data = _prepared(data, axis, temperature, "softmax")
+    if length is None:
+        return torch.softmax(data, axis, _result_type(dtype))
+    return _masked_softmax(data, length, axis, _result_type(dtype))
+
+
+def _masked_softmax(data, length, axis, dtype):
+    if length.is_floating_point():
+        name = str(length.dtype).removeprefix("torch.")
+        raise MXNetError(f"This operation only support integer types, not {name}: the length of operator softmax")
+    axis = axis % data.dim()
+    steps = torch.arange(data.shape[axis], device=data.device).view([-1] + [1] * (data.dim() - axis - 1))
+    outside = steps >= length.unsqueeze(axis)
+    result = torch.softmax(data.masked_fill(outside, -torch.inf), axis, dtype)
+    return result.masked_fill(outside, 0)  # a length of zero leaves only minus infinities, whose softmax is NaN
+
+
+@op("softmin")
+def softmin(
+    data,
+    *,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Precision | None = None,
+    use_length: bool | None = False,
+):
+    """Softmax of the negated input."""
+    return torch.softmax(-_prepared(data, axis, temperature, "softmin"), axis, _result_type(dtype))
+
+
+@op("log_softmax")
+def log_softmax(
+    data,
+    *,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Precision | None = None,
+    use_length: bool | None = False,
+):
+    """Logarithm of the softmax, computed without forming the softmax."""
+    return torch.log_softmax(_prepared(data, axis, temperature, "log_softmax"), axis, _result_type(dtype))
+
+
+@op("SoftmaxActivation", shape="same")
+def softmax_activation(data, *, mode: Literal["channel", "instance"] = "instance"):
+    """Softmax of each instance (over its last axis), or over the channels at each position."""
+    require_floating(data, "SoftmaxActivation")
+    if mode == "channel" and data.dim() < 3:
+        raise MXNetError("Input need to have a least 3 dimensions when mode=channel, in operator SoftmaxActivation")
+    axis = 1 if mode == "channel" else -1
+    return with_gradient(lambda data: torch.softmax(data, axis), _channel_gradient, data)
+
+
+def _channel_gradient(inputs, outputs, heads):
+    """MXNet differentiates both modes as if they were `channel`; for matrices that is the same."""
+    output, head = outputs[0], heads[0]
+    return output * (head - (head * output).sum(min(1, output.dim() - 1), keepdim=True))
