@@ -1,0 +1,65 @@
+"""ReMX: Apache MXNet's Python API on PyTorch's engine. Everything loads when it is first used."""
+
+import sys as _sys
+from importlib import import_module as _import_module
+
+from ._core.conflict import check as _check
+
+_check(__file__)
+
+__version__ = "1.9.1"
+__remx_version__ = "0.1.0"
+
+_SUBMODULES = {
+    name: name
+    for name in (
+        "attribute autograd base callback context contrib deploy engine error executor executor_manager gluon image"
+        " initializer io kvstore libinfo library log lr_scheduler metric misc model module monitor name ndarray numpy"
+        " numpy_extension onnx operator optimizer profiler random recordio registry rnn runtime symbol test_utils util"
+        " visualization"
+    ).split()
+}
+_ALIASES = {
+    "nd": "ndarray", "sym": "symbol", "init": "initializer", "mod": "module", "kv": "kvstore", "kvs": "kvstore",
+    "viz": "visualization", "mon": "monitor", "img": "image", "rnd": "random", "np": "numpy", "npx": "numpy_extension",
+    "th": "torch",
+}  # fmt: skip
+_NAMES = {
+    "AttrScope": "attribute",
+    "Context": "context",
+    "MXNetError": "base",
+    "NameManager": "name",
+    "NDArray": "ndarray",
+    "Symbol": "symbol",
+    "cpu": "context",
+    "cpu_pinned": "context",
+    "current_context": "context",
+    "gpu": "context",
+    "gpu_memory_info": "context",
+    "num_gpus": "context",
+    **dict.fromkeys(
+        (
+            "is_np_array is_np_shape np_array np_shape set_np_shape use_np use_np_array use_np_shape set_np reset_np"
+        ).split(),
+        "util",
+    ),
+}
+_NAMES.pop("NDArray")
+_NAMES.pop("Symbol")
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return _import_module(f".{name}", __name__)
+    if name in _ALIASES:
+        value = _import_module(f".{_ALIASES[name]}", __name__)
+    elif name in _NAMES:
+        value = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
+    else:
+        raise AttributeError(f"module 'mxnet' has no attribute '{name}'")
+    setattr(_sys.modules[__name__], name, value)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_SUBMODULES, *_ALIASES, *_NAMES})

@@ -1,0 +1,192 @@
+"""Operator attributes: one reader for what Python code passes and what a `-symbol.json` holds.
+
+An operator's keyword-only parameters are its attributes; their annotations say what is accepted:
+`int`, `float`, `bool`, `str`, `tuple` (MXNet's Shape), `Floats`, `Dtype`, `Literal[...]` (an enumeration),
+each optionally `| None`.
+"""
+
+import ast
+import numbers
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .dtypes import dtype_name
+from .errors import MXNetError
+
+
+class Floats(tuple[float, ...]):
+    """Annotation: a tuple of real numbers."""
+
+
+class Dtype(str):
+    """Annotation: a data type, as its canonical name."""
+
+
+class _Null:
+    """MXNet's mark for an attribute that was not given; `None` is a value some attributes take."""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "_Null"
+
+    def __reduce__(self) -> str:
+        return "NULL"
+
+
+NULL = _Null()
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def literal(text: str) -> object:
+    """A Python literal out of a string; words of other languages (`true`, `none`) are understood."""
+    word = text.strip()
+    if word.lower() in _WORDS:
+        return _WORDS[word.lower()]
+    try:
+        return ast.literal_eval(word.replace("L", "")) if word[:1] in "([" else ast.literal_eval(word)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        if word.startswith("(") or word.startswith("["):
+            parts = [p for p in word.strip("()[]").split(",") if p.strip()]
+            return tuple(literal(p) for p in parts)
+        try:
+            return float(word)  # inf, nan, 1e-5f
+        except ValueError:
+            raise ValueError(text) from None
+
+
+def _integer(value: object) -> int:
+    if type(value) is int:
+        return value
+    if isinstance(value, str):
+        value = literal(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real) and float(value).is_integer():
+        return int(value)
+    return _scalar(value, int)
+
+
+def _real(value: object) -> float:
+    if type(value) is float:
+        return value
+    if isinstance(value, str):
+        value = literal(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    return _scalar(value, float)
+
+
+def _scalar(value: object, kind: type) -> typing.Any:
+    """One-element arrays count as numbers, as they do when Python formats them."""
+    item = getattr(value, "item", None) or getattr(value, "asscalar", None)
+    if item is None:
+        raise ValueError(value)
+    number = item()
+    if not isinstance(number, numbers.Real) or (kind is int and not float(number).is_integer()):
+        raise ValueError(value)
+    return kind(number)
+
+
+def _boolean(value: object) -> bool:
+    if type(value) is bool:
+        return value
+    if isinstance(value, str):
+        value = literal(value)
+    if isinstance(value, (bool, numbers.Real)) or type(value).__name__ == "bool_":
+        return bool(value)
+    raise ValueError(value)
+
+
+def _items(value: object) -> tuple[object, ...]:
+    if isinstance(value, str):
+        value = literal(value)
+    if isinstance(value, numbers.Number):
+        return (value,)
+    return tuple(value)  # type: ignore[arg-type]
+
+
+def _shape(value: object) -> tuple[int | None, ...]:
+    return tuple(None if v is None or v == "None" else _integer(v) for v in _items(value))
+
+
+def _reals(value: object) -> tuple[float, ...]:
+    return tuple(_real(v) for v in _items(value))
+
+
+def _string(value: object) -> str:
+    return str(value)
+
+
+_READERS: dict[object, tuple[str, Callable[[object], object]]] = {
+    int: ("int", _integer),
+    float: ("float", _real),
+    bool: ("boolean", _boolean),
+    str: ("string", _string),
+    tuple: ("Shape(tuple)", _shape),
+    Floats: ("tuple of <float>", _reals),
+    Dtype: ("dtype", dtype_name),
+}
+
+
+@dataclass(frozen=True)
+class Attr:
+    """One attribute: its name, MXNet's word for its type, how to read a value, its default."""
+
+    name: str
+    kind: str
+    read: Callable[[object], object]
+    default: object
+    required: bool
+
+    def describe(self) -> str:
+        tail = "required" if self.required else f"optional, default={self.default!r}"
+        return f"{self.name} : {self.kind}, {tail}"
+
+    def parse(self, value: object, operator: str) -> object:
+        try:
+            return self.read(value)
+        except (ValueError, TypeError):
+            raise MXNetError(
+                f"Invalid Parameter format for {self.name} expect {self.kind} but value='{value}', "
+                f"in operator {operator}"
+            ) from None
+
+
+def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
+    def reader(value: object) -> object:
+        return None if value is None or value == "None" else read(value)
+
+    return reader
+
+
+def _choice(names: tuple[str, ...]) -> Callable[[object], object]:
+    def reader(value: object) -> object:
+        text = str(value)
+        if text not in names:
+            raise ValueError(text)
+        return text
+
+    return reader
+
+
+def attribute(name: str, annotation: object, default: object, required: bool) -> Attr:
+    """The `Attr` that an operator's parameter declares."""
+    optional = False
+    if isinstance(annotation, types.UnionType):
+        parts = [a for a in typing.get_args(annotation) if a is not type(None)]
+        optional, annotation = len(parts) < len(typing.get_args(annotation)), parts[0]
+    elif typing.get_origin(annotation) is typing.Union:
+        parts = [a for a in typing.get_args(annotation) if a is not type(None)]
+        optional, annotation = True, parts[0]
+    if typing.get_origin(annotation) is typing.Literal:
+        names = tuple(str(a) for a in typing.get_args(annotation))
+        kind, read = "{" + ", ".join(repr(n) for n in names) + "}", _choice(names)
+    else:
+        kind, read = _READERS[annotation]
+    if optional:
+        kind, read = f"{kind} or None", _optional(read)
+    return Attr(name, kind, read, default, required)

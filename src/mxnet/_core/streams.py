@@ -1,0 +1,239 @@
+"""MXNet's random streams on the CPU: what each device draws after `mx.random.seed`, number for number.
+
+A device owns two resources. The *parallel* one is 1,024 mt19937 engines; N samples are split over
+min(ceil(N/64), 1024) of them in contiguous chunks. It feeds uniform, normal, randint, exponential, gamma, poisson,
+the negative binomials and `sample_unique_zipfian`. The *serial* one is a single mt19937; it feeds multinomial, shuffle
+and the random image operators. All `cpu(i)` share one device, as in MXNet; each `gpu(i)` has its own.
+
+Equal to MXNet 1.9.1 bit for bit: uniform, randint, multinomial, zipfian, exponential, and shuffle where MXNet itself
+does not depend on the number of threads. The rest follow the same algorithm on the same words; a last bit may differ
+where the C library's logarithm rounds otherwise (normal: at most 2 ulp).
+"""
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from . import samplers
+from .engines import GROUP, Bank
+
+ENGINES, PER_ENGINE = 1024, 64
+MAGIC = 127  # MXNet spreads neighbouring seeds by this factor
+COLUMNS = 2048  # samples per engine in one pass: keeps the temporaries in the cache
+
+
+def engine_seed(seed: int, device_id: int = 0) -> int:
+    """The seed of a device's first engine."""
+    return (device_id + MAGIC * seed) & 0xFFFFFFFF
+
+
+class Stream:
+    """The random numbers of one device. Every method draws under a lock, so threads share it safely."""
+
+    def __init__(self, device_id: int = 0, seed: int = 0) -> None:
+        self.lock = threading.RLock()
+        self.device_id = device_id
+        self.parallel, self.serial = Bank(ENGINES, 0), Bank(1, 0)
+        self.generation = 0  # grows with every seeding: generators derived from this stream notice
+        self.reseed(seed)
+
+    def reseed(self, seed: int, spread: bool = True) -> None:
+        """Seed both resources; `spread` adds the device's number, so devices differ."""
+        with self.lock:
+            self.seed = engine_seed(seed, self.device_id if spread else 0)
+            self.parallel.reseed(self.seed)
+            self.serial.reseed(self.seed)
+            self.generation += 1
+
+    def get_state(self) -> dict[str, object]:
+        """All that is needed to continue later: plain values and NumPy arrays."""
+        with self.lock:
+            return {"seed": self.seed, "parallel": self.parallel.get_state(), "serial": self.serial.get_state()}
+
+    def set_state(self, state: dict[str, object]) -> None:
+        """Continue from what `get_state` returned."""
+        with self.lock:
+            self.parallel.set_state(state["parallel"])  # type: ignore[arg-type]
+            self.serial.set_state(state["serial"])  # type: ignore[arg-type]
+            self.seed = int(state["seed"])  # type: ignore[call-overload]
+            self.generation += 1
+
+    def fork_lock(self) -> None:
+        """Replace a lock that another thread may have held while this process was forked."""
+        self.lock = threading.RLock()
+
+    # -- the parallel resource ---------------------------------------------------------------------------------------
+
+    def _split(self, size: int, out: np.ndarray, draw: Callable[[int, int, slice, np.ndarray], None]) -> None:
+        """Let `draw(first, stop, columns, part)` fill `out` chunk by chunk, as MXNet's threads would."""
+        if size == 0:
+            return
+        step = -(-size // min(-(-size // PER_ENGINE), ENGINES))
+        full, rest = divmod(size, step)
+        whole = out[: full * step].reshape(full, step)
+        for first in range(0, full, GROUP):
+            stop = min(first + GROUP, full)
+            for left in range(0, step, COLUMNS):
+                columns = slice(left, min(left + COLUMNS, step))
+                draw(first, stop, columns, whole[first:stop, columns])
+        if rest:
+            draw(full, full + 1, slice(0, rest), out[full * step :].reshape(1, rest))
+
+    def uniform(self, low: object, high: object, size: int, dtype: str) -> np.ndarray:
+        """`size` numbers in [low, high); the bounds are scalars or arrays of which each serves an equal share."""
+        low, span = samplers.uniform_parameters(low, high, size, dtype)
+
+        def draw(first: int, stop: int, columns: slice, part: np.ndarray) -> None:
+            samplers.uniform(self.parallel, first, stop, part)
+
+        with self.lock:
+            unit = np.empty(size, samplers.working(dtype))
+            self._split(size, unit, draw)
+        return samplers.affine(unit, span, low, dtype)
+
+    def normal(self, loc: object, scale: object, size: int, dtype: str) -> np.ndarray:
+        """`size` numbers of the normal distribution."""
+        loc, scale = samplers.parameters((loc, scale), size, dtype)
+
+        def draw(first: int, stop: int, columns: slice, part: np.ndarray) -> None:
+            samplers.normal(self.parallel, first, stop, part)
+
+        with self.lock:
+            unit = np.empty(size, samplers.working(dtype))
+            self._split(size, unit, draw)
+        return samplers.affine(unit, scale, loc, dtype)
+
+    def exponential(self, lam: object, size: int, dtype: str) -> np.ndarray:
+        """`size` waiting times at rate `lam`."""
+        unit = self.uniform(0.0, 1.0, size, "float64" if dtype != "float32" else dtype)
+        (rate,) = samplers.expand((lam,), size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (-np.log(1.0 - unit.astype(np.float64)) / rate).astype(dtype)
+
+    def randint(self, low: object, high: object, size: int, dtype: str) -> np.ndarray:
+        """`size` integers in [low, high), two words each, folded as MXNet folds them."""
+        folded = np.empty(size, np.int64)
+
+        def draw(first: int, stop: int, columns: slice, part: np.ndarray) -> None:
+            words = self.parallel.take(first, stop, 2 * part.shape[1]).astype(np.int64)
+            np.add(words[:, 0::2] << 31, words[:, 1::2], out=part)
+
+        with self.lock:
+            self._split(size, folded, draw)
+        low, high = samplers.expand((low, high), size)
+        return (low + np.fmod(folded, np.subtract(high, low))).astype(dtype)
+
+    def _machine(self, make: Callable[..., samplers.Machine], parameters: tuple[object, ...], size: int, dtype: str):
+        """Samples by rejection: every engine steps through its chunk on its own."""
+        out = np.empty(size, np.float64 if dtype == "float64" else np.float32)
+        spread = samplers.expand(parameters, size)
+        with self.lock:
+            if size:
+                step = -(-size // min(-(-size // PER_ENGINE), ENGINES))
+                samplers.run(self.parallel, make, spread, step, out)
+        return out.astype(dtype)
+
+    def gamma(self, alpha: object, beta: object, size: int, dtype: str) -> np.ndarray:
+        """`size` numbers of the gamma distribution of shape `alpha` and scale `beta`."""
+        kind = np.float64 if dtype == "float64" else np.float32
+        return self._machine(lambda draws: samplers.Gamma(draws, kind), (alpha, beta), size, dtype)
+
+    def poisson(self, lam: object, size: int, dtype: str) -> np.ndarray:
+        """`size` counts at rate `lam`."""
+        return self._machine(samplers.Poisson, (lam,), size, dtype)
+
+    def negative_binomial(self, k: object, p: object, size: int, dtype: str) -> np.ndarray:
+        """`size` counts of failures before the `k`-th success, each with probability `p`."""
+        k, p = np.asarray(k, np.float32), np.asarray(p, np.float32)
+        with np.errstate(divide="ignore"):
+            beta = ((1.0 - p.astype(np.float64)) / p).astype(np.float32)
+        return self._machine(samplers.GammaPoisson, (k, beta, np.float32(0)), size, dtype)
+
+    def generalized_negative_binomial(self, mu: object, alpha: object, size: int, dtype: str) -> np.ndarray:
+        """`size` counts of mean `mu` and dispersion `alpha`; no dispersion is Poisson."""
+        mu, alpha = np.asarray(mu, np.float32), np.asarray(alpha, np.float32)
+        with np.errstate(divide="ignore"):
+            shape, scale = np.float32(1) / alpha, alpha * mu
+        fixed = np.where(alpha == 0, mu, np.float32(np.nan))
+        return self._machine(samplers.GammaPoisson, (shape, scale, fixed), size, dtype)
+
+    def unique_zipfian(self, range_max: int, rows: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """For each row `number` different classes, frequent ones first by chance, and how many tries it took."""
+        samples, tries = np.empty((rows, number), np.int64), np.zeros(rows, np.int64)
+        if number and rows:
+            step = -(-rows // min(rows, ENGINES))
+            with self.lock:
+                for row in range(rows):
+                    tries[row] = samplers.zipfian(self.parallel, row // step, range_max, samples[row])
+        return samples, tries
+
+    # -- the serial resource -----------------------------------------------------------------------------------------
+
+    def serial_uniform(self, size: int, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+        """`size` float32 numbers in [low, high) from the device's single engine."""
+        unit = np.empty((1, size), np.float32)
+        with self.lock:
+            samplers.uniform(self.serial, 0, 1, unit)
+        return unit[0] * (np.float32(high) - np.float32(low)) + np.float32(low)
+
+    def serial_normal(self, size: int, loc: float = 0.0, scale: float = 1.0) -> np.ndarray:
+        """`size` float32 normal numbers from the single engine, both values of each pair used."""
+        with self.lock:
+            return samplers.normal_pairs(self.serial, size) * np.float32(scale) + np.float32(loc)
+
+    def below(self, limits: np.ndarray) -> np.ndarray:
+        """A uniform integer below each of `limits`, in order, from the single engine."""
+        with self.lock:
+            return samplers.below(self.serial, np.asarray(limits, np.int64))
+
+    def permutation(self, size: int, sweep_up: bool) -> np.ndarray:
+        """The order in which MXNet's shuffle leaves `size` items; vectors are swept upwards, rows downwards."""
+        positions = range(1, size) if sweep_up else range(size - 1, 0, -1)
+        order = list(range(size))
+        for i, j in zip(positions, self.below(np.array(positions, np.int64) + 1).tolist(), strict=True):
+            order[i], order[j] = order[j], order[i]
+        return np.array(order, np.int64)
+
+
+_STREAMS: dict[tuple[str, int], Stream] = {}
+_GUARD = threading.Lock()
+_SEED = 0
+
+
+def stream(device_type: str = "cpu", device_id: int = 0) -> Stream:
+    """The stream of a device; `cpu`, `cpu_pinned` and `cpu_shared` of any number are one device."""
+    key = ("cpu", 0) if device_type.startswith("cpu") else (device_type, device_id)
+    found = _STREAMS.get(key)
+    if found is None:
+        with _GUARD:
+            found = _STREAMS.setdefault(key, Stream(key[1], _SEED))
+    return found
+
+
+def seed_all(seed: int) -> None:
+    """Seed every device, those that are not in use yet included."""
+    global _SEED
+    _SEED = seed
+    with _GUARD:
+        for each in _STREAMS.values():
+            each.reseed(seed)
+
+
+def seed_device(seed: int, device_type: str, device_id: int) -> None:
+    """Seed one device so that it draws the same numbers whatever its number is."""
+    stream(device_type, device_id).reseed(seed, spread=False)
+
+
+def get_state() -> dict[str, object]:
+    """The state of all streams, for a checkpoint."""
+    states = {f"{kind}({number})": each.get_state() for (kind, number), each in list(_STREAMS.items())}
+    return {"seed": _SEED, "streams": states}
+
+
+def set_state(state: dict[str, object]) -> None:
+    """Continue all streams from what `get_state` returned."""
+    seed_all(int(state["seed"]))  # type: ignore[call-overload]
+    for name, each in state["streams"].items():  # type: ignore[attr-defined]
+        kind, number = name.rstrip(")").split("(")
+        stream(kind, int(number)).set_state(each)

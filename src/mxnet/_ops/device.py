@@ -1,0 +1,29 @@
+"""Where a context's tensors live in torch."""
+
+import torch
+
+from .._core.errors import MXNetError
+from ..context import Context, virtual_gpus
+
+
+def torch_device(ctx: Context) -> torch.device:
+    """The torch device behind a context; virtual GPUs are the CPU."""
+    device = ctx._torch
+    if device is None:
+        device = ctx._torch = _find(ctx)
+    return device
+
+
+def _find(ctx: Context) -> torch.device:
+    if ctx.device_type != "gpu":
+        return torch.device("cpu")
+    if torch.cuda.is_available() and ctx.device_id < torch.cuda.device_count():
+        return torch.device("cuda", ctx.device_id)
+    if torch.backends.mps.is_available() and ctx.device_id == 0:
+        return torch.device("mps")
+    if ctx.device_id < virtual_gpus():
+        return torch.device("cpu")
+    raise MXNetError(
+        f"{ctx} is not available: this machine has no such GPU; use mx.cpu(), "
+        "or set MXNET_VIRTUAL_GPUS=2 to run GPU code on the CPU"
+    )

@@ -1,0 +1,48 @@
+"""Gradients that differ from torch's own: one rule class for all operators that need one."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+
+class _Rule(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, forward: Callable[..., Any], backward: Callable[..., Any], *inputs: Any) -> Any:
+        result = forward(*inputs)
+        outputs = result if isinstance(result, tuple) else (result,)
+        ctx.rule, ctx.number = backward, len(inputs)
+        ctx.save_for_backward(*inputs, *outputs)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *heads: torch.Tensor) -> Any:
+        saved = ctx.saved_tensors
+        grads = ctx.rule(saved[: ctx.number], saved[ctx.number :], heads)
+        if not isinstance(grads, (tuple, list)):
+            grads = (grads,)
+        return (None, None, *grads, *[None] * (ctx.number - len(grads)))
+
+
+def with_gradient(
+    forward: Callable[..., Any],
+    backward: Callable[[Sequence[torch.Tensor], Sequence[torch.Tensor], Sequence[torch.Tensor]], Any],
+    *inputs: torch.Tensor | None,
+) -> Any:
+    """`forward(*inputs)`, differentiated by `backward(inputs, outputs, heads)`.
+
+    `backward` returns a gradient (or None) per input; missing ones are None. Attributes belong in the two closures,
+    tensors must come through `inputs`: the rule saves them, and a closure over them would keep the graph alive.
+    """
+    if not torch.is_grad_enabled() or not any(t is not None and t.requires_grad for t in inputs):
+        return forward(*inputs)
+    return _Rule.apply(forward, backward, *inputs)
+
+
+def _zeros(inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], heads: Sequence[torch.Tensor]) -> Any:
+    return [None if t is None else torch.zeros_like(t) for t in inputs]
+
+
+def without_gradient(forward: Callable[..., Any], *inputs: torch.Tensor | None) -> Any:
+    """`forward(*inputs)` whose gradient is zero. MXNet delivers those zeros, so the result stays part of the graph."""
+    return with_gradient(forward, _zeros, *inputs)

@@ -1,0 +1,177 @@
+"""Shapes and dtypes of one operator's inputs and outputs, without computing: its declarations, else a run on `meta`.
+
+A shape is a tuple or None (nothing known); a size of 0 is unknown. Unknown sizes are found by running the function
+twice with two different primes in their place: an output size that moves is unknown, one that stays is known.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .._core.errors import MXNetError
+from .dtypes import NAME, TORCH
+from .registry import Attrs, Op
+
+Shape = tuple[int, ...]
+PRIMES = ((7919, 7927, 7933, 7937), (6007, 6011, 6029, 6037))
+_MEMO: dict[Any, Any] = {}
+# What a function may raise when the sizes or types it got cannot be combined.
+_REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError)
+
+
+def known(shape: Shape | None) -> bool:
+    """Is every size there?"""
+    return shape is not None and all(s > 0 for s in shape)
+
+
+def unify(a: Shape | None, b: Shape | None, where: str) -> Shape | None:
+    """What two partial shapes say together."""
+    if a is None or b is None:
+        return b if a is None else a
+    if len(a) != len(b) or any(x and y and x != y for x, y in zip(a, b, strict=False)):
+        raise MXNetError(f"{where}: expected shape {list(a)}, got {list(b)}")
+    return tuple(x or y for x, y in zip(a, b, strict=True))
+
+
+def _broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
+    if any(s is None for s in shapes):
+        return None
+    given = [s for s in shapes if s is not None]
+    ndim = max(len(s) for s in given)
+    result: list[int] = []
+    for axis in range(ndim):
+        sizes = {s[axis - ndim + len(s)] for s in given if axis - ndim + len(s) >= 0}
+        large = {s for s in sizes if s > 1}
+        if len(large) > 1:
+            shown = " ".join("[" + ",".join(map(str, s)) + "]" for s in given)
+            raise MXNetError(f"operands could not be broadcast together with shapes {shown}")
+        result.append(large.pop() if large else 0 if 0 in sizes else 1)
+    return tuple(result)
+
+
+def infer_shape(
+    op: Op, attrs: Attrs, shapes: Sequence[Shape | None], dtypes: Sequence[str | None] = ()
+) -> tuple[list[Shape | None], list[Shape | None]]:
+    """Completed input shapes and the output shapes; None where nothing can be said yet. `attrs` are parsed."""
+    inputs = list(shapes)
+    if op.fill is not None:
+        filled = op.fill(op.full(attrs), list(inputs))
+        names = op.input_names(attrs, len(inputs))
+        inputs = [unify(a, b, f"{op.name}, input {n}") for a, b, n in zip(inputs, filled, names, strict=True)]
+    count = len(op.output_names(attrs))
+    if op.shape == "same":
+        merged: Shape | None = None
+        for i, s in enumerate(inputs):
+            merged = unify(merged, s, f"{op.name}, input {i}")
+        return [merged] * len(inputs), [merged] * count
+    if op.shape == "broadcast":
+        return inputs, [_broadcast(inputs)] * count
+    if callable(op.shape):
+        return inputs, list(op.shape(op.full(attrs), list(inputs)))
+    if any(s is None for s in inputs):
+        return inputs, [None] * count
+    return inputs, _by_running(op, attrs, inputs, dtypes, count)
+
+
+def _by_running(
+    op: Op, attrs: Attrs, shapes: Sequence[Shape | None], dtypes: Sequence[str | None], count: int
+) -> list[Shape | None]:
+    whole = all(known(s) for s in shapes)
+    try:
+        first = _run(op, attrs, _with_primes(shapes, PRIMES[0]), dtypes)
+    except MXNetError:
+        if whole:
+            raise
+        return [None] * count
+    if whole:
+        return [s for s, _ in first]
+    try:
+        second = _run(op, attrs, _with_primes(shapes, PRIMES[1]), dtypes)
+    except MXNetError:
+        return [None] * count
+    return [_stable(a, b) for (a, _), (b, _) in zip(first, second, strict=True)]
+
+
+def _stable(a: Shape, b: Shape) -> Shape | None:
+    return tuple(x if x == y else 0 for x, y in zip(a, b, strict=True)) if len(a) == len(b) else None
+
+
+def _with_primes(shapes: Sequence[Shape | None], primes: tuple[int, ...]) -> tuple[Shape, ...]:
+    return tuple(tuple(s or primes[i % len(primes)] for i, s in enumerate(shape or ())) for shape in shapes)
+
+
+def _key(value: Any) -> Any:
+    return tuple(_key(v) for v in value) if isinstance(value, (list, tuple)) else value
+
+
+def _run(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], dtypes: Sequence[str | None]) -> list[tuple[Shape, str]]:
+    """(shape, dtype) of each output, memoised by operator, attributes and inputs."""
+    types = tuple(d or "float32" for d in dtypes) + ("float32",) * (len(shapes) - len(dtypes))
+    key = (op.name, tuple(sorted((k, _key(v)) for k, v in attrs.items())), shapes, types)
+    if key not in _MEMO:
+        _MEMO[key] = _outputs(op, attrs, shapes, types)
+    return _MEMO[key]
+
+
+def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, ...]) -> list[tuple[Shape, str]]:
+    result = None
+    error: Exception | None = None
+    for device in ("meta", "cpu"):  # a few functions look at values; a small real run answers for those
+        if device == "cpu" and sum(torch.Size(s).numel() for s in shapes) > 1 << 22:
+            break
+        try:
+            with torch.no_grad():
+                tensors = [torch.zeros(s, dtype=TORCH[t], device=device) for s, t in zip(shapes, types, strict=True)]
+                result = op.fn(*tensors, **attrs, **_injected(op, device))
+            break
+        except MXNetError as refusal:
+            error = refusal
+            break
+        except _REFUSALS as refusal:
+            error = error or refusal
+    if result is None:
+        listed = ", ".join(str(tuple(s)) for s in shapes)
+        raise MXNetError(f"Error in operator {op.name}: inputs of shapes {listed}: {str(error).strip()}") from error
+    results = result if isinstance(result, (tuple, list)) else (result,)
+    return [(tuple(r.shape), NAME[r.dtype]) for r in results]
+
+
+def _injected(op: Op, device: str) -> Attrs:
+    values: Attrs = {}
+    for name in op.injected:
+        if name == "_train":
+            values[name] = False
+        elif name == "_device":
+            values[name] = torch.device(device)
+        else:
+            from .._core.streams import Stream
+
+            values[name] = Stream(0, 0)
+    return values
+
+
+def infer_type(
+    op: Op, attrs: Attrs, dtypes: Sequence[str | None], shapes: Sequence[Shape | None] = ()
+) -> tuple[list[str | None], list[str | None]]:
+    """Completed input dtypes and the output dtypes, as names; None where nothing can be said yet."""
+    inputs = list(dtypes)
+    if op.fill_types is not None:
+        inputs = list(op.fill_types(op.full(attrs), list(inputs)))
+    elif op.dtype == "same":
+        first = next((d for d in inputs if d is not None), None)
+        for i, d in enumerate(inputs):
+            if d is not None and d != first:
+                raise MXNetError(
+                    f"Incompatible attr in node {op.name} at {i}-th input: expected {first}, got {d}"
+                )
+        inputs = [first] * len(inputs)
+    elif inputs and inputs[0] is not None:
+        inputs = [d or inputs[0] for d in inputs]
+    count = len(op.output_names(attrs))
+    if any(d is None for d in inputs):
+        return inputs, [None] * count
+    if shapes and all(known(s) for s in shapes):
+        return inputs, [t for _, t in _run(op, attrs, tuple(s or () for s in shapes), inputs)]
+    asked = op.full(attrs).get("dtype")
+    return inputs, [asked if asked in TORCH else (inputs[0] if inputs else "float32")] * count

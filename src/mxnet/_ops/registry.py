@@ -1,0 +1,194 @@
+"""The registry: an operator is one plain function from tensors to tensors, registered once.
+
+    @op("FullyConnected", fill=dense_shapes, inputs=without_bias)
+    def fully_connected(data, weight, bias=None, *, num_hidden: int, no_bias: bool = False, flatten: bool = True):
+
+Positional parameters are inputs, `*data` means any number of them, keyword-only parameters are attributes.
+Keyword-only parameters that begin with an underscore are handed in by the caller and are no attributes:
+`_train` (is the network training), `_device` (the torch device to create on), `_rng` (the context's random stream).
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .._core.attrs import Attr, attribute
+from .._core.errors import MXNetError
+
+Attrs = dict[str, Any]
+INJECTED = ("_train", "_device", "_rng")
+REGISTRY: dict[str, "Op"] = {}
+
+
+class Op:
+    """A registered operator: the function, and the declarations that its faces are made from."""
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        fn: Callable[..., Any],
+        *,
+        inputs: Callable[[Attrs], tuple[str, ...]] | None,
+        outputs: int | tuple[str, ...] | Callable[[Attrs], int | tuple[str, ...]],
+        visible: int | Callable[[Attrs], int] | None,
+        aux: tuple[str, ...],
+        mutates: tuple[str, ...],
+        count: str,
+        fill: Callable[..., Any] | None,
+        fill_types: Callable[..., Any] | None,
+        shape: str | Callable[..., Any] | None,
+        dtype: str,
+        differentiable: bool,
+    ) -> None:
+        self.name, self.names, self.fn = names[0], names, fn
+        self.inputs_of, self.outputs, self.visible = inputs, outputs, visible
+        self.aux, self.mutates, self.count = aux, mutates, count
+        self.fill, self.fill_types, self.shape, self.dtype = fill, fill_types, shape, dtype
+        self.differentiable = differentiable
+        self.doc = inspect.getdoc(fn) or ""
+        self.inputs: tuple[str, ...] = ()
+        self.optional: frozenset[str] = frozenset()
+        self.variadic: str | None = None
+        self.attrs: dict[str, Attr] = {}
+        self.injected: tuple[str, ...] = ()
+        self._read_signature()
+        self.defaults = {a.name: a.default for a in self.attrs.values() if not a.required}
+
+    def _read_signature(self) -> None:
+        inputs: list[str] = []
+        optional: list[str] = []
+        injected: list[str] = []
+        for p in inspect.signature(self.fn).parameters.values():
+            if p.kind is p.VAR_POSITIONAL:
+                self.variadic = p.name
+            elif p.kind is p.KEYWORD_ONLY:
+                if p.name in INJECTED:
+                    injected.append(p.name)
+                else:
+                    required = p.default is p.empty
+                    self.attrs[p.name] = attribute(p.name, p.annotation, None if required else p.default, required)
+            else:
+                inputs.append(p.name)
+                if p.default is not p.empty:
+                    optional.append(p.name)
+        self.inputs, self.optional, self.injected = tuple(inputs), frozenset(optional), tuple(injected)
+
+    def parse(self, given: Attrs) -> Attrs:
+        """Typed attributes out of what a user or a file gave; those at their default are left to the function."""
+        parsed: Attrs = {}
+        for key, value in given.items():
+            attr = self.attrs.get(key)
+            if attr is not None:
+                parsed[key] = attr.parse(value, self.name)
+            elif self.attrs and not (key.startswith("__") and key.endswith("__")):
+                raise MXNetError(self.unknown(key))  # an operator without attributes ignores what it is given
+        for attr in self.attrs.values():
+            if attr.required and attr.name not in parsed and attr.name != self.count:
+                raise MXNetError(
+                    f"Required parameter {attr.name} of {attr.kind} is not presented, in operator {self.name}"
+                )
+        return parsed
+
+    def unknown(self, key: str) -> str:
+        possible = "\n".join(a.describe() for a in self.attrs.values())
+        return (
+            f"Cannot find argument '{key}', Possible Arguments:\n----------------\n{possible}\n"
+            f", in operator {self.name}"
+        )
+
+    def full(self, parsed: Attrs) -> Attrs:
+        """Parsed attributes with the defaults filled in."""
+        return {**self.defaults, **parsed}
+
+    def input_names(self, parsed: Attrs, given: int = 0) -> tuple[str, ...]:
+        """The inputs this call has; `given` counts the inputs of a variadic operator."""
+        if self.inputs_of is not None:
+            return self.inputs_of(self.full(parsed))
+        if self.variadic is not None:
+            number = parsed.get(self.count, given) or given
+            return self.inputs + tuple(f"arg{i}" for i in range(number - len(self.inputs)))
+        return self.inputs
+
+    def output_names(self, parsed: Attrs) -> tuple[str, ...]:
+        outputs = self.outputs(self.full(parsed)) if callable(self.outputs) else self.outputs
+        if isinstance(outputs, tuple):
+            return outputs
+        return ("output",) if outputs == 1 else tuple(f"output{i}" for i in range(outputs))
+
+    def visible_outputs(self, parsed: Attrs) -> int:
+        """How many of the outputs a caller sees (BatchNorm keeps its mean and variance to itself)."""
+        if self.visible is None:
+            return len(self.output_names(parsed))
+        return self.visible(self.full(parsed)) if callable(self.visible) else self.visible
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+
+def op(
+    *names: str,
+    inputs: Callable[[Attrs], tuple[str, ...]] | None = None,
+    outputs: int | tuple[str, ...] | Callable[[Attrs], int | tuple[str, ...]] = 1,
+    visible: int | Callable[[Attrs], int] | None = None,
+    aux: tuple[str, ...] = (),
+    mutates: tuple[str, ...] = (),
+    count: str = "num_args",
+    fill: Callable[..., Any] | None = None,
+    fill_types: Callable[..., Any] | None = None,
+    shape: str | Callable[..., Any] | None = None,
+    dtype: str = "same",
+    differentiable: bool = True,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function under `names`, the first being MXNet's own, the others its aliases.
+
+    inputs   attrs -> names of the inputs this call has (`bias` is absent under `no_bias`)
+    outputs  how many, or their names, or attrs -> either
+    visible  how many of them the caller sees
+    aux      inputs that are auxiliary states; the function updates them in place when `_train`
+    mutates  inputs the function changes in place (optimizer states)
+    count    the attribute that counts the inputs of a variadic operator
+    fill     (attrs, shapes) -> shapes: deduces unknown input shapes; a shape is a tuple or None, 0 an unknown size
+    fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
+    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes: inference without running; else run on meta tensors
+    dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
+    """
+
+    def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+        operator = Op(
+            names,
+            fn,
+            inputs=inputs,
+            outputs=outputs,
+            visible=visible,
+            aux=aux,
+            mutates=mutates,
+            count=count,
+            fill=fill,
+            fill_types=fill_types,
+            shape=shape,
+            dtype=dtype,
+            differentiable=differentiable,
+        )
+        for name in names:
+            if name in REGISTRY:
+                raise ValueError(f"operator {name} is registered twice")
+            REGISTRY[name] = operator
+        return fn
+
+    return register
+
+
+def find(name: str) -> Op:
+    """The operator of that name, all families loaded."""
+    load()
+    try:
+        return REGISTRY[name]
+    except KeyError:
+        raise MXNetError(f"Operator {name} is not registered") from None
+
+
+def load() -> dict[str, Op]:
+    """Import every family once; the registry is whole afterwards."""
+    from . import families  # noqa: F401
+
+    return REGISTRY

@@ -1,0 +1,314 @@
+"""Automatic differentiation: MXNet's tape and modes, on torch's graph."""
+
+import torch
+
+from ._core.errors import MXNetError
+from ._core.modes import MODES
+from .ndarray.invoke import CONSUMED, graph_tensor
+from .ndarray.ndarray import NDArray, wrap
+
+__all__ = [
+    "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause",
+    "predict_mode", "record", "set_recording", "set_training", "train_mode",
+]  # fmt: skip
+
+NOT_IN_GRAPH = (
+    "Check failed: !AGInfo::IsNone(*i): Cannot differentiate node because it is not in a computational graph. "
+    "You need to set is_recording to true or use autograd.record() to save computational graphs for backward. "
+    "If you want to differentiate the same graph twice, you need to pass retain_graph=True to backward."
+)
+_run_backward = torch.autograd.Variable._execution_engine.run_backward
+
+
+# ---------------------------------------------------------------------- modes
+def is_recording():
+    """Are operations being recorded in this thread?"""
+    return MODES.recording
+
+
+def is_training():
+    """Does this thread run networks in training mode?"""
+    return MODES.training
+
+
+def set_recording(is_recording):
+    """Turn recording on or off; returns what it was."""
+    before, MODES.recording = MODES.recording, bool(is_recording)
+    return before
+
+
+def set_training(train_mode):
+    """Turn training mode on or off; returns what it was."""
+    before, MODES.training = MODES.training, bool(train_mode)
+    return before
+
+
+class _Scope:
+    """Sets the modes inside a `with`; None leaves one as it is. While recording, torch's own grad mode is on."""
+
+    __slots__ = ("_before", "_record", "_train")
+
+    def __init__(self, record, train):
+        self._record, self._train = record, train
+
+    def __enter__(self):
+        self._before = (MODES.recording, MODES.training, torch.is_grad_enabled())
+        if self._record is not None:
+            MODES.recording = self._record
+            if self._record:
+                torch._C._set_grad_enabled(True)
+        if self._train is not None:
+            MODES.training = self._train
+
+    def __exit__(self, *exc):
+        MODES.recording, MODES.training, enabled = self._before
+        torch._C._set_grad_enabled(enabled)
+
+
+def record(train_mode=True):
+    """Record operations in this scope, in training mode unless told otherwise."""
+    return _Scope(True, train_mode)
+
+
+def pause(train_mode=False):
+    """Do not record in this scope."""
+    return _Scope(False, train_mode)
+
+
+def train_mode():
+    """Training mode in this scope; recording stays as it is."""
+    return _Scope(None, True)
+
+
+def predict_mode():
+    """Prediction mode in this scope; recording stays as it is."""
+    return _Scope(None, False)
+
+
+# ---------------------------------------------------------------------- variables
+class Variable:
+    """What `attach_grad` leaves on an array: the gradient buffer, how to deliver into it, is it new."""
+
+    __slots__ = ("fresh", "grad", "handle", "req")
+
+    def __init__(self, grad, req):
+        self.grad, self.req, self.fresh, self.handle = grad, req, False, None
+
+    def deliver(self, leaf):
+        """Called by torch when a leaf's gradient is complete: write or add it, copying nothing where it can."""
+        gradient, leaf.grad = leaf.grad, None
+        if self.req == "add":
+            self.grad._t.data.add_(gradient)
+        elif self.grad._t.dtype is gradient.dtype:
+            self.grad._t = gradient
+        else:
+            self.grad._t.data.copy_(gradient)
+        self.fresh = True
+
+
+def mark_variables(variables, gradients, grad_reqs="write"):
+    """Make arrays variables, with the buffers their gradients go to."""
+    if isinstance(variables, NDArray):
+        variables, gradients = [variables], [gradients]
+    if isinstance(grad_reqs, str):
+        grad_reqs = [grad_reqs] * len(variables)
+    for array, gradient, req in zip(variables, gradients, grad_reqs, strict=True):
+        _mark(array, gradient, req)
+
+
+def _mark(array, gradient, req):
+    if req not in ("null", "write", "add"):
+        raise ValueError(f"grad_req must be one of null, write, add, got {req!r}")
+    if isinstance(array._ag, Variable) and array._ag.handle is not None:
+        array._ag.handle.remove()
+    array._t = array._t.data
+    array._ag = None
+    if req == "null":
+        return
+    variable = array._ag = Variable(gradient, req)
+    if array._t.is_floating_point():
+        array._t.requires_grad_(True)
+        variable.handle = array._t.register_post_accumulate_grad_hook(variable.deliver)
+
+
+# ---------------------------------------------------------------------- differentiation
+def _heads(heads, head_grads):
+    heads = [heads] if isinstance(heads, NDArray) else list(heads)
+    if head_grads is None:
+        head_grads = [None] * len(heads)
+    elif isinstance(head_grads, NDArray):
+        head_grads = [head_grads]
+    if len(heads) != len(head_grads):
+        raise ValueError("heads and head_grads must be lists of the same length")
+    tensors, seeds = [], []
+    for head, seed in zip(heads, head_grads, strict=True):
+        t = graph_tensor(head)
+        if not t.requires_grad:
+            if isinstance(head._ag, Variable):
+                continue
+            raise MXNetError(NOT_IN_GRAPH)
+        tensors.append(t)
+        seeds.append(torch.ones_like(t.data) if seed is None else _seed(seed, t))
+    return tensors, seeds
+
+
+def _seed(seed, tensor):
+    if not isinstance(seed, NDArray):
+        raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
+    if seed._t.shape != tensor.shape:
+        if seed._t.numel() != tensor.numel():
+            raise MXNetError(
+                f"a head gradient must have its head's shape: got {tuple(seed._t.shape)} for {tuple(tensor.shape)}"
+            )
+        return seed._t.reshape(tensor.shape)
+    return seed._t if seed._t.dtype is tensor.dtype else seed._t.to(tensor.dtype)
+
+
+def _consume(tensors):
+    """Mark a graph as used up, so that what came from it counts as constant from now on."""
+    stack = [t.grad_fn for t in tensors]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            continue
+        marks = node.metadata
+        if CONSUMED not in marks:
+            marks[CONSUMED] = True
+            stack += [n for n, _ in node.next_functions]
+    MODES.epoch += 1
+
+
+def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
+    """Gradients of `heads` into the buffers of the variables they came from."""
+    tensors, seeds = _heads(heads, head_grads)
+    if not tensors:
+        return
+    before = MODES.recording, MODES.training
+    MODES.recording, MODES.training = False, train_mode
+    try:
+        _run_backward(tuple(tensors), tuple(s.detach() for s in seeds), retain_graph, False, (), True, True)
+    except RuntimeError as error:
+        raise _explained(error) from error
+    finally:
+        MODES.recording, MODES.training = before
+    if not retain_graph:
+        _consume(tensors)
+
+
+def _explained(error):
+    text = str(error)
+    if isinstance(error, MXNetError):
+        return error
+    if "second time" in text or "does not require grad" in text:
+        return MXNetError(NOT_IN_GRAPH)
+    return MXNetError(f"Error while differentiating: {text}")
+
+
+def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):
+    """Gradients of `heads` with respect to `variables`, as new arrays; with `create_graph` they can be differentiated."""
+    single = isinstance(variables, NDArray)
+    variables = [variables] if single else list(variables)
+    if not variables:
+        raise ValueError("need at least one variable to differentiate by")
+    for variable in variables:
+        if not graph_tensor(variable).requires_grad:
+            raise MXNetError(
+                "Check failed: AGInfo::IsVariable: only variables (attach_grad) and recorded arrays can be "
+                "differentiated by"
+            )
+    tensors, seeds = _heads(heads, head_grads)
+    retain = create_graph if retain_graph is None else retain_graph
+    before = MODES.recording, MODES.training
+    MODES.recording, MODES.training = create_graph, train_mode
+    try:
+        with torch.set_grad_enabled(create_graph):
+            leaves = [v._t for v in variables]
+            grads = torch.autograd.grad(tensors, leaves, seeds, retain, create_graph, allow_unused=True)
+    except RuntimeError as error:
+        raise _explained(error) from error
+    finally:
+        MODES.recording, MODES.training = before
+    if not retain:
+        _consume(tensors)
+    arrays = [_gradient(g, v, create_graph) for g, v in zip(grads, variables, strict=True)]
+    return arrays[0] if single else arrays
+
+
+def _gradient(gradient, variable, keep):
+    if gradient is None:
+        gradient = torch.zeros_like(variable._t.data)
+    recorded = keep and gradient.requires_grad
+    return wrap(gradient if recorded else gradient.detach(), variable._ctx, MODES.epoch if recorded else None)
+
+
+def get_symbol(x):
+    """The Symbol of the operations that made `x`, rebuilt from what was recorded."""
+    raise MXNetError(
+        "autograd.get_symbol needs the names of the recorded operations, which torch's graph does not keep; "
+        "trace the computation with mx.sym or a HybridBlock instead"
+    )
+
+
+# ---------------------------------------------------------------------- user-defined functions
+class Function:
+    """An operation with a gradient of your own: subclass it and write `forward` and `backward`."""
+
+    def __init__(self):
+        self._used = False
+        self.saved_tensors = ()
+
+    def save_for_backward(self, *args):
+        """Keep arrays for `backward`, where `saved_tensors` holds them."""
+        self.saved_tensors = args
+
+    def forward(self, *inputs):
+        """From inputs to outputs."""
+        raise NotImplementedError
+
+    def backward(self, *output_grads):
+        """From the outputs' gradients to the inputs', one for each."""
+        raise NotImplementedError
+
+    def __call__(self, *inputs):
+        if self._used:
+            raise MXNetError("Each Function instance can only be called once. Please create another instance.")
+        with pause(train_mode=MODES.training):
+            outputs = self.forward(*inputs)
+        single = isinstance(outputs, NDArray)
+        outputs = [outputs] if single else list(outputs)
+        if MODES.recording:
+            self._used = True
+            outputs = record_function(self._gradients, list(inputs), outputs)
+        return outputs[0] if single else outputs
+
+    def _gradients(self, heads):
+        grads = self.backward(*heads)
+        return [grads] if isinstance(grads, NDArray) else list(grads)
+
+
+class _Node(torch.autograd.Function):
+    """A node in torch's graph whose gradient is computed on NDArrays."""
+
+    @staticmethod
+    def forward(ctx, compute, contexts, outputs, *inputs):
+        ctx.compute, ctx.contexts, ctx.number = compute, contexts, len(inputs)
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx, *heads):
+        with pause(train_mode=MODES.training):
+            grads = ctx.compute([wrap(h, c) for h, c in zip(heads, ctx.contexts, strict=True)])
+        if len(grads) != ctx.number:
+            raise MXNetError(f"backward must return one gradient for each of the {ctx.number} inputs, got {len(grads)}")
+        return None, None, None, *[None if g is None else g._t.data for g in grads]
+
+
+def record_function(compute, inputs, outputs):
+    """Tie `outputs` to `inputs` with `compute(head gradients) -> input gradients`; returns the recorded outputs."""
+    tensors = [graph_tensor(x) for x in inputs]
+    if not any(t.requires_grad for t in tensors):
+        return outputs
+    contexts = [o._ctx for o in outputs]
+    fresh = [o._t.detach() for o in outputs]
+    recorded = _Node.apply(compute, contexts, fresh, *tensors)
+    return [wrap(r, c, MODES.epoch) for r, c in zip(recorded, contexts, strict=True)]

@@ -1,0 +1,152 @@
+"""Devices: `cpu()`, `gpu()` and the `Context` that names one; a scope makes it the default."""
+
+import os
+import threading
+
+from ._core.errors import MXNetError
+
+__all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu", "gpu_memory_info", "num_gpus"]
+
+
+class _Scopes(threading.local):
+    def __init__(self):
+        self.stack = []
+
+
+_SCOPES = _Scopes()
+
+
+class _ContextMeta(type):
+    """Gives the class MXNet's `Context.default_ctx` attribute."""
+
+    @property
+    def default_ctx(cls):
+        return current_context()
+
+
+class Context(metaclass=_ContextMeta):
+    """A device: its kind and number. One object exists per device, so contexts compare by identity too."""
+
+    devtype2str = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
+    devstr2type = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
+    _known: dict[tuple[int, int], "Context"] = {}
+    __slots__ = ("__weakref__", "_torch", "device_id", "device_typeid")
+
+    def __new__(cls, device_type="cpu", device_id=0):
+        if isinstance(device_type, Context):
+            return device_type
+        try:
+            key = (cls.devstr2type[device_type], int(device_id))
+        except KeyError:
+            raise MXNetError(
+                f"unknown device type {device_type!r}; use one of {', '.join(cls.devstr2type)}"
+            ) from None
+        known = cls._known.get(key)
+        if known is None:
+            known = object.__new__(cls)
+            known.device_typeid, known.device_id = key
+            known._torch = None
+            known = cls._known.setdefault(key, known)
+        return known
+
+    def __init__(self, device_type="cpu", device_id=0):
+        pass
+
+    @property
+    def device_type(self):
+        """The device's kind, as a word."""
+        return Context.devtype2str[self.device_typeid]
+
+    def __hash__(self):
+        return hash((self.device_typeid, self.device_id))
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        return (
+            isinstance(other, Context)
+            and self.device_typeid == other.device_typeid
+            and self.device_id == other.device_id
+        )
+
+    def __str__(self):
+        return f"{self.device_type}({self.device_id})"
+
+    __repr__ = __str__
+
+    def __reduce__(self):
+        return Context, (self.device_type, self.device_id)
+
+    def __enter__(self):
+        _SCOPES.stack.append(self)
+        return self
+
+    def __exit__(self, *exc):
+        _SCOPES.stack.pop()
+
+    def empty_cache(self):
+        """Give cached device memory back to the system; nothing to do for the CPU."""
+        if self.device_type == "gpu":
+            import torch
+
+            if torch.cuda.is_available():
+                with torch.cuda.device(self.device_id):
+                    torch.cuda.empty_cache()
+
+
+def cpu(device_id=0):
+    """The CPU; numbers only tell contexts apart, the memory is the same."""
+    return Context("cpu", device_id)
+
+
+def cpu_pinned(device_id=0):
+    """CPU memory that a GPU can read directly."""
+    return Context("cpu_pinned", device_id)
+
+
+def cpu_shared(device_id=0):
+    """CPU memory that processes share."""
+    return Context("cpu_shared", device_id)
+
+
+def gpu(device_id=0):
+    """The GPU of that number."""
+    return Context("gpu", device_id)
+
+
+def virtual_gpus():
+    """How many GPUs `MXNET_VIRTUAL_GPUS` maps onto the CPU."""
+    text = os.environ.get("MXNET_VIRTUAL_GPUS", "0") or "0"
+    return int(text) if text.isdigit() else 0
+
+
+def num_gpus():
+    """How many GPUs there are: CUDA's, Apple's one, or the virtual ones."""
+    import torch
+
+    if torch.cuda.is_available():
+        return torch.cuda.device_count()
+    if torch.backends.mps.is_available():
+        return 1
+    return virtual_gpus()
+
+
+def gpu_memory_info(device_id=0):
+    """Free and total bytes of a GPU."""
+    import torch
+
+    if not torch.cuda.is_available():
+        raise MXNetError(f"gpu({device_id}) has no memory to report: no CUDA device is available on this machine")
+    return torch.cuda.mem_get_info(device_id)
+
+
+def current_context():
+    """The context of the innermost `with ctx:`; `cpu(0)` outside any."""
+    stack = _SCOPES.stack
+    return stack[-1] if stack else Context("cpu", 0)
+
+
+def parse_context(text):
+    """`Context` from its printed form, such as `gpu(1)`."""
+    kind, _, rest = text.partition("(")
+    return Context(kind, int(rest.rstrip(")") or 0))

@@ -1,0 +1,32 @@
+"""`mx.nd`: imperative arrays and the operators on them. Submodules and operators appear when first used."""
+
+from importlib import import_module as _import_module
+
+from .faces import face as _face
+from .faces import names as _names
+from .functions import *  # noqa: F403
+from .ndarray import NDArray, NDArrayBase  # noqa: F401
+
+_SUBMODULES = {"_internal", "cached_op", "contrib", "image", "linalg", "ndarray", "op", "random", "sparse", "utils"}
+_FROM = {
+    **dict.fromkeys(("load", "load_frombuffer", "save"), "utils"),
+    "CachedOp": "cached_op",
+    **dict.fromkeys(("BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray"), "sparse"),
+}
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return _import_module(f".{name}", __name__)
+    if name in _FROM:
+        value = getattr(_import_module(f".{_FROM[name]}", __name__), name)
+    elif not name.startswith("__") and name in _names("op"):
+        value = _face(name)
+    else:
+        raise AttributeError(f"module 'mxnet.ndarray' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_SUBMODULES, *_FROM, *_names("op")})

@@ -1,0 +1,172 @@
+"""The imperative face of the registry: `nd.X` functions generated from the operators, on first use.
+
+A generated function runs the common case by itself: NDArrays that are not being differentiated, no `out`.
+Whatever does not fit, errors included, goes to `invoke`, which knows every rule and says what is wrong.
+"""
+
+import torch
+
+from .._core.attrs import NULL
+from .._core.errors import MXNetError
+from .._core.modes import MODES
+from .._ops import registry
+from .._ops.signature import docstring, namespace, parameters
+from .invoke import invoke, own
+
+# What an operator or its attribute readers may raise; `invoke` repeats the call and reports it.
+FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, MXNetError)
+_FACES = {}
+
+
+def face(name):
+    """The function that shows the operator `name` to users."""
+    function = _FACES.get(name)
+    if function is None:
+        function = _FACES[name] = _build(registry.find(name), name)
+    return function
+
+
+def names(space):
+    """Names that MXNet shows in a sub-namespace (`op`, `contrib`, `linalg`, …), with the operators behind them."""
+    found = {}
+    for name in registry.load():
+        where, short = namespace(name)
+        if where == space:
+            found[short] = name
+    return found
+
+
+def call(operator, inputs, attrs, kwargs, out):
+    """The whole story of a call from a generated function: which arguments are arrays, which are attributes."""
+    from .ndarray import NDArray
+
+    attrs.update(kwargs)
+    for key in ("out", "name"):
+        attrs.pop(key, None)
+    if operator.variadic is None:
+        wanted = operator.input_names(_tolerant(operator, attrs)) if operator.inputs_of else operator.inputs
+        inputs = [x for n, x in zip(operator.inputs, inputs, strict=True) if x is not None or n in wanted]
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+    for i, x in enumerate(inputs):
+        if x is not None and not isinstance(x, NDArray):
+            label = operator.inputs[i] if i < len(operator.inputs) else f"{operator.variadic}[{i}]"
+            raise AssertionError(f"Argument {label} must have NDArray type, but got {x}")
+    missing = [n for n in operator.inputs[len(inputs) :] if n not in operator.optional]
+    if missing and operator.inputs_of is None:
+        raise MXNetError(f"Operator {operator.name} needs the input {missing[0]}, got {len(inputs)} arrays")
+    return invoke(operator, inputs, attrs, out)
+
+
+def _tolerant(operator, attrs):
+    """Parsed attributes as far as they are attributes, for asking which inputs a call has."""
+    return {k: operator.attrs[k].parse(v, operator.name) for k, v in attrs.items() if k in operator.attrs}
+
+
+def _build(operator, name):
+    source = _variadic(operator) if operator.variadic is not None else _fixed(operator)
+    from .ndarray import NDArray
+
+    scope = {
+        "OP": operator,
+        "fn": operator.fn,
+        "_Null": NULL,
+        "FAILURES": FAILURES,
+        "MODES": MODES,
+        "NDArray": NDArray,
+        "new": NDArray.__new__,
+        "Tensor": torch.Tensor,
+        "own": own,
+        "call": call,
+        "finish": _finish,
+    }
+    scope.update({f"read_{a.name}": a.read for a in operator.attrs.values()})
+    exec(compile(source, f"<operator {name}>", "exec"), scope)
+    function = scope["operator"]
+    function.__name__ = function.__qualname__ = namespace(name)[1]
+    function.__module__ = "mxnet.ndarray"
+    function.__doc__ = docstring(operator)
+    return function
+
+
+def _finish(operator, result, tensors, ctx, parsed):
+    from .ndarray import wrap
+
+    if operator.visible is not None:
+        result = result[: operator.visible_outputs(parsed)]
+    arrays = [wrap(own(r, tensors), ctx) for r in result]
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def _variadic(operator):
+    arrays = operator.variadic
+    return f"""
+def operator(*{arrays}, **kwargs):
+    out = kwargs.pop("out", None)
+    return call(OP, list({arrays}), {{}}, kwargs, out)
+"""
+
+
+def _fixed(operator):
+    attrs = list(operator.attrs)
+    gather = "\n".join(f'    if {a} is not _Null: attrs["{a}"] = {a}' for a in attrs)
+    inputs = ", ".join(operator.inputs)
+    fast = _fast(operator) if _simple(operator) else ""
+    return f"""
+def operator({parameters(operator, "out=None, name=None")}):
+{fast}
+    attrs = {{}}
+{gather}
+    return call(OP, [{inputs}], attrs, kwargs, out)
+"""
+
+
+def _simple(operator):
+    """Can the generated code run it alone? Not where a second run (after a failure) would change something."""
+    changes = operator.mutates or operator.aux or "_rng" in operator.injected
+    return bool(operator.inputs) and not changes and "_device" not in operator.injected
+
+
+def _fast(operator):
+    inputs = operator.inputs
+    tensors = [f"t{i}" for i in range(len(inputs))]
+    take = "".join(
+        f"            {t} = None if {n} is None else {n}._t\n" if n in operator.optional else f"            {t} = {n}._t\n"
+        for t, n in zip(tensors, inputs, strict=True)
+    )
+    first = inputs[0]
+    conditions = []
+    for i, (t, n) in enumerate(zip(tensors, inputs, strict=True)):
+        terms = [f"not {t}.requires_grad"]
+        if i:
+            terms.append(f"{n}._ctx is {first}._ctx")
+            if operator.dtype == "same":
+                terms.append(f"{t}.dtype is t0.dtype")
+        test = " and ".join(terms)
+        conditions.append(f"({t} is None or ({test}))" if n in operator.optional else test)
+    reads = "".join(
+        f'                if {a} is not _Null: kw["{a}"] = read_{a}({a})\n' for a in operator.attrs
+    )
+    train = ", _train=MODES.training" if "_train" in operator.injected else ""
+    kw = ", **kw" if operator.attrs else ""
+    start = "                kw = {}\n" if operator.attrs else ""
+    group = f"({', '.join(tensors)},)"
+    parsed = "kw" if operator.attrs else "{}"
+    return f"""
+    if out is None and not kwargs:
+        try:
+{take}
+            if {" and ".join(conditions)}:
+{start}{reads}
+                r = fn({", ".join(tensors)}{kw}{train})
+                if r.__class__ is Tensor:
+                    if r._is_view() or r is t0: r = own(r, {group})
+                    a = new(NDArray)
+                    a._t = r
+                    a._ctx = {first}._ctx
+                    a._ag = None
+                    return a
+                return finish(OP, r, {group}, {first}._ctx, {parsed})
+        except FAILURES:
+            pass
+"""

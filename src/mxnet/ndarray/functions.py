@@ -1,0 +1,332 @@
+"""Functions of `mx.nd` that are more than one operator: creation, arithmetic on arrays or numbers, exchange."""
+
+import builtins
+import numbers
+
+import numpy as np
+import torch
+
+from .._core.dtypes import dtype_name
+from .._core.errors import MXNetError
+from .._ops import registry
+from .._ops.device import torch_device
+from .._ops.dtypes import TORCH, torch_dtype
+from ..context import cpu, current_context
+from .arithmetic import BINARY, binary
+from .invoke import invoke
+from .ndarray import NDArray, NDArrayBase, wrap
+
+__all__ = [
+    "add", "arange", "array", "concatenate", "divide", "empty", "equal", "eye", "from_dlpack", "from_numpy",
+    "from_torch", "full", "greater", "greater_equal", "histogram", "imdecode", "lesser", "lesser_equal", "linspace",
+    "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "modulo", "moveaxis", "multiply", "not_equal",
+    "onehot_encode", "ones", "power", "split_v2", "subtract", "to_dlpack_for_read", "to_dlpack_for_write",
+    "true_divide", "waitall", "zeros",
+]  # fmt: skip
+
+
+def _sizes(shape):
+    """A shape from a number, a tuple or a list."""
+    if isinstance(shape, numbers.Integral):
+        return (int(shape),)
+    try:
+        return tuple(int(s) for s in shape)
+    except (TypeError, ValueError):
+        raise MXNetError(f"a shape is an integer or a tuple of integers, got {shape!r}") from None
+
+
+def _place(ctx):
+    return current_context() if ctx is None else ctx
+
+
+def _dense_only(stype):
+    if stype not in (None, "default"):
+        raise MXNetError(f"storage type {stype!r} is not available in this version; use 'default'")
+
+
+def array(source_array, ctx=None, dtype=None):
+    """An array from nested lists, a NumPy array or an NDArray; float32 unless `dtype` says otherwise."""
+    where = _place(ctx)
+    if isinstance(source_array, NDArrayBase):
+        wanted = source_array._t.dtype if dtype is None else torch_dtype(dtype)
+        return wrap(source_array._t.detach().to(torch_device(where), wanted, copy=True), where)
+    if isinstance(source_array, torch.Tensor):
+        wanted = source_array.dtype if dtype is None else torch_dtype(dtype)
+        return wrap(source_array.detach().to(torch_device(where), wanted, copy=True), where)
+    name = dtype_name(np.float32 if dtype is None else dtype)
+    if not isinstance(source_array, np.ndarray):
+        source_array = _from_nested(source_array, name)
+    return wrap(_to_tensor(source_array, name, torch_device(where)), where)
+
+
+def _from_nested(source, name):
+    if isinstance(source, (list, tuple)) and any(isinstance(x, NDArrayBase) for x in source):
+        source = [x.asnumpy() if isinstance(x, NDArrayBase) else x for x in source]
+    try:
+        result = np.array(source, dtype="float32" if name == "bfloat16" else name)
+    except (ValueError, TypeError, OverflowError):
+        raise TypeError("source_array must be array like object") from None
+    return result
+
+
+def _to_tensor(source, name, device):
+    if source.dtype == object:
+        raise TypeError("source_array must be array like object")
+    source = np.ascontiguousarray(source).reshape(source.shape)
+    if not source.dtype.isnative:
+        source = source.astype(source.dtype.newbyteorder("="))
+    if name != "bfloat16":
+        source = source.astype(name, copy=False)
+    tensor = torch.tensor(source) if source.dtype.name in TORCH else torch.tensor(source.astype("float32"))
+    tensor = tensor.to(device, TORCH[name])
+    return tensor.reshape(1) if tensor.dim() == 0 else tensor
+
+
+def empty(shape, ctx=None, dtype=None, stype=None):
+    """An array whose elements are whatever was in memory."""
+    _dense_only(stype)
+    where = _place(ctx)
+    return wrap(torch.empty(_sizes(shape), dtype=torch_dtype(dtype), device=torch_device(where)), where)
+
+
+def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
+    """An array of zeros."""
+    _dense_only(stype)
+    return _filled("_zeros", shape, ctx, dtype, kwargs)
+
+
+def ones(shape, ctx=None, dtype=None, **kwargs):
+    """An array of ones."""
+    return _filled("_ones", shape, ctx, dtype, kwargs)
+
+
+def _filled(name, shape, ctx, dtype, kwargs):
+    out = kwargs.pop("out", None)
+    attrs = {"shape": _sizes(shape), "dtype": dtype_name(dtype), **{k: v for k, v in kwargs.items() if k != "name"}}
+    return invoke(registry.find(name), [], attrs, out, ctx=_place(ctx))
+
+
+def full(shape, val, ctx=None, dtype=np.float32, out=None):
+    """An array with `val` everywhere."""
+    result = empty(shape, ctx, dtype) if out is None else out
+    result[:] = val
+    return result
+
+
+def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=np.float32):
+    """Numbers from `start` up to but without `stop`, each `repeat` times."""
+    attrs = {
+        "start": start,
+        "stop": stop,
+        "step": step,
+        "repeat": repeat,
+        "infer_range": bool(infer_range) if infer_range is not None else False,
+        "dtype": dtype_name(dtype),
+    }
+    return invoke(registry.find("_arange"), [], attrs, ctx=_place(ctx))
+
+
+def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
+    """`num` numbers at equal distances."""
+    attrs = {"start": start, "stop": stop, "step": num, "repeat": 1, "infer_range": False}
+    if "num" in registry.find("_linspace").attrs:
+        attrs = {"start": start, "stop": stop, "num": num}
+    attrs.update(endpoint=endpoint, dtype=dtype_name(dtype))
+    known = registry.find("_linspace").attrs
+    return invoke(registry.find("_linspace"), [], {k: v for k, v in attrs.items() if k in known}, ctx=_place(ctx))
+
+
+def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):  # noqa: N803 - MXNet's names
+    """Ones on a diagonal, zeros elsewhere."""
+    attrs = {"N": N, "M": M, "k": k, "dtype": dtype_name(dtype)}
+    return invoke(registry.find("_eye"), [], attrs, kwargs.get("out"), ctx=_place(ctx))
+
+
+def moveaxis(tensor, source, destination):
+    """Move axes to other places, the rest keeping their order."""
+    ndim = tensor.ndim
+    source = [source] if isinstance(source, numbers.Integral) else list(source)
+    destination = [destination] if isinstance(destination, numbers.Integral) else list(destination)
+    for what, axes in (("source", source), ("destination", destination)):
+        for i, axis in enumerate(axes):
+            if not -ndim <= axis < ndim:
+                raise ValueError(f"'{what}' should contain axes in [-{ndim}, {ndim}), got {axis}")
+            axes[i] = axis % ndim
+        if len(set(axes)) != len(axes):
+            raise ValueError(f"repeated axis in `{what}`")
+    if len(source) != len(destination):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [n for n in range(ndim) if n not in source]
+    for to, axis in sorted(zip(destination, source, strict=True)):
+        order.insert(to, axis)
+    return tensor.transpose(order)
+
+
+def concatenate(arrays, axis=0, always_copy=True):
+    """Arrays one after another along `axis`."""
+    if not isinstance(arrays, list):
+        raise TypeError(f"concatenate takes a list of arrays, got {type(arrays)}")
+    if not arrays:
+        raise ValueError("concatenate needs at least one array")
+    if len(arrays) == 1 and not always_copy:
+        return arrays[0]
+    return invoke(registry.find("Concat"), arrays, {"dim": axis})
+
+
+def histogram(a, bins=10, range=None):
+    """Counts of elements in each bin, and the bins' edges."""
+    if isinstance(bins, NDArrayBase):
+        return invoke(registry.find("_histogram"), [a, bins], {})
+    if not isinstance(bins, numbers.Integral):
+        raise ValueError("bins argument should be either an integer or an NDArray")
+    if range is None:
+        range = (float(a.min().asscalar()), float(a.max().asscalar()))
+    return invoke(registry.find("_histogram"), [a], {"bin_cnt": int(bins), "range": range})
+
+
+def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
+    """Split at indices, or into equal sections, along `axis`."""
+    size = ary.shape[axis]
+    if isinstance(indices_or_sections, numbers.Integral):
+        sections, indices = int(indices_or_sections), []
+        if sections == 0 or size % sections:
+            raise ValueError("array split does not result in an equal division")
+    elif isinstance(indices_or_sections, (tuple, list)):
+        sections, indices = 0, [0, *indices_or_sections]
+    else:
+        raise ValueError("indices_or_sections must either int, or tuple / list / set of ints")
+    attrs = {"indices": tuple(indices), "axis": axis, "squeeze_axis": squeeze_axis, "sections": sections}
+    return invoke(registry.find("_split_v2"), [ary], attrs)
+
+
+def onehot_encode(indices, out):
+    """One-hot rows of `indices`, written into `out`."""
+    return invoke(registry.find("_onehot_encode"), [indices, out], {}, out=out)
+
+
+def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mean=None):
+    """An image's bytes, decoded, cropped and less its mean; the oldest of MXNet's decoders."""
+    from ..image import imdecode as decode
+
+    image = decode(str_img, flag=1 if channels == 3 else 0).astype("float32")
+    x0, y0, x1, y1 = clip_rect
+    if x1 > x0 and y1 > y0:
+        image = image[y0:y1, x0:x1]
+    image = image.transpose((2, 0, 1)).expand_dims(0)
+    if mean is not None:
+        image = image - mean
+    if out is None:
+        return image
+    out[index : index + 1] = image
+    return out
+
+
+def waitall():
+    """Return when every device has finished."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def from_numpy(ndarray, zero_copy=True, array_cls=NDArray):
+    """An array over a NumPy array's memory, which becomes read-only; a copy with `zero_copy=False`."""
+    if not zero_copy:
+        return array(ndarray, dtype=ndarray.dtype)
+    if not ndarray.flags["C_CONTIGUOUS"]:
+        raise ValueError("Only c-contiguous arrays are supported for zero-copy")
+    tensor = torch.from_numpy(ndarray) if ndarray.flags["WRITEABLE"] else torch.from_numpy(ndarray.copy())
+    ndarray.flags["WRITEABLE"] = False
+    return _as(array_cls, wrap(tensor, cpu()))
+
+
+def from_dlpack(dlpack):
+    """An array over the memory of a DLPack capsule, or of an object that exports one."""
+    tensor = torch.from_dlpack(dlpack) if hasattr(dlpack, "__dlpack__") else torch.utils.dlpack.from_dlpack(dlpack)
+    return from_torch(tensor)
+
+
+def from_torch(tensor):
+    """An array over a torch tensor's memory; while recording the tensor's history goes along."""
+    from .._core.modes import MODES
+
+    where = cpu() if tensor.device.type == "cpu" else _gpu(tensor.device)
+    tensor = tensor.reshape(1) if tensor.dim() == 0 else tensor
+    if tensor.requires_grad and not MODES.recording:
+        tensor = tensor.detach()
+    return wrap(tensor, where, MODES.epoch if tensor.requires_grad else None)
+
+
+def _gpu(device):
+    from ..context import gpu
+
+    return gpu(device.index or 0)
+
+
+def _as(cls, made):
+    if cls is NDArray:
+        return made
+    result = cls.__new__(cls)
+    result._t, result._ctx, result._ag = made._t, made._ctx, made._ag
+    return result
+
+
+def to_dlpack_for_read(data):
+    """A DLPack capsule over the array's memory."""
+    return data.to_dlpack_for_read()
+
+
+def to_dlpack_for_write(data):
+    """A DLPack capsule over the array's memory, which the receiver may change."""
+    return data.to_dlpack_for_write()
+
+
+def _two(name, names, doc, first="lhs", second="rhs"):
+    scope = {"binary": binary, "names": names, "fold": _fold(name)}
+    exec(
+        f"def {name}({first}, {second}):\n"
+        f"    if isinstance({first}, Number) and isinstance({second}, Number): return fold({first}, {second})\n"
+        f"    return binary({first}, {second}, names)",
+        {**scope, "Number": numbers.Number},
+        scope,
+    )
+    function = scope[name]
+    function.__doc__, function.__module__ = doc, "mxnet.ndarray.ndarray"
+    return function
+
+
+def _fold(name):
+    """What two plain numbers give."""
+    table = {
+        "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b,
+        "divide": lambda a, b: a / b, "true_divide": lambda a, b: a / b, "modulo": lambda a, b: a % b,
+        "power": lambda a, b: a**b, "maximum": builtins.max, "minimum": builtins.min,
+        "equal": lambda a, b: 1 if a == b else 0, "not_equal": lambda a, b: 1 if a != b else 0,
+        "greater": lambda a, b: 1 if a > b else 0, "greater_equal": lambda a, b: 1 if a >= b else 0,
+        "lesser": lambda a, b: 1 if a < b else 0, "lesser_equal": lambda a, b: 1 if a <= b else 0,
+        "logical_and": lambda a, b: 1 if a and b else 0, "logical_or": lambda a, b: 1 if a or b else 0,
+        "logical_xor": lambda a, b: 1 if bool(a) ^ bool(b) else 0,
+    }  # fmt: skip
+    return table[name]
+
+
+def _commuting(stem, scalar):
+    return (f"broadcast_{stem}", scalar, scalar)
+
+
+add = _two("add", BINARY["add"], "Element by element `lhs + rhs`, broadcast; either may be a number.")
+subtract = _two("subtract", BINARY["sub"], "Element by element `lhs - rhs`, broadcast; either may be a number.")
+multiply = _two("multiply", BINARY["mul"], "Element by element `lhs * rhs`, broadcast; either may be a number.")
+divide = _two("divide", BINARY["truediv"], "Element by element `lhs / rhs`, broadcast; either may be a number.")
+true_divide = _two("true_divide", BINARY["truediv"], "The same as `divide`.")
+modulo = _two("modulo", BINARY["mod"], "Element by element remainder of `lhs / rhs`, broadcast.")
+power = _two("power", BINARY["pow"], "Element by element `base ** exp`, broadcast.", "base", "exp")
+maximum = _two("maximum", _commuting("maximum", "_maximum_scalar"), "The larger element of the two, broadcast.")
+minimum = _two("minimum", _commuting("minimum", "_minimum_scalar"), "The smaller element of the two, broadcast.")
+equal = _two("equal", BINARY["eq"], "1 where the elements are equal, 0 elsewhere, broadcast.")
+not_equal = _two("not_equal", BINARY["ne"], "1 where the elements differ, 0 elsewhere, broadcast.")
+greater = _two("greater", BINARY["gt"], "1 where `lhs > rhs`, 0 elsewhere, broadcast.")
+greater_equal = _two("greater_equal", BINARY["ge"], "1 where `lhs >= rhs`, 0 elsewhere, broadcast.")
+lesser = _two("lesser", BINARY["lt"], "1 where `lhs < rhs`, 0 elsewhere, broadcast.")
+lesser_equal = _two("lesser_equal", BINARY["le"], "1 where `lhs <= rhs`, 0 elsewhere, broadcast.")
+logical_and = _two("logical_and", _commuting("logical_and", "_logical_and_scalar"), "1 where both are nonzero.")
+logical_or = _two("logical_or", _commuting("logical_or", "_logical_or_scalar"), "1 where either is nonzero.")
+logical_xor = _two("logical_xor", _commuting("logical_xor", "_logical_xor_scalar"), "1 where exactly one is nonzero.")

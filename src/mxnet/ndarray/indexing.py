@@ -1,0 +1,218 @@
+"""Indexing: NumPy's rules with MXNet's habits (no zero-dim results, float indices, negative steps, shared slices)."""
+
+import numpy as np
+import torch
+
+from .._core.errors import MXNetError
+
+
+def _is_array(key):
+    return hasattr(key, "_t")
+
+
+def _index_tensor(key, device):
+    """An index array as a tensor of integers or booleans."""
+    if _is_array(key):
+        t = key._t.detach()
+    else:
+        t = torch.as_tensor(np.asarray(key))
+    if t.dtype not in (torch.bool, torch.int64):
+        t = t.to(torch.int64)
+    return t.to(device)
+
+
+def _number(value):
+    """Slice bounds may be one-element arrays or NumPy integers."""
+    if value is None or type(value) is int:
+        return value
+    if hasattr(value, "asscalar"):
+        value = value.asscalar()
+    return int(value)
+
+
+def normalize(key, shape, device):
+    """Split a key into (one entry per axis: int, slice or tensor, with None for new axes); checks bounds."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    consumed = sum(_axes(p) for p in parts if p is not None and p is not Ellipsis)
+    if consumed > len(shape):
+        raise IndexError(f"too many indices for array: array has {len(shape)} dimensions, but {consumed} were indexed")
+    dots = [i for i, p in enumerate(parts) if p is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    fill = [slice(None)] * (len(shape) - consumed)
+    if dots:
+        parts[dots[0] : dots[0] + 1] = fill
+    else:
+        parts += fill
+    result, axis = [], 0
+    for part in parts:
+        if part is None:
+            result.append(None)
+            continue
+        result.append(_entry(part, axis, shape, device))
+        axis += _axes(part)
+    return result
+
+
+def _axes(part):
+    """How many axes a key entry consumes: a boolean mask takes as many as it has."""
+    if isinstance(part, (bool, np.bool_)):
+        return 0
+    dtype = getattr(part, "dtype", None)
+    if dtype is not None and not isinstance(part, np.generic) and dtype in (np.bool_, torch.bool):
+        return len(part.shape)
+    if isinstance(part, list) and part and isinstance(np.asarray(part).flat[0], np.bool_):
+        return np.asarray(part).ndim
+    return 1
+
+
+def _entry(part, axis, shape, device):
+    if isinstance(part, slice):
+        return slice(_number(part.start), _number(part.stop), _number(part.step))
+    if isinstance(part, (int, np.integer)) and not isinstance(part, (bool, np.bool_)):
+        size = shape[axis]
+        if not -size <= part < size:
+            raise IndexError(f"index {part} is out of bounds for axis {axis} with size {size}")
+        return int(part)
+    if isinstance(part, (list, tuple, np.ndarray, range)) or _is_array(part):
+        if isinstance(part, range):
+            part = list(part)
+        index = _index_tensor(part, device)
+        return _checked(index, axis, shape)
+    raise ValueError(f"Indexing NDArray with index {part} of type {type(part)} is not supported")
+
+
+def _checked(index, axis, shape):
+    if index.dtype is torch.bool:
+        wanted = tuple(shape[axis : axis + index.dim()])
+        if tuple(index.shape) != wanted:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}: "
+                f"the array has {wanted}, the mask has {tuple(index.shape)}"
+            )
+        return index
+    size = shape[axis]
+    if index.numel() and (int(index.max()) >= size or int(index.min()) < -size):
+        raise IndexError(f"index out of bounds for axis {axis} with size {size}: {index.flatten()[:8].tolist()}")
+    return index
+
+
+def is_basic(entries):
+    return not any(isinstance(e, torch.Tensor) for e in entries)
+
+
+def shares(entries, shape):
+    """Would MXNet's result be one run of memory (and so share it)? Decided by the key and the shape alone."""
+    axis, broken, narrowed = 0, False, False
+    for entry in entries:
+        if entry is None:
+            continue
+        size = shape[axis]
+        axis += 1
+        if isinstance(entry, int):
+            length = 1
+        else:
+            start, stop, step = entry.indices(size)
+            if step != 1:
+                return False
+            length = max(0, stop - start)
+        if length != size and narrowed:
+            broken = True
+        if length > 1 or (length == size and size > 1):
+            narrowed = True
+    return not broken
+
+
+def read(tensor, key):
+    """`tensor[key]`; the second result tells whether MXNet would share the memory."""
+    entries = normalize(key, tensor.shape, tensor.device)
+    if is_basic(entries):
+        shared = shares(entries, tensor.shape)
+        result = _positive(tensor, entries)
+    else:
+        shared = False
+        flipped, entries = _flip_negative(tensor, entries)
+        result = flipped[tuple(entries)]
+    if result.dim() == 0:
+        result = result.reshape(1)
+    return result, shared
+
+
+def _positive(tensor, entries):
+    flipped, entries = _flip_negative(tensor, entries)
+    return flipped[tuple(entries)]
+
+
+def _flip_negative(tensor, entries):
+    """torch has no negative steps: turn the axis round and count from the other end."""
+    if not any(isinstance(e, slice) and e.step is not None and e.step < 0 for e in entries):
+        return tensor, entries
+    axes, changed, axis = [], [], 0
+    for entry in entries:
+        if isinstance(entry, slice) and entry.step is not None and entry.step < 0:
+            size = tensor.shape[axis]
+            count = len(range(*entry.indices(size)))
+            start = entry.indices(size)[0]
+            begin = size - 1 - start
+            changed.append(slice(begin, begin + (count - 1) * -entry.step + 1 if count else begin, -entry.step))
+            axes.append(axis)
+        else:
+            changed.append(entry)
+        axis += 0 if entry is None else _consumes(entry)
+    return tensor.flip(axes), changed
+
+
+def _consumes(entry):
+    return entry.dim() if isinstance(entry, torch.Tensor) and entry.dtype is torch.bool else 1
+
+
+def store(tensor, key, value):
+    """`tensor[key] = value` in place; `value` is a tensor or a number."""
+    entries = normalize(key, tensor.shape, tensor.device)
+    if any(isinstance(e, slice) and e.step is not None and e.step < 0 for e in entries):
+        entries = [_indices(e, tensor.shape, i, entries) for i, e in enumerate(entries)]
+    if not isinstance(value, torch.Tensor):
+        if is_basic(entries):
+            tensor[tuple(entries)].fill_(_cast(value, tensor.dtype))
+        else:
+            tensor[tuple(entries)] = _cast(value, tensor.dtype)
+        return
+    value = value.to(dtype=tensor.dtype, device=tensor.device)
+    if is_basic(entries):
+        target = tensor[tuple(entries)]
+        target.copy_(_fit(value, target.shape))
+    else:
+        tensor[tuple(entries)] = value
+
+
+def _indices(entry, shape, position, entries):
+    """A slice with a negative step, as explicit indices shaped to combine with the plain slices beside it."""
+    if not isinstance(entry, slice):
+        return entry
+    if sum(isinstance(e, slice) and e != slice(None) for e in entries) > 1:
+        raise MXNetError("assignment through more than one slice with a negative step is not supported")
+    axis = sum(_consumes(e) for e in entries[:position] if e is not None)
+    return entry if entry == slice(None) else torch.tensor(list(range(*entry.indices(shape[axis]))))
+
+
+def _cast(value, dtype):
+    """A number as the array's own type: 1.7 into an integer array is 1."""
+    if dtype is torch.bool:
+        return bool(value)
+    return value if dtype.is_floating_point else int(value)
+
+
+def _fit(value, shape):
+    """Broadcast `value` to `shape`; leading axes of size one are dropped as MXNet drops them."""
+    if value.dim() > len(shape) and value.numel() <= int(np.prod(shape)):
+        extra = value.dim() - len(shape)
+        if all(s == 1 for s in value.shape[:extra]):
+            value = value.reshape(value.shape[extra:])
+    try:
+        return value.expand(shape)
+    except RuntimeError:
+        if value.numel() == int(np.prod(shape)) and [s for s in value.shape if s != 1] == [s for s in shape if s != 1]:
+            return value.reshape(shape)
+        raise ValueError(
+            f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(shape)}"
+        ) from None

@@ -1,0 +1,200 @@
+"""Calling an operator on NDArrays: check the inputs, run the function, wrap what comes out.
+
+The generated faces do the common case themselves (`faces.py`); everything else, and every error, passes here.
+"""
+
+import torch
+
+from .._core.errors import MXNetError
+from .._core.modes import MODES
+from .._ops.device import torch_device
+from .._ops.dtypes import NAME
+from ..context import Context, current_context, parse_context
+
+CONSUMED = "remx_consumed"  # a mark on autograd nodes whose graph a backward has freed
+IN_GRAPH = (
+    "Assigning to NDArrays that are already in a computational graph will cause undefined behavior when evaluating "
+    "gradients. Please call backward first to clear the graph or do this out side of a record section. Also note "
+    "that you cannot use inplace operations like +=, *=, relu(x, out=x), y[idx]=x, etc inside a record section."
+)
+
+
+def graph_tensor(array):
+    """The tensor to record with; a graph that a backward has freed counts as a constant, as in MXNet."""
+    t = array._t
+    if t.requires_grad and t.grad_fn is not None and array._ag != MODES.epoch and CONSUMED in t.grad_fn.metadata:
+        array._t = t = t.data
+        array._ag = None
+    return t
+
+
+def plain_tensor(array):
+    """The tensor without its history; writes through it touch no version counter."""
+    t = array._t
+    return t.data if t.requires_grad else t
+
+
+def in_graph(array):
+    """Is the array a marked variable or the result of a recorded operation that can still be differentiated?"""
+    if array._ag is None:
+        return False
+    return graph_tensor(array).requires_grad or not isinstance(array._ag, int)
+
+
+def check_writable(array):
+    """While recording, an array that belongs to a graph may not be written."""
+    if MODES.recording and in_graph(array):
+        raise MXNetError(f"Check failed: AGInfo::IsNone(*output): {IN_GRAPH}")
+
+
+def own(result, tensors):
+    """`result` in memory of its own: operators in MXNet never alias their inputs."""
+    if result._is_view():
+        base = result._base
+        for t in tensors:
+            if t is base or (t is not None and t._base is base):
+                return result.clone(memory_format=torch.contiguous_format)
+    else:
+        for t in tensors:
+            if t is result:
+                return result.clone(memory_format=torch.contiguous_format)
+    return result
+
+
+def describe(op, inputs, attrs):
+    """One line about a call: operator, each input's shape, dtype and context, the attributes."""
+    parts = [
+        f"{tuple(x._t.shape)} {NAME.get(x._t.dtype, x._t.dtype)} @{x._ctx}" if x is not None else "None" for x in inputs
+    ]
+    given = "".join(f", {k}={v}" for k, v in attrs.items())
+    return f"{op.name}({', '.join(parts)}{given})"
+
+
+def _shape(shape):
+    return "[" + ",".join(str(s) for s in shape) + "]"
+
+
+def check_inputs(op, inputs):
+    """Dtypes must agree and devices must match; MXNet promotes and moves nothing by itself."""
+    present = [(i, x) for i, x in enumerate(inputs) if x is not None]
+    if not present:
+        return
+    first = present[0][1]
+    if op.dtype == "same":
+        for i, x in present[1:]:
+            if x._t.dtype is not first._t.dtype:
+                raise MXNetError(
+                    f"Check failed: assign(&dattr, vec.at(i)): Incompatible attr in node  at {i}-th input: "
+                    f"expected {NAME[first._t.dtype]}, got {NAME[x._t.dtype]}"
+                    f" (operator {describe(op, inputs, {})}; convert one of them with astype)"
+                )
+    kind = first._ctx.device_type == "gpu"
+    for _, x in present[1:]:
+        same = x._ctx is first._ctx
+        if not same and ((x._ctx.device_type == "gpu") != kind or kind):
+            raise MXNetError(
+                f"Operator {op.name} expects all its inputs in one context, got "
+                f"{', '.join(str(y._ctx) for _, y in present)}; move them with as_in_context"
+            )
+
+
+def pick_context(inputs, attrs, ctx):
+    """Where the call runs: its inputs' context, or the one asked for, or the current one."""
+    for x in inputs:
+        if x is not None:
+            return x._ctx
+    if ctx is not None:
+        return ctx
+    asked = attrs.get("ctx")
+    if isinstance(asked, Context):
+        return asked
+    return parse_context(asked) if asked else current_context()
+
+
+def inject(op, ctx, parsed):
+    """Values that an operator asks its caller for."""
+    for name in op.injected:
+        if name == "_train":
+            parsed["_train"] = MODES.training
+        elif name == "_device":
+            parsed["_device"] = torch_device(ctx)
+        else:
+            from .._core.streams import stream
+
+            parsed["_rng"] = stream(ctx.device_typeid, ctx.device_id)
+    return parsed
+
+
+def execute(op, inputs, parsed, ctx):
+    """Run the function; returns a tuple of tensors and whether they were recorded."""
+    if op.variadic is not None and op.mutates:
+        tensors = [x._t.data for x in inputs]
+    elif op.aux or op.mutates:
+        changed = op.aux + op.mutates
+        names = op.input_names(parsed, len(inputs))
+        tensors = [
+            None if x is None else x._t.data if n in changed else graph_tensor(x)
+            for n, x in zip(names, inputs, strict=False)
+        ]
+        tensors += [graph_tensor(x) for x in inputs[len(tensors) :]]
+    else:
+        tensors = [None if x is None else graph_tensor(x) for x in inputs]
+    recorded = False
+    if any(t is not None and t.requires_grad for t in tensors):
+        recorded = MODES.recording
+        if not recorded:
+            tensors = [None if t is None else t.data for t in tensors]
+    result = op.fn(*tensors, **inject(op, ctx, parsed))
+    if type(result) is tuple or type(result) is list:
+        return [own(r, tensors) for r in result], recorded
+    return [own(result, tensors)], recorded
+
+
+def invoke(op, inputs, attrs, out=None, ctx=None):
+    """Call `op` on NDArrays with attributes as a user gave them; returns an NDArray or a list of them."""
+    check_inputs(op, inputs)
+    parsed = op.parse(attrs)
+    if op.variadic is not None and op.count in op.attrs and op.count not in parsed:
+        parsed[op.count] = len(inputs)
+    where = pick_context(inputs, attrs, ctx)
+    try:
+        results, recorded = execute(op, inputs, parsed, where)
+    except MXNetError:
+        raise
+    except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as error:
+        parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
+        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}") from error
+    results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
+    if out is not None:
+        return _deliver(op, results, recorded, out)
+    from .ndarray import wrap
+
+    mark = MODES.epoch if recorded else None
+    arrays = [wrap(r, where, mark if recorded and r.requires_grad else None) for r in results]
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def _deliver(op, results, recorded, out):
+    outs = list(out) if isinstance(out, (list, tuple)) else [out]
+    for target, result in zip(outs, results, strict=False):
+        write(target, result, recorded, op.name)
+    return out
+
+
+def write(target, result, recorded=False, name="assignment"):
+    """Put `result` into `target`'s memory; a recorded one makes `target` part of the graph."""
+    check_writable(target)
+    t = target._t
+    if t.shape != result.shape and not (t.numel() == result.numel() == 1):
+        raise MXNetError(
+            f"Error in operator {name}: Shape inconsistent, Provided = {_shape(t.shape)}, "
+            f"inferred shape={_shape(result.shape)}"
+        )
+    if recorded and result.requires_grad:
+        fresh = t.data
+        fresh.copy_(result.view(t.shape) if t.shape != result.shape else result)
+        target._t, target._ag = fresh, MODES.epoch
+    elif t.dtype is result.dtype and t.data_ptr() == result.data_ptr() and t.stride() == result.stride():
+        pass
+    else:
+        plain_tensor(target).copy_(result.data.view(t.shape) if t.shape != result.shape else result.data)

@@ -1,0 +1,32 @@
+"""Modules whose contents are operators: `__getattr__` and `__dir__` for one of the registry's namespaces."""
+
+import sys
+
+from .faces import face, names
+
+
+def show(module, space):
+    """The two functions that let `module` offer every operator of `space`."""
+
+    def lookup(name):
+        known = names(space)
+        full = known.get(name)
+        if full is None and space == "_internal":
+            full = name if name in names_everywhere() else None
+        if full is None:
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        function = face(full)
+        setattr(sys.modules[module], name, function)
+        return function
+
+    def listing():
+        return sorted({*vars(sys.modules[module]), *names(space)})
+
+    return lookup, listing
+
+
+def names_everywhere():
+    """Every registered name: `_internal` answers for all of them."""
+    from .._ops import registry
+
+    return registry.load()

@@ -1,0 +1,465 @@
+"""`NDArray`: a torch tensor with MXNet's manners."""
+
+import numbers
+import warnings
+
+import numpy as np
+import torch
+
+from .._core.dtypes import dtype_name
+from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
+from .._core.modes import MODES
+from .._ops.device import torch_device
+from .._ops.dtypes import SCALAR, TORCH, torch_dtype
+from ..context import Context, cpu, current_context
+from . import indexing
+from .fluent import METHODS, Fluent
+from .invoke import check_writable, graph_tensor, in_graph, own, plain_tensor, write
+
+__all__ = ["NDArray"]
+
+
+class NDArrayBase:
+    """The root of array classes, for `isinstance`."""
+
+    __slots__ = ("_ag", "_ctx", "_t")
+
+
+class NDArray(NDArrayBase):
+    """An array of numbers on a device.
+
+    `_t` is the tensor, `_ctx` the context, `_ag` what automatic differentiation knows of it: None for a plain array,
+    a `Variable` after `attach_grad`, the number of the tape for a recorded result.
+    """
+
+    __slots__ = ("__weakref__",)
+    __array_priority__ = 1000.0
+    __module__ = "mxnet.ndarray.ndarray"
+
+    def __init__(self, handle=None, writable=True):
+        tensor = handle._t if isinstance(handle, NDArrayBase) else handle
+        if tensor is not None and not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"NDArray is made from a tensor or an array, not from {type(handle)}; use mx.nd.array")
+        self._t = tensor
+        self._ctx = handle._ctx if isinstance(handle, NDArrayBase) else cpu()
+        self._ag = None
+
+    # ------------------------------------------------------------------ what it is
+    @property
+    def shape(self):
+        """Its size along each axis."""
+        return tuple(self._t.shape)
+
+    @property
+    def ndim(self):
+        """How many axes it has."""
+        return self._t.dim()
+
+    @property
+    def size(self):
+        """How many elements it has."""
+        return self._t.numel()
+
+    @property
+    def dtype(self):
+        """Its element type, as NumPy's scalar class."""
+        return SCALAR[self._t.dtype]
+
+    @property
+    def context(self):
+        """The device it lives on."""
+        return self._ctx
+
+    ctx = context
+
+    @property
+    def stype(self):
+        """Its storage: arrays of this class are dense."""
+        return "default"
+
+    @property
+    def T(self):  # noqa: N802 - NumPy's name
+        """The transpose: axes in reverse order."""
+        return self.transpose() if self.ndim > 1 else self
+
+    @property
+    def handle(self):
+        """The tensor underneath, where MXNet has a pointer."""
+        return self._t
+
+    @property
+    def writable(self):
+        """Whether it may be written; always."""
+        return True
+
+    def __repr__(self):
+        shape = "x".join(str(s) for s in self.shape)
+        return f"\n{self.asnumpy()!s}\n<{type(self).__name__} {shape} @{self._ctx}>"
+
+    __str__ = __repr__
+
+    def __hash__(self):
+        return id(self) // 16
+
+    def __len__(self):
+        return self._t.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self):
+        if self.size == 0:
+            return False
+        if self.size == 1:
+            return bool(self._t.item())
+        raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
+
+    def __float__(self):
+        return float(self.asscalar())
+
+    def __int__(self):
+        return int(self.asscalar())
+
+    def __index__(self):
+        if self.size == 1 and not self._t.is_floating_point():
+            return int(self._t.item())
+        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+
+    # ------------------------------------------------------------------ to and from other worlds
+    def asnumpy(self):
+        """A NumPy copy; bfloat16 comes as float32, which NumPy has."""
+        t = self._t.detach()
+        if t.dtype is torch.bfloat16:
+            return t.float().cpu().numpy()
+        if t.device.type != "cpu":
+            return t.cpu().numpy()
+        return np.array(t.numpy(), order="C")
+
+    def asscalar(self):
+        """The one element, as NumPy's scalar."""
+        if self.size != 1:
+            raise ValueError("The current array is not a scalar")
+        return self.asnumpy().reshape(-1)[0]
+
+    item = asscalar
+
+    def tolist(self):
+        """Nested lists of Python numbers."""
+        return self._t.tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.asnumpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __dlpack__(self, **kwargs):
+        return plain_tensor(self).__dlpack__(**kwargs)
+
+    def __dlpack_device__(self):
+        return self._t.__dlpack_device__()
+
+    def to_dlpack_for_read(self):
+        """A DLPack capsule over this memory."""
+        return torch.utils.dlpack.to_dlpack(plain_tensor(self))
+
+    def to_dlpack_for_write(self):
+        """A DLPack capsule over this memory, which the receiver may change."""
+        return torch.utils.dlpack.to_dlpack(plain_tensor(self))
+
+    def as_torch(self):
+        """The torch tensor over this memory; while recording it carries its history."""
+        return graph_tensor(self) if MODES.recording else plain_tensor(self)
+
+    def as_nd_ndarray(self):
+        """Itself: the array already is of this class."""
+        return self
+
+    def as_np_ndarray(self):
+        """The same memory as `mx.np.ndarray`."""
+        from ..numpy import ndarray
+
+        return ndarray(self)
+
+    def tostype(self, stype):
+        """The array in another storage."""
+        if stype == "default":
+            return self
+        from .sparse import cast_storage
+
+        return cast_storage(self, stype)
+
+    def __reduce__(self):
+        return _unpickle, (type(self), self.asnumpy(), dtype_name(self.dtype), self._ctx)
+
+    # ------------------------------------------------------------------ copies and moves
+    def copyto(self, other):
+        """Copy into another array, or into a new one in the given context."""
+        if isinstance(other, NDArrayBase):
+            if other is self:
+                warnings.warn("You are attempting to copy an array to itself", RuntimeWarning, stacklevel=2)
+                return False
+            recorded = MODES.recording and graph_tensor(self).requires_grad
+            source = self._t if recorded else plain_tensor(self)
+            if source.shape != other._t.shape:
+                raise MXNetError(
+                    f"copyto: the arrays must have one shape, got {self.shape} and {tuple(other._t.shape)}"
+                )
+            write(other, source.to(other._t.dtype), recorded, "_copyto")
+            return other
+        if isinstance(other, Context):
+            return self._moved(other)
+        raise TypeError(f"copyto does not support type {type(other)}")
+
+    def _moved(self, ctx):
+        recorded = MODES.recording and graph_tensor(self).requires_grad
+        source = self._t if recorded else plain_tensor(self)
+        return wrap(source.to(torch_device(ctx), copy=True), ctx, MODES.epoch if recorded else None)
+
+    def copy(self):
+        """A copy in the same context."""
+        return self.copyto(self._ctx)
+
+    def as_in_context(self, context):
+        """Itself if it is there already, else a copy there."""
+        return self if self._ctx is context or self._ctx == context else self.copyto(context)
+
+    as_in_ctx = as_in_context
+
+    def astype(self, dtype, copy=True):
+        """A copy of another type; itself if `copy` is False and the type is that already."""
+        wanted = torch_dtype(dtype)
+        if not copy and wanted is self._t.dtype:
+            return self
+        recorded = MODES.recording and graph_tensor(self).requires_grad
+        source = self._t if recorded else plain_tensor(self)
+        result = _convert(source, wanted)
+        return wrap(own(result, (source,)), self._ctx, MODES.epoch if recorded and result.requires_grad else None)
+
+    # ------------------------------------------------------------------ reading and writing parts
+    def __getitem__(self, key):
+        t = self._t
+        if key.__class__ is int and not t.requires_grad:
+            size = t.shape[0] if t.dim() else 0
+            if -size <= key < size:
+                a = _new(NDArray)
+                a._t = t[key] if t.dim() > 1 else t[key : key + 1 or None]
+                a._ctx = self._ctx
+                a._ag = None
+                return a
+        return self._slice(key)
+
+    def _slice(self, key):
+        if isinstance(key, tuple) and len(key) == 0:
+            return self
+        recorded = MODES.recording and graph_tensor(self).requires_grad
+        t = self._t if recorded else plain_tensor(self)
+        if isinstance(key, slice) and key.step == 0:
+            raise ValueError("slice step cannot be zero")
+        result, shared = indexing.read(t, key)
+        if not shared:
+            result = own(result, (t,))
+        return wrap(result, self._ctx, MODES.epoch if recorded else None)
+
+    def __setitem__(self, key, value):
+        check_writable(self)
+        if isinstance(key, tuple) and len(key) == 0:
+            key = slice(None)
+        recorded = False
+        if isinstance(value, NDArrayBase):
+            recorded = MODES.recording and graph_tensor(value).requires_grad
+            value = value._t if recorded else plain_tensor(value)
+        elif isinstance(value, (np.ndarray, list, tuple)) or not isinstance(value, numbers.Number):
+            value = _from_object(value, self._t)
+        target = self._t if recorded else self._t.data
+        if recorded:
+            target = self._t = self._t.data
+            self._ag = MODES.epoch
+        indexing.store(target, key, value)
+
+    def _at(self, idx):
+        return self[idx]
+
+    def _sync_copyfrom(self, source_array):
+        """Overwrite everything with a NumPy array of the same shape."""
+        array = np.asarray(source_array)
+        if array.shape != self.shape:
+            raise ValueError(f"Shape inconsistent: expected {array.shape} vs got {self.shape}")
+        plain_tensor(self).copy_(torch.from_numpy(np.ascontiguousarray(array)))
+
+    def slice_assign(self, rhs, begin, end, step):
+        """Write an array into the box that `begin`, `end` and `step` mark."""
+        self[_box(begin, end, step)] = rhs
+        return self
+
+    def slice_assign_scalar(self, value, begin, end, step):
+        """Write a number into the box that `begin`, `end` and `step` mark."""
+        self[_box(begin, end, step)] = value
+        return self
+
+    # ------------------------------------------------------------------ shapes
+    def reshape(self, *shape, **kwargs):
+        """The same memory in another shape; 0, -1, -2, -3 and -4 have MXNet's meanings."""
+        if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+            shape = shape[0]
+        elif not shape:
+            shape = kwargs.get("shape")
+            if shape is None:
+                raise TypeError("reshape needs the new shape")
+            shape = (shape,) if isinstance(shape, int) else shape
+        unknown = set(kwargs) - {"shape", "reverse"}
+        if unknown:
+            raise TypeError(f"Got unknown keywords in reshape: {', '.join(unknown)}. Accepted keyword arguments are 'shape' and 'reverse'.")
+        from .._ops.shapes import reshaped
+
+        sizes = reshaped(self.shape, tuple(int(s) for s in shape), bool(kwargs.get("reverse", False)))
+        return self._viewed(lambda t: t.reshape(sizes))
+
+    def _viewed(self, view):
+        recorded = MODES.recording and graph_tensor(self).requires_grad
+        t = self._t if recorded else plain_tensor(self)
+        try:
+            return wrap(view(t), self._ctx, MODES.epoch if recorded else None)
+        except RuntimeError as error:
+            raise MXNetError(f"cannot view an array of shape {self.shape} so: {error}") from error
+
+    def expand_dims(self, axis, inplace=False):
+        """A new axis of size one; with `inplace` the memory is shared."""
+        if inplace:
+            return self._viewed(lambda t: t.unsqueeze(axis))
+        return _face("expand_dims")(self, axis=axis)
+
+    def flatten(self, inplace=False):
+        """All axes but the first in one; with `inplace` the memory is shared."""
+        return self._viewed(lambda t: t.flatten(1)) if inplace else _face("flatten")(self)
+
+    def squeeze(self, axis=None, inplace=False):
+        """Without axes of size one; with `inplace` the memory is shared."""
+        squeezed = _face("squeeze")(self, axis=axis)
+        return self._viewed(lambda t: t.reshape(squeezed.shape)) if inplace else squeezed
+
+    def broadcast_to(self, shape):
+        """Stretched to `shape`, axes of size one repeated."""
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        shape = (0,) * 0 + shape
+        own_shape = (1,) * (len(shape) - self.ndim) + self.shape
+        wanted = tuple(s or o for s, o in zip(shape, own_shape, strict=True)) if len(own_shape) == len(shape) else shape
+        if len(own_shape) != len(wanted) or any(o not in (1, w) for o, w in zip(own_shape, wanted, strict=True)):
+            raise ValueError(
+                f"operands could not be broadcast together with remapped shapes "
+                f"[original->remapped]: {self.shape} and requested shape {shape}"
+            )
+        array = self.reshape(own_shape) if own_shape != self.shape else self
+        return _face("broadcast_to")(array, shape=wanted)
+
+    def broadcast_like(self, other):
+        """Stretched to the shape of `other`."""
+        return self.broadcast_to(other.shape)
+
+    def diag(self, k=0, **kwargs):
+        """Its diagonal, or a matrix with it as diagonal."""
+        return _face("diag")(self, k=k, **kwargs)
+
+    # ------------------------------------------------------------------ waiting: every call has already finished
+    def wait_to_read(self):
+        """Return when the value is there; a GPU's stream is waited for."""
+        if self._t.device.type == "cuda":
+            torch.cuda.synchronize(self._t.device)
+
+    def wait_to_write(self):
+        """Return when it may be written."""
+        self.wait_to_read()
+
+    # ------------------------------------------------------------------ differentiation
+    @property
+    def grad(self):
+        """The gradient buffer that `attach_grad` made, or None."""
+        return getattr(self._ag, "grad", None)
+
+    @property
+    def _fresh_grad(self):
+        return bool(getattr(self._ag, "fresh", False))
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, state):
+        if hasattr(self._ag, "fresh"):
+            self._ag.fresh = bool(state)
+
+    def attach_grad(self, grad_req="write", stype=None):
+        """Make it a variable: `backward` will write, add or skip its gradient."""
+        from .. import autograd
+
+        grad = zeros_like_plain(self)
+        autograd.mark_variables([self], [grad], [grad_req])
+
+    def detach(self):
+        """The same memory as a constant."""
+        return wrap(self._t.detach(), self._ctx)
+
+    def backward(self, out_grad=None, retain_graph=False, train_mode=True):
+        """Gradients of this array with respect to the variables it came from."""
+        from .. import autograd
+
+        autograd.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+
+
+_new = NDArray.__new__
+
+
+def wrap(tensor, ctx, mark=None):
+    """An NDArray over `tensor`, without a check."""
+    array = _new(NDArray)
+    array._t = tensor
+    array._ctx = ctx
+    array._ag = mark
+    return array
+
+
+def zeros_like_plain(array):
+    """Zeros of the same shape, type and context, outside any graph."""
+    return wrap(torch.zeros_like(array._t.data), array._ctx)
+
+
+def _face(name):
+    from .faces import face
+
+    return face(name)
+
+
+def _unpickle(cls, data, dtype, ctx):
+    array = _new(cls)
+    array._t = torch.from_numpy(data.copy()).to(TORCH[dtype]).to(torch_device(ctx))
+    array._ctx, array._ag = ctx, None
+    return array
+
+
+def _convert(tensor, dtype):
+    """Cast as C does: floats to integers lose their fraction; NaN and overflow follow torch."""
+    return tensor.to(dtype)
+
+
+def _from_object(value, like):
+    """Nested lists, tuples, NumPy arrays: a tensor to assign from."""
+    if isinstance(value, (list, tuple)) and any(isinstance(v, NDArrayBase) for v in value):
+        value = [v.asnumpy() if isinstance(v, NDArrayBase) else v for v in value]
+    try:
+        array = np.asarray(value)
+        if array.dtype == object:
+            raise TypeError
+        return torch.from_numpy(np.ascontiguousarray(array)).reshape(array.shape).to(like.device)
+    except (TypeError, ValueError):
+        raise TypeError(f"NDArray does not support assignment with non-array-like object {value!r}") from None
+
+
+def _box(begin, end, step):
+    step = step or [None] * len(begin)
+    return tuple(slice(b, e, s) for b, e, s in zip(begin, end, step, strict=True))
+
+
+for _name in METHODS:
+    if _name not in NDArray.__dict__:
+        setattr(NDArray, _name, Fluent(_name))
+
+from . import arithmetic  # noqa: E402 - needs the class
+
+arithmetic.install(NDArray)
+
+from .functions import *  # noqa: E402, F403 - MXNet shows its functions in this module too
