@@ -1,0 +1,53 @@
+"""Loggers with MXNet's short, coloured head: level, date, place."""
+
+import logging
+import sys
+
+CRITICAL, ERROR, WARNING, INFO, DEBUG, NOTSET = (
+    logging.CRITICAL,
+    logging.ERROR,
+    logging.WARNING,
+    logging.INFO,
+    logging.DEBUG,
+    logging.NOTSET,
+)
+_LETTERS = {WARNING: "W", INFO: "I", DEBUG: "D", ERROR: "E", CRITICAL: "C"}
+
+
+class _Formatter(logging.Formatter):
+    """`I0131 12:00:00 123 file:line] message`, coloured in a terminal."""
+
+    def __init__(self, colored=True):
+        self.colored = colored
+        super().__init__(datefmt="%m%d %H:%M:%S")
+
+    def format(self, record):
+        color = "\x1b[31m" if record.levelno >= WARNING else "\x1b[32m" if record.levelno >= INFO else "\x1b[34m"
+        head = f"{_LETTERS.get(record.levelno, 'U')}%(asctime)s %(process)d %(pathname)s:%(funcName)s:%(lineno)d"
+        if self.colored:
+            head = f"{color}{head}]\x1b[0m"
+        else:
+            head += "]"
+        self._style._fmt = f"{head} %(message)s"
+        return super().format(record)
+
+
+def getLogger(name=None, filename=None, filemode=None, level=WARNING):  # noqa: N802 - the old name
+    """The old name of `get_logger`."""
+    return get_logger(name, filename, filemode, level)
+
+
+def get_logger(name=None, filename=None, filemode=None, level=WARNING):
+    """A logger that writes to a file, or coloured to the terminal; set up once."""
+    logger = logging.getLogger(name)
+    if name is not None and not getattr(logger, "_init_done", None):
+        logger._init_done = True
+        if filename:
+            handler = logging.FileHandler(filename, filemode or "a")
+            handler.setFormatter(_Formatter(colored=False))
+        else:
+            handler = logging.StreamHandler()
+            handler.setFormatter(_Formatter(colored=getattr(sys.stderr, "isatty", lambda: False)()))
+        logger.addHandler(handler)
+        logger.setLevel(level)
+    return logger

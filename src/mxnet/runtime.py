@@ -1,0 +1,89 @@
+"""What this build can do: the features MXNet reports, answered from torch and what is installed."""
+
+import collections
+import importlib.util
+
+_NAMES = (
+    "CUDA CUDNN NCCL CUDA_RTC TENSORRT CPU_SSE CPU_SSE2 CPU_SSE3 CPU_SSE4_1 CPU_SSE4_2 CPU_SSE4A CPU_AVX CPU_AVX2"
+    " OPENMP SSE F16C JEMALLOC BLAS_OPEN BLAS_ATLAS BLAS_MKL BLAS_APPLE LAPACK MKLDNN OPENCV CAFFE PROFILER DIST_KVSTORE"
+    " CXX14 INT64_TENSOR_SIZE SIGNAL_HANDLER DEBUG TVM_OP"
+).split()
+
+
+class Feature:
+    """One capability: its name and whether it is there."""
+
+    __slots__ = ("_enabled", "_name")
+
+    def __init__(self, name, enabled):
+        self._name, self._enabled = name, bool(enabled)
+
+    @property
+    def name(self):
+        """The capability's name."""
+        return self._name
+
+    @property
+    def enabled(self):
+        """Whether it is there."""
+        return self._enabled
+
+    def __repr__(self):
+        return f"{'✔' if self._enabled else '✖'} {self._name}"
+
+
+def _enabled():
+    import torch
+
+    cuda = torch.cuda.is_available()
+    flags = torch.__config__.show()
+    avx = torch.backends.cpu.get_capability()
+    return {
+        "CUDA": cuda,
+        "CUDNN": cuda and torch.backends.cudnn.is_available(),
+        "NCCL": torch.distributed.is_available() and torch.distributed.is_nccl_available() and cuda,
+        "OPENMP": torch.backends.openmp.is_available(),
+        "BLAS_MKL": torch.backends.mkl.is_available(),
+        "BLAS_OPEN": "OpenBLAS" in flags,
+        "LAPACK": torch._C.has_lapack,
+        "MKLDNN": torch.backends.mkldnn.is_available(),
+        "OPENCV": importlib.util.find_spec("cv2") is not None,
+        "DIST_KVSTORE": torch.distributed.is_available(),
+        "CPU_AVX": avx.startswith("AVX"),
+        "CPU_AVX2": avx.startswith(("AVX2", "AVX512")),
+        "F16C": True,
+        "PROFILER": True,
+        "INT64_TENSOR_SIZE": True,
+        "SIGNAL_HANDLER": True,
+    }
+
+
+def feature_list():
+    """Every capability with its state."""
+    enabled = _enabled()
+    return [Feature(name, enabled.get(name, False)) for name in _NAMES]
+
+
+class Features(collections.OrderedDict):
+    """Capabilities by name; one object for the whole process."""
+
+    instance = None
+
+    def __new__(cls):
+        if cls.instance is None:
+            cls.instance = super().__new__(cls)
+            collections.OrderedDict.__init__(cls.instance, ((f.name, f) for f in feature_list()))
+        return cls.instance
+
+    def __init__(self):
+        pass
+
+    def __repr__(self):
+        return str(list(self.values()))
+
+    def is_enabled(self, feature_name):
+        """Is the capability there? An unknown name is an error."""
+        name = feature_name.upper()
+        if name not in self:
+            raise RuntimeError(f"Feature '{name}' is unknown, known features are: {list(self.keys())}")
+        return self[name].enabled
