@@ -1,0 +1,36 @@
+"""Dropout."""
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+
+from .._core.errors import MXNetError
+from .activation import require_floating
+from .registry import op
+
+
+@op("Dropout")
+def dropout(
+    data,
+    *,
+    p: float = 0.5,
+    mode: Literal["always", "training"] = "training",
+    axes: tuple = (),
+    cudnn_off: bool | None = False,
+    _train: bool = False,
+):
+    """Zero each element with probability `p` and divide the others by 1 - p; along `axes` all share one decision."""
+    if not 0 <= p <= 1:
+        raise MXNetError(f"value {p} for Parameter p exceed bound [0,1]\np: the fraction that is dropped, in Dropout")
+    if not (_train or mode == "always") or p == 0:
+        return data.clone()
+    require_floating(data, "Dropout")
+    if not axes:
+        return F.dropout(data, p, True)
+    shared = [1 if axis in _positive(axes, data.dim()) else n for axis, n in enumerate(data.shape)]
+    return data * F.dropout(torch.ones(shared, dtype=data.dtype, device=data.device), p, True)
+
+
+def _positive(axes, dims):
+    return [axis % dims for axis in axes]

@@ -1,0 +1,103 @@
+"""Normalization of each example by itself: LayerNorm, GroupNorm, InstanceNorm, L2Normalization, LRN."""
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+
+from .._core.errors import MXNetError
+from .filling import assign
+from .registry import op
+
+
+def _axis(axis, dims, operator):
+    if not -dims <= axis < dims:
+        raise MXNetError(f"Channel axis out of range: axis={axis}, for data of {dims} dimensions, in {operator}")
+    return axis % dims
+
+
+def _statistics_too(attrs):
+    return 3 if attrs["output_mean_var"] else 1
+
+
+def _layer_parameters(attrs, shapes):
+    if shapes[0]:
+        width = (shapes[0][_axis(attrs["axis"], len(shapes[0]), "LayerNorm")],)
+        assign(shapes, 1, width, "LayerNorm", "gamma")
+        assign(shapes, 2, width, "LayerNorm", "beta")
+    return shapes
+
+
+@op("LayerNorm", outputs=("output", "mean", "std"), visible=_statistics_too, fill=_layer_parameters)
+def layer_norm(data, gamma, beta, *, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False):
+    """(data - mean) / sqrt(var + eps) * gamma + beta, statistics taken along `axis`."""
+    axis = _axis(axis, data.dim(), "LayerNorm")
+    moved = data if axis == data.dim() - 1 else data.movedim(axis, -1)
+    result, mean, reciprocal = torch.native_layer_norm(moved, gamma.shape, gamma, beta, eps)
+    if moved is not data:
+        result = result.movedim(-1, axis)
+    if not output_mean_var:
+        return result, mean, reciprocal
+    statistics = (mean.detach(), reciprocal.detach().reciprocal())
+    return result, *(s.movedim(-1, axis).to(data.dtype) for s in statistics)
+
+
+def _group_parameters(attrs, shapes):
+    if shapes[0]:
+        assign(shapes, 1, (attrs["num_groups"],), "GroupNorm", "gamma")
+        assign(shapes, 2, (attrs["num_groups"],), "GroupNorm", "beta")
+    return shapes
+
+
+@op("GroupNorm", outputs=("output", "mean", "std"), visible=_statistics_too, fill=_group_parameters)
+def group_norm(data, gamma, beta, *, num_groups: int = 1, eps: float = 1e-5, output_mean_var: bool = False):
+    """Each group of channels normalized over its channels and positions; gamma and beta have one element a group."""
+    if data.dim() < 3 or data.shape[1] % num_groups:
+        raise MXNetError(f"GroupNorm: {num_groups} groups do not divide the channels of shape {tuple(data.shape)}")
+    groups = data.reshape(data.shape[0], num_groups, -1)
+    result, mean, reciprocal = torch.native_layer_norm(groups, groups.shape[2:], None, None, eps)
+    result = torch.addcmul(beta.unsqueeze(1), result, gamma.unsqueeze(1)).view(data.shape)
+    if not output_mean_var:
+        return result, mean, reciprocal
+    statistics = (mean.detach(), reciprocal.detach().reciprocal())
+    return result, *(s.squeeze(2).to(data.dtype) for s in statistics)
+
+
+def _instance_parameters(attrs, shapes):
+    if shapes[0]:
+        assign(shapes, 1, shapes[0][1:2], "InstanceNorm", "gamma")
+        assign(shapes, 2, shapes[0][1:2], "InstanceNorm", "beta")
+    return shapes
+
+
+@op("InstanceNorm", fill=_instance_parameters)
+def instance_norm(data, gamma, beta, *, eps: float = 1e-3):
+    """Each channel of each example normalized over its positions."""
+    if data.dim() < 3:
+        raise MXNetError(f"InstanceNorm only supports input tensors of rank >= 3, got shape {tuple(data.shape)}")
+    channels = (-1,) + (1,) * (data.dim() - 2)
+    result = torch.native_layer_norm(data, data.shape[2:], None, None, eps)[0]
+    return torch.addcmul(beta.view(channels), result, gamma.view(channels))
+
+
+@op("L2Normalization")
+def l2_normalization(data, *, eps: float = 1e-10, mode: Literal["channel", "instance", "spatial"] = "instance"):
+    """data / sqrt(sum of squares + eps), summed over an instance, over the channels, or over the positions."""
+    if mode != "instance" and data.dim() < 3:
+        raise MXNetError(f"At lease 3 dimensions required in {mode} mode, got shape {tuple(data.shape)}")
+    first = {"instance": 1, "channel": 1, "spatial": 2}[mode]
+    axes = [1] if mode == "channel" else list(range(first, data.dim()))
+    squares = data.square()
+    total = squares.sum(axes, keepdim=True) if axes else squares
+    return data / (total + eps).sqrt()
+
+
+@op("LRN")
+def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, nsize: int):
+    """data / (knorm + alpha / nsize * sum of squares over `nsize` neighbouring channels) ** beta."""
+    if data.dim() != 4:
+        raise MXNetError(f"LRN needs data of 4 dimensions, got shape {tuple(data.shape)}")
+    side = nsize // 2
+    squares = F.pad(data.square(), (0, 0, 0, 0, side, side))
+    total = squares.unfold(1, 2 * side + 1, 1).sum(-1)
+    return data * (total * (alpha / nsize) + knorm).pow(-beta)
