@@ -1,0 +1,105 @@
+"""Arrays out of nothing: constants, ranges, the identity matrix."""
+
+import math
+
+import torch
+
+from .._core.attrs import Dtype
+from .._core.dtypes import NAMES
+from .._core.errors import MXNetError
+from .dtypes import TORCH, torch_dtype
+from .registry import op
+
+
+@op("_zeros")
+def zeros(*, shape: tuple = (), ctx: str = "", dtype: Dtype = "float32", _device=None):
+    """Zeros."""
+    return torch.zeros(shape, dtype=torch_dtype(dtype), device=_device)
+
+
+@op("_zeros_without_dtype")
+def zeros_without_dtype(*, shape: tuple | None = None, ctx: str = "", dtype: int = -1, _device=None):
+    """Zeros whose type a graph deduces from where they are used; float32 where it does not."""
+    return torch.zeros(shape or (), dtype=torch.float32 if dtype < 0 else TORCH[NAMES[dtype]], device=_device)
+
+
+@op("_ones")
+def ones(*, shape: tuple = (), ctx: str = "", dtype: Dtype = "float32", _device=None):
+    """Ones."""
+    return torch.ones(shape, dtype=torch_dtype(dtype), device=_device)
+
+
+@op("_full")
+def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32", value: float, _device=None):
+    """One number everywhere."""
+    kind = torch_dtype(dtype)
+    number = value if kind.is_floating_point else bool(value) if kind is torch.bool else int(value)
+    return torch.full(shape or (), number, dtype=kind, device=_device)
+
+
+@op("_set_value")
+def set_value(*, src: float, _device=None):
+    """One number, made to be written over a whole `out` array."""
+    return torch.full((1,), src, device=_device)
+
+
+@op("_eye")
+def eye(*, N: int, M: int = 0, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device=None):  # noqa: N803
+    """Ones on the `k`-th diagonal of an `N` by `M` matrix, square without `M`."""
+    columns = M if M > 0 else N
+    matrix = torch.zeros((N, columns), dtype=torch_dtype(dtype), device=_device)
+    if -N < k < columns:
+        matrix.diagonal(k).fill_(1)
+    return matrix
+
+
+@op("_arange")
+def arange(
+    *,
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool = False,
+    ctx: str = "",
+    dtype: Dtype = "float32",
+    _device=None,
+):
+    """Numbers from `start` to before `stop`, each of them `repeat` times."""
+    if stop is None:
+        start, stop = 0.0, start
+    if step == 0 or repeat < 1:
+        raise MXNetError(f"_arange needs a step that is not 0 and repeat >= 1, got step={step}, repeat={repeat}")
+    count = max(math.ceil((stop - start) / step), 0)
+    return _ramp(start, step, count, torch_dtype(dtype), _device).repeat_interleave(repeat)
+
+
+def _ramp(start: float, step: float, count: int, kind: torch.dtype, device) -> torch.Tensor:
+    """`start + i * step`; whole steps between whole numbers are counted in integers when such are asked for."""
+    if not kind.is_floating_point:
+        start, step = int(start), int(step)
+        return (torch.arange(count, device=device) * step + start).to(kind)
+    return (torch.arange(count, device=device, dtype=torch.float64) * step + start).to(kind)
+
+
+@op("_linspace")
+def linspace(
+    *,
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool = False,
+    ctx: str = "",
+    dtype: Dtype = "float32",
+    num: int = 50,
+    endpoint: bool = True,
+    _device=None,
+):
+    """`num` evenly spaced numbers from `start` to `stop`, which is the last of them if `endpoint`."""
+    if stop is None or num < 0:
+        raise MXNetError(f"_linspace needs a stop and num >= 0, got stop={stop}, num={num}")
+    intervals = num - 1 if endpoint else num
+    pace = (stop - start) / intervals if intervals > 0 else 0.0
+    values = torch.arange(num, dtype=torch.float64, device=_device) * pace + start
+    return values.to(torch_dtype(dtype))

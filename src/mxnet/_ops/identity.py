@@ -1,0 +1,138 @@
+"""Operators that hand their input on: copies, casts, gradient barriers, and questions about its form."""
+
+import math
+
+import torch
+
+from .._core.attrs import Dtype
+from .._core.errors import MXNetError
+from .dtypes import torch_dtype
+from .gradient import with_gradient, without_gradient
+from .registry import op
+from .shapes import fill_same, fresh
+
+
+@op("_copy", "identity", shape="same")
+def copy(data):
+    """A copy."""
+    return torch.clone(data)
+
+
+@op("_copyto", shape="same")
+def copy_to(data):
+    """A copy, made to be written to an `out` array, which may be on another device."""
+    return torch.clone(data)
+
+
+@op("_CrossDeviceCopy", shape="same")
+def cross_device_copy(data):
+    """A copy that a graph placed on several devices makes between them."""
+    return torch.clone(data)
+
+
+@op("BlockGrad", "stop_gradient", shape="same")
+def block_grad(data):
+    """`data`; no gradient passes."""
+    return without_gradient(torch.clone, data)
+
+
+@op("make_loss", shape="same")
+def make_loss(data):
+    """`data` as a loss: the gradient is one, whatever comes from above."""
+    return with_gradient(torch.clone, lambda inputs, outputs, heads: torch.ones_like(inputs[0]), data)
+
+
+@op("Cast", "cast")
+def cast(data, *, dtype: Dtype):
+    """`data` with elements of another type."""
+    return to_dtype(data, torch_dtype(dtype))
+
+
+def to_dtype(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Numbers out of an integer type's range wrap around, as they do in C on usual machines."""
+    if data.is_floating_point() and dtype in (torch.uint8, torch.int8, torch.int16):
+        data = data.to(torch.int64)
+    return data.to(dtype, copy=True)
+
+
+@op("amp_cast")
+def amp_cast(data, *, dtype: Dtype):
+    """`data` with another floating point type; integers stay what they are."""
+    return data.to(torch_dtype(dtype), copy=True) if data.is_floating_point() else torch.clone(data)
+
+
+@op("amp_multicast", count="num_outputs", outputs=lambda attrs: attrs["num_outputs"], dtype="any")
+def amp_multicast(*data, num_outputs: int = 0, cast_narrow: bool = False):
+    """All floating point inputs brought to the widest type among them, or the narrowest."""
+    types = {t.dtype for t in data if t.is_floating_point()}
+    if not types:
+        return tuple(torch.clone(t) for t in data)
+    choose = min if cast_narrow else max
+    target = choose(types, key=lambda dtype: (dtype.itemsize, dtype is torch.float16))
+    return tuple(t.to(target, copy=True) if t.is_floating_point() else torch.clone(t) for t in data)
+
+
+@op("cast_storage", shape="same")
+def cast_storage(data, *, stype: str):
+    """The same values; arrays keep their storage type outside of the operators."""
+    if stype not in ("default", "row_sparse", "csr"):
+        raise MXNetError(f"stype must be 'default', 'row_sparse' or 'csr', not {stype!r}")
+    return torch.clone(data)
+
+
+@op("_identity_with_attr_like_rhs", fill=fill_same)
+def identity_with_attr_like_rhs(lhs, rhs):
+    """`lhs`; `rhs` only says which shape and storage it has."""
+    return torch.clone(lhs)
+
+
+@op("zeros_like", shape="same")
+def zeros_like(data):
+    """Zeros of the form of `data`."""
+    return without_gradient(torch.zeros_like, data)
+
+
+@op("ones_like", shape="same")
+def ones_like(data):
+    """Ones of the form of `data`."""
+    return without_gradient(torch.ones_like, data)
+
+
+@op("shape_array", differentiable=False)
+def shape_array(data):
+    """The shape of `data` as an int64 array."""
+    return torch.tensor(data.shape, dtype=torch.int64, device=data.device)
+
+
+@op("size_array", differentiable=False)
+def size_array(data):
+    """The number of elements as an int64 array of one element."""
+    return torch.tensor([data.numel()], dtype=torch.int64, device=data.device)
+
+
+def _span(begin: int | None, end: int | None, ndim: int) -> tuple[int, int]:
+    first = 0 if begin is None else begin + ndim if begin < 0 else begin
+    last = ndim if end is None else end + ndim if end < 0 else end
+    if not 0 <= first <= last <= ndim:
+        raise MXNetError(f"axes [{begin}, {end}) are not within an array of {ndim} axes")
+    return first, last
+
+
+@op("reshape_like", dtype="any")
+@fresh
+def reshape_like(
+    lhs,
+    rhs,
+    *,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
+):
+    """`lhs` with the shape of `rhs`, or with a range of its axes replaced by a range of those of `rhs`."""
+    first, last = _span(lhs_begin, lhs_end, lhs.dim())
+    middle = rhs.shape[slice(*_span(rhs_begin, rhs_end, rhs.dim()))]
+    shape = (*lhs.shape[:first], *middle, *lhs.shape[last:])
+    if math.prod(shape) != lhs.numel():
+        raise MXNetError(f"Cannot reshape lhs with shape {list(lhs.shape)} to {list(shape)}")
+    return lhs.reshape(shape)

@@ -1,0 +1,199 @@
+"""Linear algebra on the last two axes of arrays: products, factorizations, triangular and diagonal parts."""
+
+# MXNet names the matrices A, B and C.
+# ruff: noqa: N803, N806
+
+import math
+
+import torch
+
+from .._core.errors import MXNetError
+from .gradient import with_gradient
+from .reduction import at_least_1d
+from .registry import op
+from .shapes import bracket
+
+
+def linalg(name: str, **rules):
+    """Registers `_linalg_<name>` and `linalg_<name>`."""
+    return op(f"_linalg_{name}", f"linalg_{name}", **rules)
+
+
+def _square(A: torch.Tensor) -> torch.Tensor:
+    if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
+        raise MXNetError(f"Input A must be a batch of square matrices, not of shape {bracket(A.shape)}")
+    return A
+
+
+def _product(A: torch.Tensor, B: torch.Tensor, transpose_a: bool, transpose_b: bool, alpha: float) -> torch.Tensor:
+    if A.dim() < 2 or A.dim() != B.dim() or A.shape[:-2] != B.shape[:-2]:
+        raise MXNetError(f"matrices of shapes {bracket(A.shape)} and {bracket(B.shape)} do not fit together")
+    result = torch.matmul(A.mT if transpose_a else A, B.mT if transpose_b else B)
+    return result if alpha == 1 else alpha * result
+
+
+@linalg("gemm")
+def gemm(
+    A,
+    B,
+    C,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    axis: int = -2,
+):
+    """`alpha * A @ B + beta * C`; `axis` holds the rows."""
+    if axis in (-2, A.dim() - 2):
+        return _product(A, B, transpose_a, transpose_b, alpha) + beta * C
+    A, B, C = (m.movedim(axis, -2) for m in (A, B, C))
+    return (_product(A, B, transpose_a, transpose_b, alpha) + beta * C).movedim(-2, axis)
+
+
+@linalg("gemm2")
+def gemm2(A, B, *, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0, axis: int = -2):
+    """`alpha * A @ B`; `axis` holds the rows."""
+    if axis in (-2, A.dim() - 2):
+        return _product(A, B, transpose_a, transpose_b, alpha)
+    return _product(A.movedim(axis, -2), B.movedim(axis, -2), transpose_a, transpose_b, alpha).movedim(-2, axis)
+
+
+@linalg("syrk")
+def syrk(A, *, transpose: bool = False, alpha: float = 1.0):
+    """`alpha * A @ A.T`, or `alpha * A.T @ A` if `transpose`."""
+    return _product(A, A, transpose, not transpose, alpha)
+
+
+def _triangle(A: torch.Tensor, lower: bool) -> torch.Tensor:
+    return torch.tril(_square(A)) if lower else torch.triu(_square(A))
+
+
+@linalg("trmm")
+def trmm(
+    A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0
+):
+    """Product of a triangular matrix `A`, on the left or the right, with `B`."""
+    triangle = _triangle(A, lower)
+    if rightside:
+        return _product(B, triangle, False, transpose, alpha)
+    return _product(triangle, B, transpose, False, alpha)
+
+
+@linalg("trsm")
+def trsm(
+    A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0
+):
+    """The `X` for which `A @ X`, or `X @ A`, is `alpha * B`; `A` is triangular."""
+    triangle = _triangle(A, lower)
+    if transpose:
+        triangle = triangle.mT
+    return torch.linalg.solve_triangular(triangle, alpha * B, upper=lower == transpose, left=not rightside)
+
+
+@linalg("potrf")
+def potrf(A, *, lower: bool = True):
+    """The Cholesky factor of a positive definite matrix."""
+    return torch.linalg.cholesky(_square(A), upper=not lower)
+
+
+@linalg("potri")
+def potri(A, *, lower: bool = True):
+    """The inverse of the matrix whose Cholesky factor is `A`."""
+    return torch.cholesky_inverse(_triangle(A, lower), upper=not lower)
+
+
+@linalg("gelqf", outputs=2)
+def gelqf(A):
+    """`Q` with orthonormal rows and lower triangular `L` for which `L @ Q` is `A`."""
+    if A.shape[-2] > A.shape[-1]:
+        raise MXNetError(f"Input A must have no more rows than columns, it has shape {bracket(A.shape)}")
+    Q, R = torch.linalg.qr(A.mT)
+    return Q.mT.contiguous(), R.mT.contiguous()
+
+
+def _eigen(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    values, vectors = torch.linalg.eigh(A)
+    U = vectors.mT
+    largest = U.gather(-1, U.abs().argmax(-1, keepdim=True))
+    return torch.where(largest < 0, -U, U), values
+
+
+def _eigen_slope(inputs, outputs, heads):
+    """As MXNet's: gaps between eigenvalues count as at least a small number."""
+    (U, L), (head_U, head_L) = outputs, heads
+    smallest = 1e-30 if U.dtype is torch.float32 else 1e-100
+    X = torch.matmul(head_U, U.mT)
+    gap = (L.unsqueeze(-1) - L.unsqueeze(-2)).tril(-1)
+    lower = ((X - X.mT) / (2 * gap.clamp(min=smallest))).tril(-1)
+    return torch.matmul(U.mT, torch.matmul(lower + lower.mT + torch.diag_embed(head_L), U))
+
+
+@op("_linalg_syevd", outputs=2)
+def syevd(A):
+    """Eigenvectors of a symmetric matrix as rows, and its eigenvalues, ascending."""
+    return with_gradient(_eigen, _eigen_slope, _square(A))
+
+
+@linalg("sumlogdiag")
+def sumlogdiag(A):
+    """Sum of the logarithms of the diagonal."""
+    return at_least_1d(torch.diagonal(_square(A), 0, -2, -1).log().sum(-1))
+
+
+@linalg("extractdiag")
+def extractdiag(A, *, offset: int = 0):
+    """A diagonal of each matrix."""
+    return torch.diagonal(_square(A), offset, -2, -1).clone()
+
+
+@linalg("makediag")
+def makediag(A, *, offset: int = 0):
+    """Matrices with a given diagonal."""
+    return torch.diag_embed(A, offset)
+
+
+def _triangle_indices(size: int, offset: int, lower: bool, device) -> torch.Tensor:
+    """Rows and columns of a triangle, row by row; an offset says which of both triangles it is."""
+    if offset < 0 or (offset == 0 and lower):
+        return torch.tril_indices(size, size, offset, device=device)
+    return torch.triu_indices(size, size, offset, device=device)
+
+
+@linalg("extracttrian")
+def extracttrian(A, *, offset: int = 0, lower: bool = True):
+    """The elements of a triangle of each matrix, row by row."""
+    rows, columns = _triangle_indices(_square(A).shape[-1], offset, lower, A.device)
+    return A[..., rows, columns]
+
+
+@linalg("maketrian")
+def maketrian(A, *, offset: int = 0, lower: bool = True):
+    """Matrices with the elements of a triangle given row by row."""
+    count = A.shape[-1]
+    side = (math.isqrt(8 * count + 1) - 1) // 2
+    if side * (side + 1) // 2 != count:
+        raise MXNetError(f"{count} elements do not make a triangle")
+    size = side + abs(offset)
+    rows, columns = _triangle_indices(size, offset, lower, A.device)
+    flat = A.new_zeros((*A.shape[:-1], size * size)).index_copy(-1, rows * size + columns, A)
+    return flat.reshape(*A.shape[:-1], size, size)
+
+
+@linalg("inverse")
+def inverse(A):
+    """The inverse of each matrix."""
+    return torch.linalg.inv(_square(A))
+
+
+@linalg("det")
+def det(A):
+    """The determinant of each matrix."""
+    return at_least_1d(torch.linalg.det(_square(A)))
+
+
+@linalg("slogdet", outputs=2)
+def slogdet(A):
+    """The sign of the determinant and the logarithm of its absolute value."""
+    sign, logarithm = torch.linalg.slogdet(_square(A))
+    return at_least_1d(sign), at_least_1d(logarithm)

@@ -1,0 +1,73 @@
+"""Elements by size: sort, argsort, topk. Equal elements keep their order."""
+
+from typing import Literal
+
+import torch
+
+from .._core.errors import MXNetError
+from .dtypes import torch_dtype
+from .gradient import without_gradient
+from .registry import Attrs, op
+from .shapes import real_axis
+
+Index = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
+
+
+def _along(data: torch.Tensor, axis: int | None) -> tuple[torch.Tensor, int]:
+    """No axis means the flattened array."""
+    return (data.reshape(-1), 0) if axis is None else (data, real_axis(axis, data.dim()))
+
+
+@op("sort")
+def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
+    """Elements in order along an axis."""
+    data, axis = _along(data, axis)
+    return torch.sort(data, dim=axis, descending=not is_ascend, stable=True).values
+
+
+@op("argsort")
+def argsort(data, *, axis: int | None = -1, is_ascend: bool = True, dtype: Index = "float32"):
+    """The indices that sort an axis."""
+
+    def order(x: torch.Tensor) -> torch.Tensor:
+        x, along = _along(x, axis)
+        return torch.sort(x, dim=along, descending=not is_ascend, stable=True).indices.to(torch_dtype(dtype))
+
+    return without_gradient(order, data)
+
+
+def _topk_outputs(attrs: Attrs) -> int:
+    return 2 if attrs["ret_typ"] == "both" else 1
+
+
+def _top(data: torch.Tensor, axis: int, k: int, ascending: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    size = data.shape[axis]
+    if not 0 <= k <= size:
+        raise MXNetError(f"k must be smaller than {size}, get k = {k}")
+    values, places = torch.sort(data, dim=axis, descending=not ascending, stable=True)
+    return (values.narrow(axis, 0, k), places.narrow(axis, 0, k)) if 0 < k < size else (values, places)
+
+
+@op("topk", outputs=_topk_outputs)
+def topk(
+    data,
+    *,
+    axis: int | None = -1,
+    k: int = 1,
+    ret_typ: Literal["both", "indices", "mask", "value"] = "indices",
+    is_ascend: bool = False,
+    dtype: Index = "float32",
+):
+    """The `k` largest (or smallest) elements along an axis: their values, their indices, or a mask of them."""
+    kind, shape = torch_dtype(dtype), data.shape
+    if ret_typ == "mask":
+        return without_gradient(lambda x: _mask(*_along(x, axis), k, is_ascend).reshape(shape), data)
+    if ret_typ == "indices":
+        return without_gradient(lambda x: _top(*_along(x, axis), k, is_ascend)[1].to(kind), data)
+    values, places = _top(*_along(data, axis), k, is_ascend)
+    values = values.contiguous()
+    return values if ret_typ == "value" else (values, places.to(kind))
+
+
+def _mask(data: torch.Tensor, axis: int, k: int, ascending: bool) -> torch.Tensor:
+    return torch.zeros_like(data).scatter_(axis, _top(data, axis, k, ascending)[1], 1)

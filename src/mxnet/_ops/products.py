@@ -1,0 +1,48 @@
+"""Products of matrices: dot, batch_dot, khatri_rao."""
+
+from typing import Literal
+
+import torch
+
+from .._core.errors import MXNetError
+from .registry import op
+from .shapes import bracket
+
+Storage = Literal["csr", "default", "row_sparse"] | None
+
+
+@op("dot")
+def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
+    """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
+    left, right = lhs.dim(), rhs.dim()
+    if left == right == 2:
+        return torch.mm(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
+    if left == right == 1:
+        if transpose_a or transpose_b:
+            raise MXNetError("Cannot transpose vectors")
+        return torch.dot(lhs, rhs).reshape(1)
+    a, b = 0 if transpose_a else left - 1, right - 1 if transpose_b else 0
+    if lhs.shape[a] != rhs.shape[b]:
+        raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
+    return torch.tensordot(lhs, rhs, ([a], [b]))
+
+
+@op("batch_dot")
+def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
+    """Products of matrices, one for each index of the leading axes."""
+    if lhs.dim() != rhs.dim() or lhs.dim() < 3 or lhs.shape[:-2] != rhs.shape[:-2]:
+        raise MXNetError(
+            f"batch_dot currently only support N-D*N-D array (N >= 3){bracket(lhs.shape)} v.s. {bracket(rhs.shape)}"
+        )
+    return torch.matmul(lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs)
+
+
+@op("khatri_rao")
+def khatri_rao(*args, num_args: int = 0):
+    """Kronecker products of the columns of matrices."""
+    if any(m.dim() != 2 or m.shape[1] != args[0].shape[1] for m in args):
+        raise MXNetError(f"khatri_rao needs matrices with as many columns: {[bracket(m.shape) for m in args]}")
+    result = args[0].clone()
+    for matrix in args[1:]:
+        result = (result[:, None, :] * matrix[None, :, :]).reshape(-1, matrix.shape[1])
+    return result

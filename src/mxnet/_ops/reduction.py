@@ -1,0 +1,226 @@
+"""Reductions over axes. A full reduction has shape (1,): MXNet has no arrays without axes."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+
+from .._core.attrs import Floats
+from .._core.errors import MXNetError
+from .dtypes import torch_dtype
+from .gradient import with_gradient, without_gradient
+from .registry import op
+from .shapes import bracket, real_axis
+
+Reduce = Callable[[torch.Tensor, tuple[int, ...], bool], torch.Tensor]
+
+
+def reduced_axes(data: torch.Tensor, axis: tuple[int, ...] | None, exclude: bool = False) -> tuple[int, ...]:
+    """The axes to reduce, ascending; none given means all of them, whatever `exclude` says."""
+    ndim = data.dim()
+    if not axis:
+        return tuple(range(ndim))
+    axes = {real_axis(a, ndim, "Reduction axis") for a in axis}
+    if len(axes) != len(axis):
+        raise MXNetError(f"Reduction axes have duplicates {bracket(axis)}")
+    return tuple(a for a in range(ndim) if (a in axes) != exclude)
+
+
+def at_least_1d(result: torch.Tensor) -> torch.Tensor:
+    return result if result.dim() else result.reshape(1)
+
+
+def _sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    return torch.sum(data, axes, keepdims, dtype=data.dtype)
+
+
+def _mean(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    if data.is_floating_point():
+        return torch.mean(data, axes, keepdims)
+    total = torch.sum(data, axes, keepdims)
+    return torch.div(total, data.numel() // max(total.numel(), 1), rounding_mode="trunc").to(data.dtype)
+
+
+def _prod(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    """One product over the axes moved together; its gradient divides by the element, as MXNet's does."""
+
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        for a in reversed(axes):
+            x = torch.prod(x, a, True, dtype=x.dtype)
+        return x
+
+    def slope(inputs, outputs, heads):
+        return heads[0] * (outputs[0] / inputs[0])
+
+    result = with_gradient(forward, slope, data)
+    return result if keepdims else result.squeeze(axes)
+
+
+def _nansum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    return torch.nansum(data, axes, keepdims) if data.is_floating_point() else _sum(data, axes, keepdims)
+
+
+def _nanprod(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    return _prod(torch.where(torch.isnan(data), 1, data), axes, keepdims)
+
+
+def _extreme(choose: Callable[..., torch.Tensor]) -> Reduce:
+    """The largest or smallest element; all that equal it get the whole gradient."""
+
+    def reduce(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+        def slope(inputs, outputs, heads):
+            return heads[0] * (inputs[0] == outputs[0])
+
+        if not (data.requires_grad and torch.is_grad_enabled()):
+            return choose(data, axes, keepdims)
+        result = with_gradient(lambda x: choose(x, axes, True), slope, data)
+        return result if keepdims else result.squeeze(axes)
+
+    return reduce
+
+
+def _square_sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    return _sum(data * data, axes, keepdims)
+
+
+# name -> function, its other names, what it does
+TABLE: dict[str, tuple[Reduce, tuple[str, ...], str]] = {
+    "sum": (_sum, ("sum_axis",), "Sum over axes."),
+    "mean": (_mean, (), "Mean over axes."),
+    "prod": (_prod, (), "Product over axes."),
+    "nansum": (_nansum, (), "Sum over axes; NaN counts as 0."),
+    "nanprod": (_nanprod, (), "Product over axes; NaN counts as 1."),
+    "max": (_extreme(torch.amax), ("max_axis",), "Largest element over axes."),
+    "min": (_extreme(torch.amin), ("min_axis",), "Smallest element over axes."),
+    "_square_sum": (_square_sum, (), "Sum of squares over axes."),
+}
+
+
+def operator(function: Reduce):
+    def reduction(data, *, axis: tuple | None = None, keepdims: bool = False, exclude: bool = False):
+        axes = reduced_axes(data, axis, exclude)
+        if not axes:
+            return data.clone()
+        result = function(data, axes, keepdims)
+        return result if result.dim() else result.reshape(1)
+
+    return reduction
+
+
+for _name, (_function, _aliases, _doc) in TABLE.items():
+    _operator = operator(_function)
+    _operator.__name__, _operator.__doc__ = _name, _doc
+    op(_name, *_aliases)(_operator)
+
+
+def _norm_slope(order: int, axes: tuple[int, ...], keepdims: bool):
+    def slope(inputs, outputs, heads):
+        (data,), (out,), (head,) = inputs, outputs, heads
+        if not keepdims:
+            shape = [1 if i in axes else n for i, n in enumerate(data.shape)]
+            out, head = out.reshape(shape), head.reshape(shape)
+        return (head * (torch.sign(data) if order == 1 else data / out)).to(data.dtype)
+
+    return slope
+
+
+@op("norm")
+def norm(
+    data,
+    *,
+    ord: int = 2,
+    axis: tuple | None = None,
+    out_dtype: Literal["float16", "float32", "float64", "int32", "int64", "int8"] | None = None,
+    keepdims: bool = False,
+):
+    """Sum of absolute values (`ord=1`) or root of the sum of squares (`ord=2`) over axes."""
+    if ord not in (1, 2):
+        raise MXNetError(f"norm only supports ord=1 and ord=2, not {ord}")
+    axes, dtype = reduced_axes(data, axis), data.dtype if out_dtype is None else torch_dtype(out_dtype)
+
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        wide = x if x.is_floating_point() else x.double()
+        return at_least_1d(torch.linalg.vector_norm(wide, ord, axes, keepdims)).to(dtype)
+
+    return with_gradient(forward, _norm_slope(ord, axes, keepdims), data)
+
+
+def _argument(choose: Callable[..., torch.Tensor]):
+    def argument(data, *, axis: int | None = None, keepdims: bool = False):
+        return without_gradient(lambda x: _position(choose, x, axis, keepdims), data)
+
+    return argument
+
+
+def _position(choose: Callable[..., torch.Tensor], data: torch.Tensor, axis: int | None, keepdims: bool):
+    if axis is not None:
+        return at_least_1d(choose(data, real_axis(axis, data.dim()), keepdims)).to(data.dtype)
+    found = choose(data.reshape(-1), 0).to(data.dtype)
+    return found.reshape((1,) * data.dim() if keepdims else (1,))
+
+
+for _name, _choose, _word in (("argmax", torch.argmax, "largest"), ("argmin", torch.argmin, "smallest")):
+    _operator = _argument(_choose)
+    _operator.__name__ = _name
+    _operator.__doc__ = f"Index of the {_word} element, as a number of the input's type; the first of equal ones."
+    op(_name)(_operator)
+
+
+@op("argmax_channel")
+def argmax_channel(data):
+    """Index of the largest element along the last axis."""
+    return without_gradient(lambda x: torch.argmax(x, -1).to(x.dtype), data)
+
+
+@op("moments", outputs=2)
+def moments(data, *, axes: tuple | None = None, keepdims: bool = False):
+    """Mean and variance over axes."""
+    if not axes:
+        raise MXNetError(
+            "Empty axes is not supported, if you would like to do global moments, please pass all axes to axes argument"
+        )
+    over = reduced_axes(data, axes)
+    mean = torch.mean(data, over, True)
+    variance = torch.mean(torch.square(data - mean), over, keepdims)
+    return at_least_1d(mean if keepdims else mean.squeeze(over)), at_least_1d(variance)
+
+
+@op("cumsum")
+def cumsum(
+    a,
+    *,
+    axis: int | None = None,
+    dtype: Literal["float16", "float32", "float64", "int32", "int64", "int8"] | None = None,
+):
+    """Running sum along an axis, or over the flattened array."""
+    kind = a.dtype if dtype is None else torch_dtype(dtype)
+    if axis is None:
+        return torch.cumsum(a.reshape(-1), 0, dtype=kind)
+    return torch.cumsum(a, real_axis(axis, a.dim()), dtype=kind)
+
+
+def _bins(attrs) -> tuple[str, ...]:
+    return ("data", "bins") if attrs["bin_cnt"] is None else ("data",)
+
+
+@op("_histogram", inputs=_bins, outputs=2, dtype="any", differentiable=False)
+def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | None = None):
+    """How many elements fall between each two edges, and the edges; the last interval includes its upper edge."""
+    flat = data.reshape(-1)
+    if bin_cnt is not None:
+        if range is None or len(range) != 2:
+            raise MXNetError("_histogram with bin_cnt needs range=(low, high)")
+        return _equal_bins(flat, bin_cnt, *range)
+    edges = bins.to(flat.dtype)
+    inside = flat[(flat >= edges[0]) & (flat <= edges[-1])]
+    place = torch.searchsorted(edges, inside, right=True).clamp(max=edges.numel() - 1) - 1
+    return torch.bincount(place, minlength=edges.numel() - 1), bins.clone()
+
+
+def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:
+    wide = flat.double()
+    inside = wide[(wide >= low) & (wide <= high)]
+    place = torch.floor((inside - low) * count / (high - low)).long().clamp(max=count - 1)
+    edges = torch.linspace(low, high, count + 1, dtype=torch.float64, device=flat.device)
+    kind = flat.dtype if flat.is_floating_point() else torch.float32
+    return torch.bincount(place, minlength=count), edges.to(kind)

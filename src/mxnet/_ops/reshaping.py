@@ -1,0 +1,233 @@
+"""Operators that rearrange axes: reshape, transpose, flip, tile, pad, and moves between depth and space."""
+
+import math
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+
+from .._core.errors import MXNetError
+from .registry import op
+from .shapes import Shape, bracket, fresh, real_axis
+
+COPY, INFER, COPY_REST, MERGE, SPLIT = 0, -1, -2, -3, -4
+
+
+def coded_shape(codes: Shape, source: Shape, reverse: bool = False) -> Shape:
+    """The shape that MXNet's reshape codes describe.
+
+    0 keeps a size, -1 infers one, -2 keeps all that remain, -3 joins two, -4 splits one into the two sizes after it.
+    `reverse` reads both from the right.
+    """
+    if reverse:
+        return coded_shape(codes[::-1], source[::-1])[::-1]
+    target: list[int] = []
+    inferred, at, code = -1, 0, iter(codes)
+    try:
+        for size in code:
+            if size == COPY_REST:
+                target += source[at:]
+                at = max(at, len(source))
+            elif size == MERGE:
+                target.append(source[at] * source[at + 1])
+                at += 2
+            elif size == SPLIT:
+                target += _split(source[at], next(code), next(code))
+                at += 1
+            else:
+                if size == INFER:
+                    if inferred >= 0:
+                        raise MXNetError("One and only one dim can be inferred")
+                    inferred = len(target)
+                target.append(source[at] if size == COPY else abs(size))
+                at += 1
+    except (IndexError, StopIteration):
+        raise MXNetError(f"reshape codes {bracket(codes)} do not fit an array of shape {bracket(source)}") from None
+    if inferred >= 0:
+        rest = math.prod(target)
+        target[inferred] = math.prod(source) // rest if rest else 0
+    return tuple(target)
+
+
+def _split(size: int, left: int, right: int) -> tuple[int, int]:
+    if left == right == INFER:
+        raise MXNetError("Split dims cannot both be -1.")
+    if left == INFER:
+        left = size // right
+    if right == INFER:
+        right = size // left
+    if left * right != size:
+        raise MXNetError(f"Split dims {left}, {right} do not divide original dim {size}")
+    return left, right
+
+
+def _target_shape(target: Shape, source: Shape, keep_highest: bool) -> Shape:
+    """The attribute that came before `shape`: a single 0 is inferred."""
+    sizes = [source[0], *target[1:]] if keep_highest else list(target)
+    if sizes.count(0) == 1:
+        sizes[sizes.index(0)] = math.prod(source) // math.prod(n for n in sizes if n)
+    return tuple(sizes)
+
+
+@op("Reshape", "reshape")
+@fresh
+def reshape(
+    data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False
+):
+    """`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own."""
+    source = tuple(data.shape)
+    if shape:
+        target = coded_shape(shape, source, reverse)
+    elif target_shape:
+        target = _target_shape(target_shape, source, keep_highest)
+    else:
+        raise MXNetError("Reshape needs a shape")
+    if math.prod(target) != data.numel():
+        raise MXNetError(
+            f"Target shape size is different to source. Target: {bracket(target)}\nSource: {bracket(source)}"
+        )
+    return data.reshape(target)
+
+
+@op("Flatten", "flatten")
+@fresh
+def flatten(data):
+    """Two axes: the first, and all others together."""
+    return data.flatten(1) if data.dim() > 1 else data.reshape(-1, 1)
+
+
+@op("transpose")
+@fresh
+def transpose(data, *, axes: tuple = ()):
+    """Axes in another order; without one, reversed."""
+    if not axes:
+        return data.permute(tuple(range(data.dim() - 1, -1, -1)))
+    if len(axes) != data.dim() or sorted(a % data.dim() for a in axes) != list(range(data.dim())):
+        raise MXNetError(f"axes {bracket(axes)} do not permute the axes of an array of shape {bracket(data.shape)}")
+    return data.permute(axes)
+
+
+@op("expand_dims")
+@fresh
+def expand_dims(data, *, axis: int):
+    """A new axis of size 1 before `axis`."""
+    ndim = data.dim()
+    if not -ndim - 1 <= axis <= ndim:
+        raise MXNetError(f"axis must be in the range [{-ndim}, {ndim}] ({axis} provided)")
+    return data.unsqueeze(axis)
+
+
+@op("squeeze")
+@fresh
+def squeeze(data, *, axis: tuple | None = None):
+    """Without its axes of size 1, or without those named."""
+    axes = range(data.dim()) if axis is None else {real_axis(a, data.dim()) for a in axis}
+    shape = tuple(data.shape)
+    if axis is not None:
+        for a in axes:
+            if shape[a] != 1:
+                raise MXNetError(f"cannot select an axis to squeeze out which has size={shape[a]} not equal to one")
+    return data.reshape([n for i, n in enumerate(shape) if n != 1 or i not in axes] or [1])
+
+
+@op("SwapAxis", "swapaxes")
+@fresh
+def swap_axis(data, *, dim1: int = 0, dim2: int = 0):
+    """Two axes exchanged."""
+    return data.transpose(real_axis(dim1, data.dim()), real_axis(dim2, data.dim()))
+
+
+@op("reverse", "flip", shape="same")
+def reverse(data, *, axis: tuple):
+    """The order of elements turned around along axes."""
+    return torch.flip(data, [real_axis(a, data.dim()) for a in axis])
+
+
+@op("repeat")
+def repeat(data, *, repeats: int, axis: int | None = None):
+    """Each element several times, one after the other."""
+    if axis is None:
+        return torch.repeat_interleave(data.reshape(-1), repeats)
+    return torch.repeat_interleave(data, repeats, real_axis(axis, data.dim()))
+
+
+@op("tile")
+def tile(data, *, reps: tuple):
+    """The whole array several times along each axis."""
+    return torch.tile(data, reps) if reps else data.clone()
+
+
+def _block(data: torch.Tensor, size: int, name: str) -> None:
+    if data.dim() != 4:
+        raise MXNetError(f"{name} needs an array of 4 axes, not of shape {bracket(data.shape)}")
+    if size <= 0:
+        raise MXNetError(f"block_size must be positive, not {size}")
+
+
+@op("depth_to_space")
+def depth_to_space(data, *, block_size: int):
+    """Channels spread over blocks of pixels."""
+    _block(data, block_size, "depth_to_space")
+    n, c, h, w = data.shape
+    b = block_size
+    if c % (b * b):
+        raise MXNetError(f"block_size {b} squared does not divide {c} channels")
+    split = data.reshape(n, b, b, c // (b * b), h, w)
+    return split.permute(0, 3, 4, 1, 5, 2).reshape(n, c // (b * b), h * b, w * b)
+
+
+@op("space_to_depth")
+def space_to_depth(data, *, block_size: int):
+    """Blocks of pixels gathered into channels."""
+    _block(data, block_size, "space_to_depth")
+    n, c, h, w = data.shape
+    b = block_size
+    if h % b or w % b:
+        raise MXNetError(f"block_size {b} does not divide the image size {h} x {w}")
+    split = data.reshape(n, c, h // b, b, w // b, b)
+    return split.permute(0, 3, 5, 1, 2, 4).reshape(n, c * b * b, h // b, w // b)
+
+
+@op("diag")
+@fresh
+def diag(data, *, k: int = 0, axis1: int = 0, axis2: int = 1):
+    """The `k`-th diagonal of a pair of axes, or the matrix that has `data` as its diagonal."""
+    if data.dim() == 1:
+        return torch.diag_embed(data, k)
+    diagonal = torch.diagonal(data, k, real_axis(axis1, data.dim()), real_axis(axis2, data.dim()))
+    if not diagonal.shape[-1]:
+        raise MXNetError("Diagonal does not exist.")
+    return diagonal
+
+
+PAD_MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect"}
+
+
+@op("Pad", "pad")
+def pad(
+    data, *, mode: Literal["constant", "edge", "reflect"], pad_width: tuple, constant_value: float = 0.0
+):
+    """A border around the last axes of an array of 4 or 5 axes."""
+    ndim = data.dim()
+    if ndim not in (4, 5):
+        raise MXNetError("Current implementation only supports 4-D or 5-D input.")
+    if len(pad_width) != 2 * ndim:
+        raise MXNetError(f"pad_width needs {2 * ndim} numbers, not {len(pad_width)}")
+    if any(pad_width[:4]):
+        raise MXNetError("Current implementation expects padding on the first two axes to be zero.")
+    width = [n for axis in range(ndim - 1, 1, -1) for n in pad_width[2 * axis : 2 * axis + 2]]
+    if mode == "constant":
+        return F.pad(data, width, value=constant_value)
+    if mode == "reflect" and any(n >= data.shape[ndim - 1 - i // 2] for i, n in enumerate(width)):
+        return _reflect(data, pad_width)
+    return F.pad(data, width, PAD_MODES[mode])
+
+
+def _reflect(data: torch.Tensor, pad_width: Shape) -> torch.Tensor:
+    """Borders wider than the image go back and forth through it, which torch's own padding does not do."""
+    for axis in range(2, data.dim()):
+        size, (before, after) = data.shape[axis], pad_width[2 * axis : 2 * axis + 2]
+        period = max(2 * (size - 1), 1)
+        place = torch.arange(-before, size + after, device=data.device).remainder(period)
+        data = data.index_select(axis, torch.minimum(place, period - place) if size > 1 else place * 0)
+    return data

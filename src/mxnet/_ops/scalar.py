@@ -1,0 +1,124 @@
+"""Arithmetic, comparison and logic of an array and one number."""
+
+from collections.abc import Callable
+
+import torch
+
+from .binary import hypotenuse, modulo, power
+from .gradient import without_gradient
+from .registry import op
+
+Scalar = Callable[[torch.Tensor, float], torch.Tensor]
+
+
+def _number(data: torch.Tensor, scalar: float) -> torch.Tensor:
+    return torch.full((), scalar, dtype=data.dtype, device=data.device)
+
+
+def _divide(data: torch.Tensor, scalar: float) -> torch.Tensor:
+    return torch.div(data, scalar, rounding_mode=None if data.is_floating_point() else "trunc")
+
+
+def _divided(data: torch.Tensor, scalar: float) -> torch.Tensor:
+    number = _number(data, scalar)
+    return torch.div(number, data, rounding_mode=None if data.is_floating_point() else "trunc")
+
+
+def _power(data: torch.Tensor, scalar: float) -> torch.Tensor:
+    if data.is_floating_point():
+        return torch.pow(data, scalar)
+    return torch.pow(data.double(), scalar).to(data.dtype)
+
+
+def _powered(data: torch.Tensor, scalar: float) -> torch.Tensor:
+    if data.is_floating_point():
+        return torch.pow(scalar, data)
+    return power(_number(data, scalar), data)
+
+
+def _modulo(data: torch.Tensor, scalar: float) -> torch.Tensor:
+    return torch.remainder(data, scalar) if scalar else modulo(data, _number(data, 0))
+
+
+def _test(compare: Scalar) -> Scalar:
+    """A comparison; its results are numbers of the input's type."""
+
+    def truth(data: torch.Tensor, scalar: float) -> torch.Tensor:
+        return without_gradient(lambda x: compare(x, scalar).to(x.dtype), data)
+
+    return truth
+
+
+# name -> function, its other names, what it does
+TABLE: dict[str, tuple[Scalar, tuple[str, ...], str]] = {
+    "_plus_scalar": (torch.add, ("_PlusScalar",), "`data + scalar`."),
+    "_minus_scalar": (torch.sub, ("_MinusScalar",), "`data - scalar`."),
+    "_rminus_scalar": (torch.rsub, ("_RMinusScalar",), "`scalar - data`."),
+    "_mul_scalar": (torch.mul, ("_MulScalar",), "`data * scalar`."),
+    "_div_scalar": (_divide, ("_DivScalar",), "`data / scalar`; integers truncate."),
+    "_rdiv_scalar": (_divided, ("_RDivScalar",), "`scalar / data`; integers truncate."),
+    "_mod_scalar": (_modulo, ("_ModScalar",), "`data % scalar`."),
+    "_rmod_scalar": (lambda x, s: modulo(_number(x, s), x), ("_RModScalar",), "`scalar % data`."),
+    "_power_scalar": (_power, ("_PowerScalar",), "`data ** scalar`."),
+    "_rpower_scalar": (_powered, ("_RPowerScalar",), "`scalar ** data`."),
+    "_maximum_scalar": (
+        lambda x, s: torch.clamp(x, min=s),
+        ("_MaximumScalar",),
+        "The larger of each element and `scalar`.",
+    ),
+    "_minimum_scalar": (
+        lambda x, s: torch.clamp(x, max=s),
+        ("_MinimumScalar",),
+        "The smaller of each element and `scalar`.",
+    ),
+    "_hypot_scalar": (
+        lambda x, s: hypotenuse(x, _number(x, s)),
+        ("_HypotScalar",),
+        "`sqrt(data ** 2 + scalar ** 2)`.",
+    ),
+    "_equal_scalar": (_test(torch.eq), ("_EqualScalar",), "1 where `data == scalar`, else 0."),
+    "_not_equal_scalar": (_test(torch.ne), ("_NotEqualScalar",), "1 where `data != scalar`, else 0."),
+    "_greater_scalar": (_test(torch.gt), ("_GreaterScalar",), "1 where `data > scalar`, else 0."),
+    "_greater_equal_scalar": (_test(torch.ge), ("_GreaterEqualScalar",), "1 where `data >= scalar`, else 0."),
+    "_lesser_scalar": (_test(torch.lt), ("_LesserScalar",), "1 where `data < scalar`, else 0."),
+    "_lesser_equal_scalar": (_test(torch.le), ("_LesserEqualScalar",), "1 where `data <= scalar`, else 0."),
+    "_logical_and_scalar": (
+        _test(lambda x, s: (x != 0) & (s != 0)),
+        ("_LogicalAndScalar",),
+        "1 where `data` and `scalar` are nonzero, else 0.",
+    ),
+    "_logical_or_scalar": (
+        _test(lambda x, s: (x != 0) | (s != 0)),
+        ("_LogicalOrScalar",),
+        "1 where `data` or `scalar` is nonzero, else 0.",
+    ),
+    "_logical_xor_scalar": (
+        _test(lambda x, s: (x != 0) ^ (s != 0)),
+        ("_LogicalXorScalar",),
+        "1 where either `data` or `scalar` is nonzero, else 0.",
+    ),
+    "_scatter_plus_scalar": (torch.add, (), "`data + scalar`, meant for sparse `data`."),
+    "_scatter_minus_scalar": (torch.sub, (), "`data - scalar`, meant for sparse `data`."),
+}
+
+
+def operator(function: Scalar):
+    def with_scalar(data, *, scalar: float = 1.0, is_int: bool = True):
+        if data.is_floating_point():
+            return function(data, scalar)
+        return among_integers(function, data, scalar, is_int)
+
+    return with_scalar
+
+
+def among_integers(function: Scalar, data: torch.Tensor, scalar: float, is_int: bool) -> torch.Tensor:
+    """Integers cut the number's fraction off, unless it is said to be none; truth values become int64."""
+    if not is_int:
+        return function(data.double(), scalar)
+    return function(data.long() if data.dtype is torch.bool else data, int(scalar))
+
+
+for _name, (_function, _aliases, _doc) in TABLE.items():
+    _operator = operator(_function)
+    _operator.__name__, _operator.__doc__ = _name, _doc
+    op(_name, *_aliases, shape="same")(_operator)

@@ -1,0 +1,65 @@
+"""What shape rules share: axes counted from the end, fresh results out of views, deduction of unknown shapes."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .._core.errors import MXNetError
+from .registry import Attrs
+
+Shape = tuple[int, ...]
+Shapes = list[Shape | None]
+
+
+def real_axis(axis: int, ndim: int, what: str = "axis") -> int:
+    """`axis` counted from the front; MXNet's words where it is out of range."""
+    if -ndim <= axis < ndim:
+        return axis + ndim if axis < 0 else axis
+    raise MXNetError(f"{what} {axis} exceeds the input dimensions: an input of {ndim} axes has {-ndim} to {ndim - 1}")
+
+
+def bracket(shape: Sequence[int]) -> str:
+    """A shape as MXNet's messages write it."""
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def fresh(view: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """An operator written as a view of its input, returning memory of its own as MXNet's operators do.
+
+    The view itself stays reachable as `.view`: inside a graph, where nobody can write to an intermediate value,
+    the copy is not needed.
+    """
+
+    @functools.wraps(view)
+    def copied(*inputs: torch.Tensor, **attrs: Any) -> torch.Tensor:
+        return view(*inputs, **attrs).clone(memory_format=torch.contiguous_format)
+
+    copied.view = view  # type: ignore[attr-defined]
+    return copied
+
+
+def merge(shapes: Sequence[Shape | None]) -> Shape | None:
+    """What is known about one shape from several partial views of it; a size of 0 is unknown."""
+    result: list[int] | None = None
+    for shape in shapes:
+        if not shape:
+            continue
+        if result is None:
+            result = list(shape)
+        elif len(result) != len(shape):
+            raise MXNetError(f"Incompatible attr in node  at 1-th input: expected {bracket(result)}, got {bracket(shape)}")
+        else:
+            for i, size in enumerate(shape):
+                if size and result[i] and size != result[i]:
+                    raise MXNetError(
+                        f"Incompatible attr in node  at 1-th input: expected {bracket(result)}, got {bracket(shape)}"
+                    )
+                result[i] = result[i] or size
+    return None if result is None else tuple(result)
+
+
+def fill_same(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """All inputs have one shape."""
+    return [merge(shapes)] * len(shapes)

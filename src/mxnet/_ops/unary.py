@@ -1,0 +1,171 @@
+"""Mathematical functions of one array, element by element."""
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+
+from .._core.errors import MXNetError
+from .gradient import with_gradient, without_gradient
+from .registry import op
+
+Unary = Callable[[torch.Tensor], torch.Tensor]
+
+
+def cube_root(data: torch.Tensor) -> torch.Tensor:
+    return with_gradient(
+        lambda x: torch.sign(x) * torch.pow(torch.abs(x), 1 / 3),
+        lambda inputs, outputs, heads: heads[0] / (3 * outputs[0] * outputs[0]),
+        data,
+    )
+
+
+def half_up(data: torch.Tensor) -> torch.Tensor:
+    """Halves are rounded away from zero."""
+    return torch.sign(data) * torch.floor(torch.abs(data) + 0.5)
+
+
+def half_down(data: torch.Tensor) -> torch.Tensor:
+    """Halves are rounded towards minus infinity."""
+    return torch.ceil(data - 0.5)
+
+
+def gamma(data: torch.Tensor) -> torch.Tensor:
+    """Euler's gamma function; its logarithm loses the sign, which alternates between the negative integers."""
+    wide = data.double()
+    lower = torch.floor(wide)
+    sign = 1 - 2 * torch.remainder(lower, 2) * (wide < 0)
+    pole = (wide < 0) & (lower == wide)
+    return (torch.exp(torch.lgamma(wide)) * sign).masked_fill(pole, math.nan).to(data.dtype)
+
+
+# Functions that MXNet computes in floating point and casts back when the input holds integers.
+FLOATING: dict[str, tuple[Unary, str]] = {
+    "arccos": (torch.acos, "Inverse cosine."),
+    "arccosh": (torch.acosh, "Inverse hyperbolic cosine."),
+    "arcsin": (torch.asin, "Inverse sine."),
+    "arcsinh": (torch.asinh, "Inverse hyperbolic sine."),
+    "arctan": (torch.atan, "Inverse tangent."),
+    "arctanh": (torch.atanh, "Inverse hyperbolic tangent."),
+    "cbrt": (cube_root, "Cube root."),
+    "cos": (torch.cos, "Cosine of an angle in radians."),
+    "cosh": (torch.cosh, "Hyperbolic cosine."),
+    "degrees": (lambda x: x * (180 / math.pi), "Radians to degrees."),
+    "erf": (torch.erf, "Gauss error function."),
+    "erfinv": (torch.erfinv, "Inverse of the Gauss error function."),
+    "exp": (torch.exp, "Exponential."),
+    "expm1": (torch.expm1, "`exp(data) - 1`, exact near zero."),
+    "gamma": (gamma, "Gamma function."),
+    "gammaln": (torch.lgamma, "Logarithm of the absolute value of the gamma function."),
+    "log": (torch.log, "Natural logarithm."),
+    "log10": (torch.log10, "Logarithm to base 10."),
+    "log1p": (torch.log1p, "`log(1 + data)`, exact near zero."),
+    "log2": (torch.log2, "Logarithm to base 2."),
+    "radians": (lambda x: x * (math.pi / 180), "Degrees to radians."),
+    "rcbrt": (lambda x: torch.reciprocal(cube_root(x)), "Reciprocal of the cube root."),
+    "reciprocal": (torch.reciprocal, "`1 / data`."),
+    "rsqrt": (torch.rsqrt, "Reciprocal of the square root."),
+    "sigmoid": (torch.sigmoid, "`1 / (1 + exp(-data))`."),
+    "sin": (torch.sin, "Sine of an angle in radians."),
+    "sinh": (torch.sinh, "Hyperbolic sine."),
+    "softsign": (F.softsign, "`data / (1 + abs(data))`."),
+    "sqrt": (torch.sqrt, "Square root."),
+    "tan": (torch.tan, "Tangent of an angle in radians."),
+    "tanh": (torch.tanh, "Hyperbolic tangent."),
+}
+
+# Functions that integers have, too.
+EXACT: dict[str, tuple[Unary, str]] = {
+    "abs": (torch.abs, "Absolute value."),
+    "negative": (torch.neg, "`-data`."),
+    "relu": (torch.relu, "`max(data, 0)`."),
+    "square": (torch.square, "`data * data`."),
+}
+
+# Step functions: their gradient is zero everywhere, and integers are their own result.
+STEPS: dict[str, tuple[Unary, str]] = {
+    "ceil": (torch.ceil, "Smallest integer not below each element."),
+    "fix": (torch.trunc, "Nearest integer towards zero."),
+    "floor": (torch.floor, "Largest integer not above each element."),
+    "rint": (half_down, "Nearest integer; halves go down."),
+    "round": (half_up, "Nearest integer; halves go away from zero."),
+    "trunc": (torch.trunc, "Integer part."),
+}
+
+
+def declare(name: str, function: Unary, doc: str) -> None:
+    function.__name__, function.__doc__ = name, doc
+    op(name, shape="same")(function)
+
+
+def floating(function: Unary) -> Unary:
+    def unary(data):
+        if data.is_floating_point():
+            return function(data)
+        return function(integers(data).double()).to(data.dtype)
+
+    return unary
+
+
+def exact(function: Unary) -> Unary:
+    def unary(data):
+        return function(data)
+
+    return unary
+
+
+def step(function: Unary) -> Unary:
+    def unary(data):
+        return without_gradient(function, data) if data.is_floating_point() else integers(data).clone()
+
+    return unary
+
+
+def integers(data: torch.Tensor) -> torch.Tensor:
+    if data.dtype is torch.bool:
+        raise MXNetError("boolean arrays have no such function; cast the array to a number type first")
+    return data
+
+
+for _kind, _table in ((floating, FLOATING), (exact, EXACT), (step, STEPS)):
+    for _name, (_function, _doc) in _table.items():
+        declare(_name, _kind(_function), _doc)
+
+
+@op("sign", shape="same")
+def sign(data):
+    """-1, 0 or 1."""
+    return without_gradient(torch.sign, data)
+
+
+@op("logical_not", shape="same")
+def logical_not(data):
+    """1 where an element is zero, else 0."""
+    return without_gradient(lambda x: torch.logical_not(x).to(x.dtype), data)
+
+
+def _hard_sigmoid_slope(alpha: float, beta: float):
+    def slope(inputs, outputs, heads):
+        line = alpha * inputs[0] + beta
+        return torch.where((line > 0) & (line < 1), heads[0] * alpha, 0)
+
+    return slope
+
+
+@op("hard_sigmoid", shape="same")
+def hard_sigmoid(data, *, alpha: float = 0.2, beta: float = 0.5):
+    """`alpha * data + beta`, cut off at 0 and 1."""
+    if not data.is_floating_point():
+        raise MXNetError("hard_sigmoid needs a floating point array; cast it first")
+    return with_gradient(lambda x: (alpha * x + beta).clamp(0, 1), _hard_sigmoid_slope(alpha, beta), data)
+
+
+@op("smooth_l1", shape="same")
+def smooth_l1(data, *, scalar: float = 1.0):
+    """Quadratic within `1 / scalar ** 2` of zero, the shifted absolute value outside."""
+    if scalar == 0:
+        return data * 0
+    square = scalar * scalar
+    size = torch.abs(data)
+    return torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data)
