@@ -1,0 +1,296 @@
+"""Bounding boxes: overlap, non-maximum suppression, matching, encoding and decoding."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._core.errors import MXNetError
+from .gradient import with_gradient, without_gradient
+from .registry import op
+
+Format = Literal["center", "corner"]
+BLOCK = 256
+
+
+def corners(boxes: Tensor, layout: str) -> Tensor:
+    """Boxes as (left, top, right, bottom)."""
+    if layout == "corner":
+        return boxes
+    half = boxes[..., 2:4] / 2
+    return torch.cat([boxes[..., :2] - half, boxes[..., :2] + half], -1)
+
+
+def areas(boxes: Tensor, layout: str) -> Tensor:
+    """Areas; a box whose sides run backwards has none."""
+    sides = boxes[..., 2:4] - boxes[..., :2] if layout == "corner" else boxes[..., 2:4]
+    return torch.where((sides < 0).any(-1), 0, sides[..., 0] * sides[..., 1])
+
+
+def intersections(lhs: Tensor, rhs: Tensor) -> Tensor:
+    """The common area of every corner box of `lhs` (n, 4) with every one of `rhs` (m, 4)."""
+    top_left = torch.maximum(lhs[:, None, :2], rhs[None, :, :2])
+    bottom_right = torch.minimum(lhs[:, None, 2:], rhs[None, :, 2:])
+    sides = (bottom_right - top_left).clamp_min(0)
+    return sides[..., 0] * sides[..., 1]
+
+
+def suppress(number: int, covers: Callable[[int, int], Tensor], limit: int | None = None) -> np.ndarray:
+    """Greedy suppression of boxes sorted by score: which survive.
+
+    `covers(start, stop)` tells, for each of the boxes start..stop, which boxes it pushes out. It is asked block by
+    block, so that memory stays linear in the number of boxes; `limit` survivors are enough.
+    """
+    alive = np.ones(number, dtype=bool)
+    kept = 0
+    for start in range(0, number, BLOCK):
+        if limit is not None and kept >= limit:
+            alive[start:] = False
+            break
+        block = covers(start, min(start + BLOCK, number)).cpu().numpy()
+        for i in range(start, start + len(block)):
+            if alive[i]:
+                kept += 1
+                alive[i + 1 :] &= ~block[i - start, i + 1 :]
+    return alive
+
+
+@op("_contrib_box_iou")
+def box_iou(lhs, rhs, *, format: Format = "corner"):
+    """Intersection over union of every box of `lhs` with every box of `rhs`; it has no gradient."""
+    for name, boxes in (("lhs", lhs), ("rhs", rhs)):
+        if boxes.dim() < 2 or boxes.shape[-1] != 4:
+            raise MXNetError(f"last dimension of {name} must be 4 and dim >= 2, got shape {tuple(boxes.shape)}")
+
+    def overlap(lhs: Tensor, rhs: Tensor) -> Tensor:
+        left, right = lhs.reshape(-1, 4), rhs.reshape(-1, 4)
+        common = intersections(corners(left, format), corners(right, format))
+        union = areas(left, format)[:, None] + areas(right, format)[None] - common
+        return torch.where(common > 0, common / union, 0).reshape(*lhs.shape[:-1], *rhs.shape[:-1])
+
+    return without_gradient(overlap, lhs, rhs)
+
+
+# Non-maximum suppression
+
+
+def _check_columns(shape: tuple[int, ...], coord_start: int, score_index: int, id_index: int) -> None:
+    if len(shape) < 2:
+        raise MXNetError(
+            f"input must have dim >= 2 the last two dimensions are num_box and box_width {list(shape)} provided"
+        )
+    width, expected = shape[-1], 6 if id_index >= 0 else 5
+    if width < expected:
+        raise MXNetError(
+            "the last dimension must have at least 5 elements namely (score, coordinates x 4) "
+            f"{width} provided, {expected} expected."
+        )
+    coordinates = range(coord_start, coord_start + 4)
+    if coord_start < 0 or coord_start + 4 > width:
+        raise MXNetError(f"coordinates: ({coord_start}, {coord_start + 3}) out of range:: (0, {width})")
+    used = {"score_index": score_index} | ({"id_index": id_index} if id_index >= 0 else {})
+    for name, index in used.items():
+        if not 0 <= index < width:
+            raise MXNetError(f"{name}: {index} out of range: (0, {width})")
+        if index in coordinates:
+            raise MXNetError(f"{name}: {index} conflict with coordinates: ({coord_start}, {coord_start + 3}).")
+    if id_index == score_index:
+        raise MXNetError(f"id_index: {id_index} conflict with score_index: {score_index}")
+
+
+def _survivors(rows: Tensor, attrs: dict) -> Tensor:
+    """Indices of one image's boxes that survive, by falling score."""
+    score = rows[:, attrs["score_index"]]
+    valid = score > attrs["valid_thresh"]
+    if attrs["id_index"] >= 0:
+        valid &= rows[:, attrs["id_index"]] != attrs["background_id"]
+    candidates = torch.nonzero(valid)[:, 0]
+    order = torch.sort(score[candidates], descending=True, stable=True).indices
+    candidates = candidates[order][: attrs["topk"]]
+    chosen = rows[candidates]
+    given = chosen[:, attrs["coord_start"] : attrs["coord_start"] + 4]
+    boxes, size = corners(given, attrs["in_format"]), areas(given, attrs["in_format"])
+    ids = chosen[:, attrs["id_index"]].to(torch.int32)
+    per_class = attrs["id_index"] >= 0 and not attrs["force_suppress"]
+
+    def covers(start: int, stop: int) -> Tensor:
+        common = intersections(boxes[start:stop], boxes)
+        over = common / (size[start:stop, None] + size[None] - common) > attrs["overlap_thresh"]
+        return over & (ids[start:stop, None] == ids[None]) if per_class else over
+
+    return candidates[torch.from_numpy(suppress(len(chosen), covers)).to(rows.device)]
+
+
+def _converted(out: Tensor, start: int, to: str) -> Tensor:
+    """Change the boxes' format, except where the first coordinate is negative (suppressed rows, by MXNet's rule)."""
+    boxes = out[..., start : start + 4]
+    if to == "corner":
+        changed = corners(boxes, "center")
+    else:
+        changed = torch.cat([(boxes[..., :2] + boxes[..., 2:]) / 2, boxes[..., 2:] - boxes[..., :2]], -1)
+    out[..., start : start + 4] = torch.where(boxes[..., :1] < 0, boxes, changed)
+    return out
+
+
+def _nms(data: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
+    images = data.reshape(-1, *data.shape[-2:])
+    number = images.shape[1]
+    flat = images.reshape(-1, images.shape[-1])
+    if attrs["topk"] == 0:
+        return data.clone(), torch.arange(len(flat), device=data.device).to(data.dtype).reshape(*data.shape[:-1], 1)
+    attrs = {**attrs, "topk": attrs["topk"] if attrs["topk"] > 0 else number}
+    out, record = torch.full_like(flat, -1), flat.new_full((len(flat), 1), -1)
+    for i, image in enumerate(images):
+        kept = _survivors(image, attrs) + i * number
+        out[i * number : i * number + len(kept)] = flat[kept]
+        record[i * number : i * number + len(kept), 0] = kept.to(data.dtype)
+    if attrs["in_format"] != attrs["out_format"]:
+        _converted(out, attrs["coord_start"], attrs["out_format"])
+    return out.reshape(data.shape), record.reshape(*data.shape[:-1], 1)
+
+
+def _nms_gradient(inputs, outputs, heads):
+    """Each kept row's gradient goes back to where the row came from, in whatever format it left."""
+    grad = torch.zeros_like(inputs[0]).reshape(-1, inputs[0].shape[-1])
+    source = outputs[1].flatten().long()
+    kept = source >= 0
+    return grad.index_copy(0, source[kept], heads[0].reshape(grad.shape)[kept]).reshape(inputs[0].shape)
+
+
+@op(
+    "_contrib_box_nms",
+    "_contrib_box_non_maximum_suppression",
+    outputs=2,
+    visible=1,
+    shape=lambda attrs, shapes: [shapes[0], (*shapes[0][:-1], 1)],
+)
+def box_nms(
+    data,
+    *,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool = False,
+    in_format: Format = "corner",
+    out_format: Format = "corner",
+):
+    """Keep boxes by falling score unless a kept one (of the same class) overlaps them; the rest become -1."""
+    _check_columns(tuple(data.shape), coord_start, score_index, id_index)
+    attrs = {
+        "overlap_thresh": overlap_thresh,
+        "valid_thresh": valid_thresh,
+        "topk": topk,
+        "coord_start": coord_start,
+        "score_index": score_index,
+        "id_index": id_index,
+        "background_id": background_id,
+        "force_suppress": force_suppress,
+        "in_format": in_format,
+        "out_format": out_format,
+    }
+    return with_gradient(lambda boxes: _nms(boxes, attrs), _nms_gradient, data)
+
+
+# Matching
+
+
+def _match(scores: Tensor, is_ascend: bool, threshold: float, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """Take pairs from best to worst while their row and column are free and the score is good enough."""
+    rows, columns = scores.shape
+    values, order = torch.sort(scores.flatten(), descending=not is_ascend, stable=True)
+    good = (values < threshold if is_ascend else values > threshold).cpu().numpy()
+    row, column = np.divmod(order.cpu().numpy(), columns)
+    row_match, column_match = np.full(rows, -1), np.full(columns, -1)
+    free = np.ones(len(row), dtype=bool)
+    for _ in range(min(rows, columns, limit)):
+        best = int(np.argmax(free))
+        if not free[best] or not good[best]:
+            break
+        r, c = row[best], column[best]
+        row_match[r], column_match[c] = c, r
+        free &= (row != r) & (column != c)
+    return row_match, column_match
+
+
+@op(
+    "_contrib_bipartite_matching",
+    outputs=2,
+    shape=lambda attrs, shapes: [shapes[0][:-1], (*shapes[0][:-2], shapes[0][-1])],
+)
+def bipartite_matching(data, *, is_ascend: bool = False, threshold: float, topk: int = -1):
+    """Pair rows with columns greedily by score: each row's column and each column's row, -1 where none."""
+    if data.dim() < 2:
+        raise MXNetError(f"score matrix must have dim >= 2 {data.dim()} provided")
+    limit = topk + 1 if topk > 0 else max(data.shape)  # MXNet stops one pair late
+
+    def pair(scores: Tensor) -> tuple[Tensor, Tensor]:
+        found = [_match(s, is_ascend, threshold, limit) for s in scores.reshape(-1, *scores.shape[-2:])]
+        shapes = scores.shape[:-1], (*scores.shape[:-2], scores.shape[-1])
+        return tuple(
+            torch.from_numpy(np.stack(side)).to(scores.device, scores.dtype).reshape(shape)
+            for side, shape in zip(zip(*found, strict=True), shapes, strict=True)
+        )
+
+    return without_gradient(pair, data)
+
+
+# Encoding
+
+
+def _centers(boxes: Tensor) -> tuple[Tensor, Tensor]:
+    size = boxes[..., 2:] - boxes[..., :2]
+    return boxes[..., :2] + size * 0.5, size
+
+
+@op("_contrib_box_encode", outputs=2)
+def box_encode(samples, matches, anchors, refs, means, stds):
+    """Regression targets from anchors (corner) to their matched references, and the mask of positive samples."""
+    if anchors.dim() != 3 or refs.dim() != 3 or anchors.shape[-1] != 4 or refs.shape[-1] != 4:
+        raise MXNetError(
+            f"box_encode: anchors and refs are (batch, number, 4), got {tuple(anchors.shape)} and {tuple(refs.shape)}"
+        )
+
+    def encode(samples, matches, anchors, refs, means, stds):
+        index = matches.long().clamp(0, refs.shape[1] - 1)[..., None].expand(-1, -1, 4)
+        center, size = _centers(refs.gather(1, index))
+        base, extent = _centers(anchors)
+        raw = torch.cat([(center - base) / extent, torch.log(size / extent)], -1)
+        valid = (samples > 0.5)[..., None].expand_as(raw)
+        return torch.where(valid, (raw - means) / stds, 0), valid.to(anchors.dtype)
+
+    return without_gradient(encode, samples, matches, anchors, refs, means, stds)
+
+
+@op("_contrib_box_decode")
+def box_decode(
+    data,
+    anchors,
+    *,
+    std0: float = 1.0,
+    std1: float = 1.0,
+    std2: float = 1.0,
+    std3: float = 1.0,
+    clip: float = -1.0,
+    format: Format = "center",
+):
+    """Corner boxes out of predicted offsets to `anchors` (one set for the whole batch)."""
+    if data.dim() != 3 or data.shape[-1] != 4 or anchors.dim() != 3 or anchors.shape[-1] != 4:
+        raise MXNetError(
+            f"box_decode: data is (batch, number, 4), anchors (1, number, 4), got {tuple(data.shape)} "
+            f"and {tuple(anchors.shape)}"
+        )
+
+    def decode(data: Tensor, anchors: Tensor) -> Tensor:
+        base, extent = _centers(anchors) if format == "corner" else (anchors[..., :2], anchors[..., 2:])
+        center = data[..., :2] * data.new_tensor([std0, std1]) * extent + base
+        grown = data[..., 2:] * data.new_tensor([std2, std3])
+        half = torch.exp(grown.clamp_max(clip) if clip > 0 else grown) * extent * 0.5
+        return torch.cat([center - half, center + half], -1)
+
+    return without_gradient(decode, data, anchors)

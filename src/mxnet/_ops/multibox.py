@@ -1,0 +1,219 @@
+"""SSD's operators: prior boxes, training targets, detections."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._core.attrs import Floats
+from .._core.errors import MXNetError
+from .boxes import intersections, suppress
+from .gradient import without_gradient
+from .registry import op
+
+
+@op("_contrib_MultiBoxPrior")
+def multibox_prior(
+    data,
+    *,
+    sizes: Floats = (1.0,),
+    ratios: Floats = (1.0,),
+    clip: bool = False,
+    steps: Floats = (-1.0, -1.0),
+    offsets: Floats = (0.5, 0.5),
+):
+    """Boxes around every cell of a feature map: all `sizes` at the first ratio, the first size at other `ratios`."""
+    if data.dim() < 4:
+        raise MXNetError(f"Input data should be 4D: batch-channel-y-x, got {tuple(data.shape)}")
+    if len(steps) != 2 or steps[0] * steps[1] < 0:
+        raise MXNetError(f"Step ndim must be 2: (step_y, step_x), both given or neither, got {steps}")
+    height, width = data.shape[2:4]
+    step_y, step_x = steps if min(steps) > 0 else (1 / height, 1 / width)
+
+    def priors(like: Tensor) -> Tensor:
+        root = np.sqrt(np.float64(ratios))
+        shapes = [(s, root[0]) for s in sizes] + [(sizes[0], r) for r in root[1:]]
+        half = like.new_tensor([(s * height / width * r / 2, s / r / 2) for s, r in shapes])
+        y = (torch.arange(height, device=like.device) + offsets[0]) * step_y
+        x = (torch.arange(width, device=like.device) + offsets[1]) * step_x
+        center = torch.stack(torch.meshgrid(y, x, indexing="ij")[::-1], -1).to(like.dtype)[:, :, None]
+        boxes = torch.cat([center - half, center + half], -1).reshape(1, -1, 4)
+        return boxes.clamp(0, 1) if clip else boxes
+
+    return without_gradient(priors, data)
+
+
+def _overlaps(anchors: Tensor, truth: Tensor) -> np.ndarray:
+    common = intersections(anchors, truth)
+    size = [(b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1]) for b in (anchors, truth)]
+    union = size[0][:, None] + size[1][None] - common
+    return torch.where(union == 0, 0, common / union).float().cpu().numpy()
+
+
+def _assign(overlap: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every anchor's best truth, its overlap, and whether the anchor is positive.
+
+    First each truth takes its best anchor, the largest overlaps first; then anchors above `threshold` join in.
+    """
+    match, best = overlap.argmax(1), overlap.max(1)
+    positive = np.zeros(len(overlap), dtype=bool)
+    open_pairs = overlap.copy()
+    for _ in range(overlap.shape[1]):
+        anchor, truth = np.unravel_index(open_pairs.argmax(), overlap.shape)
+        if open_pairs[anchor, truth] <= 1e-6:
+            break
+        match[anchor], best[anchor], positive[anchor] = truth, overlap[anchor, truth], True
+        open_pairs[anchor], open_pairs[:, truth] = -1, -1
+    if threshold > 0:
+        positive |= best > threshold
+    return match, best, positive
+
+
+def _hard_negatives(
+    scores: Tensor, best: np.ndarray, positive: np.ndarray, ratio: float, threshold: float
+) -> np.ndarray:
+    """The anchors most wrongly sure of an object: lowest background probability first."""
+    wanted = min(int(positive.sum() * ratio), int((~positive).sum()))
+    candidates = np.flatnonzero(~positive & (best < threshold))
+    if len(candidates) < wanted:
+        raise MXNetError(f"MultiBoxTarget: {wanted} negative anchors are wanted, {len(candidates)} are below the threshold")
+    background = torch.softmax(scores, 0)[0].cpu().numpy()[candidates]
+    return candidates[np.argsort(background, kind="stable")[:wanted]]
+
+
+def _offsets(anchors: Tensor, truth: Tensor, variances: Floats) -> Tensor:
+    """In float32 whatever the input, as MXNet computes them."""
+    anchors, truth = anchors.float(), truth.float()
+    size, wanted = anchors[:, 2:] - anchors[:, :2], truth[:, 2:] - truth[:, :2]
+    shift = ((truth[:, :2] + truth[:, 2:]) * 0.5 - (anchors[:, :2] + anchors[:, 2:]) * 0.5) / size
+    return torch.cat([shift, torch.log(wanted / size)], 1) / anchors.new_tensor(variances)
+
+
+def _check_target(anchor: Tensor, label: Tensor, cls_pred: Tensor, variances: Floats) -> None:
+    if anchor.dim() != 3 or anchor.shape[0] != 1 or anchor.shape[2] != 4:
+        raise MXNetError(f"Anchors are shared across batches and must be (1, number, 4), got {tuple(anchor.shape)}")
+    if label.dim() != 3 or label.shape[2] < 5:
+        raise MXNetError(f"Label should be [batch, num_labels, label_width >= 5] tensor, got {tuple(label.shape)}")
+    if cls_pred.dim() != 3 or cls_pred.shape[2] != anchor.shape[1]:
+        raise MXNetError(
+            f"Number of anchors mismatch: prediction [batch, num_classes, num_anchors] is {tuple(cls_pred.shape)}, "
+            f"anchors {tuple(anchor.shape)}"
+        )
+    if len(variances) != 4:
+        raise MXNetError(f"Variance size must be 4, got {len(variances)}")
+
+
+@op(
+    "_contrib_MultiBoxTarget",
+    outputs=("loc_target", "loc_mask", "cls_target"),
+    shape=lambda attrs, shapes: [
+        (shapes[1][0], shapes[0][1] * 4),
+        (shapes[1][0], shapes[0][1] * 4),
+        (shapes[1][0], shapes[0][1]),
+    ],
+)
+def multibox_target(
+    anchor,
+    label,
+    cls_pred,
+    *,
+    overlap_threshold: float = 0.5,
+    ignore_label: float = -1.0,
+    negative_mining_ratio: float = -1.0,
+    negative_mining_thresh: float = 0.5,
+    minimum_negative_samples: int = 0,
+    variances: Floats = (0.1, 0.1, 0.2, 0.2),
+):
+    """What SSD should learn: box offsets, their mask and a class for every anchor (0 is background)."""
+    _check_target(anchor, label, cls_pred, variances)
+
+    def targets(anchor: Tensor, label: Tensor, cls_pred: Tensor) -> tuple[Tensor, ...]:
+        anchors, batch, number = anchor[0], label.shape[0], anchor.shape[1]
+        loc_target, loc_mask = anchor.new_zeros(batch, number, 4), anchor.new_zeros(batch, number, 4)
+        cls_target = anchor.new_full((batch, number), ignore_label)
+        for i in range(batch):
+            padding = torch.nonzero(label[i, :, 0] == -1)
+            truth = label[i, : int(padding[0]) if len(padding) else None]
+            if not len(truth):
+                continue
+            match, best, positive = _assign(_overlaps(anchors, truth[:, 1:5]), overlap_threshold)
+            if negative_mining_ratio > 0:
+                negative = _hard_negatives(cls_pred[i], best, positive, negative_mining_ratio, negative_mining_thresh)
+            else:
+                negative = np.flatnonzero(~positive)
+            chosen = torch.from_numpy(np.flatnonzero(positive)).to(anchor.device)
+            matched = truth[torch.from_numpy(match).to(anchor.device)[chosen]]
+            cls_target[i, torch.from_numpy(negative).to(anchor.device)] = 0
+            cls_target[i, chosen] = matched[:, 0] + 1
+            loc_mask[i, chosen] = 1
+            loc_target[i, chosen] = _offsets(anchors[chosen], matched[:, 1:5], variances).to(anchor.dtype)
+        return loc_target.flatten(1), loc_mask.flatten(1), cls_target
+
+    return without_gradient(targets, anchor, label, cls_pred)
+
+
+def _boxes(loc: Tensor, anchors: Tensor, variances: Floats, clip: bool) -> Tensor:
+    vx, vy, vw, vh = variances
+    size, center = anchors[:, 2:] - anchors[:, :2], (anchors[:, :2] + anchors[:, 2:]) / 2
+    middle = loc[..., :2] * loc.new_tensor([vx, vy]) * size + center
+    half = torch.exp(loc[..., 2:] * loc.new_tensor([vw, vh])) * size / 2
+    boxes = torch.cat([middle - half, middle + half], -1)
+    return boxes.clamp(0, 1) if clip else boxes
+
+
+def _suppressed(rows: Tensor, threshold: float, force: bool, topk: int) -> Tensor:
+    """Rows [class, score, box] by falling score; class -1 marks those beyond `topk` and those suppressed."""
+    order = torch.sort(rows[:, 1], descending=True, stable=True).indices
+    keep = min(topk, len(rows)) if topk > 0 else len(rows)
+    best = rows[order[:keep]]
+    size = (best[:, 4] - best[:, 2]) * (best[:, 5] - best[:, 3])
+
+    def covers(start: int, stop: int) -> Tensor:
+        common = intersections(best[start:stop, 2:], best[:, 2:])
+        union = size[start:stop, None] + size[None] - common
+        over = torch.where(union <= 0, 0, common / union) >= threshold
+        return over if force else over & (best[start:stop, None, 0] == best[None, :, 0])
+
+    alive = torch.from_numpy(suppress(keep, covers)).to(rows.device)
+    out = rows.clone()
+    out[:keep] = best
+    out[:keep, 0] = torch.where(alive, best[:, 0], -1)
+    out[keep:, 0] = -1
+    return out
+
+
+@op("_contrib_MultiBoxDetection", shape=lambda attrs, shapes: [(shapes[0][0], shapes[2][1], 6)])
+def multibox_detection(
+    cls_prob,
+    loc_pred,
+    anchor,
+    *,
+    clip: bool = True,
+    threshold: float = 0.01,
+    background_id: int = 0,
+    nms_threshold: float = 0.5,
+    force_suppress: bool = False,
+    variances: Floats = (0.1, 0.1, 0.2, 0.2),
+    nms_topk: int = -1,
+):
+    """Detections [class, score, left, top, right, bottom] by falling score, suppressed ones with class -1."""
+    number = anchor.shape[1] if anchor.dim() == 3 else -1
+    if cls_prob.dim() != 3 or cls_prob.shape[2] != number or tuple(loc_pred.shape[1:]) != (number * 4,):
+        raise MXNetError(
+            f"Number of anchors mismatch: cls_prob (batch, classes, n) is {tuple(cls_prob.shape)}, loc_pred "
+            f"(batch, 4n) {tuple(loc_pred.shape)}, anchor (1, n, 4) {tuple(anchor.shape)}"
+        )
+
+    def detect(cls_prob: Tensor, loc_pred: Tensor, anchor: Tensor) -> Tensor:
+        score, kind = cls_prob[:, 1:].max(1)
+        kind = torch.where(score < threshold, -1, kind).to(cls_prob.dtype)
+        boxes = _boxes(loc_pred.unflatten(1, (number, 4)), anchor[0], variances, clip)
+        rows = torch.cat([kind[..., None], score[..., None], boxes], -1)
+        out = torch.full_like(rows, -1)
+        for i, image in enumerate(rows):
+            valid = image[image[:, 0] >= 0]
+            if len(valid) and 0 < nms_threshold <= 1:
+                valid = _suppressed(valid, nms_threshold, force_suppress, nms_topk)
+            out[i, : len(valid)] = valid
+        return out
+
+    return without_gradient(detect, cls_prob, loc_pred, anchor)

@@ -1,0 +1,129 @@
+"""Conversion between floats and 8-bit integers with a range."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from .._core.errors import MXNetError
+from .registry import op
+
+INT8, INT32 = 127.0, float(0x7FFFFFFF)
+
+
+def _range(low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+    return low.reshape(1).clone(), high.reshape(1).clone()
+
+
+def _unsigned(data: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    scale = 255 / (high - low)
+    return (((data - low) * scale) + 0.5).to(torch.int32).to(torch.uint8), *_range(low, high)
+
+
+def _signed(data: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Zero stays zero: the range is made symmetric."""
+    reach = torch.maximum(low.abs(), high.abs())
+    steps = (data.abs() * (INT8 / reach) + 0.5).clamp_max(INT8)
+    return (torch.sign(data) * steps).to(torch.int8), *_range(-reach, reach)
+
+
+def _scalar(value: float, like: Tensor) -> Tensor:
+    return torch.tensor([value], dtype=torch.float32, device=like.device)
+
+
+def _calibrated(data: Tensor, low: float | None, high: float | None) -> tuple[Tensor, Tensor]:
+    """The range found by calibration, else the data's own."""
+    if low is not None and high is not None:
+        return _scalar(low, data), _scalar(high, data)
+    return data.min().reshape(1), data.max().reshape(1)
+
+
+def _chosen(out_type: str, low: float | None, high: float | None) -> str:
+    if out_type != "auto":
+        return out_type
+    return "uint8" if low is not None and high is not None and low >= 0 else "int8"
+
+
+def _fill(attrs: dict, shapes: list) -> list:
+    return [shapes[0], (1,), (1,)]
+
+
+def _float32(*tensors: Tensor) -> None:
+    for tensor in tensors:
+        if tensor.dtype != torch.float32:
+            given = str(tensor.dtype).removeprefix("torch.")
+            raise MXNetError(f"Type inconsistent, Provided = {given}, inferred type = float32")
+
+
+@op("_contrib_quantize", outputs=3, fill=_fill, dtype="any", differentiable=False)
+def quantize(data, min_range, max_range, *, out_type: Literal["int8", "uint8"] = "uint8"):
+    """Quantize floats of a given range; returns the integers and the range they span."""
+    _float32(data, min_range, max_range)
+    return (_unsigned if out_type == "uint8" else _signed)(data, min_range.reshape(1), max_range.reshape(1))
+
+
+@op("_contrib_quantize_v2", outputs=3, dtype="any", differentiable=False)
+def quantize_v2(
+    data,
+    *,
+    out_type: Literal["auto", "int8", "uint8"] = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+):
+    """Quantize floats by their own or a calibrated range; integers pass through."""
+    if data.dtype in (torch.int8, torch.uint8):
+        low, high = (0.0, 255.0) if data.dtype == torch.uint8 else (-INT8, INT8)
+        if min_calib_range is not None and max_calib_range is not None:
+            low, high = min_calib_range, max_calib_range
+        return data.clone(), _scalar(low, data), _scalar(high, data)
+    _float32(data)
+    kind = _chosen(out_type, min_calib_range, max_calib_range)
+    low, high = _calibrated(data, min_calib_range, max_calib_range)
+    return (_unsigned if kind == "uint8" else _signed)(data, low, high)
+
+
+@op("_contrib_quantize_asym", outputs=3, dtype="any", differentiable=False)
+def quantize_asym(data, *, min_calib_range: float | None = None, max_calib_range: float | None = None):
+    """Quantize to uint8 with a scale and a shift: `data * scale + shift`."""
+    if data.dtype == torch.uint8:
+        return data.clone(), _scalar(1, data), _scalar(0, data)
+    if data.dtype == torch.int8:
+        return (data.to(torch.int16) + 128).to(torch.uint8), _scalar(1, data), _scalar(128, data)
+    if data.dtype != torch.float32:
+        raise MXNetError("Asymmetric quantizaiton only supports int8, uint8 and float inputs")
+    low, high = _calibrated(data, min_calib_range, max_calib_range)
+    scale = 255 / (high - low)
+    shift = 255 - high * scale
+    return (data * scale + shift + 0.5).to(torch.int32).to(torch.uint8), scale, shift
+
+
+@op("_contrib_dequantize", fill=_fill, dtype="any", differentiable=False)
+def dequantize(data, min_range, max_range, *, out_type: Literal["float32"] = "float32"):
+    """Floats out of 8-bit integers and the range they span."""
+    if data.dtype not in (torch.uint8, torch.int8):
+        raise MXNetError("the input data type of dequantize op must be provided, either uint8 or int8")
+    _float32(min_range, max_range)
+    if data.dtype == torch.uint8:
+        return data.float() * ((max_range - min_range) / 255) + min_range
+    return data.float() * (torch.maximum(max_range.abs(), min_range.abs()) / INT8)
+
+
+@op("_contrib_requantize", outputs=3, fill=_fill, dtype="any", differentiable=False)
+def requantize(
+    data,
+    min_range,
+    max_range,
+    *,
+    out_type: Literal["auto", "int8", "uint8"] = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+):
+    """32-bit sums of products back to 8 bits, by their own or a calibrated range."""
+    if data.dtype != torch.int32:
+        given = str(data.dtype).removeprefix("torch.")
+        raise MXNetError(f"Type inconsistent, Provided = {given}, inferred type = int32")
+    _float32(min_range, max_range)
+    reals = data.float() * (torch.maximum(max_range.abs(), min_range.abs()) / INT32)
+    kind = _chosen(out_type, min_calib_range, max_calib_range)
+    low, high = _calibrated(reals, min_calib_range, max_calib_range)
+    return (_unsigned if kind == "uint8" else _signed)(reals, low, high)

@@ -1,0 +1,311 @@
+"""Pooling of regions of interest: aligned, rotated, position sensitive, deformable."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from .._core.errors import MXNetError
+from .gradient import with_gradient
+from .registry import op
+from .rounding import round_away
+
+
+def _check(data: Tensor, rois: Tensor, columns: tuple[int, ...], name: str) -> None:
+    if data.dim() != 4 or rois.dim() != 2 or rois.shape[1] not in columns:
+        wanted = " or ".join(map(str, columns))
+        raise MXNetError(
+            f"{name}: data should be a 4D tensor, bbox should be a 2D tensor of shape [batch, {wanted}], "
+            f"got {tuple(data.shape)} and {tuple(rois.shape)}"
+        )
+
+
+def _cell(position: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Lower index, upper index and weight of the upper one, for positions inside an axis of that size."""
+    position = position.clamp(0, size - 1)
+    low = position.floor()
+    return low.long(), (low.long() + 1).clamp_max(size - 1), position - low
+
+
+def _interpolate(planes: Tensor, base: Tensor, y: Tensor, x: Tensor, size: tuple[int, int]) -> Tensor:
+    """Bilinear values at (y, x) of flattened planes that start at `base`."""
+    (y0, y1, ly), (x0, x1, lx) = _cell(y, size[0]), _cell(x, size[1])
+    width = size[1]
+    top = planes.take(base + y0 * width + x0) * (1 - lx) + planes.take(base + y0 * width + x1) * lx
+    bottom = planes.take(base + y1 * width + x0) * (1 - lx) + planes.take(base + y1 * width + x1) * lx
+    return top * (1 - ly) + bottom * ly
+
+
+def _rows(features: Tensor, base: Tensor, y: Tensor, x: Tensor, size: tuple[int, int]) -> Tensor:
+    """Bilinear values of all channels at once; `features` is (batch * height * width, channels)."""
+    (y0, y1, ly), (x0, x1, lx) = _cell(y, size[0]), _cell(x, size[1])
+    width = size[1]
+    lx, ly = lx[..., None], ly[..., None]
+
+    def at(row: Tensor, column: Tensor) -> Tensor:
+        place = base + row * width + column
+        return features.index_select(0, place.flatten()).reshape(*place.shape, -1)
+
+    return (at(y0, x0) * (1 - lx) + at(y0, x1) * lx) * (1 - ly) + (at(y1, x0) * (1 - lx) + at(y1, x1) * lx) * ly
+
+
+def _grids(extent: Tensor, pooled: tuple[int, int], ratio: int) -> list[tuple[tuple[int, int], Tensor]]:
+    """Regions grouped by how many points (rows, columns) each of their bins is sampled at."""
+    if ratio > 0:
+        return [((ratio, ratio), torch.arange(len(extent), device=extent.device))]
+    counts = torch.ceil(extent / extent.new_tensor(pooled)).long()
+    return [
+        ((int(pair[0]), int(pair[1])), torch.nonzero((counts == pair).all(1))[:, 0])
+        for pair in torch.unique(counts, dim=0)
+    ]
+
+
+def _points(start: Tensor, extent: Tensor, bins: int, samples: int) -> Tensor:
+    """Sample positions of each region along an axis, (regions, bins, samples)."""
+    step = (extent / bins)[:, None, None]
+    index = torch.arange(bins, device=start.device, dtype=start.dtype)[None, :, None]
+    inner = (torch.arange(samples, device=start.device, dtype=start.dtype) + 0.5)[None, None]
+    return start[:, None, None] + index * step + inner * step / samples
+
+
+def _inside(y: Tensor, x: Tensor, size: tuple[int, int]) -> Tensor:
+    return (y >= -1) & (y <= size[0]) & (x >= -1) & (x <= size[1])
+
+
+def _position_sensitive(data: Tensor, image: Tensor, y: Tensor, x: Tensor) -> Tensor:
+    """Every bin reads a channel of its own: y and x are (regions, ph, pw, points)."""
+    _, ph, pw, _ = y.shape
+    batch, channels, height, width = data.shape
+    channel = torch.arange(channels, device=data.device).reshape(1, -1, ph, pw, 1)
+    base = (image.reshape(-1, 1, 1, 1, 1) * channels + channel) * (height * width)
+    return _interpolate(data, base, y[:, None], x[:, None], (height, width))
+
+
+def _pool(data: Tensor, image: Tensor, y: Tensor, x: Tensor, position_sensitive: bool) -> Tensor:
+    """The mean of bilinear samples; points outside count as zeros. y and x are (regions, ph, pw, points)."""
+    batch, channels, height, width = data.shape
+    weight = (_inside(y, x, (height, width)) & (image >= 0).reshape(-1, 1, 1, 1)).to(data.dtype)
+    image = image.clamp_min(0)
+    if position_sensitive:
+        return (_position_sensitive(data, image, y, x) * weight[:, None]).mean(-1)
+    features = data.permute(0, 2, 3, 1).reshape(-1, channels)
+    base = image.reshape(-1, 1, 1, 1) * (height * width)
+    sampled = _rows(features, base, y, x, (height, width)) * weight[..., None]
+    return sampled.mean(3).permute(0, 3, 1, 2)
+
+
+def _bins(start: Tensor, extent: Tensor, pooled: tuple[int, int], grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
+    """The y and the x of all sample points, each (regions, ph, pw, points)."""
+    ys = _points(start[:, 0], extent[:, 0], pooled[0], grid[0])[:, :, None, :, None]
+    xs = _points(start[:, 1], extent[:, 1], pooled[1], grid[1])[:, None, :, None, :]
+    shape = (len(start), *pooled, *grid)
+    return ys.expand(shape).flatten(3), xs.expand(shape).flatten(3)
+
+
+def _over_groups(data, image, start, extent, pooled, ratio, place, position_sensitive):
+    """Pool group by group, then put the regions back into their order."""
+    groups = _grids(extent, pooled, ratio)
+    parts = []
+    for grid, members in groups:
+        y, x = place(*_bins(start[members], extent[members], pooled, grid), members)
+        parts.append(_pool(data, image[members], y, x, position_sensitive))
+    if not parts:
+        return None
+    order = torch.cat([members for _, members in groups])
+    return torch.cat(parts).index_select(0, torch.argsort(order))
+
+
+def _sensitive_channels(channels: int, pooled: tuple[int, int], position_sensitive: bool) -> int:
+    if not position_sensitive:
+        return channels
+    if channels % math.prod(pooled):
+        raise MXNetError(
+            f"Input channels should be divided by pooled_size[0]*pooled_size[1] when position_sensitive is true: "
+            f"{channels} channels, pooled_size {pooled}"
+        )
+    return channels // math.prod(pooled)
+
+
+@op(
+    "_contrib_ROIAlign",
+    shape=lambda attrs, shapes: [
+        (
+            shapes[1][0],
+            _sensitive_channels(shapes[0][1], attrs["pooled_size"], attrs["position_sensitive"]),
+            *attrs["pooled_size"],
+        )
+    ],
+)
+def roi_align(
+    data,
+    rois,
+    *,
+    pooled_size: tuple,
+    spatial_scale: float,
+    sample_ratio: int = -1,
+    position_sensitive: bool = False,
+    aligned: bool = False,
+):
+    """Pool regions [image, left, top, right, bottom] by averaging bilinear samples, without rounding."""
+    _check(data, rois, (4, 5), "ROIAlign")
+    channels = _sensitive_channels(data.shape[1], pooled_size, position_sensitive)
+    rois = rois.detach()
+    image = rois[:, 0].long() if rois.shape[1] == 5 else torch.zeros(len(rois), dtype=torch.long, device=rois.device)
+    box = rois[:, -4:] * spatial_scale - (0.5 if aligned else 0)
+    start, extent = box[:, [1, 0]], box[:, [3, 2]] - box[:, [1, 0]]
+    if aligned and (extent[image >= 0] <= 0).any():
+        raise MXNetError("ROIAlign: with aligned=True every region must have a positive width and height")
+    extent = extent if aligned else extent.clamp_min(1)
+    out = _over_groups(
+        data, image, start, extent, pooled_size, sample_ratio, lambda y, x, members: (y, x), position_sensitive
+    )
+    return data.new_zeros(0, channels, *pooled_size) if out is None else out
+
+
+@op("_contrib_RROIAlign", shape=lambda attrs, shapes: [(shapes[1][0], shapes[0][1], *attrs["pooled_size"])])
+def rroi_align(data, rois, *, pooled_size: tuple, spatial_scale: float, sampling_ratio: int = -1):
+    """`ROIAlign` for rotated regions [image, center x, center y, width, height, degrees]; it has no gradient."""
+    _check(data, rois, (6,), "RROIAlign")
+
+    def pool(data: Tensor, rois: Tensor) -> Tensor:
+        center, extent = rois[:, [2, 1]] * spatial_scale, (rois[:, [4, 3]] * spatial_scale).clamp_min(1)
+        angle = rois[:, 5] * (math.pi / 180)
+
+        def place(y: Tensor, x: Tensor, members: Tensor) -> tuple[Tensor, Tensor]:
+            cos, sin = (f(angle[members]).reshape(-1, 1, 1, 1) for f in (torch.cos, torch.sin))
+            middle = center[members].reshape(-1, 2, 1, 1, 1)
+            return y * cos - x * sin + middle[:, 0], x * cos + y * sin + middle[:, 1]
+
+        image = rois[:, 0].long()
+        out = _over_groups(data, image, -extent / 2, extent, pooled_size, sampling_ratio, place, False)
+        return data.new_zeros(0, data.shape[1], *pooled_size) if out is None else out
+
+    return with_gradient(pool, _refuse, data, rois)
+
+
+def _refuse(inputs, outputs, heads):
+    raise MXNetError("RROIAlign: Backward is not supported.")
+
+
+# Position sensitive
+
+
+def _groups(pooled: int, group: int, device: torch.device) -> Tensor:
+    """Which of the `group` cells along an axis each pooled cell reads."""
+    return (torch.arange(pooled, device=device) * group // pooled).clamp(0, group - 1)
+
+
+def _planes(data: Tensor, image: Tensor, output_dim: int, pooled: int, group: int) -> Tensor:
+    """Index of the plane (image and channel) that every output element reads, (regions, output_dim, ph, pw)."""
+    cell = _groups(pooled, group, data.device)
+    top = torch.arange(output_dim, device=data.device)[:, None, None] * group
+    channel = (top + cell[None, :, None]) * group + cell[None, None, :]
+    return image.reshape(-1, 1, 1, 1) * data.shape[1] + channel
+
+
+def _rounded_regions(rois: Tensor, spatial_scale: float) -> tuple[Tensor, Tensor]:
+    """Start and extent (y, x) of regions whose corners are whole pixels of the image."""
+    start = round_away(rois[:, [2, 1]]) * spatial_scale
+    end = (round_away(rois[:, [4, 3]]) + 1) * spatial_scale
+    return start, (end - start).clamp_min(0.1)
+
+
+def _check_channels(data: Tensor, output_dim: int, group: int, name: str) -> None:
+    if data.shape[1] < output_dim * group * group:
+        raise MXNetError(
+            f"{name}: output_dim {output_dim} and group_size {group} read {output_dim * group * group} channels, "
+            f"data has {data.shape[1]}"
+        )
+
+
+@op(
+    "_contrib_PSROIPooling",
+    shape=lambda attrs, shapes: [(shapes[1][0], attrs["output_dim"], attrs["pooled_size"], attrs["pooled_size"])],
+)
+def psroi_pooling(
+    data, rois, *, spatial_scale: float, output_dim: int, pooled_size: int, group_size: int = 0
+):
+    """Average pooling of regions where every bin reads a channel of its own."""
+    _check(data, rois, (5,), "PSROIPooling")
+    group = group_size or pooled_size
+    _check_channels(data, output_dim, group, "PSROIPooling")
+    rois = rois.detach()
+    height, width = data.shape[2:]
+    start, extent = _rounded_regions(rois, spatial_scale)
+    index = torch.arange(pooled_size + 1, device=data.device, dtype=data.dtype)
+    edges = index[None, :, None] * (extent / pooled_size)[:, None] + start[:, None]
+    limit = torch.tensor([height, width], device=data.device)
+    low = torch.minimum(edges[:, :-1].floor().long().clamp_min(0), limit)
+    high = torch.minimum(edges[:, 1:].ceil().long().clamp_min(0), limit)
+    top, bottom, left, right = low[:, :, None, 0], high[:, :, None, 0], low[:, None, :, 1], high[:, None, :, 1]
+    # sums over rectangles out of one running sum; double, because differences of large sums lose digits
+    total = torch.nn.functional.pad(data.double(), (1, 0, 1, 0)).cumsum(2).cumsum(3)
+    plane = _planes(data, rois[:, 0].long(), output_dim, pooled_size, group) * ((height + 1) * (width + 1))
+
+    def at(row: Tensor, column: Tensor) -> Tensor:
+        return total.take(plane + (row * (width + 1) + column)[:, None])
+
+    area = ((bottom - top) * (right - left))[:, None]
+    sums = at(bottom, right) - at(top, right) - at(bottom, left) + at(top, left)
+    empty = ((bottom <= top) | (right <= left))[:, None]
+    return torch.where(empty, 0, sums / area.clamp_min(1)).to(data.dtype)
+
+
+def _shape_deformable(attrs: dict, shapes: list) -> list:
+    shape = (shapes[1][0], attrs["output_dim"], attrs["pooled_size"], attrs["pooled_size"])
+    return [shape, shape]
+
+
+@op(
+    "_contrib_DeformablePSROIPooling",
+    inputs=lambda attrs: ("data", "rois") if attrs["no_trans"] else ("data", "rois", "trans"),
+    outputs=("output", "top_count"),
+    visible=1,
+    shape=_shape_deformable,
+)
+def deformable_psroi_pooling(
+    data,
+    rois,
+    trans=None,
+    *,
+    spatial_scale: float,
+    output_dim: int,
+    group_size: int,
+    pooled_size: int,
+    part_size: int = 0,
+    sample_per_part: int = 1,
+    trans_std: float = 0.0,
+    no_trans: bool = False,
+):
+    """`PSROIPooling` by bilinear samples whose bins the learnt `trans` shifts."""
+    _check(data, rois, (5,), "DeformablePSROIPooling")
+    _check_channels(data, output_dim, group_size, "DeformablePSROIPooling")
+    rois = rois.detach()
+    height, width = data.shape[2:]
+    start, extent = _rounded_regions(rois, spatial_scale)
+    start = start - 0.5
+    index = torch.arange(pooled_size, device=data.device, dtype=data.dtype)
+    corner = index[None, None] * (extent / pooled_size)[..., None] + start[..., None]  # (regions, yx, bins)
+    y, x = corner[:, 0, None, :, None, None], corner[:, 1, None, None, :, None]
+    if not no_trans:
+        shift_y, shift_x = _shifts(trans, output_dim, pooled_size, part_size or pooled_size, trans_std)
+        y = y + shift_y * extent[:, 0].reshape(-1, 1, 1, 1, 1)
+        x = x + shift_x * extent[:, 1].reshape(-1, 1, 1, 1, 1)
+    inner = torch.arange(sample_per_part, device=data.device, dtype=data.dtype)
+    step = (extent / pooled_size / sample_per_part).reshape(-1, 2, 1, 1, 1, 1)
+    y = y + inner.repeat_interleave(sample_per_part) * step[:, 0]
+    x = x + inner.repeat(sample_per_part) * step[:, 1]
+    inside = (x >= -0.5) & (x <= width - 0.5) & (y >= -0.5) & (y <= height - 0.5)
+    plane = _planes(data, rois[:, 0].long(), output_dim, pooled_size, group_size)[..., None] * (height * width)
+    values = torch.where(inside, _interpolate(data, plane, y, x, (height, width)), 0)
+    count = inside.sum(-1).expand(values.shape[:-1]).to(data.dtype)
+    return values.sum(-1) / count.clamp_min(1), count.detach().clone()
+
+
+def _shifts(trans: Tensor, output_dim: int, pooled: int, part: int, std: float) -> tuple[Tensor, Tensor]:
+    """How far every bin of every class moves, (regions, output_dim, ph, pw, 1) in y and in x."""
+    classes = trans.shape[1] // 2
+    cell = torch.arange(pooled, device=trans.device) * part // pooled
+    kind = torch.arange(output_dim, device=trans.device) // (output_dim // classes)
+    picked = trans.unflatten(1, (classes, 2))[:, kind][..., cell[:, None], cell[None]] * std
+    return picked[:, :, 1, ..., None], picked[:, :, 0, ..., None]
