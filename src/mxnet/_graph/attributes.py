@@ -1,0 +1,79 @@
+"""Attributes as a graph keeps them: text, some of them hidden from operators behind double underscores."""
+
+import numbers
+from collections.abc import Iterable
+
+import numpy as np
+
+from .._core.dtypes import dtype_name
+from .._core.errors import MXNetError
+
+HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
+
+
+def text(value: object) -> str:
+    """An attribute's value as MXNet writes it: Python's `str`, the same under every NumPy version."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (tuple, list)):
+        inner = [repr(v) if isinstance(v, str) else text(v) for v in value]
+        if isinstance(value, list):
+            return f"[{', '.join(inner)}]"
+        return f"({inner[0]},)" if len(inner) == 1 else f"({', '.join(inner)})"
+    if isinstance(value, np.generic) and isinstance(value, numbers.Number):
+        return str(value.item()) if not isinstance(value, np.floating) else str(value)
+    return str(value)
+
+
+def dtype_text(value: object) -> str:
+    """A dtype attribute as text; None is NumPy's default, as it is for MXNet."""
+    return "float64" if value is None else dtype_name(value)
+
+
+def _misplaced(key: str, hidden: str, value: str) -> str:
+    owner = key[: -len(hidden) - 1]
+    return (
+        f"setting variable attributes with {key} is deprecated. please instead use\n"
+        f"w = Variable({hidden}={value})\nsym = YourSymbolName({owner}=w)"
+    )
+
+
+def operator_attributes(given: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What an operator's node keeps: keys that are not the operator's own are hidden."""
+    kept: dict[str, str] = {}
+    for key, value in given:
+        for hidden in HIDDEN:
+            if key.startswith(hidden):
+                key = f"__{key}__"
+                break
+            if key.endswith(hidden) and not key.startswith("__"):
+                raise MXNetError(_misplaced(key, hidden, value))
+        kept[key] = value
+    return kept
+
+
+def set_attributes(attrs: dict[str, str], given: Iterable[tuple[str, str]]) -> None:
+    """Add to the attributes of a node that exists already."""
+    for key, value in given:
+        for hidden in HIDDEN:
+            if key == hidden:
+                key = f"__{key}__"
+                break
+            if key.endswith(hidden):
+                raise MXNetError(_misplaced(key, hidden, value))
+        attrs[key] = value
+
+
+def shown(attrs: dict[str, str]) -> dict[str, str]:
+    """What a user sees: hidden attributes under both their names."""
+    seen: dict[str, str] = {}
+    for key, value in attrs.items():
+        seen[key] = value
+        if key[2:-2] in HIDDEN and key.startswith("__"):
+            seen[key[2:-2]] = value
+    return seen
+
+
+def lookup(attrs: dict[str, str], key: str) -> str | None:
+    value = attrs.get(key)
+    return attrs.get(f"__{key}__") if value is None and key in HIDDEN else value

@@ -1,0 +1,226 @@
+"""Lowering: a graph becomes one torch.fx module, plain Python code that calls the operators' functions in order.
+
+Attributes are parsed once, here, and stand in the code as constants; a value is dropped at its last use. The code
+takes the graph's variables in the order of `list_inputs()`, then a random stream for each context that needs one.
+"""
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import fx
+
+from .._core.errors import MXNetError
+from .._ops.device import torch_device
+from ..context import Context
+from .infer import Facts, counted
+from .node import Entry, Node, walk
+
+Place = Callable[[Node], Context]
+Slot = tuple[int, int]
+
+
+@dataclass
+class Lowered:
+    """A graph as code: call `run(*tensors, *streams)`; it returns a tuple of tensors, one per head."""
+
+    module: fx.GraphModule
+    run: Callable[..., tuple[torch.Tensor, ...]]
+    variables: list[Node]
+    streams: list[Context]
+    calls: dict[str, Node] = field(default_factory=dict)
+
+    def explain(self, tensors: Sequence[Any], error: Exception) -> MXNetError:
+        """The failure in the user's terms: run again step by step to find the operator that refuses."""
+        finder = _Finder(self)
+        try:
+            with torch.no_grad():
+                finder.run(*tensors)
+        except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as again:
+            return finder.report(again)
+        return MXNetError(str(error).strip())
+
+
+class _Finder(fx.Interpreter):
+    """Runs lowered code step by step and remembers where it is."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        super().__init__(lowered.module)
+        self.calls, self.at, self.shapes = lowered.calls, "", ""
+
+    def run_node(self, n: fx.Node) -> Any:
+        if n.name in self.calls:
+            args, _ = self.fetch_args_kwargs_from_env(n)
+            self.at = n.name
+            self.shapes = ", ".join(f"{tuple(a.shape)} {a.dtype}" for a in args if isinstance(a, torch.Tensor))
+        return super().run_node(n)
+
+    def report(self, error: Exception) -> MXNetError:
+        node = self.calls.get(self.at)
+        if node is None or node.op is None:
+            return MXNetError(str(error).strip())
+        text = str(error).strip().split("\n\nWhile executing")[0]
+        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {self.shapes.replace('torch.', '')})")
+
+
+def pick(result: Any, index: int) -> torch.Tensor:
+    """One output of an operator whose function may leave hidden outputs out."""
+    return result[index] if result.__class__ is tuple or result.__class__ is list else result
+
+
+def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The tensor on another device."""
+    return tensor.to(device)
+
+
+class _Builder:
+    """Writes the fx graph of some nodes, in order."""
+
+    def __init__(self, train: bool, place: Place, shapes: Facts | None) -> None:
+        self.train, self.place, self.shapes = train, place, shapes
+        self.graph = fx.Graph()
+        self.values: dict[Slot, fx.Node] = {}
+        self.results: dict[int, fx.Node] = {}
+        self.streams: dict[Context, fx.Node] = {}
+        self.calls: dict[str, Node] = {}
+
+    def input(self, node: Node, index: int = 0, name: str | None = None) -> None:
+        self.values[(id(node), index)] = self.graph.create_node("placeholder", _word(name or node.name), name=None)
+
+    def stream(self, ctx: Context) -> fx.Node:
+        return self.streams[ctx]
+
+    def add_streams(self, nodes: Iterable[Node]) -> None:
+        """Placeholders come first in an fx graph, so streams are known before any call is written."""
+        for node in nodes:
+            if node.op is not None and "_rng" in injected(node):
+                ctx = self.place(node)
+                if ctx not in self.streams:
+                    self.streams[ctx] = self.graph.placeholder(f"stream{len(self.streams)}")
+
+    def value(self, entry: Entry) -> fx.Node:
+        slot = (id(entry.node), entry.index)
+        if slot not in self.values:
+            target = pick if _hides(entry.node) else operator.getitem
+            self.values[slot] = self.graph.call_function(target, (self.results[id(entry.node)], entry.index))
+        return self.values[slot]
+
+    def at(self, entry: Entry, ctx: Context) -> fx.Node:
+        """The value where it is needed; a copy if it was made on another device."""
+        value = self.value(entry)
+        source = self.place(entry.node)
+        if source is ctx or torch_device(source) == torch_device(ctx):
+            return value
+        return self.graph.call_function(moved, (value, torch_device(ctx)))
+
+    def call(self, node: Node) -> None:
+        op = node.op
+        assert op is not None
+        ctx = self.place(node)
+        args = tuple(self.at(entry, ctx) for entry in node.inputs)
+        kwargs = {**self.constants(node), **self.injected(node, ctx)}
+        function = node_function(node, self.train, ctx)
+        result = self.graph.create_node("call_function", function, args, kwargs, name=_word(node.name))
+        self.calls[result.name] = node
+        if op.outputs == 1 and not node.subgraphs:
+            self.values[(id(node), 0)] = result
+        else:
+            self.results[id(node)] = result
+
+    def constants(self, node: Node) -> dict[str, Any]:
+        """The attributes; a creation operator of unknown size gets the size that the graph says."""
+        attrs = counted(node)
+        shape = attrs.get("shape")
+        if not node.inputs and self.shapes is not None and isinstance(shape, tuple) and 0 in shape:
+            found = self.shapes.of(Entry(node))
+            if found is not None:
+                return {**attrs, "shape": found}
+        return attrs
+
+    def injected(self, node: Node, ctx: Context) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for name in injected(node):
+            if name == "_train":
+                values[name] = self.train
+            elif name == "_device":
+                values[name] = torch_device(ctx)
+            elif name == "_rng":
+                values[name] = self.stream(ctx)
+        return values
+
+    def finish(self, values: Iterable[fx.Node], name: str) -> fx.GraphModule:
+        self.graph.output(tuple(values))
+        return fx.GraphModule(torch.nn.Module(), self.graph, name)
+
+
+def injected(node: Node) -> tuple[str, ...]:
+    """What the node's function is handed besides inputs and attributes; subgraphs may need streams, too."""
+    assert node.op is not None
+    return node.op.injected
+
+
+def node_function(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
+    """The function to call for a node; inside a graph nobody writes to a value, so views need not be copied."""
+    assert node.op is not None
+    if node.subgraphs:
+        from .control import bound
+
+        return bound(node, train, ctx)
+    return getattr(node.op.fn, "view", node.op.fn)
+
+
+def _hides(node: Node) -> bool:
+    """May the function return fewer values than the operator declares?"""
+    op = node.op
+    return op is not None and (op.visible is not None or callable(op.outputs))
+
+
+def _word(name: str) -> str:
+    """A name as Python allows it."""
+    word = "".join(c if c.isalnum() and c.isascii() else "_" for c in name)
+    return f"n{word}" if not word or word[0].isdigit() else word
+
+
+def unsized(nodes: Iterable[Node]) -> bool:
+    """Does the graph create arrays whose sizes only the rest of the graph tells?"""
+    for node in nodes:
+        shape = node.parsed.get("shape")
+        if node.op is not None and not node.inputs and isinstance(shape, tuple) and 0 in shape:
+            return True
+    return False
+
+
+def lower(
+    heads: Iterable[Entry],
+    train: bool,
+    place: Place | Context,
+    shapes: Facts | None = None,
+    variables: list[Node] | None = None,
+    mirror: bool = False,
+) -> Lowered:
+    """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory."""
+    heads = list(heads)
+    nodes = walk(heads)
+    calls = [n for n in nodes if n.op is not None]
+    variables = [n for n in nodes if n.op is None] if variables is None else variables
+    if isinstance(place, Context):
+        place = _everywhere(place)
+    builder = _Builder(train, place, shapes)
+    for node in variables:
+        builder.input(node)
+    builder.add_streams(calls)
+    if mirror and train:
+        from .mirror import call_segments
+
+        call_segments(builder, calls, heads)
+    else:
+        for node in calls:
+            builder.call(node)
+    module = builder.finish([builder.value(head) for head in heads], "Graph")
+    return Lowered(module, module.forward, variables, list(builder.streams), builder.calls)
+
+
+def _everywhere(ctx: Context) -> Place:
+    return lambda node: ctx

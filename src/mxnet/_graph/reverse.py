@@ -1,0 +1,167 @@
+"""Shapes of inputs out of shapes of outputs, for the operators where MXNet deduces in that direction.
+
+A rule takes (attributes, input shapes, output shapes) and returns better input shapes; 0 is an unknown size.
+"""
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from .._ops.registry import Attrs
+
+Shape = tuple[int, ...]
+Shapes = list[Shape | None]
+Rule = Callable[[Attrs, Shapes, Shapes], Shapes]
+
+
+def _with(shapes: Shapes, index: int, axis: int, size: int) -> Shapes:
+    """`shapes` with one unknown size filled in."""
+    shape = shapes[index]
+    if shape is None or not size or not -len(shape) <= axis < len(shape) or shape[axis]:
+        return shapes
+    axis %= len(shape)
+    better = (*shape[:axis], size, *shape[axis + 1 :])
+    return [*shapes[:index], better, *shapes[index + 1 :]]
+
+
+def _dense(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    out = outs[0]
+    if out is None:
+        return ins
+    if attrs["flatten"]:
+        return _with(ins, 0, 0, out[0])
+    for axis, size in enumerate(out[:-1]):
+        ins = _with(ins, 0, axis, size)
+    return ins
+
+
+def _convolution(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """The batch, and sizes along axes without stride, which are the output's plus what the kernel takes."""
+    out = outs[0]
+    kernel = attrs["kernel"]
+    if out is None or len(out) != len(kernel) + 2 or (attrs.get("layout") or "NC").find("C") != 1:
+        return ins
+    ins = _with(ins, 0, 0, out[0])
+    count = len(kernel)
+    strides = attrs["stride"] or (1,) * count
+    dilates = attrs["dilate"] or (1,) * count
+    pads = attrs["pad"] or (0,) * count
+    for i in range(count):
+        if strides[i] == 1 and out[i + 2]:
+            ins = _with(ins, 0, i + 2, out[i + 2] + dilates[i] * (kernel[i] - 1) - 2 * pads[i])
+    return ins
+
+
+def _concat(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    out = outs[0]
+    if out is None:
+        return ins
+    joined = attrs["dim"] % len(out)
+    for i in range(len(ins)):
+        for axis, size in enumerate(out):
+            if axis != joined:
+                ins = _with(ins, i, axis, size)
+    sizes = [s[joined] if s is not None and len(s) == len(out) else 0 for s in ins]
+    if out[joined] and sizes.count(0) == 1:
+        ins = _with(ins, sizes.index(0), joined, out[joined] - sum(sizes))
+    return ins
+
+
+def _split(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    out = next((s for s in outs if s is not None), None)
+    if out is None:
+        return ins
+    parts, squeezed = attrs["num_outputs"], attrs["squeeze_axis"]
+    cut = attrs["axis"] % (len(out) + squeezed)
+    whole = (*out[:cut], parts, *out[cut:]) if squeezed else (*out[:cut], out[cut] * parts, *out[cut + 1 :])
+    if ins[0] is None:
+        return [whole]
+    for axis, size in enumerate(whole):
+        ins = _with(ins, 0, axis, size)
+    return ins
+
+
+def _transpose(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    out = outs[0]
+    if out is None:
+        return ins
+    axes = attrs["axes"] or tuple(reversed(range(len(out))))
+    back = [0] * len(out)
+    for place, axis in enumerate(axes):
+        back[axis] = out[place]
+    return [tuple(back)] if ins[0] is None else _merged(ins, tuple(back))
+
+
+def _merged(ins: Shapes, shape: Shape) -> Shapes:
+    for axis, size in enumerate(shape):
+        ins = _with(ins, 0, axis, size)
+    return ins
+
+
+def _reshape(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """One unknown size of the input follows from how many elements the output has."""
+    shape, out = ins[0], outs[0]
+    if shape is None or out is None or 0 in out or shape.count(0) != 1:
+        return ins
+    rest = prod(s for s in shape if s)
+    return _with(ins, 0, shape.index(0), prod(out) // rest) if prod(out) % rest == 0 else ins
+
+
+def _axis_kept(*axes: int) -> Rule:
+    """The first input shares these axes with the output."""
+
+    def rule(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+        out = outs[0]
+        for axis in axes if out is not None else ():
+            ins = _with(ins, 0, axis, out[axis] if axis < len(out) else 0)  # type: ignore[index]
+        return ins
+
+    return rule
+
+
+def _first_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """The first input and the first output have one shape."""
+    out = outs[0]
+    if out is None:
+        return ins
+    return [out, *ins[1:]] if ins[0] is None else _merged(ins, out)
+
+
+def _all_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """All inputs and the output have one shape."""
+    out = outs[0]
+    if out is None:
+        return ins
+    for i, shape in enumerate(ins):
+        if shape is None:
+            ins = [*ins[:i], out, *ins[i + 1 :]]
+        for axis, size in enumerate(out):
+            ins = _with(ins, i, axis, size)
+    return ins
+
+
+RULES: dict[str, Rule] = {
+    "FullyConnected": _dense,
+    "Convolution": _convolution,
+    "Convolution_v1": _convolution,
+    "Pooling": _axis_kept(0, 1),
+    "Concat": _concat,
+    "SliceChannel": _split,
+    "transpose": _transpose,
+    "Reshape": _reshape,
+    "Flatten": _axis_kept(0),
+    **dict.fromkeys(
+        (
+            "Activation BatchNorm Dropout LeakyReLU LayerNorm InstanceNorm L2Normalization LRN softmax log_softmax "
+            "softmin SoftmaxActivation SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput "
+            "MAERegressionOutput Cast BlockGrad MakeLoss clip _copy reverse"
+        ).split(),
+        _first_like,
+    ),
+    "_identity_with_attr_like_rhs": _all_like,
+}
+
+
+def reverse(name: str, attrs: Attrs, same: bool, ins: Sequence[Shape | None], outs: Sequence[Shape | None]) -> Shapes:
+    """Input shapes as far as the output shapes tell them; `same` says that all shapes of the operator are one."""
+    rule = RULES.get(name) or (_all_like if same else None)
+    return rule(attrs, list(ins), list(outs)) if rule is not None else list(ins)

@@ -1,0 +1,67 @@
+"""Attributes for all symbols made in a scope: `with AttrScope(ctx_group="stage1"):`."""
+
+import threading
+import warnings
+from collections import defaultdict
+
+__all__ = ["AttrScope"]
+
+
+def _deprecated():
+    warnings.warn(
+        "AttrScope.current has been deprecated. It is advised to use the `with` statement with AttrScope.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+
+
+class _Current(type):
+    """Gives the class its deprecated `current` attribute, readable and writable."""
+
+    @property
+    def current(cls):
+        _deprecated()
+        return scope()
+
+    @current.setter
+    def current(cls, value):
+        _deprecated()
+        AttrScope._current.value = value
+
+
+class AttrScope(metaclass=_Current):
+    """Puts attributes on every symbol made inside its `with` block; inner scopes add to outer ones."""
+
+    _current = threading.local()
+    _subgraph_names = defaultdict(int)
+
+    def __init__(self, **kwargs):
+        self._old_scope = None
+        if not all(isinstance(value, str) for value in kwargs.values()):
+            raise ValueError("Attributes need to be string")
+        self._attr = kwargs
+
+    def get(self, attr):
+        """The scope's attributes with the symbol's own `attr` on top."""
+        if not self._attr:
+            return attr or {}
+        return {**self._attr, **attr} if attr else dict(self._attr)
+
+    def __enter__(self):
+        self._old_scope = scope()
+        self._attr = {**self._old_scope._attr, **self._attr}
+        AttrScope._current.value = self
+        return self
+
+    def __exit__(self, *exc):
+        assert self._old_scope
+        AttrScope._current.value = self._old_scope
+
+
+def scope():
+    """The calling thread's attribute scope."""
+    try:
+        return AttrScope._current.value
+    except AttributeError:
+        value = AttrScope._current.value = AttrScope()
+        return value

@@ -1,0 +1,70 @@
+"""Automatic names of symbols: `NameManager` counts per kind of operator, `Prefix` puts a word in front."""
+
+import threading
+import warnings
+
+__all__ = ["NameManager", "Prefix"]
+
+
+class _Current(type):
+    """Gives the class its deprecated `current` attribute, readable and writable."""
+
+    @property
+    def current(cls):
+        warnings.warn(
+            "NameManager.current has been deprecated. It is advised to use the `with` statement with NameManager.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return manager()
+
+    @current.setter
+    def current(cls, value):
+        NameManager._current.value = value
+
+
+class NameManager(metaclass=_Current):
+    """Names what has no name: the hint and a counter, `dense0`, `dense1`, …; a `with` block makes it the current one."""
+
+    _current = threading.local()
+
+    def __init__(self):
+        self._counter = {}
+        self._old_manager = None
+
+    def get(self, name, hint):
+        """`name` if there is one, else the next name made from `hint`."""
+        if name:
+            return name
+        number = self._counter.get(hint, 0)
+        self._counter[hint] = number + 1
+        return f"{hint}{number}"
+
+    def __enter__(self):
+        self._old_manager = manager()
+        NameManager._current.value = self
+        return self
+
+    def __exit__(self, *exc):
+        assert self._old_manager
+        NameManager._current.value = self._old_manager
+
+
+class Prefix(NameManager):
+    """A name manager that puts `prefix` before every name, given or made."""
+
+    def __init__(self, prefix):
+        super().__init__()
+        self._prefix = prefix
+
+    def get(self, name, hint):
+        return self._prefix + super().get(name, hint)
+
+
+def manager():
+    """The calling thread's name manager."""
+    try:
+        return NameManager._current.value
+    except AttributeError:
+        value = NameManager._current.value = NameManager()
+        return value

@@ -1,0 +1,28 @@
+"""Symbols: graphs of operators composed by name. `mx.sym.X` exists for every operator X."""
+
+from importlib import import_module
+
+from . import _internal, op
+from .symbol import *  # noqa: F403
+from .symbol import __all__ as _named
+
+_MODULES = ("contrib", "image", "linalg", "numpy", "numpy_extension", "random", "register", "sparse", "symbol")
+_ALIASES = {"np": "numpy", "npx": "numpy_extension"}
+__all__ = [*_named, "contrib", "image", "linalg", "op", "random", "sparse"]
+
+
+def __getattr__(name):
+    module = _ALIASES.get(name, name)
+    if module in _MODULES:
+        found = import_module(f".{module}", __name__)
+    else:
+        try:
+            found = getattr(op, name)
+        except AttributeError:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    globals()[name] = found
+    return found
+
+
+def __dir__():
+    return sorted({*globals(), *_MODULES, *dir(op)})

@@ -1,0 +1,292 @@
+"""What every symbol is: a list of graph entries, with composition, listing and attributes."""
+
+from typing import Any
+
+from .._core.errors import MXNetError
+from .._graph import json as graph_json
+from .._graph.attributes import lookup, set_attributes, shown
+from .._graph.node import Entry, auxiliary, connect, copy, mismatch, stamp, walk
+
+_CLASS: list[type] = []
+
+
+def set_symbol_class(cls: type) -> None:
+    """Name the class that operator functions return."""
+    _CLASS[:] = [cls]
+
+
+def symbol_class() -> type:
+    return _CLASS[0]
+
+
+class SymbolBase:
+    """One or more outputs of a graph of operators."""
+
+    __slots__ = ("__weakref__", "_entries")
+    _entries: list[Entry]
+
+    def __init__(self, entries: list[Entry] | None = None) -> None:
+        self._entries = entries if entries is not None else []
+
+    # listing
+
+    def __len__(self):
+        return len(self._entries)
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        name = self.name
+        if name is None:
+            return f"<{type(self).__name__} group [{', '.join(s.name for s in self)}]>"
+        return f"<{type(self).__name__} {name}>"
+
+    def __getitem__(self, index):
+        count = len(self._entries)
+        if isinstance(index, slice):
+            start = 0 if index.start is None else index.start
+            stop = count if index.stop is None else index.stop
+            return self._group([self[i] for i in range(start, stop, 1 if index.step is None else index.step)])
+        if isinstance(index, str):
+            index = self._position(index)
+        if not isinstance(index, int):
+            raise TypeError("Symbol only support integer index to fetch i-th output")
+        if index >= count:
+            raise IndexError(f"this symbol has {count} outputs, there is none of number {index}")
+        if index < 0:
+            raise MXNetError(f"Check failed: index < nreturn ({index} vs. {count}) : Symbol only accept nonnegative index")
+        return type(self)([self._entries[index]])
+
+    @classmethod
+    def _group(cls, symbols):
+        if not symbols:
+            raise TypeError("Expected a list of symbols as input")
+        return cls([entry for symbol in symbols for entry in symbol._entries])
+
+    def _position(self, name):
+        found = [i for i, output in enumerate(self.list_outputs()) if output == name]
+        if len(found) > 1:
+            raise ValueError(f'There are multiple outputs with name "{name}"')
+        if not found:
+            raise ValueError(f'Cannot find output that matches name "{name}"')
+        return found[0]
+
+    def _node(self):
+        """The node that all outputs belong to; None for a group of several."""
+        node = self._entries[0].node
+        return node if all(entry.node is node for entry in self._entries) else None
+
+    @property
+    def name(self):
+        """The name of the node; None for a group."""
+        node = self._node()
+        return node.name if node is not None else None
+
+    @property
+    def num_outputs(self):
+        """How many outputs the symbol has."""
+        return len(self._entries)
+
+    def list_outputs(self):
+        """Names of the outputs: the node's name, then the output's."""
+        return [output_name(entry) for entry in self._entries]
+
+    def _variables(self):
+        nodes = walk(self._entries)
+        return [n for n in nodes if n.op is None], auxiliary(nodes)
+
+    def list_arguments(self):
+        """Names of the variables the graph reads, in the order of use."""
+        variables, changed = self._variables()
+        return [n.name for n in variables if id(n) not in changed]
+
+    def list_auxiliary_states(self):
+        """Names of the variables that operators change, such as moving averages."""
+        variables, changed = self._variables()
+        return [n.name for n in variables if id(n) in changed]
+
+    def list_inputs(self):
+        """Names of all variables: arguments and auxiliary states, in the order of use."""
+        return [n.name for n in self._variables()[0]]
+
+    def get_internals(self):
+        """A group of every output of every node of the graph."""
+        inner = []
+        for node in walk(self._entries):
+            if node.op is None:
+                inner.append(Entry(node, 0, node.version))
+            else:
+                inner += [Entry(node, i) for i in range(node.visible())]
+        return type(self)(inner)
+
+    def get_children(self):
+        """A group of the inputs of the outputs' nodes; None when there are none."""
+        nodes = {id(entry.node): entry.node for entry in self._entries}
+        children = [entry for node in nodes.values() for entry in node.inputs]
+        return type(self)(children) if children else None
+
+    # attributes
+
+    def attr(self, key):
+        """The text of one attribute, or None."""
+        node = self._node()
+        if node is None:
+            return None
+        if key == "name":
+            return node.name
+        if key == "op_name":
+            return node.op.name if node.op is not None else "null"
+        return lookup(node.attrs, key)
+
+    def list_attr(self, recursive=False):
+        """All attributes of this symbol's own node."""
+        if recursive:
+            raise DeprecationWarning(
+                "Symbol.list_attr with recursive=True has been deprecated. Please use attr_dict instead."
+            )
+        return shown(self._entries[0].node.attrs)
+
+    def attr_dict(self):
+        """All attributes of all nodes, by the node's name."""
+        found: dict[str, dict[str, str]] = {}
+        for node in walk(self._entries):
+            if node.attrs:
+                found.setdefault(node.name, {}).update(shown(node.attrs))
+        return found
+
+    def _set_attr(self, **kwargs):
+        """Set attributes, all of them text; `name` renames the node."""
+        node = self._node()
+        if node is None:
+            raise MXNetError("Symbol.SetAttrs only works for non-grouped symbol")
+        for value in kwargs.values():
+            if not isinstance(value, str):
+                raise ValueError("Set Attr only accepts string values")
+        if "name" in kwargs:
+            node.name = kwargs.pop("name")
+        set_attributes(node.attrs, kwargs.items())
+        node.parse()
+
+    # composition
+
+    def __copy__(self):
+        return type(self)(copy(self._entries))
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __call__(self, *args, **kwargs):
+        composed = self.__copy__()
+        composed._compose(*args, **kwargs)
+        return composed
+
+    def _compose(self, *args, **kwargs):
+        """Put other symbols in the place of this graph's variables, by name."""
+        name = kwargs.pop("name", None)
+        if args and kwargs:
+            raise TypeError("compose only accept input Symbols either as positional or keyword arguments, not both")
+        if not all(isinstance(symbol, SymbolBase) for symbol in (*args, *kwargs.values())):
+            raise TypeError("Compose expect `Symbol` as arguments")
+        given, named = _entries_of(args, kwargs)
+        if name:
+            self._entries[0].node.name = name
+        node = self._node()
+        if node is not None and not node.inputs and node.op is not None:
+            connect(node, given, named)
+        else:
+            self._replace(given, named)
+
+    def _replace(self, given: list[Entry], named: dict[str, Entry]) -> None:
+        nodes = walk(self._entries)
+        variables = [n.name for n in nodes if n.op is None]
+        if given:
+            if len(nodes) > 1:
+                raise MXNetError("General composition only support kwargs for now")
+            return
+        if not set(named) <= set(variables):
+            raise MXNetError(mismatch(named, variables))
+        for node in nodes:
+            if any(e.node.op is None and e.node.name in named for e in node.inputs):
+                node.inputs = [_replaced(e, named) for e in node.inputs]
+                stamp(node)
+        self._entries = [_replaced(e, named) for e in self._entries]
+
+    def _gen_atomic_symbol(self):
+        """The operator of this symbol alone, its inputs not yet given."""
+        from .._graph.node import Node
+
+        old = self._entries[0].node
+        node = Node(old.op, old.name, dict(old.attrs))
+        node.parsed, node.subgraphs = old.parsed, old.subgraphs
+        return type(self)([Entry(node, i) for i in range(node.visible())])
+
+    # text
+
+    def tojson(self, remove_amp_cast=True):
+        """The graph as MXNet's JSON."""
+        return graph_json.dumps(graph_json.without_casts(self._entries) if remove_amp_cast else self._entries)
+
+    def save(self, fname, remove_amp_cast=True):
+        """Write the graph's JSON to a file."""
+        if not isinstance(fname, str):
+            raise TypeError("fname need to be string")
+        with open(fname, "w", encoding="utf-8", newline="\n") as file:
+            file.write(self.tojson(remove_amp_cast))
+
+    def __getstate__(self):
+        return {"handle": self.tojson() if self._entries else None}
+
+    def __setstate__(self, state):
+        text = state["handle"]
+        self._entries = graph_json.loads(text) if text is not None else []
+
+    def __reduce__(self):
+        return type(self), (), self.__getstate__()
+
+    def debug_str(self):
+        """The graph as text, one paragraph a node."""
+        head = self._entries[0].node
+        if len(self._entries) == 1 and not head.inputs:
+            return f"Variable:{head.name}\n" if head.op is None else f"AtomicFunctor  Op:{head.op.name}\n"
+        lines = ["Symbol Outputs:"]
+        lines += [f"\toutput[{i}]={e.node.name}({e.index})" for i, e in enumerate(self._entries)]
+        for node in walk(self._entries):
+            lines += _paragraph(node)
+        return "\n".join(lines) + "\n"
+
+
+def output_name(entry: Entry) -> str:
+    """What an entry is called in lists of outputs."""
+    node = entry.node
+    if node.op is None:
+        return node.name
+    name = node.output_names()[entry.index]
+    return f"{node.name}_{name}" if node.name else name
+
+
+def _entries_of(args: Any, kwargs: dict[str, Any]) -> tuple[list[Entry], dict[str, Entry]]:
+    for i, symbol in enumerate(args):
+        if len(symbol) != 1:
+            raise MXNetError(f"Argument {i} is a tuple, single value is required")
+    for key, symbol in kwargs.items():
+        if len(symbol) != 1:
+            raise MXNetError(f"Keyword Argument {key} is a tuple, single value is required")
+    return [s._entries[0] for s in args], {key: s._entries[0] for key, s in kwargs.items()}
+
+
+def _replaced(entry: Entry, named: dict[str, Entry]) -> Entry:
+    return named.get(entry.node.name, entry) if entry.node.op is None else entry
+
+
+def _paragraph(node: Any) -> list[str]:
+    if node.op is None:
+        return [f"Variable:{node.name}"]
+    lines = ["--------------------", f"Op:{node.op.name}, Name={node.name}", "Inputs:"]
+    for i, entry in enumerate(node.inputs):
+        version = f" version={entry.version}" if entry.node.op is None else ""
+        lines.append(f"\targ[{i}]={entry.node.name}({entry.index}){version}")
+    if node.attrs:
+        lines.append("Attrs:")
+        lines += [f"\t{key}={value}" for key, value in sorted(node.attrs.items())]
+    return lines

@@ -1,0 +1,120 @@
+"""Shape and type inference as users call it on a symbol."""
+
+import warnings
+
+from .._core.dtypes import SCALARS, dtype_name
+from .._core.errors import MXNetError
+from .._graph.infer import shape_facts, type_facts
+from .._ops.infer import known
+
+
+def _numpy_shapes():
+    from ..util import is_np_shape
+
+    return is_np_shape()
+
+
+def _given(symbol, args, kwargs, what):
+    """Facts by argument name, given by position or by name."""
+    if args and kwargs:
+        raise ValueError(f"Can only specify known argument {what} either by positional or kwargs way.")
+    return dict(zip(symbol.list_arguments(), args, strict=False)) if args else kwargs
+
+
+def _report(what, names, values, missing):
+    lines = [f"{name}: {value}" for name, value in zip(names, values, strict=True) if missing(value)]
+    if len(lines) > 10:
+        lines = [*lines[:10], "..."]
+    warnings.warn(f"{what} Consider providing them as input:\n\t" + "\n\t".join(lines), stacklevel=3)
+
+
+def _print_arguments(what, args, kwargs):
+    print(f"{what} error. Arguments:")
+    for i, arg in enumerate(args):
+        print(f"  #{i}: {arg}")
+    for key, value in kwargs.items():
+        print(f"  {key}: {value}")
+
+
+def _checked_shapes(args, kwargs):
+    for i, shape in enumerate(args):
+        if shape is not None and not isinstance(shape, tuple):
+            raise TypeError(f"Arguments need to be shapes (tuple), but argument {i} is {type(shape)}.")
+    for key, shape in kwargs.items():
+        if not isinstance(shape, tuple):
+            raise TypeError(f"Arguments need to be shapes (tuple), but '{key}' is {type(shape)}.")
+
+
+class Inference:
+    """Methods of a symbol that find shapes and dtypes without computing."""
+
+    __slots__ = ()
+
+    def infer_shape(self, *args, **kwargs):
+        """Shapes of arguments, outputs and auxiliary states, or three Nones and a warning that names what is missing."""
+        try:
+            result = self._infer_shape_impl(False, *args, **kwargs)
+            if result[1] is None:
+                shapes = self._infer_shape_impl(True, *args, **kwargs)[0]
+                mark = -1 if _numpy_shapes() else 0
+                _report(
+                    "Cannot decide shape for the following arguments (0s in shape means unknown dimensions).",
+                    self.list_arguments(),
+                    shapes,
+                    lambda shape: not shape or mark in shape,
+                )
+            return result
+        except MXNetError:
+            _print_arguments("infer_shape", args, kwargs)
+            raise
+
+    def infer_shape_partial(self, *args, **kwargs):
+        """The same as far as it can be known; what cannot is an empty shape or a size of 0."""
+        return self._infer_shape_impl(True, *args, **kwargs)
+
+    def _infer_shape_impl(self, partial, *args, **kwargs):
+        _checked_shapes(args, kwargs)
+        given = _given(self, args, kwargs, "shapes")
+        facts = shape_facts(
+            self._entries, {name: tuple(max(int(s), 0) for s in shape) for name, shape in given.items() if shape}
+        )
+        if not partial and not facts.complete(known):
+            return None, None, None
+        return tuple([_shown(shape) for shape in shapes] for shapes in facts.results())
+
+    def infer_type(self, *args, **kwargs):
+        """Dtypes of arguments, outputs and auxiliary states, or three Nones and a warning that names what is missing."""
+        try:
+            result = self._infer_type_impl(False, *args, **kwargs)
+            if result[1] is None:
+                types = self._infer_type_impl(True, *args, **kwargs)[0]
+                _report(
+                    "Cannot decide type for the following arguments.",
+                    self.list_arguments(),
+                    types,
+                    lambda dtype: not dtype,
+                )
+            return result
+        except MXNetError:
+            _print_arguments("infer_type", args, kwargs)
+            raise
+
+    def infer_type_partial(self, *args, **kwargs):
+        """The same as far as it can be known; what cannot is None."""
+        return self._infer_type_impl(True, *args, **kwargs)
+
+    def _infer_type_impl(self, partial, *args, **kwargs):
+        given = _given(self, args, kwargs, "types")
+        facts = type_facts(self._entries, {name: dtype_name(t) for name, t in given.items() if t is not None})
+        if not partial and not facts.complete(bool):
+            return None, None, None
+        return tuple([SCALARS[t] if t else None for t in types] for types in facts.results())
+
+
+def _shown(shape):
+    """A shape as MXNet shows it: unknown is `()` and 0, or None and -1 under NumPy's semantics."""
+    if not _numpy_shapes():
+        return () if shape is None else shape
+    return None if shape is None else tuple(s or -1 for s in shape)
+
+

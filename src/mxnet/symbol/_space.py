@@ -1,0 +1,40 @@
+"""Namespaces of symbol functions, filled from the registry as names are asked for."""
+
+from .._ops import registry
+from .._ops.signature import namespace
+from .register import make
+
+
+def home(name: str) -> tuple[str, str]:
+    """Where `mx.sym` shows an operator: (sub-namespace, name in it). Random generators have functions of their own."""
+    space, short = namespace(name)
+    if space == "random" and not name.endswith("_like"):
+        return "_internal", name
+    return space, short
+
+
+def names(space: str) -> dict[str, str]:
+    """Names in a namespace, with the operators behind them."""
+    found = {}
+    for name in registry.load():
+        where, short = home(name)
+        if where == space:
+            found[short] = name
+    return found
+
+
+def lookup(module: dict, space: str):
+    """`__getattr__` and `__dir__` for the module of a namespace."""
+    prefix = "" if space in ("op", "_internal") else f"_{space}_"
+
+    def __getattr__(name):  # noqa: N807 - the module hook
+        operator = registry.load().get(prefix + name)
+        if operator is None or home(prefix + name) != (space, name):
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        function = module[name] = make(operator, name, module["__name__"])
+        return function
+
+    def __dir__():  # noqa: N807 - the module hook
+        return sorted({*module, *names(space)})
+
+    return __getattr__, __dir__

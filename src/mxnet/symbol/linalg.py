@@ -1,0 +1,5 @@
+"""Linear algebra on symbols."""
+
+from ._space import lookup
+
+__getattr__, __dir__ = lookup(globals(), "linalg")

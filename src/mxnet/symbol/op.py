@@ -1,0 +1,5 @@
+"""The general operators on symbols."""
+
+from ._space import lookup
+
+__getattr__, __dir__ = lookup(globals(), "op")
