@@ -1,0 +1,1 @@
+"""The parts of `mxnet.test_utils`, one subject a file."""

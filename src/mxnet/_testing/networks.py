@@ -1,0 +1,90 @@
+"""Comparing optimizers and Gluon networks, and an iterator that repeats one batch."""
+
+import numpy as np
+
+from .. import autograd, gluon
+from .. import ndarray as nd
+from ..io import DataIter
+from .comparison import assert_almost_equal, compare_ndarray_tuple
+from .generation import rand_ndarray
+
+
+class DummyIter(DataIter):
+    """Gives the first batch of another iterator again and again, to measure everything but the loading."""
+
+    def __init__(self, real_iter):
+        super().__init__()
+        self.real_iter = real_iter
+        self.provide_data, self.provide_label = real_iter.provide_data, real_iter.provide_label
+        self.batch_size = real_iter.batch_size
+        self.the_batch = next(real_iter)
+
+    def __iter__(self):
+        return self
+
+    def next(self):
+        """The same batch."""
+        return self.the_batch
+
+
+def compare_optimizer(
+    opt1, opt2, shape, dtype, w_stype="default", g_stype="default", rtol=1e-4, atol=1e-5, compare_states=True, ntensors=1
+):
+    """One update with two optimizers from equal weights and gradients: states and weights must agree."""
+    shapes = shape if isinstance(shape, list) else [shape] * ntensors
+    weights = [rand_ndarray(s, w_stype, density=1, dtype=dtype) for s in shapes]
+    gradients = [rand_ndarray(s, g_stype, density=0.5, dtype=dtype) for s in shapes]
+    runs = []
+    for optimizer in (opt1, opt2):
+        mine = [w.copyto(w.context) for w in weights]
+        states = [optimizer.create_state_multi_precision(i, w) for i, w in enumerate(mine)]
+        copies = [g.copyto(g.context) for g in gradients]
+        if ntensors == 1 and not isinstance(shape, list):
+            optimizer.update_multi_precision(0, mine[0], copies[0], states[0])
+        else:
+            optimizer.update_multi_precision(list(range(len(mine))), mine, copies, states)
+        runs.append((mine, states))
+    (first, states1), (second, states2) = runs
+    if compare_states:
+        compare_ndarray_tuple(tuple(states1), tuple(states2), rtol=rtol, atol=atol)
+    compare_ndarray_tuple(tuple(first), tuple(second), rtol=rtol, atol=atol)
+
+
+def check_gluon_hybridize_consistency(net_builder, data_l, numpy_func=None, test_grad=True, rtol=1e-4, atol=1e-4):
+    """A network must give the same outputs and gradients hybridized and not, and NumPy's outputs if given."""
+    saved = inputs_grads = params_grads = None
+    outputs = None
+    for hybridize in (False, True):
+        net = net_builder(prefix="net_")
+        assert isinstance(net, gluon.HybridBlock)
+        net.initialize()
+        if saved is not None:
+            for name, value in saved.items():
+                net.collect_params()[name].set_data(value)
+        if hybridize:
+            net.hybridize()
+        data = [x.copy() for x in data_l]
+        if test_grad:
+            for x in data:
+                x.attach_grad()
+            with autograd.record():
+                out = net(*data)
+            out.backward()
+            grads = [x.grad.asnumpy() for x in data]
+            own = {k: v.grad().asnumpy() for k, v in net.collect_params().items() if v.grad_req != "null"}
+        else:
+            out, grads, own = net(*data), [], {}
+        if saved is None:
+            saved = {k: v.data() for k, v in net.collect_params().items()}
+            outputs, inputs_grads, params_grads = out.asnumpy(), grads, own
+            continue
+        assert_almost_equal(outputs, out.asnumpy(), rtol=rtol, atol=atol)
+        for a, b in zip(inputs_grads, grads, strict=True):
+            assert_almost_equal(a, b, rtol=rtol, atol=atol)
+        for name in params_grads:
+            assert_almost_equal(params_grads[name], own[name], rtol=rtol, atol=atol)
+    if numpy_func is not None:
+        assert_almost_equal(outputs, numpy_func(*[np.asarray(x.asnumpy()) for x in data_l]), rtol=rtol, atol=atol)
+
+
+__all__ = [n for n, v in list(globals().items()) if getattr(v, "__module__", None) == __name__ and n[0] != "_"]

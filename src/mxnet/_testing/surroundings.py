@@ -1,0 +1,206 @@
+"""What tests need around them: environment variables, contexts, data sets, the platform."""
+
+import contextlib
+import os
+import platform
+import sys
+
+import numpy as np
+
+from .. import ndarray as nd
+from ..context import current_context, num_gpus
+
+
+def default_context():
+    """The context tests run in."""
+    return current_context()
+
+
+def set_default_context(ctx):
+    """Make `ctx` the current context of this thread until it is set again."""
+    ctx.__enter__()
+
+
+def list_gpus():
+    """Numbers of the GPUs."""
+    return list(range(num_gpus()))
+
+
+@contextlib.contextmanager
+def environment(*args):
+    """Environment variables inside a `with`: a name and a value, or a dict; None unsets."""
+    changes = args[0] if len(args) == 1 and isinstance(args[0], dict) else {args[0]: args[1]}
+    before = {name: os.environ.get(name) for name in changes}
+    _set(changes)
+    try:
+        yield
+    finally:
+        nd.waitall()
+        _set(before)
+
+
+def _set(variables):
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@contextlib.contextmanager
+def discard_stderr():
+    """Throw away what the process writes to its error stream inside a `with`."""
+    with open(os.devnull, "w") as nowhere, os.fdopen(os.dup(2), "w") as kept:
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(kept.fileno(), 2)
+
+
+def is_cd_run():
+    """Does a continuous-delivery pipeline run this?"""
+    return os.environ.get("CD_JOB", "0") == "1"
+
+
+def is_aarch64_run():
+    """Is the processor 64-bit ARM?"""
+    return platform.machine() == "aarch64"
+
+
+def has_tvm_ops():
+    """Are there operators compiled by TVM? Never here."""
+    return False
+
+
+def is_op_runnable():
+    """May TVM-compiled operators run in the current context?"""
+    return False
+
+
+def download(url, fname=None, dirname=None, overwrite=False, retries=5):
+    """Fetch a file; returns its path."""
+    from ..gluon.utils import download as fetch
+
+    name = fname or url.split("/")[-1]
+    path = name if dirname is None else os.path.join(dirname, name)
+    return fetch(url, path=path, overwrite=overwrite, retries=retries)
+
+
+_MODELS = {
+    "imagenet1k-inception-bn": "inception-bn/Inception-BN",
+    "imagenet1k-resnet-18": "resnet/18-layers/resnet-18",
+    "imagenet1k-resnet-34": "resnet/34-layers/resnet-34",
+    "imagenet1k-resnet-50": "resnet/50-layers/resnet-50",
+    "imagenet1k-resnet-101": "resnet/101-layers/resnet-101",
+    "imagenet1k-resnet-152": "resnet/152-layers/resnet-152",
+}
+
+
+def download_model(model_name, dst_dir="./", meta_info=None):
+    """A model's symbol and parameters from MXNet's model zoo; returns (prefix, epoch), or (None, 0) if unknown."""
+    base = "http://data.mxnet.io/models/imagenet/"
+    meta = meta_info or {n: {"symbol": f"{base}{p}-symbol.json", "params": f"{base}{p}-0000.params"} for n, p in _MODELS.items()}
+    if model_name not in meta:
+        return None, 0
+    os.makedirs(dst_dir, exist_ok=True)
+    prefix = os.path.join(dst_dir, model_name)
+    download(meta[model_name]["symbol"], f"{prefix}-symbol.json")
+    download(meta[model_name]["params"], f"{prefix}-0000.params")
+    return prefix, 0
+
+
+def get_mnist():
+    """MNIST as four NumPy arrays, from the cache folder or the network."""
+    from ..gluon.data.vision import MNIST
+
+    parts = {}
+    for name, train in (("train", True), ("test", False)):
+        data = MNIST(train=train)
+        images = data._data.asnumpy().transpose(0, 3, 1, 2).astype(np.float32) / 255
+        parts[f"{name}_data"], parts[f"{name}_label"] = images, np.asarray(data._label)
+    return parts
+
+
+def get_mnist_ubyte():
+    """MNIST's four raw files under `data/`."""
+    import gzip
+    import shutil
+
+    from ..base import data_dir
+
+    source = os.path.join(data_dir(), "datasets", "mnist")
+    os.makedirs("data", exist_ok=True)
+    for name in ("train-images", "train-labels", "t10k-images", "t10k-labels"):
+        suffix = "idx3-ubyte" if "images" in name else "idx1-ubyte"
+        target = os.path.join("data", f"{name}-{suffix}")
+        if not os.path.exists(target):
+            packed = os.path.join(source, f"{name}-{suffix}.gz")
+            if not os.path.exists(packed):
+                get_mnist()
+            with gzip.open(packed) as zipped, open(target, "wb") as out:
+                shutil.copyfileobj(zipped, out)
+
+
+def get_mnist_pkl():
+    """MNIST in one pickled file under `data/`."""
+    os.makedirs("data", exist_ok=True)
+    if not os.path.exists("data/mnist.pkl.gz"):
+        download("http://deeplearning.net/data/mnist/mnist.pkl.gz", dirname="data")
+
+
+def get_cifar10():
+    """CIFAR-10 as record files under `data/cifar/`."""
+    os.makedirs("data", exist_ok=True)
+    if not os.path.exists("data/cifar/train.rec"):
+        get_zip_data("data", "http://data.mxnet.io/mxnet/data/cifar10.zip", "cifar10.zip")
+
+
+def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0):
+    """Training and validation iterators over MNIST."""
+    from ..io import MNISTIter
+
+    get_mnist_ubyte()
+    shared = dict(input_shape=input_shape, batch_size=batch_size, flat=len(input_shape) != 3)
+    shared.update(num_parts=num_parts, part_index=part_index)
+    train = MNISTIter(image="data/train-images-idx3-ubyte", label="data/train-labels-idx1-ubyte", shuffle=True, **shared)
+    val = MNISTIter(image="data/t10k-images-idx3-ubyte", label="data/t10k-labels-idx1-ubyte", **shared)
+    return train, val
+
+
+def get_zip_data(data_dir, url, data_origin_name):
+    """Fetch an archive into a folder and unpack it there."""
+    import zipfile
+
+    os.makedirs(data_dir, exist_ok=True)
+    path = os.path.join(data_dir, data_origin_name)
+    if not os.path.exists(path):
+        download(url, dirname=data_dir, fname=data_origin_name)
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(data_dir)
+
+
+def get_bz2_data(data_dir, data_name, url, data_origin_name):
+    """Fetch a bz2 file into a folder and unpack it there."""
+    import bz2
+
+    os.makedirs(data_dir, exist_ok=True)
+    target, packed = os.path.join(data_dir, data_name), os.path.join(data_dir, data_origin_name)
+    if not os.path.exists(target):
+        download(url, fname=data_origin_name, dirname=data_dir, overwrite=False)
+        with bz2.BZ2File(packed) as zipped, open(target, "wb") as out:
+            for block in iter(lambda: zipped.read(1 << 20), b""):
+                out.write(block)
+        os.remove(packed)
+
+
+def get_im2rec_path(home_env="MXNET_HOME"):
+    """The path of the im2rec program."""
+    from ..tools import im2rec
+
+    return im2rec.__file__
+
+
+__all__ = [n for n, v in list(globals().items()) if getattr(v, "__module__", None) == __name__ and n[0] != "_"]
+

@@ -1,0 +1,319 @@
+"""Checks on symbols: forward and backward against expected arrays, gradients against finite differences."""
+
+import time
+
+import numpy as np
+
+from .. import ndarray as nd
+from .. import symbol
+from ..context import current_context
+from .comparison import (
+    assert_almost_equal,
+    default_dtype,
+    default_numeric_eps,
+    get_tolerance,
+    get_tols,
+)
+
+Symbol = symbol.Symbol
+
+
+def simple_forward(sym, ctx=None, is_train=False, **inputs):
+    """A symbol's outputs for NumPy inputs, as NumPy arrays."""
+    inputs = {k: nd.array(v) for k, v in inputs.items()}
+    executor = sym.bind(ctx or current_context(), args=inputs)
+    executor.forward(is_train=is_train)
+    outputs = [o.asnumpy() for o in executor.outputs]
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _as_nd(value, ctx, dtype):
+    return value if isinstance(value, nd.NDArray) else nd.array(value, ctx=ctx, dtype=getattr(value, "dtype", dtype) if dtype == "asnumpy" else dtype)
+
+
+def _located(sym, location, ctx, dtype):
+    """Arguments by name, as NDArrays."""
+    if isinstance(location, dict):
+        if set(location) != set(sym.list_arguments()):
+            raise ValueError(
+                f"Symbol arguments and keys of the given location do not match. symbol args:{set(sym.list_arguments())}, "
+                f"location.keys():{set(location)}"
+            )
+    else:
+        location = dict(zip(sym.list_arguments(), location, strict=False))
+    return {k: _as_nd(v, ctx, dtype) for k, v in location.items()}
+
+
+def _auxiliary(sym, aux_states, ctx, dtype):
+    if aux_states is None:
+        return None
+    if not isinstance(aux_states, dict):
+        aux_states = dict(zip(sym.list_auxiliary_states(), aux_states, strict=True))
+    elif set(aux_states) != set(sym.list_auxiliary_states()):
+        raise ValueError(
+            "Symbol aux_states names and given aux_states do not match. "
+            f"symbol aux_names:{set(sym.list_auxiliary_states())}, aux_states.keys:{set(aux_states)}"
+        )
+    return {k: _as_nd(v, ctx, dtype) for k, v in aux_states.items()}
+
+
+def numeric_grad(executor, location, aux_states=None, eps=1e-4, use_forward_train=True, dtype=default_dtype()):
+    """Gradients of the sum of the first output, by central differences, for each floating argument."""
+
+    def total():
+        if aux_states is not None:
+            for name, value in aux_states.items():
+                executor.aux_dict[name][:] = value
+        executor.forward(is_train=use_forward_train)
+        return float(executor.outputs[0].asnumpy().astype(np.float64).sum())
+
+    for name, value in location.items():
+        executor.arg_dict[name][:] = value
+    result = {}
+    for name, value in location.items():
+        value = np.array(value, order="C")
+        gradient = np.zeros(value.shape, dtype=np.dtype(dtype))
+        if value.dtype.kind == "f":
+            flat = value.reshape(-1)
+            for i in range(flat.size):
+                before = flat[i]
+                heights = []
+                for step in (eps / 2, -eps / 2):
+                    flat[i] = before + step
+                    executor.arg_dict[name][:] = value
+                    heights.append(total())
+                flat[i] = before
+                gradient.reshape(-1)[i] = (heights[0] - heights[1]) / eps
+            executor.arg_dict[name][:] = value
+        result[name] = gradient
+    return result
+
+
+def _requests(sym, grad_nodes):
+    if grad_nodes is None:
+        return {k: "write" for k in sym.list_arguments()}
+    if isinstance(grad_nodes, (list, tuple)):
+        return {k: "write" for k in grad_nodes}
+    if isinstance(grad_nodes, dict):
+        return dict(grad_nodes)
+    raise ValueError(f"grad_nodes must be a list or a dict, got {type(grad_nodes)}")
+
+
+def check_numeric_gradient(
+    sym, location, aux_states=None, numeric_eps=None, rtol=None, atol=None, grad_nodes=None, use_forward_train=True,
+    ctx=None, grad_stype_dict=None, dtype=default_dtype(),
+):  # fmt: skip
+    """Compare a symbol's gradient, projected on a random direction, with finite differences."""
+    assert dtype in (np.float16, np.float32, np.float64)
+    ctx = ctx or current_context()
+    location = _located(sym, location, ctx, dtype)
+    values = {k: v.asnumpy() for k, v in location.items()}
+    states = _auxiliary(sym, aux_states, ctx, dtype)
+    state_values = None if states is None else {k: v.asnumpy() for k, v in states.items()}
+    requests = _requests(sym, grad_nodes)
+    _, out_shapes, _ = sym.infer_shape(**{k: v.shape for k, v in location.items()})
+    loss = symbol.make_loss(sym * symbol.Variable("__random_proj"))
+    projection = np.random.rand(*out_shapes[0]) + 0.1  # away from zero, so that every output counts
+    location["__random_proj"] = nd.array(projection, ctx=ctx, dtype=dtype)
+    before = {k: np.random.normal(0, 0.01, size=location[k].shape) for k in requests}
+    buffers = {k: nd.array(v, ctx=ctx, dtype=dtype) for k, v in before.items()}
+    buffers["__random_proj"] = nd.zeros(out_shapes[0], ctx=ctx, dtype=dtype)
+    executor = loss.bind(
+        ctx, grad_req={**requests, "__random_proj": "write"}, args=location, args_grad=buffers, aux_states=states
+    )
+    executor.forward(is_train=True)
+    eps = get_tolerance(executor.outputs[0], numeric_eps, default_numeric_eps())
+    executor.backward()
+    found = {k: executor.grad_dict[k].asnumpy() for k in requests}
+    numeric = numeric_grad(executor, values, state_values, eps, use_forward_train, dtype)
+    for name, request in requests.items():
+        label = (f"NUMERICAL_{name}", f"BACKWARD_{name}")
+        want = {"write": numeric[name], "add": numeric[name] + before[name], "null": before[name]}[request]
+        assert_almost_equal(want.astype(found[name].dtype), found[name], rtol, atol, label)
+
+
+def _expected_list(names, expected):
+    if isinstance(expected, dict):
+        return [expected[k] for k in names]
+    return list(expected)
+
+
+def check_symbolic_forward(
+    sym, location, expected, rtol=None, atol=None, aux_states=None, ctx=None, equal_nan=False, dtype=default_dtype()
+):
+    """Compare a symbol's outputs with expected arrays; returns the outputs."""
+    ctx = ctx or current_context()
+    args = _located(sym, location, ctx, dtype)
+    buffers = {k: nd.empty(v.shape, ctx=ctx, dtype=v.dtype) for k, v in args.items()}
+    executor = sym.bind(ctx, args=args, args_grad=buffers, aux_states=_auxiliary(sym, aux_states, ctx, dtype))
+    for gradient in executor.grad_arrays:
+        if gradient is not None:
+            gradient[:] = 0
+    executor.forward(is_train=False)
+    outputs = [o.asnumpy() for o in executor.outputs]
+    for name, want, got in zip(sym.list_outputs(), _expected_list(sym.list_outputs(), expected), outputs, strict=False):
+        assert_almost_equal(want, got, rtol, atol, (f"EXPECTED_{name}", f"FORWARD_{name}"), equal_nan=equal_nan)
+    return executor.outputs
+
+
+def check_symbolic_backward(
+    sym, location, out_grads, expected, rtol=None, atol=None, aux_states=None, grad_req="write", ctx=None,
+    grad_stypes=None, equal_nan=False, dtype=default_dtype(),
+):  # fmt: skip
+    """Compare a symbol's gradients with expected arrays; returns the gradients."""
+    ctx = ctx or current_context()
+    args = _located(sym, location, ctx, dtype)
+    if not isinstance(expected, dict):
+        expected = dict(zip(sym.list_arguments(), expected, strict=False))
+    before = {k: np.random.normal(size=np.shape(v)) for k, v in expected.items()}
+    buffers = {k: nd.array(v, ctx=ctx, dtype=_gradient_dtype(expected[k], dtype)) for k, v in before.items()}
+    if isinstance(grad_req, str):
+        grad_req = dict.fromkeys(sym.list_arguments(), grad_req)
+    elif not isinstance(grad_req, dict):
+        grad_req = dict(zip(sym.list_arguments(), grad_req, strict=False))
+    executor = sym.bind(
+        ctx, args=args, args_grad=buffers, aux_states=_auxiliary(sym, aux_states, ctx, dtype), grad_req=grad_req
+    )
+    executor.forward(is_train=True)
+    if isinstance(out_grads, dict):
+        out_grads = [out_grads[k] for k in sym.list_outputs()]
+    if out_grads is not None:
+        out_grads = [
+            nd.array(g, ctx=ctx, dtype=o.dtype if dtype != "asnumpy" else None) if not isinstance(g, nd.NDArray) else g
+            for g, o in zip(out_grads, executor.outputs, strict=False)
+        ]
+    executor.backward(out_grads)
+    found = {k: v.asnumpy() for k, v in executor.grad_dict.items() if v is not None and k in expected}
+    for name, want in expected.items():
+        label = (f"EXPECTED_{name}", f"BACKWARD_{name}")
+        want = want.asnumpy() if hasattr(want, "asnumpy") else np.asarray(want)
+        request = grad_req.get(name, "write")
+        want = want + before[name] if request == "add" else before[name] if request == "null" else want
+        assert_almost_equal(np.asarray(want).astype(found[name].dtype), found[name], rtol, atol, label, equal_nan=equal_nan)
+    return executor.grad_arrays
+
+
+def _gradient_dtype(expected, dtype):
+    return getattr(expected, "dtype", None) if dtype == "asnumpy" else dtype
+
+
+def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", **kwargs):  # noqa: N803
+    """Seconds of one forward (and, for `typ="whole"`, backward) run."""
+    ctx = ctx or current_context()
+    executor = sym.simple_bind(grad_req=grad_req or "write", ctx=ctx, **kwargs) if location is None else sym.simple_bind(
+        grad_req=grad_req or "write", ctx=ctx, **{k: v.shape for k, v in location.items()}
+    )
+    for name, array in executor.arg_dict.items():
+        array[:] = np.random.normal(size=array.shape) if location is None else location[name]
+    if typ not in ("whole", "forward"):
+        raise ValueError('typ can only be "whole" or "forward".')
+
+    def once():
+        executor.forward(is_train=typ == "whole")
+        if typ == "whole":
+            executor.backward(out_grads=executor.outputs)
+
+    once()
+    nd.waitall()
+    start = time.time()
+    for _ in range(N):
+        once()
+    nd.waitall()
+    return (time.time() - start) / N
+
+
+def _narrower(a, b):
+    return a if b is None or np.dtype(a).itemsize < np.dtype(b).itemsize else b
+
+
+def check_consistency(
+    sym, ctx_list, scale=1.0, grad_req="write", arg_params=None, aux_params=None, rtol=None, atol=None,
+    raise_on_err=True, ground_truth=None, equal_nan=False, use_uniform=False, rand_type=np.float64,
+):  # fmt: skip
+    """Bind a symbol in several contexts and dtypes; outputs and gradients must agree with the most precise."""
+    assert len(ctx_list) > 1
+    symbols = [sym] * len(ctx_list) if isinstance(sym, Symbol) else sym
+    executors = [s.simple_bind(grad_req=grad_req, **ctx) for s, ctx in zip(symbols, ctx_list, strict=True)]
+    _fill_executors(executors, scale, grad_req, dict(arg_params or {}), dict(aux_params or {}), use_uniform, rand_type)
+    dtypes = [np.dtype(e.outputs[0].dtype) for e in executors]
+    best = int(np.argmax(dtypes))
+    names = symbols[0].list_outputs()
+    truth = ground_truth
+
+    def compare(exe, position, wanted, keys, arrays):
+        for key, array in zip(keys, arrays, strict=True):
+            if wanted[key] is None:
+                assert array is None
+                continue
+            narrow = _narrower(array.dtype, dtypes[position]), _narrower(wanted[key].dtype, dtypes[best])
+            rt, at = get_tols(array.astype(narrow[0]), wanted[key].astype(narrow[1]), rtol, atol)
+            try:
+                assert_almost_equal(array, wanted[key], rtol=rt, atol=at, equal_nan=equal_nan)
+            except AssertionError as error:
+                if raise_on_err:
+                    raise AssertionError(f"context {position} against {best} at {key}: {error}") from error
+                print(f"context {position} against {best} at {key}: {error}")
+
+    for executor in executors:
+        executor.forward(is_train=False)
+    if truth is None:
+        truth = dict(executors[best].output_dict)
+    for i, executor in enumerate(executors):
+        if i != best:
+            compare(executor, i, truth, names, executor.outputs)
+    if grad_req == "null":
+        return truth
+    _backward_all(executors)
+    if ground_truth is None:
+        truth = {**executors[best].output_dict, **executors[best].grad_dict}
+    for i, executor in enumerate(executors):
+        if i != best:
+            keys = names + symbols[0].list_arguments()
+            compare(executor, i, truth, keys, list(executor.outputs) + list(executor.grad_arrays))
+    return truth
+
+
+def _fill_executors(executors, scale, grad_req, arg_params, aux_params, use_uniform, rand_type):
+    for name, array in sorted(executors[0].arg_dict.items()):
+        if name not in arg_params:
+            draw = (
+                np.random.uniform(-0.92 * scale, 0.92 * scale, size=array.shape)
+                if use_uniform
+                else np.random.normal(size=array.shape, scale=scale)
+            )
+            arg_params[name] = draw.astype(rand_type)
+    for executor in executors:
+        for name, array in executor.arg_dict.items():
+            array[:] = arg_params[name]
+        for name, array in executor.aux_dict.items():
+            array[:] = aux_params.get(name, 0)
+        if grad_req == "add":
+            for array in executor.grad_arrays:
+                array[:] = 0
+
+
+def _backward_all(executors):
+    for executor in executors:
+        executor.forward(is_train=True)
+    narrow = [o.dtype for o in executors[0].outputs]
+    for executor in executors:
+        narrow = [_narrower(o.dtype, d) for o, d in zip(executor.outputs, narrow, strict=True)]
+    heads = [o.astype(d).asnumpy() for o, d in zip(executors[0].outputs, narrow, strict=True)]
+    for executor in executors:
+        executor.backward(
+            [nd.array(h, ctx=executor._ctx, dtype=o.dtype) for h, o in zip(heads, executor.outputs, strict=True)]
+        )
+
+
+def same_symbol_structure(sym1, sym2):
+    """Have two symbols the same operators in the same order?"""
+    return _operators(sym1) == _operators(sym2)
+
+
+def _operators(sym):
+    import json
+
+    return [(n["op"], n["inputs"]) for n in json.loads(sym.tojson())["nodes"]]
+
+
+__all__ = [n for n, v in list(globals().items()) if getattr(v, "__module__", None) == __name__ and n[0] != "_"]
