@@ -22,8 +22,8 @@ def working(dtype: str) -> type:
 
 
 def expand(parameters: tuple[object, ...], size: int) -> tuple[np.ndarray, ...]:
-    """Arrays of parameters, each element repeated over its share of `size` samples; scalars stay scalars."""
-    arrays = [np.asarray(p) for p in parameters]
+    """Each parameter repeated over its share of `size` samples; Python floats are float32, as MXNet reads them."""
+    arrays = [np.asarray(np.float32(p) if isinstance(p, float) else p) for p in parameters]
     number = max(a.size for a in arrays)
     if number <= 1:
         return tuple(a.reshape(()) for a in arrays)
@@ -33,7 +33,7 @@ def expand(parameters: tuple[object, ...], size: int) -> tuple[np.ndarray, ...]:
 
 def parameters(given: tuple[object, ...], size: int, dtype: str) -> tuple[np.ndarray, ...]:
     """Parameters in the type C++ computes with: a Python number is a float, integer arrays take the drawn type."""
-    arrays = (np.float32(p) if isinstance(p, (int, float)) else np.asarray(p) for p in given)
+    arrays = [np.float32(p) if isinstance(p, (int, float)) else np.asarray(p) for p in given]
     kind = working(dtype)
     return expand(tuple(a if a.dtype.kind == "f" else a.astype(kind) for a in arrays), size)
 
@@ -55,9 +55,14 @@ def affine(unit: np.ndarray, factor: np.ndarray, offset: np.ndarray, dtype: str)
         result = unit
     else:
         result = unit * factor + offset
-    if dtype == "float16":  # MXNet narrows double to half by way of float
-        result = result.astype(np.float32)
-    return result.astype(dtype, copy=False)
+    return narrow(result, dtype)
+
+
+def narrow(values: np.ndarray, dtype: str) -> np.ndarray:
+    """`values` as `dtype`; MXNet turns double into half by way of float."""
+    if dtype == "float16":
+        values = values.astype(np.float32, copy=False)
+    return values.astype(dtype, copy=False)
 
 
 # -- uniform and normal: matrices of samples, a row for each engine ----------------------------------------------------
@@ -88,9 +93,13 @@ def uniform(bank: Bank, first: int, stop: int, out: np.ndarray) -> None:
 
 def _points(words: np.ndarray, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points of the square [-1, 1)², and the square of their distance from the centre."""
-    unit = unit32(words) if kind == np.float32 else unit64(words)
-    unit *= kind.type(2)
-    unit -= kind.type(1)
+    if kind == np.float32:
+        unit = words.astype(np.float32)
+        unit *= np.float32(2**-31)
+        unit -= np.float32(1)
+        np.minimum(unit, np.float32(1 - 2**-23), out=unit)
+    else:
+        unit = unit64(words) * 2.0 - 1.0
     x, y = unit[:, 0::2], unit[:, 1::2]
     square = x * x
     square += y * y

@@ -20,7 +20,7 @@ from .engines import GROUP, Bank
 
 ENGINES, PER_ENGINE = 1024, 64
 MAGIC = 127  # MXNet spreads neighbouring seeds by this factor
-COLUMNS = 2048  # samples per engine in one pass: keeps the temporaries in the cache
+COLUMNS = 4096  # samples per engine in one pass: keeps the temporaries in the cache
 
 
 def engine_seed(seed: int, device_id: int = 0) -> int:
@@ -109,7 +109,7 @@ class Stream:
         unit = self.uniform(0.0, 1.0, size, "float64" if dtype != "float32" else dtype)
         (rate,) = samplers.expand((lam,), size)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return (-np.log(1.0 - unit.astype(np.float64)) / rate).astype(dtype)
+            return samplers.narrow(-np.log(1.0 - unit.astype(np.float64)) / rate, dtype)
 
     def randint(self, low: object, high: object, size: int, dtype: str) -> np.ndarray:
         """`size` integers in [low, high), two words each, folded as MXNet folds them."""

@@ -1,0 +1,161 @@
+"""Random streams of the CPU against what MXNet 1.9.1 drew (`tools/record_streams.py`)."""
+
+import pathlib
+import threading
+import zlib
+
+import numpy as np
+import pytest
+
+from mxnet._core import streams
+from mxnet._core.engines import Bank
+
+GOLDEN = np.load(pathlib.Path(__file__).parents[1] / "data" / "streams.npz")
+NAMES = [name for name in GOLDEN.files if not name.endswith("crc")]
+EXACT = {"uniform", "randint", "multinomial", "shuffle", "zipfian", "poisson", "exponential"}
+KEPT = 16
+
+
+def numbers(text, kind=float):
+    return [kind(part) for part in text.split(",")]
+
+
+def kept(values):
+    flat = values.reshape(-1)
+    return flat if flat.size <= 300 else np.r_[flat[:KEPT], flat[KEPT :: flat.size // 61 | 1]]
+
+
+def ulps(a, b):
+    kind = f"i{a.itemsize}"
+    return np.abs(a.view(kind).astype(np.int64) - b.view(kind).astype(np.int64)).max(initial=0)
+
+
+def draw(stream, distribution, parameters, size, dtype):
+    if distribution == "exponential":  # the public function takes a scale, the stream a rate
+        parameters = [1 / p for p in parameters]
+    return getattr(stream, distribution)(*parameters, size, dtype)
+
+
+def scalar_cases():
+    return [n for n in NAMES if n.split("|")[0] not in ("multinomial", "multinomial_log", "shuffle", "zipfian")
+            and not n.startswith("rows") and not n.endswith("after") and "@" not in n]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", scalar_cases())
+def test_scalar_parameters_give_mxnets_numbers(name):
+    distribution, text, dtype, seed, size = name.split("|")
+    parameters = numbers(text, int if distribution == "randint" else float)
+    stream = streams.Stream(0, int(seed))
+    values = draw(stream, distribution, parameters, int(size), dtype)
+    golden = GOLDEN[name]
+    assert values.dtype == golden.dtype and values.shape == (int(size),)
+    if distribution in EXACT:
+        assert zlib.crc32(values.tobytes()) == GOLDEN[name + "|crc"]
+    elif golden.dtype.kind == "f":
+        assert ulps(kept(values), golden) <= 2
+    if name + "|after" in GOLDEN.files:
+        np.testing.assert_array_equal(stream.uniform(0.0, 1.0, 200, "float32"), GOLDEN[name + "|after"])
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("rows")])
+def test_arrays_of_parameters_give_mxnets_numbers(name):
+    distribution, text, dtype, seed, size = name.split("|")
+    _, distribution, kind = distribution.split(":")
+    parameters = [np.array(numbers(p)).astype(kind) for p in text.split(";")]
+    values = draw(streams.Stream(0, int(seed)), distribution, parameters, int(size), dtype)
+    assert values.dtype == dtype
+    assert ulps(values, GOLDEN[name]) <= (0 if distribution in EXACT else 2)
+
+
+@pytest.mark.parametrize("seed", [7, 128])
+def test_the_serial_engine(seed):
+    stream = streams.Stream(0, seed)
+    edges = np.cumsum([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.0, 0.5]], axis=1).astype(np.float32)
+    unit = stream.serial_uniform(80).reshape(2, 40)
+    drawn = (edges[:, None, :] < unit[:, :, None]).sum(axis=2)
+    np.testing.assert_array_equal(drawn.ravel(), GOLDEN[f"multinomial|||{seed}|80"])
+    order = stream.permutation(500, sweep_up=True)
+    assert zlib.crc32(order.astype(np.float32).tobytes()) == GOLDEN[f"shuffle|vector||{seed}|500|crc"]
+    np.testing.assert_array_equal(stream.permutation(300, sweep_up=False), GOLDEN[f"shuffle|rows||{seed}|300"])
+
+
+@pytest.mark.parametrize("seed", [7, 128])
+def test_zipfian_candidates(seed):
+    samples, tries = streams.Stream(0, seed).unique_zipfian(1000, 5, 60)
+    np.testing.assert_array_equal(samples.ravel(), GOLDEN[f"zipfian|samples||{seed}|300"])
+    np.testing.assert_array_equal(tries, GOLDEN[f"zipfian|tries||{seed}|5"])
+
+
+@pytest.mark.parametrize("context", ["cpu(0)", "cpu(3)"])
+def test_seeding_one_device_ignores_its_number(context):
+    kind, number = context.rstrip(")").split("(")
+    streams.seed_device(7, kind, int(number))
+    drawn = streams.stream(kind, int(number)).uniform(0.0, 1.0, 100, "float32")
+    np.testing.assert_array_equal(drawn, GOLDEN[f"uniform|0,1|float32|7@{context}|100"])
+
+
+def test_all_cpus_share_a_stream_and_gpus_do_not():
+    streams.seed_all(5)
+    assert streams.stream("cpu", 0) is streams.stream("cpu", 3) is streams.stream("cpu_pinned", 0)
+    first, second = (streams.stream("gpu", i).uniform(0.0, 1.0, 4, "float32") for i in range(2))
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, streams.stream("cpu").uniform(0.0, 1.0, 4, "float32"))
+
+
+def test_words_are_those_of_mt19937():
+    bank, twins = Bank(1024, 5), [np.random.RandomState(5 + i) for i in range(1024)]
+    chance = np.random.default_rng(0)
+    for _ in range(6):
+        engines, number = int(chance.integers(1, 1025)), int(chance.integers(0, 2000))
+        words = bank.take(0, engines, number)
+        for engine in range(0, engines, 7):
+            np.testing.assert_array_equal(words[engine].tobytes(), twins[engine].bytes(4 * number))
+        for engine in set(range(engines)) - set(range(0, engines, 7)):
+            twins[engine].bytes(4 * number)
+
+
+def test_words_given_back_come_again():
+    bank = Bank(16, 1)
+    words = bank.take(0, 10, 700)
+    for engine in range(10):
+        bank.give_back(engine, words[engine, 700 - 60 * engine :])
+    for engine in range(10):
+        np.testing.assert_array_equal(bank.take(engine, engine + 1, 60 * engine)[0], words[engine, 700 - 60 * engine :])
+
+
+def test_state_saved_and_restored():
+    stream = streams.Stream(0, 11)
+    stream.normal(0.0, 1.0, 70_001, "float32")
+    stream.serial_uniform(3)
+    state = stream.get_state()
+    expected = stream.normal(0.0, 1.0, 5000, "float32"), stream.serial_uniform(5), stream.gamma(2.0, 1.0, 9, "float32")
+    other = streams.Stream(0, 99)
+    other.set_state(state)
+    again = other.normal(0.0, 1.0, 5000, "float32"), other.serial_uniform(5), other.gamma(2.0, 1.0, 9, "float32")
+    for a, b in zip(expected, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_foreign_state_is_refused():
+    state = Bank(16, 1).get_state()
+    state["lengths"] = np.array([5])
+    with pytest.raises(ValueError, match="no state"):
+        Bank(16, 1).set_state(state)
+
+
+def test_threads_draw_disjoint_parts():
+    stream, parts = streams.Stream(0, 3), []
+    threads = [threading.Thread(target=lambda: parts.append(stream.uniform(0.0, 1.0, 64, "float32"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = streams.Stream(0, 3)
+    expected = {alone.uniform(0.0, 1.0, 64, "float32").tobytes() for _ in range(8)}
+    assert {p.tobytes() for p in parts} == expected
+
+
+def test_serial_normal_keeps_the_second_value():
+    values = streams.Stream(0, 3).serial_normal(10001)
+    assert abs(values.mean()) < 0.05 and abs(values.std() - 1) < 0.05
+    np.testing.assert_array_equal(values[:7], streams.Stream(0, 3).serial_normal(7))
