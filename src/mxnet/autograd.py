@@ -144,8 +144,8 @@ def _heads(heads, head_grads):
     for head, seed in zip(heads, head_grads, strict=True):
         t = graph_tensor(head)
         if not t.requires_grad:
-            if isinstance(head._ag, Variable):
-                continue
+            if isinstance(head._ag, Variable) or head._ag == MODES.epoch:
+                continue  # recorded, but nothing differentiable leads to it
             raise MXNetError(NOT_IN_GRAPH)
         tensors.append(t)
         seeds.append(torch.ones_like(t.data) if seed is None else _seed(seed, t))

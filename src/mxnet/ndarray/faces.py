@@ -129,7 +129,7 @@ def _simple(operator):
 
 def _fast(operator):
     inputs = operator.inputs
-    tensors = [f"t{i}" for i in range(len(inputs))]
+    tensors = [f"_t{i}" for i in range(len(inputs))]
     take = "".join(
         f"            {t} = None if {n} is None else {n}._t\n" if n in operator.optional else f"            {t} = {n}._t\n"
         for t, n in zip(tensors, inputs, strict=True)
@@ -141,32 +141,32 @@ def _fast(operator):
         if i:
             terms.append(f"{n}._ctx is {first}._ctx")
             if operator.dtype == "same":
-                terms.append(f"{t}.dtype is t0.dtype")
+                terms.append(f"{t}.dtype is _t0.dtype")
         test = " and ".join(terms)
         conditions.append(f"({t} is None or ({test}))" if n in operator.optional else test)
     reads = "".join(
-        f'                if {a} is not _Null: kw["{a}"] = read_{a}({a})\n' for a in operator.attrs
+        f'                if {a} is not _Null: _kw["{a}"] = read_{a}({a})\n' for a in operator.attrs
     )
     train = ", _train=MODES.training" if "_train" in operator.injected else ""
-    kw = ", **kw" if operator.attrs else ""
-    start = "                kw = {}\n" if operator.attrs else ""
+    kw = ", **_kw" if operator.attrs else ""
+    start = "                _kw = {}\n" if operator.attrs else ""
     group = f"({', '.join(tensors)},)"
-    parsed = "kw" if operator.attrs else "{}"
+    parsed = "_kw" if operator.attrs else "{}"
     return f"""
     if out is None and not kwargs:
         try:
 {take}
             if {" and ".join(conditions)}:
 {start}{reads}
-                r = fn({", ".join(tensors)}{kw}{train})
-                if r.__class__ is Tensor:
-                    if r._is_view() or r is t0: r = own(r, {group})
-                    a = new(NDArray)
-                    a._t = r
-                    a._ctx = {first}._ctx
-                    a._ag = None
-                    return a
-                return finish(OP, r, {group}, {first}._ctx, {parsed})
+                _r = fn({", ".join(tensors)}{kw}{train})
+                if _r.__class__ is Tensor:
+                    if _r._is_view() or _r is _t0: _r = own(_r, {group})
+                    _a = new(NDArray)
+                    _a._t = _r
+                    _a._ctx = {first}._ctx
+                    _a._ag = None
+                    return _a
+                return finish(OP, _r, {group}, {first}._ctx, {parsed})
         except FAILURES:
             pass
 """

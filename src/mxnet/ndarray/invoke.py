@@ -38,7 +38,7 @@ def in_graph(array):
     """Is the array a marked variable or the result of a recorded operation that can still be differentiated?"""
     if array._ag is None:
         return False
-    return graph_tensor(array).requires_grad or not isinstance(array._ag, int)
+    return graph_tensor(array).requires_grad or array._ag == MODES.epoch or not isinstance(array._ag, int)
 
 
 def check_writable(array):
@@ -170,7 +170,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     from .ndarray import wrap
 
     mark = MODES.epoch if recorded else None
-    arrays = [wrap(r, where, mark if recorded and r.requires_grad else None) for r in results]
+    arrays = [wrap(r, where, mark) for r in results]
     return arrays[0] if len(arrays) == 1 else arrays
 
 
