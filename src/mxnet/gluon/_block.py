@@ -1,0 +1,264 @@
+"""`Block`: the base class of layers and networks, a tree of blocks with named parameters."""
+
+import re
+import warnings
+from collections import OrderedDict, defaultdict
+
+from .. import initializer, ndarray
+from . import _architecture
+from ._children import Children
+from ._parameter import Parameter
+from ._parameter_dict import ParameterDict
+from ._scope import _BlockScope
+from ._summary import Summary
+from .utils import HookHandle, _brief_print_list, _indent
+
+
+class Block:
+    """Base class of layers and networks. A block assigned to an attribute is its child; `forward` says what it does."""
+
+    __module__ = "mxnet.gluon.block"
+
+    def __init__(self, prefix=None, params=None):
+        self._empty_prefix = prefix == ""
+        self._prefix, self._params = _BlockScope.create(prefix, params, self._alias())
+        self._name = self._prefix.removesuffix("_")
+        self._scope = _BlockScope(self)
+        self._children = Children()
+        self._reg_params = {}
+        self._forward_hooks = OrderedDict()
+        self._forward_pre_hooks = OrderedDict()
+
+    def __repr__(self):
+        return _describe(self, ((key, value) for key, value in self.__dict__.items() if isinstance(value, Block)))
+
+    def __setattr__(self, name, value):
+        existing = getattr(self, name, None)
+        if isinstance(existing, Parameter | Block) and not isinstance(value, type(existing)):
+            raise TypeError(f"Changing attribute type for {name} from {type(existing)} to {type(value)}is not allowed.")
+        if isinstance(value, Block):
+            self.register_child(value, name)
+        elif isinstance(value, Parameter):
+            assert name not in self._reg_params, (
+                f"Overriding Parameter attribute {name} is not allowed. "
+                "If you want to share parameters between blocks, please set "
+                "'params' at Block construction instead."
+            )
+            self._reg_params[name] = value
+            if value._owner is None:
+                value._owner = f"'{self.name}' ({type(self).__name__})"
+        super().__setattr__(name, value)
+
+    def _alias(self):
+        """The word that the automatic name is made from."""
+        return type(self).__name__.lower()
+
+    @property
+    def prefix(self):
+        """What the names of the block's parameters and children begin with."""
+        return self._prefix
+
+    @property
+    def name(self):
+        """The prefix without the underscore at its end."""
+        return self._name
+
+    @property
+    def params(self):
+        """The block's own parameters, without those of its children."""
+        return self._params
+
+    def name_scope(self):
+        """A scope for `with`, in which new children and parameters get this block's prefix."""
+        return self._scope
+
+    # ---- parameters ----
+
+    def collect_params(self, select=None):
+        """The parameters of the block and all its descendants, or those whose names match the pattern `select`."""
+        self._check_container_with_block()
+        collected = ParameterDict(self._params.prefix)
+        pattern = re.compile(select) if select else None
+        collected.update({name: p for name, p in self.params.items() if pattern is None or pattern.match(name)})
+        for child in self._children.values():
+            collected.update(child.collect_params(select=select))
+        return collected
+
+    def _check_container_with_block(self):
+        children = {id(child) for child in self._children.values()}
+        for key, value in self.__dict__.items():
+            container = isinstance(value, list | tuple | dict) and not key.startswith("__") and key != "_children"
+            if container and _holds_stranger(value, children):
+                warnings.warn(
+                    f'"{type(self).__name__}.{key}" is an unregistered container with Blocks. '
+                    "Note that Blocks inside the list, tuple or dict will not be "
+                    "registered automatically. Make sure to register them using "
+                    "register_child() or switching to nn.Sequential/nn.HybridSequential instead. ",
+                    stacklevel=3,
+                )
+
+    def _collect_params_with_prefix(self, prefix=""):
+        """The parameters by their place in the tree: `features.0.weight`."""
+        prefix += "." if prefix else ""
+        collected = {prefix + key: param for key, param in self._reg_params.items()}
+        for name, child in self._children.items():
+            collected.update(child._collect_params_with_prefix(prefix + name))
+        return collected
+
+    def initialize(self, init=initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):  # noqa: B008
+        """Initialize all parameters on `ctx`, one context or several."""
+        self.collect_params().initialize(init, ctx, verbose, force_reinit)
+
+    def cast(self, dtype):
+        """Convert all parameters to another type."""
+        for child in self._children.values():
+            child.cast(dtype)
+        for param in self.params.values():
+            param.cast(dtype)
+
+    def save_parameters(self, filename, deduplicate=False):
+        """Write the parameters to a file, under their places in the tree; shared ones once if `deduplicate`."""
+        params = self._collect_params_with_prefix()
+        if deduplicate:
+            last_name = {param: name for name, param in params.items()}
+            params = {name: param for param, name in last_name.items()}
+        ndarray.save(filename, {name: param._reduce() for name, param in params.items()})
+
+    def load_parameters(
+        self,
+        filename,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        cast_dtype=False,
+        dtype_source="current",
+    ):
+        """Read what `save_parameters` (or the older `save_params`) wrote."""
+        loaded = ndarray.load(filename)
+        params = self._collect_params_with_prefix()
+        if not loaded and not params:
+            return
+        if not any("." in name for name in loaded):
+            self.collect_params().load(
+                filename, ctx, allow_missing, ignore_extra, self.prefix, cast_dtype, dtype_source
+            )
+            return
+        if not allow_missing:
+            _check_none_missing(params, loaded, filename)
+        for name, value in loaded.items():
+            if name in params:
+                params[name]._load_init(value, ctx, cast_dtype=cast_dtype, dtype_source=dtype_source)
+            elif not ignore_extra:
+                raise ValueError(
+                    f"Parameter '{name}' loaded from file '{filename}' is not present in ParameterDict, "
+                    f"which contains parameters {_brief_print_list(params)}. Set ignore_extra=True to ignore. "
+                )
+
+    def save_params(self, filename):
+        """The older way of saving, under the parameters' names. Deprecated."""
+        warnings.warn(
+            "save_params is deprecated. Please use save_parameters. "
+            "Note that if you want load from SymbolBlock later, please use export instead. For details, see "
+            "https://mxnet.apache.org/tutorials/gluon/save_load_params.html",
+            stacklevel=2,
+        )
+        try:
+            self.collect_params().save(filename, strip_prefix=self.prefix)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}\nsave_params is deprecated. Using save_parameters may resolve this error."
+            ) from error
+
+    def load_params(self, filename, ctx=None, allow_missing=False, ignore_extra=False):
+        """The older name of `load_parameters`. Deprecated."""
+        warnings.warn("load_params is deprecated. Please use load_parameters.", stacklevel=2)
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
+    def save(self, prefix):
+        """Write the tree of blocks to `prefix-model.json` and the parameters to `prefix-model.params`."""
+        _architecture.save(self, prefix)
+
+    def load(self, prefix):
+        """Read what `save` wrote into a block built in the same way."""
+        _architecture.load(self, prefix)
+
+    # ---- the tree ----
+
+    def register_child(self, block, name=None):
+        """Make `block` a child, under `name` or the next number."""
+        self._children[str(len(self._children)) if name is None else name] = block
+
+    def register_forward_pre_hook(self, hook):
+        """Call `hook(block, inputs)` before every forward; returns a handle that can detach it."""
+        handle = HookHandle()
+        handle.attach(self._forward_pre_hooks, hook)
+        return handle
+
+    def register_forward_hook(self, hook):
+        """Call `hook(block, inputs, outputs)` after every forward; returns a handle that can detach it."""
+        handle = HookHandle()
+        handle.attach(self._forward_hooks, hook)
+        return handle
+
+    def register_op_hook(self, callback, monitor_all=False):
+        """Call `callback` with the results (and, if `monitor_all`, inputs) of every operator of hybridized blocks."""
+        for child in self._children.values():
+            child.register_op_hook(callback, monitor_all)
+
+    def apply(self, fn):
+        """Call `fn` on every descendant and then on the block; returns the block."""
+        for child in self._children.values():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def hybridize(self, active=True, **kwargs):
+        """Hybridize every child that can be; see `HybridBlock.hybridize`."""
+        for child in self._children.values():
+            child.hybridize(active, **kwargs)
+
+    def __call__(self, *args):
+        if self._forward_pre_hooks:
+            for hook in list(self._forward_pre_hooks.values()):
+                hook(self, args)
+        out = self.forward(*args)
+        if self._forward_hooks:
+            for hook in list(self._forward_hooks.values()):
+                hook(self, args, out)
+        return out
+
+    def forward(self, *args):
+        """What the block computes; subclasses say it."""
+        raise NotImplementedError
+
+    def summary(self, *inputs):
+        """Run the block on `inputs` and print a table of its layers and their parameters."""
+        Summary(self, inputs).show()
+
+
+def _describe(block, children):
+    lines = "\n".join(f"  ({key}): {_indent(repr(child), 2)}" for key, child in children)
+    return f"{type(block).__name__}(\n{lines}\n)"
+
+
+def _holds_stranger(data, children):
+    """Whether a list, tuple or dict, however nested, has a block that is not registered as a child."""
+    if isinstance(data, Block):
+        return id(data) not in children
+    if isinstance(data, dict):
+        data = data.values()
+    elif not isinstance(data, list | tuple):
+        return False
+    return any(_holds_stranger(item, children) for item in data)
+
+
+def _check_none_missing(params, loaded, filename):
+    """A shared parameter may be in the file under any one of its names."""
+    names = defaultdict(list)
+    for name, param in params.items():
+        names[param].append(name)
+    for name, param in params.items():
+        assert any(alias in loaded for alias in names[param]), (
+            f"Parameter '{name}' is missing in file '{filename}', which contains parameters: "
+            f"{_brief_print_list(loaded.keys())}. Set allow_missing=True to ignore missing parameters."
+        )

@@ -1,0 +1,335 @@
+"""`HybridBlock`: a block that runs eagerly or, once hybridized, as one traced graph."""
+
+import warnings
+
+from .. import ndarray, symbol
+from ..context import current_context
+from ..ndarray import NDArray
+from ..util import is_np_array
+from ._block import Block
+from ._nesting import _fits, _flatten, _gather_type_ctx_info, _regroup
+from ._parameter import DeferredInitializationError, Parameter
+
+
+class HybridBlock(Block):
+    """A block written once for arrays and symbols: `hybrid_forward(F, x, ...)` with F either `mx.nd` or `mx.sym`.
+
+    After `hybridize()` the next call traces it with symbols into a graph, and later calls run the graph alone.
+    """
+
+    __module__ = "mxnet.gluon.block"
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+        self._cached_graph = ()
+        self._cached_op = None
+        self._cached_op_args = []
+        self._out_format = None
+        self._in_format = None
+        self._active = False
+        self._flags = []
+        self._callback = None
+        self._monitor_all = False
+        self._backend = None
+        self._backend_opts = {}
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if isinstance(value, HybridBlock):
+            self._clear_cached_op()
+
+    def __getstate__(self):
+        """A copy or pickle traces its graph anew: the compiled one belongs to this process."""
+        return {**self.__dict__, "_cached_graph": (), "_cached_op": None, "_cached_op_args": []}
+
+    def register_child(self, block, name=None):
+        if not isinstance(block, HybridBlock):
+            raise ValueError(
+                f"Children of HybridBlock must also be HybridBlock, but {block} has type {type(block)}. "
+                "If you are using Sequential, please try HybridSequential instead."
+            )
+        super().register_child(block, name)
+        self._clear_cached_op()
+
+    def _clear_cached_op(self):
+        self._cached_graph = ()
+        self._cached_op = None
+        self._cached_op_args = []
+
+    def hybridize(
+        self,
+        active=True,
+        backend=None,
+        clear=True,
+        static_alloc=False,
+        static_shape=False,
+        inline_limit=2,
+        forward_bulk_size=None,
+        backward_bulk_size=None,
+        **kwargs,
+    ):
+        """Run the block and its children as traced graphs from now on (or, with `active=False`, no more).
+
+        `backend` hands the graph to one of torch.compile's back ends, such as "inductor", with `kwargs` as options.
+        """
+        if kwargs:
+            self._backend_opts = kwargs
+        self._backend = backend
+        self._active = active
+        shared = {"static_alloc": static_alloc, "static_shape": static_shape, "inline_limit": inline_limit}
+        bulk = {"forward_bulk_size": forward_bulk_size, "backward_bulk_size": backward_bulk_size}
+        self._flags = [*shared.items(), *((name, size) for name, size in bulk.items() if size is not None)]
+        if clear:
+            self._clear_cached_op()
+        if (active and self._forward_hooks) or self._forward_pre_hooks:
+            warnings.warn(
+                f'"{self}" is being hybridized while still having forward hook/pre-hook. '
+                f'If "{self}" is a child of HybridBlock, the hooks will not take effect.',
+                stacklevel=2,
+            )
+        super().hybridize(active, **shared, **bulk)
+
+    def cast(self, dtype):
+        self._clear_cached_op()
+        super().cast(dtype)
+
+    def register_op_hook(self, callback, monitor_all=False):
+        self._callback = callback
+        self._monitor_all = monitor_all
+        super().register_op_hook(callback, monitor_all)
+
+    # ---- running ----
+
+    def forward(self, x, *args):
+        """Run on arrays, eagerly or through the graph, or build symbols out of symbols."""
+        if not args and isinstance(x, NDArray):  # the common case, kept short
+            ctx, contexts = x.ctx, ()
+        else:
+            has_symbol, ctx, contexts = _survey(x, args)
+            if has_symbol:
+                params = {name: param.var() for name, param in self._reg_params.items()}
+                with self.name_scope():
+                    return self.hybrid_forward(symbol, x, *args, **params)
+        if ctx is not current_context():
+            with ctx:
+                return self._run(ctx, contexts, x, args)
+        return self._run(ctx, contexts, x, args)
+
+    def _run(self, ctx, contexts, x, args):
+        if self._active:
+            if len(contexts) > 1:
+                raise ValueError(
+                    "Find multiple contexts in the input, After hybridized, the HybridBlock only supports one input "
+                    "context. You can print the ele.ctx in the input arguments to inspect their contexts. "
+                    f"Find all contexts = {contexts}"
+                )
+            return self._call_cached_op(x, *args)
+        try:
+            params = {name: param.data(ctx) for name, param in self._reg_params.items()}
+        except DeferredInitializationError:
+            self._deferred_infer_shape(x, *args)
+            for param in self.params.values():
+                param._finish_deferred_init()
+            params = {name: param.data(ctx) for name, param in self._reg_params.items()}
+        return self.hybrid_forward(ndarray, x, *args, **params)
+
+    def hybrid_forward(self, F, x, *args, **kwargs):
+        """What the block computes, in terms of the operators of `F`; parameters come as keywords. Subclasses say it."""
+        raise NotImplementedError
+
+    def _call_cached_op(self, *args):
+        if self._cached_op is None:
+            self._build_cache(*args)
+        if self._callback:
+            self._cached_op._register_op_hook(self._callback, self._monitor_all)
+        flat, fmt = _flatten(args, "input")
+        if fmt != self._in_format and not _fits(fmt, self._in_format):
+            raise ValueError(
+                "The argument structure of HybridBlock does not match the cached version. "
+                f"Stored format = {fmt}, input format = {self._in_format}"
+            )
+        given = [arg for arg in flat if arg is not None]
+        ctx = given[0].ctx
+        out = self._cached_op(*[given[arg] if is_input else arg.data(ctx) for is_input, arg in self._cached_op_args])
+        if isinstance(out, NDArray):
+            return out if self._out_format == 0 else _regroup([out], self._out_format)
+        return _regroup(out, self._out_format)
+
+    # ---- tracing ----
+
+    def _get_graph(self, *args):
+        """(input variables, outputs) of the traced graph."""
+        if not self._cached_graph:
+            flat, self._in_format = _flatten(args, "input")
+            variables = _variables(flat, args)
+            params = {name: param.var() for name, param in self._reg_params.items()}
+            with self.name_scope():
+                out = self.hybrid_forward(symbol, *_regroup(variables, self._in_format), **params)
+            outputs, self._out_format = _flatten(out, "output")
+            self._cached_graph = [v for v in variables if v is not None], symbol.Group(outputs)
+        return self._cached_graph
+
+    def _build_cache(self, *args):
+        inputs, out = self._get_graph(*args)
+        positions = {variable.name: i for i, variable in enumerate(inputs)}
+        names = out.list_inputs()
+        params = self._graph_parameters()
+        self._check_names(names, positions, params)
+        try:
+            for name in names:
+                if name in params:
+                    params[name].data()
+        except DeferredInitializationError:
+            self._deferred_infer_shape(*args)
+            for name in names:
+                if name in params:
+                    params[name]._finish_deferred_init()
+        self._cached_op_args = [
+            (True, positions[name]) if name in positions else (False, params[name]) for name in names
+        ]
+        indices = {True: [], False: []}
+        for i, (is_input, _) in enumerate(self._cached_op_args):
+            indices[is_input].append(i)
+        flags = [("data_indices", indices[True]), ("param_indices", indices[False]), *self._flags]
+        if self._backend:
+            flags += [("backend", self._backend), ("backend_opts", self._backend_opts)]
+        self._cached_op = ndarray.CachedOp(out, flags)
+
+    def _graph_parameters(self):
+        """The parameters by name, those the last graph used if there was one (its blocks may have changed since)."""
+        used = {arg.name: arg for _, arg in self._cached_op_args if isinstance(arg, Parameter)}
+        return used or self.collect_params()
+
+    @staticmethod
+    def _check_names(names, positions, params):
+        wanted = set(names)
+        for name in names:
+            assert name in params or name in positions, f"Unknown input to HybridBlock: {name}"
+        unused = [f"{i}-th" for name, i in positions.items() if name not in wanted]
+        if unused:
+            warnings.warn(
+                f"The {', '.join(unused)} input to HybridBlock is not used by any computation. Is this intended?",
+                stacklevel=6,
+            )
+        unused = [name for name in params if name not in wanted]
+        if unused:
+            warnings.warn(
+                f"Parameter {', '.join(unused)} is not used by any computation. Is this intended?", stacklevel=6
+            )
+
+    def _deferred_infer_shape(self, *args):
+        try:
+            self.infer_shape(*args)
+        except Exception as error:
+            raise ValueError(f"Deferred initialization failed because shape cannot be inferred. {error}") from error
+
+    def infer_shape(self, *args):
+        """Find the shapes of the parameters from those of the inputs."""
+        self._infer_attrs("infer_shape", "shape", *args)
+
+    def infer_type(self, *args):
+        """Find the types of the parameters from those of the inputs."""
+        self._infer_attrs("infer_type", "dtype", *args)
+
+    def _infer_attrs(self, infer_fn, attr, *args):
+        inputs, out = self._get_graph(*args)
+        given = [arg for arg in _flatten(args, "input")[0] if arg is not None]
+        known = {variable.name: getattr(arg, attr) for variable, arg in zip(inputs, given, strict=False)}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            of_arguments, _, of_states = getattr(out, infer_fn)(**known)
+        if of_arguments is None:
+            raise ValueError(caught[0].message)
+        found = dict(zip(out.list_arguments(), of_arguments, strict=True))
+        found.update(zip(out.list_auxiliary_states(), of_states, strict=True))
+        for param in self.collect_params().values():
+            if param.name in found:
+                setattr(param, attr, found[param.name])
+
+    # ---- files and back ends ----
+
+    def export(self, path, epoch=0, remove_amp_cast=True):
+        """Write `path-symbol.json` and `path-0000.params` for `SymbolBlock.imports` or Module; returns both names."""
+        if not self._cached_graph:
+            raise RuntimeError(
+                "Please first call block.hybridize() and then run forward with "
+                "this block at least once before calling export."
+            )
+        graph = self._cached_graph[1]
+        symbol_file, params_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
+        graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
+        kinds = {name: "arg" for name in graph.list_arguments()}
+        kinds.update((name, "aux") for name in graph.list_auxiliary_states())
+        arrays = {}
+        for param in self._graph_parameters().values():
+            if param.name in kinds:
+                arrays[f"{kinds[param.name]}:{param.name}"] = param._reduce()
+            else:
+                warnings.warn(f'Parameter "{param.name}" is not found in the graph. ', stacklevel=2)
+        ndarray.save(params_file, arrays)
+        return symbol_file, params_file
+
+    def optimize_for(
+        self,
+        x,
+        *args,
+        backend=None,
+        clear=False,
+        static_alloc=False,
+        static_shape=False,
+        inline_limit=2,
+        forward_bulk_size=None,
+        backward_bulk_size=None,
+        **kwargs,
+    ):
+        """Hybridize for `backend` and build the graph for these inputs at once, without running it."""
+        if not backend:
+            raise ValueError('Must specify "backend" to optimize_for')
+        self.hybridize(
+            True,
+            backend,
+            clear,
+            static_alloc,
+            static_shape,
+            inline_limit,
+            forward_bulk_size,
+            backward_bulk_size,
+            **kwargs,
+        )
+        has_symbol, has_ndarray, contexts, _ = _gather_type_ctx_info([x, *args])
+        if not has_symbol and not has_ndarray:
+            raise ValueError(NEITHER)
+        if len(contexts) > 1:
+            raise ValueError(
+                "Found multiple contexts in the input, After hybridized, the HybridBlock only supports one input "
+                "context. You can print the ele.ctx in the input arguments to inspect their contexts. "
+                f"Find all contexts = {contexts}"
+            )
+        self._build_cache(x, *args)
+
+
+MIXED = (
+    "In HybridBlock, we do not support mixed NDArrays and Symbols types for the input. "
+    "Please check the type of the args.\n"
+)
+NEITHER = "In HybridBlock, there must be one NDArray or one Symbol in the input. Please check the type of the args.\n"
+
+
+def _survey(x, args):
+    """(are the inputs symbols, the first array's context, all contexts)."""
+    has_symbol, has_ndarray, contexts, first = _gather_type_ctx_info([x, *args])
+    if has_symbol and has_ndarray:
+        raise ValueError(MIXED)
+    if not has_symbol and not has_ndarray:
+        raise ValueError(NEITHER)
+    return has_symbol, first, contexts
+
+
+def _variables(flat, args):
+    """A variable for each input, `data` or `data0`, `data1`, …, and None for None."""
+    number = sum(arg is not None for arg in flat)
+    if number == 0:
+        raise ValueError(f"All args are None and we do not support such a case. Received args={args}")
+    names = iter(["data"] if number == 1 else [f"data{i}" for i in range(number)])
+    variables = [None if arg is None else symbol.var(next(names)) for arg in flat]
+    return [v and v.as_np_ndarray() for v in variables] if is_np_array() else variables

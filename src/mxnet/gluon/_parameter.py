@@ -1,0 +1,466 @@
+"""Parameters of blocks: their arrays on every context, their gradients, and when they get them."""
+
+import warnings
+
+import numpy as np
+
+from .. import autograd, context, initializer, ndarray, symbol
+from ..base import MXNetError, mx_real_t
+from ..context import Context, cpu
+from ..util import is_np_array, is_np_shape
+from .utils import _array, shape_is_known
+
+STORAGE_TYPES = ("default", "row_sparse", "csr")
+
+
+class DeferredInitializationError(MXNetError):
+    """A parameter was read before the first forward pass told its shape."""
+
+    __module__ = "mxnet.gluon.parameter"
+
+
+class Parameter:
+    """A named array with a gradient, once for every context it is initialized on.
+
+    Its shape may have open sizes (0) when `allow_deferred_init`: the first forward pass fills them.
+    """
+
+    __module__ = "mxnet.gluon.parameter"
+    _kind = "Parameter"
+    _owner = None  # the block that registered it, for messages
+
+    def __init__(
+        self,
+        name,
+        grad_req="write",
+        shape=None,
+        dtype=mx_real_t,
+        lr_mult=1.0,
+        wd_mult=1.0,
+        init=None,
+        allow_deferred_init=False,
+        differentiable=True,
+        stype="default",
+        grad_stype="default",
+    ):
+        self._var = self._data = self._grad = self._ctx_list = self._ctx_map = self._trainer = None
+        self._deferred_init = ()
+        self._differentiable = differentiable
+        self._allow_deferred_init = allow_deferred_init
+        self._grad_req = None
+        self._shape = (shape,) if isinstance(shape, int) else shape
+        self.name = name
+        self._dtype = dtype
+        self.lr_mult = lr_mult
+        self.wd_mult = wd_mult
+        self.grad_req = grad_req
+        self.init = init
+        for kind, value in (("grad_stype", grad_stype), ("stype", stype)):
+            assert value in STORAGE_TYPES, (
+                f"{kind} for Parameter '{name}' must be one of 'default', 'row_sparse', or 'csr', but got '{value}'"
+            )
+        self._grad_stype = grad_stype
+        self._stype = stype
+
+    def __repr__(self):
+        return f"{self._kind} {self.name} (shape={self.shape}, dtype={self.dtype})"
+
+    def __getstate__(self):
+        return {**self.__dict__, "_var": None, "_trainer": None}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        if self._grad is not None:  # copying and pickling separate an array from its gradient
+            autograd.mark_variables(self._data, self._grad, self.grad_req)
+
+    @property
+    def grad_req(self):
+        """What backward does with the gradient: "write" it, "add" it to what is there, or "null", have none."""
+        return self._grad_req
+
+    @grad_req.setter
+    def grad_req(self, req):
+        assert req in ("write", "add", "null"), f"grad_req must be one of 'write', 'add', or 'null', but got '{req}'"
+        if not self._differentiable:
+            req = "null"
+        if self._grad_req == req:
+            return
+        self._grad_req = req
+        if req == "null" and self._grad is not None:
+            self._grad = None
+            self._data = [array.detach() for array in self._data]
+        elif self._data is not None:
+            self._init_grad()
+
+    @property
+    def dtype(self):
+        """The type of the elements; setting it casts."""
+        return self._dtype
+
+    @dtype.setter
+    def dtype(self, dtype):
+        self.cast(dtype)
+
+    @property
+    def shape(self):
+        """The shape, in which 0 (or -1 under NumPy shape semantics) is a size not yet known."""
+        if self._shape is None or not is_np_shape():
+            return self._shape
+        return tuple(-1 if size == 0 else size for size in self._shape)
+
+    @shape.setter
+    def shape(self, new_shape):
+        known = self._shape
+        assert known is None or (
+            len(known) == len(new_shape) and all(old in (-1, 0, new) for new, old in zip(new_shape, known, strict=True))
+        ), f"Expected shape {new_shape} is incompatible with given shape {known}."
+        self._shape = new_shape
+
+    # ---- initialization ----
+
+    def initialize(self, init=None, ctx=None, default_init=initializer.Uniform(), force_reinit=False):  # noqa: B008
+        """Make the arrays on `ctx` (one or a list), at once or, with an open shape, in the first forward pass.
+
+        `init` wins over the parameter's own initializer, which wins over `default_init`.
+        """
+        if self._data is not None and not force_reinit:
+            warnings.warn(
+                f"Parameter '{self.name}' is already initialized, ignoring. Set force_reinit=True to re-initialize.",
+                stacklevel=2,
+            )
+            return
+        self._data = self._grad = None
+        if init is None:
+            init = default_init if self.init is None else self.init
+        known = shape_is_known(self.shape)
+        if not known and not self._allow_deferred_init:
+            raise ValueError(f"Cannot initialize Parameter '{self.name}' because it has invalid shape: {self.shape}.")
+        self._deferred_init = (init, _contexts(ctx), default_init, None)
+        if known:
+            self._finish_deferred_init()
+
+    def _finish_deferred_init(self):
+        if not self._deferred_init:
+            return
+        init, ctx, default_init, data = self._deferred_init
+        self._deferred_init = ()
+        assert shape_is_known(self.shape), (
+            f"Cannot initialize Parameter '{self.name}' because it has invalid shape: {self.shape}. "
+            "Please specify in_units, in_channels, etc for `Block`s."
+        )
+        with autograd.pause():
+            if data is None:
+                data = self._zeros(self.shape, self.dtype, cpu(), self._stype)
+                desc = initializer.InitDesc(self.name, {"__init__": init})
+                initializer.create(default_init)(desc, data)
+            self._init_impl(data, ctx)
+
+    @staticmethod
+    def _zeros(shape, dtype, ctx, stype):
+        if not is_np_array():
+            return ndarray.zeros(shape, dtype=dtype, ctx=ctx, stype=stype)
+        if stype != "default":
+            raise ValueError(f"mxnet.numpy.zeros does not support stype = {stype}")
+        from .. import numpy as mx_np
+
+        return mx_np.zeros(shape, dtype=dtype, ctx=ctx)
+
+    def _init_impl(self, data, ctx_list):
+        """Copy `data` to every context and make the gradients."""
+        self._ctx_list = list(ctx_list)
+        self._ctx_map = {_place(ctx): i for i, ctx in enumerate(self._ctx_list)}
+        self._data = [data.copyto(ctx) for ctx in self._ctx_list]
+        self._init_grad()
+
+    def _init_grad(self):
+        if self.grad_req == "null":
+            self._grad = None
+            return
+        self._grad = [self._zeros(a.shape, a.dtype, a.ctx, self._grad_stype) for a in self._data]
+        autograd.mark_variables(self._data, self._grad, self.grad_req)
+
+    def _load_init(self, data, ctx, cast_dtype=False, dtype_source="current"):
+        """Take `data` out of a file as the value, initializing on `ctx` if that has not happened yet."""
+        if cast_dtype:
+            assert dtype_source in ("current", "saved")
+        self._check_loaded_shape(data)
+        data = self._in_own_dtype(data, cast_dtype, dtype_source)
+        if self._stype != data.stype:
+            data = data.tostype(self._stype)
+        ctx = [ctx] if isinstance(ctx, Context) else ctx
+        if self._data is not None or self._deferred_init:
+            assert ctx is None or set(ctx) == set(self.list_ctx()), (
+                f"Failed to load Parameter '{self.name}' on {ctx} because it was "
+                f"previous initialized on {self.list_ctx()}."
+            )
+        if self._data is not None:
+            self.set_data(data)
+        else:
+            self._init_impl(data, self._deferred_init[1] if self._deferred_init else ctx or [cpu()])
+        self._deferred_init = ()
+
+    def _check_loaded_shape(self, data):
+        if not self.shape:
+            return
+        unknown = -1 if is_np_shape() else 0
+        pairs = list(zip(self.shape, data.shape, strict=False))
+        assert all(own in (unknown, loaded) for own, loaded in pairs), (
+            f"Failed loading Parameter '{self.name}' from saved params: "
+            f"shape incompatible expected {self.shape} vs saved {data.shape}"
+        )
+        self.shape = tuple(loaded if own == unknown else own for own, loaded in pairs)
+
+    def _in_own_dtype(self, data, cast_dtype, dtype_source):
+        if not self.dtype or np.dtype(self.dtype) == np.dtype(data.dtype):
+            return data
+        assert cast_dtype, (
+            f"Failed loading Parameter '{self.name}' from saved params: "
+            f"dtype incompatible expected {self.dtype} vs saved {data.dtype}. "
+            "Set cast_dtype=True to cast the dtype of saved params."
+        )
+        if dtype_source == "current":
+            return data.astype(self.dtype, copy=False)
+        self.dtype = data.dtype
+        return data
+
+    def reset_ctx(self, ctx):
+        """Move the parameter to other contexts; its value is the mean over those it was on."""
+        ctx = _contexts(ctx)
+        if self._data:
+            data = self._reduce()
+            with autograd.pause():
+                self._init_impl(data, ctx)
+        elif self._deferred_init:
+            init, _, default_init, data = self._deferred_init
+            self._deferred_init = (init, ctx, default_init, data)
+        else:
+            raise ValueError(f"Cannot reset context for Parameter '{self.name}' because it has not been initialized.")
+
+    # ---- reading ----
+
+    def _check_and_get(self, arrays, ctx):
+        if arrays is None:
+            raise self._why_absent()
+        if ctx is list:
+            return arrays
+        if ctx is None:
+            if len(arrays) == 1:
+                return arrays[0]
+            ctx = context.current_context()
+        try:
+            return arrays[self._ctx_map[_place(ctx)]]
+        except KeyError:
+            raise RuntimeError(
+                f"Parameter '{self.name}' was not initialized on context {ctx}. "
+                f"It was only initialized on {self._ctx_list}."
+            ) from None
+
+    def _why_absent(self):
+        if self._deferred_init:
+            block = f" The block that was never called is {self._owner}:" if self._owner else ""
+            advice = " call it, or the network that contains it, once with a batch before this line." if block else ""
+            return DeferredInitializationError(
+                f"Parameter '{self.name}' has not been initialized yet because initialization was "
+                "deferred. Actual initialization happens during the first forward pass. "
+                "Please pass one batch of data through the network before accessing Parameters. "
+                "You can also avoid deferred initialization by specifying in_units, "
+                f"num_features, etc., for network layers.{block}{advice}"
+            )
+        return RuntimeError(
+            f"Parameter '{self.name}' has not been initialized. Note that "
+            "you should initialize parameters and create Trainer "
+            "with Block.collect_params() instead of Block.params "
+            "because the later does not include Parameters of "
+            "nested child Blocks"
+        )
+
+    def data(self, ctx=None):
+        """The array on `ctx` (without one, on the only context or the current one)."""
+        arrays = self._data
+        if self._stype == "default":
+            if arrays is not None and len(arrays) == 1 and (ctx is None or ctx is self._ctx_list[0]):
+                return arrays[0]
+        else:
+            raise RuntimeError(
+                f"Cannot return a copy of Parameter '{self.name}' on ctx {ctx} via data() "
+                f"because its storage type is {self._stype}. Please use row_sparse_data() instead."
+            )
+        return self._check_and_get(arrays, ctx)
+
+    def list_data(self):
+        """The arrays on all contexts, in the order of `list_ctx`."""
+        if self._stype != "default":
+            raise RuntimeError(
+                f"Cannot return copies of Parameter '{self.name}' on all contexts via "
+                f"list_data() because its storage type is {self._stype}. Please use row_sparse_data() instead."
+            )
+        return self._check_and_get(self._data, list)
+
+    def row_sparse_data(self, row_id):
+        """The rows `row_id` of a row-sparse parameter, on `row_id`'s context."""
+        if self._stype != "row_sparse":
+            raise RuntimeError(
+                f"Cannot return a copy of Parameter {self.name} via row_sparse_data() "
+                f"because its storage type is {self._stype}. Please use data() instead."
+            )
+        return self._get_row_sparse(self._data, row_id.ctx, row_id)
+
+    def list_row_sparse_data(self, row_id):
+        """The rows `row_id` of a row-sparse parameter, on every context."""
+        if self._stype != "row_sparse":
+            raise RuntimeError(
+                f"Cannot return copies of Parameter '{self.name}' on all contexts via "
+                f"list_row_sparse_data() because its storage type is {self._stype}. Please use data() instead."
+            )
+        return self._get_row_sparse(self._data, list, row_id)
+
+    def _get_row_sparse(self, arrays, ctx, row_id):
+        if not isinstance(row_id, ndarray.NDArray):
+            raise TypeError(f"row_id must have NDArray type, but {type(row_id)} is given")
+        if not self._trainer:
+            raise RuntimeError(
+                f"Cannot get row_sparse data for Parameter '{self.name}' when no Trainer is created with it."
+            )
+        results = self._check_and_get(arrays, ctx)
+        self._trainer._row_sparse_pull(self, results, row_id)
+        return results
+
+    def grad(self, ctx=None):
+        """The gradient on `ctx`."""
+        return self._check_and_get(self._gradients(), ctx)
+
+    def list_grad(self):
+        """The gradients on all contexts, in the order of `list_ctx`."""
+        return self._check_and_get(self._gradients(), list)
+
+    def _gradients(self):
+        if self._data is not None and self._grad is None:
+            raise RuntimeError(f"Cannot get gradient array for Parameter '{self.name}' because grad_req='null'")
+        return self._grad
+
+    def list_ctx(self):
+        """The contexts the parameter is, or will be, initialized on."""
+        if self._data is not None:
+            return self._ctx_list
+        if self._deferred_init:
+            return self._deferred_init[1]
+        raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
+
+    def _reduce(self):
+        """The value on the CPU: the mean over the contexts, or all rows of a sparse parameter."""
+        if self._stype != "default":
+            rows = ndarray.arange(0, self.shape[0], dtype="int64", ctx=cpu())
+            data = ndarray.zeros(self.shape, stype="row_sparse", ctx=cpu())
+            self._trainer._row_sparse_pull(self, data, rows, full_idx=True)
+            return data
+        copies = [array.copyto(cpu()) for array in self.list_data()]
+        if len(copies) == 1:
+            return copies[0]
+        return (sum(copies) if is_np_array() else ndarray.add_n(*copies)) / len(copies)
+
+    def var(self):
+        """The variable that stands for this parameter in a symbolic graph."""
+        if self._var is None:
+            self._var = symbol.var(
+                self.name,
+                shape=self.shape,
+                dtype=self.dtype,
+                lr_mult=self.lr_mult,
+                wd_mult=self.wd_mult,
+                init=self.init,
+                stype=self._stype,
+            )
+            if is_np_array():
+                self._var = self._var.as_np_ndarray()
+        return self._var
+
+    # ---- writing ----
+
+    def set_data(self, data):
+        """Give the parameter this value on all contexts."""
+        self.shape = data.shape
+        if self._data is None:
+            assert self._deferred_init, f"Parameter '{self.name}' has not been initialized"
+            self._deferred_init = (*self._deferred_init[:3], data)
+            return
+        trainer = self._trainer
+        if trainer and trainer._kv_initialized and trainer._update_on_kvstore and self not in trainer._params_to_init:
+            trainer._reset_kvstore()  # the store holds a copy of the old value
+        for array in self._data:
+            array[:] = data
+
+    def zero_grad(self):
+        """Set the gradients to zero; nothing happens when there are none."""
+        for grad in self._grad or ():
+            ndarray.zeros_like(grad, out=grad)
+
+    def cast(self, dtype):
+        """Convert value and gradient to another type."""
+        self._dtype = dtype
+        self._var = None
+        if self._data is None:
+            return
+        with autograd.pause():
+            self._data = [array.astype(dtype) for array in self._data]
+            if self._grad is not None:
+                self._grad = [array.astype(dtype) for array in self._grad]
+                autograd.mark_variables(self._data, self._grad, self.grad_req)
+
+    def _set_trainer(self, trainer):
+        if self._stype != "default" and self._trainer and trainer and self._trainer is not trainer:
+            raise RuntimeError(
+                f"Failed to set the trainer for Parameter '{self.name}' because it was already set. "
+                f"More than one trainers for a {self._stype} Parameter is not supported."
+            )
+        self._trainer = trainer
+
+
+def _contexts(ctx):
+    """A list of contexts out of one, several, or none (the current one)."""
+    if ctx is None:
+        return [context.current_context()]
+    return [ctx] if isinstance(ctx, Context) else ctx
+
+
+def _place(ctx):
+    """What makes two contexts one place for parameters: pinned and shared CPU memory are the CPU's."""
+    return ctx.device_typeid & 1, ctx.device_id
+
+
+class _Given(initializer.Initializer):
+    """Initializes with an array that is there already."""
+
+    def __init__(self, name, value):
+        super().__init__()
+        self._name, self._value = name, value
+
+    def _init_weight(self, _, arr):
+        self._value.copyto(arr)
+
+    def dumps(self):
+        return self._name
+
+
+class Constant(Parameter):
+    """A parameter that neither gets a gradient nor is trained; `set_data` can still change it."""
+
+    __module__ = "mxnet.gluon.parameter"
+    _kind = "Constant"
+
+    def __init__(self, name, value):
+        self.value = value if isinstance(value, ndarray.NDArray) else _array(value)
+        init = _Given(f"Constant_{name}", self.value)
+        super().__init__(name, grad_req="null", shape=self.value.shape, dtype=self.value.dtype, init=init)
+
+    @property
+    def grad_req(self):
+        return "null"
+
+    @grad_req.setter
+    def grad_req(self, req):
+        if req != "null":
+            warnings.warn(
+                f'Constant parameter "{self.name}" does not support grad_req other than "null", '
+                f'and new value "{req}" is ignored.',
+                stacklevel=2,
+            )

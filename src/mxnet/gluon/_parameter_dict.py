@@ -1,0 +1,212 @@
+"""Dictionaries of parameters: sharing, prefixes, files."""
+
+from collections import OrderedDict, defaultdict
+
+import numpy as np
+
+from .. import initializer, ndarray
+from ..util import is_np_array
+from ._parameter import Constant, Parameter
+from .utils import _brief_print_list, _indent
+
+NAMING = "https://mxnet.io/api/python/docs/tutorials/packages/gluon/blocks/naming.html"
+
+
+class ParameterDict:
+    """The parameters of a block or of a whole network by name; `get` makes them, with the dictionary's prefix."""
+
+    __module__ = "mxnet.gluon.parameter"
+
+    def __init__(self, prefix="", shared=None):
+        self._prefix = prefix
+        self._params = OrderedDict()
+        self._shared = shared
+
+    def __repr__(self):
+        name = self._prefix + " " if self._prefix else ""
+        return "{}(\n{}\n)".format(name, "\n".join(_indent(f"  {param}", 2) for param in self.values()))
+
+    def __getitem__(self, key):
+        return self._params[key]
+
+    def __iter__(self):
+        return iter(self._params)
+
+    def __contains__(self, key):
+        return key in self._params
+
+    def items(self):
+        return self._params.items()
+
+    def keys(self):
+        return self._params.keys()
+
+    def values(self):
+        return self._params.values()
+
+    @property
+    def prefix(self):
+        """What `get` puts before a name."""
+        return self._prefix
+
+    def _get_impl(self, name):
+        if name not in self._params and self._shared is not None and name in self._shared._params:
+            self._params[name] = self._shared._params[name]
+        return self._params.get(name)
+
+    def get(self, name, **kwargs):
+        """The parameter `prefix + name`: the one that is there or in the shared dictionary, or else a new one."""
+        name = self.prefix + name
+        param = self._get_impl(name)
+        if param is None:
+            param = self._params[name] = Parameter(name, **kwargs)
+            return param
+        for key, desired in kwargs.items():
+            _reconcile(param, key, desired)
+        return param
+
+    def get_constant(self, name, value=None):
+        """The constant `prefix + name`, made from `value` if it is not there."""
+        name = self.prefix + name
+        param = self._get_impl(name)
+        if param is None:
+            if value is None:
+                raise KeyError(
+                    f"No constant named '{name}'. Please specify value if you want to create a new constant."
+                )
+            param = self._params[name] = Constant(name, value)
+        elif value is not None:
+            assert isinstance(param, Constant), f"Parameter '{name}' already exists but it is not a constant."
+            value = value.asnumpy() if isinstance(value, ndarray.NDArray) else np.asarray(value)
+            assert param.shape == value.shape and (param.value.asnumpy() == value).all(), (
+                f"Constant '{name}' already exists but it's value doesn't match new value"
+            )
+        return param
+
+    def update(self, other):
+        """Take over all parameters of `other`."""
+        for name, param in other.items():
+            assert self._params.get(name, param) is param, (
+                f"Cannot update self with other because they have different Parameters with the same name '{name}'"
+            )
+        self._params.update(other.items())
+
+    def initialize(self, init=initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):  # noqa: B008
+        """Initialize every parameter; `init` is for those that have no initializer of their own."""
+        if verbose:
+            init.set_verbosity(verbose=verbose)
+        for param in self.values():
+            param.initialize(None, ctx, init, force_reinit=force_reinit)
+
+    def zero_grad(self):
+        """Set all gradients to zero, those of one context in one go."""
+        dense = defaultdict(list)
+        for param in self.values():
+            for grad in param._grad or ():
+                if grad.stype == "default" and not is_np_array():
+                    dense[grad.ctx].append(grad)
+                else:
+                    ndarray.zeros_like(grad, out=grad)
+        for grads in dense.values():
+            ndarray.reset_arrays(*grads, num_arrays=len(grads))
+
+    def reset_ctx(self, ctx):
+        """Move all parameters to other contexts."""
+        for param in self.values():
+            param.reset_ctx(ctx)
+
+    def list_ctx(self):
+        """All contexts that any parameter is on."""
+        return list(dict.fromkeys(ctx for param in self.values() for ctx in param.list_ctx()))
+
+    def setattr(self, name, value):
+        """Set an attribute of every parameter, such as `grad_req` or `lr_mult`."""
+        for param in self.values():
+            setattr(param, name, value)
+
+    def save(self, filename, strip_prefix=""):
+        """Write all parameters to a file, their names without `strip_prefix`."""
+        arrays = {}
+        for param in self.values():
+            if not param.name.startswith(strip_prefix):
+                raise ValueError(
+                    f"Prefix '{strip_prefix}' is to be striped before saving, but Parameter's "
+                    f"name '{param.name}' does not start with '{strip_prefix}'. "
+                    "this may be due to your Block shares parameters from other "
+                    "Blocks or you forgot to use 'with name_scope()' when creating "
+                    f"child blocks. For more info on naming, please see {NAMING}"
+                )
+            arrays[param.name[len(strip_prefix) :]] = param._reduce()
+        ndarray.save(filename, arrays)
+
+    def load(
+        self,
+        filename,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        restore_prefix="",
+        cast_dtype=False,
+        dtype_source="current",
+    ):
+        """Read the parameters from a file; `restore_prefix` goes before the names in it."""
+        for name in self.keys() if restore_prefix else ():
+            assert name.startswith(restore_prefix), (
+                f"restore_prefix is '{restore_prefix}' but Parameters name '{name}' does not start "
+                f"with '{restore_prefix}'. For more info on naming, please see {NAMING}"
+            )
+        loaded = ndarray.load(filename)
+        self.load_dict(loaded, ctx, allow_missing, ignore_extra, restore_prefix, filename, cast_dtype, dtype_source)
+
+    def load_dict(
+        self,
+        param_dict,
+        ctx=None,
+        allow_missing=False,
+        ignore_extra=False,
+        restore_prefix="",
+        filename=None,
+        cast_dtype=False,
+        dtype_source="current",
+    ):
+        """Take values from a dictionary of arrays (`arg:` and `aux:` before a name are ignored)."""
+        pairs = param_dict.items() if isinstance(param_dict, dict) else param_dict
+        arrays = {restore_prefix + name.removeprefix("arg:").removeprefix("aux:"): value for name, value in pairs}
+        source = f"file: {filename}" if filename else "param_dict"
+        cut = len(restore_prefix)
+        advice = (
+            "Please make sure source and target networks have the same prefix."
+            f"For more info on naming, please see {NAMING}"
+        )
+        for name in () if allow_missing else self.keys():
+            assert name in arrays, (
+                f"Parameter '{name[cut:]}' is missing in {source}, which contains parameters: "
+                f"{_brief_print_list(arrays.keys())}. {advice}"
+            )
+        for name, value in arrays.items():
+            if name in self._params:
+                self[name]._load_init(value, ctx, cast_dtype=cast_dtype, dtype_source=dtype_source)
+                continue
+            assert ignore_extra, (
+                f"Parameter '{name[cut:]}' loaded from {source} is not present in ParameterDict, "
+                f"choices are: {_brief_print_list(self.keys())}. Set ignore_extra to True to ignore. {advice}"
+            )
+
+
+def _reconcile(param, key, desired):
+    """Let a parameter that is asked for again agree with what is asked: fill what was open, reject the rest."""
+    existing = getattr(param, key, None)
+    if existing is None:
+        setattr(param, key, desired)
+        return
+    if key == "shape" and len(desired) == len(existing):
+        pairs = list(zip(desired, existing, strict=True))
+        if all(new == old or new <= 0 or old <= 0 for new, old in pairs):
+            param._shape = tuple(old if new in (0, -1) else new for new, old in pairs)
+            return
+    if key == "dtype" and np.dtype(desired) == np.dtype(existing):
+        return
+    assert desired is None or desired == existing, (
+        f"Cannot retrieve Parameter '{param.name}' because desired attribute does not match with stored "
+        f"for attribute '{key}': desired '{desired}' vs stored '{existing}'."
+    )

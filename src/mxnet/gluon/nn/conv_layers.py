@@ -1,0 +1,427 @@
+"""Convolutions, transposed convolutions and poolings in one, two and three dimensions."""
+
+from ...base import MXNetError, numeric_types
+from ..block import HybridBlock
+from .activations import Activation
+
+__all__ = [
+    "Conv1D",
+    "Conv2D",
+    "Conv3D",
+    "Conv1DTranspose",
+    "Conv2DTranspose",
+    "Conv3DTranspose",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "GlobalMaxPool1D",
+    "GlobalMaxPool2D",
+    "GlobalMaxPool3D",
+    "GlobalAvgPool1D",
+    "GlobalAvgPool2D",
+    "GlobalAvgPool3D",
+    "ReflectionPad2D",
+]
+
+
+def _repeated(value, times):
+    """`value` once for every dimension if it is a number, else itself."""
+    return (value,) * times if isinstance(value, numeric_types) else value
+
+
+def _sized(value, dimensions, name):
+    value = _repeated(value, dimensions)
+    assert len(value) == dimensions, f"{name} must be a number or a list of {dimensions} ints"
+    return value
+
+
+class _Conv(HybridBlock):
+    """A convolution of any number of dimensions, transposed if `op_name` is "Deconvolution"."""
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides,
+        padding,
+        dilation,
+        groups,
+        layout,
+        in_channels=0,
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        op_name="Convolution",
+        adj=None,
+        prefix=None,
+        params=None,
+    ):
+        super().__init__(prefix=prefix, params=params)
+        self._channels = channels
+        self._in_channels = in_channels
+        self._op_name = op_name
+        dimensions = len(kernel_size)
+        self._kwargs = {
+            "kernel": kernel_size,
+            "stride": _repeated(strides, dimensions),
+            "dilate": _repeated(dilation, dimensions),
+            "pad": _repeated(padding, dimensions),
+            "num_filter": channels,
+            "num_group": groups,
+            "no_bias": not use_bias,
+            "layout": layout,
+        }
+        if adj is not None:
+            self._kwargs["adj"] = adj
+        with self.name_scope():
+            self.weight = self.params.get(
+                "weight", shape=self._weight_shape(), init=weight_initializer, allow_deferred_init=True
+            )
+            self.bias = None
+            if use_bias:
+                self.bias = self.params.get("bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True)
+            self.act = None if activation is None else Activation(activation, prefix=activation + "_")
+
+    def _weight_shape(self):
+        """Output channels, input channels (0 if open), kernel; the kernel comes before the input in channel-last."""
+        kernel, groups = tuple(self._kwargs["kernel"]), self._kwargs["num_group"]
+        for side, number in (("input", self._in_channels), ("output", self._channels)):
+            if number % groups:
+                raise MXNetError(f"{side} num_filter must divide group size: {number} channels, {groups} groups")
+        sides = (self._channels, self._in_channels // groups)
+        if self._op_name == "Deconvolution":
+            sides = (self._in_channels, self._channels // groups)
+        channel_last = self._kwargs["layout"].endswith("C")
+        return (sides[0], *kernel, sides[1]) if channel_last else (*sides, *kernel)
+
+    def hybrid_forward(self, F, x, weight, bias=None):
+        operator = getattr(F, self._op_name)
+        inputs = (x, weight) if bias is None else (x, weight, bias)
+        out = operator(*inputs, name="fwd", **self._kwargs)
+        return out if self.act is None else self.act(out)
+
+    def _alias(self):
+        return "conv"
+
+    def __repr__(self):
+        shape, given = self.weight.shape, self._kwargs
+        ones, zeros = ((number,) * len(given["kernel"]) for number in (1, 0))
+        parts = [f"{shape[1] or None} -> {shape[0]}", f"kernel_size={given['kernel']}", f"stride={given['stride']}"]
+        if given["pad"] != zeros:
+            parts.append(f"padding={given['pad']}")
+        if given["dilate"] != ones:
+            parts.append(f"dilation={given['dilate']}")
+        if getattr(self, "out_pad", zeros) != zeros:
+            parts.append(f"output_padding={self.out_pad}")
+        if given["num_group"] != 1:
+            parts.append(f"groups={given['num_group']}")
+        if self.bias is None:
+            parts.append("bias=False")
+        if self.act:
+            parts.append(str(self.act))
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _layouts(dimensions):
+    """The layouts of that many dimensions: channels first, channels last."""
+    spatial = "DHW"[-dimensions:]
+    return "NC" + spatial, f"N{spatial}C"
+
+
+def _check_layout(layout, dimensions):
+    first, last = _layouts(dimensions)
+    if dimensions == 1:
+        assert layout == first, f"Only supports '{first}' layout for now"
+    assert layout in (first, last), f"Only supports '{first}' and '{last}' layout for now"
+
+
+def _convolution(dimensions):
+    """The constructor of a convolution: the same for each number of dimensions but for its defaults."""
+    one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
+    usual_layout = _layouts(dimensions)[0]
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides=one,
+        padding=zero,
+        dilation=one,
+        groups=1,
+        layout=usual_layout,
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        _check_layout(layout, dimensions)
+        kernel_size = _sized(kernel_size, dimensions, "kernel_size")
+        window = (channels, kernel_size, strides, padding, dilation, groups, layout, in_channels)
+        _Conv.__init__(self, *window, activation, use_bias, weight_initializer, bias_initializer, **kwargs)
+
+    return __init__
+
+
+def _transposed_convolution(dimensions):
+    """The constructor of a transposed convolution."""
+    one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
+    usual_layout = _layouts(dimensions)[0]
+
+    def __init__(
+        self,
+        channels,
+        kernel_size,
+        strides=one,
+        padding=zero,
+        output_padding=zero,
+        dilation=one,
+        groups=1,
+        layout=usual_layout,
+        activation=None,
+        use_bias=True,
+        weight_initializer=None,
+        bias_initializer="zeros",
+        in_channels=0,
+        **kwargs,
+    ):
+        _check_layout(layout, dimensions)
+        kernel_size = _sized(kernel_size, dimensions, "kernel_size")
+        output_padding = _sized(output_padding, dimensions, "output_padding")
+        kwargs.setdefault("op_name", "Deconvolution")
+        window = (channels, kernel_size, strides, padding, dilation, groups, layout, in_channels)
+        rest = (activation, use_bias, weight_initializer, bias_initializer)
+        _Conv.__init__(self, *window, *rest, adj=output_padding, **kwargs)
+        self.outpad = output_padding
+
+    return __init__
+
+
+class Conv1D(_Conv):
+    """Convolution over a sequence, as in (batch, channel, width)."""
+
+    __init__ = _convolution(1)
+
+
+class Conv2D(_Conv):
+    """Convolution over images, as in (batch, channel, height, width)."""
+
+    __init__ = _convolution(2)
+
+
+class Conv3D(_Conv):
+    """Convolution over volumes, as in (batch, channel, depth, height, width)."""
+
+    __init__ = _convolution(3)
+
+
+class Conv1DTranspose(_Conv):
+    """The gradient of a convolution over a sequence, which makes it longer."""
+
+    __init__ = _transposed_convolution(1)
+
+
+class Conv2DTranspose(_Conv):
+    """The gradient of a convolution over images, which makes them larger."""
+
+    __init__ = _transposed_convolution(2)
+
+
+class Conv3DTranspose(_Conv):
+    """The gradient of a convolution over volumes, which makes them larger."""
+
+    __init__ = _transposed_convolution(3)
+
+
+class _Pooling(HybridBlock):
+    """A pooling of any number of dimensions."""
+
+    _dimensions = None
+
+    def __init__(
+        self,
+        pool_size,
+        strides,
+        padding,
+        ceil_mode,
+        global_pool,
+        pool_type,
+        layout,
+        count_include_pad=None,
+        **kwargs,
+    ):
+        if self._dimensions:
+            first, last = _layouts(self._dimensions)
+            assert layout in (first, last), f"Only {first} and {last} layouts are valid for {self._dimensions}D Pooling"
+            pool_size = _sized(pool_size, self._dimensions, "pool_size")
+        super().__init__(**kwargs)
+        self._kwargs = {
+            "kernel": pool_size,
+            "stride": _repeated(pool_size if strides is None else strides, len(pool_size)),
+            "pad": _repeated(padding, len(pool_size)),
+            "global_pool": global_pool,
+            "pool_type": pool_type,
+            "layout": layout,
+            "pooling_convention": "full" if ceil_mode else "valid",
+        }
+        if count_include_pad is not None:
+            self._kwargs["count_include_pad"] = count_include_pad
+
+    def _alias(self):
+        return "pool"
+
+    def hybrid_forward(self, F, x):
+        return F.Pooling(x, name="fwd", **self._kwargs)
+
+    def __repr__(self):
+        return (
+            "{}(size={kernel}, stride={stride}, padding={pad}, ceil_mode={}, global_pool={global_pool}, "
+            "pool_type={pool_type}, layout={layout})"
+        ).format(type(self).__name__, self._kwargs["pooling_convention"] == "full", **self._kwargs)
+
+
+class MaxPool1D(_Pooling):
+    """The largest value in each window over a sequence."""
+
+    _dimensions = 1
+
+    def __init__(self, pool_size=2, strides=None, padding=0, layout="NCW", ceil_mode=False, **kwargs):
+        super().__init__(pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class MaxPool2D(_Pooling):
+    """The largest value in each window over images."""
+
+    _dimensions = 2
+
+    def __init__(self, pool_size=(2, 2), strides=None, padding=0, layout="NCHW", ceil_mode=False, **kwargs):
+        super().__init__(pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class MaxPool3D(_Pooling):
+    """The largest value in each window over volumes."""
+
+    _dimensions = 3
+
+    def __init__(self, pool_size=(2, 2, 2), strides=None, padding=0, ceil_mode=False, layout="NCDHW", **kwargs):
+        super().__init__(pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class AvgPool1D(_Pooling):
+    """The mean value in each window over a sequence."""
+
+    _dimensions = 1
+
+    def __init__(
+        self, pool_size=2, strides=None, padding=0, layout="NCW", ceil_mode=False, count_include_pad=True, **kwargs
+    ):
+        super().__init__(pool_size, strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
+
+
+class AvgPool2D(_Pooling):
+    """The mean value in each window over images."""
+
+    _dimensions = 2
+
+    def __init__(
+        self,
+        pool_size=(2, 2),
+        strides=None,
+        padding=0,
+        ceil_mode=False,
+        layout="NCHW",
+        count_include_pad=True,
+        **kwargs,
+    ):
+        super().__init__(pool_size, strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
+
+
+class AvgPool3D(_Pooling):
+    """The mean value in each window over volumes."""
+
+    _dimensions = 3
+
+    def __init__(
+        self,
+        pool_size=(2, 2, 2),
+        strides=None,
+        padding=0,
+        ceil_mode=False,
+        layout="NCDHW",
+        count_include_pad=True,
+        **kwargs,
+    ):
+        super().__init__(pool_size, strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
+
+
+class GlobalMaxPool1D(_Pooling):
+    """The largest value of each channel of a sequence."""
+
+    _dimensions = 1
+
+    def __init__(self, layout="NCW", **kwargs):
+        super().__init__((1,), None, 0, True, True, "max", layout, **kwargs)
+
+
+class GlobalMaxPool2D(_Pooling):
+    """The largest value of each channel of images."""
+
+    _dimensions = 2
+
+    def __init__(self, layout="NCHW", **kwargs):
+        super().__init__((1, 1), None, 0, True, True, "max", layout, **kwargs)
+
+
+class GlobalMaxPool3D(_Pooling):
+    """The largest value of each channel of volumes."""
+
+    _dimensions = 3
+
+    def __init__(self, layout="NCDHW", **kwargs):
+        super().__init__((1, 1, 1), None, 0, True, True, "max", layout, **kwargs)
+
+
+class GlobalAvgPool1D(_Pooling):
+    """The mean value of each channel of a sequence."""
+
+    _dimensions = 1
+
+    def __init__(self, layout="NCW", **kwargs):
+        super().__init__((1,), None, 0, True, True, "avg", layout, **kwargs)
+
+
+class GlobalAvgPool2D(_Pooling):
+    """The mean value of each channel of images."""
+
+    _dimensions = 2
+
+    def __init__(self, layout="NCHW", **kwargs):
+        super().__init__((1, 1), None, 0, True, True, "avg", layout, **kwargs)
+
+
+class GlobalAvgPool3D(_Pooling):
+    """The mean value of each channel of volumes."""
+
+    _dimensions = 3
+
+    def __init__(self, layout="NCDHW", **kwargs):
+        super().__init__((1, 1, 1), None, 0, True, True, "avg", layout, **kwargs)
+
+
+class ReflectionPad2D(HybridBlock):
+    """Makes images larger by their mirror images at the borders."""
+
+    def __init__(self, padding=0, **kwargs):
+        super().__init__(**kwargs)
+        if isinstance(padding, numeric_types):
+            padding = (0, 0, 0, 0, padding, padding, padding, padding)
+        assert len(padding) == 8
+        self._padding = padding
+
+    def hybrid_forward(self, F, x):
+        return F.pad(x, mode="reflect", pad_width=self._padding)

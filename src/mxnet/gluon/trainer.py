@@ -1,0 +1,337 @@
+"""The trainer: sums the gradients of all contexts and lets an optimizer update the parameters with them."""
+
+from .. import optimizer as opt
+from .parameter import Parameter, ParameterDict
+
+__all__ = ["Trainer"]
+
+
+class Trainer:
+    """Applies an optimizer to a set of parameters after each backward pass.
+
+    `params` is a ParameterDict, a dict or a list; `optimizer` a name, with `optimizer_params`, or an Optimizer.
+    With several contexts the gradients are summed through `kvstore`, which also runs the optimizer if
+    `update_on_kvstore` (decided by the kind of store when None).
+    """
+
+    def __init__(
+        self,
+        params,
+        optimizer,
+        optimizer_params=None,
+        kvstore="device",
+        compression_params=None,
+        update_on_kvstore=None,
+    ):
+        self._params = _parameter_list(params)
+        self._param2idx = {param.name: i for i, param in enumerate(self._params)}
+        for param in self._params:
+            param._set_trainer(self)
+        self._contains_sparse_weight = any(param._stype != "default" for param in self._params)
+        self._contains_sparse_grad = any(param._grad_stype != "default" for param in self._params)
+        self._compression_params = compression_params
+        self._contexts = self._check_contexts()
+        self._init_optimizer(optimizer, optimizer_params or {})
+        self._scale = self._optimizer.rescale_grad
+        self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
+        self._kvstore = None
+        self._reset_kvstore()
+
+    def _check_contexts(self):
+        contexts = None
+        for param in self._params:
+            ctx = param.list_ctx()
+            assert contexts is None or contexts == ctx, (
+                "All Parameters must be initialized on the same set of contexts, "
+                f"but Parameter {param.name} is initialized on {ctx} while previous Parameters "
+                f"are initialized on {contexts}."
+            )
+            contexts = ctx
+        return contexts
+
+    def _init_optimizer(self, optimizer, optimizer_params):
+        # The parameters themselves, not copies, so that a later change of their lr_mult or wd_mult takes effect.
+        param_dict = dict(enumerate(self._params))
+        if isinstance(optimizer, opt.Optimizer):
+            assert not optimizer_params, (
+                "optimizer_params must be None if optimizer is an instance of Optimizer instead of str"
+            )
+            self._optimizer = optimizer
+            optimizer.param_dict = param_dict
+        else:
+            self._optimizer = opt.create(optimizer, param_dict=param_dict, **optimizer_params)
+        self._updaters = [opt.get_updater(self._optimizer) for _ in self._contexts or ()]
+
+    # ---- the store ----
+
+    def _reset_kvstore(self):
+        if self._kvstore and "dist" in self._kvstore.type:
+            raise RuntimeError("Cannot reset distributed KVStore.")
+        self._kv_initialized = False
+        self._kvstore = None
+        self._distributed = None
+        self._update_on_kvstore = None
+        self._params_to_init = list(self._params)
+
+    def _init_kvstore(self):
+        if self._contains_sparse_weight:
+            kvstore, on_kvstore = self._store_of_sparse_weights()
+        elif self._contains_sparse_grad:
+            kvstore, on_kvstore = self._store_of_sparse_gradients()
+        else:
+            kvstore, on_kvstore = self._store_of_dense()
+        if kvstore:
+            if self._compression_params:
+                kvstore.set_gradient_compression(self._compression_params)
+            if on_kvstore:
+                kvstore.set_optimizer(self._optimizer)
+        self._kvstore = kvstore or None
+        self._update_on_kvstore = on_kvstore if kvstore else None
+        self._kv_initialized = True
+
+    def _store_of_sparse_weights(self):
+        """Sparse weights live in the store, so it must exist and update them."""
+        from ..model import _create_sparse_kvstore
+
+        kvstore, on_kvstore = _create_sparse_kvstore(self._kvstore_params["kvstore"])
+        self._distributed = "dist" in kvstore.type
+        if self._kvstore_params["update_on_kvstore"] is False:
+            raise ValueError("Cannot set update_on_kvstore=False when sparse weights are present.")
+        return kvstore, on_kvstore
+
+    def _store_of_sparse_gradients(self):
+        """On one machine sparse gradients are summed and pulled back; between machines the weights are pulled."""
+        wish = self._kvstore_params["update_on_kvstore"]
+        kvstore, _ = self._create_store()
+        if wish is False and self._distributed:
+            raise ValueError("Cannot set update_on_kvstore=False on dist kvstore when sparse gradients are present.")
+        if kvstore is not None and not hasattr(kvstore, "row_sparse_pull"):
+            raise ValueError(f"Cannot use {type(kvstore)} for multi-device training with sparse gradients")
+        return kvstore, self._distributed if wish is None else wish
+
+    def _store_of_dense(self):
+        wish = self._kvstore_params["update_on_kvstore"]
+        kvstore, on_kvstore = self._create_store()
+        if self._distributed and "async" in kvstore.type:
+            on_kvstore = True
+            if wish is False:
+                raise ValueError("Please set update_on_kvstore=True when training in async mode.")
+        if wish is not None:
+            on_kvstore = wish
+        if on_kvstore and kvstore and not kvstore.is_capable("optimizer"):
+            if wish:
+                raise ValueError(f"Please set update_on_kvstore=False when training with {type(kvstore)}")
+            on_kvstore = False
+        return kvstore, on_kvstore
+
+    def _create_store(self):
+        from ..model import _create_kvstore
+
+        first = self._contexts[0]
+        arrays = {param.name: param.data(first) for param in self._params}
+        kvstore, on_kvstore = _create_kvstore(self._kvstore_params["kvstore"], len(self._contexts), arrays)
+        self._distributed = bool(kvstore) and "dist" in kvstore.type
+        return kvstore, on_kvstore
+
+    def _init_params(self):
+        """Put those parameters into the store whose shapes are known by now."""
+        assert self._kv_initialized, "Cannot initialize parameters in KVStore when KVStore is not initialized."
+        waiting = []
+        for param in self._params_to_init if self._kvstore else ():
+            if param._deferred_init:
+                waiting.append(param)
+                continue
+            arrays = param._check_and_get(param._data, list)
+            index = self._param2idx[param.name]
+            if param._stype != "default":
+                self._kvstore.init(index, arrays[0])
+            else:
+                self._kvstore.broadcast(index, arrays[0], arrays)
+        self._params_to_init = waiting
+
+    def _prepare(self):
+        if not self._kv_initialized:
+            self._init_kvstore()
+        if self._params_to_init:
+            self._init_params()
+
+    def _row_sparse_pull(self, parameter, out, row_id, full_idx=False):
+        self._prepare()
+        index = self._param2idx[parameter.name]
+        if full_idx and "dist" not in self._kvstore.type:
+            assert row_id.size == out.shape[0]
+            self._kvstore.pull(index, out=out, priority=-index, ignore_sparse=False)
+        else:
+            self._kvstore.row_sparse_pull(index, out=out, row_ids=row_id, priority=-index)
+
+    # ---- learning rate ----
+
+    @property
+    def learning_rate(self):
+        """The optimizer's learning rate now."""
+        if not isinstance(self._optimizer, opt.Optimizer):
+            raise UserWarning("Optimizer has to be defined before its learning rate can be accessed.")
+        return self._optimizer.learning_rate
+
+    @property
+    def optimizer(self):
+        """The optimizer."""
+        if isinstance(self._optimizer, opt.Optimizer):
+            return self._optimizer
+        raise UserWarning("Optimizer has not been initialized yet")
+
+    def set_learning_rate(self, lr):
+        """Set the optimizer's learning rate."""
+        if not isinstance(self._optimizer, opt.Optimizer):
+            raise UserWarning("Optimizer has to be defined before its learning rate is mutated.")
+        self._optimizer.set_learning_rate(lr)
+
+    # ---- steps ----
+
+    def step(self, batch_size, ignore_stale_grad=False):
+        """One update of all parameters, with the gradients divided by `batch_size`.
+
+        A parameter whose gradient is older than the last step is an error, or is skipped if `ignore_stale_grad`.
+        """
+        self._check_and_rescale_grad(self._scale / batch_size)
+        self._prepare()
+        self._allreduce_grads()
+        self._update(ignore_stale_grad)
+
+    def allreduce_grads(self):
+        """Sum the gradients over the contexts, for changing them before `update`."""
+        self._prepare()
+        self._check_not_on_kvstore("allreduce_grads()")
+        self._allreduce_grads()
+
+    def update(self, batch_size, ignore_stale_grad=False):
+        """The second half of `step`: update the parameters with the gradients as they are."""
+        self._prepare()
+        self._check_not_on_kvstore("update()")
+        self._check_and_rescale_grad(self._scale / batch_size)
+        self._update(ignore_stale_grad)
+
+    def _check_not_on_kvstore(self, what):
+        assert not (self._kvstore and self._update_on_kvstore), (
+            f"{what} when parameters are updated on kvstore is not supported. "
+            "Try setting `update_on_kvstore` to False when creating trainer."
+        )
+
+    def _check_and_rescale_grad(self, scale):
+        sent = self._update_on_kvstore and self._distributed and self._kv_initialized
+        if sent and self._optimizer.rescale_grad != scale:
+            raise UserWarning(
+                "Possible change in the `batch_size` from previous `step` detected. Optimizer gradient normalizing "
+                "factor will not change w.r.t new batch_size when update_on_kvstore=True and when distributed "
+                "kvstore is used."
+            )
+        self._optimizer.rescale_grad = scale
+
+    def _allreduce_grads(self):
+        if not self._kvstore:
+            return
+        for i, param in enumerate(self._params):
+            if param.grad_req == "null":
+                continue
+            grads = param.list_grad()
+            if grads[0].stype != "default":
+                self._kvstore.push(i, grads, priority=-i)
+                if param._stype == "default":
+                    target = param.list_data() if self._update_on_kvstore else grads
+                    self._kvstore.pull(i, target, priority=-i, ignore_sparse=self._distributed)
+            elif self._update_on_kvstore:
+                self._kvstore.pushpull(i, grads, out=param.list_data(), priority=-i)
+            else:
+                self._kvstore.pushpull(i, grads, priority=-i)
+
+    def _update(self, ignore_stale_grad=False):
+        scaler = getattr(self, "_amp_loss_scaler", None)
+        if scaler is not None and scaler.has_overflow(self._params):
+            return
+        trained = [(i, param) for i, param in enumerate(self._params) if param.grad_req != "null"]
+        if not ignore_stale_grad:
+            self._check_fresh([param for _, param in trained])
+        if self._kvstore and self._update_on_kvstore:
+            return
+        for place, updater in enumerate(self._updaters):
+            indices, grads, arrays = [], [], []
+            for i, param in trained:
+                array = param.list_data()[place]
+                if array._fresh_grad:
+                    indices.append(i)
+                    grads.append(param.list_grad()[place])
+                    arrays.append(array)
+                    array._fresh_grad = False
+            if indices:  # all at once: the optimizer may use one kernel for many parameters
+                updater(indices, grads, arrays)
+
+    def _check_fresh(self, params):
+        for param in params:
+            for array in param._check_and_get(param._data, list):
+                if not array._fresh_grad:
+                    raise UserWarning(
+                        f"Gradient of Parameter `{param.name}` on context {array.context} has not been updated "
+                        "by backward since last `step`. This could mean a bug in your "
+                        "model that made it only use a subset of the Parameters (Blocks) "
+                        "for this iteration. If you are intentionally only using a subset, "
+                        "call step with ignore_stale_grad=True to suppress this "
+                        "warning and skip updating of Parameters with stale gradient. "
+                        f"Probable cause: {_probable_cause(param, params)}"
+                    )
+
+    # ---- files ----
+
+    def save_states(self, fname):
+        """Write the optimizer and its states to a file."""
+        assert self._optimizer is not None
+        self._prepare()
+        if self._update_on_kvstore:
+            assert not self._params_to_init, (
+                "Cannot save trainer states when some parameters are not yet initialized in kvstore."
+            )
+            self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
+        else:
+            with open(fname, "wb") as file:
+                file.write(self._updaters[0].get_states(dump_optimizer=True))
+
+    def load_states(self, fname):
+        """Read what `save_states` wrote; the multipliers stay those of this trainer's parameters."""
+        self._prepare()
+        if self._update_on_kvstore:
+            self._kvstore.load_optimizer_states(fname)
+            self._optimizer = self._kvstore._updater.optimizer
+        else:
+            with open(fname, "rb") as file:
+                states = file.read()
+            for updater in self._updaters:
+                updater.set_states(states)
+                updater.optimizer = self._updaters[0].optimizer
+            self._optimizer = self._updaters[0].optimizer
+        self._optimizer.param_dict = dict(enumerate(self._params))
+
+
+def _parameter_list(params):
+    """The parameters in order; those of a dictionary by name, so that every process has them in the same order."""
+    if isinstance(params, dict | ParameterDict):
+        params = [params[name] for name in sorted(params.keys())]
+    if not isinstance(params, list | tuple):
+        raise ValueError(f"First argument must be a list or dict of Parameters, got {type(params)}.")
+    for param in params:
+        if not isinstance(param, Parameter):
+            raise ValueError(f"First argument must be a list or dict of Parameters, got list of {type(param)}.")
+    return list(params)
+
+
+def _probable_cause(param, params):
+    """Which of the usual mistakes it is, judged by how many gradients are stale."""
+    fresh = sum(all(array._fresh_grad for array in other._data) for other in params)
+    if fresh == 0:
+        return (
+            "no parameter has a new gradient: loss.backward() was not called since the last step, "
+            "or the forward pass was not inside `with autograd.record():`."
+        )
+    owner = f"the block {param._owner}" if param._owner else f"'{param.name}'"
+    return (
+        f"{owner} took no part in the loss that backward was called on, or not on every context "
+        f"({len(params) - fresh} of {len(params)} parameters are stale)."
+    )
