@@ -307,10 +307,13 @@ class NDArray(NDArrayBase):
             shape = (shape,) if isinstance(shape, int) else shape
         unknown = set(kwargs) - {"shape", "reverse"}
         if unknown:
-            raise TypeError(f"Got unknown keywords in reshape: {', '.join(unknown)}. Accepted keyword arguments are 'shape' and 'reverse'.")
-        from .._ops.shapes import reshaped
+            raise TypeError(
+                f"Got unknown keywords in reshape: {', '.join(unknown)}. "
+                "Accepted keyword arguments are 'shape' and 'reverse'."
+            )
+        from .._ops.reshaping import coded_shape
 
-        sizes = reshaped(self.shape, tuple(int(s) for s in shape), bool(kwargs.get("reverse", False)))
+        sizes = coded_shape(tuple(int(s) for s in shape), self.shape, bool(kwargs.get("reverse", False)))
         return self._viewed(lambda t: t.reshape(sizes))
 
     def _viewed(self, view):
@@ -339,7 +342,6 @@ class NDArray(NDArrayBase):
     def broadcast_to(self, shape):
         """Stretched to `shape`, axes of size one repeated."""
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        shape = (0,) * 0 + shape
         own_shape = (1,) * (len(shape) - self.ndim) + self.shape
         wanted = tuple(s or o for s, o in zip(shape, own_shape, strict=True)) if len(own_shape) == len(shape) else shape
         if len(own_shape) != len(wanted) or any(o not in (1, w) for o, w in zip(own_shape, wanted, strict=True)):
@@ -462,4 +464,5 @@ from . import arithmetic  # noqa: E402 - needs the class
 
 arithmetic.install(NDArray)
 
+from .compat import *  # noqa: E402, F403
 from .functions import *  # noqa: E402, F403 - MXNet shows its functions in this module too
