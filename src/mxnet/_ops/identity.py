@@ -9,7 +9,7 @@ from .._core.errors import MXNetError
 from .dtypes import torch_dtype
 from .gradient import with_gradient, without_gradient
 from .registry import op
-from .shapes import fill_same, fresh
+from .shapes import fill_same
 
 
 @op("_copy", "identity", shape="same")
@@ -119,7 +119,6 @@ def _span(begin: int | None, end: int | None, ndim: int) -> tuple[int, int]:
 
 
 @op("reshape_like", dtype="any")
-@fresh
 def reshape_like(
     lhs,
     rhs,

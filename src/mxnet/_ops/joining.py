@@ -4,7 +4,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .registry import Attrs, op
-from .shapes import Shapes, bracket, fresh, merge, real_axis
+from .shapes import Shapes, bracket, merge, real_axis
 
 
 def fill_concat(attrs: Attrs, shapes: Shapes) -> Shapes:
@@ -55,8 +55,7 @@ def _parts(parts: tuple[torch.Tensor, ...], axis: int, squeeze: bool):
         if any(p.shape[axis] != 1 for p in parts):
             raise MXNetError(f"squeeze_axis=True needs parts of size 1 along axis {axis}, not {parts[0].shape[axis]}")
         parts = tuple(p.squeeze(axis) if p.dim() > 1 else p for p in parts)
-    own = tuple(p.clone(memory_format=torch.contiguous_format) for p in parts)
-    return own if len(own) > 1 else own[0]
+    return parts if len(parts) > 1 else parts[0]
 
 
 def _split_count(attrs: Attrs) -> int:
@@ -80,7 +79,6 @@ def split_v2(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False,
 
 
 @op("broadcast_to")
-@fresh
 def broadcast_to(data, *, shape: tuple = ()):
     """Axes of size 1 repeated up to `shape`; a size of 0 there keeps the input's."""
     if len(shape) != data.dim():
@@ -101,7 +99,6 @@ def _expand(data: torch.Tensor, shape) -> torch.Tensor:
 
 
 @op("broadcast_axes", "broadcast_axis")
-@fresh
 def broadcast_axes(data, *, axis: tuple = (), size: tuple = ()):
     """Axes of size 1 repeated to the sizes given."""
     if len(axis) != len(size):
@@ -116,7 +113,6 @@ def broadcast_axes(data, *, axis: tuple = (), size: tuple = ()):
 
 
 @op("broadcast_like", dtype="any")
-@fresh
 def broadcast_like(lhs, rhs, *, lhs_axes: tuple | None = None, rhs_axes: tuple | None = None):
     """Axes of size 1 of `lhs` repeated to the sizes that `rhs` has."""
     if lhs_axes is None or rhs_axes is None:

@@ -48,7 +48,7 @@ def gemm(
     if axis in (-2, A.dim() - 2):
         return _product(A, B, transpose_a, transpose_b, alpha) + beta * C
     A, B, C = (m.movedim(axis, -2) for m in (A, B, C))
-    return (_product(A, B, transpose_a, transpose_b, alpha) + beta * C).movedim(-2, axis)
+    return (_product(A, B, transpose_a, transpose_b, alpha) + beta * C).movedim(-2, axis).contiguous()
 
 
 @linalg("gemm2")
@@ -56,7 +56,8 @@ def gemm2(A, B, *, transpose_a: bool = False, transpose_b: bool = False, alpha: 
     """`alpha * A @ B`; `axis` holds the rows."""
     if axis in (-2, A.dim() - 2):
         return _product(A, B, transpose_a, transpose_b, alpha)
-    return _product(A.movedim(axis, -2), B.movedim(axis, -2), transpose_a, transpose_b, alpha).movedim(-2, axis)
+    result = _product(A.movedim(axis, -2), B.movedim(axis, -2), transpose_a, transpose_b, alpha)
+    return result.movedim(-2, axis).contiguous()
 
 
 @linalg("syrk")
@@ -144,7 +145,7 @@ def sumlogdiag(A):
 @linalg("extractdiag")
 def extractdiag(A, *, offset: int = 0):
     """A diagonal of each matrix."""
-    return torch.diagonal(_square(A), offset, -2, -1).clone()
+    return torch.diagonal(_square(A), offset, -2, -1)
 
 
 @linalg("makediag")
@@ -154,22 +155,21 @@ def makediag(A, *, offset: int = 0):
 
 
 def _triangle_indices(size: int, offset: int, lower: bool, device) -> torch.Tensor:
-    """Rows and columns of a triangle, row by row; an offset says which of both triangles it is."""
-    if offset < 0 or (offset == 0 and lower):
-        return torch.tril_indices(size, size, offset, device=device)
-    return torch.triu_indices(size, size, offset, device=device)
+    """Rows and columns of a lower triangle row by row, of an upper one column by column; an offset says which it is."""
+    indices = torch.tril_indices(size, size, -abs(offset), device=device)
+    return indices if offset < 0 or (offset == 0 and lower) else indices.flip(0)
 
 
 @linalg("extracttrian")
 def extracttrian(A, *, offset: int = 0, lower: bool = True):
-    """The elements of a triangle of each matrix, row by row."""
+    """The elements of a triangle of each matrix; a lower one is read row by row, an upper one column by column."""
     rows, columns = _triangle_indices(_square(A).shape[-1], offset, lower, A.device)
     return A[..., rows, columns]
 
 
 @linalg("maketrian")
 def maketrian(A, *, offset: int = 0, lower: bool = True):
-    """Matrices with the elements of a triangle given row by row."""
+    """Matrices with the elements of a triangle given: of a lower one row by row, of an upper one column by column."""
     count = A.shape[-1]
     side = (math.isqrt(8 * count + 1) - 1) // 2
     if side * (side + 1) // 2 != count:

@@ -63,10 +63,9 @@ def topk(
     if ret_typ == "mask":
         return without_gradient(lambda x: _mask(*_along(x, axis), k, is_ascend).reshape(shape), data)
     if ret_typ == "indices":
-        return without_gradient(lambda x: _top(*_along(x, axis), k, is_ascend)[1].to(kind), data)
+        return without_gradient(lambda x: _top(*_along(x, axis), k, is_ascend)[1].contiguous().to(kind), data)
     values, places = _top(*_along(data, axis), k, is_ascend)
-    values = values.contiguous()
-    return values if ret_typ == "value" else (values, places.to(kind))
+    return values.contiguous() if ret_typ == "value" else (values.contiguous(), places.contiguous().to(kind))
 
 
 def _mask(data: torch.Tensor, axis: int, k: int, ascending: bool) -> torch.Tensor:

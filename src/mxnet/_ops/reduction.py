@@ -61,7 +61,7 @@ def _nansum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.
 
 
 def _nanprod(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
-    return _prod(torch.where(torch.isnan(data), 1, data), axes, keepdims)
+    return _prod(torch.where(torch.isnan(data), 1, data) if data.is_floating_point() else data, axes, keepdims)
 
 
 def _extreme(choose: Callable[..., torch.Tensor]) -> Reduce:
@@ -168,8 +168,8 @@ for _name, _choose, _word in (("argmax", torch.argmax, "largest"), ("argmin", to
 
 @op("argmax_channel")
 def argmax_channel(data):
-    """Index of the largest element along the last axis."""
-    return without_gradient(lambda x: torch.argmax(x, -1).to(x.dtype), data)
+    """Index of the largest element along the second axis."""
+    return without_gradient(lambda x: torch.argmax(x, 1).to(x.dtype), data)
 
 
 @op("moments", outputs=2)
@@ -193,7 +193,7 @@ def cumsum(
     dtype: Literal["float16", "float32", "float64", "int32", "int64", "int8"] | None = None,
 ):
     """Running sum along an axis, or over the flattened array."""
-    kind = a.dtype if dtype is None else torch_dtype(dtype)
+    kind = torch_dtype(dtype) if dtype else torch.int64 if a.dtype is torch.bool else a.dtype
     if axis is None:
         return torch.cumsum(a.reshape(-1), 0, dtype=kind)
     return torch.cumsum(a, real_axis(axis, a.dim()), dtype=kind)

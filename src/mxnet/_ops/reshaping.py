@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from .._core.errors import MXNetError
 from .registry import op
-from .shapes import Shape, bracket, fresh, real_axis
+from .shapes import Shape, bracket, real_axis
 
 COPY, INFER, COPY_REST, MERGE, SPLIT = 0, -1, -2, -3, -4
 
@@ -70,7 +70,6 @@ def _target_shape(target: Shape, source: Shape, keep_highest: bool) -> Shape:
 
 
 @op("Reshape", "reshape")
-@fresh
 def reshape(
     data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False
 ):
@@ -90,14 +89,12 @@ def reshape(
 
 
 @op("Flatten", "flatten")
-@fresh
 def flatten(data):
     """Two axes: the first, and all others together."""
     return data.flatten(1) if data.dim() > 1 else data.reshape(-1, 1)
 
 
 @op("transpose")
-@fresh
 def transpose(data, *, axes: tuple = ()):
     """Axes in another order; without one, reversed."""
     if not axes:
@@ -108,7 +105,6 @@ def transpose(data, *, axes: tuple = ()):
 
 
 @op("expand_dims")
-@fresh
 def expand_dims(data, *, axis: int):
     """A new axis of size 1 before `axis`."""
     ndim = data.dim()
@@ -118,7 +114,6 @@ def expand_dims(data, *, axis: int):
 
 
 @op("squeeze")
-@fresh
 def squeeze(data, *, axis: tuple | None = None):
     """Without its axes of size 1, or without those named."""
     axes = range(data.dim()) if axis is None else {real_axis(a, data.dim()) for a in axis}
@@ -131,7 +126,6 @@ def squeeze(data, *, axis: tuple | None = None):
 
 
 @op("SwapAxis", "swapaxes")
-@fresh
 def swap_axis(data, *, dim1: int = 0, dim2: int = 0):
     """Two axes exchanged."""
     return data.transpose(real_axis(dim1, data.dim()), real_axis(dim2, data.dim()))
@@ -189,7 +183,6 @@ def space_to_depth(data, *, block_size: int):
 
 
 @op("diag")
-@fresh
 def diag(data, *, k: int = 0, axis1: int = 0, axis2: int = 1):
     """The `k`-th diagonal of a pair of axes, or the matrix that has `data` as its diagonal."""
     if data.dim() == 1:

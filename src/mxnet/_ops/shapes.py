@@ -1,10 +1,6 @@
-"""What shape rules share: axes counted from the end, fresh results out of views, deduction of unknown shapes."""
+"""What shape rules share: axes counted from the end, deduction of unknown shapes."""
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import torch
+from collections.abc import Sequence
 
 from .._core.errors import MXNetError
 from .registry import Attrs
@@ -23,21 +19,6 @@ def real_axis(axis: int, ndim: int, what: str = "axis") -> int:
 def bracket(shape: Sequence[int]) -> str:
     """A shape as MXNet's messages write it."""
     return "[" + ",".join(map(str, shape)) + "]"
-
-
-def fresh(view: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """An operator written as a view of its input, returning memory of its own as MXNet's operators do.
-
-    The view itself stays reachable as `.view`: inside a graph, where nobody can write to an intermediate value,
-    the copy is not needed.
-    """
-
-    @functools.wraps(view)
-    def copied(*inputs: torch.Tensor, **attrs: Any) -> torch.Tensor:
-        return view(*inputs, **attrs).clone(memory_format=torch.contiguous_format)
-
-    copied.view = view  # type: ignore[attr-defined]
-    return copied
 
 
 def merge(shapes: Sequence[Shape | None]) -> Shape | None:

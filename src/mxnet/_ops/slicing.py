@@ -4,7 +4,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .registry import op
-from .shapes import Shape, bracket, fresh, real_axis
+from .shapes import Shape, bracket, real_axis
 
 Bound = int | None
 
@@ -38,14 +38,12 @@ def cut(data: torch.Tensor, begin, end, step) -> torch.Tensor:
 
 
 @op("slice", "crop")
-@fresh
 def slice_(data, *, begin: tuple, end: tuple, step: tuple = ()):
     """The elements from `begin` to `end` of each axis; None means as far as it goes."""
     return cut(data, begin, end, step)
 
 
 @op("slice_axis")
-@fresh
 def slice_axis(data, *, axis: int, begin: int, end: int | None):
     """The elements from `begin` to `end` of one axis."""
     axis = real_axis(axis, data.dim())
@@ -60,7 +58,6 @@ def slice_axis(data, *, axis: int, begin: int, end: int | None):
 
 
 @op("slice_like", dtype="any")
-@fresh
 def slice_like(data, shape_like, *, axes: tuple = ()):
     """`data` cut to the sizes of `shape_like`, along all axes or those named."""
     for axis in axes or range(data.dim()):
@@ -94,7 +91,6 @@ def slice_assign_scalar(data, *, scalar: float = 0.0, begin: tuple, end: tuple, 
 
 
 @op("Crop")
-@fresh
 def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), center_crop: bool = False):
     """A window of images: as large as `h_w` or as the images of a second input, at `offset` or in the middle."""
     if data[0].dim() != 4:

@@ -28,7 +28,8 @@ def half_up(data: torch.Tensor) -> torch.Tensor:
 
 def half_down(data: torch.Tensor) -> torch.Tensor:
     """Halves are rounded towards minus infinity."""
-    return torch.ceil(data - 0.5)
+    lower, upper = torch.floor(data), torch.ceil(data)
+    return torch.where(data - lower <= upper - data, lower, upper)
 
 
 def gamma(data: torch.Tensor) -> torch.Tensor:
