@@ -6,25 +6,33 @@ import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from .dtypes import NAME, TORCH
+from .gradient import without_gradient
 from .registry import op
 
-INT8, INT32 = 127.0, float(0x7FFFFFFF)
+INT32 = float(0x7FFFFFFF)
+# How many steps a range has. `quantize` and `requantize` keep to whole numbers, the others spend half a step more.
+WHOLE = {"int8": 127.0, "uint8": 255.0}
+HALF = {"int8": 127.5, "uint8": 255.5}
 
 
-def _range(low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-    return low.reshape(1).clone(), high.reshape(1).clone()
+def _reach(low: Tensor, high: Tensor) -> Tensor:
+    return torch.maximum(low.abs(), high.abs())
 
 
-def _unsigned(data: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    scale = 255 / (high - low)
-    return (((data - low) * scale) + 0.5).to(torch.int32).to(torch.uint8), *_range(low, high)
+def _rounded(steps: Tensor, kind: str) -> Tensor:
+    """Halves go to the even number; what does not fit takes the nearest that does."""
+    limits = torch.iinfo(TORCH[kind])
+    return steps.round().clamp(limits.min, limits.max).to(TORCH[kind])
 
 
-def _signed(data: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Zero stays zero: the range is made symmetric."""
-    reach = torch.maximum(low.abs(), high.abs())
-    steps = (data.abs() * (INT8 / reach) + 0.5).clamp_max(INT8)
-    return (torch.sign(data) * steps).to(torch.int8), *_range(-reach, reach)
+def _quantized(
+    data: Tensor, low: Tensor, high: Tensor, kind: str, steps: dict[str, float]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Zero stays zero in both types: only the larger end of the range sets the scale."""
+    reach = _reach(low, high)
+    span = (-reach, reach) if kind == "int8" else (low.clone(), high.clone())
+    return _rounded(data * (steps[kind] / reach), kind), *span
 
 
 def _scalar(value: float, like: Tensor) -> Tensor:
@@ -59,7 +67,7 @@ def _float32(*tensors: Tensor) -> None:
 def quantize(data, min_range, max_range, *, out_type: Literal["int8", "uint8"] = "uint8"):
     """Quantize floats of a given range; returns the integers and the range they span."""
     _float32(data, min_range, max_range)
-    return (_unsigned if out_type == "uint8" else _signed)(data, min_range.reshape(1), max_range.reshape(1))
+    return _quantized(data, min_range.reshape(1), max_range.reshape(1), out_type, WHOLE)
 
 
 @op("_contrib_quantize_v2", outputs=3, dtype="any", differentiable=False)
@@ -72,14 +80,13 @@ def quantize_v2(
 ):
     """Quantize floats by their own or a calibrated range; integers pass through."""
     if data.dtype in (torch.int8, torch.uint8):
-        low, high = (0.0, 255.0) if data.dtype == torch.uint8 else (-INT8, INT8)
+        low, high = (0.0, HALF["uint8"]) if data.dtype == torch.uint8 else (-HALF["int8"], HALF["int8"])
         if min_calib_range is not None and max_calib_range is not None:
             low, high = min_calib_range, max_calib_range
         return data.clone(), _scalar(low, data), _scalar(high, data)
     _float32(data)
     kind = _chosen(out_type, min_calib_range, max_calib_range)
-    low, high = _calibrated(data, min_calib_range, max_calib_range)
-    return (_unsigned if kind == "uint8" else _signed)(data, low, high)
+    return _quantized(data, *_calibrated(data, min_calib_range, max_calib_range), kind, HALF)
 
 
 @op("_contrib_quantize_asym", outputs=3, dtype="any", differentiable=False)
@@ -94,18 +101,17 @@ def quantize_asym(data, *, min_calib_range: float | None = None, max_calib_range
     low, high = _calibrated(data, min_calib_range, max_calib_range)
     scale = 255 / (high - low)
     shift = 255 - high * scale
-    return (data * scale + shift + 0.5).to(torch.int32).to(torch.uint8), scale, shift
+    return _rounded(data * scale + shift, "uint8"), scale, shift
 
 
-@op("_contrib_dequantize", fill=_fill, dtype="any", differentiable=False)
+@op("_contrib_dequantize", fill=_fill, dtype="any")
 def dequantize(data, min_range, max_range, *, out_type: Literal["float32"] = "float32"):
     """Floats out of 8-bit integers and the range they span."""
     if data.dtype not in (torch.uint8, torch.int8):
         raise MXNetError("the input data type of dequantize op must be provided, either uint8 or int8")
     _float32(min_range, max_range)
-    if data.dtype == torch.uint8:
-        return data.float() * ((max_range - min_range) / 255) + min_range
-    return data.float() * (torch.maximum(max_range.abs(), min_range.abs()) / INT8)
+    steps = HALF[NAME[data.dtype]]
+    return without_gradient(lambda x, low, high: x.float() * (_reach(low, high) / steps), data, min_range, max_range)
 
 
 @op("_contrib_requantize", outputs=3, fill=_fill, dtype="any", differentiable=False)
@@ -123,7 +129,8 @@ def requantize(
         given = str(data.dtype).removeprefix("torch.")
         raise MXNetError(f"Type inconsistent, Provided = {given}, inferred type = int32")
     _float32(min_range, max_range)
-    reals = data.float() * (torch.maximum(max_range.abs(), min_range.abs()) / INT32)
+    reals = data.float() * (_reach(min_range, max_range) / INT32)
     kind = _chosen(out_type, min_calib_range, max_calib_range)
-    low, high = _calibrated(reals, min_calib_range, max_calib_range)
-    return (_unsigned if kind == "uint8" else _signed)(reals, low, high)
+    reach = _reach(*_calibrated(reals, min_calib_range, max_calib_range))
+    low = -reach if kind == "int8" else torch.zeros_like(reach)
+    return _quantized(reals, low, reach, kind, WHOLE)

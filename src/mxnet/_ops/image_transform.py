@@ -1,0 +1,326 @@
+"""Image transforms on (height, width, channel) arrays; gradients of augmentations pass unchanged, as in MXNet."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._core.attrs import Floats
+from .._core.errors import MXNetError
+from .gradient import with_gradient
+from .opencv import resize
+from .registry import op
+
+GRAY = (0.299, 0.587, 0.114)
+# Principal components of ImageNet's colours, scaled by their deviations.
+LIGHTING = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]]) * (
+    55.46,
+    4.794,
+    1.148,
+)
+
+
+def _batched(data: Tensor, what: str) -> None:
+    if data.dim() not in (3, 4):
+        raise MXNetError(
+            f"{what}: Input image must have shape (height, width, channels), or (N, height, width, channels), "
+            f"but got {list(data.shape)}"
+        )
+
+
+def _single(data: Tensor) -> None:
+    if data.dim() != 3:
+        raise MXNetError(f"Input image must have shape (height, width, channels), but got {list(data.shape)}")
+    if data.shape[2] not in (1, 3):
+        raise MXNetError(
+            "The last dimension of input image must be the channel dimension with either 1 or 3 elements, "
+            f"but got input with shape {list(data.shape)}"
+        )
+
+
+def _augmented(change: Callable[[Tensor], Tensor], data: Tensor) -> Tensor:
+    _single(data)
+    return with_gradient(change, lambda inputs, outputs, heads: heads[0].clone(), data)
+
+
+def _saturated(value: Tensor, dtype: torch.dtype) -> Tensor:
+    """Back to the image's type; bytes are cut to their range and truncated."""
+    return (value.clamp(0, 255) if dtype == torch.uint8 else value).to(dtype)
+
+
+# Deterministic
+
+
+@op("_image_to_tensor", dtype="any")
+def to_tensor(data):
+    """Images of 0..255 as float32 in [0, 1], channels first."""
+    _batched(data, "to_tensor")
+    order = (2, 0, 1) if data.dim() == 3 else (0, 3, 1, 2)
+    return data.permute(order).to(torch.float32, memory_format=torch.contiguous_format) / 255
+
+
+def _channel(values: Floats, shape: torch.Size, name: str, channels: int) -> list[float]:
+    if len(values) not in (1, channels):
+        raise MXNetError(
+            f"Invalid {name} for input with shape {list(shape)}. {name} must have either 1 or {channels} elements, "
+            f"but got {list(values)}"
+        )
+    return list(values) * (channels // len(values))
+
+
+@op("_image_normalize", shape="same")
+def normalize(data, *, mean: Floats = (0.0, 0.0, 0.0, 0.0), std: Floats = (1.0, 1.0, 1.0, 1.0)):
+    """(data - mean) / std, a number for each channel of (channel, height, width) images."""
+    if data.dim() not in (3, 4):
+        raise MXNetError(
+            "Input tensor must have shape (channels, height, width), or (N, channels, height, width), "
+            f"but got {list(data.shape)}"
+        )
+    channels = data.shape[-3]
+    if channels not in (1, 3):
+        raise MXNetError(
+            f"The {'first' if data.dim() == 3 else 'second'} dimension of input tensor must be the channel dimension "
+            f"with either 1 or 3 elements, but got input with shape {list(data.shape)}"
+        )
+    kind = data.dtype if data.is_floating_point() else torch.float32
+    shift, scale = (
+        torch.tensor(_channel(v, data.shape, n, channels), dtype=kind, device=data.device).reshape(-1, 1, 1)
+        for v, n in ((mean, "mean"), (std, "std"))
+    )
+    return ((data - shift) / scale).to(data.dtype)
+
+
+@op("_image_crop")
+def crop(data, *, x: int, y: int, width: int, height: int):
+    """The rectangle of that width and height whose upper left corner is (x, y)."""
+    _batched(data, "crop")
+    if data.shape[-1] not in (1, 3):
+        raise MXNetError(f"Expect channel of the input image is 1 or 3, but got{data.shape[-1]}")
+    if width <= 0 or height <= 0 or x < 0 or y < 0:
+        raise MXNetError("Input height and width must be greater than 0, x and y must not be negative")
+    if x + width > data.shape[-2]:
+        raise MXNetError(" x + width should not be greater than input width")
+    if y + height > data.shape[-3]:
+        raise MXNetError(" y + height should not be greater than input height")
+    return data[..., y : y + height, x : x + width, :].clone()
+
+
+def _wanted(height: int, width: int, size: tuple, keep_ratio: bool) -> tuple[int, int]:
+    """Height and width after resizing; `size` is (width, height) or one number."""
+    if len(size) not in (1, 2):
+        raise MXNetError(f"Input size dimension must be 1 or 2, but got {len(size)}")
+    if min(size) <= 0:
+        raise MXNetError(f"Input size should be greater than 0, but got {min(size)}")
+    if len(size) == 2:
+        return size[1], size[0]
+    if not keep_ratio:
+        return size[0], size[0]
+    return (height * size[0] // width, size[0]) if height > width else (size[0], width * size[0] // height)
+
+
+def _resize_shape(attrs: dict, shapes: list) -> list:
+    *batch, height, width, channels = shapes[0]
+    return [(*batch, *_wanted(height, width, attrs["size"], attrs["keep_ratio"]), channels)]
+
+
+@op("_image_resize", shape=_resize_shape, differentiable=False)
+def image_resize(data, *, size: tuple = (), keep_ratio: bool = False, interp: int = 1):
+    """Resize to `size`: (width, height), or one number for both sides (for the shorter with `keep_ratio`)."""
+    _batched(data, "resize")
+    wanted = _wanted(*data.shape[-3:-1], size, keep_ratio)
+    if data.dim() == 3:
+        return resize(data, *wanted, interp)
+    return torch.stack([resize(image, *wanted, interp) for image in data])
+
+
+@op("_image_flip_left_right", shape="same")
+def flip_left_right(data):
+    """Mirror an image."""
+    return _augmented(lambda image: image.flip(1), data)
+
+
+@op("_image_flip_top_bottom", shape="same")
+def flip_top_bottom(data):
+    """Turn an image upside down."""
+    return _augmented(lambda image: image.flip(0), data)
+
+
+def _lit(image: Tensor, alpha: Floats) -> Tensor:
+    if image.shape[2] == 1:
+        return image.clone()
+    shift = torch.tensor((LIGHTING @ np.array(alpha[:3])).astype(np.float32), device=image.device)
+    return _saturated(image.float() + shift, image.dtype)
+
+
+@op("_image_adjust_lighting", shape="same")
+def adjust_lighting(data, *, alpha: Floats):
+    """AlexNet's colour shift along the principal components, `alpha` of each."""
+    if len(alpha) != 3:
+        raise MXNetError(f"adjust_lighting needs three numbers in alpha, got {len(alpha)}")
+    return _augmented(lambda image: _lit(image, alpha), data)
+
+
+# Random: one draw of the context's single engine decides
+
+
+def _gray(image: Tensor) -> Tensor:
+    return image.float() @ torch.tensor(GRAY, device=image.device)
+
+
+def _brighter(image: Tensor, factor: float) -> Tensor:
+    return _saturated(image.float() * factor, image.dtype)
+
+
+def _contrasted(image: Tensor, factor: float) -> Tensor:
+    mean = (_gray(image) if image.shape[2] == 3 else image.float()).mean()
+    return _saturated(image.float() * factor + (1 - factor) * mean, image.dtype)
+
+
+def _saturation(image: Tensor, factor: float) -> Tensor:
+    """MXNet's grey is only the last channel's share of it."""
+    if image.shape[2] == 1:
+        return image.clone()
+    gray = image[..., 2:].float() * GRAY[2]
+    return _saturated(gray * (1 - factor) + image.float() * factor, image.dtype)
+
+
+def _hue_lightness_saturation(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    red, green, blue = (image.float() / 255).unbind(2)
+    high, low = torch.maximum(torch.maximum(red, green), blue), torch.minimum(torch.minimum(red, green), blue)
+    spread, light = high - low, (high + low) * 0.5
+    coloured = spread > torch.finfo(torch.float32).eps
+    saturation = spread / torch.where(light < 0.5, high + low, 2 - high - low)
+    turn = 60 / spread
+    hue = torch.where(
+        high == red,
+        (green - blue) * turn,
+        torch.where(high == green, (blue - red) * turn + 120, (red - green) * turn + 240),
+    )
+    hue = torch.where(hue < 0, hue + 360, hue)
+    return torch.where(coloured, hue, 0), light, torch.where(coloured, saturation, 0)
+
+
+# Which of (upper, lower, falling, rising) blue, green and red take in each sixth of the colour circle.
+SECTORS = ((1, 3, 0), (1, 0, 2), (3, 0, 1), (0, 2, 1), (0, 1, 3), (2, 1, 0))
+
+
+def _from_hue(hue: Tensor, light: Tensor, saturation: Tensor) -> Tensor:
+    upper = torch.where(light <= 0.5, light * (1 + saturation), light + saturation - light * saturation)
+    lower = 2 * light - upper
+    position = torch.remainder(hue / 60, 6)
+    sector = position.floor().clamp_max(5)
+    part = position - sector
+    levels = torch.stack([upper, lower, lower + (upper - lower) * (1 - part), lower + (upper - lower) * part], -1)
+    choice = torch.tensor(SECTORS, device=hue.device)[sector.long()].flip(-1)
+    coloured = torch.gather(levels, -1, choice)
+    return torch.where((saturation == 0)[..., None], light[..., None], coloured) * 255
+
+
+def _turned(image: Tensor, alpha: float) -> Tensor:
+    if image.shape[2] == 1:
+        return image.clone()
+    hue, light, saturation = _hue_lightness_saturation(image)
+    return _saturated(_from_hue(hue + alpha * 360, light, saturation), image.dtype)
+
+
+def _factor(rng, low: float, high: float) -> float:
+    for name, value in (("min_factor", low), ("max_factor", high)):
+        if value < 0:
+            raise MXNetError(f"value {value} for Parameter {name} should be greater equal to 0")
+    return float(rng.serial_uniform(1, low, high)[0])
+
+
+def _stay(rng) -> bool:
+    """A fair coin, two words of the engine."""
+    with rng.lock:
+        low, high = (int(w) for w in rng.serial.take(0, 1, 2)[0])
+    return (low + high * 2.0**32) / 2.0**64 < 0.5
+
+
+@op("_image_random_flip_left_right", shape="same")
+def random_flip_left_right(data, *, _rng):
+    """Mirror an image, or not."""
+    stay = _stay(_rng)
+    return _augmented(lambda image: image.clone() if stay else image.flip(1), data)
+
+
+@op("_image_random_flip_top_bottom", shape="same")
+def random_flip_top_bottom(data, *, _rng):
+    """Turn an image upside down, or not."""
+    stay = _stay(_rng)
+    return _augmented(lambda image: image.clone() if stay else image.flip(0), data)
+
+
+@op("_image_random_brightness", shape="same")
+def random_brightness(data, *, min_factor: float, max_factor: float, _rng):
+    """Multiply the image by a random factor."""
+    factor = _factor(_rng, min_factor, max_factor)
+    return _augmented(lambda image: _brighter(image, factor), data)
+
+
+@op("_image_random_contrast", shape="same")
+def random_contrast(data, *, min_factor: float, max_factor: float, _rng):
+    """Move all pixels from or to the image's mean grey."""
+    factor = _factor(_rng, min_factor, max_factor)
+    return _augmented(lambda image: _contrasted(image, factor), data)
+
+
+@op("_image_random_saturation", shape="same")
+def random_saturation(data, *, min_factor: float, max_factor: float, _rng):
+    """Move every pixel from or to its grey."""
+    factor = _factor(_rng, min_factor, max_factor)
+    return _augmented(lambda image: _saturation(image, factor), data)
+
+
+@op("_image_random_hue", shape="same")
+def random_hue(data, *, min_factor: float, max_factor: float, _rng):
+    """Turn the colour circle by a random part of a turn."""
+    alpha = _factor(_rng, min_factor, max_factor)
+    return _augmented(lambda image: _turned(image, alpha), data)
+
+
+JITTER = ((_brighter, 1.0), (_contrasted, 1.0), (_saturation, 1.0), (_turned, 0.0))
+
+
+@op("_image_random_color_jitter", shape="same")
+def random_color_jitter(data, *, brightness: float, contrast: float, saturation: float, hue: float, _rng):
+    """Brightness, contrast, saturation and hue by random factors, in random order."""
+    reach = (brightness, contrast, saturation, hue)
+    changes = []
+    for i in _shuffled(4, _rng):
+        if reach[i] > 0:
+            change, middle = JITTER[i]
+            changes.append((change, middle + float(_rng.serial_uniform(1, -reach[i], reach[i])[0])))
+
+    def jitter(image: Tensor) -> Tensor:
+        image = image.clone()
+        for change, amount in changes:
+            image = change(image, amount)
+        return image
+
+    return _augmented(jitter, data)
+
+
+def _shuffled(number: int, rng) -> list[int]:
+    """The C++ library's shuffle: it draws two positions at a time from one number while their product is small."""
+    order = list(range(number))
+    position = 1
+    if number % 2 == 0:
+        other = int(rng.below(np.array([2]))[0])
+        order[1], order[other] = order[other], order[1]
+        position = 2
+    while position < number:
+        first, second = position + 1, position + 2
+        both = int(rng.below(np.array([first * second]))[0])
+        for i, j in ((position, both // second), (position + 1, both % second)):
+            order[i], order[j] = order[j], order[i]
+        position += 2
+    return order
+
+
+@op("_image_random_lighting", shape="same")
+def random_lighting(data, *, alpha_std: float = 0.05, _rng):
+    """`adjust_lighting` by normally distributed amounts."""
+    alpha = tuple(float(a) for a in _rng.serial_normal(3, 0.0, alpha_std))
+    return _augmented(lambda image: _lit(image, alpha), data)
