@@ -34,6 +34,11 @@ class _NullType:
     """The type of the mark for an attribute that was not given."""
 
 
+def _as_list(obj):
+    """A list as it is, anything else in a list of its own."""
+    return list(obj) if isinstance(obj, (list, tuple)) else [obj]
+
+
 def with_metaclass(meta, *bases):
     """A base class that carries a metaclass, for code written for Python 2 and 3."""
 

@@ -55,7 +55,7 @@ class Node:
         op = self.op
         if op is None or not (op.aux or op.mutates):
             return []
-        changed = {*op.aux, *op.mutates}
+        changed = {*op.aux_names(self.parsed), *op.mutates}
         return [i for i, name in enumerate(self.input_names()) if name in changed and i < len(self.inputs)]
 
     def __repr__(self) -> str:

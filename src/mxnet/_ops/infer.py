@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from .._core.errors import MXNetError
+from ..context import cpu
 from .dtypes import NAME, TORCH
 from .registry import Attrs, Op
 
@@ -144,6 +145,8 @@ def _injected(op: Op, device: str) -> Attrs:
             values[name] = False
         elif name == "_device":
             values[name] = torch.device(device)
+        elif name == "_ctx":
+            values[name] = cpu()
         else:
             from .._core.streams import Stream
 

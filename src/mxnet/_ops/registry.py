@@ -5,7 +5,8 @@
 
 Positional parameters are inputs, `*data` means any number of them, keyword-only parameters are attributes.
 Keyword-only parameters that begin with an underscore are handed in by the caller and are no attributes:
-`_train` (is the network training), `_device` (the torch device to create on), `_rng` (the context's random stream).
+`_train` (is the network training), `_device` (the torch device to create on), `_rng` (the context's random stream),
+`_ctx` (the context itself). An operator with `**attrs` takes attributes of any name, as text.
 """
 
 import inspect
@@ -16,7 +17,7 @@ from .._core.attrs import Attr, attribute
 from .._core.errors import MXNetError
 
 Attrs = dict[str, Any]
-INJECTED = ("_train", "_device", "_rng")
+INJECTED = ("_train", "_device", "_rng", "_ctx")
 REGISTRY: dict[str, "Op"] = {}
 
 
@@ -31,7 +32,7 @@ class Op:
         inputs: Callable[[Attrs], tuple[str, ...]] | None,
         outputs: int | tuple[str, ...] | Callable[[Attrs], int | tuple[str, ...]],
         visible: int | Callable[[Attrs], int] | None,
-        aux: tuple[str, ...],
+        aux: tuple[str, ...] | Callable[[Attrs], tuple[str, ...]],
         mutates: tuple[str, ...],
         count: str,
         fill: Callable[..., Any] | None,
@@ -51,6 +52,7 @@ class Op:
         self.variadic: str | None = None
         self.attrs: dict[str, Attr] = {}
         self.injected: tuple[str, ...] = ()
+        self.free = False
         self._read_signature()
         self.defaults = {a.name: a.default for a in self.attrs.values() if not a.required}
 
@@ -61,6 +63,8 @@ class Op:
         for p in inspect.signature(self.fn).parameters.values():
             if p.kind is p.VAR_POSITIONAL:
                 self.variadic = p.name
+            elif p.kind is p.VAR_KEYWORD:
+                self.free = True
             elif p.kind is p.KEYWORD_ONLY:
                 if p.name in INJECTED:
                     injected.append(p.name)
@@ -109,6 +113,10 @@ class Op:
             return self.inputs + tuple(f"arg{i}" for i in range(number - len(self.inputs)))
         return self.inputs
 
+    def aux_names(self, parsed: Attrs) -> tuple[str, ...]:
+        """The inputs that are auxiliary states."""
+        return self.aux(self.full(parsed)) if callable(self.aux) else self.aux
+
     def output_names(self, parsed: Attrs) -> tuple[str, ...]:
         outputs = self.outputs(self.full(parsed)) if callable(self.outputs) else self.outputs
         if isinstance(outputs, tuple):
@@ -130,7 +138,7 @@ def op(
     inputs: Callable[[Attrs], tuple[str, ...]] | None = None,
     outputs: int | tuple[str, ...] | Callable[[Attrs], int | tuple[str, ...]] = 1,
     visible: int | Callable[[Attrs], int] | None = None,
-    aux: tuple[str, ...] = (),
+    aux: tuple[str, ...] | Callable[[Attrs], tuple[str, ...]] = (),
     mutates: tuple[str, ...] = (),
     count: str = "num_args",
     fill: Callable[..., Any] | None = None,
@@ -144,7 +152,7 @@ def op(
     inputs   attrs -> names of the inputs this call has (`bias` is absent under `no_bias`)
     outputs  how many, or their names, or attrs -> either
     visible  how many of them the caller sees
-    aux      inputs that are auxiliary states; the function updates them in place when `_train`
+    aux      inputs that are auxiliary states (or attrs -> them); the function updates them in place when `_train`
     mutates  inputs the function changes in place (optimizer states)
     count    the attribute that counts the inputs of a variadic operator
     fill     (attrs, shapes) -> shapes: deduces unknown input shapes; a shape is a tuple or None, 0 an unknown size

@@ -43,7 +43,11 @@ def call(operator, inputs, attrs, kwargs, out):
     attrs.update(kwargs)
     for key in ("out", "name"):
         attrs.pop(key, None)
-    if operator.variadic is None:
+    if operator.variadic is not None:
+        named = {k: attrs.pop(k) for k in [k for k, v in attrs.items() if isinstance(v, NDArray)]}
+        if named:
+            inputs = inputs + [named[n] for n in operator.input_names(_tolerant(operator, attrs)) if n in named]
+    else:
         wanted = operator.input_names(_tolerant(operator, attrs)) if operator.inputs_of else operator.inputs
         inputs = [x for n, x in zip(operator.inputs, inputs, strict=True) if x is not None or n in wanted]
         while inputs and inputs[-1] is None:
@@ -60,7 +64,8 @@ def call(operator, inputs, attrs, kwargs, out):
 
 def _tolerant(operator, attrs):
     """Parsed attributes as far as they are attributes, for asking which inputs a call has."""
-    return {k: operator.attrs[k].parse(v, operator.name) for k, v in attrs.items() if k in operator.attrs}
+    known = {k: operator.attrs[k].parse(v, operator.name) for k, v in attrs.items() if k in operator.attrs}
+    return {**{k: str(v) for k, v in attrs.items()}, **known} if operator.free else known
 
 
 def _build(operator, name):

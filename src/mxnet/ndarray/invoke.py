@@ -118,6 +118,8 @@ def inject(op, ctx, parsed):
             parsed["_train"] = MODES.training
         elif name == "_device":
             parsed["_device"] = torch_device(ctx)
+        elif name == "_ctx":
+            parsed["_ctx"] = ctx
         else:
             from .._core.streams import stream
 
@@ -130,7 +132,7 @@ def execute(op, inputs, parsed, ctx):
     if op.variadic is not None and op.mutates:
         tensors = [x._t.data for x in inputs]
     elif op.aux or op.mutates:
-        changed = op.aux + op.mutates
+        changed = op.aux_names(parsed) + op.mutates
         names = op.input_names(parsed, len(inputs))
         tensors = [
             None if x is None else x._t.data if n in changed else graph_tensor(x)
@@ -160,7 +162,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     try:
         results, recorded = execute(op, inputs, parsed, where)
     except MXNetError:
-        raise
+        raise  # already in words
     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}") from error

@@ -1,0 +1,89 @@
+"""The `Custom` operator: forward, gradient, shapes and types come from a user's Python class.
+
+`mxnet.operator` fills `PROPERTIES` and `RUNNER`; this file only ties them to the registry.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from .._core.dtypes import SCALARS, dtype_name
+from .._core.errors import MXNetError
+from .registry import Attrs, op
+
+PROPERTIES: dict[str, Callable[..., Any]] = {}
+RUNNER: list[Callable[..., Any]] = []
+
+
+def properties(attrs: Attrs) -> Any:
+    """A new property object of the user's class for these attributes, which it gets as text."""
+    name = attrs.get("op_type")
+    if name not in PROPERTIES:
+        known = ", ".join(sorted(PROPERTIES)) or "none"
+        raise MXNetError(f"Cannot find custom operator {name}: register it with mx.operator.register (known: {known})")
+    given = {k: v for k, v in attrs.items() if k not in ("op_type", "num_args") and not k.startswith("_")}
+    return PROPERTIES[name](**given)
+
+
+def _inputs(attrs: Attrs) -> tuple[str, ...]:
+    made = properties(attrs)
+    return (*made.list_arguments(), *made.list_auxiliary_states())
+
+
+def _outputs(attrs: Attrs) -> tuple[str, ...]:
+    return tuple(properties(attrs).list_outputs())
+
+
+def _aux(attrs: Attrs) -> tuple[str, ...]:
+    return tuple(properties(attrs).list_auxiliary_states())
+
+
+def _shapes(attrs: Attrs, shapes: list[Any]) -> tuple[list[Any], list[Any]]:
+    """(input shapes, output shapes) as the user's class infers them; nothing while an argument is unknown."""
+    made = properties(attrs)
+    arguments = len(made.list_arguments())
+    if any(s is None for s in shapes[:1]):
+        return list(shapes), [None] * len(made.list_outputs())
+    given = [list(s) if s is not None else [] for s in shapes[:arguments]]
+    found = made.infer_shape(given)
+    inputs, outputs = found[0], found[1]
+    states = found[2] if len(found) > 2 else []
+    return [tuple(s) for s in (*inputs, *states)], [tuple(s) for s in outputs]
+
+
+def _fill(attrs: Attrs, shapes: list[Any]) -> list[Any]:
+    return _shapes(attrs, shapes)[0]
+
+
+def _shape(attrs: Attrs, shapes: list[Any]) -> list[Any]:
+    return _shapes(attrs, shapes)[1]
+
+
+def types(attrs: Attrs, dtypes: list[str | None]) -> tuple[list[str], list[str]]:
+    """(input dtypes, output dtypes) as the user's class infers them."""
+    made = properties(attrs)
+    arguments = len(made.list_arguments())
+    given = [SCALARS[d or next((e for e in dtypes if e), "float32")] for d in dtypes[:arguments]]
+    found = made.infer_type(given)
+    states = found[2] if len(found) > 2 else []
+    return [dtype_name(t) for t in (*found[0], *states)], [dtype_name(t) for t in found[1]]
+
+
+def _fill_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
+    return list(types(attrs, dtypes)[0]) if any(dtypes) else dtypes
+
+
+@op(
+    "Custom",
+    inputs=_inputs,
+    outputs=_outputs,
+    aux=_aux,
+    fill=_fill,
+    shape=_shape,
+    fill_types=_fill_types,
+    dtype="any",
+)
+def custom(*data, op_type: str, _train: bool, _ctx: Any, **attrs: str):
+    """An operator that a user wrote in Python and registered with `mx.operator.register`."""
+    if not RUNNER:
+        raise MXNetError(f"Cannot find custom operator {op_type}: none is registered")
+    return RUNNER[0](data, {"op_type": op_type, **attrs}, _train, _ctx)

@@ -1,0 +1,295 @@
+"""Operators written in Python: `CustomOp`, its properties, and the older `NumpyOp` and `NDArrayOp`."""
+
+import collections
+import itertools
+import traceback
+
+import numpy as np
+import torch
+
+from ._core.errors import MXNetError
+from ._core.modes import MODES
+from ._ops import custom, registry
+from ._ops.dtypes import SCALAR, TORCH
+from .autograd import pause
+from .base import MXCallbackList, c_array, c_array_buf, c_str, check_call, ctypes2numpy_shared, py_str  # noqa: F401
+from .ndarray.ndarray import wrap
+from .util import is_np_array  # noqa: F401
+
+__all__ = [
+    "CustomOp", "CustomOpProp", "NDArrayOp", "NumpyOp", "OperatorArguments", "PythonOp",
+    "get_all_registered_operators", "get_operator_arguments", "register",
+]  # fmt: skip
+
+
+class CustomOp:
+    """The computation: subclass it and write `forward` and `backward`."""
+
+    def __init__(self):
+        pass
+
+    def forward(self, is_train, req, in_data, out_data, aux):
+        """Compute `out_data` from `in_data`, delivering each with `assign`."""
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        """Compute `in_grad`, delivering each with `assign`."""
+
+    def assign(self, dst, req, src):
+        """Put `src` into `dst` as `req` asks: not at all, written or added."""
+        if req in ("write", "inplace"):
+            dst[:] = src
+        elif req == "add":
+            dst[:] += src
+
+
+class CustomOpProp:
+    """What is known of a custom operator before it runs: names, shapes, types, and how to make it."""
+
+    def __init__(self, need_top_grad=True):
+        self.need_top_grad_ = need_top_grad
+
+    def infer_shape(self, in_shape):
+        """Shapes of the inputs, outputs and auxiliary states; all like the first input unless overridden."""
+        return in_shape, (in_shape[0],) * len(self.list_outputs()), ()
+
+    def infer_type(self, in_type):
+        """Types of the inputs, outputs and auxiliary states."""
+        return (
+            in_type,
+            [in_type[0]] * len(self.list_outputs()),
+            [in_type[0]] * len(self.list_auxiliary_states()),
+        )
+
+    def infer_storage_type(self, in_stype):
+        """Storage of the inputs, outputs and auxiliary states: dense."""
+        for i, stype in enumerate(in_stype):
+            if stype != "default":
+                raise MXNetError(f"Default infer_storage_type implementation doesn't allow non default stypes: found {stype} for input {i}")
+        return in_stype, ["default"] * len(self.list_outputs()), ["default"] * len(self.list_auxiliary_states())
+
+    def infer_storage_type_backward(self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
+        """Storage of everything that the backward pass sees: dense."""
+        return tuple(["default"] * len(s) for s in (ograd_stype, in_stype, out_stype, igrad_stype, aux_stype))
+
+    def list_outputs(self):
+        """Names of the outputs."""
+        return ["output"]
+
+    def list_arguments(self):
+        """Names of the inputs."""
+        return ["data"]
+
+    def list_auxiliary_states(self):
+        """Names of the auxiliary states."""
+        return []
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """What the backward pass reads."""
+        head = list(out_grad) if self.need_top_grad_ else []
+        return [*head, *in_data, *out_data]
+
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        """The operator for a context and these shapes and types."""
+        return CustomOp()
+
+
+def register(reg_name):
+    """A decorator that makes a `CustomOpProp` subclass usable as `op_type=reg_name`."""
+
+    def decorate(prop_cls):
+        custom.PROPERTIES[reg_name] = prop_cls
+        return prop_cls
+
+    return decorate
+
+
+# ---------------------------------------------------------------------- running a custom operator
+def _guarded(what, function, *args):
+    """User code runs unrecorded; whatever it raises reaches the caller as an MXNetError with the traceback."""
+    try:
+        with pause(train_mode=MODES.training):
+            function(*args)
+    except Exception as error:
+        raise MXNetError(f"Error in CustomOp.{what}: {traceback.format_exc()}") from error
+
+
+class _Custom(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, run, *tensors):
+        ctx.run = run
+        return run.forward(tensors)
+
+    @staticmethod
+    def backward(ctx, *heads):
+        return None, *ctx.run.backward(heads)
+
+
+class _Run:
+    """One call of a custom operator: its arrays, kept for the backward pass."""
+
+    def __init__(self, attrs, train, ctx):
+        self.prop, self.train, self.ctx = custom.properties(attrs), train, ctx
+        self.arguments = len(self.prop.list_arguments())
+
+    def forward(self, tensors):
+        arrays = [wrap(t.detach(), self.ctx) for t in tensors]
+        self.inputs, self.aux = arrays[: self.arguments], arrays[self.arguments :]
+        shapes = [list(a.shape) for a in self.inputs]
+        dtypes = [SCALAR[a._t.dtype] for a in self.inputs]
+        out_shapes = self.prop.infer_shape([list(s) for s in shapes])[1]
+        out_types = self.prop.infer_type(list(dtypes))[1]
+        device = tensors[0].device if tensors else None
+        self.operator = self.prop.create_operator(self.ctx, shapes, dtypes)
+        self.outputs = [
+            wrap(torch.zeros(tuple(s), dtype=TORCH[np.dtype(t).name], device=device), self.ctx)
+            for s, t in zip(out_shapes, out_types, strict=True)
+        ]
+        requests = ["write"] * len(self.outputs)
+        _guarded("forward", self.operator.forward, self.train, requests, self.inputs, self.outputs, self.aux)
+        return tuple(o._t for o in self.outputs)
+
+    def backward(self, heads):
+        grads = [wrap(torch.zeros_like(a._t), self.ctx) for a in self.inputs]
+        out_grad = [wrap(h.detach(), self.ctx) for h in heads]
+        outputs = [wrap(o._t.detach(), self.ctx) for o in self.outputs]
+        requests = ["write"] * len(grads)
+        _guarded("backward", self.operator.backward, requests, out_grad, self.inputs, outputs, grads, self.aux)
+        return (*(g._t if g._t.is_floating_point() else None for g in grads), *[None] * len(self.aux))
+
+
+def _run(tensors, attrs, train, ctx):
+    run = _Run(attrs, train, ctx)
+    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+        return _Custom.apply(run, *tensors)
+    return run.forward(tensors)
+
+
+custom.RUNNER[:] = [_run]
+
+
+# ---------------------------------------------------------------------- what is registered
+OperatorArguments = collections.namedtuple("OperatorArguments", ["narg", "names", "types"])
+
+
+def get_all_registered_operators():
+    """Names of all operators."""
+    return list(registry.load())
+
+
+def get_operator_arguments(op_name):
+    """How many arguments an operator takes, their names and types."""
+    operator = registry.find(op_name)
+    first = [operator.variadic] if operator.variadic else list(operator.inputs)
+    kind = "NDArray-or-Symbol[]" if operator.variadic else "NDArray-or-Symbol"
+    names = first + list(operator.attrs)
+    types = [kind] * len(first) + [a.describe().partition(" : ")[2] for a in operator.attrs.values()]
+    return OperatorArguments(len(names), names, types)
+
+
+# ---------------------------------------------------------------------- the older classes
+_SERIAL = itertools.count()
+
+
+class PythonOp:
+    """Base of the two older ways to write an operator; `get_symbol` turns it into a Custom operator."""
+
+    def __init__(self, need_top_grad=True):
+        self.need_top_grad_ = need_top_grad
+
+    def __call__(self, *args, **kwargs):
+        return self.get_symbol(*args, **kwargs)
+
+    def get_symbol(self, *args, **kwargs):
+        """A symbol that calls this operator."""
+        from . import symbol
+
+        name = f"_python_op{next(_SERIAL)}"
+        custom.PROPERTIES[name] = lambda: _OldProp(self)
+        return symbol.Custom(*args, op_type=name, **kwargs)
+
+    def forward(self, in_data, out_data):
+        """Copies the input unless overridden."""
+        out_data[0][:] = in_data[0]
+
+    def backward(self, out_grad, in_data, out_data, in_grad):
+        """All ones unless overridden."""
+        in_grad[0][:] = 1.0
+
+    def infer_shape(self, in_shape):
+        """Shapes of inputs and outputs."""
+        return in_shape, [in_shape[0]]
+
+    def list_outputs(self):
+        """Names of the outputs."""
+        return ["output"]
+
+    def list_arguments(self):
+        """Names of the inputs."""
+        return ["data"]
+
+    def need_top_grad(self):
+        """Does the backward pass read the head gradient?"""
+        return self.need_top_grad_
+
+    def _wrap(self, arrays):
+        return arrays
+
+
+class _OldProp(CustomOpProp):
+    def __init__(self, op):
+        super().__init__(op.need_top_grad())
+        self.op = op
+
+    def infer_shape(self, in_shape):
+        inputs, outputs = self.op.infer_shape(in_shape)
+        return inputs, outputs, []
+
+    def list_outputs(self):
+        return self.op.list_outputs()
+
+    def list_arguments(self):
+        return self.op.list_arguments()
+
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return _OldOp(self.op)
+
+
+class _OldOp(CustomOp):
+    def __init__(self, op):
+        super().__init__()
+        self.op = op
+
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self._deliver(out_data, lambda outs: self.op.forward(in_data=self.op._wrap(in_data), out_data=outs))
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        wrap_all = self.op._wrap
+        self._deliver(
+            in_grad,
+            lambda grads: self.op.backward(
+                out_grad=wrap_all(out_grad), in_data=wrap_all(in_data), out_data=wrap_all(out_data), in_grad=grads
+            ),
+        )
+
+    def _deliver(self, targets, compute):
+        buffers = self.op._wrap(targets)
+        compute(buffers)
+        for target, buffer in zip(targets, buffers, strict=True):
+            if buffer is not target:
+                target[:] = buffer
+
+
+class NumpyOp(PythonOp):
+    """The oldest way: forward and backward on NumPy arrays."""
+
+    def _wrap(self, arrays):
+        return [a.asnumpy() for a in arrays]
+
+
+class NDArrayOp(PythonOp):
+    """The second oldest way: forward and backward on NDArrays."""
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """What the backward pass reads."""
+        head = list(out_grad) if self.need_top_grad() else []
+        return [*head, *in_data, *out_data]
