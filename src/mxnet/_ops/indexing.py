@@ -95,7 +95,10 @@ def pick(data, index, *, axis: int | None = -1, keepdims: bool = False, mode: Li
     axis = real_axis(axis, data.dim())
     shape = [1 if i == axis else n for i, n in enumerate(data.shape)]
     if index.numel() != math.prod(shape):
-        raise MXNetError(f"pick along axis {axis} of {bracket(data.shape)} needs one index each, not {bracket(index.shape)}")
+        raise MXNetError(
+            f"pick along axis {axis} of {bracket(data.shape)} needs {math.prod(shape)} indices, "
+            f"not {bracket(index.shape)}"
+        )
     picked = data.gather(axis, within(index, data.shape[axis], mode).reshape(shape))
     return picked if keepdims or data.dim() == 1 else picked.squeeze(axis)
 

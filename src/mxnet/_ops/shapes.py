@@ -23,22 +23,17 @@ def bracket(shape: Sequence[int]) -> str:
 
 def merge(shapes: Sequence[Shape | None]) -> Shape | None:
     """What is known about one shape from several partial views of it; a size of 0 is unknown."""
-    result: list[int] | None = None
+    result: Shape | None = None
     for shape in shapes:
-        if not shape:
-            continue
-        if result is None:
-            result = list(shape)
-        elif len(result) != len(shape):
-            raise MXNetError(f"Incompatible attr in node  at 1-th input: expected {bracket(result)}, got {bracket(shape)}")
+        if not shape or result is None:
+            result = shape or result
+        elif len(result) != len(shape) or any(a and b and a != b for a, b in zip(result, shape, strict=True)):
+            raise MXNetError(
+                f"Incompatible attr in node  at 1-th input: expected {bracket(result)}, got {bracket(shape)}"
+            )
         else:
-            for i, size in enumerate(shape):
-                if size and result[i] and size != result[i]:
-                    raise MXNetError(
-                        f"Incompatible attr in node  at 1-th input: expected {bracket(result)}, got {bracket(shape)}"
-                    )
-                result[i] = result[i] or size
-    return None if result is None else tuple(result)
+            result = tuple(a or b for a, b in zip(result, shape, strict=True))
+    return result
 
 
 def fill_same(attrs: Attrs, shapes: Shapes) -> Shapes:
