@@ -1,7 +1,172 @@
 """Binding a symbol to arrays: `bind`, `simple_bind`, `eval`, and the hooks for other backends."""
 
+import warnings
+
+from .._core.dtypes import dtype_name
+from .._core.errors import MXNetError
+from .._graph.infer import shape_facts, type_facts
+from .._graph.node import auxiliary, walk
+from ..context import Context, current_context
+
+REQUESTS = ("null", "write", "add")
+_ONE_CONTEXT = (
+    "bind takes one context, got {}; to train on several devices give the list to mx.mod.Module(context=[...]), "
+    "to place parts of one network on several devices use AttrScope(ctx_group=...) with group2ctx"
+)
+
 
 class Binding:
     """Methods of a symbol that make executors."""
 
     __slots__ = ()
+
+    def bind(
+        self, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None
+    ):
+        """An executor on the given arrays: a list in the order of `list_arguments()`, or a dict by name."""
+        ctx = _one_context(ctx)
+        names = self.list_arguments()
+        arrays = _arrays("args", args, names, False)
+        grads = [None] * len(names) if args_grad is None else _arrays("args_grad", args_grad, names, True)
+        states = _arrays("aux_states", aux_states or [], self.list_auxiliary_states(), False)
+        reqs = requests(grad_req, names)
+        self._check_bound(arrays, states)
+        return _executor(self, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
+
+    def _check_bound(self, args, states):
+        """Arrays must fit the graph and each other, in shape and dtype."""
+        nodes = walk(self._entries)
+        changed = auxiliary(nodes)
+        variables = [n for n in nodes if n.op is None]
+        rest, held = iter(args), iter(states)
+        by_name = {n.name: next(held) if id(n) in changed else next(rest) for n in variables}
+        shape_facts(self._entries, {name: a.shape for name, a in by_name.items()})
+        type_facts(self._entries, {name: dtype_name(a.dtype) for name, a in by_name.items()})
+
+    def simple_bind(
+        self,
+        ctx,
+        grad_req="write",
+        type_dict=None,
+        stype_dict=None,
+        group2ctx=None,
+        shared_arg_names=None,
+        shared_exec=None,
+        shared_buffer=None,
+        **kwargs,
+    ):
+        """An executor on new arrays; keyword arguments give the shapes that cannot be deduced."""
+        from ._allocate import Allocation
+
+        ctx = _one_context(ctx)
+        try:
+            plan = Allocation(self, ctx, group2ctx, kwargs, type_dict, stype_dict)
+        except MXNetError as error:
+            given = "".join(f"{key}: {value}\n" for key, value in kwargs.items())
+            raise RuntimeError(f"simple_bind error. Arguments:\n{given}{error}") from error
+        names = self.list_arguments()
+        reqs = requests(grad_req, names)
+        if shared_arg_names is not None and not isinstance(shared_arg_names, list):
+            raise ValueError("shared_arg_names in simple_bind must be a list or None")
+        if shared_buffer is not None and not isinstance(shared_buffer, dict):
+            raise ValueError("shared_buffer in simple_bind must be dict or None")
+        arrays, grads, states = plan.arrays(reqs, shared_arg_names or [], shared_exec, shared_buffer)
+        return _executor(self, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
+
+    def eval(self, ctx=None, **kwargs):
+        """The outputs for arrays given by name."""
+        return self.bind(current_context() if ctx is None else ctx, kwargs).forward()
+
+    def gradient(self, wrt):
+        """MXNet declares this and never had it; use `bind` and `backward`."""
+        raise MXNetError("Symbol.gradient is not implemented by MXNet 1.x; bind the symbol and call Executor.backward")
+
+    def get_backend_symbol(self, backend):
+        """The symbol prepared for a backend; torch runs the graph as it is."""
+        return _backend(self, backend)
+
+    def optimize_for(
+        self,
+        backend,
+        args=None,
+        aux=None,
+        ctx=None,
+        shape_dict=None,
+        type_dict=None,
+        stype_dict=None,
+        skip_infer=False,
+        **kwargs,
+    ):
+        """The symbol prepared for a backend; torch runs the graph as it is, so no argument changes."""
+        assert isinstance(backend, str)
+        assert args is None or isinstance(args, dict)
+        assert aux is None or isinstance(aux, dict)
+        for shape in (shape_dict or {}).values():
+            if not isinstance(shape, (tuple, list)):
+                raise ValueError(f"{shape} has to be a tuple or list.")
+        return _backend(self, backend)
+
+
+BACKENDS = ("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "TensorRT", "default", "default_v2", "inductor")
+
+
+def _backend(symbol, backend):
+    if backend not in BACKENDS:
+        warnings.warn(
+            f"backend {backend!r} is not known here; the graph runs on PyTorch unchanged", stacklevel=3
+        )
+    return symbol.__copy__()
+
+
+def _one_context(ctx):
+    if isinstance(ctx, (list, tuple)):
+        raise TypeError(_ONE_CONTEXT.format(list(ctx)))
+    if not isinstance(ctx, Context):
+        raise TypeError("Context type error")
+    return ctx
+
+
+def requests(grad_req, names):
+    """What to do with each argument's gradient: one word for all, a list, or a dict (absent: nothing)."""
+    if isinstance(grad_req, str):
+        reqs = [grad_req] * len(names)
+    elif isinstance(grad_req, dict):
+        reqs = [grad_req.get(name, "null") for name in names]
+    elif grad_req is None:
+        reqs = ["write"] * len(names)
+    else:
+        reqs = list(grad_req)
+    if not set(reqs) <= set(REQUESTS):
+        raise ValueError(f"grad_req must be in {REQUESTS}, got {sorted(set(reqs) - set(REQUESTS))}")
+    if len(reqs) != len(names):
+        raise ValueError(f"grad_req has {len(reqs)} entries for {len(names)} arguments")
+    return reqs
+
+
+def _arrays(what, given, names, allow_missing):
+    """Arrays in the order of `names`, from a list or from a dict by name."""
+    from ..ndarray import NDArray
+
+    wrong = TypeError("Only accept list of NDArrays or dict of str to NDArray")
+    if isinstance(given, (list, tuple)):
+        if len(given) != len(names):
+            raise ValueError(f"Length of {what} does not match the number of arguments")
+        arrays = list(given)
+    elif isinstance(given, dict):
+        missing = [name for name in names if name not in given]
+        if missing and not allow_missing:
+            raise ValueError(f"key `{missing[0]}` is missing in `{what}`")
+        arrays = [given.get(name) for name in names]
+    else:
+        raise wrong
+    if any(not isinstance(a, NDArray) for a in arrays if a is not None or not allow_missing):
+        raise wrong
+    return arrays
+
+
+def _executor(symbol, ctx, grad_req, group2ctx, args, grads, reqs, states):
+    from ..executor import Bound, Executor
+
+    return Executor(Bound(args, grads, reqs, states), symbol, ctx, grad_req, group2ctx)
+
+

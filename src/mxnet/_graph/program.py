@@ -1,0 +1,106 @@
+"""A graph made ready to run: code for training and for inference, made when first needed, and where each node runs."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+
+from .._core.attrs import literal
+from .._core.errors import MXNetError
+from ..context import Context
+from .infer import Facts, shape_facts, type_facts
+from .lower import Lowered, Place, lower, unsized
+from .node import Entry, Node, auxiliary, walk
+
+# What operators raise when they are given something they cannot work with.
+FAILURES = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError)
+# Outputs of these operators are losses: their gradient does not depend on what follows.
+LOSSES = frozenset(
+    (
+        "SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput SVMOutput MakeLoss make_loss "
+        "BlockGrad stop_gradient Softmax"
+    ).split()
+)
+
+
+def placement(heads: Iterable[Entry], ctx: Context, groups: dict[str, Context] | None) -> Place:
+    """Where each node runs: its `ctx_group` says, else its inputs' place, else its users', else `ctx`."""
+    if not groups:
+        return lambda node: ctx
+    nodes = walk(heads)
+    places: dict[int, Context] = {}
+    for node in nodes:
+        group = groups.get(node.attrs.get("__ctx_group__", ""))
+        if group is None:
+            group = next((places[id(e.node)] for e in node.inputs if id(e.node) in places), None)
+        if group is not None:
+            places[id(node)] = group
+    for node in reversed(nodes):
+        where = places.setdefault(id(node), ctx) if node.op is not None else places.get(id(node))
+        for entry in node.inputs if where is not None else ():
+            places.setdefault(id(entry.node), where)  # type: ignore[arg-type]
+    return lambda node: places.get(id(node), ctx)
+
+
+def mirrored(nodes: Iterable[Node]) -> bool:
+    """Shall activations be computed again in the backward pass instead of kept?"""
+    if literal(os.environ.get("MXNET_BACKWARD_DO_MIRROR") or "0"):
+        return True
+    return any(literal(n.attrs.get("__force_mirroring__", "0")) for n in nodes)
+
+
+class Program:
+    """The graph below `heads`, placed, as runnable code; inputs come in the order of `list_inputs()`."""
+
+    def __init__(self, heads: Iterable[Entry], place: Place | Context) -> None:
+        self.heads = list(heads)
+        self.place: Place = (lambda node: place) if isinstance(place, Context) else place
+        self.nodes = walk(self.heads)
+        self.variables = [n for n in self.nodes if n.op is None]
+        changed = auxiliary(self.nodes)
+        self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
+        self.unsized = unsized(self.nodes)
+        self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
+        self._checked: set[Any] = set()
+
+    def code(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
+        """The code for a mode, with the random streams it draws from."""
+        key = (train, tuple(t.shape for t in tensors)) if self.unsized else train
+        made = self._codes.get(key)
+        if made is None:
+            made = self._codes[key] = self._make(train, tensors)
+        return made
+
+    def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
+        shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
+        mirror = train and mirrored(self.nodes)
+        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror)
+        return lowered, [_stream(ctx) for ctx in lowered.streams]
+
+    def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
+        """The heads' values; torch's grad mode decides if they can be differentiated."""
+        lowered, streams = self.code(train, tensors)
+        try:
+            return lowered.run(*tensors, *streams)
+        except MXNetError:
+            raise
+        except FAILURES as error:
+            raise lowered.explain([*tensors, *streams], error) from error
+
+    def shapes(self, given: Sequence[tuple[int, ...]]) -> Facts:
+        """All shapes of the graph for inputs of these shapes."""
+        names = {n.name: s for n, s in zip(self.variables, given, strict=True)}
+        return shape_facts(self.heads, names)
+
+    def check_types(self, types: tuple[str, ...]) -> None:
+        """Refuse inputs whose dtypes do not fit together; each combination is looked at once."""
+        if types not in self._checked:
+            type_facts(self.heads, {n.name: t for n, t in zip(self.variables, types, strict=True)})
+            self._checked.add(types)
+
+
+def _stream(ctx: Context) -> Any:
+    from .._core.streams import stream
+
+    return stream(ctx.device_typeid, ctx.device_id)

@@ -1,0 +1,366 @@
+"""`Executor`: a symbol bound to arrays, run forwards and backwards."""
+
+import numpy as np
+import torch
+
+from ._core.errors import MXNetError
+from ._graph.infer import shape_facts
+from ._graph.node import walk
+from ._graph.program import LOSSES, Program, placement
+from ._graph.watch import values
+from ._ops.infer import known
+from .context import Context
+from .ndarray.cached_op import unshared
+from .ndarray.ndarray import NDArray, wrap
+
+__all__ = ["Executor"]
+
+_backward = torch.autograd.Variable._execution_engine.run_backward
+_HEAD_NEEDED = (
+    "Because the last operator is not Loss function, head_gradient is required when calling backward. "
+    "If you are attempting to minimize the output as an objective, please modify your network and pass it through the "
+    "make_loss symbol."
+)
+
+
+class Bound:
+    """What an executor is bound to: arrays for arguments, gradients and states, and a request per argument."""
+
+    def __init__(self, args, grads, reqs, states, base=None):
+        self.args, self.grads, self.reqs, self.states = args, grads, reqs, states
+        self.base = base  # the executor whose memory this one shares
+
+
+class Executor:
+    """Runs a bound symbol. Made by `Symbol.bind` and `Symbol.simple_bind`."""
+
+    def __init__(self, handle, symbol, ctx, grad_req, group2ctx):
+        self.handle = handle
+        self._symbol = symbol
+        self._ctx = Context(ctx)
+        self._grad_req = grad_req
+        self._group2ctx = dict(group2ctx) if group2ctx else None
+        self.arg_arrays, self.aux_arrays = handle.args, handle.states
+        self.grad_arrays = handle.grads
+        self._monitor_callback = self._monitor_all = None
+        self._outputs = None
+        self._tape = None  # (outputs, leaves) of a forward that can be differentiated
+        self._ran = False  # the mode of the last forward
+        self._leaves = {}  # position -> (tensor of the argument, the leaf made from it)
+        self._dicts = {}
+        self._program = self._prepare()
+
+    def _prepare(self):
+        place = placement(self._symbol._entries, self._ctx, self._group2ctx)
+        base = self.handle.base
+        if base is not None and not base._program.unsized and not self._group2ctx and base._ctx is self._ctx:
+            program = base._program
+        else:
+            program = Program(self._symbol._entries, place)
+        states = set(program.states)
+        order = [i for i in range(len(program.variables)) if i not in states]
+        self._arrays = [None] * len(program.variables)
+        for i, array in zip(order, self.arg_arrays, strict=True):
+            self._arrays[i] = array
+        for i, array in zip(program.states, self.aux_arrays, strict=True):
+            self._arrays[i] = array
+        reqs, grads = self.handle.reqs, self.grad_arrays
+        self._wanted = [
+            (place_in_code, arg)
+            for arg, place_in_code in enumerate(order)
+            if grads[arg] is not None and reqs[arg] != "null" and _differentiable(self.arg_arrays[arg])
+        ]
+        return program
+
+    # running
+
+    def forward(self, is_train=False, **kwargs):
+        """Compute the outputs; keyword arguments are copied into the bound arguments first."""
+        if kwargs:
+            self._feed(kwargs)
+        train = bool(is_train)
+        self._tape = None
+        if self._monitor_callback is not None:
+            self._monitor(train)
+        tensors = [array._t for array in self._arrays]
+        record = train and bool(self._wanted)
+        self._deliver(self._run(tensors, train, record), tensors)
+        self._ran = train
+        return self.outputs
+
+    def _feed(self, given):
+        arguments = self.arg_dict
+        for name, array in given.items():
+            if not isinstance(array, (NDArray, np.ndarray)):
+                raise ValueError("only accept keyword argument of NDArrays and numpy.ndarray")
+            if name not in arguments:
+                raise TypeError(f"Unknown argument {name}")
+            if arguments[name].shape != array.shape:
+                raise ValueError(
+                    f"Shape not match! Argument {name}, need: {arguments[name].shape}, received: {array.shape}"
+                )
+            arguments[name][:] = array
+
+    def _run(self, tensors, train, record):
+        """The heads' tensors; with `record`, leaves stand in for the arguments whose gradients are wanted."""
+        before = torch.is_grad_enabled()
+        leaves = self._stand_in(tensors) if record else None
+        torch._C._set_grad_enabled(record)
+        try:
+            outputs = self._program.run(tensors, train)
+        finally:
+            torch._C._set_grad_enabled(before)
+        if record:
+            self._tape = outputs, leaves
+        return outputs
+
+    def _stand_in(self, tensors):
+        """Put differentiable aliases of the arguments into `tensors`; an alias serves as long as its tensor does."""
+        leaves = []
+        for place, tensor in enumerate(tensors):
+            if tensor.requires_grad:
+                tensors[place] = tensor.detach()
+        for place, _ in self._wanted:
+            tensor = self._arrays[place]._t
+            known_tensor, leaf = self._leaves.get(place, (None, None))
+            if known_tensor is not tensor:
+                leaf = tensor.detach().requires_grad_()
+                self._leaves[place] = (tensor, leaf)
+            tensors[place] = leaf
+            leaves.append(leaf)
+        return leaves
+
+    def _deliver(self, outputs, tensors):
+        """Show the results in the output arrays, which stay the same objects from run to run."""
+        fresh = [t.detach() if t.requires_grad else t for t in unshared(outputs, tensors)]
+        if self._outputs is None:
+            places = [self._program.place(e.node) for e in self._program.heads]
+            self._outputs = [wrap(t, ctx) for t, ctx in zip(fresh, places, strict=True)]
+            self._share(fresh)
+            return
+        for array, tensor in zip(self._outputs, fresh, strict=True):
+            array._t = tensor
+
+    def _share(self, fresh):
+        """A reshaped executor computes into the memory of the one it came from, until that one runs itself."""
+        base = self.handle.base
+        if base is None or base._outputs is not None:
+            return
+        for mine, theirs, tensor in zip(self._outputs, base.outputs, fresh, strict=True):
+            memory = theirs._t
+            if tensor.numel() <= memory.numel() and tensor.dtype is memory.dtype:
+                mine._t = memory.view(-1)[: tensor.numel()].view(tensor.shape)
+                mine._t.copy_(tensor)
+
+    def backward(self, out_grads=None, is_train=True):
+        """Compute the gradients of the bound arguments from the gradients of the outputs."""
+        heads = self._head_gradients(out_grads)
+        if not self._wanted:
+            return
+        if self._tape is None:
+            self._run([array._t for array in self._arrays], self._ran, True)
+        outputs, leaves = self._tape
+        self._tape = None
+        roots, seeds = self._seeds(outputs, heads)
+        if roots:
+            gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
+        else:
+            gradients = [None] * len(leaves)
+        for (_, arg), leaf, gradient in zip(self._wanted, leaves, gradients, strict=True):
+            self._store(arg, leaf, gradient)
+
+    def _head_gradients(self, out_grads):
+        if out_grads is None:
+            return []
+        if isinstance(out_grads, NDArray):
+            return [out_grads]
+        if isinstance(out_grads, dict):
+            return [out_grads[name] for name in self._symbol.list_outputs()]
+        for gradient in out_grads:
+            if not isinstance(gradient, NDArray):
+                raise TypeError("inputs must be NDArray")
+        return list(out_grads)
+
+    def _seeds(self, outputs, heads):
+        """Which outputs to start from and with what; losses start by themselves."""
+        roots, seeds = [], []
+        for i, (tensor, entry) in enumerate(zip(outputs, self._program.heads, strict=True)):
+            if not tensor.requires_grad:
+                continue
+            if i < len(heads):
+                seed = heads[i]._t
+                if seed.shape != tensor.shape:
+                    raise MXNetError(
+                        f"the gradient of output {i} must have the output's shape {tuple(tensor.shape)}, "
+                        f"got {tuple(seed.shape)}"
+                    )
+                seed = seed.detach().to(tensor.device, tensor.dtype)
+            elif _is_loss(entry.node):
+                seed = torch.ones_like(tensor)
+            else:
+                raise MXNetError(_HEAD_NEEDED)
+            roots.append(tensor)
+            seeds.append(seed)
+        return roots, seeds
+
+    def _store(self, arg, leaf, gradient):
+        target = self.grad_arrays[arg]
+        if gradient is None:
+            if self.handle.reqs[arg] == "write":
+                target[:] = 0
+            return
+        if getattr(target, "stype", "default") != "default":
+            _store_sparse(target, gradient, self.handle.reqs[arg])
+            return
+        memory = target._t
+        if self.handle.reqs[arg] == "add":
+            memory.add_(gradient)
+        elif memory._is_view() or memory.dtype is not gradient.dtype or memory.shape != gradient.shape:
+            memory.copy_(gradient.view(memory.shape))
+        else:
+            target._t = gradient if gradient.is_contiguous() else gradient.contiguous()
+
+    # watching
+
+    def set_monitor_callback(self, callback, monitor_all=False):
+        """Call `callback(name, array)` with every operator's outputs at each forward; `monitor_all`: inputs, too."""
+        self._monitor_callback, self._monitor_all = callback, monitor_all
+
+    def _monitor(self, train):
+        tensors = [array._t for array in self._arrays]
+        for name, _, value in values(self._program, tensors, train, self._monitor_all):
+            self._monitor_callback(name, wrap(value, self._ctx))
+
+    # what it is bound to
+
+    @property
+    def outputs(self):
+        """The output arrays; zeros before the first forward."""
+        if self._outputs is None:
+            return self._blank_outputs()
+        return self._outputs
+
+    def _blank_outputs(self):
+        blank = self._dicts.get("blank")
+        if blank is None:
+            facts = self._program.shapes([a.shape for a in self._arrays])
+            places = [self._program.place(e.node) for e in self._program.heads]
+            shapes = [facts.of(e) for e in self._program.heads]
+            blank = [wrap(torch.zeros(s if known(s) else (0,)), p) for s, p in zip(shapes, places, strict=True)]
+            self._dicts["blank"] = blank
+        return blank
+
+    def _named(self, kind, names, arrays):
+        if kind not in self._dicts:
+            if len(set(names)) != len(names):
+                raise ValueError(f"Duplicate names detected, {names}")
+            self._dicts[kind] = dict(zip(names, arrays, strict=True))
+        return self._dicts[kind]
+
+    @property
+    def arg_dict(self):
+        """Arguments by name."""
+        return self._named("arg", self._symbol.list_arguments(), self.arg_arrays)
+
+    @property
+    def grad_dict(self):
+        """Gradients by the name of their argument."""
+        return self._named("grad", self._symbol.list_arguments(), self.grad_arrays)
+
+    @property
+    def aux_dict(self):
+        """Auxiliary states by name."""
+        return self._named("aux", self._symbol.list_auxiliary_states(), self.aux_arrays)
+
+    @property
+    def output_dict(self):
+        """Outputs by name."""
+        return dict(zip(self._symbol.list_outputs(), self.outputs, strict=True))
+
+    def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
+        """Copy arrays into the bound arguments and states of the same names."""
+        groups = ((arg_params, self.arg_dict, '"{}" that is not in the arguments'),)
+        if aux_params is not None:
+            groups += ((aux_params, self.aux_dict, "{} that is not in the auxiliary states"),)
+        for params, bound, complaint in groups:
+            for name, array in params.items():
+                if name in bound:
+                    array.astype(bound[name].dtype).copyto(bound[name])
+                elif not allow_extra_params:
+                    raise ValueError("Find name " + complaint.format(name))
+
+    def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
+        """An executor for other input shapes that shares memory with this one wherever that is possible."""
+        entries = self._symbol._entries
+        given = {name: shape for name, shape in kwargs.items() if isinstance(shape, tuple)}
+        facts = shape_facts(entries, given, strict=False)
+        variables = {n.name: facts.values.get((id(n), 0)) for n in walk(entries) if n.op is None}
+        args, grads, states = [], [], []
+        for name, array, grad in zip(self._symbol.list_arguments(), self.arg_arrays, self.grad_arrays, strict=True):
+            shape = variables[name] if known(variables[name]) else array.shape
+            if not (partial_shaping or name in given or shape == array.shape):
+                raise MXNetError(
+                    f"Shape of unspecifie arg: {name} changed. This can cause the new executor to not share parameters "
+                    "with the old one. Please check for error in the network. If this is intended, set "
+                    "partial_shaping=True to suppress this warning."
+                )
+            args.append(_resized(array, shape, allow_up_sizing, name))
+            grads.append(None if grad is None else _resized(grad, shape, allow_up_sizing, name))
+        for name, array in zip(self._symbol.list_auxiliary_states(), self.aux_arrays, strict=True):
+            shape = variables[name] if known(variables[name]) else array.shape
+            if shape != array.shape and not partial_shaping:
+                raise MXNetError(
+                    f"Shape of unspecifie aux: {name} changed. If this is intended, set partial_shaping=True to "
+                    "suppress this warning."
+                )
+            states.append(_resized(array, shape, allow_up_sizing, name))
+        bound = Bound(args, grads, self.handle.reqs, states, base=self)
+        new = Executor(bound, self._symbol, self._ctx, self._grad_req, self._group2ctx)
+        if self._monitor_callback is not None:
+            new.set_monitor_callback(self._monitor_callback, self._monitor_all)
+        return new
+
+    def debug_str(self):
+        """The graph as text, then the memory its arrays take."""
+        arrays = [a for a in (*self.arg_arrays, *self.grad_arrays, *self.aux_arrays, *self.outputs) if a is not None]
+        size = sum(a._t.numel() * a._t.element_size() for a in arrays)
+        return f"{self._symbol.debug_str()}Total {size / 2**20:.6g} MB allocated\nTotal 0 TempSpace resource requested\n"
+
+    def get_optimized_symbol(self):
+        """The symbol that runs."""
+        return self._symbol
+
+
+def _differentiable(array):
+    return array._t.is_floating_point()
+
+
+def _is_loss(node):
+    if node.op is None:
+        return False
+    return node.op.name in LOSSES or node.attrs.get("__loss__") == "1"
+
+
+def _resized(array, shape, allow_up_sizing, name):
+    """The same memory under another shape; new memory if more is needed."""
+    if shape == array.shape:
+        return array
+    count = int(np.prod(shape))
+    tensor = array._t.detach()
+    if count > tensor.numel():
+        if not allow_up_sizing:
+            raise MXNetError(
+                f"New shape of arg: {name} is larger than original. First making a big executor and then down sizing it "
+                "is more efficient than the reverse. If you really want to up size, set allow_up_sizing=True to enable "
+                "allocation of new arrays."
+            )
+        return wrap(torch.zeros(shape, dtype=tensor.dtype, device=tensor.device), array.context)
+    return wrap(tensor.contiguous().view(-1)[:count].view(shape), array.context)
+
+
+def _store_sparse(target, gradient, req):
+    """Deliver a dense gradient into an array of sparse storage."""
+    dense = wrap(gradient, target.context)
+    if req == "add":
+        dense = dense + target.tostype("default")
+    dense.tostype(target.stype).copyto(target)

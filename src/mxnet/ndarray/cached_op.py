@@ -1,0 +1,116 @@
+"""`CachedOp`: a graph called like a function of arrays; what Gluon's `hybridize` runs."""
+
+import torch
+
+from .._core.errors import MXNetError
+from .._core.modes import MODES
+from .._graph.program import Program
+from .._ops.dtypes import NAME
+from ..context import current_context
+from .invoke import graph_tensor, own, write
+from .ndarray import NDArray
+
+__all__ = ["CachedOp"]
+
+_new = NDArray.__new__
+
+
+def unshared(results, inputs):
+    """Results in memory of their own: none may share it with an input or with another result."""
+    plain = True
+    for t in results:
+        if t._is_view():
+            plain = False
+    if plain and set(map(id, results)).isdisjoint(map(id, inputs)) and len(set(map(id, results))) == len(results):
+        return results
+    seen, fresh = list(inputs), []
+    for t in results:
+        t = own(t, seen)
+        seen.append(t)
+        fresh.append(t)
+    return fresh
+
+
+class CachedOp:
+    """Runs `sym` on arrays given in the order of `sym.list_inputs()`; it is lowered once per context and mode."""
+
+    def __init__(self, sym, flags=(), thread_safe=False):
+        self.symbol = sym
+        self.flags = dict(flags)
+        self.is_np_sym = type(sym).__name__ == "_Symbol"
+        self._inputs = sym.list_inputs()
+        self._programs = {}
+        self._types = set()
+        self._monitor = None
+
+    def __call__(self, *args, out=None, default_ctx=None):
+        count = len(args)
+        if count != len(self._inputs):
+            raise MXNetError(f"CachedOp takes {len(self._inputs)} inputs ({', '.join(self._inputs)}), got {count}")
+        ctx = args[0]._ctx if count else default_ctx or current_context()
+        program = self._programs.get(ctx)
+        if program is None:
+            program = self._programs[ctx] = Program(self.symbol._entries, ctx)
+        recording = MODES.recording
+        tensors = [graph_tensor(a) for a in args] if recording else [a._t for a in args]
+        types = tuple([t.dtype for t in tensors])
+        if types not in self._types:
+            self._check(program, args, types)
+        for i in program.states:
+            tensors[i] = args[i]._t.data
+        results = self._run(program, tensors, recording)
+        if self._monitor is not None:
+            self._watch(program, tensors)
+        return self._wrap(unshared(results, tensors), ctx, recording, out, args)
+
+    def _run(self, program, tensors, recording):
+        before = torch.is_grad_enabled()
+        if before is recording:
+            return program.run(tensors, MODES.training)
+        torch._C._set_grad_enabled(recording)
+        try:
+            return program.run(tensors, MODES.training)
+        finally:
+            torch._C._set_grad_enabled(before)
+
+    def _check(self, program, args, types):
+        """Look once at every new combination of dtypes, and at where the arrays are."""
+        for name, array in zip(self._inputs, args, strict=True):
+            if not isinstance(array, NDArray):
+                raise TypeError(f"CachedOp input {name} must be an NDArray, got {type(array)}")
+        kinds = {a._ctx.device_type for a in args}
+        if len(kinds) > 1 or ("gpu" in kinds and len({a._ctx for a in args}) > 1):
+            where = ", ".join(sorted({str(a._ctx) for a in args}))
+            raise MXNetError(f"CachedOp requires all inputs to live on the same context, got {where}")
+        program.check_types(tuple(NAME[t] for t in types))
+        self._types.add(types)
+
+    def _wrap(self, results, ctx, recording, out, args):
+        if out is not None:
+            targets = out if isinstance(out, (list, tuple)) else [out]
+            for target, result in zip(targets, results, strict=True):
+                write(target, result, recording, "CachedOp")
+            return out
+        mark = MODES.epoch if recording else None
+        kind = type(args[0]) if self.is_np_sym and args else NDArray
+        arrays = []
+        for t in results:
+            a = _new(kind)
+            a._t = t
+            a._ctx = ctx
+            a._ag = mark if t.requires_grad else None
+            arrays.append(a)
+        return arrays[0] if len(arrays) == 1 else arrays
+
+    def register_op_hook(self, callback, monitor_all=False):
+        """Call `callback(name, operator, array)` with every operator's outputs at each run; `monitor_all`: inputs, too."""
+        self._monitor = callback, monitor_all
+
+    def _watch(self, program, tensors):
+        from .._graph.watch import values
+
+        callback, everything = self._monitor
+        for name, operator, tensor in values(program, tensors, MODES.training, everything):
+            a = _new(NDArray)
+            a._t, a._ctx, a._ag = tensor, program.place(program.heads[0].node), None
+            callback(name, operator, a)

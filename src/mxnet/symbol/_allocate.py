@@ -1,0 +1,109 @@
+"""Memory for `simple_bind`: shapes and dtypes deduced, arrays made or shared with another executor."""
+
+from math import prod
+
+import torch
+
+from .._core.dtypes import dtype_name
+from .._core.errors import MXNetError
+from .._graph.infer import shape_facts, type_facts
+from .._graph.node import auxiliary
+from .._graph.program import placement
+from .._ops.device import torch_device
+from .._ops.dtypes import torch_dtype
+from .._ops.infer import known
+
+
+class Allocation:
+    """What arrays a symbol needs: name, shape, dtype, context of every variable."""
+
+    def __init__(self, symbol, ctx, group2ctx, shapes, types, stypes):
+        self.symbol, self.stypes = symbol, stypes or {}
+        given = {name: shape for name, shape in shapes.items() if isinstance(shape, tuple)}
+        facts = shape_facts(symbol._entries, given, strict=False)
+        self.variables = [n for n in facts.nodes if n.op is None]
+        self.states = auxiliary(facts.nodes)
+        self.place = placement(symbol._entries, ctx, group2ctx)
+        self.shapes = {id(n): facts.values.get((id(n), 0)) for n in self.variables}
+        self._complete()
+        self.types = self._types(types or {}, facts)
+
+    def _complete(self):
+        unknown = [n for n in self.variables if not known(self.shapes[id(n)])]
+        if unknown:
+            listed = "".join(f"{n.name}: {_text(self.shapes[id(n)])}, " for n in unknown)
+            raise MXNetError(
+                "InferShape pass cannot decide shapes for the following arguments (-1 means unknown dimensions). "
+                f"Please consider providing them as inputs:\n{listed}"
+            )
+
+    def _types(self, given, shapes):
+        names = {n.name for n in self.variables}
+        types = {name: dtype_name(t) for name, t in given.items() if name in names}
+        facts = type_facts(self.symbol._entries, types, shapes=shapes)
+        for node in self.variables:
+            if facts.values.get((id(node), 0)) is None:
+                types[node.name] = "float32"
+                facts = type_facts(self.symbol._entries, types, shapes=shapes)
+        return {id(n): facts.values[(id(n), 0)] for n in self.variables}
+
+    def arrays(self, reqs, shared_names, shared_exec, buffer):
+        """Arguments, gradients and states, in the symbol's order."""
+        args, grads, states = [], [], []
+        remaining = iter(reqs)
+        for node in self.variables:
+            if id(node) in self.states:
+                states.append(self._state(node, shared_exec))
+                continue
+            wanted = next(remaining) != "null"
+            shared = shared_exec is not None and node.name in shared_names and node.name in shared_exec.arg_dict
+            if shared:
+                array, grad = shared_exec.arg_dict[node.name], shared_exec.grad_dict[node.name]
+                self._fits(node, array)
+                args.append(array)
+                grads.append((grad if grad is not None else self._new(node)) if wanted else None)
+            else:
+                pooled = buffer if node.name not in shared_names else None
+                args.append(self._pooled(node, pooled, node.name))
+                grads.append(self._pooled(node, pooled, f"grad of {node.name}") if wanted else None)
+        return args, grads, states
+
+    def _state(self, node, shared_exec):
+        old = shared_exec.aux_dict.get(node.name) if shared_exec is not None else None
+        return old if old is not None and old.shape == self.shapes[id(node)] else self._new(node)
+
+    def _fits(self, node, array):
+        if array.shape != self.shapes[id(node)]:
+            raise MXNetError(
+                f"Shape of shared argument {node.name} must be {array.shape}, as in the shared executor, "
+                f"got {self.shapes[id(node)]}"
+            )
+
+    def _pooled(self, node, buffer, key):
+        """An array out of the shared buffer, if it has a large enough one of that name."""
+        from ..ndarray.ndarray import wrap
+
+        if buffer is None:
+            return self._new(node)
+        shape, ctx = self.shapes[id(node)], self.place(node)
+        old = buffer.get(key)
+        dtype = torch_dtype(self.types[id(node)])
+        if old is None or old._t.dtype is not dtype or old.size < prod(shape) or old.context != ctx:
+            buffer[key] = old = self._new(node)
+        return old if old.shape == shape else wrap(old._t.view(-1)[: prod(shape)].view(shape), ctx)
+
+    def _new(self, node):
+        from ..ndarray.ndarray import wrap
+
+        ctx = self.place(node)
+        stype = self.stypes.get(node.name) or {"1": "row_sparse", "2": "csr"}.get(node.attrs.get("__storage_type__", ""))
+        dtype = torch_dtype(self.types[id(node)])
+        if stype not in (None, "default"):
+            from ..ndarray import sparse
+
+            return sparse.zeros(stype, self.shapes[id(node)], ctx=ctx, dtype=self.types[id(node)])
+        return wrap(torch.zeros(self.shapes[id(node)], dtype=dtype, device=torch_device(ctx)), ctx)
+
+
+def _text(shape):
+    return "None" if shape is None else "[" + ",".join(str(s or -1) for s in shape) + "]"
