@@ -201,9 +201,12 @@ _GUARD = threading.Lock()
 _SEED = 0
 
 
-def stream(device_type: str = "cpu", device_id: int = 0) -> Stream:
-    """The stream of a device; `cpu`, `cpu_pinned` and `cpu_shared` of any number are one device."""
-    key = ("cpu", 0) if device_type.startswith("cpu") else (device_type, device_id)
+GPU = ("gpu", 2)  # MXNet's name and number for the type
+
+
+def stream(device_type: str | int = "cpu", device_id: int = 0) -> Stream:
+    """The stream of a device, its type by name or number; all CPU contexts, pinned and shared too, are one device."""
+    key = ("gpu", device_id) if device_type in GPU else ("cpu", 0)
     found = _STREAMS.get(key)
     if found is None:
         with _GUARD:

@@ -159,6 +159,8 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     if op.variadic is not None and op.count in op.attrs and op.count not in parsed:
         parsed[op.count] = len(inputs)
     where = pick_context(inputs, attrs, ctx)
+    if out is not None and not inputs:
+        parsed = from_output(op, parsed, out)
     try:
         results, recorded = execute(op, inputs, parsed, where)
     except MXNetError:
@@ -174,6 +176,17 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     mark = MODES.epoch if recorded else None
     arrays = [wrap(r, where, mark) for r in results]
     return arrays[0] if len(arrays) == 1 else arrays
+
+
+def from_output(op, parsed, out):
+    """Creation operators take from `out` what the caller left open."""
+    target = out[0] if isinstance(out, (list, tuple)) else out
+    known = {"shape": tuple(target._t.shape), "dtype": NAME[target._t.dtype]}
+    known = {k: v for k, v in known.items() if k in op.defaults and op.defaults[k] is None}
+    asked = parsed.get("dtype")
+    if asked is not None and asked != known.get("dtype", asked):
+        raise MXNetError(f"Output type does not match requested type: {known['dtype']} vs {asked}, in operator {op.name}")
+    return {**known, **parsed}
 
 
 def _deliver(op, results, recorded, out):

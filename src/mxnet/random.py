@@ -1,0 +1,58 @@
+"""`mx.random`: seeding, and the functions of `mx.nd.random`. Streams can be saved and restored for an exact resume."""
+
+import ctypes
+
+import torch
+
+from ._core import streams
+from ._ops.device import torch_device
+from .base import integer_types
+from .context import Context
+from .ndarray.random import *  # noqa: F403
+from .ndarray.random import __all__ as _functions
+
+__all__ = [*_functions, "seed", "get_state", "set_state"]
+
+
+def seed(seed_state, ctx="all"):
+    """Seed the random numbers of all devices, or of one, which then draws the same whatever its number is.
+
+    Operators without a stream of MXNet's own (Dropout, anything on a GPU) draw from torch's generators, which are
+    seeded along.
+    """
+    if not isinstance(seed_state, integer_types):
+        raise ValueError("seed_state must be int")
+    number = ctypes.c_int(int(seed_state)).value  # MXNet hands over 32 bits
+    if ctx == "all":
+        streams.seed_all(number)
+        torch.manual_seed(number)
+        return
+    context = Context(ctx)
+    streams.seed_device(number, context.device_type, context.device_id)
+    _seed_torch(torch_device(context), number)
+
+
+def _seed_torch(device, number):
+    if device.type == "cuda":
+        with torch.cuda.device(device):
+            torch.cuda.manual_seed(number)
+    elif device.type == "mps":
+        torch.mps.manual_seed(number)
+    else:
+        torch.default_generator.manual_seed(number)
+
+
+def get_state():
+    """The state of every random stream, as plain values and NumPy arrays, for a checkpoint."""
+    state = {"streams": streams.get_state(), "torch": torch.get_rng_state().numpy().copy()}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        state["cuda"] = [s.numpy().copy() for s in torch.cuda.get_rng_state_all()]
+    return state
+
+
+def set_state(state):
+    """Continue every random stream from what `get_state` returned."""
+    streams.set_state(state["streams"])
+    torch.set_rng_state(torch.from_numpy(state["torch"].copy()))
+    if "cuda" in state and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all([torch.from_numpy(s.copy()) for s in state["cuda"]])
