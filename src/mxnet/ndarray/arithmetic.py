@@ -2,12 +2,10 @@
 
 import numbers
 
-import torch
-
 from .._core.modes import MODES
 from .._ops import registry
 from .faces import FAILURES
-from .invoke import check_writable, invoke, own, write
+from .invoke import check_writable, invoke
 
 # dunder: array with array, array with number, number with array
 BINARY = {
@@ -33,15 +31,34 @@ def operator(self, other):
     try:
         if other.__class__ is NDArray:
             u = other._t
-            if t.dtype is u.dtype and self._ctx is other._ctx and not (t.requires_grad or u.requires_grad):
+            if t.dtype is u.dtype and self._ctx is other._ctx:
+                mark = None
+                if t.requires_grad or u.requires_grad:
+                    if MODES.recording:
+                        mark = MODES.epoch
+                        if (self._ag.__class__ is int and self._ag != mark) or (
+                            other._ag.__class__ is int and other._ag != mark
+                        ):
+                            return slow(self, other)
+                    else:
+                        t = t.data
+                        u = u.data
                 r = array_fn(t, u)
                 if r is t or r is u: r = r.clone()
-                a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = None
+                a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
                 return a
-        elif (other.__class__ is float or other.__class__ is int) and not t.requires_grad:
+        elif other.__class__ is float or other.__class__ is int:
+            mark = None
+            if t.requires_grad:
+                if MODES.recording:
+                    mark = MODES.epoch
+                    if self._ag.__class__ is int and self._ag != mark:
+                        return slow(self, other)
+                else:
+                    t = t.data
             r = scalar_fn(t, scalar=other)
             if r is t: r = r.clone()
-            a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = None
+            a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
             return a
     except FAILURES:
         pass
@@ -107,6 +124,7 @@ def _compile(cls, name, names):
         "NDArray": cls,
         "new": cls.__new__,
         "FAILURES": FAILURES,
+        "MODES": MODES,
         "array_fn": registry.find(names[0]).fn,
         "scalar_fn": registry.find(names[1]).fn,
         "slow": lambda lhs, rhs: _equality(name, lhs, rhs, names),

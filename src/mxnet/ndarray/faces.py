@@ -94,12 +94,12 @@ def _build(operator, name):
     return function
 
 
-def _finish(operator, result, tensors, ctx, parsed):
+def _finish(operator, result, tensors, ctx, parsed, mark):
     from .ndarray import wrap
 
     if operator.visible is not None:
         result = result[: operator.visible_outputs(parsed)]
-    arrays = [wrap(own(r, tensors), ctx) for r in result]
+    arrays = [wrap(own(r, tensors), ctx, mark) for r in result]
     return arrays[0] if len(arrays) == 1 else arrays
 
 
@@ -133,25 +133,30 @@ def _simple(operator):
 
 
 def _fast(operator):
+    """The common case: arrays of one context (and dtype), recorded or not, and no `out`."""
     inputs = operator.inputs
     tensors = [f"_t{i}" for i in range(len(inputs))]
-    take = "".join(
-        f"            {t} = None if {n} is None else {n}._t\n" if n in operator.optional else f"            {t} = {n}._t\n"
-        for t, n in zip(tensors, inputs, strict=True)
-    )
+    pairs = list(zip(tensors, inputs, strict=True))
     first = inputs[0]
-    conditions = []
-    for i, (t, n) in enumerate(zip(tensors, inputs, strict=True)):
-        terms = [f"not {t}.requires_grad"]
-        if i:
-            terms.append(f"{n}._ctx is {first}._ctx")
-            if operator.dtype == "same":
-                terms.append(f"{t}.dtype is _t0.dtype")
-        test = " and ".join(terms)
-        conditions.append(f"({t} is None or ({test}))" if n in operator.optional else test)
-    reads = "".join(
-        f'                if {a} is not _Null: _kw["{a}"] = read_{a}({a})\n' for a in operator.attrs
+    optional = operator.optional
+
+    def unless_none(name, value, other="None"):
+        return f"{other} if {name} is None else {value}" if name in optional else value
+
+    take = "".join(f"            {t} = {unless_none(n, f'{n}._t')}\n" for t, n in pairs)
+    same = [
+        f"({n} is None or ({_alike(operator, t, n, first)}))" if n in optional else _alike(operator, t, n, first)
+        for t, n in pairs[1:]
+    ]
+    grown = " or ".join(f"({n} is not None and {t}.requires_grad)" if n in optional else f"{t}.requires_grad" for t, n in pairs)
+    fresh = " and ".join(
+        f"({n} is None or {n}._ag.__class__ is not int or {n}._ag == _mark)"
+        if n in optional
+        else f"({n}._ag.__class__ is not int or {n}._ag == _mark)"
+        for n in inputs
     )
+    strip = "; ".join(f"{t} = {unless_none(n, f'{t}.data')}" for t, n in pairs)
+    reads = "".join(f'                if {a} is not _Null: _kw["{a}"] = read_{a}({a})\n' for a in operator.attrs)
     train = ", _train=MODES.training" if "_train" in operator.injected else ""
     kw = ", **_kw" if operator.attrs else ""
     start = "                _kw = {}\n" if operator.attrs else ""
@@ -161,7 +166,15 @@ def _fast(operator):
     if out is None and not kwargs:
         try:
 {take}
-            if {" and ".join(conditions)}:
+            _mark = None
+            _able = {" and ".join(same) or "True"}
+            if _able and ({grown}):
+                if MODES.recording:
+                    _mark = MODES.epoch
+                    _able = {fresh}
+                else:
+                    {strip}
+            if _able:
 {start}{reads}
                 _r = fn({", ".join(tensors)}{kw}{train})
                 if _r.__class__ is Tensor:
@@ -169,9 +182,14 @@ def _fast(operator):
                     _a = new(NDArray)
                     _a._t = _r
                     _a._ctx = {first}._ctx
-                    _a._ag = None
+                    _a._ag = _mark
                     return _a
-                return finish(OP, _r, {group}, {first}._ctx, {parsed})
+                return finish(OP, _r, {group}, {first}._ctx, {parsed}, _mark)
         except FAILURES:
             pass
 """
+
+
+def _alike(operator, tensor, name, first):
+    same = f"{name}._ctx is {first}._ctx"
+    return f"{same} and {tensor}.dtype is _t0.dtype" if operator.dtype == "same" else same

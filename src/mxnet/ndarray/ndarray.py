@@ -128,12 +128,12 @@ class NDArray(NDArrayBase):
     # ------------------------------------------------------------------ to and from other worlds
     def asnumpy(self):
         """A NumPy copy; bfloat16 comes as float32, which NumPy has."""
-        t = self._t.detach()
-        if t.dtype is torch.bfloat16:
-            return t.float().cpu().numpy()
-        if t.device.type != "cpu":
-            return t.cpu().numpy()
-        return np.array(t.numpy(), order="C")
+        t = self._t
+        if t.requires_grad:
+            t = t.data
+        if t.is_cpu and t.dtype is not torch.bfloat16:
+            return np.array(t.numpy(), order="C")
+        return (t.float() if t.dtype is torch.bfloat16 else t).cpu().numpy()
 
     def asscalar(self):
         """The one element, as NumPy's scalar."""
@@ -245,6 +245,18 @@ class NDArray(NDArrayBase):
                 a._ctx = self._ctx
                 a._ag = None
                 return a
+        elif (
+            key.__class__ is slice
+            and not t.requires_grad
+            and key.step is None
+            and (key.start is None or key.start.__class__ is int)
+            and (key.stop is None or key.stop.__class__ is int)
+        ):
+            a = _new(NDArray)
+            a._t = t[key]
+            a._ctx = self._ctx
+            a._ag = None
+            return a
         return self._slice(key)
 
     def _slice(self, key):
