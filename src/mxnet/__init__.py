@@ -4,11 +4,10 @@ import sys as _sys
 from importlib import import_module as _import_module
 
 from ._core.conflict import check as _check
+from ._core.version import MXNET_VERSION as __version__
+from ._core.version import REMX_VERSION as __remx_version__
 
 _check(__file__)
-
-__version__ = "1.9.1"
-__remx_version__ = "0.1.0"
 
 _SUBMODULES = {
     name: name

@@ -1,0 +1,38 @@
+# Everything from nothing: each target makes the virtual environment it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+LINT_STAMP := $(VENV)/.lint
+
+.PHONY: demo test lint bench clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt "torch==2.13.0"
+
+$(STAMP): $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[test]"
+	touch $@
+
+$(LINT_STAMP): $(STAMP)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[lint]"
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/python -m mxnet.tools.demo --output demo
+
+test: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+lint: $(LINT_STAMP)
+	$(BIN)/ruff check src tests tools benchmarks examples
+	$(BIN)/ruff format --check src tests tools benchmarks examples
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/dispatch.py
+
+clean:
+	rm -rf $(VENV) build dist demo src/*.egg-info
