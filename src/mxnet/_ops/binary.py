@@ -67,7 +67,7 @@ def _truth(test: Binary) -> Binary:
     """A comparison; its results are numbers of the inputs' type."""
 
     def compare(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
-        return test(lhs, rhs).to(lhs.dtype)
+        return test(lhs, rhs).type(lhs.dtype)  # faster than `to`
 
     def truth(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
         return without_gradient(compare, lhs, rhs)

@@ -34,9 +34,11 @@ def with_gradient(
     `backward` returns a gradient (or None) per input; missing ones are None. Attributes belong in the two closures,
     tensors must come through `inputs`: the rule saves them, and a closure over them would keep the graph alive.
     """
-    if not torch.is_grad_enabled() or not any(t is not None and t.requires_grad for t in inputs):
-        return forward(*inputs)
-    return _Rule.apply(forward, backward, *inputs)
+    if torch.is_grad_enabled():
+        for t in inputs:  # a loop, since this is on the way of every call
+            if t is not None and t.requires_grad:
+                return _Rule.apply(forward, backward, *inputs)
+    return forward(*inputs)
 
 
 def _zeros(inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], heads: Sequence[torch.Tensor]) -> Any:

@@ -20,6 +20,8 @@ def reduced_axes(data: torch.Tensor, axis: tuple[int, ...] | None, exclude: bool
     ndim = data.dim()
     if not axis:
         return tuple(range(ndim))
+    if len(axis) == 1 and not exclude:
+        return (real_axis(axis[0], ndim, "Reduction axis"),)
     axes = {real_axis(a, ndim, "Reduction axis") for a in axis}
     if len(axes) != len(axis):
         raise MXNetError(f"Reduction axes have duplicates {bracket(axis)}")
@@ -31,6 +33,8 @@ def at_least_1d(result: torch.Tensor) -> torch.Tensor:
 
 
 def _sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    if data.is_floating_point():
+        return torch.sum(data, axes, keepdims)
     return torch.sum(data, axes, keepdims, dtype=data.dtype)
 
 
@@ -83,6 +87,9 @@ def _square_sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> to
     return _sum(data * data, axes, keepdims)
 
 
+# Those that torch can do over the whole array in one quick call.
+WHOLE = {"sum": torch.sum, "mean": torch.mean}
+
 # name -> function, its other names, what it does
 TABLE: dict[str, tuple[Reduce, tuple[str, ...], str]] = {
     "sum": (_sum, ("sum_axis",), "Sum over axes."),
@@ -96,8 +103,10 @@ TABLE: dict[str, tuple[Reduce, tuple[str, ...], str]] = {
 }
 
 
-def operator(function: Reduce):
+def operator(function: Reduce, whole: Callable[[torch.Tensor], torch.Tensor] | None):
     def reduction(data, *, axis: tuple | None = None, keepdims: bool = False, exclude: bool = False):
+        if whole is not None and not axis and not keepdims and data.is_floating_point():
+            return whole(data).unsqueeze_(0)
         axes = reduced_axes(data, axis, exclude)
         if not axes:
             return data.clone()
@@ -108,7 +117,7 @@ def operator(function: Reduce):
 
 
 for _name, (_function, _aliases, _doc) in TABLE.items():
-    _operator = operator(_function)
+    _operator = operator(_function, WHOLE.get(_name))
     _operator.__name__, _operator.__doc__ = _name, _doc
     op(_name, *_aliases)(_operator)
 

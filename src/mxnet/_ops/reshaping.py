@@ -74,6 +74,8 @@ def reshape(
     data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False
 ):
     """`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own."""
+    if shape and min(shape) > 0:
+        return data.reshape(shape)
     source = tuple(data.shape)
     if shape:
         target = coded_shape(shape, source, reverse)

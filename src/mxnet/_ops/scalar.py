@@ -16,7 +16,9 @@ def _number(data: torch.Tensor, scalar: float) -> torch.Tensor:
 
 
 def _divide(data: torch.Tensor, scalar: float) -> torch.Tensor:
-    return torch.div(data, scalar, rounding_mode=None if data.is_floating_point() else "trunc")
+    if data.is_floating_point():
+        return torch.div(data, scalar)
+    return torch.div(data, scalar, rounding_mode="trunc")
 
 
 def _divided(data: torch.Tensor, scalar: float) -> torch.Tensor:
@@ -44,7 +46,7 @@ def _test(compare: Scalar) -> Scalar:
     """A comparison; its results are numbers of the input's type."""
 
     def truth(data: torch.Tensor, scalar: float) -> torch.Tensor:
-        return without_gradient(lambda x: compare(x, scalar).to(x.dtype), data)
+        return without_gradient(lambda x: compare(x, scalar).type(x.dtype), data)
 
     return truth
 

@@ -32,6 +32,8 @@ def slices(shape: Shape, begin: tuple[Bound, ...], end: tuple[Bound, ...], step:
 
 
 def cut(data: torch.Tensor, begin, end, step) -> torch.Tensor:
+    if not step and len(begin) == len(end) <= data.dim():
+        return data[tuple(map(slice, begin, end))]
     parts, turned = slices(tuple(data.shape), begin, end, step)
     piece = data[parts]
     return torch.flip(piece, turned) if turned else piece
