@@ -17,7 +17,7 @@ from .._core.attrs import Attr, attribute
 from .._core.errors import MXNetError
 
 Attrs = dict[str, Any]
-INJECTED = ("_train", "_device", "_rng", "_ctx")
+INJECTED = ("_train", "_device", "_rng", "_ctx", "_graphs")
 REGISTRY: dict[str, "Op"] = {}
 
 
