@@ -59,12 +59,12 @@ def softmax_output(
         else:
             alpha = 0.0 if multi_output else smooth_alpha
             flat = output.reshape(columns)
-            target = label.reshape(columns[0] if len(columns) == 2 else label.shape[0], -1).long()
-            target = target.reshape(flat.shape[:1] + flat.shape[2:])
+            # without preserve_shape MXNet has a row for each example and takes as many labels, from the front
+            classes = label.reshape(-1)[: flat.shape[0] * flat[0, 0].numel()].reshape(flat.shape[:1] + flat.shape[2:])
+            target = classes.long()
             grad = _cross_entropy_gradient(flat, target, alpha)
             if use_ignore:
-                ignored = label.reshape(target.shape) == ignore_label
-                grad = grad.masked_fill(ignored.unsqueeze(1), 0)
+                grad = grad.masked_fill((classes == ignore_label).unsqueeze(1), 0)
             grad = grad * (grad_scale / _normalizer(label, flat, normalization, ignore_label, multi_output))
             grad = grad.view(output.shape)
         # MXNet 1.9.1 multiplies by the output where the head gradient was meant; results are kept the same

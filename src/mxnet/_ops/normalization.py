@@ -97,7 +97,7 @@ def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, ns
     """data / (knorm + alpha / nsize * sum of squares over `nsize` neighbouring channels) ** beta."""
     if data.dim() != 4:
         raise MXNetError(f"LRN needs data of 4 dimensions, got shape {tuple(data.shape)}")
-    side = nsize // 2
+    side = (nsize - 1) // 2
     squares = F.pad(data.square(), (0, 0, 0, 0, side, side))
     total = squares.unfold(1, 2 * side + 1, 1).sum(-1)
     return data * (total * (alpha / nsize) + knorm).pow(-beta)

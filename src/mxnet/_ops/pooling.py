@@ -14,7 +14,16 @@ from .registry import op
 
 _MAX = {2: torch.max_pool2d, 3: torch.max_pool3d}
 _GLOBAL_MAX = {2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}
-_AVERAGE = {2: F.avg_pool2d, 3: F.avg_pool3d}
+
+
+def _average_3d(data, *window, **options):
+    """torch has no half precision kernel of this one on the CPU."""
+    if data.dtype == torch.float16 and data.device.type == "cpu":
+        return F.avg_pool3d(data.float(), *window, **options).half()
+    return F.avg_pool3d(data, *window, **options)
+
+
+_AVERAGE = {2: F.avg_pool2d, 3: _average_3d}
 
 
 @op("Pooling")
@@ -109,7 +118,7 @@ def _pool(data, windows, pool_type, p_value, include_pad):
 def _max(data, windows):
     pool, space = _MAX[len(windows.kernel)], len(windows.kernel)
     if not windows.native():
-        data = F.pad(data, _padding(windows), value=-torch.inf)
+        data = F.pad(data, _padding(windows), value=torch.finfo(data.dtype).min)
         return pool(data, windows.kernel, windows.stride)
     result = pool(data, windows.kernel, windows.stride, windows.pad, 1, windows.convention == "full")
     return _completed(result, windows, torch.finfo(data.dtype).min, space)
