@@ -186,6 +186,12 @@ def from_output(op, parsed, out):
     asked = parsed.get("dtype")
     if asked is not None and asked != known.get("dtype", asked):
         raise MXNetError(f"Output type does not match requested type: {known['dtype']} vs {asked}, in operator {op.name}")
+    shape = parsed.get("shape")
+    if shape and "shape" in known and 0 not in shape and tuple(shape) != known["shape"]:
+        raise MXNetError(
+            f"Error in operator {op.name}: Shape inconsistent, Provided = {_shape(known['shape'])}, "
+            f"inferred shape={_shape(shape)}"
+        )
     return {**known, **parsed}
 
 
