@@ -231,5 +231,4 @@ def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tupl
     inside = wide[(wide >= low) & (wide <= high)]
     place = torch.floor((inside - low) * count / (high - low)).long().clamp(max=count - 1)
     edges = torch.linspace(low, high, count + 1, dtype=torch.float64, device=flat.device)
-    kind = flat.dtype if flat.is_floating_point() else torch.float32
-    return torch.bincount(place, minlength=count), edges.to(kind)
+    return torch.bincount(place, minlength=count), edges.to(flat.dtype)
