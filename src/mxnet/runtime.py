@@ -34,10 +34,11 @@ class Feature:
 
 def _enabled():
     import torch
+    import torch.backends.cpu
 
     cuda = torch.cuda.is_available()
     flags = torch.__config__.show()
-    avx = torch.backends.cpu.get_capability()
+    avx = torch.backends.cpu.get_cpu_capability()
     return {
         "CUDA": cuda,
         "CUDNN": cuda and torch.backends.cudnn.is_available(),

@@ -61,7 +61,7 @@ class CachedOp:
         results = self._run(program, tensors, recording)
         if self._monitor is not None:
             self._watch(program, tensors)
-        return self._wrap(unshared(results, tensors), ctx, recording, out, args)
+        return self._wrap(unshared(results, tensors), tensors, ctx, recording, out, args)
 
     def _run(self, program, tensors, recording):
         before = torch.is_grad_enabled()
@@ -85,20 +85,21 @@ class CachedOp:
         program.check_types(tuple(NAME[t] for t in types))
         self._types.add(types)
 
-    def _wrap(self, results, ctx, recording, out, args):
+    def _wrap(self, results, tensors, ctx, recording, out, args):
         if out is not None:
             targets = out if isinstance(out, (list, tuple)) else [out]
             for target, result in zip(targets, results, strict=True):
                 write(target, result, recording, "CachedOp")
             return out
-        mark = MODES.epoch if recording else None
+        recorded = recording and any(t.requires_grad for t in tensors)
+        mark = MODES.epoch if recorded else None
         kind = type(args[0]) if self.is_np_sym and args else NDArray
         arrays = []
         for t in results:
             a = _new(kind)
             a._t = t
             a._ctx = ctx
-            a._ag = mark if t.requires_grad else None
+            a._ag = mark
             arrays.append(a)
         return arrays[0] if len(arrays) == 1 else arrays
 

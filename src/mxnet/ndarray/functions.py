@@ -1,6 +1,7 @@
 """Functions of `mx.nd` that are more than one operator: creation, arithmetic on arrays or numbers, exchange."""
 
 import builtins
+import ctypes
 import numbers
 
 import numpy as np
@@ -78,8 +79,7 @@ def _to_tensor(source, name, device):
     if name != "bfloat16":
         source = source.astype(name, copy=False)
     tensor = torch.tensor(source) if source.dtype.name in TORCH else torch.tensor(source.astype("float32"))
-    tensor = tensor.to(device, TORCH[name])
-    return tensor.reshape(1) if tensor.dim() == 0 else tensor
+    return tensor.to(device, TORCH[name])
 
 
 def empty(shape, ctx=None, dtype=None, stype=None):
@@ -233,9 +233,19 @@ def from_numpy(ndarray, zero_copy=True, array_cls=NDArray):
         return array(ndarray, dtype=ndarray.dtype)
     if not ndarray.flags["C_CONTIGUOUS"]:
         raise ValueError("Only c-contiguous arrays are supported for zero-copy")
-    tensor = torch.from_numpy(ndarray) if ndarray.flags["WRITEABLE"] else torch.from_numpy(ndarray.copy())
-    ndarray.flags["WRITEABLE"] = False
+    if ndarray.flags["WRITEABLE"]:
+        tensor = torch.from_numpy(ndarray)
+        ndarray.flags["WRITEABLE"] = False
+    else:
+        tensor = torch.from_numpy(_writable_view(ndarray))
     return _as(array_cls, wrap(tensor, cpu()))
+
+
+def _writable_view(array):
+    """The same memory as a writable array: an array is read-only here because we made it so before."""
+    memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
+    memory.owner = array
+    return np.frombuffer(memory, dtype=array.dtype).reshape(array.shape)
 
 
 def from_dlpack(dlpack):

@@ -103,24 +103,21 @@ def is_basic(entries):
 
 def shares(entries, shape):
     """Would MXNet's result be one run of memory (and so share it)? Decided by the key and the shape alone."""
-    axis, broken, narrowed = 0, False, False
+    spans, axis = [], 0
     for entry in entries:
-        if entry is None:
-            continue
-        size = shape[axis]
-        axis += 1
-        if isinstance(entry, int):
-            length = 1
-        else:
-            start, stop, step = entry.indices(size)
-            if step != 1:
-                return False
-            length = max(0, stop - start)
-        if length != size and narrowed:
-            broken = True
-        if length > 1 or (length == size and size > 1):
-            narrowed = True
-    return not broken
+        if entry is not None:
+            size = shape[axis]
+            places = range(size)[entry] if isinstance(entry, slice) else (entry,)
+            spans.append((len(places), size, getattr(places, "step", 1)))
+            axis += 1
+    if any(length == 0 for length, _, _ in spans):
+        return True
+    partial = False
+    for length, size, step in reversed(spans):
+        if length > 1 and (partial or step != 1):
+            return False
+        partial = partial or length != size
+    return True
 
 
 def read(tensor, key):

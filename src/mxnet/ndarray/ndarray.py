@@ -1,5 +1,6 @@
 """`NDArray`: a torch tensor with MXNet's manners."""
 
+import math
 import numbers
 import warnings
 
@@ -287,6 +288,10 @@ class NDArray(NDArrayBase):
             self._ag = MODES.epoch
         indexing.store(target, key, value)
 
+    @staticmethod
+    def _basic_indexing_slice_is_contiguous(slc_key, shape):
+        return indexing.shares(slc_key, shape)
+
     def _at(self, idx):
         return self[idx]
 
@@ -326,6 +331,14 @@ class NDArray(NDArrayBase):
         from .._ops.reshaping import coded_shape
 
         sizes = coded_shape(tuple(int(s) for s in shape), self.shape, bool(kwargs.get("reverse", False)))
+        wanted = math.prod(sizes)
+        if wanted > self.size:
+            raise MXNetError(
+                f"NDArray.Reshape: Check failed: shape_.Size() >= shape.Size() ({self.size} vs. {wanted}) : "
+                f"target shape size is larger than the current shape: {self.shape} cannot become {tuple(shape)}"
+            )
+        if wanted < self.size:
+            raise ValueError(f"Cannot reshape array of size {self.size} into shape {tuple(shape)}")
         return self._viewed(lambda t: t.reshape(sizes))
 
     def _viewed(self, view):
