@@ -41,12 +41,11 @@ def ctc_loss(
         data_lengths, label_lengths = None, data_lengths  # inputs come in order, without the absent ones
     _check(data, label)
     sizes = _Sizes(data, label, data_lengths, label_lengths, blank_label)
-    loss = with_gradient(
-        lambda data, label: _loss(data, label, sizes),
-        lambda inputs, outputs, heads: _gradient(*inputs, sizes) * heads[0].view(1, -1, 1),
-        data,
-        label,
-    )
+
+    def backward(inputs, outputs, heads):
+        return _gradient(*inputs, sizes) * heads[0].view(1, -1, 1), torch.zeros_like(inputs[1])
+
+    loss = with_gradient(lambda data, label: _loss(data, label, sizes), backward, data, label)
     return loss, loss.detach()
 
 

@@ -184,9 +184,7 @@ def _svm_label(attrs, shapes):
 
 
 @op("SVMOutput", fill=_svm_label)
-def svm_output(
-    data, label, *, margin: float = 1.0, regularization_coefficient: float = 1.0, use_linear: bool = False
-):
+def svm_output(data, label, *, margin: float = 1.0, regularization_coefficient: float = 1.0, use_linear: bool = False):
     """The data itself, with the gradient of the hinge loss, squared unless `use_linear`."""
     if label.shape != data.shape[:-1]:
         raise MXNetError(
@@ -206,9 +204,7 @@ def svm_output(
 
 
 @op("MakeLoss", shape="same")
-def make_loss(
-    data, *, grad_scale: float = 1.0, valid_thresh: float = 0.0, normalization: Normalization = "null"
-):
+def make_loss(data, *, grad_scale: float = 1.0, valid_thresh: float = 0.0, normalization: Normalization = "null"):
     """The data itself, declared to be a loss: its gradient is `grad_scale`, whatever comes after."""
 
     def backward(inputs, outputs, heads):

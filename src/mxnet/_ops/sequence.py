@@ -45,9 +45,7 @@ def _over_features(plane, data):
 
 
 @op("SequenceMask", **SEQUENCE)
-def sequence_mask(
-    data, sequence_length=None, *, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
-):
+def sequence_mask(data, sequence_length=None, *, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0):
     """The data with everything after the end of each sequence set to `value`; time is `axis`."""
     _check(data, axis, sequence_length, "SequenceMask")
     if sequence_length is None:
