@@ -1,0 +1,1 @@
+"""What the training front ends (`model`, `module`, `callback`) have in common."""

@@ -1,0 +1,62 @@
+"""Checkpoints: `prefix-symbol.json` and `prefix-0001.params`."""
+
+import logging
+from collections import namedtuple
+
+from .. import ndarray as nd
+from .. import symbol as sym
+from ..context import cpu
+
+BatchEndParam = namedtuple("BatchEndParams", ["epoch", "nbatch", "eval_metric", "locals"])
+BatchEndParam.__module__ = "mxnet.model"
+
+
+def params_file(prefix, epoch):
+    return f"{prefix}-{epoch:04d}.params"
+
+
+def states_file(prefix, epoch):
+    return f"{prefix}-{epoch:04d}.states"
+
+
+def save_param_dicts(fname, arg_params, aux_params):
+    """Write both kinds of parameters to one file, as `arg:name` and `aux:name`."""
+    arrays = {f"arg:{k}": v.as_in_context(cpu()) for k, v in arg_params.items()}
+    arrays.update({f"aux:{k}": v.as_in_context(cpu()) for k, v in aux_params.items()})
+    nd.save(fname, arrays)
+
+
+def split_param_dict(arrays, unknown=None):
+    """(arguments, auxiliary states) out of `arg:`/`aux:` names; `unknown(name)` hears of others."""
+    kinds = {"arg": {}, "aux": {}}
+    for key, value in arrays.items():
+        kind, _, name = key.partition(":")
+        if kind in kinds:
+            kinds[kind][name] = value
+        elif unknown is not None:
+            unknown(key)
+    return kinds["arg"], kinds["aux"]
+
+
+def save_checkpoint(prefix, epoch, symbol, arg_params, aux_params, remove_amp_cast=True):
+    """Write the symbol (unless None) and the parameters of an epoch."""
+    if symbol is not None:
+        symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
+    fname = params_file(prefix, epoch)
+    save_param_dicts(fname, arg_params, aux_params)
+    logging.info('Saved checkpoint to "%s"', fname)
+
+
+def load_params(prefix, epoch):
+    """(arg_params, aux_params) of an epoch."""
+    fname = params_file(prefix, epoch)
+    arrays = nd.load(fname)
+    if not arrays:
+        logging.warning("Params file '%s' is empty", fname)
+        return {}, {}
+    return split_param_dict(arrays)
+
+
+def load_checkpoint(prefix, epoch):
+    """(symbol, arg_params, aux_params) of an epoch."""
+    return (sym.load(f"{prefix}-symbol.json"), *load_params(prefix, epoch))

@@ -1,0 +1,407 @@
+"""`FeedForward`: the first training interface, kept for the programs that use it."""
+
+import logging
+import sys
+import time
+import warnings
+
+import numpy as np
+
+from .. import io, metric
+from .. import ndarray as nd
+from .. import optimizer as opt
+from .. import symbol as sym
+from ..base import mx_real_t
+from ..callback import LogValidationMetricsCallback
+from ..context import Context, cpu
+from ..executor_manager import DataParallelExecutorManager, _check_arguments, _load_data
+from ..initializer import Uniform
+from ..io import DataDesc
+from .checkpoint import BatchEndParam, load_checkpoint, save_checkpoint
+from .updates import (
+    call_all,
+    create_kvstore,
+    index_names,
+    initialize_kvstore,
+    update_params,
+    update_params_on_kvstore,
+)
+
+# scikit-learn's tools accept the class if the program uses them; it is not worth loading otherwise.
+BASE_ESTIMATOR = getattr(sys.modules.get("sklearn.base"), "BaseEstimator", object)
+
+
+def as_metric(eval_metric):
+    return eval_metric if isinstance(eval_metric, metric.EvalMetric) else metric.create(eval_metric)
+
+
+def as_descriptions(shapes):
+    return [x if isinstance(x, DataDesc) else DataDesc(*x) for x in shapes]
+
+
+class _Loop:
+    """The training loop of `FeedForward`: epochs of batches, on several devices."""
+
+    def __init__(self, manager, train_data, eval_data, eval_metric, epoch_size, logger, monitor):
+        self.manager, self.train_data, self.eval_data = manager, train_data, eval_data
+        self.metric, self.epoch_size, self.logger, self.monitor = eval_metric, epoch_size, logger, monitor
+        self.kvstore = self.updater = None
+
+    def set_optimizer(self, optimizer, kvstore, update_on_kvstore, arg_params):
+        self.kvstore = kvstore
+        if update_on_kvstore:
+            kvstore.set_optimizer(optimizer)
+        else:
+            self.updater = opt.get_updater(optimizer)
+        if kvstore:
+            names = self.manager.param_names
+            initialize_kvstore(kvstore, self.manager.param_arrays, arg_params, names, update_on_kvstore)
+
+    def _update(self):
+        manager = self.manager
+        arrays = (manager.param_arrays, manager.grad_arrays)
+        if self.updater is None:
+            update_params_on_kvstore(*arrays, self.kvstore, manager.param_names)
+        else:
+            update_params(*arrays, self.updater, len(manager.ctx), self.kvstore, manager.param_names)
+
+    def _batch(self, batch):
+        self.manager.load_data_batch(batch)
+        if self.monitor is not None:
+            self.monitor.tic()
+        self.manager.forward(is_train=True)
+        self.manager.backward()
+        self._update()
+        if self.monitor is not None:
+            self.monitor.toc_print()
+        self.manager.update_metric(self.metric, batch.label)
+
+    def _batches(self, epoch):
+        """Batches until the epoch is full; the iterator starts again when it ends."""
+        count = 0
+        while True:
+            for batch in self.train_data:
+                yield batch
+                count += 1
+                if self.epoch_size is not None and count >= self.epoch_size:
+                    return
+            self.logger.info("Epoch[%d] Resetting Data Iterator", epoch)
+            self.train_data.reset()
+            if self.epoch_size is None:
+                return
+
+    def train(self, epoch, batch_end_callback):
+        started = time.time()
+        self.metric.reset()
+        for nbatch, batch in enumerate(self._batches(epoch), 1):
+            self._batch(batch)
+            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, self.metric, locals()))
+        self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - started)
+
+    def evaluate(self, epoch, batch_callback, end_callback):
+        self.metric.reset()
+        self.eval_data.reset()
+        count = 0
+        for count, batch in enumerate(self.eval_data, 1):
+            self.manager.load_data_batch(batch)
+            self.manager.forward(is_train=False)
+            self.manager.update_metric(self.metric, batch.label)
+            call_all(batch_callback, BatchEndParam(epoch, count - 1, self.metric, locals()))
+        call_all(end_callback, BatchEndParam(epoch, count, self.metric, locals()))
+        self.eval_data.reset()
+
+
+class FeedForward(BASE_ESTIMATOR):
+    """A symbol with its parameters, trained by `fit`; `mx.mod.Module` took its place."""
+
+    def __init__(
+        self,
+        symbol,
+        ctx=None,
+        num_epoch=None,
+        epoch_size=None,
+        optimizer="sgd",
+        initializer=Uniform(0.01),  # noqa: B008 - MXNet's default
+        numpy_batch_size=128,
+        arg_params=None,
+        aux_params=None,
+        allow_extra_params=False,
+        begin_epoch=0,
+        **kwargs,
+    ):
+        warnings.warn(
+            "\033[91mmxnet.model.FeedForward has been deprecated. Please use mxnet.mod.Module instead.\033[0m",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        is_symbol = isinstance(symbol, sym.Symbol)
+        assert is_symbol or callable(symbol)
+        self.symbol, self.sym_gen = (symbol, None) if is_symbol else (None, symbol)
+        self.arg_params = arg_params
+        self.aux_params = aux_params
+        self.allow_extra_params = allow_extra_params
+        self.argument_checked = False
+        if self.sym_gen is None:
+            self._check_arguments()
+        self.ctx = [cpu()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
+        self.num_epoch = num_epoch
+        self.epoch_size = epoch_size
+        self.kwargs = kwargs.copy()
+        self.optimizer = optimizer
+        self.initializer = initializer
+        self.numpy_batch_size = numpy_batch_size
+        self._pred_exec = None
+        self.begin_epoch = begin_epoch
+
+    def _check_arguments(self):
+        if self.argument_checked:
+            return
+        assert self.symbol is not None
+        self.argument_checked = True
+        _check_arguments(self.symbol)
+        if self.allow_extra_params:
+            self.arg_params = _only(self.arg_params, self.symbol.list_arguments())
+            self.aux_params = _only(self.aux_params, self.symbol.list_auxiliary_states())
+
+    @staticmethod
+    def _is_data_arg(name):
+        return name.endswith(("data", "label"))
+
+    def _init_params(self, inputs, overwrite=False):
+        """Make and fill the parameters; returns the names of arguments, parameters and auxiliary states."""
+        inputs = as_descriptions(inputs)
+        shapes = {x.name: x.shape for x in inputs}
+        arg_shapes, _, aux_shapes = self.symbol.infer_shape(**shapes)
+        arg_types, _, aux_types = self.symbol.infer_type(**{x.name: x.dtype for x in inputs})
+        args, auxs = self.symbol.list_arguments(), self.symbol.list_auxiliary_states()
+        assert arg_shapes is not None and arg_types is not None
+        made = {n: nd.zeros(s, dtype=t) for n, s, t in zip(args, arg_shapes, arg_types, strict=True)
+                if n not in shapes}  # fmt: skip
+        made_aux = {n: nd.zeros(s, dtype=t) for n, s, t in zip(auxs, aux_shapes, aux_types, strict=True)}
+        self._fill(made, None if overwrite else self.arg_params)
+        self._fill(made_aux, None if overwrite else self.aux_params)
+        self.arg_params, self.aux_params = made, made_aux
+        return args, list(made), auxs
+
+    def _fill(self, arrays, known):
+        for name, array in arrays.items():
+            if known and name in known:
+                array[:] = known[name]
+            else:
+                self.initializer(name, array)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_pred_exec": None}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
+    def _init_predictor(self, input_shapes, type_dict=None):
+        shapes = {name: array.shape for name, array in self.arg_params.items()}
+        shapes.update({x[0]: x[1] for x in input_shapes})
+        if self._pred_exec is not None:
+            arg_shapes, _, _ = self.symbol.infer_shape(**shapes)
+            assert arg_shapes is not None, "Incomplete input shapes"
+            if arg_shapes == [array.shape for array in self._pred_exec.arg_arrays]:
+                return
+        executor = self.symbol.simple_bind(self.ctx[0], grad_req="null", type_dict=type_dict, **shapes)
+        executor.copy_params_from(self.arg_params, self.aux_params)
+        _check_arguments(self.symbol)
+        self._pred_exec = executor
+
+    def _init_iter(self, X, y, is_train):
+        """An iterator over arrays; an iterator passes as it is."""
+        if isinstance(X, io.DataIter):
+            return X
+        if not isinstance(X, (np.ndarray, nd.NDArray)):
+            raise TypeError("X must be DataIter, NDArray or numpy.ndarray")
+        y = self._labels(X, y, is_train)
+        size = min(X.shape[0], self.numpy_batch_size)
+        if is_train:
+            return io.NDArrayIter(X, y, size, shuffle=True, last_batch_handle="roll_over")
+        return io.NDArrayIter(X, y, size, shuffle=False)
+
+    @staticmethod
+    def _labels(X, y, is_train):
+        if y is None:
+            if is_train:
+                raise ValueError("y must be specified when X is numpy.ndarray")
+            y = np.zeros(X.shape[0])
+        if not isinstance(y, (np.ndarray, nd.NDArray)):
+            raise TypeError("y must be ndarray when X is numpy.ndarray")
+        if X.shape[0] != y.shape[0]:
+            raise ValueError("The numbers of data points and labels not equal")
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y.reshape((-1,))
+        if y.ndim != 1:
+            raise ValueError("Label must be 1D or 2D (with 2nd dimension being 1)")
+        return y
+
+    def _init_eval_iter(self, eval_data):
+        if eval_data is None or isinstance(eval_data, io.DataIter):
+            return eval_data
+        if not (isinstance(eval_data, (tuple, list)) and len(eval_data) == 2):
+            raise TypeError(
+                "Eval data must be DataIter, or NDArray/numpy.ndarray/list pair (i.e. tuple/list of length 2)"
+            )
+        data, label = (np.array(part) if isinstance(part, list) else part for part in eval_data)
+        if data is None:
+            raise ValueError("Eval data is NONE")
+        if label is None and isinstance(data, io.DataIter):
+            return data
+        return self._init_iter(data, label, is_train=True)
+
+    def _forward_batches(self, data, num_batch, reset):
+        """Run each batch through the predictor."""
+        if reset:
+            data.reset()
+        types = {name: array.dtype for name, array in self.arg_params.items()}
+        types.update({x[0]: x.dtype if isinstance(x, DataDesc) else mx_real_t for x in data.provide_data})
+        self._init_predictor(data.provide_data, types)
+        inputs = [self._pred_exec.arg_dict[x[0]] for x in data.provide_data]
+        for number, batch in enumerate(data):
+            if number == num_batch:
+                return
+            _load_data(batch, inputs)
+            self._pred_exec.forward(is_train=False)
+            yield number, batch
+
+    def predict(self, X, num_batch=None, return_data=False, reset=True):
+        """The outputs as NumPy arrays; with `return_data` also data and labels."""
+        data = self._init_iter(X, None, is_train=False)
+        rows = []
+        for _, batch in self._forward_batches(data, num_batch, reset):
+            size = data.batch_size - batch.pad
+            groups = [self._pred_exec.outputs, *([batch.data, batch.label] if return_data else [])]
+            rows.append([[array[0:size].asnumpy() for array in group] for group in groups])
+        joined = [_joined([row[k] for row in rows]) for k in range(3 if return_data else 1)]
+        return tuple(joined) if return_data else joined[0]
+
+    def score(self, X, eval_metric="acc", num_batch=None, batch_end_callback=None, reset=True):
+        """The metric's value on `X`."""
+        eval_metric = as_metric(eval_metric)
+        data = self._init_iter(X, None, is_train=False)
+        for number, batch in self._forward_batches(data, num_batch, reset):
+            eval_metric.update(batch.label, self._pred_exec.outputs)
+            call_all(batch_end_callback, BatchEndParam(0, number, eval_metric, locals()))
+        return eval_metric.get()[1]
+
+    def fit(
+        self,
+        X,
+        y=None,
+        eval_data=None,
+        eval_metric="acc",
+        epoch_end_callback=None,
+        batch_end_callback=None,
+        kvstore="local",
+        logger=None,
+        work_load_list=None,
+        monitor=None,
+        eval_end_callback=LogValidationMetricsCallback(),  # noqa: B008 - MXNet's default
+        eval_batch_end_callback=None,
+    ):
+        """Train on `X`, from `begin_epoch` to `num_epoch`."""
+        logger = logger or logging
+        data, eval_data = self._init_iter(X, y, is_train=True), self._init_eval_iter(eval_data)
+        if self.sym_gen:
+            self.symbol = self.sym_gen(data.default_bucket_key)
+            self._check_arguments()
+        args, params, auxs = self._init_params([*data.provide_data, *data.provide_label])
+        kvstore, update_on_kvstore = create_kvstore(kvstore, len(self.ctx), self.arg_params)
+        optimizer = self._make_optimizer(params, data.batch_size, kvstore, update_on_kvstore)
+        manager = DataParallelExecutorManager(
+            self.symbol, self.ctx, data, args, params, auxs, work_load_list, logger, self.sym_gen
+        )
+        if monitor:
+            manager.install_monitor(monitor)
+        manager.set_params(self.arg_params, self.aux_params)
+        loop = _Loop(manager, data, eval_data, as_metric(eval_metric), self.epoch_size, logger, monitor)
+        loop.set_optimizer(optimizer, kvstore, update_on_kvstore, self.arg_params)
+        data.reset()
+        for epoch in range(self.begin_epoch, self.num_epoch):
+            loop.train(epoch, batch_end_callback)
+            if epoch_end_callback or epoch + 1 == self.num_epoch:
+                manager.copy_to(self.arg_params, self.aux_params)
+            call_all(epoch_end_callback, epoch, self.symbol, self.arg_params, self.aux_params)
+            if eval_data:
+                loop.evaluate(epoch, eval_batch_end_callback, eval_end_callback)
+
+    def _make_optimizer(self, param_names, batch_size, kvstore, update_on_kvstore):
+        names = index_names(param_names, len(self.ctx), update_on_kvstore)
+        self.kwargs["sym"], self.kwargs["param_idx2name"] = self.symbol, names
+        if isinstance(self.optimizer, str):
+            if kvstore and "dist" in kvstore.type and "_async" not in kvstore.type:
+                batch_size *= kvstore.num_workers
+            return opt.create(self.optimizer, rescale_grad=1.0 / batch_size, **self.kwargs)
+        if not self.optimizer.idx2name:
+            self.optimizer.idx2name = names.copy()
+        return self.optimizer
+
+    def save(self, prefix, epoch=None, remove_amp_cast=True):
+        """Write a checkpoint; `epoch` is the last one if it is None."""
+        epoch = self.num_epoch if epoch is None else epoch
+        assert epoch is not None
+        save_checkpoint(prefix, epoch, self.symbol, self.arg_params, self.aux_params, remove_amp_cast)
+
+    @staticmethod
+    def load(prefix, epoch, ctx=None, **kwargs):
+        """A model from a checkpoint, which goes on from its epoch."""
+        symbol, args, auxs = load_checkpoint(prefix, epoch)
+        return FeedForward(symbol, ctx=ctx, arg_params=args, aux_params=auxs, begin_epoch=epoch, **kwargs)
+
+    @staticmethod
+    def create(
+        symbol,
+        X,
+        y=None,
+        ctx=None,
+        num_epoch=None,
+        epoch_size=None,
+        optimizer="sgd",
+        initializer=Uniform(0.01),  # noqa: B008
+        eval_data=None,
+        eval_metric="acc",
+        epoch_end_callback=None,
+        batch_end_callback=None,
+        kvstore="local",
+        logger=None,
+        work_load_list=None,
+        eval_end_callback=LogValidationMetricsCallback(),  # noqa: B008
+        eval_batch_end_callback=None,
+        **kwargs,
+    ):
+        """A model, trained."""
+        model = FeedForward(
+            symbol,
+            ctx=ctx,
+            num_epoch=num_epoch,
+            epoch_size=epoch_size,
+            optimizer=optimizer,
+            initializer=initializer,
+            **kwargs,
+        )
+        model.fit(
+            X,
+            y,
+            eval_data=eval_data,
+            eval_metric=eval_metric,
+            epoch_end_callback=epoch_end_callback,
+            batch_end_callback=batch_end_callback,
+            kvstore=kvstore,
+            logger=logger,
+            work_load_list=work_load_list,
+            eval_end_callback=eval_end_callback,
+            eval_batch_end_callback=eval_batch_end_callback,
+        )
+        return model
+
+
+def _only(params, names):
+    return params and {k: v for k, v in params.items() if k in set(names)}
+
+
+def _joined(groups):
+    """Each array of the groups, its batches joined; alone if there is one."""
+    arrays = [np.concatenate(parts) for parts in zip(*groups, strict=True)]
+    return arrays[0] if len(arrays) == 1 else arrays

@@ -1,0 +1,96 @@
+"""How gradients reach weights: which key-value store, and who updates, the store or an updater here."""
+
+import os
+
+import numpy as np
+
+from .. import kvstore as kvs
+
+LARGE = 16 * 1024 * 1024  # elements; larger arrays are not worth updating in one place
+
+
+def create_sparse_kvstore(kvstore):
+    """The store for row-sparse parameters, which must be updated in it; and True."""
+    if isinstance(kvstore, str):
+        kv = kvs.create(kvstore)
+    elif isinstance(kvstore, kvs.KVStore):
+        kv = kvstore
+    else:
+        raise TypeError(
+            f"Cannot create '{kvstore}' KVStore with row_sparse parameters. The type must be KVStore or str."
+        )
+    assert kv.is_capable(kvs.KVStoreBase.OPTIMIZER), (
+        "KVStore with sparse weight requires optimizer support. However, type(kv) does not support optimizer. "
+        "Please consider other kvstore backends (e.g. dist_device) instead."
+    )
+    return kv, True
+
+
+def create_kvstore(kvstore, num_device, arg_params):
+    """(the store or None, whether it updates the weights); one device needs none."""
+    update_on_kvstore = bool(int(os.getenv("MXNET_UPDATE_ON_KVSTORE", "1")))
+    if kvstore is None or isinstance(kvstore, kvs.KVStoreBase):
+        kv = kvstore
+    elif isinstance(kvstore, str):
+        kv = None if num_device == 1 and "dist" not in kvstore else kvs.create(kvstore)
+        if kvstore == "local" and kv is not None and max(np.prod(p.shape) for p in arg_params.values()) > LARGE:
+            update_on_kvstore = False
+    else:
+        raise TypeError("kvstore must be KVStore, str or None")
+    if kv is None:
+        return None, False
+    return kv, update_on_kvstore and kv.is_capable(kvs.KVStoreBase.OPTIMIZER)
+
+
+def initialize_kvstore(kvstore, param_arrays, arg_params, param_names, update_on_kvstore):
+    """Give the store its first values, and the devices theirs."""
+    for name, arrays in zip(param_names, param_arrays, strict=False):
+        if update_on_kvstore and arg_params[name].stype == "default":
+            kvstore.broadcast(name, arg_params[name], out=arrays)
+        else:
+            kvstore.init(name, arg_params[name])
+
+
+def _exchange(kvstore, name, grads, out, priority):
+    """Push gradients and pull into `out`: in one call, unless something is sparse."""
+    if grads[0].stype == "default" and out[0].stype == "default":
+        kvstore.pushpull(name, grads, out=out, priority=priority)
+    else:
+        kvstore.push(name, grads, priority=priority)
+        kvstore.pull(name, out=out, priority=priority)
+
+
+def update_params_on_kvstore(param_arrays, grad_arrays, kvstore, param_names):
+    """Push gradients, pull weights that the store has updated."""
+    for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=True)):
+        if grads[0] is not None:
+            _exchange(kvstore, param_names[index], grads, weights, -index)
+
+
+def update_params(param_arrays, grad_arrays, updater, num_device, kvstore=None, param_names=None):
+    """Sum gradients over devices through the store, if there is one; then update each device's weights."""
+    updates = [[] for _ in range(num_device)]
+    for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=True)):
+        if grads[0] is None:
+            continue
+        if kvstore:
+            _exchange(kvstore, param_names[index], grads, grads, -index)
+        for device, (weight, grad) in enumerate(zip(weights, grads, strict=True)):
+            updates[device].append((index * num_device + device, grad, weight))
+    for found in updates:
+        if found:
+            updater(*zip(*found, strict=True))
+
+
+def index_names(param_names, num_device, update_on_kvstore):
+    """The names of the indices that the optimizer will see."""
+    if update_on_kvstore:
+        return dict(enumerate(param_names))
+    return {i * num_device + k: n for i, n in enumerate(param_names) for k in range(num_device)}
+
+
+def call_all(callbacks, *args):
+    """Call one callback or a list of them."""
+    if callbacks is not None:
+        for callback in callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]:
+            callback(*args)

@@ -1,0 +1,126 @@
+"""What a key-value store is, and how one is made by name."""
+
+import warnings
+
+from ..ndarray import NDArray
+
+__all__ = ["create", "KVStoreBase"]
+
+
+class KVStoreBase:
+    """The interface that `gluon.Trainer` needs; register a class of your own with `KVStoreBase.register`."""
+
+    OPTIMIZER = "optimizer"
+    kv_registry = {}
+
+    def broadcast(self, key, value, out, priority=0):
+        """Give `value` the key, and copy it into every array of `out`."""
+        raise NotImplementedError
+
+    def pushpull(self, key, value, out=None, priority=0):
+        """Sum the values of all devices and workers into `out` (into the values themselves if it is None)."""
+        raise NotImplementedError
+
+    def set_optimizer(self, optimizer):
+        """Update the stored values with `optimizer` whenever gradients are pushed."""
+        raise NotImplementedError
+
+    def is_capable(self, capability):
+        """Whether the store can do `capability`, for example `KVStoreBase.OPTIMIZER`."""
+        raise NotImplementedError
+
+    def save_optimizer_states(self, fname, dump_optimizer=False):
+        """Write the optimizer's states to a file."""
+        raise NotImplementedError
+
+    def load_optimizer_states(self, fname):
+        """Read the optimizer's states from a file."""
+        raise NotImplementedError
+
+    @property
+    def type(self):
+        """The name it was created by."""
+        raise NotImplementedError
+
+    @property
+    def rank(self):
+        """Which worker this is."""
+        raise NotImplementedError
+
+    @property
+    def num_workers(self):
+        """How many workers there are."""
+        raise NotImplementedError
+
+    @staticmethod
+    def register(klass):
+        """Make a store known to `create` under its lower-case name."""
+        assert isinstance(klass, type)
+        name = klass.__name__.lower()
+        known = KVStoreBase.kv_registry.get(name)
+        if known is not None:
+            warnings.warn(
+                f"WARNING: New kvstore {klass.__module__}.{klass.__name__} is overriding existing kvstore "
+                f"{known.__module__}.{known.__name__}",
+                stacklevel=2,
+            )
+        KVStoreBase.kv_registry[name] = klass
+        return klass
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+@KVStoreBase.register
+class TestStore(KVStoreBase):
+    """The smallest store that works: sums without remembering, for tests and as an example."""
+
+    __test__ = False
+
+    def broadcast(self, key, value, out, priority=0):
+        for array in as_list(out):
+            array[:] = value
+
+    def pushpull(self, key, value, out=None, priority=0):
+        if isinstance(value, NDArray):
+            total, targets = value, [] if out is None else as_list(out)
+        else:
+            total = sum(v.as_in_context(value[0].context) for v in value)
+            targets = value if out is None else as_list(out)
+        for array in targets:
+            array[:] = total
+
+    @staticmethod
+    def is_capable(capability):
+        if capability.lower() == KVStoreBase.OPTIMIZER:
+            return False
+        raise ValueError(f"Unknown capability: {capability}")
+
+    @property
+    def type(self):
+        return "teststore"
+
+    @property
+    def rank(self):
+        return 0
+
+    @property
+    def num_workers(self):
+        return 1
+
+
+def create(name="local"):
+    """A store: one registered under `name`, else MXNet's own: local, device, nccl, dist_sync, dist_async, …"""
+    if not isinstance(name, str):
+        raise TypeError("name must be a string")
+    name = name.lower()
+    if name in KVStoreBase.kv_registry:
+        return KVStoreBase.kv_registry[name]()
+    if "dist" in name:
+        from .dist import create_distributed
+
+        return create_distributed(name)
+    from .kvstore import KVStore
+
+    return KVStore(name)

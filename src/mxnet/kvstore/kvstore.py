@@ -1,0 +1,231 @@
+"""The key-value store of one process: sums gradients over devices and, if asked, updates the weights it holds."""
+
+import os
+
+import torch
+
+from .. import optimizer as opt
+from .._core.errors import MXNetError
+from .._formats.atomic import atomic_write
+from ..base import py_str  # noqa: F401 - MXNet shows it here
+from ..ndarray import NDArray
+from ..ndarray.ndarray import wrap
+from .base import KVStoreBase
+from .compression import compression
+
+__all__ = ["KVStore"]
+
+
+def _is_key(key):
+    return isinstance(key, (int, str)) and not isinstance(key, bool)
+
+
+def pairs(keys, values):
+    """[(key, [arrays])] out of a key and its array(s), or lists of them; equal keys are gathered."""
+    if isinstance(keys, (list, tuple)):
+        assert len(keys) == len(values)
+        gathered = [pair for k, v in zip(keys, values, strict=True) for pair in pairs(k, v)]
+        kinds = {isinstance(k, str) for k, _ in gathered}
+        assert len(kinds) <= 1, "inconsistent types of keys detected."
+        return _merged(gathered)
+    assert _is_key(keys), f"unexpected type for keys: {type(keys)}"
+    arrays = [values] if isinstance(values, NDArray) else list(values)
+    for array in arrays:
+        assert isinstance(array, NDArray)
+    return [(keys, arrays)]
+
+
+def _merged(found):
+    groups = {}
+    for key, arrays in found:
+        groups.setdefault(key, []).extend(arrays)
+    return list(groups.items())
+
+
+class KVStore(KVStoreBase):
+    """Made by `mx.kv.create`; `handle` is the name of its type."""
+
+    def __init__(self, handle):
+        assert isinstance(handle, str), "make a KVStore with mx.kv.create"
+        self.handle = handle
+        self._stored = {}
+        self._key_type = None
+        self._updater = None
+        self._compress = None
+        self._is_p3 = os.getenv("DMLC_PS_VAN_TYPE", "") == "p3"
+
+    # ------------------------------------------------------------------ values
+    def _check_keys(self, found):
+        """A store has keys of one type, integers or strings."""
+        for key, _ in found:
+            kind = str if isinstance(key, str) else int
+            if self._key_type not in (None, kind):
+                raise MXNetError(
+                    f"Mixed key types are not allowed: this store has {self._key_type.__name__} keys, got {key!r}"
+                )
+            self._key_type = kind
+        return found
+
+    def _held(self, key):
+        try:
+            return self._stored[key]
+        except KeyError:
+            raise MXNetError(f"key {key} has not been inited; call init or broadcast with it first") from None
+
+    def init(self, key, value):
+        """Store a first value under each key."""
+        for k, arrays in self._check_keys(pairs(key, value)):
+            if k in self._stored:
+                raise MXNetError(
+                    f"duplicate init of key {k}. Please double check if you called kv.init or kv.broadcast with "
+                    "this key multiple times"
+                )
+            self._stored[k] = arrays[0].copy()
+
+    def push(self, key, value, priority=0):
+        """Sum each key's values; the updater takes the sum in, or it replaces what is stored."""
+        for k, arrays in self._check_keys(pairs(key, value)):
+            held = self._held(k)
+            merged = self._reduce(k, arrays)
+            if self._updater is None:
+                self._stored[k] = _placed(merged, held)
+            else:
+                self._update(k, merged, held)
+
+    def _update(self, key, merged, held):
+        if merged.context.device_type != "cpu" and held.context.device_type == "cpu":
+            held = self._stored[key] = held.as_in_context(merged.context)
+        # MXNet hands string keys over as bytes.
+        self._updater(key.encode() if isinstance(key, str) else key, merged, held)
+
+    def pull(self, key, out=None, priority=0, ignore_sparse=True):
+        """Copy stored values into `out`; sparse arrays are passed over unless `ignore_sparse` is False."""
+        assert out is not None
+        for k, arrays in self._check_keys(pairs(key, out)):
+            held = self._held(k)
+            for array in arrays:
+                if array.stype == "default" or not ignore_sparse:
+                    _copy(held, array)
+
+    def pushpull(self, key, value, out=None, priority=0):
+        """`push`, then `pull` into `out`, or into the values themselves."""
+        self.push(key, value, priority)
+        self.pull(key, value if out is None else out, priority, ignore_sparse=False)
+
+    def broadcast(self, key, value, out, priority=0):
+        """`init`, then `pull` into `out`."""
+        self.init(key, value)
+        self.pull(key, out, priority, ignore_sparse=False)
+
+    def row_sparse_pull(self, key, out=None, priority=0, row_ids=None):
+        """Copy the given rows of row-sparse values into row-sparse arrays."""
+        assert out is not None
+        assert row_ids is not None
+        row_ids = [row_ids] if isinstance(row_ids, NDArray) else row_ids
+        assert isinstance(row_ids, list), "row_ids should be NDArray or list of NDArray"
+        shared = len(row_ids) == 1 and isinstance(out, list)
+        targets = self._check_keys(pairs(key, [out[0]] if shared else out))
+        wanted = pairs(key, row_ids)
+        assert [len(a) for _, a in targets] == [len(r) for _, r in wanted], (
+            "the number of row_ids doesn't match the number of values"
+        )
+        for (k, arrays), (_, rows) in zip(targets, wanted, strict=True):
+            for array, ids in zip(arrays, rows, strict=True):
+                self._pull_rows(k, array, ids)
+        for array in out[1:] if shared else ():
+            out[0].copyto(array)
+
+    def _pull_rows(self, key, array, ids):
+        held = self._held(key)
+        if array.stype != "row_sparse" or held.stype != "row_sparse":
+            raise MXNetError(
+                f"row_sparse_pull of key {key} needs row_sparse storage, but the stored value is {held.stype} "
+                f"and out is {array.stype}; use pull for dense arrays"
+            )
+        rows = torch.unique(ids.as_in_context(held.context)._t.flatten().long())
+        held.retain(wrap(rows, held.context)).copyto(array)
+
+    # ------------------------------------------------------------------ sums
+    def _reduce(self, key, arrays):
+        """The sum over devices, where the first array is."""
+        if self._compress is not None:
+            arrays = [self._compressed((key, i), a) for i, a in enumerate(arrays)]
+        total = arrays[0]
+        for array in arrays[1:]:
+            total = total + array.as_in_context(total.context)
+        return total
+
+    def _compressed(self, key, array):
+        if array.stype != "default":
+            raise MXNetError(f"gradient compression needs dense gradients; that of key {key[0]} is {array.stype}")
+        return wrap(self._compress(key, array._t), array.context)
+
+    def set_gradient_compression(self, compression_params):
+        """Compress gradients before they are summed: {'type': '2bit', 'threshold': 0.5}."""
+        if "device" not in self.type and "dist" not in self.type:
+            raise Exception("Gradient compression is not supported for this type of kvstore")
+        self._compress = compression(compression_params)
+
+    # ------------------------------------------------------------------ optimizer
+    def is_capable(self, capability):
+        if capability.lower() == KVStoreBase.OPTIMIZER:
+            return not self._is_p3
+        raise ValueError(f"Unknown capability: {capability}")
+
+    def set_optimizer(self, optimizer):
+        self._set_updater(opt.get_updater(optimizer))
+
+    def _set_updater(self, updater):
+        """`updater(key, pushed, stored)` changes the stored value in place at every push."""
+        self._updater = updater
+
+    set_updater = _set_updater
+
+    def save_optimizer_states(self, fname, dump_optimizer=False):
+        assert self._updater is not None, "Cannot save states for distributed training"
+        with atomic_write(fname) as file:
+            file.write(self._updater.get_states(dump_optimizer))
+
+    def load_optimizer_states(self, fname):
+        assert self._updater is not None, "Cannot load states for distributed training"
+        with open(fname, "rb") as file:
+            self._updater.set_states(file.read())
+
+    # ------------------------------------------------------------------ workers
+    @property
+    def type(self):
+        return self.handle
+
+    @property
+    def rank(self):
+        return 0
+
+    @property
+    def num_workers(self):
+        return 1
+
+    def _barrier(self):
+        """Wait for all workers; alone there is nobody to wait for."""
+
+    def barrier(self):
+        """Wait until all workers are here."""
+        self._barrier()
+
+    def _send_command_to_servers(self, head, body):
+        """Servers exist only in distributed stores."""
+
+
+def _placed(merged, held):
+    """A copy of `merged` where the stored value lives: later changes of the gradient must not reach the store."""
+    return merged.copyto(held.context)
+
+
+def _copy(held, array):
+    if held.stype != array.stype:
+        held = held.tostype(array.stype)
+    if held.shape != array.shape:
+        raise MXNetError(
+            f"operands shape mismatch from.shape = {list(held.shape)} to.shape={list(array.shape)}: "
+            "the array to pull into must have the stored value's shape"
+        )
+    held.copyto(array)

@@ -1,0 +1,18 @@
+"""The server side of a distributed store, for programs that run it by hand."""
+
+from .base import create  # noqa: F401 - MXNet shows it here
+
+__all__ = ["KVStoreServer"]
+
+
+class KVStoreServer:
+    """Serves a distributed store until its workers are done."""
+
+    def __init__(self, kvstore):
+        self.kvstore = kvstore
+        self.handle = kvstore.handle
+        self.init_logginig = False
+
+    def run(self):
+        """Serve until all workers have left."""
+        self.kvstore.serve()

@@ -1,0 +1,168 @@
+"""Learning-rate schedules: callables from the number of updates to a learning rate."""
+
+import logging
+from math import cos, pi
+
+
+class LRScheduler:
+    """A schedule that begins with a warm-up; subclasses say what follows in `__call__`."""
+
+    def __init__(self, base_lr=0.01, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"):
+        assert isinstance(warmup_steps, int)
+        if warmup_begin_lr > base_lr:
+            raise ValueError("Base lr has to be higher than warmup_begin_lr")
+        if warmup_steps < 0:
+            raise ValueError("Warmup steps has to be positive or 0")
+        if warmup_mode not in ("linear", "constant"):
+            raise ValueError("Supports only linear and constant modes of warmup")
+        self.base_lr = base_lr
+        self.warmup_steps = warmup_steps
+        self.warmup_final_lr = base_lr
+        self.warmup_begin_lr = warmup_begin_lr
+        self.warmup_mode = warmup_mode
+
+    def get_warmup_lr(self, num_update):
+        """The rate during the warm-up: rising in a line, or held at its first value."""
+        assert num_update < self.warmup_steps
+        if self.warmup_mode == "constant":
+            return self.warmup_begin_lr
+        rise = self.warmup_final_lr - self.warmup_begin_lr
+        return self.warmup_begin_lr + rise * float(num_update) / float(self.warmup_steps)
+
+    def __call__(self, num_update):
+        """The rate after `num_update` updates."""
+        raise NotImplementedError("must override this")
+
+
+def _check_factor(factor):
+    if factor > 1.0:
+        raise ValueError("Factor must be no more than 1 to make lr reduce")
+
+
+def _check_max_update(max_update):
+    assert isinstance(max_update, int)
+    if max_update < 1:
+        raise ValueError("maximum number of updates must be strictly positive")
+
+
+class FactorScheduler(LRScheduler):
+    """Multiplies the rate by `factor` every `step` updates, down to `stop_factor_lr`."""
+
+    def __init__(
+        self,
+        step,
+        factor=1,
+        stop_factor_lr=1e-8,
+        base_lr=0.01,
+        warmup_steps=0,
+        warmup_begin_lr=0,
+        warmup_mode="linear",
+    ):
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        if step < 1:
+            raise ValueError("Schedule step must be greater or equal than 1 round")
+        _check_factor(factor)
+        self.step = step
+        self.factor = factor
+        self.stop_factor_lr = stop_factor_lr
+        self.count = 0
+
+    def __call__(self, num_update):
+        if num_update < self.warmup_steps:
+            return self.get_warmup_lr(num_update)
+        while num_update > self.count + self.step:
+            self.count += self.step
+            self._reduce(num_update)
+        return self.base_lr
+
+    def _reduce(self, num_update):
+        self.base_lr *= self.factor
+        message = "Update[%d]: Change learning rate to %0.5e"
+        if self.base_lr < self.stop_factor_lr:
+            self.base_lr = self.stop_factor_lr
+            message = "Update[%d]: now learning rate arrived at %0.5e, will not change in the future"
+        logging.info(message, num_update, self.base_lr)
+
+
+class MultiFactorScheduler(LRScheduler):
+    """Multiplies the rate by `factor` after each of the updates listed in `step`."""
+
+    def __init__(
+        self, step, factor=1, base_lr=0.01, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"
+    ):
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        assert isinstance(step, list) and len(step) >= 1
+        if any(later <= earlier for earlier, later in zip(step, step[1:], strict=False)):
+            raise ValueError("Schedule step must be an increasing integer list")
+        if step[0] < 1:
+            raise ValueError("Schedule step must be greater or equal than 1 round")
+        _check_factor(factor)
+        self.step = step
+        self.cur_step_ind = 0
+        self.factor = factor
+        self.count = 0
+
+    def __call__(self, num_update):
+        if num_update < self.warmup_steps:
+            return self.get_warmup_lr(num_update)
+        while self.cur_step_ind < len(self.step) and num_update > self.step[self.cur_step_ind]:
+            self.count = self.step[self.cur_step_ind]
+            self.cur_step_ind += 1
+            self.base_lr *= self.factor
+            logging.info("Update[%d]: Change learning rate to %0.5e", num_update, self.base_lr)
+        return self.base_lr
+
+
+class _DecayScheduler(LRScheduler):
+    """From `base_lr` to `final_lr` over `max_update` updates, along a curve from 1 to 0."""
+
+    def __init__(self, max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode):
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        _check_max_update(max_update)
+        self.base_lr_orig = base_lr
+        self.max_update = max_update
+        self.final_lr = final_lr
+        self.max_steps = self.max_update - self.warmup_steps
+
+    def _curve(self, progress):
+        raise NotImplementedError
+
+    def __call__(self, num_update):
+        if num_update < self.warmup_steps:
+            return self.get_warmup_lr(num_update)
+        if num_update <= self.max_update:
+            progress = (num_update - self.warmup_steps) / self.max_steps
+            self.base_lr = self.final_lr + (self.base_lr_orig - self.final_lr) * self._curve(progress)
+        return self.base_lr
+
+
+class PolyScheduler(_DecayScheduler):
+    """Falls to `final_lr` as a power `pwr` of what is left of `max_update`."""
+
+    def __init__(
+        self,
+        max_update,
+        base_lr=0.01,
+        pwr=2,
+        final_lr=0,
+        warmup_steps=0,
+        warmup_begin_lr=0,
+        warmup_mode="linear",
+    ):
+        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        self.power = pwr
+
+    def _curve(self, progress):
+        return pow(1 - progress, self.power)
+
+
+class CosineScheduler(_DecayScheduler):
+    """Falls to `final_lr` along half a cosine wave."""
+
+    def __init__(
+        self, max_update, base_lr=0.01, final_lr=0, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"
+    ):
+        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+
+    def _curve(self, progress):
+        return (1 + cos(pi * progress)) / 2

@@ -1,0 +1,452 @@
+"""`Module`: a symbol bound to devices, with parameters and an optimizer."""
+
+import logging
+import warnings
+
+from .. import context as ctx
+from .. import ndarray as nd
+from .. import optimizer as opt
+from .._formats.atomic import atomic_write
+from .._training.checkpoint import load_checkpoint, params_file, states_file
+from .._training.updates import (
+    create_kvstore,
+    index_names,
+    initialize_kvstore,
+    update_params,
+    update_params_on_kvstore,
+)
+from ..initializer import InitDesc, Uniform
+from ..io import DataDesc
+from ..ndarray import zeros
+from .base_module import BaseModule, _check_input_names, _parse_data_desc
+from .executor_group import DataParallelExecutorGroup
+
+
+def _names(names):
+    return [] if names is None else list(names)
+
+
+class Module(BaseModule):
+    """The usual module: one symbol, one or several contexts."""
+
+    def __init__(
+        self,
+        symbol,
+        data_names=("data",),
+        label_names=("softmax_label",),
+        logger=logging,
+        context=ctx.cpu(),  # noqa: B008 - MXNet's default
+        work_load_list=None,
+        fixed_param_names=None,
+        state_names=None,
+        group2ctxs=None,
+        compression_params=None,
+    ):
+        super().__init__(logger=logger)
+        self._context = [context] if isinstance(context, ctx.Context) else context
+        self._work_load_list = [1] * len(self._context) if work_load_list is None else work_load_list
+        assert len(self._work_load_list) == len(self._context)
+        self._group2ctxs = group2ctxs
+        self._symbol = symbol
+        self._data_names, self._label_names = _names(data_names), _names(label_names)
+        self._state_names, self._fixed_param_names = _names(state_names), _names(fixed_param_names)
+        _check_input_names(symbol, self._data_names, "data", True)
+        _check_input_names(symbol, self._label_names, "label", False)
+        _check_input_names(symbol, self._state_names, "state", True)
+        _check_input_names(symbol, self._fixed_param_names, "fixed_param", True)
+        inputs = self._data_names + self._label_names + self._state_names
+        self._param_names = [x for x in symbol.list_arguments() if x not in inputs]
+        self._aux_names = symbol.list_auxiliary_states()
+        self._output_names = symbol.list_outputs()
+        self._arg_params = self._aux_params = None
+        self._params_dirty = False
+        self._compression_params = compression_params
+        self._optimizer = self._kvstore = self._update_on_kvstore = self._updater = None
+        self._preload_opt_states = None
+        self._grad_req = None
+        self._exec_group = self._data_shapes = self._label_shapes = None
+
+    # ------------------------------------------------------------------ files
+    @staticmethod
+    def load(prefix, epoch, load_optimizer_states=False, **kwargs):
+        """A module from a checkpoint; optimizer states are read when the optimizer is made."""
+        symbol, args, auxs = load_checkpoint(prefix, epoch)
+        mod = Module(symbol=symbol, **kwargs)
+        mod._arg_params, mod._aux_params = args, auxs
+        mod.params_initialized = True
+        if load_optimizer_states:
+            mod._preload_opt_states = states_file(prefix, epoch)
+        return mod
+
+    def save_checkpoint(self, prefix, epoch, save_optimizer_states=False, remove_amp_cast=True):
+        """Write symbol and parameters, and the optimizer's states if asked."""
+        self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
+        fname = params_file(prefix, epoch)
+        self.save_params(fname)
+        logging.info('Saved checkpoint to "%s"', fname)
+        if save_optimizer_states:
+            fname = states_file(prefix, epoch)
+            self.save_optimizer_states(fname)
+            logging.info('Saved optimizer state to "%s"', fname)
+
+    def save_optimizer_states(self, fname):
+        """Write the optimizer's states to a file."""
+        assert self.optimizer_initialized
+        if self._update_on_kvstore:
+            self._kvstore.save_optimizer_states(fname)
+        else:
+            with atomic_write(fname) as file:
+                file.write(self._updater.get_states())
+
+    def load_optimizer_states(self, fname):
+        """Read the optimizer's states from a file."""
+        assert self.optimizer_initialized
+        if self._update_on_kvstore:
+            self._kvstore.load_optimizer_states(fname)
+        else:
+            with open(fname, "rb") as file:
+                self._updater.set_states(file.read())
+
+    # ------------------------------------------------------------------ what it is
+    @property
+    def data_names(self):
+        return self._data_names
+
+    @property
+    def label_names(self):
+        """Names of the labels."""
+        return self._label_names
+
+    @property
+    def output_names(self):
+        return self._output_names
+
+    @property
+    def data_shapes(self):
+        assert self.binded
+        return self._data_shapes
+
+    @property
+    def label_shapes(self):
+        assert self.binded
+        return self._label_shapes
+
+    @property
+    def output_shapes(self):
+        assert self.binded
+        return self._exec_group.get_output_shapes()
+
+    # ------------------------------------------------------------------ parameters
+    def get_params(self):
+        assert self.params_initialized
+        if self._params_dirty:
+            self._sync_params_from_devices()
+        return self._arg_params, self._aux_params
+
+    def init_params(
+        self,
+        initializer=Uniform(0.01),  # noqa: B008
+        arg_params=None,
+        aux_params=None,
+        allow_missing=False,
+        force_init=False,
+        allow_extra=False,
+    ):
+        if self.params_initialized and not force_init:
+            warnings.warn(
+                "Parameters already initialized and force_init=False. init_params call ignored.", stacklevel=2
+            )
+            return
+        assert self.binded, "call bind before initializing the parameters"
+        attributes = self._symbol.attr_dict()
+        for own, given in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
+            for name, array in sorted(own.items()):
+                desc = InitDesc(name, attributes.get(name))
+                self._init_param(desc, array, given, initializer, allow_missing)
+        self.params_initialized = True
+        self._params_dirty = False
+        self._exec_group.set_params(self._arg_params, self._aux_params, allow_extra=allow_extra)
+
+    @staticmethod
+    def _init_param(desc, array, given, initializer, allow_missing):
+        if given is not None and desc in given:
+            if given[desc] is not array:
+                given[desc].copyto(array)
+            return
+        if given is not None and not allow_missing:
+            raise RuntimeError(f"{desc} is not presented")
+        if given is None or initializer is not None:
+            initializer(desc, array)
+
+    def set_params(self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False):
+        if not allow_missing:
+            super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
+            return
+        if self.params_initialized and not force_init:
+            warnings.warn(
+                "Parameters already initialized and force_init=False. set_params call ignored.", stacklevel=2
+            )
+            return
+        self._exec_group.set_params(arg_params, aux_params, allow_extra=allow_extra)
+        # Parameters that were not given live on the devices alone.
+        self._params_dirty = True
+        self.params_initialized = True
+
+    def _sync_params_from_devices(self):
+        self._exec_group.get_params(self._arg_params, self._aux_params)
+        if self._kvstore and self._update_on_kvstore:
+            for name, array in sorted(self._arg_params.items()):
+                if array.stype == "row_sparse":
+                    rows = nd.arange(0, array.shape[0], dtype="int64")
+                    self._kvstore.row_sparse_pull(name, array, row_ids=rows)
+        self._params_dirty = False
+
+    # ------------------------------------------------------------------ setup
+    def _reset_bind(self):
+        self.binded = False
+        self._exec_group = self._data_shapes = self._label_shapes = None
+
+    def bind(
+        self,
+        data_shapes,
+        label_shapes=None,
+        for_training=True,
+        inputs_need_grad=False,
+        force_rebind=False,
+        shared_module=None,
+        grad_req="write",
+    ):
+        if force_rebind:
+            self._reset_bind()
+        if self.binded:
+            self.logger.warning("Already bound, ignoring bind()")
+            return
+        assert for_training or not inputs_need_grad
+        self.for_training = for_training
+        self.inputs_need_grad = inputs_need_grad
+        self._grad_req = grad_req
+        self._data_shapes, self._label_shapes = _parse_data_desc(
+            self.data_names, self.label_names, data_shapes, label_shapes
+        )
+        self._exec_group = DataParallelExecutorGroup(
+            self._symbol,
+            self._context,
+            self._work_load_list,
+            self._data_shapes,
+            self._label_shapes,
+            self._param_names,
+            for_training,
+            inputs_need_grad,
+            self._shared_group(shared_module),
+            logger=self.logger,
+            fixed_param_names=self._fixed_param_names,
+            grad_req=grad_req,
+            group2ctxs=self._group2ctxs,
+            state_names=self._state_names,
+        )
+        self._total_exec_bytes = self._exec_group._total_exec_bytes
+        self._bind_params(shared_module)
+        if shared_module is not None and shared_module.optimizer_initialized:
+            self.borrow_optimizer(shared_module)
+        self.binded = True
+
+    def _shared_group(self, shared_module):
+        if shared_module is None:
+            return None
+        assert isinstance(shared_module, Module) and shared_module.binded and shared_module.params_initialized
+        assert len(shared_module._exec_group.execs) >= len(self._context)
+        return shared_module._exec_group
+
+    def _bind_params(self, shared_module):
+        """Take the other module's parameters, or hand ours to the devices, or make new ones."""
+        group = self._exec_group
+        if shared_module is not None:
+            self.params_initialized = True
+            self._arg_params, self._aux_params = shared_module._arg_params, shared_module._aux_params
+        elif self.params_initialized:
+            group.set_params(self._arg_params, self._aux_params)
+        else:
+            assert self._arg_params is None and self._aux_params is None
+            self._arg_params = {
+                name: zeros(shape=a[0].shape, dtype=a[0].dtype, stype=a[0].stype)
+                for name, a in zip(self._param_names, group.param_arrays, strict=True)
+            }
+            self._aux_params = {
+                name: zeros(a[0].shape, dtype=a[0].dtype)
+                for name, a in zip(self._aux_names, group.aux_arrays, strict=True)
+            }
+
+    def reshape(self, data_shapes, label_shapes=None):
+        """Take inputs of other shapes from now on."""
+        assert self.binded
+        self._data_shapes, self._label_shapes = _parse_data_desc(
+            self.data_names, self.label_names, data_shapes, label_shapes
+        )
+        self._exec_group.reshape(self._data_shapes, self._label_shapes)
+
+    def init_optimizer(
+        self,
+        kvstore="local",
+        optimizer="sgd",
+        optimizer_params=(("learning_rate", 0.01),),
+        force_init=False,
+    ):
+        assert self.binded and self.params_initialized
+        if self.optimizer_initialized and not force_init:
+            self.logger.warning("optimizer already initialized, ignoring...")
+            return
+        if self._params_dirty:
+            self._sync_params_from_devices()
+        kvstore, update_on_kvstore = create_kvstore(kvstore, len(self._context), self._arg_params)
+        self._optimizer = self._make_optimizer(optimizer, optimizer_params, kvstore, update_on_kvstore)
+        self._kvstore = kvstore
+        self._update_on_kvstore = update_on_kvstore
+        self._updater = None if update_on_kvstore else opt.get_updater(self._optimizer)
+        if kvstore:
+            self._fill_kvstore()
+        self.optimizer_initialized = True
+        if self._preload_opt_states is not None:
+            self.load_optimizer_states(self._preload_opt_states)
+            self._preload_opt_states = None
+
+    def _fill_kvstore(self):
+        if self._compression_params:
+            self._kvstore.set_gradient_compression(self._compression_params)
+        if self._update_on_kvstore:
+            self._kvstore.set_optimizer(self._optimizer)
+        initialize_kvstore(
+            self._kvstore,
+            self._exec_group.param_arrays,
+            self._arg_params,
+            self._param_names,
+            self._update_on_kvstore,
+        )
+
+    def _make_optimizer(self, optimizer, optimizer_params, kvstore, update_on_kvstore):
+        batch_size = self._exec_group.batch_size
+        if kvstore and "dist" in kvstore.type and "_sync" in kvstore.type:
+            batch_size *= kvstore.num_workers
+        rescale_grad = 1.0 / batch_size
+        names = index_names(self._exec_group.param_names, len(self._context), update_on_kvstore)
+        if isinstance(optimizer, str):
+            options = {"rescale_grad": rescale_grad, **dict(optimizer_params)}
+            return opt.create(optimizer, sym=self.symbol, param_idx2name=names, **options)
+        assert isinstance(optimizer, opt.Optimizer)
+        if optimizer.rescale_grad != rescale_grad:
+            warnings.warn(
+                "Optimizer created manually outside Module but rescale_grad is not normalized to "
+                f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). Is this intended?",
+                stacklevel=3,
+            )
+        if not optimizer.idx2name:
+            optimizer.idx2name = names.copy()
+        return optimizer
+
+    def borrow_optimizer(self, shared_module):
+        """Use another module's optimizer, with its states."""
+        assert shared_module.optimizer_initialized
+        self._optimizer = shared_module._optimizer
+        self._kvstore = shared_module._kvstore
+        self._update_on_kvstore = shared_module._update_on_kvstore
+        self._updater = shared_module._updater
+        self.optimizer_initialized = True
+
+    # ------------------------------------------------------------------ computing
+    def forward(self, data_batch, is_train=None):
+        """Compute the outputs for a batch, or a list of batches, one for each device; other shapes rebind."""
+        assert self.binded and self.params_initialized
+        shapes = _batch_shapes(data_batch)
+        if shapes != tuple(x.shape for x in self._data_shapes):
+            self.reshape(*self._new_shapes(data_batch, shapes))
+        self._exec_group.forward(data_batch, is_train)
+
+    def _new_shapes(self, batch, shapes):
+        """Descriptions of data and labels of a batch whose shapes are new."""
+        data = getattr(batch, "provide_data", None) or [
+            DataDesc(x.name, shape, x.dtype, x.layout) for x, shape in zip(self._data_shapes, shapes, strict=True)
+        ]
+        label = getattr(batch, "provide_label", None)
+        if not label and getattr(batch, "label", None):
+            label = [
+                DataDesc(x.name, array.shape, x.dtype, x.layout)
+                for x, array in zip(self._label_shapes, batch.label, strict=False)
+            ]
+        return data, label or None
+
+    def backward(self, out_grads=None):
+        assert self.binded and self.params_initialized
+        self._exec_group.backward(out_grads=out_grads)
+
+    def update(self):
+        assert self.binded and self.params_initialized and self.optimizer_initialized
+        self._params_dirty = True
+        group = self._exec_group
+        if self._update_on_kvstore:
+            update_params_on_kvstore(group.param_arrays, group.grad_arrays, self._kvstore, group.param_names)
+        else:
+            update_params(
+                group.param_arrays,
+                group.grad_arrays,
+                updater=self._updater,
+                num_device=len(self._context),
+                kvstore=self._kvstore,
+                param_names=group.param_names,
+            )
+
+    def get_outputs(self, merge_multi_context=True):
+        assert self.binded and self.params_initialized
+        return self._exec_group.get_outputs(merge_multi_context=merge_multi_context)
+
+    def get_input_grads(self, merge_multi_context=True):
+        assert self.binded and self.params_initialized and self.inputs_need_grad
+        return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
+
+    def get_states(self, merge_multi_context=True):
+        assert self.binded and self.params_initialized
+        return self._exec_group.get_states(merge_multi_context=merge_multi_context)
+
+    def set_states(self, states=None, value=None):
+        assert self.binded and self.params_initialized
+        self._exec_group.set_states(states, value)
+
+    def update_metric(self, eval_metric, labels, pre_sliced=False):
+        self._exec_group.update_metric(eval_metric, labels, pre_sliced)
+
+    def install_monitor(self, mon):
+        assert self.binded
+        self._exec_group.install_monitor(mon)
+
+    def prepare(self, data_batch, sparse_row_id_fn=None):
+        """Pull the rows of row-sparse parameters that the batch will need."""
+        assert self.binded
+        if sparse_row_id_fn is None:
+            return
+        if not self._kvstore or not self._update_on_kvstore:
+            _warn("Parameters are not updated in the KVStore. No need to call sparse_row_id_fn.")
+            return
+        row_ids = sparse_row_id_fn(data_batch)
+        assert isinstance(row_ids, dict), "Expected dict output from sparse_row_id_fn"
+        for name, rows in row_ids.items():
+            index = self._exec_group.param_names.index(name)
+            arrays = self._exec_group.param_arrays[index]
+            if arrays[0].stype != "row_sparse":
+                _warn(f"{name}.stype is not 'row_sparse'. No need to perform row_sparse_pull.")
+            else:
+                self._kvstore.row_sparse_pull(name, arrays, row_ids=rows, priority=-index)
+
+
+def _warn(message):
+    warnings.warn(UserWarning(message), stacklevel=3)
+
+
+def _batch_shapes(data_batch):
+    """The shapes of a batch's arrays; of a list of batches, as if they were joined."""
+    if not isinstance(data_batch, list):
+        return tuple(array.shape for array in data_batch.data)
+    assert data_batch, "Encountered empty data batch"
+    shapes = []
+    for arrays in zip(*[batch.data for batch in data_batch], strict=True):
+        shape = arrays[0].shape
+        assert all(a.shape == shape for a in arrays), "All data batches in a list need to have the same shape"
+        shapes.append((len(data_batch) * shape[0], *shape[1:]))
+    return tuple(shapes)

@@ -1,0 +1,266 @@
+"""Optimizers that scale each weight's step by the history of its gradients: Adam and its relatives."""
+
+import os
+
+from .._ops import fused_update as fused
+from .base import Optimizer, zeros_like
+from .multi_tensor import MultiTensorOptimizer
+
+register = Optimizer.register
+
+
+class _Moments(MultiTensorOptimizer):
+    """Keeps a running mean and a running second moment of the gradients."""
+
+    def __init__(self, learning_rate, beta1, beta2, epsilon, **kwargs):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index, weight):
+        return (zeros_like(weight), zeros_like(weight))
+
+    @property
+    def _decays(self):
+        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+
+
+class _ClipAlways:
+    """Formulas that MXNet writes in Python clip at 0 too, where its operators take 0 for none."""
+
+    @property
+    def _limits(self):
+        return {"rescale": self.rescale_grad, "clip": self.clip_gradient}
+
+
+@register
+class Adam(_Moments):
+    """weight -= lr_t * mean / (sqrt(variance) + epsilon); weight decay is part of the gradient."""
+
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, lazy_update=True, **kwargs):
+        super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
+        self.lazy_update = lazy_update
+
+    def create_state(self, index, weight):
+        stype = weight.stype if self.lazy_update else "default"
+        return (zeros_like(weight, stype=stype), zeros_like(weight, stype=stype))
+
+    @property
+    def _lazy(self):
+        return self.lazy_update
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        fused.adam(weights, grads, *states, lrs, wds, self._counts(indices), **self._decays, **self._limits)
+
+
+@register
+class AdamW(_Moments):
+    """Adam with weight decay apart from the gradient (not in MXNet 1.9.1, whose operator it follows)."""
+
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-6, correct_bias=True, **kwargs):
+        super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
+        self.correct_bias = correct_bias
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        rates = [self._correction(t) for t in self._counts(indices)]
+        fused.adamw(weights, grads, *states, rates, lrs, wds, **self._decays, **self._limits)
+
+    def _correction(self, count):
+        return (1 - self.beta2**count) ** 0.5 / (1 - self.beta1**count) if self.correct_bias else 1.0
+
+
+@register
+class LAMB(_Moments):
+    """Adam's direction, scaled in each layer by |weight| / |direction|."""
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-6,
+        lower_bound=None,
+        upper_bound=None,
+        bias_correction=True,
+        **kwargs,
+    ):
+        super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
+        self.bias_correction = bias_correction
+        self.aggregate_num = max(1, min(45, int(os.getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", "45"))))
+
+    def create_state(self, index, weight):
+        return (zeros_like(weight, stype=weight.stype), zeros_like(weight, stype=weight.stype))
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        fused.lamb(
+            weights,
+            grads,
+            *states,
+            lrs,
+            wds,
+            self._counts(indices),
+            lower=self.lower_bound or None,
+            upper=self.upper_bound or None,
+            bias_correction=self.bias_correction,
+            **self._decays,
+            **self._limits,
+        )
+
+
+@register
+class Adamax(_ClipAlways, _Moments):
+    """Adam in the infinity norm."""
+
+    def __init__(self, learning_rate=0.002, beta1=0.9, beta2=0.999, **kwargs):
+        super().__init__(learning_rate, beta1, beta2, None, **kwargs)
+        del self.epsilon
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        counts = self._counts(indices)
+        rates = [lr / (1 - self.beta1**t) for lr, t in zip(lrs, counts, strict=True)]
+        fused.adamax(weights, grads, *states, rates, wds, beta1=self.beta1, beta2=self.beta2, **self._limits)
+
+
+@register
+class Nadam(_ClipAlways, _Moments):
+    """Adam with Nesterov momentum on a schedule."""
+
+    def __init__(
+        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, schedule_decay=0.004, **kwargs
+    ):
+        super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
+        self.schedule_decay = schedule_decay
+        self.m_schedule = 1.0
+
+    def _momentum(self, count):
+        return self.beta1 * (1.0 - 0.5 * pow(0.96, count * self.schedule_decay))
+
+    def _mixture(self, count):
+        """Factors of the gradient and of its mean. The schedule moves with every parameter, as MXNet's does."""
+        now, following = self._momentum(count), self._momentum(count + 1)
+        self.m_schedule *= now
+        return (1.0 - now) / (1.0 - self.m_schedule), following / (1.0 - self.m_schedule * following)
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        counts = self._counts(indices)
+        grad_factors, mean_factors = zip(*map(self._mixture, counts), strict=True)
+        fused.nadam(
+            weights,
+            grads,
+            *states,
+            lrs,
+            wds,
+            grad_factors=grad_factors,
+            mean_factors=mean_factors,
+            corrections=[1.0 - self.beta2**t for t in counts],
+            **self._decays,
+            **self._limits,
+        )
+
+
+@register
+class FTML(MultiTensorOptimizer):
+    """Follow the moving leader."""
+
+    def __init__(self, beta1=0.6, beta2=0.999, epsilon=1e-8, **kwargs):
+        super().__init__(**kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index, weight):
+        return tuple(zeros_like(weight) for _ in range(3))
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        decays = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+        fused.ftml(weights, grads, *states, lrs, wds, self._counts(indices), **decays, **self._limits)
+
+
+@register
+class Ftrl(MultiTensorOptimizer):
+    """Follow the regularized leader; `lamda1` makes weights sparse."""
+
+    _lazy = True
+
+    def __init__(self, lamda1=0.01, learning_rate=0.1, beta=1, **kwargs):
+        super().__init__(**kwargs)
+        self.lamda1 = lamda1
+        self.beta = beta
+        self.lr = learning_rate
+
+    def create_state(self, index, weight):
+        return tuple(zeros_like(weight, dtype="float32", stype=weight.stype) for _ in range(2))
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        fused.ftrl(weights, grads, *states, lrs, wds, lamda1=self.lamda1, beta=self.beta, **self._limits)
+
+
+@register
+class AdaGrad(_ClipAlways, MultiTensorOptimizer):
+    """weight -= lr * (grad / sqrt(sum of squared gradients + eps) + wd*weight)."""
+
+    _lazy = True
+
+    def __init__(self, eps=1e-7, **kwargs):
+        super().__init__(**kwargs)
+        self.float_stable_eps = eps
+
+    def create_state(self, index, weight):
+        return zeros_like(weight, dtype="float32", stype=weight.stype)
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        fused.adagrad(weights, grads, *states, lrs, wds, epsilon=self.float_stable_eps, **self._limits)
+
+
+@register
+class AdaDelta(_ClipAlways, MultiTensorOptimizer):
+    """Steps as large as the recent steps were, relative to the recent gradients."""
+
+    def __init__(self, rho=0.9, epsilon=1e-5, **kwargs):
+        super().__init__(**kwargs)
+        self.rho = rho
+        self.epsilon = epsilon
+
+    def create_state(self, index, weight):
+        return tuple(zeros_like(weight, dtype="float32") for _ in range(2))
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        fused.adadelta(weights, grads, *states, wds, rho=self.rho, epsilon=self.epsilon, **self._limits)
+
+
+@register
+class RMSProp(MultiTensorOptimizer):
+    """weight -= lr * grad / sqrt(mean squared gradient + epsilon); `centered` takes the mean off and has momentum."""
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        gamma1=0.9,
+        gamma2=0.9,
+        epsilon=1e-8,
+        centered=False,
+        clip_weights=None,
+        **kwargs,
+    ):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.centered = centered
+        self.epsilon = epsilon
+        self.clip_weights = clip_weights
+
+    def create_state(self, index, weight):
+        parts = 3 if self.centered else 1
+        return tuple(zeros_like(weight, dtype="float32", stype=weight.stype) for _ in range(parts))
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        options = {"gamma1": self.gamma1, "epsilon": self.epsilon, "clip_weights": self.clip_weights or None}
+        if self.centered:
+            fused.rmsprop_centered(
+                weights, grads, *states, lrs, wds, gamma2=self.gamma2, **options, **self._limits
+            )
+        else:
+            fused.rmsprop(weights, grads, *states, lrs, wds, **options, **self._limits)

@@ -1,0 +1,216 @@
+"""What all optimizers share: the registry, counts, learning rates, weight decays, and the walk over many parameters."""
+
+import warnings
+
+import numpy
+
+from ..ndarray import NDArray, cast, zeros
+from ..util import is_np_array
+
+
+def as_list(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+class Optimizer:
+    """An update rule for parameters. Subclasses define `create_state` and `update`."""
+
+    opt_registry = {}
+
+    def __init__(
+        self,
+        rescale_grad=1.0,
+        param_idx2name=None,
+        wd=0.0,
+        clip_gradient=None,
+        learning_rate=None,
+        lr_scheduler=None,
+        sym=None,
+        begin_num_update=0,
+        multi_precision=False,
+        param_dict=None,
+    ):
+        self.rescale_grad = rescale_grad
+        self.lr_scheduler = lr_scheduler
+        self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
+        self._overrule_scheduler(learning_rate)
+        self.wd = wd
+        self.lr_mult = {}
+        self.wd_mult = {}
+        self.begin_num_update = begin_num_update
+        self.num_update = begin_num_update
+        self._all_index_update_counts = {0: {}}
+        self._index_update_count = self._all_index_update_counts[0]
+        self.clip_gradient = clip_gradient
+        self.multi_precision = multi_precision
+        self.aggregate_num = 0
+        names = {} if param_idx2name is None else param_idx2name
+        assert isinstance(names, dict), "param_idx2name should be a dict of param indexes to names."
+        self.idx2name = names.copy()
+        self.sym_info = () if sym is None else (sym.attr_dict(), sym.list_arguments())
+        self.param_dict = param_dict or {}
+        self.allow_np_array = is_np_array()
+        self.set_lr_mult({})
+        self.set_wd_mult({})
+
+    def _overrule_scheduler(self, learning_rate):
+        scheduler = self.lr_scheduler
+        if scheduler is not None and learning_rate is not None and scheduler.base_lr != learning_rate:
+            # MXNet prints this warning instead of raising it.
+            print(
+                UserWarning(
+                    "learning rate from ``lr_scheduler`` has been overwritten by ``learning_rate`` in optimizer."
+                )
+            )
+            scheduler.base_lr = learning_rate
+
+    @staticmethod
+    def register(klass):
+        """Make an optimizer class known to `create` under its lower-case name."""
+        assert isinstance(klass, type)
+        name = klass.__name__.lower()
+        known = Optimizer.opt_registry.get(name)
+        if known is not None:
+            warnings.warn(
+                f"WARNING: New optimizer {klass.__module__}.{klass.__name__} is overriding existing optimizer "
+                f"{known.__module__}.{known.__name__}",
+                stacklevel=2,
+            )
+        Optimizer.opt_registry[name] = klass
+        return klass
+
+    @staticmethod
+    def create_optimizer(name, **kwargs):
+        """The registered optimizer of that name, made with `kwargs`."""
+        try:
+            klass = Optimizer.opt_registry[name.lower()]
+        except KeyError:
+            raise ValueError(f"Cannot find optimizer {name}") from None
+        return klass(**kwargs)
+
+    @property
+    def learning_rate(self):
+        """The learning rate of now, by the scheduler if there is one."""
+        return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
+
+    def create_state(self, index, weight):
+        """The state `update` needs for this weight; None if it needs none."""
+
+    def create_state_multi_precision(self, index, weight):
+        """As `create_state`; for a float16 weight under `multi_precision`, with its float32 copy beside."""
+        if self._keeps_master(weight):
+            master = weight.astype(numpy.float32)
+            return self._join_state(master, self.create_state(index, master))
+        if weight.dtype == numpy.float16:
+            warnings.warn(
+                "Accumulating with float16 in optimizer can lead to poor accuracy or slow convergence. "
+                f"Consider using multi_precision=True option of the {self._own_name}optimizer",
+                stacklevel=2,
+            )
+        return self.create_state(index, weight)
+
+    _own_name = ""
+
+    def _keeps_master(self, weight):
+        return self.multi_precision and weight.dtype == numpy.float16
+
+    # Two orders exist in MXNet's state files: (master, state) here, (state, master) in the SGD family.
+    def _join_state(self, master, state):
+        return (master, state)
+
+    def _split_state(self, state):
+        """(master copy, the rest) out of a multi-precision state."""
+        return state[0], state[1]
+
+    def update(self, index, weight, grad, state):
+        """Change `weight` by `grad`, in place."""
+        raise NotImplementedError
+
+    def update_multi_precision(self, index, weight, grad, state):
+        """As `update`; a float16 weight is updated through its float32 copy."""
+        if not self._keeps_master(weight):
+            self.update(index, weight, grad, state)
+            return
+        master, inner = self._split_state(state)
+        self.update(index, master, grad.astype(numpy.float32), inner)
+        cast(master, dtype=weight.dtype, out=weight)
+
+    def set_learning_rate(self, lr):
+        """Set the learning rate; a scheduler, if there is one, owns it."""
+        if self.lr_scheduler is not None:
+            raise UserWarning(
+                "LRScheduler of the optimizer has already been defined. Note that set_learning_rate can mutate the "
+                "value of the learning rate of the optimizer only when the LRScheduler of the optimizer is undefined."
+            )
+        self.lr = lr
+
+    def set_lr_scale(self, args_lrscale):
+        """Gone; `set_lr_mult` took its place."""
+        raise DeprecationWarning
+
+    def set_lr_mult(self, args_lr_mult):
+        """Learning-rate factors by parameter name or index; those of the symbol's attributes count first."""
+        self.lr_mult = self._attribute_factors("__lr_mult__")
+        self.lr_mult.update(args_lr_mult)
+
+    def set_wd_mult(self, args_wd_mult):
+        """Weight-decay factors by name or index; names that end in neither _weight nor _gamma start at 0."""
+        self.wd_mult = {n: 0.0 for n in self.idx2name.values() if not n.endswith(self._decayed_names)}
+        self.wd_mult.update(self._attribute_factors("__wd_mult__"))
+        self.wd_mult.update(args_wd_mult)
+
+    _decayed_names = ("_weight", "_gamma")
+
+    def _attribute_factors(self, key):
+        if not self.sym_info:
+            return {}
+        attributes, names = self.sym_info
+        return {n: float(attributes[n][key]) for n in names if key in attributes.get(n, ())}
+
+    def _set_current_context(self, device_id):
+        """Each device counts its own updates of a parameter."""
+        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+
+    def _update_count(self, index):
+        counts = self._index_update_count
+        for i in as_list(index):
+            counts[i] = counts.get(i, self.begin_num_update) + 1
+            self.num_update = max(counts[i], self.num_update)
+
+    def _factor(self, index, attribute, factors):
+        """How parameter `index` multiplies the common value: by its Parameter, by index, or by name."""
+        if index in self.param_dict:
+            return getattr(self.param_dict[index], attribute)
+        if index in factors:
+            return factors[index]
+        return factors.get(self.idx2name.get(index), 1.0)
+
+    def _get_lrs(self, indices):
+        lr = self.learning_rate
+        return [lr * self._factor(i, "lr_mult", self.lr_mult) for i in indices]
+
+    def _get_lr(self, index):
+        return self._get_lrs([index])[0]
+
+    def _get_wds(self, indices):
+        return [self.wd * self._factor(i, "wd_mult", self.wd_mult) for i in indices]
+
+    def _get_wd(self, index):
+        return self._get_wds([index])[0]
+
+    def __getstate__(self):
+        return {key: value for key, value in self.__dict__.items() if key != "param_dict"}
+
+    def __setstate__(self, state):
+        self.__dict__ = state
+        self.param_dict = {}
+
+
+def zeros_like(weight, dtype=None, stype="default"):
+    """A state of zeros, shaped and placed as the weight."""
+    return zeros(weight.shape, weight.context, dtype=dtype or weight.dtype, stype=stype)
+
+
+def check_arrays(weight, grad):
+    assert isinstance(weight, NDArray)
+    assert isinstance(grad, NDArray)

@@ -1,0 +1,33 @@
+"""Optimizers beside the main ones: AdaGrad by rows."""
+
+from .._ops import fused_update as fused
+from ..ndarray import NDArray, clip, contrib, mean, sqrt, square, zeros  # noqa: F401 - MXNet shows them here
+from .base import Optimizer
+from .multi_tensor import MultiTensorOptimizer
+
+__all__ = ["GroupAdaGrad"]
+
+register = Optimizer.register
+
+
+@register
+class GroupAdaGrad(MultiTensorOptimizer):
+    """AdaGrad with one learning rate for each row of a matrix, as embeddings like it."""
+
+    _lazy = True
+
+    def __init__(self, eps=1e-5, **kwargs):
+        super().__init__(**kwargs)
+        self.float_stable_eps = eps
+
+    def create_state(self, index, weight):
+        assert len(weight.shape) == 2
+        return zeros((weight.shape[0], 1), weight.context, stype=weight.stype)
+
+    @property
+    def _limits(self):
+        return {"rescale": self.rescale_grad, "clip": self.clip_gradient}
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        assert not any(wds), "Weight decay is not supported for GroupAdaGrad"
+        fused.group_adagrad(weights, grads, *states, lrs, epsilon=self.float_stable_eps, **self._limits)

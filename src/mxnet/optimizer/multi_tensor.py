@@ -1,0 +1,99 @@
+"""Optimizers that update all parameters at once, with torch's multi-tensor kernels."""
+
+import numpy
+import torch
+
+from ..ndarray.invoke import plain_tensor
+from .base import Optimizer, as_list, check_arrays
+
+TAKE_LISTS = set()
+
+
+def takes_lists(method):
+    """Mark an `update` that accepts any number of parameters; a user's override is called as MXNet calls it."""
+    TAKE_LISTS.add(method)
+    return method
+
+
+def list_size(optimizer):
+    """How many parameters `optimizer` may be handed in one call: None for all of them, 0 for one at a time."""
+    kind = type(optimizer)
+    if kind.update in TAKE_LISTS and kind.update_multi_precision in TAKE_LISTS:
+        return optimizer._list_size
+    return optimizer.aggregate_num
+
+
+def tensors_of(state):
+    """The tensors of one parameter's state, in order."""
+    if state is None:
+        return ()
+    if isinstance(state, (list, tuple)):
+        return tuple(t for part in state for t in tensors_of(part))
+    return (plain_tensor(state),)
+
+
+class MultiTensorOptimizer(Optimizer):
+    """Subclasses write their formula once, in `_step`, over lists of torch tensors."""
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        """Update `weights` in place; `states` holds a list of tensors for each part of the state."""
+        raise NotImplementedError
+
+    @property
+    def _limits(self):
+        """Rescaling and clipping, as every formula takes them; a clip of 0 is none, as in MXNet's operators."""
+        return {"rescale": self.rescale_grad, "clip": self.clip_gradient or None}
+
+    # Do row-sparse gradients touch only their own rows?
+    _lazy = False
+    # None: as many parameters at once as there are.
+    _list_size = None
+
+    @takes_lists
+    def update(self, index, weight, grad, state):
+        """Change weights by gradients, in place: one parameter, or lists of them."""
+        single = not isinstance(index, (list, tuple))
+        indices, weights, grads = as_list(index), as_list(weight), as_list(grad)
+        self._update(indices, weights, grads, [state] if single else list(state))
+
+    @takes_lists
+    def update_multi_precision(self, index, weight, grad, state):
+        """As `update`; float16 weights are updated through their float32 copies under `multi_precision`."""
+        first = weight[0] if isinstance(weight, (list, tuple)) else weight
+        if not self._keeps_master(first):
+            self.update(index, weight, grad, state)
+            return
+        states = [state] if not isinstance(index, (list, tuple)) else list(state)
+        masters, inner = zip(*map(self._split_state, states), strict=True)
+        grads = [g.astype(numpy.float32) for g in as_list(grad)]
+        self._update(as_list(index), list(masters), grads, list(inner))
+        with torch.no_grad():
+            torch._foreach_copy_(list(map(plain_tensor, as_list(weight))), list(map(plain_tensor, masters)))
+
+    def _update(self, indices, weights, grads, states):
+        for weight, grad in zip(weights, grads, strict=True):
+            check_arrays(weight, grad)
+        self._update_count(indices)
+        lrs, wds = self._get_lrs(indices), self._get_wds(indices)
+        if all(g.stype == "default" and w.stype == "default" for w, g in zip(weights, grads, strict=True)):
+            self._dense(indices, list(map(plain_tensor, weights)), list(map(plain_tensor, grads)), states, lrs, wds)
+            return
+        for i, weight, grad, state, lr, wd in zip(indices, weights, grads, states, lrs, wds, strict=True):
+            self._one(i, weight, grad, state, lr, wd)
+
+    def _dense(self, indices, weights, grads, states, lrs, wds):
+        parts = [list(part) for part in zip(*map(tensors_of, states), strict=True)]
+        with torch.no_grad():
+            self._step(weights, grads, parts, lrs, wds, indices)
+
+    def _one(self, index, weight, grad, state, lr, wd):
+        """One parameter, some of whose arrays are sparse."""
+        from .rows import update_rows
+
+        if grad.stype == "row_sparse" and self._lazy:
+            update_rows(self, index, weight, grad, state, lr, wd)
+        else:
+            update_rows(self, index, weight, grad.tostype("default"), state, lr, wd)
+
+    def _counts(self, indices):
+        return [self._index_update_count[i] for i in indices]

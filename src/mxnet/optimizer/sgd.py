@@ -1,0 +1,206 @@
+"""Optimizers that step along the gradient: SGD and its relatives."""
+
+import math
+import os
+
+from .._ops import fused_update as fused
+from ..ndarray import clip
+from ..random import normal
+from .base import Optimizer, check_arrays, zeros_like
+from .multi_tensor import MultiTensorOptimizer
+
+register = Optimizer.register
+
+
+class _WithMaster(MultiTensorOptimizer):
+    """The SGD family writes multi-precision states as (state, master copy)."""
+
+    _own_name = "SGD "
+
+    def _join_state(self, master, state):
+        return (state, master)
+
+    def _split_state(self, state):
+        return state[1], state[0]
+
+
+@register
+class SGD(_WithMaster):
+    """Stochastic gradient descent: mom = momentum*mom - lr*(grad + wd*weight); weight += mom."""
+
+    def __init__(self, momentum=0.0, lazy_update=True, **kwargs):
+        super().__init__(**kwargs)
+        self.momentum = momentum
+        self.lazy_update = lazy_update
+        self.aggregate_num = int(os.getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", "4"))
+
+    def create_state(self, index, weight):
+        if self.momentum == 0.0:
+            return None
+        return zeros_like(weight, stype=weight.stype if self.lazy_update else "default")
+
+    @property
+    def _lazy(self):
+        return self.lazy_update
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        momenta = states[0] if states else []
+        fused.sgd(weights, grads, momenta, lrs, wds, momentum=max(self.momentum, 0.0), **self._limits)
+
+
+@register
+class ccSGD(SGD):
+    """SGD under the name of its former C++ twin."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+
+@register
+class NAG(_WithMaster):
+    """Nesterov accelerated gradient."""
+
+    _own_name = "NAG "
+
+    def __init__(self, momentum=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.momentum = momentum
+
+    def create_state(self, index, weight):
+        return None if self.momentum == 0.0 else zeros_like(weight)
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        if states:
+            fused.nag(weights, grads, states[0], lrs, wds, momentum=self.momentum, **self._limits)
+        else:
+            fused.sgd(weights, grads, [], lrs, wds, momentum=0.0, **self._limits)
+
+
+@register
+class Signum(MultiTensorOptimizer):
+    """The sign of a running mean of gradients (of the gradient itself when `momentum` is 0)."""
+
+    def __init__(self, learning_rate=0.01, momentum=0.9, wd_lh=0.0, **kwargs):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.momentum = momentum
+        self.wd_lh = wd_lh
+
+    def create_state(self, index, weight):
+        return None if self.momentum == 0.0 else zeros_like(weight, stype=weight.stype)
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        if states:
+            momentum = max(self.momentum, 0.0)
+            fused.signum(
+                weights, grads, states[0], lrs, wds, momentum=momentum, wd_lh=self.wd_lh, **self._limits
+            )
+        else:
+            fused.signsgd(weights, grads, lrs, wds)
+
+
+@register
+class DCASGD(MultiTensorOptimizer):
+    """SGD that makes up for the delay of asynchronous workers."""
+
+    def __init__(self, momentum=0.0, lamda=0.04, **kwargs):
+        super().__init__(**kwargs)
+        self.momentum = momentum
+        self.weight_previous = {}
+        self.lamda = lamda
+
+    def create_state(self, index, weight):
+        return (None if self.momentum == 0.0 else zeros_like(weight), weight.copy())
+
+    @property
+    def _limits(self):
+        return {"rescale": self.rescale_grad, "clip": self.clip_gradient}
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        momenta = states[0] if len(states) == 2 else []
+        fused.dcasgd(
+            weights, grads, momenta, states[-1], lrs, wds, momentum=self.momentum, lamda=self.lamda, **self._limits
+        )
+
+
+@register
+class SGLD(Optimizer):
+    """Stochastic gradient Langevin dynamics: half a gradient step, plus noise of variance lr."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+
+    def create_state(self, index, weight):
+        return None
+
+    def update(self, index, weight, grad, state):
+        check_arrays(weight, grad)
+        self._update_count(index)
+        lr, wd = self._get_lr(index), self._get_wd(index)
+        grad = grad * self.rescale_grad
+        if self.clip_gradient is not None:
+            grad = clip(grad, -self.clip_gradient, self.clip_gradient)
+        weight[:] += -lr / 2 * (grad + wd * weight)
+        weight[:] += normal(0, math.sqrt(lr), shape=weight.shape, dtype=weight.dtype, ctx=weight.context)
+
+
+@register
+class LARS(SGD):
+    """SGD whose rate in each layer follows |weight| / |gradient|; biases and normalizers keep the common rate."""
+
+    _decayed_names = ("_weight",)
+    _plain_names = ("gamma", "beta", "bias")
+
+    def __init__(self, momentum=0.0, lazy_update=True, eta=0.001, eps=0, momentum_correction=True, **kwargs):
+        super().__init__(momentum=momentum, lazy_update=lazy_update, **kwargs)
+        self.momentum_correction = momentum_correction
+        self.eta = eta
+        self.eps = eps
+        self.skip = 0
+        self.last_lr = None
+        self.cur_lr = None
+
+    def _get_lrs(self, indices):
+        lr = self.learning_rate
+        self.last_lr = lr if self.cur_lr is None else self.cur_lr
+        self.cur_lr = lr
+        return [lr * self._factor(i, "lr_mult", self.lr_mult) for i in indices]
+
+    @property
+    def _list_size(self):
+        """As in MXNet, where only the first list of a step sees that the learning rate has changed."""
+        return self.aggregate_num
+
+    def _momentum_now(self):
+        """Momentum holds the last learning rate; when the rate changes, it is brought to the new one."""
+        if self.momentum_correction and self.last_lr != 0:
+            return self.momentum * (self.cur_lr / self.last_lr)
+        return self.momentum
+
+    def _step(self, weights, grads, states, lrs, wds, indices):
+        layers = [k for k, i in enumerate(indices) if not self.idx2name.get(i, str(i)).endswith(self._plain_names)]
+        factors = [1.0] * len(indices)
+        if layers:
+            chosen = ([part[k] for k in layers] for part in (weights, grads, wds))
+            scales = fused.lars_factors(*chosen, eta=self.eta, epsilon=self.eps, rescale=self.rescale_grad)
+            for k, scale in zip(layers, scales, strict=True):
+                factors[k] = scale
+        momenta = states[0] if states else []
+        momentum = self._momentum_now() if self.momentum > 0 else 0.0
+        fused.scaled_sgd(weights, grads, momenta, factors, lrs, wds, momentum=momentum, **self._limits)
+
+
+@register
+class Test(Optimizer):
+    """weight += grad * rescale_grad, for tests."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+
+    def create_state(self, index, weight):
+        return zeros_like(weight, dtype="float32")
+
+    def update(self, index, weight, grad, state):
+        weight[:] += grad * self.rescale_grad
+        state[:] = weight
+
+

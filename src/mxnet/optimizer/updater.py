@@ -1,0 +1,91 @@
+"""The updater: an optimizer together with the states of the parameters it has seen."""
+
+from ..ndarray import NDArray
+from ..util import is_np_array
+from .multi_tensor import list_size
+
+
+def _as_classic(arrays, allow_np):
+    """`mx.np` arrays as the classic ones the update rules work on."""
+    if isinstance(arrays, (list, tuple)):
+        return [_as_classic(a, allow_np) for a in arrays]
+    if type(arrays) is not NDArray and type(arrays).__module__.startswith("mxnet.numpy"):
+        if not allow_np:
+            raise ValueError("Converting np.ndarray to mx.nd.NDArray is not allowed")
+        return arrays.as_nd_ndarray()
+    return arrays
+
+
+class Updater:
+    """Callable with (index, gradient, weight), or lists of them: updates the weights in place."""
+
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+        self.states = {}
+        self.states_synced = {}
+        self.aggregate_updates = optimizer.aggregate_num > 0
+
+    def __call__(self, index, grad, weight):
+        allow_np = getattr(self.optimizer, "allow_np_array", is_np_array())
+        if not isinstance(index, (list, tuple)):
+            index, grad, weight = [index], [grad], [weight]
+        indices = [i.decode() if isinstance(i, bytes) else i for i in index]
+        grads, weights = _as_classic(grad, allow_np), _as_classic(weight, allow_np)
+        if weights:
+            self.optimizer._set_current_context(weights[0].context.device_id)
+        for i, w in zip(indices, weights, strict=True):
+            self._ensure_state(i, w)
+        size = list_size(self.optimizer)
+        if size == 0:
+            for i, w, g in zip(indices, weights, grads, strict=True):
+                self.optimizer.update_multi_precision(i, w, g, self.states[i])
+        else:
+            self._update_lists(indices, grads, weights, size or len(indices))
+
+    def _ensure_state(self, index, weight):
+        if index not in self.states:
+            self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
+            self.states_synced[index] = True
+        elif not self.states_synced[index]:
+            self.states[index] = self.sync_state_context(self.states[index], weight.context)
+            self.states_synced[index] = True
+
+    def _update_lists(self, indices, grads, weights, size):
+        """Parameters of one dtype together, at most `size` at a time."""
+        groups = {}
+        for item in zip(indices, weights, grads, strict=True):
+            groups.setdefault(item[1].dtype, []).append(item)
+        for items in groups.values():
+            for start in range(0, len(items), size):
+                ids, ws, gs = zip(*items[start : start + size], strict=True)
+                self.optimizer.update_multi_precision(ids, ws, gs, [self.states[i] for i in ids])
+
+    def sync_state_context(self, state, context):
+        """The state, moved to where the weight is (after loading)."""
+        if isinstance(state, NDArray):
+            return state.as_in_context(context)
+        if isinstance(state, (tuple, list)):
+            return type(state)(self.sync_state_context(part, context) for part in state)
+        return state
+
+    def set_states(self, states):
+        """Take the states (and the optimizer, if it is inside) that `get_states` wrote."""
+        from .._formats import states as state_files
+
+        loaded = state_files.loads(states)
+        if isinstance(loaded, tuple) and len(loaded) == 2:
+            self.states, self.optimizer = loaded
+        else:
+            self.states = loaded
+        self.states_synced = dict.fromkeys(self.states, False)
+
+    def get_states(self, dump_optimizer=False):
+        """The states as bytes, in MXNet's format; with the optimizer itself if asked."""
+        from .._formats import states as state_files
+
+        return state_files.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
+
+
+def get_updater(optimizer):
+    """An updater that applies `optimizer`."""
+    return Updater(optimizer)

@@ -1,0 +1,74 @@
+"""mx.registry: factories by name for a family of classes (initializers, metrics, …)."""
+
+import json
+import warnings
+
+_REGISTRY = {}
+
+
+def get_registry(base_class):
+    """A copy of the names registered for `base_class`."""
+    return _REGISTRY.setdefault(base_class, {}).copy()
+
+
+def get_register_func(base_class, nickname):
+    """A decorator that registers subclasses of `base_class`."""
+    registry = _REGISTRY.setdefault(base_class, {})
+
+    def register(klass, name=None):
+        assert issubclass(klass, base_class), f"Can only register subclass of {base_class.__name__}"
+        key = (klass.__name__ if name is None else name).lower()
+        known = registry.get(key)
+        if known is not None:
+            warnings.warn(
+                f"\033[91mNew {nickname} {klass.__module__}.{klass.__name__} registered with name {key} is"
+                f"overriding existing {nickname} {known.__module__}.{known.__name__}\033[0m",
+                UserWarning,
+                stacklevel=2,
+            )
+        registry[key] = klass
+        return klass
+
+    register.__doc__ = f"Register {nickname} to the {nickname} factory"
+    return register
+
+
+def get_alias_func(base_class, nickname):
+    """A decorator factory that registers a class under further names."""
+    register = get_register_func(base_class, nickname)
+
+    def alias(*aliases):
+        def register_all(klass):
+            for name in aliases:
+                register(klass, name)
+            return klass
+
+        return register_all
+
+    return alias
+
+
+def get_create_func(base_class, nickname):
+    """A function that makes an instance from a name, an instance, a dict, or JSON of a name and arguments."""
+    registry = _REGISTRY.setdefault(base_class, {})
+
+    def create(*args, **kwargs):
+        name, *args = args or (kwargs.pop(nickname),)
+        if isinstance(name, base_class):
+            assert not args and not kwargs, f"{nickname} is already an instance. Additional arguments are invalid"
+            return name
+        if isinstance(name, dict):
+            return create(**name)
+        assert isinstance(name, str), f"{nickname} must be of string type"
+        if name.startswith(("[", "{")):
+            assert not args and not kwargs
+            return _from_json(json.loads(name))
+        key = name.lower()
+        assert key in registry, f"{key} is not registered. Please register with {nickname}.register first"
+        return registry[key](*args, **kwargs)
+
+    def _from_json(config):
+        return create(**config) if isinstance(config, dict) else create(config[0], **config[1])
+
+    create.__doc__ = f"Make a {nickname} from its name and arguments; an instance is returned as it is."
+    return create
