@@ -1,0 +1,46 @@
+"""A Gluon DataLoader as an iterator for Module."""
+
+from .. import ndarray as nd
+from ..io import DataDesc, DataIter
+
+
+class DataLoaderIter(DataIter):
+    """Batches of a loader that gives (data, label); an incomplete one is filled up and says so in `getpad`."""
+
+    def __init__(self, loader, data_name="data", label_name="softmax_label", dtype="float32"):
+        super().__init__()
+        self._loader = loader
+        data, label = next(iter(self._loader))
+        self.batch_size = data.shape[0]
+        self.dtype = dtype
+        self.provide_data = [DataDesc(data_name, data.shape, dtype)]
+        self.provide_label = [DataDesc(label_name, label.shape, dtype)]
+        self._current_batch = None
+        self.reset()
+
+    def reset(self):
+        self._iter = iter(self._loader)
+
+    def iter_next(self):
+        self._current_batch = next(self._iter, None)
+        return self._current_batch is not None
+
+    def _filled(self, array):
+        array = array.astype(self.dtype)
+        if not self.getpad():
+            return [array]
+        filled = nd.zeros((self.batch_size, *array.shape[1:]), dtype=self.dtype)
+        filled[:array.shape[0]] = array
+        return [filled]
+
+    def getdata(self):
+        return self._filled(self._current_batch[0])
+
+    def getlabel(self):
+        return self._filled(self._current_batch[1])
+
+    def getpad(self):
+        return self.batch_size - self._current_batch[0].shape[0]
+
+    def getindex(self):
+        return None

@@ -1,0 +1,309 @@
+"""Token embeddings: vectors for tokens, from published or own text files."""
+
+import logging
+import os
+import tarfile
+import warnings
+import zipfile
+
+from ... import base, registry
+from ... import ndarray as nd
+from ..._core.errors import MXNetError
+from ...util import is_np_array
+from . import _constants as C
+from . import vocab
+
+EMBEDDING_ROOT = os.path.join(base.data_dir(), "embeddings")
+
+
+def _array(values):
+    if is_np_array():
+        from ... import numpy
+
+        return numpy.array(values)
+    return nd.array(values)
+
+
+def register(embedding_cls):
+    """Make a class available to `create` under its lower-case name."""
+    return registry.get_register_func(_TokenEmbedding, "token embedding")(embedding_cls)
+
+
+def create(embedding_name, **kwargs):
+    """An embedding by name, such as "glove" or "fasttext", with `pretrained_file_name` and other arguments."""
+    return registry.get_create_func(_TokenEmbedding, "token embedding")(embedding_name, **kwargs)
+
+
+def get_pretrained_file_names(embedding_name=None):
+    """The files an embedding can be made from, or a dict of them for every embedding."""
+    classes = registry.get_registry(_TokenEmbedding)
+    if embedding_name is None:
+        return {name: list(cls.pretrained_file_name_sha1) for name, cls in classes.items()}
+    if embedding_name not in classes:
+        raise KeyError(f"Cannot find `embedding_name` {embedding_name}. Use "
+                       "`get_pretrained_file_names(embedding_name=None).keys()` to get all the valid embedding names.")
+    return list(classes[embedding_name].pretrained_file_name_sha1)
+
+
+class _TokenEmbedding(vocab.Vocabulary):
+    """A vocabulary with a vector for each token; tokens that are not in it have the vector of index 0."""
+
+    pretrained_file_name_sha1: dict[str, str] = {}
+
+    @classmethod
+    def _get_download_file_name(cls, pretrained_file_name):
+        return pretrained_file_name
+
+    @classmethod
+    def _get_pretrained_file_url(cls, pretrained_file_name):
+        repository = os.environ.get("MXNET_GLUON_REPO", C.APACHE_REPO_URL)
+        name = cls._get_download_file_name(pretrained_file_name)
+        return f"{repository}gluon/embeddings/{cls.__name__.lower()}/{name}"
+
+    @classmethod
+    def _get_pretrained_file(cls, embedding_root, pretrained_file_name):
+        """The path of a published file, downloaded and unpacked unless the right one is there."""
+        from ...gluon.utils import check_sha1, download
+
+        url = cls._get_pretrained_file_url(pretrained_file_name)
+        folder = os.path.join(os.path.expanduser(embedding_root), cls.__name__.lower())
+        path = os.path.join(folder, pretrained_file_name)
+        sha1 = cls.pretrained_file_name_sha1[pretrained_file_name]
+        if os.path.exists(path) and check_sha1(path, sha1):
+            return path
+        os.makedirs(folder, exist_ok=True)
+        archive = os.path.join(folder, os.path.basename(url))
+        archives = getattr(cls, "pretrained_archive_name_sha1", {})
+        expected = archives.get(os.path.basename(url), sha1)
+        try:
+            download(url, archive, sha1_hash=expected)
+        except Exception as error:  # requests, urllib and the system have many ways to say "no network"
+            raise MXNetError(f"The embedding {pretrained_file_name} is not in {folder} and could not be downloaded "
+                             f"from {url}: {error}. Put a file of that name with SHA-1 {sha1} there.") from error
+        if archive != path:
+            _extract(archive, pretrained_file_name, path)
+        return path
+
+    def _load_embedding(self, pretrained_file_path, elem_delim, init_unknown_vec, encoding="utf8"):
+        path = os.path.expanduser(pretrained_file_path)
+        if not os.path.isfile(path):
+            raise ValueError("`pretrained_file_path` must be a valid path to the pre-trained token embedding file.")
+        logging.info("Loading pre-trained token embedding vectors from %s", path)
+        self._vec_len = None
+        vectors, unknown = [], None
+        with open(path, encoding=encoding) as file:
+            for number, line in enumerate(file, 1):
+                token, vector = self._parsed(line, number, elem_delim, path)
+                if token == self.unknown_token and unknown is None:
+                    unknown = vector
+                elif self._accepts(token, vector, number, unknown):
+                    self._token_to_idx[token] = len(self._idx_to_token)
+                    self._idx_to_token.append(token)
+                    vectors.append(vector)
+        self._set_vectors(vectors, unknown, init_unknown_vec)
+
+    @staticmethod
+    def _parsed(line, number, elem_delim, path):
+        fields = line.rstrip().split(elem_delim)
+        assert len(fields) > 1, (f"At line {number} of the pre-trained text embedding file: the data format of the "
+                                 f"pre-trained token embedding file {path} is unexpected.")
+        return fields[0], [float(value) for value in fields[1:]]
+
+    def _accepts(self, token, vector, number, unknown):
+        seen = token in self._token_to_idx and (token != self.unknown_token or unknown is not None)
+        if seen:
+            warnings.warn(f"At line {number} of the pre-trained token embedding file: the embedding vector for token "
+                          f"{token} has been loaded and a duplicate embedding for the  same token is seen and "
+                          "skipped.", stacklevel=4)
+            return False
+        if len(vector) == 1:
+            warnings.warn(f"At line {number} of the pre-trained text embedding file: token {token} with 1-dimensional "
+                          f"vector {vector} is likely a header and is skipped.", stacklevel=4)
+            return False
+        if self._vec_len is None:
+            self._vec_len = len(vector)
+        assert len(vector) == self._vec_len, (
+            f"At line {number} of the pre-trained token embedding file: the dimension of token {token} is "
+            f"{len(vector)} but the dimension of previous tokens is {self._vec_len}. Dimensions of all the tokens "
+            "must be the same.")
+        return True
+
+    def _set_vectors(self, vectors, unknown, init_unknown_vec):
+        first = len(self._idx_to_token) - len(vectors)  # the unknown token and reserved ones start as zeros
+        self._idx_to_vec = _array([[0.0] * self._vec_len] * first + vectors)
+        if unknown is not None:
+            self._idx_to_vec[C.UNKNOWN_IDX] = _array(unknown)
+        else:
+            initial = init_unknown_vec(shape=self._vec_len)
+            self._idx_to_vec[C.UNKNOWN_IDX] = initial.as_np_ndarray() if is_np_array() else initial
+
+    def _index_tokens_from_vocabulary(self, vocabulary):
+        self._token_to_idx = dict(vocabulary.token_to_idx)
+        self._idx_to_token = list(vocabulary.idx_to_token)
+        self._unknown_token = vocabulary.unknown_token
+        reserved = vocabulary.reserved_tokens
+        self._reserved_tokens = None if reserved is None else list(reserved)
+
+    def _set_idx_to_vec_by_embeddings(self, token_embeddings, vocab_len, vocab_idx_to_token):
+        """The vectors of several embeddings side by side, for the tokens of a vocabulary."""
+        width = sum(embedding.vec_len for embedding in token_embeddings)
+        vectors = _array([[0.0] * width] * vocab_len)
+        start = 0
+        for embedding in token_embeddings:
+            end = start + embedding.vec_len
+            vectors[0, start:end] = embedding.idx_to_vec[0]
+            if vocab_len > 1:
+                vectors[1:, start:end] = embedding.get_vecs_by_tokens(vocab_idx_to_token[1:])
+            start = end
+        self._vec_len = width
+        self._idx_to_vec = vectors
+
+    def _build_embedding_for_vocabulary(self, vocabulary):
+        if vocabulary is not None:
+            assert isinstance(vocabulary, vocab.Vocabulary), (
+                "The argument `vocabulary` must be an instance of mxnet.contrib.text.vocab.Vocabulary.")
+            self._set_idx_to_vec_by_embeddings([self], len(vocabulary), vocabulary.idx_to_token)
+            self._index_tokens_from_vocabulary(vocabulary)
+
+    @property
+    def vec_len(self):
+        """The length of a vector."""
+        return self._vec_len
+
+    @property
+    def idx_to_vec(self):
+        """All vectors, one row per index."""
+        return self._idx_to_vec
+
+    def get_vecs_by_tokens(self, tokens, lower_case_backup=False):
+        """The vector of a token, or a matrix for a list; with the backup, unknown tokens are tried in lower case."""
+        single = not isinstance(tokens, list)
+        indices = [self._find(token, lower_case_backup) for token in ([tokens] if single else tokens)]
+        vectors = self.idx_to_vec.take(_array(indices), axis=0)
+        return vectors[0] if single else vectors
+
+    def _find(self, token, lower_case_backup):
+        if token in self.token_to_idx or not lower_case_backup:
+            return self.token_to_idx.get(token, C.UNKNOWN_IDX)
+        return self.token_to_idx.get(token.lower(), C.UNKNOWN_IDX)
+
+    def update_token_vectors(self, tokens, new_vectors):
+        """Set the vectors of known tokens."""
+        assert self.idx_to_vec is not None, "The property `idx_to_vec` has not been properly set."
+        if not isinstance(tokens, list) or len(tokens) == 1:
+            assert isinstance(new_vectors, nd.NDArray) and len(new_vectors.shape) in [1, 2], (
+                "`new_vectors` must be a 1-D or 2-D NDArray if `tokens` is a singleton.")
+            tokens = tokens if isinstance(tokens, list) else [tokens]
+            if len(new_vectors.shape) == 1:
+                new_vectors = new_vectors.expand_dims(axis=0)
+        else:
+            assert isinstance(new_vectors, nd.NDArray) and len(new_vectors.shape) == 2, (
+                "`new_vectors` must be a 2-D NDArray if `tokens` is a list of multiple strings.")
+        assert new_vectors.shape == (len(tokens), self.vec_len), (
+            "The length of new_vectors must be equal to the number of tokens and the width of"
+            "new_vectors must be equal to the dimension of embeddings of the glossary.")
+        self._idx_to_vec[_array([self._known(token) for token in tokens])] = new_vectors
+
+    def _known(self, token):
+        if token not in self.token_to_idx:
+            raise ValueError(f"Token {token} is unknown. To update the embedding vector for an unknown token, please "
+                             f"specify it explicitly as the `unknown_token` {self.idx_to_token[C.UNKNOWN_IDX]} in "
+                             "`tokens`. This is to avoid unintended updates.")
+        return self.token_to_idx[token]
+
+    @classmethod
+    def _check_pretrained_file_names(cls, pretrained_file_name):
+        name = cls.__name__.lower()
+        if pretrained_file_name not in cls.pretrained_file_name_sha1:
+            raise KeyError(f"Cannot find pretrained file {pretrained_file_name} for token embedding {name}. "
+                           f"Valid pretrained files for embedding {name}: {', '.join(cls.pretrained_file_name_sha1)}")
+
+    def _load_published(self, pretrained_file_name, embedding_root, init_unknown_vec, vocabulary):
+        path = self._get_pretrained_file(embedding_root, pretrained_file_name)
+        self._load_embedding(path, " ", init_unknown_vec)
+        self._build_embedding_for_vocabulary(vocabulary)
+
+
+def _extract(archive, member_name, target):
+    """One expected member of an archive, whatever folder it is in."""
+    def write(source):
+        with open(target + ".part", "wb") as file:
+            while block := source.read(1 << 20):
+                file.write(block)
+        os.replace(target + ".part", target)
+
+    if archive.endswith(".zip"):
+        with zipfile.ZipFile(archive) as opened:
+            for name in opened.namelist():
+                if os.path.basename(name) == member_name:
+                    return write(opened.open(name))
+    else:
+        with tarfile.open(archive) as opened:
+            for member in opened:
+                if member.isfile() and os.path.basename(member.name) == member_name:
+                    return write(opened.extractfile(member))
+    raise MXNetError(f"{archive} does not contain {member_name}")
+
+
+@register
+class GloVe(_TokenEmbedding):
+    """Stanford's GloVe vectors."""
+
+    pretrained_archive_name_sha1 = C.GLOVE_PRETRAINED_FILE_SHA1
+    pretrained_file_name_sha1 = C.GLOVE_PRETRAINED_ARCHIVE_SHA1
+
+    @classmethod
+    def _get_download_file_name(cls, pretrained_file_name):
+        corpus = pretrained_file_name.split(".")[1]
+        return next(name for name in cls.pretrained_archive_name_sha1 if name.split(".")[1] == corpus)
+
+    def __init__(self, pretrained_file_name="glove.840B.300d.txt", embedding_root=EMBEDDING_ROOT,
+                 init_unknown_vec=nd.zeros, vocabulary=None, **kwargs):
+        self._check_pretrained_file_names(pretrained_file_name)
+        super().__init__(**kwargs)
+        self._load_published(pretrained_file_name, embedding_root, init_unknown_vec, vocabulary)
+
+
+@register
+class FastText(_TokenEmbedding):
+    """Facebook's fastText vectors."""
+
+    pretrained_archive_name_sha1 = C.FAST_TEXT_ARCHIVE_SHA1
+    pretrained_file_name_sha1 = C.FAST_TEXT_FILE_SHA1
+
+    @classmethod
+    def _get_download_file_name(cls, pretrained_file_name):
+        return os.path.splitext(pretrained_file_name)[0] + ".zip"
+
+    def __init__(self, pretrained_file_name="wiki.simple.vec", embedding_root=EMBEDDING_ROOT,
+                 init_unknown_vec=nd.zeros, vocabulary=None, **kwargs):
+        self._check_pretrained_file_names(pretrained_file_name)
+        super().__init__(**kwargs)
+        self._load_published(pretrained_file_name, embedding_root, init_unknown_vec, vocabulary)
+
+
+class CustomEmbedding(_TokenEmbedding):
+    """Vectors from a text file: a token and its values on each line, separated by `elem_delim`."""
+
+    def __init__(self, pretrained_file_path, elem_delim=" ", encoding="utf8", init_unknown_vec=nd.zeros,
+                 vocabulary=None, **kwargs):
+        super().__init__(**kwargs)
+        self._load_embedding(pretrained_file_path, elem_delim, init_unknown_vec, encoding)
+        self._build_embedding_for_vocabulary(vocabulary)
+
+
+class CompositeEmbedding(_TokenEmbedding):
+    """For the tokens of a vocabulary, the vectors of several embeddings side by side."""
+
+    def __init__(self, vocabulary, token_embeddings):
+        assert isinstance(vocabulary, vocab.Vocabulary), (
+            "The argument `vocabulary` must be an instance of mxnet.contrib.text.indexer.Vocabulary.")
+        if not isinstance(token_embeddings, list):
+            token_embeddings = [token_embeddings]
+        for embedding in token_embeddings:
+            assert isinstance(embedding, _TokenEmbedding), (
+                "The argument `token_embeddings` must be an instance or a list of instances of "
+                "`mxnet.contrib.text.embedding.TextEmbedding` whose embedding vectors will be"
+                "loaded or concatenated-then-loaded to map to the indexed tokens.")
+        self._index_tokens_from_vocabulary(vocabulary)
+        self._set_idx_to_vec_by_embeddings(token_embeddings, len(self), self.idx_to_token)

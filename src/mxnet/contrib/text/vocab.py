@@ -1,0 +1,70 @@
+"""Vocabulary: tokens and their indices."""
+
+import collections
+
+from ._constants import UNKNOWN_IDX
+
+
+class Vocabulary:
+    """Indices for the tokens of a counter: the unknown token first, then reserved ones, then by falling frequency.
+
+    Tokens rarer than `min_freq`, and all but the `most_freq_count` most frequent, are left out.
+    """
+
+    def __init__(self, counter=None, most_freq_count=None, min_freq=1, unknown_token="<unk>", reserved_tokens=None):
+        assert min_freq > 0, "`min_freq` must be set to a positive value."
+        if reserved_tokens is not None:
+            assert unknown_token not in reserved_tokens, "`reserved_token` cannot contain `unknown_token`."
+            assert len(set(reserved_tokens)) == len(reserved_tokens), (
+                "`reserved_tokens` cannot contain duplicate reserved tokens.")
+        self._unknown_token = unknown_token
+        self._reserved_tokens = None if reserved_tokens is None else list(reserved_tokens)
+        self._idx_to_token = [unknown_token, *(reserved_tokens or ())]
+        self._token_to_idx = {token: index for index, token in enumerate(self._idx_to_token)}
+        if counter is not None:
+            self._index_counter_keys(counter, most_freq_count, min_freq)
+
+    def _index_counter_keys(self, counter, most_freq_count, min_freq):
+        assert isinstance(counter, collections.Counter), "`counter` must be an instance of collections.Counter."
+        limit = len(self._idx_to_token) + (len(counter) if most_freq_count is None else most_freq_count)
+        for token, frequency in sorted(sorted(counter.items()), key=lambda item: item[1], reverse=True):
+            if frequency < min_freq or len(self._idx_to_token) == limit:
+                break
+            if token not in self._token_to_idx:
+                self._token_to_idx[token] = len(self._idx_to_token)
+                self._idx_to_token.append(token)
+
+    def __len__(self):
+        return len(self.idx_to_token)
+
+    @property
+    def token_to_idx(self):
+        """Token to index, as a dict."""
+        return self._token_to_idx
+
+    @property
+    def idx_to_token(self):
+        """Index to token, as a list."""
+        return self._idx_to_token
+
+    @property
+    def unknown_token(self):
+        return self._unknown_token
+
+    @property
+    def reserved_tokens(self):
+        return self._reserved_tokens
+
+    def to_indices(self, tokens):
+        """The index of a token, or a list of them for a list; unknown tokens have index 0."""
+        if isinstance(tokens, list):
+            return [self.to_indices(token) for token in tokens]
+        return self.token_to_idx.get(tokens, UNKNOWN_IDX)
+
+    def to_tokens(self, indices):
+        """The token of an index, or a list of them for a list."""
+        if isinstance(indices, list):
+            return [self.to_tokens(index) for index in indices]
+        if not isinstance(indices, int) or indices >= len(self.idx_to_token):
+            raise ValueError(f"Token index {indices} in the provided `indices` is invalid.")
+        return self.idx_to_token[indices]

@@ -1,0 +1,220 @@
+"""Worker processes and threads of the loader: torch's loader machinery behind MXNet's contract."""
+
+import collections
+import multiprocessing
+import os
+import warnings
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+
+import torch.utils.data
+
+from ..._core.errors import MXNetError
+from . import _sharing  # noqa: F401  (NDArrays can be sent from here on)
+
+ON_ERROR = ("raise", "warn", "skip")
+
+
+class DataLoaderTimeout(MXNetError, multiprocessing.TimeoutError):
+    """No batch arrived in time."""
+
+
+class DataLoaderWorkerError(MXNetError):
+    """A worker process died."""
+
+
+class Fetcher:
+    """Reads the samples at some indices and merges them; the same object works in any process or thread."""
+
+    def __init__(self, dataset, batchify, on_error):
+        if on_error not in ON_ERROR:
+            raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, but got {on_error!r}")
+        self.dataset = dataset
+        self.batchify = batchify
+        self.on_error = on_error
+
+    def __call__(self, indices):
+        if self.on_error == "raise":
+            return self.batchify([self.dataset[index] for index in indices])
+        samples = list(self._readable(indices))
+        return self.batchify(samples) if samples else None
+
+    def _readable(self, indices):
+        for index in indices:
+            try:
+                yield self.dataset[index]
+            except Exception as error:  # whatever a dataset raises is what the caller asked to pass over
+                if self.on_error == "warn":
+                    warnings.warn(f"sample {index} left out: {type(error).__name__}: {error}", stacklevel=2)
+
+
+class _Positions(torch.utils.data.Dataset):
+    """The fetcher as torch sees a dataset: `__getitems__` takes a batch of indices and gives the batch."""
+
+    def __init__(self, fetcher):
+        self.fetcher = fetcher
+
+    def __getitems__(self, indices):
+        return self.fetcher(indices)
+
+    def __getitem__(self, index):
+        return self.fetcher([index])
+
+    def __len__(self):
+        return len(self.fetcher.dataset)
+
+
+def _unchanged(batch):
+    return batch
+
+
+class _Journal:
+    """A batch sampler that remembers which batches were handed out and not yet received."""
+
+    def __init__(self, sampler):
+        self.sampler = sampler
+        self.in_flight = collections.deque()
+
+    def __iter__(self):
+        self.in_flight.clear()
+        for batch in self.sampler:
+            self.in_flight.append(batch)
+            yield batch
+
+    def __len__(self):
+        return len(self.sampler)
+
+    def describe(self, limit=8):
+        shown = [[_plain(index) for index in batch] for batch in list(self.in_flight)[:limit]]
+        more = len(self.in_flight) - len(shown)
+        return f"batches of sample indices in flight: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _plain(index):
+    return index.item() if hasattr(index, "item") else index
+
+
+class ProcessPool:
+    """Worker processes that stay alive between epochs. A second iterator that runs at the same time gets its own."""
+
+    def __init__(self, fetcher, batch_sampler, num_workers, prefetch, timeout):
+        self._arguments = (fetcher, batch_sampler, num_workers, prefetch, timeout)
+        self._loader, self._journal = self._build(keep=True)
+        self._current = None
+        self._owner = os.getpid()
+
+    def _build(self, keep):
+        fetcher, batch_sampler, num_workers, prefetch, timeout = self._arguments
+        journal = _Journal(batch_sampler)
+        loader = torch.utils.data.DataLoader(
+            _Positions(fetcher), batch_sampler=journal, num_workers=num_workers, collate_fn=_unchanged,
+            prefetch_factor=max(1, -(-prefetch // num_workers)), timeout=timeout, persistent_workers=keep)
+        return loader, journal
+
+    def __iter__(self):
+        busy = self._current is not None and self._current() is not None and not self._current().finished
+        loader, journal = self._build(keep=False) if busy else (self._loader, self._journal)
+        run = _ProcessRun(iter(loader), journal, self._arguments[-1], self)
+        if not busy:
+            self._current = weakref.ref(run)
+        return run
+
+    def close(self):
+        """Stop the workers; torch does so when its iterator goes."""
+        iterator = getattr(self._loader, "_iterator", None)
+        if iterator is not None and os.getpid() == self._owner:
+            iterator._shutdown_workers()
+            self._loader._iterator = None
+
+
+class _ProcessRun:
+    """One pass over the data by worker processes, in order."""
+
+    def __init__(self, iterator, journal, timeout, pool):
+        self._iterator = iterator
+        self._journal = journal
+        self._timeout = timeout
+        self._pool = pool  # keeps the workers while somebody iterates
+        self.finished = False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            batch = next(self._iterator)
+        except StopIteration:
+            self.finished = True
+            raise
+        except RuntimeError as error:
+            self.finished = True
+            self._pool.close()
+            raise self._explained(error) from error
+        except Exception:
+            self.finished = True
+            self._pool.close()
+            raise
+        self._journal.in_flight.popleft()
+        return batch
+
+    def _explained(self, error):
+        """torch's own failures in the words of this API; a dataset's RuntimeError stays what it is."""
+        text = str(error)
+        if "DataLoader timed out" in text:
+            return DataLoaderTimeout(
+                f"Worker timed out after {self._timeout} seconds. This might be caused by slow data (then use a larger "
+                f"timeout), or by too little shared memory (then use fewer workers); {self._journal.describe()}")
+        if "DataLoader worker" in text and "Caught " not in text:
+            return DataLoaderWorkerError(f"A data loader worker died: {text}; {self._journal.describe()}")
+        return error
+
+
+class ThreadPool:
+    """Worker threads: no copies and nothing to send, for work that leaves the GIL."""
+
+    def __init__(self, fetcher, batch_sampler, num_workers, prefetch, timeout):
+        self._fetcher = fetcher
+        self._batch_sampler = batch_sampler
+        self._ahead = max(1, prefetch)
+        self._timeout = timeout
+        self._executor = ThreadPoolExecutor(num_workers, thread_name_prefix="mxnet-data")
+
+    def __iter__(self):
+        return _ThreadRun(self, self._executor, self._fetcher, self._batch_sampler, self._ahead, self._timeout)
+
+    def close(self):
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+class _ThreadRun:
+    """One pass over the data by worker threads, in order, a fixed number of batches ahead."""
+
+    def __init__(self, pool, executor, fetcher, batch_sampler, ahead, timeout):
+        self._pool = pool
+        self._executor = executor
+        self._fetcher = fetcher
+        self._batches = iter(batch_sampler)
+        self._timeout = timeout
+        self._pending = collections.deque()
+        for _ in range(ahead):
+            self._submit()
+
+    def _submit(self):
+        batch = next(self._batches, None)
+        if batch is not None:
+            self._pending.append((batch, self._executor.submit(self._fetcher, batch)))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self._pending:
+            raise StopIteration
+        indices, future = self._pending.popleft()
+        self._submit()
+        try:
+            return future.result(self._timeout)
+        except FutureTimeout as error:
+            raise DataLoaderTimeout(f"Worker timed out after {self._timeout} seconds at the samples "
+                                    f"{[_plain(index) for index in indices]}; use a larger timeout") from error

@@ -1,0 +1,264 @@
+"""Image datasets: MNIST and CIFAR from MXNet's cache folder, record files, folders and lists of images."""
+
+import gzip
+import os
+import tarfile
+import warnings
+
+import numpy as np
+
+from .... import base, image, recordio
+from .... import ndarray as nd
+from ...._core.errors import MXNetError
+from ...utils import _get_repo_file_url, check_sha1, download
+from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
+
+__all__ = ["MNIST", "FashionMNIST", "CIFAR10", "CIFAR100", "ImageRecordDataset", "ImageFolderDataset",
+           "ImageListDataset"]
+
+
+def _default_root(name):
+    return os.path.join(base.data_dir(), "datasets", name)
+
+
+MNIST_ROOT = _default_root("mnist")
+FASHION_MNIST_ROOT = _default_root("fashion-mnist")
+CIFAR10_ROOT = _default_root("cifar10")
+CIFAR100_ROOT = _default_root("cifar100")
+
+
+def _obtain(root, namespace, name, sha1):
+    """The path of a dataset's file, downloaded unless the right one is there."""
+    path = os.path.join(root, name)
+    if os.path.exists(path) and check_sha1(path, sha1):
+        return path
+    url = _get_repo_file_url("gluon/dataset/" + namespace, name)
+    try:
+        return download(url, path=path, sha1_hash=sha1)
+    except Exception as error:  # requests, urllib and the system have many ways to say "no network"
+        raise MXNetError(
+            f"The file {name} of the dataset {namespace!r} is not in {root} and could not be downloaded from {url}: "
+            f"{error}. Put a file of that name with SHA-1 {sha1} into {root}, or set MXNET_GLUON_REPO to a mirror."
+        ) from error
+
+
+def _read_idx(path, magic):
+    """The array in a gzipped IDX file of bytes, checked against its own header."""
+    with gzip.open(path, "rb") as file:
+        content = file.read()
+    dimensions = magic & 0xFF
+    header = np.frombuffer(content[:4 * (1 + dimensions)], dtype=">u4")
+    if len(header) != 1 + dimensions or header[0] != magic:
+        raise MXNetError(f"{path} is not an IDX file of {dimensions} dimensions")
+    shape = tuple(int(extent) for extent in header[1:])
+    values = np.frombuffer(content, dtype=np.uint8, offset=4 * (1 + dimensions))
+    if values.size != int(np.prod(shape, dtype=object)):
+        raise MXNetError(f"{path} says it holds {shape} values, but holds {values.size}")
+    return values.reshape(shape)
+
+
+class MNIST(_DownloadedDataset):
+    """Handwritten digits: uint8 images of 28x28x1 and int32 labels."""
+
+    def __init__(self, root=MNIST_ROOT, train=True, transform=None):
+        self._train = train
+        self._train_data = ("train-images-idx3-ubyte.gz", "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d")
+        self._train_label = ("train-labels-idx1-ubyte.gz", "2a80914081dc54586dbdf242f9805a6b8d2a15fc")
+        self._test_data = ("t10k-images-idx3-ubyte.gz", "c3a25af1f52dad7f726cce8cacb138654b760d48")
+        self._test_label = ("t10k-labels-idx1-ubyte.gz", "763e7fa3757d93b0cdec073cef058b2004252c17")
+        self._namespace = "mnist"
+        super().__init__(root, transform)
+
+    def _get_data(self):
+        data, label = (self._train_data, self._train_label) if self._train else (self._test_data, self._test_label)
+        images = _read_idx(_obtain(self._root, self._namespace, *data), 0x803)
+        labels = _read_idx(_obtain(self._root, self._namespace, *label), 0x801)
+        if len(images) != len(labels):
+            raise MXNetError(f"{self._root}: {len(images)} images but {len(labels)} labels")
+        self._data = nd.array(images[..., np.newaxis], dtype=np.uint8)
+        self._label = labels.astype(np.int32)
+
+
+class FashionMNIST(MNIST):
+    """Articles of clothing, in MNIST's format."""
+
+    def __init__(self, root=FASHION_MNIST_ROOT, train=True, transform=None):
+        self._train = train
+        self._train_data = ("train-images-idx3-ubyte.gz", "0cf37b0d40ed5169c6b3aba31069a9770ac9043d")
+        self._train_label = ("train-labels-idx1-ubyte.gz", "236021d52f1e40852b06a4c3008d8de8aef1e40b")
+        self._test_data = ("t10k-images-idx3-ubyte.gz", "626ed6a7c06dd17c0eec72fa3be1740f146a2863")
+        self._test_label = ("t10k-labels-idx1-ubyte.gz", "17f9ab60e7257a1620f4ad76bbbaf857c3920701")
+        self._namespace = "fashion-mnist"
+        _DownloadedDataset.__init__(self, root, transform)
+
+
+class CIFAR10(_DownloadedDataset):
+    """Small photographs in ten classes: uint8 images of 32x32x3 and int32 labels."""
+
+    _label_bytes = 1
+    _label_column = 0
+
+    def __init__(self, root=CIFAR10_ROOT, train=True, transform=None):
+        self._train = train
+        self._archive_file = ("cifar-10-binary.tar.gz", "fab780a1e191a7eda0f345501ccd62d20f7ed891")
+        self._train_data = [("data_batch_1.bin", "aadd24acce27caa71bf4b10992e9e7b2d74c2540"),
+                            ("data_batch_2.bin", "c0ba65cce70568cd57b4e03e9ac8d2a5367c1795"),
+                            ("data_batch_3.bin", "1dd00a74ab1d17a6e7d73e185b69dbf31242f295"),
+                            ("data_batch_4.bin", "aab85764eb3584312d3c7f65fd2fd016e36a258e"),
+                            ("data_batch_5.bin", "26e2849e66a845b7f1e4614ae70f4889ae604628")]
+        self._test_data = [("test_batch.bin", "67eb016db431130d61cd03c7ad570b013799c88c")]
+        self._namespace = "cifar10"
+        super().__init__(root, transform)
+
+    def _read_batch(self, filename):
+        values = np.fromfile(filename, dtype=np.uint8)
+        width = self._label_bytes + 3072
+        if values.size % width:
+            raise MXNetError(f"{filename}: {values.size} bytes are not a whole number of records of {width} bytes")
+        rows = values.reshape(-1, width)
+        images = rows[:, self._label_bytes:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+        return images, rows[:, self._label_column].astype(np.int32)
+
+    def _missing(self):
+        for name, sha1 in self._train_data + self._test_data:
+            path = os.path.join(self._root, name)
+            if not os.path.exists(path) or not check_sha1(path, sha1):
+                yield name, sha1
+
+    def _get_data(self):
+        missing = dict(self._missing())
+        if missing:
+            self._extract(_obtain(self._root, self._namespace, *self._archive_file), missing)
+        files = self._train_data if self._train else self._test_data
+        data, label = zip(*(self._read_batch(os.path.join(self._root, name)) for name, _ in files), strict=True)
+        data = np.concatenate(data)
+        self._data = nd.array(data, dtype=data.dtype)
+        self._label = np.concatenate(label)
+
+    def _extract(self, archive, wanted):
+        """Only the expected files, whatever path the archive gives them, each checked before it gets its name."""
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                name = os.path.basename(member.name)
+                if member.isfile() and name in wanted and member.size <= 1 << 28:
+                    target = os.path.join(self._root, name)
+                    with open(target + ".part", "wb") as file:
+                        file.write(tar.extractfile(member).read())
+                    if not check_sha1(target + ".part", wanted[name]):
+                        os.remove(target + ".part")
+                        raise MXNetError(f"{archive}: the SHA-1 of its member {name} is not {wanted[name]}")
+                    os.replace(target + ".part", target)
+
+
+class CIFAR100(CIFAR10):
+    """Small photographs in 20 coarse or, with `fine_label`, 100 fine classes."""
+
+    _label_bytes = 2
+
+    def __init__(self, root=CIFAR100_ROOT, fine_label=False, train=True, transform=None):
+        self._train = train
+        self._archive_file = ("cifar-100-binary.tar.gz", "a0bb982c76b83111308126cc779a992fa506b90b")
+        self._train_data = [("train.bin", "e207cd2e05b73b1393c74c7f5e7bea451d63e08e")]
+        self._test_data = [("test.bin", "8fb6623e830365ff53cf14adec797474f5478006")]
+        self._fine_label = fine_label
+        self._label_column = int(fine_label)
+        self._namespace = "cifar100"
+        _DownloadedDataset.__init__(self, root, transform)
+
+
+class ImageRecordDataset(RecordFileDataset):
+    """Images and labels of a record file made by im2rec; `flag` 0 reads them as grayscale."""
+
+    def __init__(self, filename, flag=1, transform=None):
+        super().__init__(filename)
+        self._flag = flag
+        self._transform = transform
+
+    def __getitem__(self, idx):
+        header, content = recordio.unpack(super().__getitem__(idx))
+        try:
+            picture = image.imdecode(content, self._flag)
+        except MXNetError as error:
+            raise MXNetError(f"{self.filename}, record {self._record.keys[idx]}: {error}") from error
+        return (picture, header.label) if self._transform is None else self._transform(picture, header.label)
+
+
+class ImageListDataset(Dataset):
+    """Images named by a `.lst` file or by a list of `[label, …, path]`, with paths below `root`."""
+
+    def __init__(self, root=".", imglist=None, flag=1):
+        self._root = os.path.expanduser(root)
+        self._flag = flag
+        self._imglist = {}
+        self._imgkeys = []
+        if isinstance(imglist, str):
+            entries = self._parsed(os.path.join(self._root, imglist))
+        elif isinstance(imglist, list):
+            entries = ((str(i), self._labels(item[:-1]), item[-1]) for i, item in enumerate(imglist, 1))
+        else:
+            raise TypeError(f"imglist must be a file name or a list, but got {type(imglist).__name__}")
+        for key, label, name in entries:
+            self._imglist[key] = label, name
+            self._imgkeys.append(key)
+
+    @staticmethod
+    def _labels(values):
+        flat = values[0] if len(values) == 1 and not isinstance(values[0], (int, float, np.number)) else values
+        label = np.asarray(flat, dtype=np.float32)
+        return label.item() if label.size == 1 else label
+
+    def _parsed(self, path):
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                fields = line.strip().split("\t")
+                if len(fields) < 3:
+                    raise MXNetError(f"{path}, line {number}: expected index, label(s) and path separated by tabs")
+                yield int(fields[0]), self._labels([float(value) for value in fields[1:-1]]), fields[-1]
+
+    def __getitem__(self, idx):
+        label, name = self._imglist[self._imgkeys[idx]]
+        return image.imread(os.path.join(self._root, name), self._flag), label
+
+    def __len__(self):
+        return len(self._imgkeys)
+
+
+class ImageFolderDataset(Dataset):
+    """Images below one folder per class; `synsets` lists the classes, `items` the (path, label) pairs."""
+
+    def __init__(self, root, flag=1, transform=None):
+        self._root = os.path.expanduser(root)
+        self._flag = flag
+        self._transform = transform
+        self._exts = [".jpg", ".jpeg", ".png"]
+        self._list_images(self._root)
+
+    def _list_images(self, root):
+        self.synsets = []
+        self.items = []
+        for folder in sorted(os.listdir(root)):
+            path = os.path.join(root, folder)
+            if not os.path.isdir(path):
+                warnings.warn(f"Ignoring {path}, which is not a directory.", stacklevel=3)
+                continue
+            label = len(self.synsets)
+            self.synsets.append(folder)
+            self.items.extend((name, label) for name in self._images_in(path))
+
+    def _images_in(self, path):
+        for name in sorted(os.listdir(path)):
+            name = os.path.join(path, name)
+            extension = os.path.splitext(name)[1]
+            if extension.lower() in self._exts:
+                yield name
+            else:
+                warnings.warn(f"Ignoring {name} of type {extension}. Only support {', '.join(self._exts)}",
+                              stacklevel=4)
+
+    def __getitem__(self, idx):
+        path, label = self.items[idx]
+        picture = image.imread(path, self._flag)
+        return (picture, label) if self._transform is None else self._transform(picture, label)
+
+    def __len__(self):
+        return len(self.items)

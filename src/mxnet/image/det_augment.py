@@ -1,0 +1,294 @@
+"""Augmenters for detection: they change an image and the boxes in its label together.
+
+A label is an array with one row per object: class, left, top, right, bottom (fractions of the image), and maybe more.
+"""
+
+import json
+import logging
+import random
+import warnings
+from math import sqrt
+
+import numpy as np
+
+from .. import ndarray as nd
+from ..base import numeric_types
+from .augment import Augmenter, CastAug, ForceResizeAug, ResizeAug, color_augmenters, plain
+from .functional import copyMakeBorder, fixed_crop
+
+
+class DetAugmenter:
+    """The base: keeps its arguments so that `dumps` can tell what it is."""
+
+    def __init__(self, **kwargs):
+        self._kwargs = {name: plain(value) for name, value in kwargs.items()}
+
+    def dumps(self):
+        """Name and arguments as JSON."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __call__(self, src, label):
+        raise NotImplementedError("Must override implementation.")
+
+
+class DetBorrowAug(DetAugmenter):
+    """An augmenter for classification that leaves boxes where they are."""
+
+    def __init__(self, augmenter):
+        if not isinstance(augmenter, Augmenter):
+            raise TypeError("Borrowing from invalid Augmenter")
+        super().__init__(augmenter=augmenter.dumps())
+        self.augmenter = augmenter
+
+    def dumps(self):
+        return [type(self).__name__.lower(), self.augmenter.dumps()]
+
+    def __call__(self, src, label):
+        return self.augmenter(src), label
+
+
+class DetRandomSelectAug(DetAugmenter):
+    """One of several augmenters at random, or none with probability `skip_prob`."""
+
+    def __init__(self, aug_list, skip_prob=0):
+        super().__init__(skip_prob=skip_prob)
+        aug_list = list(aug_list) if isinstance(aug_list, (list, tuple)) else [aug_list]
+        for augmenter in aug_list:
+            if not isinstance(augmenter, DetAugmenter):
+                raise ValueError("Allow DetAugmenter in list only")
+        self.aug_list = aug_list
+        self.skip_prob = skip_prob if aug_list else 1
+
+    def dumps(self):
+        return [type(self).__name__.lower(), [augmenter.dumps() for augmenter in self.aug_list]]
+
+    def __call__(self, src, label):
+        if random.random() < self.skip_prob:
+            return src, label
+        random.shuffle(self.aug_list)
+        return self.aug_list[0](src, label)
+
+
+class DetHorizontalFlipAug(DetAugmenter):
+    """Mirror image and boxes with probability `p`."""
+
+    def __init__(self, p):
+        super().__init__(p=p)
+        self.p = p
+
+    def __call__(self, src, label):
+        if random.random() < self.p:
+            src = nd.flip(src, axis=1)
+            label[:, (1, 3)] = 1.0 - label[:, (3, 1)]
+        return src, label
+
+
+def _as_range(value, name, owner):
+    if isinstance(value, (tuple, list)):
+        return value
+    assert isinstance(value, numeric_types)
+    logging.info("Using fixed %s: %s in %s", name, value, owner)
+    return (value, value)
+
+
+def _areas(boxes):
+    return np.maximum(0, boxes[:, 3] - boxes[:, 1]) * np.maximum(0, boxes[:, 2] - boxes[:, 0])
+
+
+class _Proposing(DetAugmenter):
+    """Base of crop and pad: a rectangle is drawn until it satisfies the constraints or attempts run out."""
+
+    _least_area = 0.0
+
+    def __init__(self, aspect_ratio_range, area_range, max_attempts, **others):
+        name = type(self).__name__
+        self.aspect_ratio_range = _as_range(aspect_ratio_range, "aspect ratio", name)
+        self.area_range = _as_range(area_range, "area range", name)
+        self.max_attempts = max_attempts
+        super().__init__(aspect_ratio_range=self.aspect_ratio_range, area_range=self.area_range,
+                         max_attempts=max_attempts, **others)
+        self.enabled = True
+        if self.area_range[1] <= self._least_area or self.area_range[0] > self.area_range[1]:
+            self._disable("area_range", self.area_range)
+        elif self.aspect_ratio_range[0] <= 0 or self.aspect_ratio_range[0] > self.aspect_ratio_range[1]:
+            self._disable("aspect_ratio_range", self.aspect_ratio_range)
+
+    def _disable(self, name, value):
+        self.enabled = False
+        warnings.warn(f"Skip {type(self).__name__} due to invalid {name}: {value}", stacklevel=4)
+
+    def _rectangles(self, height, width):
+        """Aspect ratio with smallest and largest height for it, once for each attempt."""
+        if not self.enabled or height <= 0 or width <= 0:
+            return
+        least, most = (fraction * height * width for fraction in self.area_range)
+        for _ in range(self.max_attempts):
+            ratio = random.uniform(*self.aspect_ratio_range)
+            if ratio > 0:
+                yield ratio, int(round(sqrt(least / ratio))), int(round(sqrt(most / ratio))), least, most
+
+
+class DetRandomCropAug(_Proposing):
+    """A crop that keeps at least `min_object_covered` of each object it touches.
+
+    Objects of which less than `min_eject_coverage` remains are removed from the label.
+    """
+
+    def __init__(self, min_object_covered=0.1, aspect_ratio_range=(0.75, 1.33), area_range=(0.05, 1.0),
+                 min_eject_coverage=0.3, max_attempts=50):
+        super().__init__(aspect_ratio_range, area_range, max_attempts, min_object_covered=min_object_covered,
+                         min_eject_coverage=min_eject_coverage)
+        self.min_object_covered = min_object_covered
+        self.min_eject_coverage = min_eject_coverage
+
+    def __call__(self, src, label):
+        crop = self._random_crop_proposal(label, src.shape[0], src.shape[1])
+        if crop:
+            x, y, w, h, label = crop
+            src = fixed_crop(src, x, y, w, h, None)
+        return src, label
+
+    def _calculate_areas(self, label):
+        return _areas(label)
+
+    def _intersect(self, label, xmin, ymin, xmax, ymax):
+        out = label.copy()
+        out[:, :2] = np.maximum(label[:, :2], (xmin, ymin))
+        out[:, 2:4] = np.minimum(label[:, 2:4], (xmax, ymax))
+        out[(out[:, 0] >= out[:, 2]) | (out[:, 1] >= out[:, 3])] = 0
+        return out
+
+    def _check_satisfy_constraints(self, label, xmin, ymin, xmax, ymax, width, height):
+        if (xmax - xmin) * (ymax - ymin) < 2:  # a single pixel
+            return False
+        areas = _areas(label[:, 1:])
+        visible = areas * width * height > 2
+        if not visible.any():
+            return False
+        inside = self._intersect(label[visible, 1:], xmin / width, ymin / height, xmax / width, ymax / height)
+        coverages = _areas(inside) / areas[visible]
+        coverages = coverages[coverages > 0]
+        return coverages.size > 0 and coverages.min() > self.min_object_covered
+
+    def _update_labels(self, label, crop_box, height, width):
+        """The label within the crop; None if no object is left."""
+        x, y, w, h = crop_box[0] / width, crop_box[1] / height, crop_box[2] / width, crop_box[3] / height
+        out = label.copy()
+        out[:, (1, 3)] = (out[:, (1, 3)] - x) / w
+        out[:, (2, 4)] = (out[:, (2, 4)] - y) / h
+        out[:, 1:5] = np.clip(out[:, 1:5], 0, 1)
+        coverage = _areas(out[:, 1:]) * w * h / _areas(label[:, 1:])
+        valid = (out[:, 3] > out[:, 1]) & (out[:, 4] > out[:, 2]) & (coverage > self.min_eject_coverage)
+        return out[valid] if valid.any() else None
+
+    def _random_crop_proposal(self, label, height, width):
+        for ratio, h, max_h, least, most in self._rectangles(height, width):
+            box = self._crop_size(ratio, h, max_h, least, most, height, width)
+            if box is None:
+                continue
+            w, h = box
+            y = random.randint(0, max(0, height - h))
+            x = random.randint(0, max(0, width - w))
+            if self._check_satisfy_constraints(label, x, y, x + w, y + h, width, height):
+                updated = self._update_labels(label, (x, y, w, h), height, width)
+                if updated is not None:
+                    return x, y, w, h, updated
+        return ()
+
+    @staticmethod
+    def _crop_size(ratio, h, max_h, least, most, height, width):
+        """A random (width, height) of that aspect ratio within the image and the area's bounds, or None."""
+        if round(max_h * ratio) > width:  # the largest height whose width still fits
+            max_h = int((width + 0.4999999) / ratio)
+        max_h = min(max_h, height)
+        h = min(h, max_h)
+        if h < max_h:
+            h = random.randint(h, max_h)
+        w = int(round(h * ratio))
+        assert w <= width
+        if w * h < least:  # rounding went the wrong way
+            h += 1
+            w = int(round(h * ratio))
+        if w * h > most:
+            h -= 1
+            w = int(round(h * ratio))
+        return (w, h) if least <= w * h <= most and 0 <= w <= width and 0 <= h <= height else None
+
+
+class DetRandomPadAug(_Proposing):
+    """The image somewhere in a larger one that is filled with `pad_val`."""
+
+    _least_area = 1.0
+
+    def __init__(self, aspect_ratio_range=(0.75, 1.33), area_range=(1.0, 3.0), max_attempts=50,
+                 pad_val=(128, 128, 128)):
+        if not isinstance(pad_val, (list, tuple)):
+            assert isinstance(pad_val, numeric_types)
+            pad_val = (pad_val,)
+        super().__init__(aspect_ratio_range, area_range, max_attempts, pad_val=pad_val)
+        self.pad_val = pad_val
+
+    def __call__(self, src, label):
+        height, width, _ = src.shape
+        pad = self._random_pad_proposal(label, height, width)
+        if pad:
+            x, y, w, h, label = pad
+            src = copyMakeBorder(src, y, h - y - height, x, w - x - width, 16, values=self.pad_val)
+        return src, label
+
+    def _update_labels(self, label, pad_box, height, width):
+        out = label.copy()
+        out[:, (1, 3)] = (out[:, (1, 3)] * width + pad_box[0]) / pad_box[2]
+        out[:, (2, 4)] = (out[:, (2, 4)] * height + pad_box[1]) / pad_box[3]
+        return out
+
+    def _random_pad_proposal(self, label, height, width):
+        for ratio, h, max_h, _, _ in self._rectangles(height, width):
+            if round(h * ratio) < width:
+                h = int((width + 0.499999) / ratio)
+            h = min(max(h, height), max_h)
+            if h < max_h:
+                h = random.randint(h, max_h)
+            w = int(round(h * ratio))
+            if h - height < 2 or w - width < 2:  # a border this thin is not worth it
+                continue
+            y = random.randint(0, max(0, h - height))
+            x = random.randint(0, max(0, w - width))
+            return x, y, w, h, self._update_labels(label, (x, y, w, h), height, width)
+        return ()
+
+
+def CreateMultiRandCropAugmenter(min_object_covered=0.1, aspect_ratio_range=(0.75, 1.33), area_range=(0.05, 1.0),
+                                 min_eject_coverage=0.3, max_attempts=50, skip_prob=0):
+    """A random choice among several crops: each argument may be a list, of one length or of one element."""
+    arguments = [value if isinstance(value, list) else [value]
+                 for value in (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)]
+    count = max(len(values) for values in arguments)
+    for values in arguments:
+        assert len(values) in (1, count)
+    aligned = [values * count if len(values) == 1 else values for values in arguments]
+    return DetRandomSelectAug([DetRandomCropAug(*values) for values in zip(*aligned, strict=True)],
+                              skip_prob=skip_prob)
+
+
+def CreateDetAugmenter(data_shape, resize=0, rand_crop=0, rand_pad=0, rand_gray=0, rand_mirror=False, mean=None,
+                       std=None, brightness=0, contrast=0, saturation=0, pca_noise=0, hue=0, inter_method=2,
+                       min_object_covered=0.1, aspect_ratio_range=(0.75, 1.33), area_range=(0.05, 3.0),
+                       min_eject_coverage=0.3, max_attempts=50, pad_val=(127, 127, 127)):
+    """The usual chain for detection: resize, crop, mirror, pad, resize to `data_shape`, cast, colour, normalize."""
+    chain = []
+    if resize > 0:
+        chain.append(DetBorrowAug(ResizeAug(resize, inter_method)))
+    if rand_crop > 0:
+        chain.append(CreateMultiRandCropAugmenter(min_object_covered, aspect_ratio_range, area_range,
+                                                  min_eject_coverage, max_attempts, skip_prob=1 - rand_crop))
+    if rand_mirror > 0:
+        chain.append(DetHorizontalFlipAug(0.5))
+    if rand_pad > 0:
+        pad = DetRandomPadAug(aspect_ratio_range, (1.0, area_range[1]), max_attempts, pad_val)
+        chain.append(DetRandomSelectAug([pad], 1 - rand_pad))
+    chain.append(DetBorrowAug(ForceResizeAug((data_shape[2], data_shape[1]), inter_method)))
+    chain.append(DetBorrowAug(CastAug()))
+    colors = color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
+    chain.extend(DetBorrowAug(augmenter) for augmenter in colors)
+    return chain

@@ -1,0 +1,200 @@
+"""Detection: the augmenters that move boxes, and ImageDetIter."""
+
+import logging
+
+import numpy as np
+
+from .. import ndarray as nd
+from ..util import is_np_array  # noqa: F401
+from .augment import IMAGENET_MEAN, IMAGENET_STD
+from .det_augment import (
+    CreateDetAugmenter,
+    CreateMultiRandCropAugmenter,
+    DetAugmenter,
+    DetBorrowAug,
+    DetHorizontalFlipAug,
+    DetRandomCropAug,
+    DetRandomPadAug,
+    DetRandomSelectAug,
+)
+from .iterator import ImageIter, _array
+
+__all__ = ["CreateDetAugmenter", "CreateMultiRandCropAugmenter", "DetAugmenter", "DetBorrowAug",
+           "DetHorizontalFlipAug", "DetRandomCropAug", "DetRandomPadAug", "DetRandomSelectAug", "ImageDetIter"]
+
+
+class ImageDetIter(ImageIter):
+    """Images with boxes. All labels of a batch have the row count of the longest one, filled up with -1.
+
+    A raw label is: width of this header, width of an object, … then for each object class, left, top, right,
+    bottom, ….
+    """
+
+    def __init__(self, batch_size, data_shape, path_imgrec=None, path_imglist=None, path_root=None, path_imgidx=None,
+                 shuffle=False, part_index=0, num_parts=1, aug_list=None, imglist=None, data_name="data",
+                 label_name="label", last_batch_handle="pad", on_error="raise", **kwargs):
+        super().__init__(batch_size=batch_size, data_shape=data_shape, path_imgrec=path_imgrec,
+                         path_imglist=path_imglist, path_root=path_root, path_imgidx=path_imgidx, shuffle=shuffle,
+                         part_index=part_index, num_parts=num_parts, aug_list=[], imglist=imglist,
+                         data_name=data_name, label_name=label_name, last_batch_handle=last_batch_handle,
+                         on_error=on_error)
+        self.auglist = CreateDetAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
+        self.label_shape = self._estimate_label_shape()
+        self.provide_label = [(label_name, (self.batch_size, *self.label_shape))]
+
+    def _check_valid_label(self, label):
+        if len(label.shape) != 2 or label.shape[1] < 5:
+            raise RuntimeError(f"Label with shape (1+, 5+) required, {label} received.")
+        if not ((label[:, 0] >= 0) & (label[:, 3] > label[:, 1]) & (label[:, 4] > label[:, 2])).any():
+            raise RuntimeError("Invalid label occurs.")
+
+    def _estimate_label_shape(self):
+        """Most objects in a label, and the width of an object, over all samples."""
+        most, width = 0, 5
+        self.reset()
+        try:
+            while True:
+                label = self._parse_label(self.next_sample()[0])
+                most, width = max(most, label.shape[0]), label.shape[1]
+        except StopIteration:
+            pass
+        self.reset()
+        return most, width
+
+    def _parse_label(self, label):
+        """The objects of a raw label, one per row; boxes without area are left out."""
+        raw = (label.asnumpy() if isinstance(label, nd.NDArray) else np.asarray(label)).ravel()
+        if raw.size < 7:
+            raise RuntimeError("Label shape is invalid: " + str(raw.shape))
+        header_width, width = int(raw[0]), int(raw[1])
+        if width < 5 or header_width < 2 or (raw.size - header_width) % width != 0:
+            raise RuntimeError(f"Label shape {raw.shape} inconsistent with annotation width {width}.")
+        objects = raw[header_width:].reshape(-1, width)
+        valid = (objects[:, 3] > objects[:, 1]) & (objects[:, 4] > objects[:, 2])
+        if not valid.any():
+            raise RuntimeError("Encounter sample with no valid label.")
+        return objects[valid]
+
+    def reshape(self, data_shape=None, label_shape=None):
+        """Change the shape of images or the padded shape of labels."""
+        if data_shape is not None:
+            self.check_data_shape(data_shape)
+            self.provide_data = [(self.provide_data[0][0], (self.batch_size, *data_shape))]
+            self.data_shape = data_shape
+        if label_shape is not None:
+            self.check_label_shape(label_shape)
+            self.provide_label = [(self.provide_label[0][0], (self.batch_size, *label_shape))]
+            self.label_shape = label_shape
+
+    def _new_batch(self):
+        data = _array(np.zeros((self.batch_size, *self.data_shape), np.float32))
+        return data, _array(np.full(self.provide_label[0][1], -1, np.float32))
+
+    def _read_one(self, label, content):
+        data = self.imdecode(content)
+        try:
+            self.check_valid_image([data])
+            data, label = self.augmentation_transform(data, self._parse_label(label))
+            self._check_valid_label(label)
+        except RuntimeError as error:
+            logging.debug("Invalid image, skipping:  %s", error)
+            return None
+        return label, self.postprocess_data(data)
+
+    def _place(self, batch_data, batch_label, row, label, image):
+        batch_data[row] = image
+        padded = np.full(batch_label.shape[1:], -1, np.float32)
+        padded[:len(label)] = label
+        batch_label[row] = _array(padded)
+
+    def augmentation_transform(self, data, label):
+        for augmenter in self.auglist:
+            data, label = augmenter(data, label)
+        return data, label
+
+    def check_label_shape(self, label_shape):
+        """ValueError unless labels of the present shape fit into `label_shape`."""
+        if len(label_shape) != 2:
+            raise ValueError("label_shape should have length 2")
+        if label_shape[0] < self.label_shape[0]:
+            raise ValueError(f"Attempts to reduce label count from {self.label_shape[0]} to {label_shape[0]}, "
+                             "not allowed.")
+        if label_shape[1] != self.provide_label[0][1][2]:
+            raise ValueError(f"label_shape object width inconsistent: {self.provide_label[0][1][2]} vs "
+                             f"{label_shape[1]}.")
+
+    def draw_next(self, color=None, thickness=2, mean=None, std=None, clip=True, waitKey=None,
+                  window_name="draw_next", id2labels=None):
+        """Yield the next images with their boxes drawn, as uint8 in OpenCV's channel order; show them if asked."""
+        import cv2
+
+        mean, std = _statistic(mean, IMAGENET_MEAN), _statistic(std, IMAGENET_STD)
+        while True:
+            try:
+                label, content = self.next_sample()
+            except StopIteration:
+                return
+            data = self.imdecode(content)
+            try:
+                self.check_valid_image([data])
+                label = self._parse_label(label)
+            except RuntimeError as error:
+                logging.debug("Invalid image, skipping:  %s", error)
+                continue
+            data, label = self.augmentation_transform(data, label)
+            image = _displayable(data.asnumpy(), mean, std, clip)
+            for row in label:
+                _draw_box(image, row, color, thickness, id2labels)
+            if waitKey is not None:
+                cv2.imshow(window_name, image)
+                cv2.waitKey(waitKey)
+            yield image
+
+    def sync_label_shape(self, it, verbose=False):
+        """Give this iterator and another the larger of their label shapes; returns the other."""
+        assert isinstance(it, ImageDetIter), "Synchronize with invalid iterator."
+        mine, others = self.label_shape, it.label_shape
+        assert mine[1] == others[1], "object width mismatch."
+        count = max(mine[0], others[0])
+        if count > mine[0]:
+            self.reshape(None, (count, mine[1]))
+        if count > others[0]:
+            it.reshape(None, (count, others[1]))
+        if verbose and count > min(mine[0], others[0]):
+            logging.info("Resized label_shape to (%d, %d).", count, mine[1])
+        return it
+
+
+def _statistic(value, default):
+    if value is True:
+        return np.array(default)
+    assert value is None or (isinstance(value, np.ndarray) and value.shape[0] in [1, 3])
+    return value
+
+
+def _displayable(image, mean, std, clip):
+    """The image before normalization, as bytes with blue first."""
+    image = image.astype(np.float32)
+    if std is not None:
+        image = image * std
+    if mean is not None:
+        image = image + mean
+    if clip:
+        image = np.clip(image, 0, 255)
+    return np.ascontiguousarray(image[:, :, ::-1].astype(np.uint8))
+
+
+def _draw_box(image, row, color, thickness, id2labels):
+    import cv2
+
+    height, width, _ = image.shape
+    left, top, right, bottom = (int(v) for v in row[1:5] * (width, height, width, height))
+    if left < 0:
+        return
+    shade = tuple(color[::-1]) if color else tuple(np.random.rand(3) * 255)
+    cv2.rectangle(image, (left, top), (right, bottom), shade, thickness)
+    name = (id2labels or {}).get(int(row[0]))
+    if name is not None:
+        font = cv2.FONT_HERSHEY_SIMPLEX
+        text_height = cv2.getTextSize(str(name), font, 0.5, 2)[0][1]
+        cv2.putText(image, str(name), (left + 5, top + text_height + 5), font, 0.5, (255, 255, 255), 2)

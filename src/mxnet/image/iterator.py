@@ -1,0 +1,275 @@
+"""ImageIter: batches of images from a record file or from image files, augmented by Python callables."""
+
+import logging
+import os
+import random
+import warnings
+
+import numpy as np
+
+from .. import io, recordio
+from .. import ndarray as nd
+from .._core.errors import MXNetError
+from ..base import numeric_types
+from ..util import is_np_array
+from .augment import CreateAugmenter
+from .functional import imdecode
+
+
+def _array(values, **kwargs):
+    if is_np_array():
+        from .. import numpy
+
+        return numpy.array(values, **kwargs)
+    return nd.array(values, **kwargs)
+
+
+class ImageIter(io.DataIter):
+    """Images and labels from `path_imgrec` (records), or from `path_imglist` or `imglist` below `path_root`.
+
+    Shuffling and parts of a record file need its index, `path_imgidx`. Keywords go to `CreateAugmenter` unless
+    `aug_list` is given. `on_error` says what happens to an image that cannot be read.
+    """
+
+    def __init__(self, batch_size, data_shape, label_width=1, path_imgrec=None, path_imglist=None, path_root=None,
+                 path_imgidx=None, shuffle=False, part_index=0, num_parts=1, aug_list=None, imglist=None,
+                 data_name="data", label_name="softmax_label", dtype="float32", last_batch_handle="pad",
+                 on_error="raise", **kwargs):
+        super().__init__()
+        assert path_imgrec or path_imglist or isinstance(imglist, list)
+        assert dtype in ["int32", "float32", "int64", "float64"], dtype + " label not supported"
+        if on_error not in ("raise", "warn", "skip"):
+            raise ValueError(f"on_error must be 'raise', 'warn' or 'skip', but got {on_error!r}")
+        self._on_error = on_error
+        self._path = path_imgrec or path_imglist or "imglist"
+        self._open_records(path_imgrec, path_imgidx)
+        keys = self._open_list(path_imglist, imglist, dtype)
+        self.path_root = path_root
+        self.check_data_shape(data_shape)
+        self.provide_data = [(data_name, (batch_size, *data_shape))]
+        self.provide_label = [(label_name, (batch_size, label_width) if label_width > 1 else (batch_size,))]
+        self.batch_size = batch_size
+        self.data_shape = data_shape
+        self.label_width = label_width
+        self.shuffle = shuffle
+        self._choose_sequence(keys, shuffle, part_index, num_parts, path_imgidx)
+        self.auglist = CreateAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
+        self.cur = 0
+        self._allow_read = True
+        self.last_batch_handle = last_batch_handle
+        self.num_image = len(self.seq) if self.seq is not None else None
+        self._clear_cache()
+        self.reset()
+
+    def _open_records(self, path_imgrec, path_imgidx):
+        self.imgrec = self.imgidx = None
+        if path_imgrec:
+            logging.info("%s: loading recordio %s...", type(self).__name__, path_imgrec)
+            if path_imgidx:
+                self.imgrec = recordio.MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
+                self.imgidx = list(self.imgrec.keys)
+            else:
+                self.imgrec = recordio.MXRecordIO(path_imgrec, "r")
+
+    def _open_list(self, path_imglist, imglist, dtype):
+        """Fills `imglist` with key → (label, file name) and returns the keys in order."""
+        self.imglist = None
+        if path_imglist:
+            logging.info("%s: loading image list %s...", type(self).__name__, path_imglist)
+            self.imglist = dict(self._listed_in_file(path_imglist, dtype))
+        elif isinstance(imglist, list):
+            logging.info("%s: loading image list...", type(self).__name__)
+            self.imglist = {str(i): (_array(self._labels(item), dtype=dtype), item[-1])
+                            for i, item in enumerate(imglist, 1)}
+        return list(self.imglist or ())
+
+    @staticmethod
+    def _listed_in_file(path, dtype):
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                fields = line.strip().split("\t")
+                try:
+                    yield int(fields[0]), (_array([float(v) for v in fields[1:-1]], dtype=dtype), fields[-1])
+                except ValueError as error:
+                    raise MXNetError(f"{path}, line {number}: {error}") from error
+
+    @staticmethod
+    def _labels(item):
+        if len(item) > 2:
+            return item[:-1]
+        return [item[0]] if isinstance(item[0], numeric_types) else item[0]
+
+    def _choose_sequence(self, keys, shuffle, part_index, num_parts, path_imgidx):
+        if self.imgrec is None:
+            self.seq = keys
+        elif shuffle or num_parts > 1 or path_imgidx:
+            assert self.imgidx is not None, "shuffle and num_parts need path_imgidx, the index of the record file"
+            self.seq = self.imgidx
+        else:
+            self.seq = None
+        if num_parts > 1:
+            assert part_index < num_parts
+            count = len(self.seq) // num_parts
+            self.seq = self.seq[part_index * count:(part_index + 1) * count]
+
+    def _clear_cache(self):
+        self._cache_data = None
+        self._cache_label = None
+        self._cache_idx = None
+
+    def reset(self):
+        """Go back to the beginning; images that roll over stay for the next batch."""
+        if self.seq is not None and self.shuffle:
+            random.shuffle(self.seq)
+        if self.last_batch_handle != "roll_over" or self._cache_data is None:
+            self._rewind()
+
+    def hard_reset(self):
+        """Go back to the beginning and forget images that would roll over."""
+        if self.seq is not None and self.shuffle:
+            random.shuffle(self.seq)
+        self._rewind()
+        self._clear_cache()
+
+    def _rewind(self):
+        if self.imgrec is not None:
+            self.imgrec.reset()
+        self.cur = 0
+        self._allow_read = True
+
+    def next_sample(self):
+        """Label and encoded image of the next sample; StopIteration after the last."""
+        if not self._allow_read:
+            raise StopIteration
+        return self._next_record() if self.seq is None else self._next_listed()
+
+    def _next_record(self):
+        record = self.imgrec.read()
+        if record is None:
+            if self.last_batch_handle != "discard":
+                self.imgrec.reset()
+            raise StopIteration
+        self.cur += 1
+        header, image = recordio.unpack(record)
+        return header.label, image
+
+    def _next_listed(self):
+        if self.cur >= self.num_image:
+            if self.last_batch_handle != "discard":
+                self.cur = 0
+            raise StopIteration
+        key = self.seq[self.cur]
+        self.cur += 1
+        if self.imgrec is None:
+            label, name = self.imglist[key]
+            return label, self.read_image(name)
+        header, image = recordio.unpack(self.imgrec.read_idx(key))
+        return (header.label if self.imglist is None else self.imglist[key][0]), image
+
+    def _read_one(self, label, content):
+        """Label and image, ready for the batch; None if it is to be left out."""
+        data = self.imdecode(content)
+        try:
+            self.check_valid_image(data)
+        except RuntimeError as error:
+            logging.debug("Invalid image, skipping:  %s", error)
+            return None
+        return label, self.postprocess_data(self.augmentation_transform(data))
+
+    def _place(self, batch_data, batch_label, row, label, image):
+        batch_data[row] = image
+        batch_label[row] = label
+
+    def _batchify(self, batch_data, batch_label, start=0):
+        """Fill the batch from row `start`; how many rows are full at the end of the data."""
+        row = start
+        try:
+            while row < self.batch_size:
+                try:
+                    sample = self._read_one(*self.next_sample())
+                except (MXNetError, RuntimeError, OSError) as error:
+                    self._report(error)
+                    continue
+                if sample is not None:
+                    self._place(batch_data, batch_label, row, *sample)
+                    row += 1
+        except StopIteration:
+            if not row:
+                raise
+        return row
+
+    def _report(self, error):
+        if self._on_error == "raise":
+            raise error
+        if self._on_error == "warn":
+            warnings.warn(f"left out: {error}", stacklevel=2)
+
+    def _new_batch(self):
+        data = _array(np.zeros((self.batch_size, *self.data_shape), np.float32))
+        return data, _array(np.zeros(self.provide_label[0][1], np.float32))
+
+    def next(self):
+        """The next batch, its last samples padded, dropped or kept for the next epoch as `last_batch_handle` says."""
+        if self._cache_data is not None:
+            assert self._cache_label is not None, "_cache_label didn't have values"
+            assert self._cache_idx is not None, "_cache_idx didn't have values"
+            data, label, count = self._cache_data, self._cache_label, self._cache_idx
+        else:
+            data, label = self._new_batch()
+            count = self._batchify(data, label)
+        pad = self.batch_size - count
+        if pad:
+            self._complete(data, label, count)
+        return io.DataBatch([data], [label], pad=pad)
+
+    def _complete(self, data, label, count):
+        if self.last_batch_handle == "discard":
+            raise StopIteration
+        if self.last_batch_handle == "roll_over" and self._cache_data is None:
+            self._cache_data, self._cache_label, self._cache_idx = data, label, count
+            raise StopIteration
+        self._batchify(data, label, count)
+        if self.last_batch_handle == "pad":
+            self._allow_read = False
+        else:
+            self._clear_cache()
+
+    def check_data_shape(self, data_shape):
+        """ValueError unless the shape is three channels by height by width."""
+        if len(data_shape) != 3:
+            raise ValueError("data_shape should have length 3, with dimensions CxHxW")
+        if data_shape[0] != 3:
+            raise ValueError("This iterator expects inputs to have 3 channels.")
+
+    def check_valid_image(self, data):
+        """RuntimeError if the decoded image has no shape."""
+        if len(data[0].shape) == 0:
+            raise RuntimeError("Data shape is wrong")
+
+    def imdecode(self, s):
+        """The decoded image; RuntimeError with its place if it is broken."""
+        try:
+            return imdecode(s)
+        except Exception as error:  # whatever is wrong with the image, say which one it is
+            raise RuntimeError(f"Broken image {self._place_of_last()}, {error}") from error
+
+    def _place_of_last(self):
+        if self.seq is None:
+            return f"index: {self.cur - 1} of {self._path}"
+        key = self.seq[(self.cur % self.num_image) - 1]
+        return f"filename: {self.imglist[key][1]}" if self.imglist is not None else f"index: {key} of {self._path}"
+
+    def read_image(self, fname):
+        """The bytes of an image file below `path_root`."""
+        with open(os.path.join(self.path_root or "", fname), "rb") as file:
+            return file.read()
+
+    def augmentation_transform(self, data):
+        """The image through all augmenters."""
+        for augmenter in self.auglist:
+            data = augmenter(data)
+        return data
+
+    def postprocess_data(self, datum):
+        """Channels first, as the batch has them."""
+        return datum.transpose(2, 0, 1) if is_np_array() else nd.transpose(datum, axes=(2, 0, 1))

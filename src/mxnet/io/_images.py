@@ -1,0 +1,220 @@
+"""ImageRecordIter's work on one record: unpack, decode, augment, normalize, label."""
+
+import os
+
+import cv2
+import numpy as np
+
+from .._core.errors import MXNetError
+from .._formats import images
+from .._formats import recordio as format_
+from ._augment import DefaultAugmenter
+from ._order import Batches, Order
+from ._pipeline import Pipeline
+from ._random import MAGIC, Engine
+from ._records import RecordFile
+
+_FORMATS = {None: np.float32, "float32": np.float32, "uint8": np.uint8, "int8": np.int8}
+_READ_FLAGS = {1: cv2.IMREAD_GRAYSCALE, 3: cv2.IMREAD_COLOR, 4: cv2.IMREAD_UNCHANGED}
+
+
+def read_image_list(path):
+    """Image id to (labels, file name), from a `.lst` file."""
+    entries = {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                fields = line.rstrip("\n").split("\t")
+                if len(fields) < 3:
+                    raise MXNetError(f"{path}, line {number}: expected index, label(s) and path separated by tabs")
+                entries[int(fields[0])] = np.array([float(value) for value in fields[1:-1]], np.float32), fields[-1]
+    except OSError as error:
+        raise MXNetError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise MXNetError(f"{path}, line {number}: {error}") from error
+    return entries
+
+
+class Normalizer:
+    """Writes an image in OpenCV's layout into a (channels, height, width) array: mean, deviation, scale, mirror."""
+
+    def __init__(self, parameters, dtype, mean_image=None):
+        self.p = p = parameters
+        self.dtype = dtype
+        self.mean_image = mean_image
+        channels = p.data_shape[0]
+        self.mean = np.array([p.mean_r, p.mean_g, p.mean_b, p.mean_a][:channels], np.float32)
+        self.deviation = np.array([p.std_r, p.std_g, p.std_b, p.std_a][:channels], np.float32)
+        self._fixed = None
+        if dtype is np.float32 and not p.max_random_contrast and not p.max_random_illumination:
+            self._fixed = self._table(np.float32(p.scale), np.float32(0))
+
+    def __call__(self, image, engine, out):
+        p = self.p
+        if (p.rand_mirror and engine.coin()) or p.mirror:
+            image, flipped = cv2.flip(image, 1), True
+        else:
+            flipped = False
+        planes = [out] if out.ndim == 2 else [out[k] for k in range(len(out))]
+        sources = cv2.split(np.ascontiguousarray(image))
+        if len(sources) >= 3:  # OpenCV has blue first
+            sources = [sources[2], sources[1], sources[0], *sources[3:]]
+        if self.dtype is np.uint8:
+            for plane, source in zip(planes, sources, strict=True):
+                plane[...] = source
+        elif self.dtype is np.int8:
+            for plane, source, mean in zip(planes, sources, self._means(flipped), strict=True):
+                plane[...] = np.clip(source - mean, -128, 127)
+        else:
+            self._float(sources, engine, planes, flipped)
+
+    def _means(self, flipped):
+        if self.mean_image is None:
+            return self.mean
+        return self.mean_image[:, :, ::-1] if flipped else self.mean_image
+
+    def _float(self, sources, engine, planes, flipped):
+        contrast, illumination = self._change(engine)
+        if self.mean_image is not None:
+            for k, (plane, source, mean) in enumerate(zip(planes, sources, self._means(flipped), strict=True)):
+                plane[...] = (source - mean) * (contrast / self.deviation[k]) + illumination / self.deviation[k]
+            return
+        table = self._fixed if self._fixed is not None else self._table(contrast, illumination)
+        for k, (plane, source) in enumerate(zip(planes, sources, strict=True)):
+            cv2.LUT(source, table[k], dst=plane)
+
+    def _change(self, engine):
+        p = self.p
+        if self._fixed is not None or not (p.max_random_contrast or p.max_random_illumination):
+            return np.float32(p.scale), np.float32(0)
+        contrast = (engine.unit() * p.max_random_contrast * 2 - p.max_random_contrast + 1) * p.scale
+        illumination = (engine.unit() * p.max_random_illumination * 2 - p.max_random_illumination) * p.scale
+        return np.float32(contrast), np.float32(illumination)
+
+    def _table(self, contrast, illumination):
+        """What each of the 256 values of each channel becomes."""
+        values = np.arange(256, dtype=np.float32)
+        return [(values - mean) * (contrast / deviation) + illumination / deviation
+                for mean, deviation in zip(self.mean, self.deviation, strict=True)]
+
+
+class ImageRecords:
+    """The native iterator behind ImageRecordIter: `next` gives (data, label, pad) arrays or None."""
+
+    augmenter_class = DefaultAugmenter
+
+    def __init__(self, parameters):
+        self.p = p = parameters
+        self._check()
+        self._dtype = _FORMATS[p.dtype]
+        self._file = RecordFile(p.path_imgrec, p.path_imgidx, p.part_index, p.num_parts)
+        self._list = read_image_list(p.path_imglist) if p.path_imglist else None
+        self._augmenter = self.augmenter_class(p)
+        self._normalizer = self._make_normalizer()
+        order = Order(len(self._file.offsets), p.shuffle, p.seed)
+        self._pipeline = Pipeline(Batches(order, p.batch_size, p.round_batch), self._shapes(), self._fill,
+                                  self.describe, p.preprocess_threads, p.prefetch_buffer, p.on_error)
+
+    def _check(self):
+        p = self.p
+        if not p.path_imgrec:
+            raise MXNetError("ImageRecordIter: must specify path_imgrec, the record file to read")
+        if len(p.data_shape) != 3:
+            raise MXNetError(f"value {list(p.data_shape)} for Parameter data_shape has wrong dimensions, "
+                             "expected dimension=3")
+        if p.data_shape[0] not in (1, 3, 4):
+            raise MXNetError(f"Invalid output shape {list(p.data_shape)}: images have 1, 3 or 4 channels")
+        if p.dtype not in _FORMATS:
+            raise MXNetError(f"unknown dtype for ImageRecordIter: {p.dtype}; use float32, uint8 or int8")
+        if p.batch_size < 1:
+            raise MXNetError(f"batch_size must be positive, but is {p.batch_size}")
+
+    def _shapes(self):
+        p = self.p
+        label = (p.batch_size,) if p.label_width == 1 else (p.batch_size, p.label_width)
+        return [((p.batch_size, *p.data_shape), self._dtype), (label, np.float32)]
+
+    def _make_normalizer(self):
+        path = self.p.mean_img
+        if not path:
+            return Normalizer(self.p, self._dtype)
+        return Normalizer(self.p, self._dtype, _mean_image(path) if os.path.exists(path) else self._make_mean(path))
+
+    def _make_mean(self, path):
+        """The mean of all images as the augmenter leaves them, saved for the next time."""
+        from ..ndarray import array, save
+
+        total = np.zeros(self.p.data_shape, np.float32)
+        for position in range(len(self._file.offsets)):
+            image = self._augmented(self._decoded(self._unpacked(position)[1]), Engine(MAGIC))
+            total += np.atleast_3d(image)[:, :, ::-1].transpose(2, 0, 1)
+        mean = total * np.float32(1.0 / max(1, len(self._file.offsets)))
+        save(path, {"mean_img": array(mean)})
+        return mean
+
+    def describe(self, position):
+        """Where a record is, for messages."""
+        return f"{self._file.path}, record {position} at byte {self._file.offsets[position]}"
+
+    def _unpacked(self, position):
+        return format_.unpack_header(self._file.read(self._file.offsets[position]))
+
+    def _decoded(self, content):
+        channels = self.p.data_shape[0]
+        image = images.decode(content, _READ_FLAGS[channels])
+        found = 1 if image.ndim == 2 else image.shape[2]
+        if found != channels:
+            raise MXNetError(f"Invalid image. Expected {channels} channels, got {found}")
+        return image
+
+    def _augmented(self, image, engine):
+        return self._augmenter(image, engine)
+
+    def _engine(self, position, serial):
+        seed_aug = self.p.seed_aug
+        return Engine(MAGIC * (serial + 1)) if seed_aug is None else Engine(MAGIC + position + seed_aug)
+
+    def _fill(self, position, serial, arrays, row):
+        header, content = self._unpacked(position)
+        engine = self._engine(position, serial)
+        image = self._augmented(self._decoded(content), engine)
+        data, labels = arrays
+        out = data[row]
+        self._normalizer(image, engine, out[0] if len(out) == 1 else out)
+        labels[row] = self._label(header)
+
+    def _label(self, header):
+        width = self.p.label_width
+        if self._list is not None:
+            if header.id not in self._list:
+                raise MXNetError(f"the image of id {header.id} is not in {self.p.path_imglist}")
+            label = self._list[header.id][0]
+            if len(label) != width:
+                raise MXNetError(f"{self.p.path_imglist} gives {len(label)} labels but label_width is {width}")
+        elif np.ndim(header.label):
+            label = header.label
+            if len(label) != width:
+                raise MXNetError(f"rec file provide {len(label)}-dimensional label but label_width is set to {width}")
+        elif width != 1:
+            raise MXNetError("label_width must be 1 unless an imglist is provided or the rec file is packed with "
+                             f"multi dimensional label, but it is {width}")
+        else:
+            return header.label
+        return label[0] if width == 1 else label
+
+    def restart(self):
+        self._pipeline.restart()
+
+    def next(self):
+        batch = self._pipeline.next()
+        return None if batch is None else (*batch.arrays, batch.pad, np.zeros(self.p.batch_size, np.uint64))
+
+
+def _mean_image(path):
+    from ..ndarray import load
+
+    arrays = load(path)
+    array = arrays.get("mean_img") if isinstance(arrays, dict) else arrays[0]
+    if array is None:
+        raise MXNetError(f"{path} holds no array named mean_img")
+    return array.asnumpy().astype(np.float32)

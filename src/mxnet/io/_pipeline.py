@@ -1,0 +1,115 @@
+"""Batches made ahead of time by a pool of threads: OpenCV decodes and augments outside the GIL."""
+
+import collections
+import os
+import warnings
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from .._core.errors import MXNetError
+
+_SLICE = 4  # images per task: enough to hide the cost of a task, few enough to share a batch among threads
+
+
+class Batch:
+    """One batch under construction: its arrays, the tasks that fill them, and the rows that failed."""
+
+    def __init__(self, arrays, pad):
+        self.arrays = arrays
+        self.pad = pad
+        self.tasks = []
+        self.failed = []
+
+    def wait(self):
+        for task in self.tasks:
+            task.result()
+        if self.failed:
+            self._leave_out()
+        return self
+
+    def _leave_out(self):
+        """Move the good rows to the front; the tail repeats them and counts as padding."""
+        good = [row for row in range(len(self.arrays[0])) if row not in set(self.failed)]
+        rows = [good[i % len(good)] for i in range(len(self.arrays[0]))] if good else []
+        self.pad += len(self.failed)
+        self.arrays = [array[rows] for array in self.arrays] if good else None
+
+
+class Pipeline:
+    """Calls `fill(position, serial, arrays, row)` for each row of each batch, `ahead` batches before they are needed.
+
+    `serial` counts all rows ever started, so that random choices do not depend on which thread makes them.
+    """
+
+    def __init__(self, batches, shapes, fill, describe, threads, ahead, on_error="raise"):
+        self._batches = batches
+        self._shapes = shapes
+        self._fill = fill
+        self._describe = describe
+        self._threads = max(1, threads)
+        self._ahead = max(1, ahead)
+        self._on_error = on_error
+        self._pending = collections.deque()
+        self._owner = None
+        self._serial = 0
+
+    def _pool(self):
+        """Threads do not survive a fork: the child process starts its own."""
+        if self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._executor = ThreadPoolExecutor(self._threads, thread_name_prefix="mxnet-io")
+            weakref.finalize(self, self._executor.shutdown, wait=False, cancel_futures=True)
+            self._pending.clear()
+        return self._executor
+
+    def restart(self):
+        """Drop what was prepared and begin a new epoch."""
+        for batch in self._pending:
+            if batch is not None:
+                for task in batch.tasks:
+                    task.cancel()
+        self._pending.clear()
+        self._batches.restart()
+
+    def next(self):
+        """The next finished batch, or None at the end of an epoch."""
+        pool = self._pool()
+        while True:
+            while len(self._pending) <= self._ahead:
+                self._pending.append(self._start(pool))
+            batch = self._pending.popleft()
+            if batch is None:
+                return None
+            if batch.wait().arrays is not None:
+                return batch
+
+    def _start(self, pool):
+        taken = self._batches.next()
+        if taken is None:
+            return None
+        positions, pad = taken
+        batch = Batch([np.empty(shape, dtype) for shape, dtype in self._shapes], pad)
+        if len(positions) < len(batch.arrays[0]):
+            for array in batch.arrays:
+                array[len(positions):] = 0
+        for first in range(0, len(positions), _SLICE):
+            batch.tasks.append(pool.submit(self._work, batch, positions[first:first + _SLICE], first, self._serial))
+        self._serial += len(positions)
+        return batch
+
+    def _work(self, batch, positions, first, serial):
+        for row, position in enumerate(positions, first):
+            try:
+                self._fill(position, serial + row, batch.arrays, row)
+            except Exception as error:  # whatever an image does to its decoder is reported with its place
+                self._report(error, position)
+                batch.failed.append(row)
+
+    def _report(self, error, position):
+        message = f"{self._describe(position)}: {error}"
+        if self._on_error == "raise":
+            raise MXNetError(message) from error
+        if self._on_error == "warn":
+            warnings.warn(f"left out: {message}", stacklevel=2)

@@ -1,0 +1,70 @@
+"""C++'s mt19937 with libstdc++'s distributions, which MXNet's image augmenters draw from."""
+
+import math
+
+import numpy as np
+
+MAGIC = 111  # MXNet's constant: every seed of an iterator is moved by it
+
+
+class Engine:
+    """One std::mt19937: the same seed gives the numbers that MXNet's iterators see."""
+
+    __slots__ = ("_bits", "_saved")
+
+    def __init__(self, seed):
+        self._bits = np.random.RandomState(seed & 0xFFFFFFFF)
+        self._saved = None
+
+    def _draw(self):
+        return int(self._bits.randint(0, 1 << 32, dtype=np.uint32))
+
+    def unit(self):
+        """A float32 in [0, 1)."""
+        value = np.float32(self._draw()) / np.float32(4294967296.0)
+        return float(value) if value < 1 else float(np.nextafter(np.float32(1), np.float32(0)))
+
+    def uniform(self, low, high):
+        """A float32 in [low, high)."""
+        low, high = np.float32(low), np.float32(high)
+        return float(np.float32(self.unit()) * (high - low) + low)
+
+    def integer(self, low, high):
+        """An integer from low to high, both included, by rejection as in GCC before version 11."""
+        count = high - low + 1
+        scaling = 0xFFFFFFFF // count
+        limit = count * scaling
+        while True:
+            value = self._draw()
+            if value < limit:
+                return low + value // scaling
+
+    def normal(self, deviation):
+        """A normal float32 by the polar method; `forget` drops the second value of a pair."""
+        if self._saved is not None:
+            value, self._saved = self._saved, None
+            return value * deviation
+        while True:
+            x = 2.0 * self.unit() - 1.0
+            y = 2.0 * self.unit() - 1.0
+            square = x * x + y * y
+            if 0.0 < square <= 1.0:
+                break
+        factor = math.sqrt(-2.0 * math.log(square) / square)
+        self._saved = x * factor
+        return y * factor * deviation
+
+    def forget(self):
+        """A new std::normal_distribution starts without a saved value."""
+        self._saved = None
+
+    def coin(self):
+        """True with probability one half (std::bernoulli_distribution, which draws two words)."""
+        low, high = self._draw(), self._draw()
+        return (low + high * 4294967296.0) / 18446744073709551616.0 < 0.5
+
+    def shuffle(self, items):
+        """std::shuffle as GCC before version 7 does it: one draw for each position."""
+        for i in range(1, len(items)):
+            j = self.integer(0, i)
+            items[i], items[j] = items[j], items[i]

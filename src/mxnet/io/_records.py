@@ -1,0 +1,49 @@
+"""A record file as an iterator sees it: the offsets of its records, or of one part of them, and their content."""
+
+import os
+
+from .._core.errors import MXNetError
+from .._formats import recordio as format_
+
+
+class RecordFile:
+    """A record file as a list of byte offsets, read from any thread."""
+
+    def __init__(self, path, index_path="", part=0, parts=1):
+        if not 0 <= part < parts:
+            raise MXNetError(f"part_index must be at least 0 and below num_parts, but they are {part} and {parts}")
+        self.path = path
+        try:
+            self._descriptor = os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise MXNetError(f"{path}: {error.strerror}") from error
+        self.size = os.fstat(self._descriptor).st_size
+        self.offsets = self._indexed(index_path, part, parts) if index_path else self._scanned(part, parts)
+
+    def __del__(self):
+        descriptor = getattr(self, "_descriptor", None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def _indexed(self, index_path, part, parts):
+        """Partition by number of records, as the index file counts them."""
+        try:
+            with open(index_path, encoding="utf-8") as file:
+                offsets = sorted(int(line.split("\t")[1]) for line in file if line.strip())
+        except OSError as error:
+            raise MXNetError(f"{index_path}: {error.strerror}; it should be the index of {self.path}") from error
+        except (IndexError, ValueError) as error:
+            raise MXNetError(f"{index_path} is not a record index: {error}") from error
+        step = -(-len(offsets) // parts)
+        return offsets[part * step:(part + 1) * step]
+
+    def _scanned(self, part, parts):
+        """Partition by bytes: a record belongs to the part in which it begins."""
+        step = -(-self.size // parts)
+        step += -step % 4
+        begin, end = min(step * part, self.size), min(step * (part + 1), self.size)
+        return list(format_.scan_offsets(self._descriptor, self.size, begin, end, self.path))
+
+    def read(self, offset):
+        """The record's content."""
+        return format_.read_at(self._descriptor, self.size, offset, self.path)

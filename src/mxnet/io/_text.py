@@ -1,0 +1,208 @@
+"""Native iterators over plain files: CSV tables, LibSVM lines, MNIST's IDX files."""
+
+import glob
+import gzip
+import os
+
+import numpy as np
+
+from .._core.errors import MXNetError
+from ._order import Batches, Order
+from ._random import MAGIC, Engine
+
+
+def _files(path):
+    """The file itself, or every file of a directory in order of names."""
+    if os.path.isdir(path):
+        return sorted(name for name in glob.glob(os.path.join(path, "*")) if os.path.isfile(name))
+    if not os.path.exists(path):
+        raise MXNetError(f"{path}: No such file or directory")
+    return [path]
+
+
+class Arrays:
+    """Base: batches of rows from arrays in memory."""
+
+    def __init__(self, batch_size, round_batch, count):
+        if batch_size < 1:
+            raise MXNetError(f"batch_size must be positive, but is {batch_size}")
+        self._batch_size = batch_size
+        self._batches = Batches(Order(count), batch_size, round_batch)
+        self._previous = [0] * batch_size
+
+    def restart(self):
+        self._batches.restart()
+
+    def next(self):
+        taken = self._batches.next()
+        if taken is None:
+            return None
+        positions, pad = taken
+        positions += self._previous[len(positions):]  # an incomplete batch shows the rows that were there before
+        self._previous = positions
+        rows = np.array(positions)
+        return self.rows(rows, "data"), self.rows(rows, "label"), pad, self.index(rows)
+
+    def index(self, rows):
+        """The numbers of the samples in a batch."""
+        return rows.astype(np.uint64)
+
+    def rows(self, rows, which):
+        """The values of `which` ("data" or "label") at some rows."""
+        raise NotImplementedError
+
+
+class CsvTables(Arrays):
+    """CSVIter: one row of the data file is one sample."""
+
+    def __init__(self, parameters):
+        p = parameters
+        dtype = np.dtype(p.dtype or "float32")
+        if dtype.name not in ("float32", "int32", "int64"):
+            raise MXNetError(f"CSVIter reads float32, int32 or int64, not {dtype.name}")
+        self._data = self._read(p.data_csv, p.data_shape, dtype)
+        self._label = np.zeros((len(self._data), 1), dtype)
+        if p.label_csv != "NULL":
+            self._label = self._read(p.label_csv, p.label_shape, dtype)
+        if len(self._label) != len(self._data):
+            raise MXNetError(f"{p.data_csv} has {len(self._data)} rows but {p.label_csv} has {len(self._label)}")
+        super().__init__(p.batch_size, p.round_batch, len(self._data))
+
+    @staticmethod
+    def _read(path, shape, dtype):
+        tables = []
+        width = int(np.prod(shape, dtype=np.int64))
+        for name in _files(path):
+            try:
+                table = np.loadtxt(name, delimiter=",", dtype=dtype, ndmin=2, comments=None)
+            except ValueError as error:
+                raise MXNetError(f"{name}: {error}") from error
+            if table.shape[1] != width:
+                raise MXNetError(f"{name}: rows have {table.shape[1]} values, which is not shape {tuple(shape)}")
+            tables.append(table)
+        return np.concatenate(tables).reshape(-1, *shape)
+
+    def rows(self, rows, which):
+        values = getattr(self, "_" + which)[rows]
+        return values.reshape(len(rows)) if which == "label" and values.shape[1:] == (1,) else values
+
+
+class LibSvmRows(Arrays):
+    """LibSVMIter: sparse rows, `label index:value …`, with indices from zero; batches are dense arrays."""
+
+    def __init__(self, parameters):
+        p = parameters
+        if len(p.data_shape) != 1 or len(p.label_shape) != 1:
+            raise MXNetError("dimension of data_shape and label_shape is expected to be 1")
+        if not 0 <= p.part_index < p.num_parts:
+            raise MXNetError(f"part_index must be below num_parts, but they are {p.part_index} and {p.num_parts}")
+        labels, self._data = _read_libsvm(p.data_libsvm, p.data_shape[0])
+        self._label = np.array(labels, np.float32)
+        if p.label_libsvm != "NULL":
+            self._label = _read_libsvm(p.label_libsvm, p.label_shape[0])[1]
+        if len(self._label) != len(self._data):
+            raise MXNetError(f"{p.data_libsvm} has {len(self._data)} rows but {p.label_libsvm} has {len(self._label)}")
+        step = -(-len(self._data) // p.num_parts)
+        self._first = min(p.part_index * step, len(self._data))
+        super().__init__(p.batch_size, True, min(step, len(self._data) - self._first))
+
+    def rows(self, rows, which):
+        return getattr(self, "_" + which)[rows + self._first]
+
+
+class SparseRows:
+    """Rows kept as columns and values; indexing with row numbers gives them dense."""
+
+    def __init__(self, width):
+        self.width = width
+        self._rows = []
+
+    def append(self, columns, values):
+        self._rows.append((np.array(columns, np.int64), np.array(values, np.float32)))
+
+    def __len__(self):
+        return len(self._rows)
+
+    def __getitem__(self, rows):
+        dense = np.zeros((len(rows), self.width), np.float32)
+        for target, row in zip(dense, rows, strict=True):
+            columns, values = self._rows[row]
+            target[columns] = values
+        return dense
+
+
+def _read_libsvm(path, width):
+    """Labels and sparse rows of a file, or of all files of a directory."""
+    labels, rows = [], SparseRows(width)
+    for name in _files(path):
+        with open(name, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    label, columns, values = _parse_libsvm(line, f"{name}, line {number}", width)
+                    labels.append(label)
+                    rows.append(columns, values)
+    return labels, rows
+
+
+def _parse_libsvm(line, place, width):
+    try:
+        label, *fields = line.split()
+        pairs = [field.split(":") for field in fields]
+        columns, values = [int(column) for column, _ in pairs], [float(value) for _, value in pairs]
+        label = float(label)
+    except ValueError as error:
+        raise MXNetError(f"{place}: {error}") from error
+    if any(not 0 <= column < width for column in columns):
+        raise MXNetError(f"{place}: an index is not between 0 and {width - 1}: {columns}")
+    return label, columns, values
+
+
+class MnistImages(Arrays):
+    """MNISTIter: digits as floats from 0 to 1."""
+
+    def __init__(self, parameters):
+        p = parameters
+        images, labels = _idx(p.image), _idx(p.label)
+        if images.ndim != 3 or labels.ndim != 1 or len(images) != len(labels):
+            raise MXNetError(f"{p.image} holds {images.shape} values and {p.label} {labels.shape}: "
+                             "they are not MNIST's images and labels")
+        part = slice(len(images) * p.part_index // p.num_parts, len(images) * (p.part_index + 1) // p.num_parts)
+        images, labels = images[part], labels[part]
+        order = np.arange(len(images))
+        if p.shuffle:  # once: every epoch has the same order
+            engine = Engine(MAGIC + p.seed)
+            positions = order.tolist()
+            engine.shuffle(positions)
+            order = np.array(positions)
+        self._images, self._labels = images[order], labels[order]
+        self._shape = (images.shape[1] * images.shape[2],) if p.flat else (1, *images.shape[1:])
+        count = len(images) // p.batch_size * p.batch_size  # the incomplete batch is never given
+        super().__init__(p.batch_size, False, count)
+
+    def index(self, rows):
+        return np.zeros(len(rows), np.uint64)
+
+    def rows(self, rows, which):
+        if which == "label":
+            return self._labels[rows].astype(np.float32)
+        scaled = self._images[rows].astype(np.float32) * np.float32(1.0 / 256.0)
+        return scaled.reshape(len(rows), *self._shape)
+
+
+def _idx(path):
+    """The bytes of an IDX file, gzipped or not, in the shape its header says."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise MXNetError(f"{path}: {error.strerror}") from error
+    if content[:2] == b"\x1f\x8b":
+        content = gzip.decompress(content)
+    dimensions = content[3] if len(content) >= 4 else 0
+    if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * dimensions:
+        raise MXNetError(f"{path} is not an IDX file of bytes")
+    shape = tuple(np.frombuffer(content, ">u4", dimensions, 4).astype(int))
+    values = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions)
+    if values.size != int(np.prod(shape, dtype=object)):
+        raise MXNetError(f"{path} says it holds {shape} values, but holds {values.size}")
+    return values.reshape(shape)

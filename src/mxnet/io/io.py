@@ -1,0 +1,151 @@
+"""The iterators under MXNet's module name: those written in Python and those that were native in MXNet."""
+
+import logging
+
+from ..ndarray import NDArray, array  # noqa: F401  (MXNet's module shows them)
+from ..ndarray.sparse import CSRNDArray  # noqa: F401
+from ..util import is_np_array
+from . import _parameters
+from ._arrays import NDArrayIter
+from ._base import DataBatch, DataDesc, DataIter, PrefetchingIter, ResizeIter
+from ._text import CsvTables, LibSvmRows, MnistImages
+
+__all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "ImageDetRecordIter", "ImageRecordInt8Iter",
+           "ImageRecordIter", "ImageRecordIter_v1", "ImageRecordUInt8Iter", "ImageRecordUInt8Iter_v1", "LibSVMIter",
+           "MNISTIter", "MXDataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
+
+
+def _as_ndarray(values):
+    """An array of the active kind over a batch, without a copy where the memory allows."""
+    if is_np_array():
+        from .. import numpy
+
+        return numpy.array(values, dtype=values.dtype)
+    import torch
+
+    from ..context import cpu
+    from ..ndarray.ndarray import wrap
+
+    return wrap(torch.from_numpy(values), cpu())
+
+
+class MXDataIter(DataIter):
+    """An iterator over a source (`handle`) that gives (data, label, pad, index) arrays ahead of time."""
+
+    def __init__(self, handle, data_name="data", label_name="softmax_label", **_):
+        super().__init__()
+        self.handle = handle
+        self._debug_skip_load = False
+        self._debug_at_begin = True
+        self._current = None
+        self._ended = False
+        self.first_batch = None
+        self.first_batch = self.next()  # shapes and dtypes are known from a batch
+        data, label = self.first_batch.data[0], self.first_batch.label[0]
+        self.provide_data = [DataDesc(data_name, data.shape, data.dtype)]
+        self.provide_label = [DataDesc(label_name, label.shape, label.dtype)]
+        self.batch_size = data.shape[0]
+
+    def debug_skip_load(self):
+        """Give the first batch again and again: the speed of a network without the cost of loading."""
+        self._debug_skip_load = True
+        logging.info("Set debug_skip_load to be true, will simply return first batch")
+
+    def reset(self):
+        self._debug_at_begin = True
+        self.first_batch = None
+        if self._ended:  # what is being prepared already belongs to the next epoch
+            self._ended = False
+        else:
+            self.handle.restart()
+
+    def _batch(self):
+        return DataBatch(data=[self.getdata()], label=[self.getlabel()], pad=self.getpad(), index=self.getindex())
+
+    def next(self):
+        if self._debug_skip_load and not self._debug_at_begin:
+            return self._batch()
+        if self.first_batch is not None:
+            batch, self.first_batch = self.first_batch, None
+            return batch
+        self._debug_at_begin = False
+        if not self._advance():
+            raise StopIteration
+        return self._batch()
+
+    def iter_next(self):
+        return True if self.first_batch is not None else self._advance()
+
+    def _advance(self):
+        if self._ended:
+            return False
+        taken = self.handle.next()
+        if taken is None:
+            self._ended = True
+            return False
+        data, label, pad, index = taken
+        self._current = _as_ndarray(data), _as_ndarray(label), pad, index
+        return True
+
+    def getdata(self):
+        return self._current[0]
+
+    def getlabel(self):
+        return self._current[1]
+
+    def getpad(self):
+        return self._current[2]
+
+    def getindex(self):
+        return None if self._current[3] is None else self._current[3].copy()
+
+
+def _creator(name, table, source, about, **forced):
+    """A function of MXNet's name that reads its keywords and builds the iterator."""
+
+    def create(*args, **kwargs):
+        if args:
+            raise TypeError(f"{name} can only accept keyword arguments")
+        parameters = table(name, {**kwargs, **forced})
+        return MXDataIter(source()(parameters), **{k: kwargs[k] for k in ("data_name", "label_name") if k in kwargs})
+
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = f"{about}\n\nParameters, all by keyword:\n\n{table.describe()}\n"
+    return create
+
+
+def _require_opencv():
+    """MXNetError with the way to get it where OpenCV is not installed."""
+    from .._ops.opencv import cv2
+
+    cv2()
+
+
+def _image_records():
+    _require_opencv()
+    from ._images import ImageRecords  # OpenCV loads with the first image iterator
+
+    return ImageRecords
+
+
+def _detection_records():
+    _require_opencv()
+    from ._detection import DetectionRecords
+
+    return DetectionRecords
+
+
+_RECORDS = "Images and labels from a record file, decoded, augmented and normalized by threads, ahead of time"
+CSVIter = _creator("CSVIter", _parameters.Csv, lambda: CsvTables, "Rows of CSV files.")
+LibSVMIter = _creator("LibSVMIter", _parameters.LibSvm, lambda: LibSvmRows, "Sparse rows of LibSVM files.")
+MNISTIter = _creator("MNISTIter", _parameters.Mnist, lambda: MnistImages, "Digits of MNIST's files.")
+ImageRecordIter = _creator("ImageRecordIter", _parameters.ImageRecord, _image_records, _RECORDS + ".")
+ImageRecordUInt8Iter = _creator("ImageRecordUInt8Iter", _parameters.ImageRecord, _image_records,
+                                _RECORDS + ", as uint8.", dtype="uint8")
+ImageRecordInt8Iter = _creator("ImageRecordInt8Iter", _parameters.ImageRecord, _image_records,
+                               _RECORDS + ", as int8.", dtype="int8")
+ImageRecordIter_v1 = _creator("ImageRecordIter_v1", _parameters.ImageRecord, _image_records, _RECORDS + ".")
+ImageRecordUInt8Iter_v1 = _creator("ImageRecordUInt8Iter_v1", _parameters.ImageRecord, _image_records,
+                                   _RECORDS + ", as uint8.", dtype="uint8")
+ImageDetRecordIter = _creator("ImageDetRecordIter", _parameters.ImageDetRecord, _detection_records,
+                              "Images with bounding boxes from a record file.")

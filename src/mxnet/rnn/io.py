@@ -1,0 +1,111 @@
+"""Sentences in batches of similar length."""
+
+import bisect
+import random
+
+import numpy as np
+
+from .. import ndarray
+from ..io import DataBatch, DataDesc, DataIter
+
+
+def encode_sentences(sentences, vocab=None, invalid_label=-1, invalid_key="\n", start_label=0, unknown_token=None):
+    """Lists of words as lists of numbers, and the vocabulary: a new one, or the given one.
+
+    With a given vocabulary a word outside it is an error, unless `unknown_token` stands in for it.
+    """
+    grows = vocab is None
+    if grows:
+        vocab = {invalid_key: invalid_label}
+    number = start_label
+    encoded = []
+    for sentence in sentences:
+        codes = []
+        for word in sentence:
+            if word not in vocab:
+                assert grows or unknown_token, f"Unknown token {word}"
+                if number == invalid_label:
+                    number += 1
+                word = unknown_token or word
+                vocab[word] = number
+                number += 1
+            codes.append(vocab[word])
+        encoded.append(codes)
+    return encoded, vocab
+
+
+class BucketSentenceIter(DataIter):
+    """Encoded sentences for language models, padded to the smallest bucket that holds them.
+
+    The label of a sentence is the sentence moved by one. Without `buckets`, every length that fills a batch is one.
+    """
+
+    def __init__(self, sentences, batch_size, buckets=None, invalid_label=-1, data_name="data",
+                 label_name="softmax_label", dtype="float32", layout="NT"):
+        super().__init__()
+        if not buckets:
+            lengths = np.bincount([len(sentence) for sentence in sentences])
+            buckets = [length for length, count in enumerate(lengths) if count >= batch_size]
+        buckets.sort()
+        self.data, discarded = self._sorted_into(buckets, sentences, invalid_label, dtype)
+        self.buckets = [bucket for bucket, rows in zip(buckets, self.data, strict=True) if rows]
+        self.data = [np.asarray(rows, dtype=dtype) for rows in self.data if rows]
+        print(f"WARNING: discarded {discarded} sentences longer than the largest bucket.")
+        self.batch_size = batch_size
+        self.data_name = data_name
+        self.label_name = label_name
+        self.dtype = dtype
+        self.invalid_label = invalid_label
+        self.layout = layout
+        self.major_axis = layout.find("N")
+        if self.major_axis not in (0, 1):
+            raise ValueError(f"Invalid layout {layout}: Must by NT (batch major) or TN (time major)")
+        self.default_bucket_key = max(self.buckets)
+        shape = (batch_size, self.default_bucket_key)
+        self.provide_data, self.provide_label = self._described(shape if self.major_axis == 0 else shape[::-1])
+        self.idx = [(i, first) for i, rows in enumerate(self.data)
+                    for first in range(0, len(rows) - batch_size + 1, batch_size)]
+        self.reset()
+
+    @staticmethod
+    def _sorted_into(buckets, sentences, invalid_label, dtype):
+        rows = [[] for _ in buckets]
+        discarded = 0
+        for sentence in sentences:
+            place = bisect.bisect_left(buckets, len(sentence))
+            if place == len(buckets):
+                discarded += 1
+                continue
+            padded = np.full((buckets[place],), invalid_label, dtype=dtype)
+            padded[:len(sentence)] = sentence
+            rows[place].append(padded)
+        return rows, discarded
+
+    def _described(self, shape):
+        return ([DataDesc(name=self.data_name, shape=shape, layout=self.layout)],
+                [DataDesc(name=self.label_name, shape=shape, layout=self.layout)])
+
+    def reset(self):
+        """Start again, with batches and the sentences in each bucket in a new order."""
+        self.curr_idx = 0
+        random.shuffle(self.idx)
+        self.nddata, self.ndlabel = [], []
+        for rows in self.data:
+            np.random.shuffle(rows)
+            label = np.empty_like(rows)
+            label[:, :-1] = rows[:, 1:]
+            label[:, -1] = self.invalid_label
+            self.nddata.append(ndarray.array(rows, dtype=self.dtype))
+            self.ndlabel.append(ndarray.array(label, dtype=self.dtype))
+
+    def next(self):
+        if self.curr_idx == len(self.idx):
+            raise StopIteration
+        bucket, first = self.idx[self.curr_idx]
+        self.curr_idx += 1
+        data, label = (array[bucket][first:first + self.batch_size] for array in (self.nddata, self.ndlabel))
+        if self.major_axis == 1:
+            data, label = data.T, label.T
+        described, described_label = self._described(data.shape)
+        return DataBatch([data], [label], pad=0, bucket_key=self.buckets[bucket], provide_data=described,
+                         provide_label=described_label)

@@ -1,0 +1,211 @@
+"""im2rec: image lists from folders, and record files from image lists."""
+
+import argparse
+import os
+import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+import cv2
+from tqdm import tqdm
+
+from .. import recordio
+from .._core.errors import MXNetError
+
+_AHEAD = 64  # images in work for each thread
+
+
+def list_image(root, recursive, exts):
+    """(number, path below root, label) of the images; with `recursive`, each folder is a class of its own."""
+    if not recursive:
+        names = (name for name in sorted(os.listdir(root)) if _is_image(os.path.join(root, name), exts))
+        yield from ((number, name, 0) for number, name in enumerate(names))
+        return
+    classes = {}
+    number = 0
+    for folder, subfolders, names in os.walk(root, followlinks=True):
+        subfolders.sort()
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if _is_image(path, exts):
+                yield number, os.path.relpath(path, root), classes.setdefault(folder, len(classes))
+                number += 1
+    for folder, label in classes.items():
+        print(os.path.relpath(folder, root), label)
+
+
+def _is_image(path, exts):
+    return os.path.isfile(path) and os.path.splitext(path)[1].lower() in exts
+
+
+def write_list(path_out, image_list):
+    """A `.lst` file: number, label(s) and path on each line, separated by tabs."""
+    with open(path_out, "w", encoding="utf-8") as file:
+        for number, name, *labels in image_list:
+            file.write("\t".join([str(number), *(f"{label:f}" for label in labels), name]) + "\n")
+
+
+def make_list(args):
+    """Write the list, or lists: one for each chunk, each cut into test, train and validation parts if asked."""
+    images = list(list_image(args.root, args.recursive, args.exts))
+    if args.shuffle:
+        random.Random(100).shuffle(images)
+    size = -(-len(images) // args.chunks)
+    for i in range(args.chunks):
+        chunk = images[i * size:(i + 1) * size]
+        prefix = args.prefix + (f"_{i}" if args.chunks > 1 else "")
+        train, test = int(size * args.train_ratio), int(size * args.test_ratio)
+        if args.train_ratio == 1.0:
+            write_list(prefix + ".lst", chunk)
+            continue
+        if args.test_ratio:
+            write_list(prefix + "_test.lst", chunk[:test])
+        if args.train_ratio + args.test_ratio < 1.0:
+            write_list(prefix + "_val.lst", chunk[test + train:])
+        write_list(prefix + "_train.lst", chunk[test:test + train])
+
+
+def read_list(path_in):
+    """[number, path, label, …] for each good line of a `.lst` file; bad lines are reported and passed over."""
+    with open(path_in, encoding="utf-8") as file:
+        for count, line in enumerate(file, 1):
+            fields = [field.strip() for field in line.strip().split("\t")]
+            if len(fields) < 3:
+                print(f"{path_in}, line {count}: lst should have at least has three parts, "
+                      f"but only has {len(fields)} parts for {fields}")
+                continue
+            try:
+                yield [int(fields[0]), fields[-1], *(float(label) for label in fields[1:-1])]
+            except ValueError as error:
+                print(f"{path_in}, line {count}: Parsing lst met error for {fields}, detail: {error}")
+
+
+def encode(args, item):
+    """The record for an item of the list; MXNetError or OSError if its image cannot be read."""
+    number, name, *labels = item
+    label = labels if len(labels) > 1 and args.pack_label else labels[0]
+    header = recordio.IRHeader(0, label, number, 0)
+    path = os.path.join(args.root, name)
+    if args.pass_through:
+        with open(path, "rb") as file:
+            return recordio.pack(header, file.read())
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"{path}: No such file")
+    image = cv2.imread(path, args.color)
+    if image is None:
+        raise MXNetError(f"{path} is not an image that can be read")
+    if args.center_crop:
+        image = _square(image)
+    if args.resize:
+        image = _resized(image, args.resize)
+    return recordio.pack_img(header, image, quality=args.quality, img_fmt=args.encoding)
+
+
+def _square(image):
+    height, width = image.shape[:2]
+    margin = abs(height - width) // 2
+    return image[margin:margin + width] if height > width else image[:, margin:margin + height]
+
+
+def _resized(image, size):
+    height, width = image.shape[:2]
+    if height > width:
+        return cv2.resize(image, (size, height * size // width))
+    return cv2.resize(image, (width * size // height, size))
+
+
+def make_record(args, list_path):
+    """Write `.rec` and `.idx` beside a list; how many images were written and how many left out."""
+    items = list(read_list(list_path))
+    stem = os.path.splitext(list_path)[0]
+    record = recordio.MXIndexedRecordIO(stem + ".idx", stem + ".rec", "w")
+    failed = 0
+    try:
+        with tqdm(total=len(items), unit=" images", desc=os.path.basename(stem), disable=args.quiet) as bar:
+            for item, content in _encoded(args, items):
+                if isinstance(content, Exception):
+                    failed += 1
+                    bar.write(f"skipped {item[1]} (number {item[0]}): {content}", file=sys.stderr)
+                else:
+                    record.write_idx(item[0], content)
+                bar.update()
+    finally:
+        record.close()
+    return len(items) - failed, failed
+
+
+def _encoded(args, items):
+    """Each item with its record or the exception that it raised, in order, worked on by threads."""
+    def attempt(item):
+        try:
+            return item, encode(args, item)
+        except (MXNetError, OSError, ValueError, cv2.error) as error:
+            return item, error
+
+    if args.num_thread <= 1:
+        yield from map(attempt, items)
+        return
+    with ThreadPoolExecutor(args.num_thread) as pool:  # OpenCV and files leave the GIL
+        source = iter(items)
+        pending = [pool.submit(attempt, item) for item in islice(source, _AHEAD * args.num_thread)]
+        while pending:
+            done, pending = pending[:args.num_thread], pending[args.num_thread:]
+            pending.extend(pool.submit(attempt, item) for item in islice(source, len(done)))
+            yield from (future.result() for future in done)
+
+
+def parse_args(arguments=None):
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="im2rec", formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description="Make an image list from a folder (--list), or record files from image lists.")
+    parser.add_argument("prefix", help="prefix of the .lst, .rec and .idx files")
+    parser.add_argument("root", help="folder that the images are in")
+    lists = parser.add_argument_group("image lists")
+    lists.add_argument("--list", action="store_true", help="write <prefix>.lst; without it, records are written")
+    lists.add_argument("--exts", nargs="+", default=[".jpeg", ".jpg", ".png"], help="extensions that count as images")
+    lists.add_argument("--chunks", type=int, default=1, help="number of lists to cut the images into")
+    lists.add_argument("--train-ratio", type=float, default=1.0, help="part of the images for training")
+    lists.add_argument("--test-ratio", type=float, default=0, help="part of the images for testing")
+    lists.add_argument("--recursive", action="store_true", help="look into folders; each is a class with its own label")
+    lists.add_argument("--shuffle", dest="shuffle", action="store_true", default=True, help="mix the order of the list")
+    lists.add_argument("--no-shuffle", dest="shuffle", action="store_false", help="keep the order of names")
+    records = parser.add_argument_group("records")
+    records.add_argument("--pass-through", action="store_true", help="pack the files as they are")
+    records.add_argument("--resize", type=int, default=0, help="resize the shorter edge to this length; 0 for not")
+    records.add_argument("--center-crop", action="store_true", help="cut images to squares")
+    records.add_argument("--quality", type=int, default=95, help="JPEG quality (1-100) or PNG compression (1-9)")
+    records.add_argument("--num-thread", type=int, default=1, help="threads that read and encode; the order stays")
+    records.add_argument("--color", type=int, default=1, choices=[-1, 0, 1],
+                         help="1 color, 0 grayscale, -1 as the file is, with its alpha channel")
+    records.add_argument("--encoding", default=".jpg", choices=[".jpg", ".png"], help="format of the packed images")
+    records.add_argument("--pack-label", action="store_true", help="pack all labels of a line, not only the first")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    args = parser.parse_args(arguments)
+    args.prefix, args.root = os.path.abspath(args.prefix), os.path.abspath(args.root)
+    if not os.path.isdir(args.root):
+        parser.error(f"{args.root} is not a folder")
+    return args
+
+
+def main(arguments=None):
+    """Run the program; the exit status is 1 if there was no list to work on."""
+    args = parse_args(arguments)
+    if args.list:
+        make_list(args)
+        return 0
+    folder = args.prefix if os.path.isdir(args.prefix) else os.path.dirname(args.prefix)
+    paths = (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".lst"))
+    lists = [path for path in paths if path.startswith(args.prefix)]
+    for path in lists:
+        print(f"Creating .rec file from {path} in {folder}")
+        written, failed = make_record(args, path)
+        print(f"{written} images written, {failed} skipped")
+    if not lists:
+        print(f"Did not find and list file with prefix {args.prefix}", file=sys.stderr)
+    return 0 if lists else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
