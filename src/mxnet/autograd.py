@@ -97,6 +97,8 @@ class Variable:
     def deliver(self, leaf):
         """Called by torch when a leaf's gradient is complete: write or add it, copying nothing where it can."""
         gradient, leaf.grad = leaf.grad, None
+        if gradient is None:  # the operator has none for this input: zero, as MXNet writes
+            gradient = leaf.data.new_zeros(leaf.shape)
         if self.req == "add":
             self.grad._t.data.add_(gradient)
         elif self.grad._t.dtype is gradient.dtype:
