@@ -2,8 +2,9 @@
 
 import pathlib
 
-import mxnet as mx
 import numpy as np
+
+import mxnet as mx
 from mxnet import autograd, nd
 
 LINES = pathlib.Path(__file__).with_name("expressions.txt").read_text().splitlines()

@@ -44,7 +44,7 @@ def set_value(*, src: float, _device=None):
 
 
 @op("_eye")
-def eye(*, N: int, M: int = 0, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device=None):  # noqa: N803
+def eye(*, N: int, M: int = 0, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device=None):
     """Ones on the `k`-th diagonal of an `N` by `M` matrix, square without `M`."""
     columns = M if M > 0 else N
     matrix = torch.zeros((N, columns), dtype=torch_dtype(dtype), device=_device)

@@ -1,7 +1,6 @@
 """Linear algebra on the last two axes of arrays: products, factorizations, triangular and diagonal parts."""
 
 # MXNet names the matrices A, B and C.
-# ruff: noqa: N803, N806
 
 import math
 
