@@ -239,15 +239,19 @@ def _check(nodes: list[Node], heads: list[Entry]) -> None:
         if node.op is not None:
             wanted = node.op.input_names(node.parsed, len(node.inputs))
             least = len([n for n in wanted if n not in node.op.optional])
-            if not node.subgraphs:
+            if node.subgraphs:
+                from .control import check
+
+                check(node)
+            else:
                 _expect(
                     least <= len(node.inputs) <= len(wanted),
                     f"node {node.name} ({node.op.name}) has {len(node.inputs)} inputs, it takes {len(wanted)}",
                 )
         for entry in node.inputs:
             _in_range(entry, f"inputs of node {node.name}")
-        for i in node.mutated():
-            target = node.inputs[i]
+        for target in [node.inputs[i] for i in node.mutated()]:
+            _expect(target.node.op is None, f"node {node.name} changes an input that is not a variable")
             target.node.version = max(target.node.version, target.version)
     for entry in heads:
         _in_range(entry, "heads")

@@ -4,6 +4,7 @@ Attributes are parsed once, here, and stand in the code as constants; a value is
 takes the graph's variables in the order of `list_inputs()`, then a random stream for each context that needs one.
 """
 
+import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -164,13 +165,25 @@ def injected(node: Node) -> tuple[str, ...]:
 
 
 def node_function(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
-    """The function to call for a node; inside a graph nobody writes to a value, so views need not be copied."""
+    """The function to call for a node."""
     assert node.op is not None
     if node.subgraphs:
         from .control import bound
 
         return bound(node, train, ctx)
-    return getattr(node.op.fn, "view", node.op.fn)
+    if "_ctx" in node.op.injected:
+        return _placed(node.op.fn, ctx)
+    return node.op.fn
+
+
+def _placed(function: Callable[..., Any], ctx: Context) -> Callable[..., Any]:
+    """The function with its context, which cannot stand in fx code as a constant."""
+
+    @functools.wraps(function)
+    def call(*tensors: Any, **attrs: Any) -> Any:
+        return function(*tensors, **attrs, _ctx=ctx)
+
+    return call
 
 
 def _hides(node: Node) -> bool:

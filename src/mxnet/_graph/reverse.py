@@ -67,9 +67,10 @@ def _concat(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
 
 
 def _split(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
-    out = next((s for s in outs if s is not None), None)
-    if out is None:
+    seen = [s for s in outs if s is not None]
+    if not seen:
         return ins
+    out = tuple(max(sizes) for sizes in zip(*seen, strict=False))
     parts, squeezed = attrs["num_outputs"], attrs["squeeze_axis"]
     cut = attrs["axis"] % (len(out) + squeezed)
     whole = (*out[:cut], parts, *out[cut:]) if squeezed else (*out[:cut], out[cut] * parts, *out[cut + 1 :])

@@ -1,5 +1,210 @@
-"""`mx.nd.contrib`: operators outside the stable set, generated from the registry, and control flow."""
+"""`nd.contrib`: operators on trial, control flow in Python, and updates that take a number where an array is meant."""
 
+import math
+
+import numpy as np
+
+from .._core.nest import flatten, regroup
+from ..context import current_context
+from .faces import face
 from .namespaces import show
+from .ndarray import NDArray
 
-__getattr__, __dir__ = show(__name__, "contrib")
+_lookup, __dir__ = show(__name__, "contrib")
+__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
+
+
+def __getattr__(name):
+    return _lookup(name)
+
+
+def _flat(value, what):
+    return flatten(value, NDArray, "NDArray", what)
+
+
+def _as_list(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _number(value, kind, what):
+    """A Python number out of a number or a one-element array."""
+    if hasattr(value, "asscalar"):
+        value = value.asscalar()
+    try:
+        return kind(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
+
+
+def foreach(body, data, init_states):
+    """Call `body(element, states)` for each element of the first axis of `data`; outputs are stacked."""
+    _flat(data, "foreach input")
+    _flat(init_states, "foreach states")
+    single = isinstance(data, NDArray)
+    states, steps, form = init_states, [], 0
+    for i in range(len(data) if single else len(data[0])):
+        outputs, states = body(data[i] if single else [d[i] for d in data], states)
+        outputs, form = _flat(outputs, "foreach output")
+        steps.append(outputs)
+    stacked = [face("stack")(*parts) for parts in zip(*steps, strict=True)]
+    return regroup(stacked, form) if steps else [], states
+
+
+def while_loop(cond, func, loop_vars, max_iterations=None):
+    """Call `func` on the loop variables while `cond` of them holds; outputs are stacked, padded to `max_iterations`."""
+    if max_iterations is None:
+        raise ValueError("max_iterations should be specified")
+    limit = _number(max_iterations, int, "max_iteration")
+    if len(loop_vars) == 0:
+        raise ValueError("loop_vars should contain at least one element")
+    single = isinstance(loop_vars, NDArray)
+    variables, steps, form = _as_list(loop_vars), [], None
+    while len(steps) < limit and _number(cond(*variables), bool, "Return value of cond"):
+        output, variables = _step(func, variables)
+        output, form = _flat(output, "while output")
+        steps.append(output)
+        if len(output) != len(steps[0]):
+            raise ValueError("Number of elements in step_output should be the same in each step")
+    stacked = [_stack_padded(parts, limit, i) for i, parts in enumerate(zip(*steps, strict=True), 1)]
+    if form is not None:
+        stacked = regroup(stacked, form)
+    return stacked, variables[0] if single else variables
+
+
+def _step(func, variables):
+    output, new = func(*variables)
+    new = _as_list([] if new is None else new)
+    if len(new) != len(variables):
+        raise ValueError("The length of loop_vars should be consistent during the loop")
+    return [] if output is None else output, new
+
+
+def _stack_padded(parts, limit, number):
+    if len({p.shape for p in parts}) > 1:
+        shapes = [f"  Step {i}, shape is {p.shape}" for i, p in enumerate(parts)]
+        raise ValueError(
+            "\n".join([f"Shapes of {number}-th elements in step_outputs are inconsistent, which are:", *shapes])
+        )
+    items = [p.expand_dims(0) for p in parts]
+    missing = limit - len(items)
+    if missing:
+        from .functions import zeros
+
+        items.append(zeros((missing, *parts[0].shape), ctx=parts[0].context, dtype=parts[0].dtype))
+    return face("concat")(*items, dim=0)
+
+
+def cond(pred, then_func, else_func):
+    """What one of two functions returns, as `pred` says."""
+    return then_func() if _number(pred, bool, "pred") else else_func()
+
+
+def isinf(data):
+    """1 where an element is infinite, else 0."""
+    return data.abs() == np.inf
+
+
+def isnan(data):
+    """1 where an element is not a number, else 0."""
+    return data != data
+
+
+def isfinite(data):
+    """1 where an element is a number and not infinite, else 0."""
+    from .functions import logical_and
+
+    return logical_and(data.abs() != np.inf, data == data)
+
+
+def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
+    """Classes drawn from a log-uniform distribution, and how often true and drawn classes are expected in a sample."""
+    from ..random import uniform
+
+    ctx = current_context() if ctx is None else ctx
+    log_range = math.log(range_max + 1)
+    drawn = uniform(0, log_range, shape=(num_sampled,), dtype="float64", ctx=ctx)
+    sampled = (drawn.exp() - 1).astype("int64") % range_max
+
+    def expected(classes):
+        return ((classes + 2.0) / (classes + 1.0)).log() / log_range * num_sampled
+
+    return sampled, expected(true_classes.as_in_context(ctx).astype("float64")), expected(sampled.astype("float64"))
+
+
+# Updates whose `rescale_grad` may be a number or an array, and those of several weights at once.
+
+
+def _scale(rescale_grad, ctx):
+    if isinstance(rescale_grad, NDArray):
+        return rescale_grad.as_in_context(ctx)
+    from .functions import full
+
+    return full(shape=(1,), val=rescale_grad, ctx=ctx)
+
+
+def _interleaved(*groups):
+    return [array for together in zip(*groups, strict=True) for array in together]
+
+
+def adamw_update(
+    weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0, clip_gradient=-1,
+    out=None, name=None, **kwargs,
+):  # fmt: skip
+    """One step of AdamW."""
+    scale = _scale(rescale_grad, weight.context)
+    return face("_adamw_update")(
+        weight, grad, mean, var, scale, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd,
+        clip_gradient=clip_gradient, out=out, name=name, **kwargs,
+    )  # fmt: skip
+
+
+def mp_adamw_update(
+    weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0,
+    clip_gradient=-1, out=None, name=None, **kwargs,
+):  # fmt: skip
+    """One step of AdamW on half-precision weights with a single-precision master copy."""
+    scale = _scale(rescale_grad, weight.context)
+    return face("_mp_adamw_update")(
+        weight, grad, mean, var, weight32, scale, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd,
+        clip_gradient=clip_gradient, out=out, name=name, **kwargs,
+    )  # fmt: skip
+
+
+def multi_adamw_update(
+    weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs
+):
+    """One step of AdamW on several weights."""
+    arrays = [*_interleaved(weights, grads, mean, var), _scale(rescale_grad, weights[0].context)]
+    return face("_multi_adamw_update")(
+        *arrays, out=out, num_weights=size or len(weights), lrs=lrs, wds=wds, etas=etas, name=name, **kwargs
+    )
+
+
+def multi_mp_adamw_update(
+    weights, grads, mean, var, weights32, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs
+):
+    """One step of AdamW on several half-precision weights with single-precision master copies."""
+    arrays = [*_interleaved(weights, grads, mean, var, weights32), _scale(rescale_grad, weights[0].context)]
+    return face("_multi_mp_adamw_update")(
+        *arrays, out=out, num_weights=size or len(weights), lrs=lrs, wds=wds, etas=etas, name=name, **kwargs
+    )
+
+
+def multi_lamb_update(weights, grads, mean, var, step_count, lrs, wds, out=None, num_tensors=0, **kwargs):
+    """One step of LAMB on several weights."""
+    return face("_multi_lamb_update")(
+        *_interleaved(weights, grads, mean, var), out=out, num_tensors=num_tensors or len(weights),
+        step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,
+    )  # fmt: skip
+
+
+def multi_mp_lamb_update(
+    weights, grads, mean, var, weights32, step_count, lrs, wds, out=None, num_tensors=0, **kwargs
+):
+    """One step of LAMB on several half-precision weights with single-precision master copies."""
+    return face("_multi_mp_lamb_update")(
+        *_interleaved(weights, grads, mean, var, weights32), out=out, num_tensors=num_tensors or len(weights),
+        step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,
+    )  # fmt: skip
+
+
