@@ -4,13 +4,9 @@ import torch
 
 from ._core.errors import MXNetError
 from ._core.modes import MODES
+from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
 from .ndarray.invoke import CONSUMED, graph_tensor
 from .ndarray.ndarray import NDArray, wrap
-
-__all__ = [
-    "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause",
-    "predict_mode", "record", "set_recording", "set_training", "train_mode",
-]  # fmt: skip
 
 NOT_IN_GRAPH = (
     "Check failed: !AGInfo::IsNone(*i): Cannot differentiate node because it is not in a computational graph. "
@@ -208,8 +204,7 @@ def _explained(error):
 
 def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):
     """Gradients of `heads` with respect to `variables`, as new arrays; with `create_graph` they can be differentiated."""
-    single = isinstance(variables, NDArray)
-    variables = [variables] if single else list(variables)
+    variables = [variables] if isinstance(variables, NDArray) else list(variables)
     if not variables:
         raise ValueError("need at least one variable to differentiate by")
     for variable in variables:
@@ -233,7 +228,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     if not retain:
         _consume(tensors)
     arrays = [_gradient(g, v, create_graph) for g, v in zip(grads, variables, strict=True)]
-    return arrays[0] if single else arrays
+    return arrays  # a list also for a single variable, as MXNet returns it
 
 
 def _gradient(gradient, variable, keep):

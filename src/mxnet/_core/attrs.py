@@ -12,6 +12,8 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from .dtypes import dtype_name
 from .errors import MXNetError
 
@@ -165,7 +167,7 @@ def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
 
 def _choice(names: tuple[str, ...]) -> Callable[[object], object]:
     def reader(value: object) -> object:
-        text = str(value)
+        text = dtype_name(value) if isinstance(value, (type, np.dtype)) else str(value)
         if text not in names:
             raise ValueError(text)
         return text
