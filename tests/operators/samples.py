@@ -14,10 +14,12 @@ class Case:
     are recorded.
 
     `outs` are the inputs like which outputs are made beforehand: MXNet cannot deduce those of multi-tensor updates.
+    A `seed` is planted before the call; random operators have no gradient here.
     """
 
-    def __init__(self, *inputs, train=False, grad=True, outs=(), **attrs):
-        self.inputs, self.train, self.grad, self.outs = inputs, train, grad, outs
+    def __init__(self, *inputs, train=False, grad=True, outs=(), seed=None, **attrs):
+        self.inputs, self.train, self.outs, self.seed = inputs, train, outs, seed
+        self.grad = grad if seed is None else False
         self.attrs = {key: str(value) for key, value in attrs.items()}
 
 
@@ -299,13 +301,14 @@ SAMPLES = {
         Case(image(2, 6, 8, 3), size=5, interp=0, grad=False),
         Case(image(6, 8, 1, dtype=F32), size=(12, 3), grad=False),
     ],
-    # random images: the factor is fixed, so the result is certain
-    "_image_random_brightness": [Case(image(3, 4, 3), min_factor=1.5, max_factor=1.5, grad=False)],
+    "_image_random_flip_left_right": [Case(image(3, 4, 3), seed=n) for n in range(4)],
+    "_image_random_flip_top_bottom": [Case(image(4, 3, 3), seed=n) for n in range(4)],
+    "_image_random_brightness": [Case(image(2, 2, 3), seed=3, min_factor=0.5, max_factor=1.5), Case(image(3, 4, 3), min_factor=1.5, max_factor=1.5, grad=False)],
     "_image_random_contrast": [Case(image(3, 4, 3), min_factor=1.5, max_factor=1.5, grad=False), Case(image(3, 4, 1), min_factor=0.5, max_factor=0.5, grad=False)],
     "_image_random_saturation": [Case(image(3, 4, 3, dtype=F32), min_factor=0.5, max_factor=0.5)],
     "_image_random_hue": [Case(image(3, 4, 3, dtype=F32), min_factor=0.3, max_factor=0.3), Case(image(3, 4, 3), min_factor=0.7, max_factor=0.7, grad=False)],
-    "_image_random_color_jitter": [Case(image(3, 4, 3, dtype=F32), brightness=0, contrast=0, saturation=0, hue=1e-9, grad=False)],
-    "_image_random_lighting": [Case(image(3, 4, 3, dtype=F32), alpha_std=0.0)],
+    "_image_random_color_jitter": [Case(image(3, 4, 3, dtype=F32), brightness=0, contrast=0, saturation=0, hue=1e-9, grad=False), *(Case(image(2, 3, 3), seed=n, brightness=0.4, contrast=0.3, saturation=0.2, hue=0.1) for n in range(6))],
+    "_image_random_lighting": [Case(image(3, 4, 3, dtype=F32), alpha_std=0.0), Case(image(3, 4, 3), seed=5, alpha_std=0.5)],
     # tensors
     "Convolution_v1": [Case(real(2, 4, 5, 5), real(2, 4, 3, 3), real(2), kernel=(3, 3), num_filter=2, pad=(1, 1))],
     "Crop": [Case(real(1, 2, 5, 6), num_args=1, offset=(1, 2), h_w=(3, 3)), Case(real(1, 2, 5, 6), real(1, 1, 3, 2), num_args=2, center_crop=True)],
@@ -334,7 +337,6 @@ SAMPLES = {
     "_random_pdf_generalized_negative_binomial": [Case(whole(5, 2, 3), positive(2), positive(2), grad=False)],
     "_random_pdf_dirichlet": [Case(given([[[0.2, 0.3, 0.5]], [[0.1, 0.6, 0.3]]]), positive(2, 3))],
     "amp_cast": [Case(real(2, 3), dtype="float16"), Case(whole(3, 2, dtype=I32), dtype="float16", grad=False)],
-    "amp_multicast": [Case(real(2, dtype=F64), real(3), num_outputs=2), Case(real(2, dtype=F64), real(3), num_outputs=2, cast_narrow=True)],
     "broadcast_hypot": [Case(real(2, 1), real(1, 3))],
     "cast_storage": [Case(real(2, 3), stype="default", grad=False)],
     "col2im": [Case(real(1, 8, 9), output_size=(4, 4), kernel=(2, 2), stride=(1, 1))],
@@ -345,4 +347,34 @@ SAMPLES = {
     "negative": [Case(real(2, 3))],
     "scatter_nd": [Case(real(2), given([[0, 1], [1, 2]], I64), shape=(2, 3))],
     "softmax_cross_entropy": [Case(real(3, 4), given([0, 3, 1]), grad=(0,))],
+    # random numbers
+    "_random_uniform": [Case(low=-1.0, high=2.0, shape=(3, 50), seed=1), Case(shape=(4,), dtype="float64", seed=2)],
+    "_random_normal": [Case(loc=1.0, scale=2.0, shape=(3, 50), seed=1)],
+    "_random_gamma": [Case(alpha=2.0, beta=0.5, shape=(30,), seed=1), Case(alpha=0.5, beta=1.0, shape=(30,), seed=1)],
+    "_random_exponential": [Case(lam=2.0, shape=(30,), seed=1)],
+    "_random_poisson": [Case(lam=3.0, shape=(30,), seed=1), Case(lam=40.0, shape=(30,), seed=1)],
+    "_random_negative_binomial": [Case(k=3, p=0.4, shape=(30,), seed=1)],
+    "_random_generalized_negative_binomial": [Case(mu=2.0, alpha=0.3, shape=(30,), seed=1)],
+    "_random_randint": [Case(low=-5, high=50, shape=(30,), seed=1), Case(low=0, high=7, shape=(3, 4), dtype="int64", seed=1)],
+    "_random_uniform_like": [Case(real(3, 4), low=0.0, high=2.0, seed=1)],
+    "_random_normal_like": [Case(real(3, 4), loc=1.0, scale=0.5, seed=1)],
+    "_random_gamma_like": [Case(real(3, 4), alpha=2.0, beta=0.5, seed=1)],
+    "_random_exponential_like": [Case(real(3, 4), lam=2.0, seed=1)],
+    "_random_poisson_like": [Case(real(3, 4), lam=3.0, seed=1)],
+    "_random_negative_binomial_like": [Case(real(3, 4), k=3, p=0.4, seed=1)],
+    "_random_generalized_negative_binomial_like": [Case(real(3, 4), mu=2.0, alpha=0.3, seed=1)],
+    "_sample_uniform": [Case(given([0, 1]), given([1, 3]), shape=5, seed=1)],
+    "_sample_normal": [Case(given([0, 1]), given([1, 3]), shape=(2, 3), seed=1)],
+    "_sample_gamma": [Case(given([2, 1]), given([1, 3]), shape=5, seed=1)],
+    "_sample_exponential": [Case(given([2, 1]), shape=5, seed=1)],
+    "_sample_poisson": [Case(given([2, 5]), shape=5, seed=1)],
+    "_sample_negative_binomial": [Case(given([2, 5]), given([0.3, 0.5]), shape=5, seed=1)],
+    "_sample_generalized_negative_binomial": [Case(given([2, 5]), given([0.3, 0.5]), shape=5, seed=1)],
+    "_sample_multinomial": [Case(given([[0.2, 0.3, 0.5], [0.1, 0.8, 0.1]]), shape=8, seed=1), Case(given([0.2, 0.8]), get_prob=True, seed=1)],
+    "_sample_unique_zipfian": [Case(range_max=50, shape=(2, 6), seed=1)],
+    "_shuffle": [Case(real(7), seed=1), Case(real(5, 2), seed=2)],
+    "_scatter_elemwise_div": [Case(real(2, 3), positive(2, 3), grad=False)],
+    "_scatter_minus_scalar": [Case(real(2, 3), scalar=1.5, grad=False)],
+    "_scatter_plus_scalar": [Case(real(2, 3), scalar=1.5, grad=False)],
+    "_copyto": [Case(real(2, 3), outs=(0,), grad=False)],
 }

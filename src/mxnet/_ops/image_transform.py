@@ -208,7 +208,7 @@ SECTORS = ((1, 3, 0), (1, 0, 2), (3, 0, 1), (0, 2, 1), (0, 1, 3), (2, 1, 0))
 def _from_hue(hue: Tensor, light: Tensor, saturation: Tensor) -> Tensor:
     upper = torch.where(light <= 0.5, light * (1 + saturation), light + saturation - light * saturation)
     lower = 2 * light - upper
-    position = torch.remainder(hue / 60, 6)
+    position = torch.remainder(hue * (1 / 60), 6)
     sector = position.floor().clamp_max(5)
     part = position - sector
     levels = torch.stack([upper, lower, lower + (upper - lower) * (1 - part), lower + (upper - lower) * part], -1)
@@ -288,7 +288,7 @@ def random_color_jitter(data, *, brightness: float, contrast: float, saturation:
     """Brightness, contrast, saturation and hue by random factors, in random order."""
     reach = (brightness, contrast, saturation, hue)
     changes = []
-    for i in _shuffled(4, _rng):
+    for i in _rng.permutation(4, sweep_up=True).tolist():
         if reach[i] > 0:
             change, middle = JITTER[i]
             changes.append((change, middle + float(_rng.serial_uniform(1, -reach[i], reach[i])[0])))
@@ -300,23 +300,6 @@ def random_color_jitter(data, *, brightness: float, contrast: float, saturation:
         return image
 
     return _augmented(jitter, data)
-
-
-def _shuffled(number: int, rng) -> list[int]:
-    """The C++ library's shuffle: it draws two positions at a time from one number while their product is small."""
-    order = list(range(number))
-    position = 1
-    if number % 2 == 0:
-        other = int(rng.below(np.array([2]))[0])
-        order[1], order[other] = order[other], order[1]
-        position = 2
-    while position < number:
-        first, second = position + 1, position + 2
-        both = int(rng.below(np.array([first * second]))[0])
-        for i, j in ((position, both // second), (position + 1, both % second)):
-            order[i], order[j] = order[j], order[i]
-        position += 2
-    return order
 
 
 @op("_image_random_lighting", shape="same")

@@ -1,0 +1,60 @@
+"""Cases of operators that MXNet computes on a GPU only, or cannot be called in: expected results by NumPy."""
+
+import numpy as np
+
+_random = np.random.RandomState(11)
+
+
+def _real(*shape, dtype="float32"):
+    return _random.uniform(-2, 2, shape).astype(dtype)
+
+
+def _pairs(values):
+    """Complex numbers as alternating real and imaginary parts."""
+    return np.stack([values.real, values.imag], -1).reshape(*values.shape[:-1], -1).astype("float32")
+
+
+def _sketch(data, bucket, sign, size):
+    out = np.zeros((len(data), size), data.dtype)
+    for i, (b, s) in enumerate(zip(bucket.ravel().astype(int), sign.ravel(), strict=True)):
+        out[:, b] += s * data[:, i]
+    return out
+
+
+def _asymmetric(data, low, high):
+    scale = np.float32(255 / (high - low))
+    shift = np.float32(255 - high * scale)
+    steps = np.clip(np.rint(data * scale + shift), 0, 255).astype("uint8")
+    return steps, np.array([scale]), np.array([shift])
+
+
+def _group_adagrad(weight, grad, history, lr, epsilon=1e-5):
+    history = history + np.square(grad).mean(1, keepdims=True)
+    return weight - lr * grad / np.sqrt(history + epsilon)
+
+
+_signal, _spectrum = _real(3, 8), _real(3, 8)
+_sketched = _real(2, 5), np.array([[0, 2, 1, 2, 0]], "float32"), np.array([[1, -1, 1, 1, -1]], "float32")
+_quantized = _real(2, 4)
+_head, _data = _real(2, 3), _real(2, 3)
+_old, _index, _new, _back = _real(4, 2), np.array([3, 1], "float32"), _real(2, 2), _real(4, 2)
+_kept = np.array(_back)
+_kept[[3, 1]] = 0
+_weight, _grad, _history = _real(3, 4), _real(3, 4), np.abs(_real(3, 1))
+
+# operator: (attributes, inputs, outputs)
+CASES = {
+    "_contrib_fft": [({}, [_signal], [_pairs(np.fft.fft(_signal))])],
+    "_contrib_ifft": [({}, [_spectrum], [(np.fft.ifft(_spectrum[:, ::2] + 1j * _spectrum[:, 1::2]).real * 4).astype("float32")])],
+    "_contrib_count_sketch": [({"out_dim": 3}, _sketched, [_sketch(*_sketched, 3)])],
+    "_contrib_getnnz": [({}, [np.array([[0, 1, 2], [0, 0, 3]], "float32")], [np.array([3])])],
+    "_contrib_quantize_asym": [
+        ({}, [_quantized], _asymmetric(_quantized, _quantized.min(), _quantized.max())),
+        ({"min_calib_range": -1.0, "max_calib_range": 1.5}, [_quantized], _asymmetric(_quantized, -1.0, 1.5)),
+    ],
+    "_contrib_group_adagrad_update": [({"lr": 0.1}, [_weight, _grad, _history], [_group_adagrad(_weight, _grad, _history, 0.1)])],
+    "_contrib_backward_quadratic": [({"a": 2.0, "b": 1.0}, [_head, _data], [_head * (4 * _data + 1)])],
+    "_contrib_backward_gradientmultiplier": [({"scalar": 3.0}, [_head], [_head * 3])],
+    "_contrib_backward_index_copy": [({}, [_back, _old, _index, _new], [_kept, np.zeros(2, "float32"), _back[[3, 1]]])],
+    "reset_arrays": [({"num_arrays": 2}, [_head, _data], [])],
+}
