@@ -220,7 +220,10 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     try:
         with torch.set_grad_enabled(create_graph):
             leaves = [v._t for v in variables]
-            grads = torch.autograd.grad(tensors, leaves, seeds, retain, create_graph, allow_unused=True)
+            # heads without a tensor are constants: nothing leads from them to a variable
+            grads = [None] * len(leaves)
+            if tensors:
+                grads = torch.autograd.grad(tensors, leaves, seeds, retain, create_graph, allow_unused=True)
     except RuntimeError as error:
         raise _explained(error) from error
     finally:
@@ -232,10 +235,10 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
 
 
 def _gradient(gradient, variable, keep):
-    if gradient is None:
+    if gradient is None or gradient._is_zerotensor():
         gradient = torch.zeros_like(variable._t.data)
     recorded = keep and gradient.requires_grad
-    return wrap(gradient if recorded else gradient.detach(), variable._ctx, MODES.epoch if recorded else None)
+    return wrap(gradient if recorded else gradient.detach(), variable._ctx, MODES.epoch if keep else None)
 
 
 def get_symbol(x):
