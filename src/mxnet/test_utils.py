@@ -1,6 +1,19 @@
 """MXNet's test helpers: comparisons, random inputs, gradient checks, statistics; users' own tests import them."""
 
+import bz2  # noqa: F401 - programs take these modules from here
+import errno  # noqa: F401
+import gzip  # noqa: F401
+import json  # noqa: F401
+import logging  # noqa: F401
+import numbers  # noqa: F401
+import os  # noqa: F401
+import platform  # noqa: F401
+import struct  # noqa: F401
+import sys  # noqa: F401
 import sys as _sys
+import time  # noqa: F401
+import traceback  # noqa: F401
+import zipfile  # noqa: F401
 from importlib import import_module as _import_module
 
 import numpy as np  # noqa: F401 - programs take it from here

@@ -30,24 +30,27 @@ class DummyIter(DataIter):
 def compare_optimizer(
     opt1, opt2, shape, dtype, w_stype="default", g_stype="default", rtol=1e-4, atol=1e-5, compare_states=True, ntensors=1
 ):
-    """One update with two optimizers from equal weights and gradients: states and weights must agree."""
-    shapes = shape if isinstance(shape, list) else [shape] * ntensors
+    """One update with two optimizers from equal weights and gradients: states and weights must agree.
+
+    The first is the reference: it gets dense arrays, one at a time; a list of shapes goes to the second in one call.
+    """
+    shapes = shape if isinstance(shape, list) else [shape]
+    assert len(shapes) == ntensors
     weights = [rand_ndarray(s, w_stype, density=1, dtype=dtype) for s in shapes]
-    gradients = [rand_ndarray(s, g_stype, density=0.5, dtype=dtype) for s in shapes]
-    runs = []
-    for optimizer in (opt1, opt2):
-        mine = [w.copyto(w.context) for w in weights]
-        states = [optimizer.create_state_multi_precision(i, w) for i, w in enumerate(mine)]
-        copies = [g.copyto(g.context) for g in gradients]
-        if ntensors == 1 and not isinstance(shape, list):
-            optimizer.update_multi_precision(0, mine[0], copies[0], states[0])
-        else:
-            optimizer.update_multi_precision(list(range(len(mine))), mine, copies, states)
-        runs.append((mine, states))
-    (first, states1), (second, states2) = runs
+    grads = [rand_ndarray(s, g_stype, density=0.5, dtype=dtype) for s in shapes]
+    dense = [w.copyto(w.context).tostype("default") for w in weights]
+    states1 = [opt1.create_state_multi_precision(i, w) for i, w in enumerate(dense)]
+    states2 = [opt2.create_state_multi_precision(i, w) for i, w in enumerate(weights)]
+    for i, (weight, grad) in enumerate(zip(dense, grads, strict=True)):
+        opt1.update_multi_precision(i, weight, grad.copyto(grad.context).tostype("default"), states1[i])
+    if isinstance(shape, list):
+        opt2.update_multi_precision(list(range(ntensors)), weights, grads, states2)
+    else:
+        opt2.update_multi_precision(0, weights[0], grads[0], states2[0])
     if compare_states:
         compare_ndarray_tuple(tuple(states1), tuple(states2), rtol=rtol, atol=atol)
-    compare_ndarray_tuple(tuple(first), tuple(second), rtol=rtol, atol=atol)
+    for first, second in zip(dense, weights, strict=True):
+        assert_almost_equal(first, second, rtol=rtol, atol=atol)
 
 
 def check_gluon_hybridize_consistency(net_builder, data_l, numpy_func=None, test_grad=True, rtol=1e-4, atol=1e-4):
