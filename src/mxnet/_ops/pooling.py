@@ -1,5 +1,6 @@
 """Pooling over one, two or three space axes, in MXNet's conventions for the last window."""
 
+from functools import lru_cache
 from math import ceil
 from typing import Literal
 
@@ -42,23 +43,23 @@ def pooling(
     layout: Literal["NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] | None = None,
 ):
     """The maximum, mean, sum or p-norm of windows. `valid` drops a last window that does not fit, `full` keeps it."""
-    require_floating(data, "Pooling")
-    space = data.dim() - 2
+    if not data.is_floating_point():
+        require_floating(data, "Pooling")
     _check_type(data, kernel, pool_type, p_value, global_pool)
-    last = layout is not None and channels_last(layout, space, "Pooling")
+    last = layout is not None and channels_last(layout, data.dim() - 2, "Pooling")
     if last:
         data = to_first(data)
     if global_pool:
         result = _global(data, pool_type, p_value)
     else:
-        windows = _Windows(data.shape[2:], kernel, stride, pad, pooling_convention)
+        windows = _windows(data.shape[2:], kernel, stride, pad, pooling_convention)
         result = _pool(data, windows, pool_type, p_value, count_include_pad is None or count_include_pad)
     return to_last(result) if last else result
 
 
 def _check_type(data, kernel, pool_type, p_value, global_pool):
     space = data.dim() - 2
-    if space not in (1, 2, 3):
+    if not 0 < space < 4:
         raise MXNetError(
             "Pooling: Input data should be 3D in (batch, channel, x) Or 4D in (batch, channel, y, x) "
             f"Or 5D in (batch, channel, d, y, x), got shape {tuple(data.shape)}"
@@ -79,6 +80,8 @@ class _Windows:
         if not len(self.kernel) == len(self.stride) == len(self.pad):
             raise MXNetError(f"stride {stride} and pad {pad} must have the same length as kernel {kernel}")
         self.count = [self._number(*axis) for axis in self.axes()]
+        # torch limits the padding to half the kernel
+        self.native = convention != "same" and all(2 * p <= k for p, k in zip(self.pad, self.kernel, strict=True))
 
     def axes(self):
         return zip(self.sizes, self.kernel, self.stride, self.pad, strict=True)
@@ -91,21 +94,19 @@ class _Windows:
             return ceil(size / stride)
         return 1 + (ceil(room / stride) if self.convention == "full" else room // stride)
 
-    def native(self):
-        """torch limits the padding to half the kernel."""
-        return self.convention != "same" and all(2 * p <= k for p, k in zip(self.pad, self.kernel, strict=True))
-
     def overhang(self):
         """Per axis: how far the last window reaches beyond the padded data."""
         axes = zip(self.count, self.sizes, self.kernel, self.stride, self.pad, strict=True)
         return [max(0, (c - 1) * s + k - n - 2 * p) for c, n, k, s, p in axes]
 
 
+_windows = lru_cache(maxsize=1024)(_Windows)
+
+
 def _pool(data, windows, pool_type, p_value, include_pad):
     if len(windows.kernel) == 1:
-        flat = _Windows((1, *windows.sizes), (1, *windows.kernel), (1, *windows.stride), (0, *windows.pad), "valid")
-        flat.convention, flat.count = windows.convention, [1, *windows.count]
-        return _pool(data.unsqueeze(2), flat, pool_type, p_value, include_pad).squeeze(2)
+        axes = ((1, *windows.sizes), (1, *windows.kernel), (1, *windows.stride), (0, *windows.pad))
+        return _pool(data.unsqueeze(2), _windows(*axes, windows.convention), pool_type, p_value, include_pad).squeeze(2)
     if pool_type == "max":
         return _max(data, windows)
     if pool_type == "avg":
@@ -117,7 +118,7 @@ def _pool(data, windows, pool_type, p_value, include_pad):
 
 def _max(data, windows):
     pool, space = _MAX[len(windows.kernel)], len(windows.kernel)
-    if not windows.native():
+    if not windows.native:
         data = F.pad(data, _padding(windows), value=torch.finfo(data.dtype).min)
         return pool(data, windows.kernel, windows.stride)
     result = pool(data, windows.kernel, windows.stride, windows.pad, 1, windows.convention == "full")
@@ -125,7 +126,7 @@ def _max(data, windows):
 
 
 def _average(data, windows, include_pad):
-    if not windows.native():
+    if not windows.native:
         return _sum(data, windows) / _window_sizes(data, windows, include_pad)
     pool, full = _AVERAGE[len(windows.kernel)], windows.convention == "full"
     result = pool(data, windows.kernel, windows.stride, windows.pad, full, include_pad)
@@ -134,7 +135,7 @@ def _average(data, windows, include_pad):
 
 def _sum(data, windows):
     pool, full = _AVERAGE[len(windows.kernel)], windows.convention == "full"
-    if not windows.native():
+    if not windows.native:
         data = F.pad(data, _padding(windows))
         return pool(data, windows.kernel, windows.stride, divisor_override=1)
     result = pool(data, windows.kernel, windows.stride, windows.pad, full, divisor_override=1)
