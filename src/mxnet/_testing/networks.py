@@ -3,7 +3,6 @@
 import numpy as np
 
 from .. import autograd, gluon
-from .. import ndarray as nd
 from ..io import DataIter
 from .comparison import assert_almost_equal, compare_ndarray_tuple
 from .generation import rand_ndarray
@@ -28,7 +27,16 @@ class DummyIter(DataIter):
 
 
 def compare_optimizer(
-    opt1, opt2, shape, dtype, w_stype="default", g_stype="default", rtol=1e-4, atol=1e-5, compare_states=True, ntensors=1
+    opt1,
+    opt2,
+    shape,
+    dtype,
+    w_stype="default",
+    g_stype="default",
+    rtol=1e-4,
+    atol=1e-5,
+    compare_states=True,
+    ntensors=1,
 ):
     """One update with two optimizers from equal weights and gradients: states and weights must agree.
 
