@@ -154,11 +154,11 @@ def _seed(seed, tensor):
     if not isinstance(seed, NDArray):
         raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
     if seed._t.shape != tensor.shape:
-        if seed._t.numel() != tensor.numel():
+        if seed._t.numel() < tensor.numel():
             raise MXNetError(
                 f"a head gradient must have its head's shape: got {tuple(seed._t.shape)} for {tuple(tensor.shape)}"
             )
-        return seed._t.reshape(tensor.shape)
+        seed = wrap(seed._t.reshape(-1)[: tensor.numel()].view(tensor.shape), seed._ctx)  # MXNet reads what it needs
     return seed._t if seed._t.dtype is tensor.dtype else seed._t.to(tensor.dtype)
 
 

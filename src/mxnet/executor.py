@@ -188,13 +188,7 @@ class Executor:
             if not tensor.requires_grad:
                 continue
             if i < len(heads):
-                seed = heads[i]._t
-                if seed.shape != tensor.shape:
-                    raise MXNetError(
-                        f"the gradient of output {i} must have the output's shape {tuple(tensor.shape)}, "
-                        f"got {tuple(seed.shape)}"
-                    )
-                seed = seed.detach().to(tensor.device, tensor.dtype)
+                seed = _seed(heads[i], tensor, i)
             elif _is_loss(entry.node):
                 seed = torch.ones_like(tensor)
             else:
@@ -329,6 +323,19 @@ class Executor:
     def get_optimized_symbol(self):
         """The symbol that runs."""
         return self._symbol
+
+
+def _seed(gradient, tensor, number):
+    """The gradient of an output; of one that is too large MXNet reads as much as it needs."""
+    seed = gradient._t.detach()
+    if seed.shape != tensor.shape:
+        if seed.numel() < tensor.numel():
+            raise MXNetError(
+                f"the gradient of output {number} must have the output's shape {tuple(tensor.shape)}, "
+                f"got {tuple(seed.shape)}"
+            )
+        seed = seed.reshape(-1)[: tensor.numel()].view(tensor.shape)
+    return seed.to(tensor.device, tensor.dtype)
 
 
 def _differentiable(array):

@@ -6,7 +6,7 @@ from typing import Any
 from .._core.errors import MXNetError
 from ..context import Context
 from .infer import Facts, shape_facts, type_facts
-from .node import Node, auxiliary, walk
+from .node import Node, walk
 
 Shape = tuple[int, ...]
 
@@ -34,15 +34,6 @@ def variables(heads: Any) -> list[Node]:
     return [n for n in walk(heads) if n.op is None]
 
 
-def mutated(node: Node) -> list[int]:
-    """Inputs of the node that operators inside its bodies change."""
-    found: set[int] = set()
-    for heads, order in zip(node.subgraphs, body_inputs(node), strict=True):
-        changed = auxiliary(walk(heads))
-        found |= {order[i] for i, n in enumerate(variables(heads)) if id(n) in changed}
-    return sorted(found)
-
-
 def check(node: Node) -> None:
     """A node read from a file must have bodies that fit it."""
     orders = body_inputs(node)
@@ -60,7 +51,14 @@ def bound(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
 
     def runner(heads: Any) -> Callable[..., Any]:
         program = Program(heads, ctx)
-        return lambda tensors: program.run(tensors, train)
+        states = program.states
+
+        def run(tensors: list[Any]) -> Any:
+            if states:
+                tensors = [t.detach() if i in states else t for i, t in enumerate(tensors)]
+            return program.run(tensors, train)
+
+        return run
 
     function = node.op.fn  # type: ignore[union-attr]
     graphs = tuple(runner(heads) for heads in node.subgraphs)

@@ -90,24 +90,31 @@ def _cut(heads, name):
 
     for node in walk(heads):
         if not outside(Entry(node)):
+            if node.op is None:
+                sources[node.name] = Entry(_copied(node), 0, node.version)
             twin = Node(node.op, node.name, dict(node.attrs), [moved(e) for e in node.inputs])
             twin.parsed, twin.subgraphs, twin.version = node.parsed, node.subgraphs, node.version
             copies[id(node)] = twin
     return [moved(e) for e in heads], sources
 
 
+def _copied(node):
+    twin = variable(node.name, dict(node.attrs))
+    twin.version = node.version
+    return twin
+
+
 class _Inputs:
-    """The inputs of a node with bodies: every outer entry once."""
+    """The inputs of a node with bodies. What enters two bodies under one key is one input."""
 
-    def __init__(self, entries=()):
-        self.entries = list(entries)
+    def __init__(self):
+        self.entries, self.places = [], {}
 
-    def place(self, entry):
-        for i, known in enumerate(self.entries):
-            if known.node is entry.node and known.index == entry.index:
-                return i
-        self.entries.append(entry)
-        return len(self.entries) - 1
+    def place(self, key, entry):
+        if key not in self.places:
+            self.places[key] = len(self.entries)
+            self.entries.append(entry)
+        return self.places[key]
 
 
 def _names(heads):
@@ -218,9 +225,14 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     cond_heads, cond_sources, _, _ = _loop_body(first, form, condition, f"{name}_cond")
     heads, sources, count, out_form = _loop_body(first, form, step, f"{name}_func")
     inputs, inner = _Inputs(), {_inner_name(s): s._entries[0] for s in first}
-    cond_locs = [inputs.place(inner.get(n) or cond_sources[n]) for n in _names(cond_heads)]
+
+    def locate(names, sources, part):
+        # a loop variable changes from step to step, so it is no input of another name, even if both start alike
+        return [inputs.place(n if n in inner else (part, n), inner.get(n) or sources[n]) for n in names]
+
+    cond_locs = locate(_names(cond_heads), cond_sources, "cond")
     names = _names(heads)
-    func_locs = [inputs.place(inner.get(n) or sources[n]) for n in names]
+    func_locs = locate(names, sources, "func")
     for i, symbol_ in enumerate(first, 1):
         if _inner_name(symbol_) not in names:
             raise ValueError(f"The {i}-th loop_var doesn't involve into the computation")
@@ -250,7 +262,10 @@ def cond(pred, then_func, else_func, name="cond"):
     if len(bodies[1][0]) != len(bodies[2][0]):
         raise ValueError("Number of outputs differs between then-branch and else-branch")
     inputs = _Inputs()
-    locs = [[inputs.place(sources[n]) for n in _names(heads)] for heads, sources, _ in bodies]
+    locs = [
+        [inputs.place(n if sources[n].node.op is None else (part, n), sources[n]) for n in _names(heads)]
+        for part, (heads, sources, _) in enumerate(bodies)
+    ]
     result = _call(
         "_cond", inputs.entries, [heads for heads, _, _ in bodies], cond_input_locs=locs[0], then_input_locs=locs[1],
         else_input_locs=locs[2], num_outputs=len(bodies[1][0]),
