@@ -58,3 +58,9 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb", **options: Any)
             os.unlink(temporary)
         raise
     sync_folder(folder)
+
+
+def write_file(path: str | os.PathLike[str], data: bytes | str) -> None:
+    """Replace `path` by `data`, bytes or UTF-8 text, at once."""
+    with atomic_write(path) as file:
+        file.write(data.encode("utf-8") if isinstance(data, str) else data)

@@ -1,0 +1,116 @@
+"""Encoded images: how large they are, told from their first bytes, before anything decodes them."""
+
+import os
+import struct
+
+import numpy as np
+
+from .._core.errors import MXNetError
+
+DEFAULT_LIMIT = 178_956_970  # pixels; a quarter of a gigabyte of bytes for three channels is half a gigabyte
+# Frames of a JPEG that carry its size: all SOF markers but the tables and extensions between them.
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_JPEG_ALONE = frozenset([0x01, *range(0xD0, 0xD9)])
+
+
+def _png(data: bytes) -> tuple[int, int] | None:
+    return struct.unpack(">II", data[16:24]) if data[12:16] == b"IHDR" and len(data) >= 24 else None
+
+
+def _gif(data: bytes) -> tuple[int, int] | None:
+    return struct.unpack("<HH", data[6:10]) if len(data) >= 10 else None
+
+
+def _bmp(data: bytes) -> tuple[int, int] | None:
+    if len(data) < 26:
+        return None
+    if struct.unpack("<I", data[14:18])[0] == 12:
+        return struct.unpack("<HH", data[18:22])
+    width, height = struct.unpack("<ii", data[18:26])
+    return abs(width), abs(height)
+
+
+def _webp(data: bytes) -> tuple[int, int] | None:
+    kind = data[12:16]
+    if kind == b"VP8X" and len(data) >= 30:
+        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
+    if kind == b"VP8L" and len(data) >= 25 and data[20] == 0x2F:
+        bits = int.from_bytes(data[21:25], "little")
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    if kind == b"VP8 " and len(data) >= 30 and data[23:26] == b"\x9d\x01\x2a":
+        width, height = struct.unpack("<HH", data[26:30])
+        return width & 0x3FFF, height & 0x3FFF
+    return None
+
+
+def _jpeg(data: bytes) -> tuple[int, int] | None:
+    """Walk from marker to marker; each step moves forward, so a damaged file ends the walk."""
+    at, end = 2, len(data)
+    while at + 4 <= end:
+        if data[at] != 0xFF:
+            return None
+        marker = data[at + 1]
+        if marker == 0xFF or marker in _JPEG_ALONE:
+            at += 1 if marker == 0xFF else 2
+            continue
+        if marker in _JPEG_FRAMES:
+            if at + 9 > end:
+                return None
+            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
+            return width, height
+        if marker in (0xD9, 0xDA):
+            return None
+        at += 2 + struct.unpack(">H", data[at + 2 : at + 4])[0]
+    return None
+
+
+_KINDS = (
+    (b"\xff\xd8\xff", _jpeg),
+    (b"\x89PNG\r\n\x1a\n", _png),
+    (b"GIF87a", _gif),
+    (b"GIF89a", _gif),
+    (b"BM", _bmp),
+)
+
+
+def size(data: bytes) -> tuple[int, int] | None:
+    """(width, height) of a JPEG, PNG, GIF, BMP or WebP; None if it is none of them or too damaged to say."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return _webp(data)
+    for start, reader in _KINDS:
+        if data[: len(start)] == start:
+            return reader(data)
+    return None
+
+
+def limit() -> int:
+    """The most pixels an image may have; `MXNET_MAX_IMAGE_PIXELS` sets it."""
+    text = os.environ.get("MXNET_MAX_IMAGE_PIXELS", "")
+    try:
+        return int(text) if text else DEFAULT_LIMIT
+    except ValueError:
+        raise MXNetError(f"MXNET_MAX_IMAGE_PIXELS must be a number of pixels, got {text!r}") from None
+
+
+def check_size(data: bytes, name: str = "image") -> None:
+    """Refuse an image whose header claims more pixels than allowed."""
+    found = size(data)
+    if found is not None and found[0] * found[1] > limit():
+        raise MXNetError(
+            f"{name}: {found[0]} x {found[1]} pixels are more than the {limit()} allowed; if you trust the file, "
+            "raise MXNET_MAX_IMAGE_PIXELS"
+        )
+
+
+def decode(data: bytes, flag: int = 1, name: str = "image") -> np.ndarray:
+    """Pixels of an encoded image in OpenCV's layout (blue first); `flag` is OpenCV's reading mode."""
+    import cv2
+
+    data = bytes(data) if not isinstance(data, bytes) else data
+    check_size(data, name)
+    if not data:
+        raise MXNetError(f"{name}: decoding failed, there are no bytes")
+    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flag)
+    if pixels is None:
+        raise MXNetError(f"{name}: decoding failed, {len(data)} bytes beginning {data[:8]!r} are no readable image")
+    return pixels

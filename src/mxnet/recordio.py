@@ -1,0 +1,192 @@
+"""Record files: sequential (`MXRecordIO`), by key (`MXIndexedRecordIO`), and records that hold an image with labels."""
+
+import contextlib
+import os
+import struct
+
+from ._core.errors import MXNetError
+from ._formats import images as _images
+from ._formats import recordio as _format
+from ._formats.atomic import atomic_write as _atomic_write
+from ._formats.recordio import IRHeader, pack
+
+__all__ = ["MXRecordIO", "MXIndexedRecordIO", "IRHeader", "pack", "unpack", "unpack_img", "pack_img"]
+
+_IR_FORMAT = "IfQQ"
+_IR_SIZE = struct.calcsize(_IR_FORMAT)
+
+
+class MXRecordIO:
+    """Records one after the other; `flag` is "r" or "w". A file belongs to the process that opened it."""
+
+    _ahead = 1 << 17  # bytes read ahead of a sequential reader
+
+    def __init__(self, uri, flag):
+        self.uri = os.fspath(uri)
+        self.flag = flag
+        self.pid = None
+        self.is_open = False
+        self.open()
+
+    def open(self):
+        """Open the file; writing begins an empty one."""
+        if self.flag not in ("r", "w"):
+            raise ValueError(f"Invalid flag {self.flag}")
+        self.writable = self.flag == "w"
+        try:
+            # Nothing waits in a buffer of a writer, so a forked child cannot write it a second time.
+            self._file = open(self.uri, "wb", 0) if self.writable else open(self.uri, "rb", self._ahead)  # noqa: SIM115
+        except OSError as error:
+            raise MXNetError(f'Check failed: allow_null: :Open "{self.uri}": {error.strerror}') from error
+        self._reader = None if self.writable else _format.Reader(self._file, self.uri)
+        self.pid = os.getpid()
+        self.is_open = True
+
+    def __del__(self):
+        if getattr(self, "is_open", False):
+            self.close()
+
+    def __getstate__(self):
+        state = dict(self.__dict__)
+        for name in ("_file", "_reader"):
+            state.pop(name, None)
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        reopen, self.is_open = state["is_open"], False
+        if reopen:
+            self.open()
+
+    def _check_pid(self, allow_reset=False):
+        """A child process must not move its parent's place in the file."""
+        if self.pid != os.getpid():
+            if not allow_reset:
+                raise RuntimeError("Forbidden operation in multiple processes")
+            self.reset()
+
+    def close(self):
+        """Close the file."""
+        if self.is_open:
+            self._file.close()
+            self.is_open = False
+            self.pid = None
+
+    def reset(self):
+        """Go back to the first record; a file opened for writing becomes empty."""
+        self.close()
+        self.open()
+
+    def write(self, buf):
+        """Append a record."""
+        assert self.writable
+        self._check_pid(allow_reset=False)
+        data = b"".join(_format.frames(buf.encode() if isinstance(buf, str) else bytes(buf)))
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) :]
+
+    def read(self):
+        """The next record as bytes, None after the last."""
+        assert not self.writable
+        self._check_pid(allow_reset=False)
+        return self._reader.read()
+
+
+class MXIndexedRecordIO(MXRecordIO):
+    """Records by key; a text file beside them says where each begins. It appears, whole, when the writer is closed."""
+
+    _ahead = 1 << 12  # the next record is probably elsewhere
+
+    def __init__(self, idx_path, uri, flag, key_type=int):
+        self.idx_path = os.fspath(idx_path)
+        self.idx = {}
+        self.keys = []
+        self.key_type = key_type
+        self.fidx = None
+        super().__init__(uri, flag)
+
+    def open(self):
+        super().open()
+        self.idx, self.keys = {}, []
+        if self.writable:
+            self._pending = contextlib.ExitStack()
+            self.fidx = self._pending.enter_context(_atomic_write(self.idx_path, "w", encoding="utf-8"))
+        else:
+            self.keys, self.idx = _format.read_index(self.idx_path, self.key_type)
+
+    def close(self):
+        """Close the record file and put the index in its place."""
+        if not self.is_open:
+            return
+        mine = self.pid == os.getpid()
+        super().close()
+        if self.writable:
+            self._close_index(mine)
+
+    def _close_index(self, mine):
+        pending, self._pending, self.fidx = self._pending, None, None
+        if mine:
+            pending.close()
+        else:  # the parent process will do it
+            pending.pop_all()
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        state.pop("_pending", None)
+        state["fidx"] = None
+        return state
+
+    def seek(self, idx):
+        """Go to the record of a key; in a forked child the file is opened anew."""
+        assert not self.writable
+        self._check_pid(allow_reset=True)
+        self._reader.seek(self.idx[idx])
+
+    def tell(self):
+        """The byte at which the next record will begin."""
+        assert self.writable
+        return self._file.tell()
+
+    def read_idx(self, idx):
+        """The record of a key."""
+        self.seek(idx)
+        return self.read()
+
+    def write_idx(self, idx, buf):
+        """Append a record under a key."""
+        key, place = self.key_type(idx), self.tell()
+        self.write(buf)
+        self.fidx.write(f"{key}\t{place}\n")
+        self.idx[key] = place
+        self.keys.append(key)
+
+
+def unpack(s):
+    """Header and content of a record."""
+    return _format.unpack_header(s)
+
+
+def unpack_img(s, iscolor=-1):
+    """Header and decoded image (blue first) of a record; None for an image that cannot be decoded."""
+    import cv2
+    import numpy as np
+
+    header, content = unpack(s)
+    _images.check_size(content, "unpack_img")
+    return header, cv2.imdecode(np.frombuffer(content, np.uint8), iscolor)
+
+
+def pack_img(header, img, quality=95, img_fmt=".jpg"):
+    """A record of a header and an image; `quality` is JPEG's (1 to 100) or PNG's compression (1 to 9)."""
+    import cv2
+
+    settings = {
+        ".JPG": cv2.IMWRITE_JPEG_QUALITY,
+        ".JPEG": cv2.IMWRITE_JPEG_QUALITY,
+        ".PNG": cv2.IMWRITE_PNG_COMPRESSION,
+    }
+    setting = settings.get(img_fmt.upper())
+    done, encoded = cv2.imencode(img_fmt, img, None if setting is None else [setting, quality])
+    assert done, "failed to encode image"
+    return pack(header, encoded.tobytes())
