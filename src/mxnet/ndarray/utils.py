@@ -21,7 +21,7 @@ _WHAT = "save only accept dict str->NDArray or list of NDArray"
 def save(fname, data):
     """Write a list of arrays or a dict of names and arrays; the file is replaced at once or not at all."""
     names, arrays = _named(data)
-    blobs = (_blob(each) for each in arrays)
+    blobs = (blob_of(each) for each in arrays)
     try:
         with atomic_write(fname) as file:
             for piece in params.pieces(names, blobs, len(arrays), is_np_shape()):
@@ -45,7 +45,8 @@ def _named(data):
     return names, arrays
 
 
-def _blob(each):
+def blob_of(each):
+    """An NDArray as a file holds it; the memory is shared where it can be."""
     tensor = each._t.detach().cpu()
     if tensor.dtype is torch.bfloat16:
         tensor = tensor.view(torch.uint16)
@@ -69,11 +70,11 @@ def load_frombuffer(buf):
 
 def _collect(names, blobs, file):
     if not names:
-        return [_array(blob, f"{file}, array {i}") for i, blob in enumerate(blobs)]
-    return {name: _array(blob, f"{file}, array {name}") for name, blob in zip(names, blobs, strict=True)}
+        return [array_of(blob, f"{file}, array {i}") for i, blob in enumerate(blobs)]
+    return {name: array_of(blob, f"{file}, array {name}") for name, blob in zip(names, blobs, strict=True)}
 
 
-def _array(blob, name):
+def array_of(blob, name="array"):
     """An NDArray over the memory that was read; it goes back to its GPU if there is one. Sparse ones become dense."""
     if blob.values is None:
         return wrap(torch.empty(0), cpu())

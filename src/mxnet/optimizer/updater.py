@@ -2,6 +2,7 @@
 
 from ..ndarray import NDArray
 from ..util import is_np_array
+from . import state_files
 from .multi_tensor import list_size
 
 
@@ -70,8 +71,6 @@ class Updater:
 
     def set_states(self, states):
         """Take the states (and the optimizer, if it is inside) that `get_states` wrote."""
-        from .._formats import states as state_files
-
         loaded = state_files.loads(states)
         if isinstance(loaded, tuple) and len(loaded) == 2:
             self.states, self.optimizer = loaded
@@ -80,9 +79,7 @@ class Updater:
         self.states_synced = dict.fromkeys(self.states, False)
 
     def get_states(self, dump_optimizer=False):
-        """The states as bytes, in MXNet's format; with the optimizer itself if asked."""
-        from .._formats import states as state_files
-
+        """The states as bytes that hold no code; with the optimizer itself if asked."""
         return state_files.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
 

@@ -1,0 +1,58 @@
+"""Optimizer states to bytes and back: arrays and optimizers made from what a state file holds, no code run."""
+
+import sys
+
+from .._core.errors import MXNetError
+from .._formats import states
+from ..lr_scheduler import LRScheduler
+from ..ndarray import NDArray
+from ..ndarray.utils import array_of, blob_of
+from .base import Optimizer
+
+
+def _blob(value):
+    return blob_of(value) if isinstance(value, NDArray) else None
+
+
+def _described(value):
+    """(module, class name, attributes) of an optimizer or a schedule."""
+    if not isinstance(value, (Optimizer, LRScheduler)):
+        return None
+    attributes = value.__getstate__() if isinstance(value, Optimizer) else vars(value)
+    return type(value).__module__, type(value).__qualname__, dict(attributes)
+
+
+def _class(module, name):
+    """The class a file names: one of MXNet's, or the program's own, already imported and of the right kind."""
+    found = getattr(sys.modules.get(module), name, None)
+    if found is None and module.startswith("mxnet.optimizer"):
+        found = Optimizer.opt_registry.get(name.lower())
+    if isinstance(found, type) and issubclass(found, (Optimizer, LRScheduler)):
+        return found
+    registered = Optimizer.opt_registry.get(name.rpartition(".")[2].lower())
+    if registered is not None and registered.__module__ == module:
+        return registered
+    raise MXNetError(
+        f"the states were written with {module}.{name}, which is no optimizer or schedule that this program has; "
+        "import the module that defines it before loading"
+    )
+
+
+def _made(module, name, attributes):
+    kind = _class(module, name)
+    made = kind.__new__(kind)
+    if isinstance(made, Optimizer):
+        made.__setstate__(attributes)
+    else:
+        made.__dict__.update(attributes)
+    return made
+
+
+def dumps(tree):
+    """States (and the optimizer, if it is among them) as bytes."""
+    return states.dumps(tree, _blob, _described)
+
+
+def loads(data):
+    """What `dumps` wrote, or one of MXNet's pickles."""
+    return states.loads(data, array_of, _made)
