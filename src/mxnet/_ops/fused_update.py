@@ -157,14 +157,18 @@ def nag(
     rescale: float,
     clip: float | None,
 ) -> None:
-    """Nesterov: mom = momentum*mom - lr*g; weight += momentum*mom - lr*g, with g = grad + wd*weight."""
-    steps = scaled(grads, rescale, clip)
-    add_scaled_(steps, weights, wds)
-    rates = negative(lrs)
+    """Nesterov: weight += momentum²*mom - (1+momentum)*lr*g; mom = momentum*mom - lr*g, with g = grad + wd*weight.
+
+    The g of `mom` decays the new weight: MXNet's kernel writes the weight before it reads it again.
+    """
+    steps, rates = scaled(grads, rescale, clip), negative(lrs)
     mul_(momenta, momentum)
-    add_scaled_(momenta, steps, rates)
+    first = list(torch._foreach_clone(steps))
+    add_scaled_(first, weights, wds)
     add_(weights, momenta, alpha=momentum)
-    add_scaled_(weights, steps, rates)
+    add_scaled_(weights, first, [rate * (1 + momentum) for rate in rates])
+    add_scaled_(steps, weights, wds)
+    add_scaled_(momenta, steps, rates)
 
 
 def signsgd(weights: Tensors, grads: Tensors, lrs: Numbers, wds: Numbers) -> None:
