@@ -19,16 +19,14 @@ from mxnet import autograd, nd
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGET = ROOT / "tests" / "data" / "operators.npz"
-NAMESPACES = {"_contrib_": "contrib", "_linalg_": "linalg", "_image_": "image"}
+NAMESPACES = {"_contrib_": "contrib", "_linalg_": "linalg", "_image_": "image", "_random_": "random"}
 
 
 def resolve(name):
-    """The function MXNet offers for a registered name."""
-    for prefix, space in NAMESPACES.items():
-        found = name.startswith(prefix) and getattr(getattr(nd, space), name[len(prefix) :], None)
-        if found:
-            return found
-    return getattr(nd, name, None) if not name.startswith("_") and hasattr(nd, name) else getattr(nd._internal, name)
+    """The function MXNet offers for a registered name; Python wrappers with other arguments come last."""
+    places = [(nd._internal, name), (nd, name)]
+    places += [(getattr(nd, space), name[len(prefix) :]) for prefix, space in NAMESPACES.items() if name.startswith(prefix)]
+    return next(getattr(place, key) for place, key in places if hasattr(place, key))
 
 
 def parse(text):
