@@ -1,0 +1,3 @@
+"""Layers outside the stable set."""
+
+from .basic_layers import *

@@ -1,0 +1,154 @@
+"""Branches side by side, identity, pixel shuffling, and batch normalization across devices."""
+
+import math
+import warnings
+
+
+from ....context import num_gpus
+from ...block import Block, HybridBlock
+from ...nn import BatchNorm, HybridSequential, Sequential
+from .... import ndarray as nd
+
+__all__ = [
+    "Concurrent", "HybridConcurrent", "Identity", "PixelShuffle1D", "PixelShuffle2D", "PixelShuffle3D",
+    "SparseEmbedding", "SyncBatchNorm",
+]  # fmt: skip
+
+
+class Concurrent(Sequential):
+    """Feeds its input to every child and joins their outputs along `axis`."""
+
+    def __init__(self, axis=-1, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def forward(self, x):
+        """The children's outputs, joined."""
+        return nd.concat(*[block(x) for block in self._children.values()], dim=self.axis)
+
+
+class HybridConcurrent(HybridSequential):
+    """Feeds its input to every child and joins their outputs along `axis`."""
+
+    def __init__(self, axis=-1, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def hybrid_forward(self, F, x):
+        """The children's outputs, joined."""
+        return F.concat(*[block(x) for block in self._children.values()], dim=self.axis)
+
+
+class Identity(HybridBlock):
+    """Gives its input back; a branch of a residual or concurrent block."""
+
+    def __init__(self, prefix=None, params=None):
+        super().__init__(prefix=prefix, params=params)
+
+    def hybrid_forward(self, F, x):
+        """The input."""
+        return x
+
+
+class SparseEmbedding(Block):
+    """An embedding whose gradient touches only the rows that were looked up."""
+
+    def __init__(self, input_dim, output_dim, dtype="float32", weight_initializer=None, **kwargs):
+        super().__init__(**kwargs)
+        self._kwargs = {"input_dim": input_dim, "output_dim": output_dim, "dtype": dtype, "sparse_grad": True}
+        self.weight = self.params.get(
+            "weight",
+            shape=(input_dim, output_dim),
+            init=weight_initializer,
+            dtype=dtype,
+            grad_stype="row_sparse",
+            stype="row_sparse",
+        )
+
+    def forward(self, x):
+        """The rows of the table that `x` names."""
+        return nd.Embedding(x, self.weight.row_sparse_data(x), name="fwd", **self._kwargs)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self._kwargs['input_dim']} -> {self._kwargs['output_dim']}, {self._kwargs['dtype']})"
+
+
+class SyncBatchNorm(BatchNorm):
+    """Batch normalization whose statistics are taken over the batches of all devices."""
+
+    def __init__(
+        self, in_channels=0, num_devices=None, momentum=0.9, epsilon=1e-5, center=True, scale=True,
+        use_global_stats=False, beta_initializer="zeros", gamma_initializer="ones", running_mean_initializer="zeros",
+        running_variance_initializer="ones", **kwargs,
+    ):  # fmt: skip
+        super().__init__(
+            axis=1, momentum=momentum, epsilon=epsilon, center=center, scale=scale, use_global_stats=use_global_stats,
+            beta_initializer=beta_initializer, gamma_initializer=gamma_initializer,
+            running_mean_initializer=running_mean_initializer,
+            running_variance_initializer=running_variance_initializer, in_channels=in_channels, **kwargs,
+        )  # fmt: skip
+        self._kwargs = {
+            "eps": epsilon,
+            "momentum": momentum,
+            "fix_gamma": not scale,
+            "use_global_stats": use_global_stats,
+            "ndev": self._get_num_devices() if num_devices is None else num_devices,
+            "key": self.prefix,
+        }
+
+    def _get_num_devices(self):
+        warnings.warn(
+            "Caution using SyncBatchNorm: if not using all the GPUs, please mannually set num_devices",
+            UserWarning,
+            stacklevel=3,
+        )
+        return max(1, num_gpus())
+
+    def hybrid_forward(self, F, x, gamma, beta, running_mean, running_var):
+        """The normalized input."""
+        return F.contrib.SyncBatchNorm(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
+
+
+class _PixelShuffle(HybridBlock):
+    """Moves groups of channels into blocks of pixels: a block of `factor` pixels for each channel that stays."""
+
+    _ndim = 0
+
+    def __init__(self, factor):
+        super().__init__()
+        factors = (factor,) * self._ndim if isinstance(factor, (int, float)) else tuple(factor)
+        self._factors = tuple(int(f) for f in factors)
+        assert len(self._factors) == self._ndim, f"wrong length {len(self._factors)}"
+
+    def hybrid_forward(self, F, x):
+        """The upsampled input."""
+        n, total = self._ndim, math.prod(self._factors)
+        x = F.reshape(x, (0, -4, -1, total) + (0,) * n)  # (N, C, f1*…*fn, d1 … dn)
+        for i in range(n - 1):  # split the factors one by one
+            rest = math.prod(self._factors[i + 1 :])
+            x = F.reshape(x, (0,) * (2 + i) + (-4, self._factors[i], rest) + (0,) * n)
+        pairs = [axis for i in range(n) for axis in (2 + n + i, 2 + i)]
+        x = F.transpose(x, (0, 1, *pairs))  # (N, C, d1, f1, …, dn, fn)
+        return F.reshape(x, (0, 0) + (-3,) * n)
+
+    def __repr__(self):
+        shown = self._factors[0] if self._ndim == 1 else self._factors
+        return f"{type(self).__name__}({shown})"
+
+
+class PixelShuffle1D(_PixelShuffle):
+    """From (N, f·C, W) to (N, C, W·f)."""
+
+    _ndim = 1
+
+
+class PixelShuffle2D(_PixelShuffle):
+    """From (N, f1·f2·C, H, W) to (N, C, H·f1, W·f2)."""
+
+    _ndim = 2
+
+
+class PixelShuffle3D(_PixelShuffle):
+    """From (N, f1·f2·f3·C, D, H, W) to (N, C, D·f1, H·f2, W·f3)."""
+
+    _ndim = 3

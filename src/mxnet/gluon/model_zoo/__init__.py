@@ -1,0 +1,3 @@
+"""Networks with published weights."""
+
+from . import model_store, vision
