@@ -275,8 +275,10 @@ def test_infer_shape_and_type(x):
     net = mlp()
     net.infer_shape(x)
     assert net[0].weight.shape == (4, 5) and net[2].weight.shape == (2, 4)
-    net.infer_type(x.astype("float64"))
-    assert np.dtype(net[2].weight.dtype) == np.float64
+    with pytest.raises(mx.MXNetError, match="expected float64, got float32"):
+        net.infer_type(x.astype("float64"))
+    net.infer_type(x)
+    assert np.dtype(net[2].weight.dtype) == np.float32
 
 
 def test_shapes_that_cannot_be_inferred_are_explained():

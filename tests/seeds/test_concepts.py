@@ -603,7 +603,7 @@ NETWORKS = {
     "nin": (nin, (1, 1, 224, 224)),
     "googlenet": (googlenet, (1, 1, 96, 96)),
     "resnet": (resnet, (2, 1, 96, 96)),
-    "densenet": (densenet, (1, 1, 32, 32)),
+    "densenet": (densenet, (2, 1, 64, 64)),
 }
 
 
@@ -612,14 +612,17 @@ def first_losses(name, steps=3):
     build, shape = NETWORKS[name]
     mx.random.seed(42)
     net = build()
+    for layer in net if isinstance(net, gluon.nn.Sequential) else []:
+        if isinstance(layer, gluon.nn.Dropout):
+            layer._rate = 0 # its masks are each engine's own
     net.initialize(init=init.Xavier())
-    trainer = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 0.01})
+    trainer = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 0.001})
     objective = gluon.loss.SoftmaxCrossEntropyLoss()
-    data = nd.array(np.sin(np.arange(np.prod(shape))).reshape(shape))
+    data = nd.array(np.random.RandomState(0).rand(*shape))
     label = nd.array(np.arange(shape[0]) % 10)
     losses = []
     for _ in range(steps):
-        with autograd.record(train_mode=name not in ("alexnet", "vgg", "nin")):  # dropout's masks are each engine's own
+        with autograd.record():
             loss = objective(net(data), label)
         loss.backward()
         trainer.step(shape[0])
@@ -631,7 +634,7 @@ def first_losses(name, steps=3):
 def test_4_networks_train_like_mxnet(name):
     import json, pathlib
     recorded = json.loads((pathlib.Path(__file__).parent.parent / "data" / "seed_networks.json").read_text())
-    np.testing.assert_allclose(first_losses(name), recorded[name], rtol=1e-4)
+    np.testing.assert_allclose(first_losses(name), recorded[name], rtol=1e-4, atol=1e-5)
 
 
 def test_5_1_networks_of_ones_own():

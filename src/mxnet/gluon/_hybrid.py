@@ -141,7 +141,7 @@ class HybridBlock(Block):
         if self._cached_op is None:
             self._build_cache(*args)
         if self._callback:
-            self._cached_op._register_op_hook(self._callback, self._monitor_all)
+            self._cached_op.register_op_hook(self._callback, self._monitor_all)
         flat, fmt = _flatten(args, "input")
         if fmt != self._in_format and not _fits(fmt, self._in_format):
             raise ValueError(
