@@ -1,10 +1,15 @@
 """`Executor`: a symbol bound to arrays, run forwards and backwards."""
 
+import os
+
 import numpy as np
 import torch
 
+from ._core.dtypes import dtype_name
 from ._core.errors import MXNetError
-from ._graph.infer import shape_facts
+from ._graph.cse import eliminate
+from ._graph.infer import shape_facts, type_facts
+from ._graph.memory import footprint
 from ._graph.node import walk
 from ._graph.program import LOSSES, Program, placement
 from ._graph.watch import values
@@ -56,7 +61,9 @@ class Executor:
         if base is not None and not base._program.unsized and not self._group2ctx and base._ctx is self._ctx:
             program = base._program
         else:
-            program = Program(self._symbol._entries, place)
+            heads = self._symbol._entries
+            unique = os.environ.get("MXNET_ELIMINATE_COMMON_EXPR", "1") != "0" and not self._group2ctx
+            program = Program(eliminate(heads) if unique else heads, place)
         states = set(program.states)
         order = [i for i in range(len(program.variables)) if i not in states]
         self._arrays = [None] * len(program.variables)
@@ -315,14 +322,17 @@ class Executor:
         return new
 
     def debug_str(self):
-        """The graph as text, then the memory its arrays take."""
-        arrays = [a for a in (*self.arg_arrays, *self.grad_arrays, *self.aux_arrays, *self.outputs) if a is not None]
-        size = sum(a._t.numel() * a._t.element_size() for a in arrays)
-        return f"{self._symbol.debug_str()}Total {size / 2**20:.6g} MB allocated\nTotal 0 TempSpace resource requested\n"
+        """The graph as text, then the memory that the values inside it take."""
+        program = self._program
+        shapes = program.shapes([a.shape for a in self._arrays])
+        names = {n.name: dtype_name(a.dtype) for n, a in zip(program.variables, self._arrays, strict=True)}
+        wanted = [program.variables[place] for place, _ in self._wanted]
+        size = footprint(program, shapes, type_facts(program.heads, names), wanted)
+        return f"{self._symbol.debug_str()}Total {size >> 20} MB allocated\nTotal 0 TempSpace resource requested\n"
 
     def get_optimized_symbol(self):
-        """The symbol that runs."""
-        return self._symbol
+        """The symbol that runs: without repeated calls."""
+        return type(self._symbol)(self._program.heads)
 
 
 def _seed(gradient, tensor, number):

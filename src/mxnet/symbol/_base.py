@@ -225,7 +225,10 @@ class SymbolBase:
 
     def tojson(self, remove_amp_cast=True):
         """The graph as MXNet's JSON."""
-        return graph_json.dumps(graph_json.without_casts(self._entries) if remove_amp_cast else self._entries)
+        from ..util import is_np_shape
+
+        heads = graph_json.without_casts(self._entries) if remove_amp_cast else self._entries
+        return graph_json.dumps(heads, is_np_shape())
 
     def save(self, fname, remove_amp_cast=True):
         """Write the graph's JSON to a file."""

@@ -1,0 +1,70 @@
+"""`Monitor`: statistics of a network's values while it trains."""
+
+import logging
+import re
+from math import sqrt
+
+from .ndarray import NDArray
+
+__all__ = ["Monitor"]
+
+
+def _mean_size(array):
+    return array.norm() / sqrt(array.size)
+
+
+class Monitor:
+    """Every `interval` batches, applies `stat_func` to the outputs, weights and gradients whose names match `pattern`."""
+
+    def __init__(self, interval, stat_func=None, pattern=".*", sort=False, monitor_all=False):
+        self.stat_func = _mean_size if stat_func is None else stat_func
+        self.interval = interval
+        self.activated = False
+        self.queue = []
+        self.step = 0
+        self.exes = []
+        self.re_prog = re.compile(pattern)
+        self.sort = sort
+        self.monitor_all = monitor_all
+
+    def stat_helper(self, name, array):
+        """What executors call with every value."""
+        if self.activated and self.re_prog.match(name):
+            self.queue.append((self.step, name, self.stat_func(array)))
+
+    def install(self, exe):
+        """Watch an executor."""
+        exe.set_monitor_callback(self.stat_helper, self.monitor_all)
+        self.exes.append(exe)
+
+    def tic(self):
+        """Start collecting, if it is this batch's turn; call before the forward pass."""
+        if self.step % self.interval == 0:
+            self.queue = []
+            self.activated = True
+        self.step += 1
+
+    def toc(self):
+        """Stop collecting; returns (step, name, statistic as text) of all that was seen."""
+        if not self.activated:
+            return []
+        for exe in self.exes:
+            for name, array in (*exe.arg_dict.items(), *exe.aux_dict.items()):
+                self.stat_helper(name, array)
+        self.activated = False
+        if self.sort:
+            self.queue.sort(key=lambda entry: entry[1])
+        result = [(step, name, _text(values)) for step, name, values in self.queue]
+        self.queue = []
+        return result
+
+    def toc_print(self):
+        """Stop collecting and log what was seen."""
+        for step, name, text in self.toc():
+            logging.info("Batch: %7d %30s %s", step, name, text)
+
+
+def _text(values):
+    values = [values] if isinstance(values, NDArray) else values
+    assert isinstance(values, list) and all(isinstance(v, NDArray) for v in values)
+    return "".join(f"{v.asscalar() if v.shape == (1,) else v.asnumpy()}\t" for v in values)
