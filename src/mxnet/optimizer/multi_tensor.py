@@ -5,6 +5,7 @@ import torch
 
 from ..ndarray.invoke import plain_tensor
 from .base import Optimizer, as_list, check_arrays
+from .rows import arrays_of, update_rows
 
 TAKE_LISTS = set()
 
@@ -21,15 +22,6 @@ def list_size(optimizer):
     if kind.update in TAKE_LISTS and kind.update_multi_precision in TAKE_LISTS:
         return optimizer._list_size
     return optimizer.aggregate_num
-
-
-def tensors_of(state):
-    """The tensors of one parameter's state, in order."""
-    if state is None:
-        return ()
-    if isinstance(state, (list, tuple)):
-        return tuple(t for part in state for t in tensors_of(part))
-    return (plain_tensor(state),)
 
 
 class MultiTensorOptimizer(Optimizer):
@@ -82,18 +74,14 @@ class MultiTensorOptimizer(Optimizer):
             self._one(i, weight, grad, state, lr, wd)
 
     def _dense(self, indices, weights, grads, states, lrs, wds):
-        parts = [list(part) for part in zip(*map(tensors_of, states), strict=True)]
+        parts = [[plain_tensor(a) for a in part] for part in zip(*map(arrays_of, states), strict=True)]
         with torch.no_grad():
             self._step(weights, grads, parts, lrs, wds, indices)
 
     def _one(self, index, weight, grad, state, lr, wd):
         """One parameter, some of whose arrays are sparse."""
-        from .rows import update_rows
-
-        if grad.stype == "row_sparse" and self._lazy:
-            update_rows(self, index, weight, grad, state, lr, wd)
-        else:
-            update_rows(self, index, weight, grad.tostype("default"), state, lr, wd)
+        lazy = grad.stype == "row_sparse" and self._lazy
+        update_rows(self, index, weight, grad if lazy else grad.tostype("default"), state, lr, wd)
 
     def _counts(self, indices):
         return [self._index_update_count[i] for i in indices]

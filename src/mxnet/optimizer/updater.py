@@ -9,8 +9,9 @@ from .multi_tensor import list_size
 def _as_classic(arrays, allow_np):
     """`mx.np` arrays as the classic ones the update rules work on."""
     if isinstance(arrays, (list, tuple)):
-        return [_as_classic(a, allow_np) for a in arrays]
-    if type(arrays) is not NDArray and type(arrays).__module__.startswith("mxnet.numpy"):
+        classic = {NDArray}.issuperset(map(type, arrays))
+        return list(arrays) if classic else [_as_classic(a, allow_np) for a in arrays]
+    if type(arrays).__module__.startswith("mxnet.numpy"):
         if not allow_np:
             raise ValueError("Converting np.ndarray to mx.nd.NDArray is not allowed")
         return arrays.as_nd_ndarray()

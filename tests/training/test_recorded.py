@@ -1,0 +1,36 @@
+"""Schedules, initializers, metrics, stores and modules give what MXNet 1.9.1 gives."""
+
+import pathlib
+import re
+
+import numpy as np
+import pytest
+import training_cases
+
+import mxnet as mx
+
+RECORDED = np.load(pathlib.Path(__file__).resolve().parents[1] / "data" / "training.npz")
+
+
+NUMBER = r"-?\d+\.\d+"
+
+
+def same_text(found, expected):
+    """Word for word; numbers may differ in their last digit."""
+    found, expected = "\n".join(np.atleast_1d(found)), "\n".join(np.atleast_1d(expected))
+    assert re.sub(NUMBER, "#", found) == re.sub(NUMBER, "#", expected)
+    numbers = [np.array(re.findall(NUMBER, text), dtype=float) for text in (found, expected)]
+    np.testing.assert_allclose(*numbers, rtol=1e-4, atol=2e-6)
+
+
+@pytest.mark.parametrize("section", training_cases.SECTIONS, ids=lambda section: section.__name__)
+def test_results_are_mxnets(section):
+    found = section(mx)
+    expected = {n.split("/")[1]: RECORDED[n] for n in RECORDED.files if n.startswith(section.__name__ + "/")}
+    assert found.keys() == expected.keys()
+    for name, array in found.items():
+        if array.dtype.kind == "U":
+            same_text(array, expected[name])
+        else:
+            assert array.dtype == expected[name].dtype
+            np.testing.assert_allclose(array, expected[name], rtol=1e-5, atol=1e-6, err_msg=name)
