@@ -22,6 +22,16 @@ def interpolation(method, old_width, old_height, new_width, new_height, engine):
     return engine.integer(0, 4) if method == 10 else method
 
 
+def shift_hls(image, hue, lightness, saturation, always=False):
+    """Hue, lightness and saturation moved by whole steps; without `always`, moving by nothing changes nothing."""
+    if not (hue or lightness or saturation or always):
+        return image
+    hls = cv2.cvtColor(image, cv2.COLOR_BGR2HLS).astype(np.int16)
+    hls += np.array([hue, lightness, saturation], np.int16)
+    np.clip(hls, 0, np.array([180, 255, 255], np.int16), out=hls)
+    return cv2.cvtColor(hls.astype(np.uint8), cv2.COLOR_HLS2BGR)
+
+
 class DefaultAugmenter:
     """Turns a decoded image (height, width, channels in OpenCV's order) into one of `data_shape`."""
 
@@ -164,10 +174,7 @@ class DefaultAugmenter:
             draw = (engine.unit() + 4 * engine.unit()) / 5
             shifts.append(int(draw * limit * 2 - limit))
         hue, saturation, lightness = shifts
-        hls = cv2.cvtColor(image, cv2.COLOR_BGR2HLS).astype(np.int16)
-        hls += np.array([hue, lightness, saturation], dtype=np.int16)
-        np.clip(hls, 0, np.array([180, 255, 255], dtype=np.int16), out=hls)
-        return cv2.cvtColor(hls.astype(np.uint8), cv2.COLOR_HLS2BGR)
+        return shift_hls(image, hue, lightness, saturation, always=True)
 
     def _lighting(self, image, engine):
         engine.forget()

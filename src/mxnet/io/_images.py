@@ -38,20 +38,22 @@ def read_image_list(path):
 class Normalizer:
     """Writes an image in OpenCV's layout into a (channels, height, width) array: mean, deviation, scale, mirror."""
 
-    def __init__(self, parameters, dtype, mean_image=None):
+    def __init__(self, parameters, dtype, mean_image=None, varies=True):
         self.p = p = parameters
+        self._mirror, self._rand_mirror = (p.mirror, p.rand_mirror) if varies else (False, False)
+        self._contrast = p.max_random_contrast if varies else 0.0
+        self._illumination = p.max_random_illumination if varies else 0.0
         self.dtype = dtype
         self.mean_image = mean_image
         channels = p.data_shape[0]
         self.mean = np.array([p.mean_r, p.mean_g, p.mean_b, p.mean_a][:channels], np.float32)
         self.deviation = np.array([p.std_r, p.std_g, p.std_b, p.std_a][:channels], np.float32)
         self._fixed = None
-        if dtype is np.float32 and not p.max_random_contrast and not p.max_random_illumination:
+        if dtype is np.float32 and not (self._contrast or self._illumination):
             self._fixed = self._table(np.float32(p.scale), np.float32(0))
 
     def __call__(self, image, engine, out):
-        p = self.p
-        if (p.rand_mirror and engine.coin()) or p.mirror:
+        if (self._rand_mirror and engine.coin()) or self._mirror:
             image, flipped = cv2.flip(image, 1), True
         else:
             flipped = False
@@ -84,11 +86,11 @@ class Normalizer:
             cv2.LUT(source, table[k], dst=plane)
 
     def _change(self, engine):
-        p = self.p
-        if self._fixed is not None or not (p.max_random_contrast or p.max_random_illumination):
-            return np.float32(p.scale), np.float32(0)
-        contrast = (engine.unit() * p.max_random_contrast * 2 - p.max_random_contrast + 1) * p.scale
-        illumination = (engine.unit() * p.max_random_illumination * 2 - p.max_random_illumination) * p.scale
+        scale = self.p.scale
+        if not (self._contrast or self._illumination):
+            return np.float32(scale), np.float32(0)
+        contrast = (engine.unit() * self._contrast * 2 - self._contrast + 1) * scale
+        illumination = (engine.unit() * self._illumination * 2 - self._illumination) * scale
         return np.float32(contrast), np.float32(illumination)
 
     def _table(self, contrast, illumination):
@@ -102,6 +104,7 @@ class ImageRecords:
     """The native iterator behind ImageRecordIter: `next` gives (data, label, pad) arrays or None."""
 
     augmenter_class = DefaultAugmenter
+    normalizer_varies = True
 
     def __init__(self, parameters):
         self.p = p = parameters
@@ -136,9 +139,10 @@ class ImageRecords:
 
     def _make_normalizer(self):
         path = self.p.mean_img
-        if not path:
-            return Normalizer(self.p, self._dtype)
-        return Normalizer(self.p, self._dtype, _mean_image(path) if os.path.exists(path) else self._make_mean(path))
+        mean = None
+        if path:
+            mean = _mean_image(path) if os.path.exists(path) else self._make_mean(path)
+        return Normalizer(self.p, self._dtype, mean, self.normalizer_varies)
 
     def _make_mean(self, path):
         """The mean of all images as the augmenter leaves them, saved for the next time."""
@@ -207,7 +211,10 @@ class ImageRecords:
 
     def next(self):
         batch = self._pipeline.next()
-        return None if batch is None else (*batch.arrays, batch.pad, np.zeros(self.p.batch_size, np.uint64))
+        return None if batch is None else (*batch.arrays, batch.pad, self._index(batch.positions))
+
+    def _index(self, positions):
+        return np.zeros(self.p.batch_size, np.uint64)  # MXNet has it, but never says anything in it
 
 
 def _mean_image(path):

@@ -46,10 +46,10 @@ class Batches:
             self._rest = None
             return None
         pad = self._size - len(taken)
-        if pad and self._round:
-            self._fill(taken)
         if pad:
-            self._over = True
+            self._over, self._rest = True, None
+            if self._round:
+                self._fill(taken)
         return taken, pad
 
     def _fill(self, taken):

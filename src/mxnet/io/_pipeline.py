@@ -16,8 +16,9 @@ _SLICE = 4  # images per task: enough to hide the cost of a task, few enough to 
 class Batch:
     """One batch under construction: its arrays, the tasks that fill them, and the rows that failed."""
 
-    def __init__(self, arrays, pad):
+    def __init__(self, arrays, positions, pad):
         self.arrays = arrays
+        self.positions = positions
         self.pad = pad
         self.tasks = []
         self.failed = []
@@ -35,6 +36,7 @@ class Batch:
         rows = [good[i % len(good)] for i in range(len(self.arrays[0]))] if good else []
         self.pad += len(self.failed)
         self.arrays = [array[rows] for array in self.arrays] if good else None
+        self.positions = [self.positions[row] for row in rows]
 
 
 class Pipeline:
@@ -90,7 +92,7 @@ class Pipeline:
         if taken is None:
             return None
         positions, pad = taken
-        batch = Batch([np.empty(shape, dtype) for shape, dtype in self._shapes], pad)
+        batch = Batch([np.empty(shape, dtype) for shape, dtype in self._shapes], positions, pad)
         if len(positions) < len(batch.arrays[0]):
             for array in batch.arrays:
                 array[len(positions):] = 0

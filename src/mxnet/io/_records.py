@@ -28,12 +28,10 @@ class RecordFile:
     def _indexed(self, index_path, part, parts):
         """Partition by number of records, as the index file counts them."""
         try:
-            with open(index_path, encoding="utf-8") as file:
-                offsets = sorted(int(line.split("\t")[1]) for line in file if line.strip())
+            _, places = format_.read_index(index_path)
         except OSError as error:
             raise MXNetError(f"{index_path}: {error.strerror}; it should be the index of {self.path}") from error
-        except (IndexError, ValueError) as error:
-            raise MXNetError(f"{index_path} is not a record index: {error}") from error
+        offsets = sorted(places.values())
         step = -(-len(offsets) // parts)
         return offsets[part * step:(part + 1) * step]
 

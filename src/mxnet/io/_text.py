@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.errors import MXNetError
 from ._order import Batches, Order
-from ._random import MAGIC, Engine
+from ._random import Engine
 
 
 def _files(path):
@@ -170,7 +170,7 @@ class MnistImages(Arrays):
         images, labels = images[part], labels[part]
         order = np.arange(len(images))
         if p.shuffle:  # once: every epoch has the same order
-            engine = Engine(MAGIC + p.seed)
+            engine = Engine(p.seed)
             positions = order.tolist()
             engine.shuffle(positions)
             order = np.array(positions)
