@@ -8,6 +8,7 @@ import torch
 from ._core.dtypes import dtype_name
 from ._core.errors import MXNetError
 from ._graph.cse import eliminate
+from ._graph.flow import check
 from ._graph.infer import shape_facts, type_facts
 from ._graph.memory import footprint
 from ._graph.node import walk
@@ -77,6 +78,7 @@ class Executor:
             for arg, place_in_code in enumerate(order)
             if grads[arg] is not None and reqs[arg] != "null" and _differentiable(self.arg_arrays[arg])
         ]
+        check(program, [program.variables[place_in_code] for place_in_code, _ in self._wanted])
         return program
 
     # running

@@ -4,28 +4,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .flow import path
 from .infer import Facts
 from .node import Node
-from .program import LOSSES, Program
-
-_STOPS = LOSSES & {"BlockGrad", "stop_gradient"}
-
-
-def differentiable(program: Program, wanted: Iterable[Node]) -> bool:
-    """Does a gradient flow from a head to one of the wanted variables?"""
-    reached = {id(node) for node in wanted}
-    for node in program.nodes:
-        if node.op is None or node.op.name in _STOPS or not node.op.differentiable:
-            continue
-        if any(id(e.node) in reached for e in node.inputs):
-            reached.add(id(node))
-    return any(id(e.node) in reached for e in program.heads)
+from .program import Program
 
 
 def footprint(program: Program, shapes: Facts, types: Facts, wanted: Iterable[Node]) -> int:
     """Bytes of the values that operators make, at the moment there are most of them."""
     sizes = {id(n): _size(n, shapes, types) for n in program.nodes if n.op is not None}
-    if differentiable(program, wanted):
+    if path(program, wanted):
         return sum(sizes.values())
     last = {id(e.node): i for i, n in enumerate(program.nodes) for e in n.inputs}
     kept = {id(e.node) for e in program.heads}

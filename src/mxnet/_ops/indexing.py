@@ -11,7 +11,7 @@ from .._core.errors import MXNetError
 from .dtypes import torch_dtype
 from .gradient import without_gradient
 from .registry import Attrs, op
-from .shapes import Shape, Shapes, bracket, real_axis
+from .shapes import Shape, Shapes, bracket, merge, real_axis
 
 
 def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
@@ -175,7 +175,13 @@ def _unravel(data: torch.Tensor, shape: Shape) -> torch.Tensor:
     return torch.stack([rest, *reversed(rows)]).to(data.dtype)
 
 
-@op("where", dtype="any")
+def _where_shape(attrs, shapes):
+    """MXNet decides only when it knows the whole condition, which may be a vector."""
+    condition, x, y = shapes
+    return [merge([x, y])] if condition is not None and 0 not in condition else [None]
+
+
+@op("where", dtype="any", shape=_where_shape)
 def where(condition, x, y):
     """Elements of `x` where `condition` is not zero, else those of `y`; a vector chooses whole rows."""
     if x.shape != y.shape:
