@@ -205,9 +205,9 @@ def _planes(data: Tensor, image: Tensor, output_dim: int, pooled: int, group: in
 
 def _rounded_regions(rois: Tensor, spatial_scale: float) -> tuple[Tensor, Tensor]:
     """Start and extent (y, x) of regions whose corners are whole pixels of the image."""
-    start = round_away(rois[:, [2, 1]]) * spatial_scale
-    end = (round_away(rois[:, [4, 3]]) + 1) * spatial_scale
-    return start, (end - start).clamp_min(0.1)
+    corner = round_away(rois[:, [2, 1, 4, 3]])
+    start = corner[:, :2] * spatial_scale
+    return start, ((corner[:, 2:] + 1) * spatial_scale - start).clamp_min(0.1)
 
 
 def _check_channels(data: Tensor, output_dim: int, group: int, name: str) -> None:
@@ -230,25 +230,26 @@ def psroi_pooling(
     group = group_size or pooled_size
     _check_channels(data, output_dim, group, "PSROIPooling")
     rois = rois.detach()
-    height, width = data.shape[2:]
-    start, extent = _rounded_regions(rois, spatial_scale)
-    index = torch.arange(pooled_size + 1, device=data.device, dtype=data.dtype)
-    edges = index[None, :, None] * (extent / pooled_size)[:, None] + start[:, None]
-    limit = torch.tensor([height, width], device=data.device)
-    low = torch.minimum(edges[:, :-1].floor().long().clamp_min(0), limit)
-    high = torch.minimum(edges[:, 1:].ceil().long().clamp_min(0), limit)
-    top, bottom, left, right = low[:, :, None, 0], high[:, :, None, 0], low[:, None, :, 1], high[:, None, :, 1]
+    y, x = _bin_bounds(rois, spatial_scale, pooled_size, data.shape[2:])
     # sums over rectangles out of one running sum; double, because differences of large sums lose digits
     total = torch.nn.functional.pad(data.double(), (1, 0, 1, 0)).cumsum(2).cumsum(3)
-    plane = _planes(data, rois[:, 0].long(), output_dim, pooled_size, group) * ((height + 1) * (width + 1))
+    height, width = total.shape[2:]
+    plane = _planes(data, rois[:, 0].long(), output_dim, pooled_size, group) * (height * width)
+    corner = y[:, None, :, :, None] * width + x[None, :, :, None, :]
+    sums = total.take(plane + corner[:, :, :, None])
+    area = (y[1] - y[0])[:, :, None] * (x[1] - x[0])[:, None, :]
+    whole = sums[1, 1] - sums[0, 1] - sums[1, 0] + sums[0, 0]
+    return (whole / area[:, None].clamp_min(1)).to(data.dtype)
 
-    def at(row: Tensor, column: Tensor) -> Tensor:
-        return total.take(plane + (row * (width + 1) + column)[:, None])
 
-    area = ((bottom - top) * (right - left))[:, None]
-    sums = at(bottom, right) - at(top, right) - at(bottom, left) + at(top, left)
-    empty = ((bottom <= top) | (right <= left))[:, None]
-    return torch.where(empty, 0, sums / area.clamp_min(1)).to(data.dtype)
+def _bin_bounds(rois: Tensor, spatial_scale: float, pooled: int, limit: torch.Size) -> tuple[Tensor, Tensor]:
+    """First row and row behind the last of every bin, and the same for columns, each (2, regions, bins)."""
+    start, extent = _rounded_regions(rois, spatial_scale)
+    index = torch.arange(pooled + 1, device=rois.device, dtype=rois.dtype)
+    edges = index[None, :, None] * (extent / pooled)[:, None] + start[:, None]
+    bounds = torch.stack([edges[:, :-1].floor(), edges[:, 1:].ceil()]).clamp_min(0)
+    bounds = torch.minimum(bounds, rois.new_tensor(limit)).long()
+    return bounds[..., 0], bounds[..., 1]
 
 
 def _shape_deformable(attrs: dict, shapes: list) -> list:
