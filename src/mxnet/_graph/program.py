@@ -1,16 +1,15 @@
 """A graph made ready to run: code for training and for inference, made when first needed, and where each node runs."""
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
-from .._core.attrs import literal
 from .._core.errors import MXNetError
 from ..context import Context
 from .infer import Facts, shape_facts, type_facts
 from .lower import Lowered, Place, lower, unsized
+from .mirror import wanted as mirror_wanted
 from .node import Entry, Node, auxiliary, walk
 
 # What operators raise when they are given something they cannot work with.
@@ -43,13 +42,6 @@ def placement(heads: Iterable[Entry], ctx: Context, groups: dict[str, Context] |
     return lambda node: places.get(id(node), ctx)
 
 
-def mirrored(nodes: Iterable[Node]) -> bool:
-    """Shall activations be computed again in the backward pass instead of kept?"""
-    if literal(os.environ.get("MXNET_BACKWARD_DO_MIRROR") or "0"):
-        return True
-    return any(literal(n.attrs.get("__force_mirroring__", "0")) for n in nodes)
-
-
 class Program:
     """The graph below `heads`, placed, as runnable code; inputs come in the order of `list_inputs()`."""
 
@@ -74,7 +66,7 @@ class Program:
 
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
-        mirror = train and mirrored(self.nodes)
+        mirror = train and mirror_wanted(self.nodes)
         lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror)
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 

@@ -66,6 +66,17 @@ def _concat(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     return ins
 
 
+def _packed(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """Flat parameters of a recurrent layer: the unknown ones (one for each direction) share what is left equally."""
+    out = outs[0]
+    unknown = [i for i, s in enumerate(ins) if s is None or s == (0,)]
+    if out is None or not out[0] or not unknown:
+        return ins
+    left = out[0] - sum(s[0] for s in ins if s)
+    share = (left // len(unknown),)
+    return [share if i in unknown else s for i, s in enumerate(ins)]
+
+
 def _split(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     seen = [s for s in outs if s is not None]
     if not seen:
@@ -146,6 +157,7 @@ RULES: dict[str, Rule] = {
     "Convolution_v1": _convolution,
     "Pooling": _axis_kept(0, 1),
     "Concat": _concat,
+    "_rnn_param_concat": _packed,
     "SliceChannel": _split,
     "transpose": _transpose,
     "Reshape": _reshape,
