@@ -38,9 +38,9 @@ def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32",
 
 
 @op("_set_value")
-def set_value(*, src: float, _device=None):
-    """One number, made to be written over a whole `out` array."""
-    return torch.full((1,), src, device=_device)
+def set_value(*, src: float, shape: tuple | None = None, dtype: Dtype | None = None, _device=None):
+    """One number everywhere in an `out` array, from which the caller takes the shape and the type."""
+    return full(shape=shape or (1,), dtype=dtype or "float32", value=src, _device=_device)
 
 
 @op("_eye")
