@@ -2,9 +2,8 @@
 
 import warnings
 
-import numpy as np
-
 from .. import autograd, context, initializer, ndarray, symbol
+from .._core.dtypes import dtype_name
 from ..base import MXNetError, mx_real_t
 from ..context import Context, cpu
 from ..util import is_np_array, is_np_shape
@@ -211,7 +210,7 @@ class Parameter:
         self.shape = tuple(loaded if own == unknown else own for own, loaded in pairs)
 
     def _in_own_dtype(self, data, cast_dtype, dtype_source):
-        if not self.dtype or np.dtype(self.dtype) == np.dtype(data.dtype):
+        if not self.dtype or dtype_name(self.dtype) == dtype_name(data.dtype):
             return data
         assert cast_dtype, (
             f"Failed loading Parameter '{self.name}' from saved params: "

@@ -5,6 +5,7 @@ from collections import OrderedDict, defaultdict
 import numpy as np
 
 from .. import initializer, ndarray
+from .._core.dtypes import dtype_name
 from ..util import is_np_array
 from ._parameter import Constant, Parameter
 from .utils import _brief_print_list, _indent
@@ -204,7 +205,7 @@ def _reconcile(param, key, desired):
         if all(new == old or new <= 0 or old <= 0 for new, old in pairs):
             param._shape = tuple(old if new in (0, -1) else new for new, old in pairs)
             return
-    if key == "dtype" and np.dtype(desired) == np.dtype(existing):
+    if key == "dtype" and dtype_name(desired) == dtype_name(existing):
         return
     assert desired is None or desired == existing, (
         f"Cannot retrieve Parameter '{param.name}' because desired attribute does not match with stored "

@@ -3,9 +3,8 @@
 import contextlib
 import copy
 
-import numpy as np
-
 from .. import symbol
+from .._core.dtypes import dtype_name
 from ..base import MXNetError, mx_real_t
 from ..ndarray import NDArray
 from ..symbol import Symbol
@@ -95,7 +94,7 @@ class SymbolBlock(HybridBlock):
 
     def cast(self, dtype):
         super().cast(dtype)
-        if np.dtype(dtype).name == "float16":
+        if dtype_name(dtype) == "float16":
             self._keep_statistics_precise()
 
     def _keep_statistics_precise(self):

@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 
+from .._core.dtypes import FLAGS, SCALARS
 from ..base import c_array, c_array_buf, c_handle_array, c_str, check_call, ctypes2buffer, mx_real_t  # noqa: F401
 from ..runtime import Features  # noqa: F401
 from ..util import is_np_array  # noqa: F401
@@ -17,6 +18,12 @@ _NDARRAY_BOOLEAN_INDEXING = 3
 _NDARRAY_NO_ZERO_DIM_BOOL_ARRAY = -1
 _NDARRAY_ZERO_DIM_BOOL_ARRAY_FALSE = 0
 _NDARRAY_ZERO_DIM_BOOL_ARRAY_TRUE = 1
+_STORAGE_TYPE_UNDEFINED, _STORAGE_TYPE_DEFAULT, _STORAGE_TYPE_ROW_SPARSE, _STORAGE_TYPE_CSR = -1, 0, 1, 2
+_STORAGE_TYPE_STR_TO_ID = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}
+_STORAGE_TYPE_ID_TO_STR = {number: name for name, number in _STORAGE_TYPE_STR_TO_ID.items()}
+_GRAD_REQ_MAP = {"null": 0, "write": 1, "add": 3}
+_DTYPE_NP_TO_MX = {None: -1, **{SCALARS[name]: flag for name, flag in FLAGS.items()}}
+_DTYPE_MX_TO_NP = {flag: scalar for scalar, flag in _DTYPE_NP_TO_MX.items()}
 
 
 class DLContext(ctypes.Structure):
@@ -102,4 +109,4 @@ def check_boolean_array_dimension(array_shape, axis, bool_shape):
             )
 
 
-__all__ = [n for n in globals() if n[:2] != "__" and n not in ("ctypes", "np")]
+__all__ = [n for n in globals() if n[:2] != "__" and n not in ("ctypes", "np", "FLAGS", "SCALARS")]

@@ -2,10 +2,9 @@
 
 import warnings
 
-import numpy as np
-
 from ... import ndarray as nd
 from ... import symbol as sym
+from ..._core.dtypes import dtype_name
 from .._block import _describe
 from ..block import Block, HybridBlock
 from .activations import Activation
@@ -204,7 +203,7 @@ class _BatchNorm(_Norm):
 
     def cast(self, dtype):
         # Half precision would ruin the statistics.
-        super().cast("float32" if np.dtype(dtype).name == "float16" else dtype)
+        super().cast("float32" if dtype_name(dtype) == "float16" else dtype)
 
     def hybrid_forward(self, F, x, gamma, beta, running_mean, running_var):
         batch_norm = F.contrib.BatchNormWithReLU if self.fuse_relu else F.BatchNorm
