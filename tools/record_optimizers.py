@@ -8,8 +8,9 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "training"))
 
-import mxnet as mx  # noqa: E402
 import optimizer_cases  # noqa: E402
+
+import mxnet as mx  # noqa: E402
 
 
 def main():

@@ -1,7 +1,6 @@
 """Every optimizer against trajectories recorded from MXNet 1.9.1, and how optimizers are made and used."""
 
 import pathlib
-import pickle
 
 import numpy as np
 import optimizer_cases

@@ -1,0 +1,78 @@
+"""How programs use metrics, beside the values that are compared with MXNet's."""
+
+import math
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+
+def test_nothing_counted_is_nan_and_lists_make_composites():
+    name, value = mx.metric.Accuracy().get()
+    assert name == "accuracy" and math.isnan(value)
+    metric = mx.metric.create(["acc", mx.metric.MAE(), lambda label, pred: 3.0])
+    metric.update([mx.nd.array([1, 0])], [mx.nd.array([1, 1])])
+    assert metric.get() == (["accuracy", "mae", "custom(<lambda>)"], [0.5, 0.5, 3.0])
+    assert metric.get_name_value()[0] == ("accuracy", 0.5)
+    assert str(mx.metric.create("mse")) == "EvalMetric: {'mse': nan}"
+    assert isinstance(metric.get_metric(9), ValueError)
+
+
+def test_names_choose_among_dicts_of_arrays():
+    metric = mx.metric.create("acc", output_names=["b"], label_names=["y"])
+    good, bad = mx.nd.array([1, 1]), mx.nd.array([0, 0])
+    metric.update_dict({"x": bad, "y": good}, {"a": bad, "b": good})
+    assert metric.get()[1] == 1.0
+
+
+def test_a_config_makes_the_metric_again():
+    config = mx.metric.TopKAccuracy(top_k=3).get_config()
+    assert config["metric"] == "TopKAccuracy" and config["top_k"] == 3
+    with pytest.raises(NotImplementedError):
+        mx.metric.np(lambda label, pred: 0).get_config()
+
+
+def test_functions_on_numpy_arrays():
+    def distance(label, pred):
+        return float(np.abs(label - pred).sum()), label.size
+
+    metric = mx.metric.np(distance)
+    metric.update([mx.nd.array([1, 2])], [mx.nd.array([2, 4])])
+    assert metric.get() == ("distance", 1.5)
+
+
+def test_a_program_writes_its_own_in_the_old_way():
+    class Zeros(mx.metric.EvalMetric):
+        def __init__(self):
+            super().__init__("zeros")
+
+        def update(self, labels, preds):
+            for pred in preds:
+                self.sum_metric += int((pred.asnumpy() == 0).sum())
+                self.num_inst += pred.size
+
+    metric = Zeros()
+    metric.update(None, [mx.nd.array([0, 1, 0, 5])])
+    assert metric.get() == ("zeros", 0.5) and metric.get_global() == ("zeros", 0.5)
+
+
+def test_wrong_lengths_and_classes_are_refused():
+    with pytest.raises(ValueError, match="Shape of labels 1 does not match shape of predictions 2"):
+        mx.metric.Accuracy().update([mx.nd.ones((2,))], [mx.nd.ones((2,))] * 2)
+    with pytest.raises(ValueError, match="Shape of labels 3 does not match shape of predictions 2"):
+        mx.metric.Accuracy().update([mx.nd.ones((3,))], [mx.nd.ones((2, 2))])
+    with pytest.raises(ValueError, match="only supports binary classification"):
+        mx.metric.F1().update([mx.nd.array([0, 1, 2])], [mx.nd.ones((3, 2))])
+    with pytest.raises(AssertionError, match="use Accuracy"):
+        mx.metric.TopKAccuracy(top_k=1)
+
+
+def test_sums_wait_on_the_device_and_leave_the_graph():
+    metric, pred = mx.metric.Loss(), mx.nd.ones((4,))
+    pred.attach_grad()
+    with mx.autograd.record():
+        metric.update(None, [pred * 2])
+    held = metric.__dict__["_sum_metric"]
+    assert not held.requires_grad
+    assert metric.get() == ("loss", 2.0) and metric.sum_metric == 8.0

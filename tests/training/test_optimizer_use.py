@@ -1,0 +1,149 @@
+"""How programs make, tune, extend, save and restore optimizers."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+
+def step(optimizer, grad=1.0, times=1, index=0):
+    weight, updater = mx.nd.ones((2,)), mx.optimizer.get_updater(optimizer)
+    for _ in range(times):
+        updater(index, mx.nd.full((2,), grad), weight)
+    return weight.asnumpy()
+
+
+def test_names_are_case_blind_and_unknown_ones_refused():
+    assert isinstance(mx.optimizer.create("AdaGrad"), mx.optimizer.AdaGrad)
+    assert isinstance(mx.optimizer.Optimizer.create_optimizer("groupadagrad"), mx.optimizer.contrib.GroupAdaGrad)
+    with pytest.raises(ValueError, match="Cannot find optimizer sgdd"):
+        mx.optimizer.create("sgdd")
+
+
+def test_a_program_registers_its_own():
+    @mx.optimizer.register
+    class Half(mx.optimizer.Optimizer):
+        def create_state(self, index, weight):
+            return mx.nd.zeros(weight.shape)
+
+        def update(self, index, weight, grad, state):
+            self._update_count(index)
+            state += 1
+            weight[:] -= 0.5 * self._get_lr(index) * grad
+
+    weights = [mx.nd.ones((2,)), mx.nd.ones((3,))]
+    updater = mx.optimizer.get_updater(mx.optimizer.create("half", learning_rate=0.2))
+    updater([0, 1], [mx.nd.ones((2,)), mx.nd.ones((3,))], weights)
+    assert [w.asnumpy().tolist() for w in weights] == [[pytest.approx(0.9)] * 2, [pytest.approx(0.9)] * 3]
+    with pytest.warns(UserWarning, match="overriding existing optimizer"):
+        mx.optimizer.register(Half)
+    del mx.optimizer.Optimizer.opt_registry["half"]
+
+
+def test_an_override_of_update_is_called_parameter_by_parameter():
+    seen = []
+
+    class Watched(mx.optimizer.Adam):
+        def update(self, index, weight, grad, state):
+            seen.append(index)
+            super().update(index, weight, grad, state)
+
+    weights = [mx.nd.ones((2,)), mx.nd.ones((2,))]
+    mx.optimizer.get_updater(Watched())([0, 1], [mx.nd.ones((2,))] * 2, weights)
+    assert seen == [0, 1]
+    assert weights[0].asnumpy()[0] == pytest.approx(0.999)
+
+
+def test_multipliers_by_name_index_attribute_and_parameter():
+    names = {0: "fc_weight", 1: "fc_bias"}
+    optimizer = mx.optimizer.SGD(learning_rate=0.1, wd=0.5, param_idx2name=names)
+    assert optimizer._get_wds([0, 1]) == [0.5, 0.0]
+    optimizer.set_lr_mult({"fc_bias": 2.0, 0: 3.0})
+    optimizer.set_wd_mult({"fc_bias": 4.0})
+    assert optimizer._get_lrs([0, 1, 9]) == pytest.approx([0.3, 0.2, 0.1])
+    assert optimizer._get_wds([0, 1]) == [0.5, 2.0]
+    data = mx.sym.Variable("data")
+    weight = mx.sym.Variable("fc_weight", lr_mult=0.5, wd_mult=0.1)
+    symbol = mx.sym.FullyConnected(data, weight, num_hidden=2, name="fc")
+    optimizer = mx.optimizer.SGD(learning_rate=0.1, wd=0.5, param_idx2name=names, sym=symbol)
+    assert optimizer._get_lrs([0]) == pytest.approx([0.05]) and optimizer._get_wds([0]) == pytest.approx([0.05])
+
+
+def test_learning_rate_belongs_to_the_scheduler(capsys):
+    optimizer = mx.optimizer.SGD(learning_rate=0.3)
+    optimizer.set_learning_rate(0.2)
+    assert optimizer.learning_rate == 0.2
+    scheduler = mx.lr_scheduler.FactorScheduler(step=2, factor=0.5, base_lr=1.0)
+    optimizer = mx.optimizer.SGD(learning_rate=0.3, lr_scheduler=scheduler)
+    assert "has been overwritten" in capsys.readouterr().out
+    with pytest.raises(UserWarning, match="already been defined"):
+        optimizer.set_learning_rate(0.2)
+    assert step(optimizer, times=3) == pytest.approx([1 - 0.3 - 0.3 - 0.15] * 2)
+
+
+def test_float16_warns_without_a_master_copy():
+    weight = mx.nd.ones((2,), dtype="float16")
+    with pytest.warns(UserWarning, match="multi_precision=True option of the SGD optimizer"):
+        mx.optimizer.SGD(momentum=0.9).create_state_multi_precision(0, weight)
+    with pytest.warns(UserWarning, match="multi_precision=True option of the optimizer"):
+        mx.optimizer.Adam().create_state_multi_precision(0, weight)
+    momentum, master = mx.optimizer.SGD(momentum=0.9, multi_precision=True).create_state_multi_precision(0, weight)
+    assert momentum.dtype == master.dtype == np.float32
+
+
+def test_states_travel_through_bytes():
+    scheduler = mx.lr_scheduler.FactorScheduler(step=2, factor=0.5, base_lr=0.1)
+    first = mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.1, lr_scheduler=scheduler))
+    weight = mx.nd.ones((3,))
+    for _ in range(5):
+        first(0, mx.nd.ones((3,)), weight)
+    second = mx.optimizer.get_updater(mx.optimizer.SGD())
+    second.set_states(first.get_states(dump_optimizer=True))
+    assert isinstance(second.optimizer, mx.optimizer.Adam) and second.optimizer.num_update == 5
+    copy = weight.copy()
+    first(0, mx.nd.ones((3,)), weight)
+    second(0, mx.nd.ones((3,)), copy)
+    assert (copy.asnumpy() == weight.asnumpy()).all()
+
+
+def test_bad_state_bytes_are_refused():
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD())
+    with pytest.raises(mx.MXNetError):
+        updater.set_states(b"cos\nsystem\n(S'true'\ntR.")
+
+
+def test_updates_leave_gradients_and_recorded_graphs_alone():
+    weight = mx.nd.ones((2,))
+    weight.attach_grad()
+    with mx.autograd.record():
+        loss = (weight * weight).sum()
+    loss.backward(retain_graph=True)
+    before = weight.grad.asnumpy()
+    mx.optimizer.get_updater(mx.optimizer.SGD(rescale_grad=0.5, clip_gradient=0.1))(0, weight.grad, weight)
+    assert (weight.grad.asnumpy() == before).all()
+    assert weight.asnumpy() == pytest.approx([1 - 0.01 * 0.1] * 2)
+
+
+def test_channels_last_weights_and_strided_ones_update_alike():
+    grad = mx.nd.array(np.random.RandomState(0).normal(size=(4, 3, 2, 2)))
+    plain = mx.nd.ones((4, 3, 2, 2))
+    last = mx.nd.ones((4, 3, 2, 2))
+    last._t = last._t.to(memory_format=__import__("torch").channels_last)
+    for weight in (plain, last):
+        updater = mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.1))
+        for _ in range(3):
+            updater(0, grad, weight)
+    np.testing.assert_allclose(plain.asnumpy(), last.asnumpy(), rtol=1e-6)
+
+
+def test_sgld_follows_mxnets_noise():
+    """Half a step down, then noise of variance lr from the context's stream."""
+    mx.random.seed(0)
+    noise = mx.nd.random.normal(0, 0.1, shape=(2,)).asnumpy()
+    mx.random.seed(0)
+    assert step(mx.optimizer.SGLD(learning_rate=0.01)) == pytest.approx(1 - 0.005 + noise, rel=1e-6)
+
+
+def test_adamw_decays_the_weight_itself():
+    moved = step(mx.optimizer.create("adamw", learning_rate=0.1, wd=0.5))
+    assert moved == pytest.approx([1 - 0.1 * (1 + 0.5)] * 2, rel=1e-4)
