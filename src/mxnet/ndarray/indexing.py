@@ -3,7 +3,6 @@
 import numpy as np
 import torch
 
-from .._core.errors import MXNetError
 
 
 def _is_array(key):
@@ -167,29 +166,24 @@ def store(tensor, key, value):
     """`tensor[key] = value` in place; `value` is a tensor or a number."""
     entries = normalize(key, tensor.shape, tensor.device)
     if any(isinstance(e, slice) and e.step is not None and e.step < 0 for e in entries):
-        entries = [_indices(e, tensor.shape, i, entries) for i, e in enumerate(entries)]
-    if not isinstance(value, torch.Tensor):
-        if is_basic(entries):
-            tensor[tuple(entries)].fill_(_cast(value, tensor.dtype))
-        else:
-            tensor[tuple(entries)] = _cast(value, tensor.dtype)
-        return
-    value = value.to(dtype=tensor.dtype, device=tensor.device)
-    if is_basic(entries):
+        entries = _places(tensor, entries)
+    if isinstance(value, torch.Tensor):
+        value = value.to(dtype=tensor.dtype, device=tensor.device)
+    else:
+        value = _cast(value, tensor.dtype)
+    if not is_basic(entries):
+        tensor[tuple(entries)] = value
+    elif isinstance(value, torch.Tensor):
         target = tensor[tuple(entries)]
         target.copy_(_fit(value, target.shape))
     else:
-        tensor[tuple(entries)] = value
+        tensor[tuple(entries)].fill_(value)
 
 
-def _indices(entry, shape, position, entries):
-    """A slice with a negative step, as explicit indices shaped to combine with the plain slices beside it."""
-    if not isinstance(entry, slice):
-        return entry
-    if sum(isinstance(e, slice) and e != slice(None) for e in entries) > 1:
-        raise MXNetError("assignment through more than one slice with a negative step is not supported")
-    axis = sum(_consumes(e) for e in entries[:position] if e is not None)
-    return entry if entry == slice(None) else torch.tensor(list(range(*entry.indices(shape[axis]))))
+def _places(tensor, entries):
+    """A key with negative steps as explicit coordinates: torch has no view that runs backwards."""
+    numbers = torch.arange(tensor.numel(), device=tensor.device).reshape(tensor.shape)
+    return list(torch.unravel_index(_positive(numbers, entries), tensor.shape))
 
 
 def _cast(value, dtype):

@@ -1,0 +1,57 @@
+"""Importing: fast, lazy, and without side effects."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_recordio_loads_no_torch_and_starts_no_thread():
+    out = run(
+        "import mxnet, sys, threading; mxnet.recordio.MXRecordIO;"
+        "print('torch' in sys.modules, threading.active_count(), mxnet.__version__)"
+    )
+    assert out == "False 1 1.9.1"
+
+
+def test_our_own_version_is_there():
+    assert run("import mxnet; print(mxnet.__remx_version__.count('.') >= 1)") == "True"
+
+
+def test_import_changes_nothing_global():
+    out = run(
+        "import torch, numpy, random, logging;"
+        "before = (torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads(),"
+        " numpy.get_printoptions(), random.getstate(), logging.getLogger().level, torch.get_rng_state().sum().item());"
+        "import mxnet as mx; mx.nd.ones((2,)) + 1; mx.gluon; mx.sym;"
+        "after = (torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads(),"
+        " numpy.get_printoptions(), random.getstate(), logging.getLogger().level, torch.get_rng_state().sum().item());"
+        "print(before == after)"
+    )
+    assert out == "True"
+
+
+def test_an_old_mxnet_beside_us_is_named_with_the_command_that_removes_it(tmp_path):
+    from mxnet._core import conflict
+
+    (tmp_path / "mxnet").mkdir()
+    conflict.check(str(tmp_path / "mxnet" / "__init__.py"))
+    (tmp_path / "mxnet_cu112-1.9.1.dist-info").mkdir()
+    with pytest.raises(ImportError, match="pip uninstall -y mxnet-cu112"):
+        conflict.check(str(tmp_path / "mxnet" / "__init__.py"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    "mxnet.ndarray.ndarray mxnet.gluon.block mxnet.gluon.parameter mxnet.module.module mxnet.symbol.symbol"
+    " mxnet.optimizer.optimizer mxnet.io.io mxnet.image.image mxnet.kvstore.kvstore mxnet.gluon.nn.basic_layers"
+    " mxnet.gluon.rnn.rnn_cell mxnet.gluon.data.dataloader mxnet.gluon.model_zoo.vision.resnet".split(),
+)
+def test_mxnets_module_paths_stay_importable(path):
+    __import__(path)
