@@ -87,9 +87,7 @@ class FactorScheduler(LRScheduler):
 class MultiFactorScheduler(LRScheduler):
     """Multiplies the rate by `factor` after each of the updates listed in `step`."""
 
-    def __init__(
-        self, step, factor=1, base_lr=0.01, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"
-    ):
+    def __init__(self, step, factor=1, base_lr=0.01, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         assert isinstance(step, list) and len(step) >= 1
         if any(later <= earlier for earlier, later in zip(step, step[1:], strict=False)):
@@ -159,9 +157,7 @@ class PolyScheduler(_DecayScheduler):
 class CosineScheduler(_DecayScheduler):
     """Falls to `final_lr` along half a cosine wave."""
 
-    def __init__(
-        self, max_update, base_lr=0.01, final_lr=0, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"
-    ):
+    def __init__(self, max_update, base_lr=0.01, final_lr=0, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"):
         super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
 
     def _curve(self, progress):

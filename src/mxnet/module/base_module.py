@@ -196,9 +196,7 @@ class BaseModule:
         eval_metric = as_metric(eval_metric)
         for epoch in range(begin_epoch, num_epoch):
             started = time.time()
-            results = self._train_epoch(
-                epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn
-            )
+            results = self._train_epoch(epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn)
             for name, value in results:
                 self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - started)

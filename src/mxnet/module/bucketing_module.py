@@ -126,9 +126,7 @@ class BucketingModule(BaseModule):
             super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
             return
         if self.params_initialized and not force_init:
-            warnings.warn(
-                "Parameters already initialized and force_init=False. set_params call ignored.", stacklevel=2
-            )
+            warnings.warn("Parameters already initialized and force_init=False. set_params call ignored.", stacklevel=2)
             return
         self._curr_module.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
         self._params_dirty = True
@@ -288,9 +286,7 @@ class BucketingModule(BaseModule):
         return module
 
     @staticmethod
-    def load_dict(
-        sym_dict=None, sym_gen=None, default_bucket_key=None, arg_params=None, aux_params=None, **kwargs
-    ):
+    def load_dict(sym_dict=None, sym_gen=None, default_bucket_key=None, arg_params=None, aux_params=None, **kwargs):
         """A module from symbols by bucket key, and parameters."""
         assert sym_dict is not None, "sym_dict needs to be provided for BucketingModule.load_dict"
         assert arg_params is not None, "arg_params need to be provided for BucketingModule.load_dict"

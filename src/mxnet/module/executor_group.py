@@ -116,9 +116,7 @@ class DataParallelExecutorGroup:
         self.data_layouts = self.label_layouts = None
         self.output_names = symbol.list_outputs()
         self.num_outputs = len(self.output_names)
-        self.output_layouts = [
-            DataDesc.get_batch_axis(symbol[i].attr("__layout__")) for i in range(self.num_outputs)
-        ]
+        self.output_layouts = [DataDesc.get_batch_axis(symbol[i].attr("__layout__")) for i in range(self.num_outputs)]
         self.bind_exec(data_shapes, label_shapes, shared_group)
 
     def _requests(self, grad_req, data_names):

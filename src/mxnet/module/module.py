@@ -183,9 +183,7 @@ class Module(BaseModule):
             super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
             return
         if self.params_initialized and not force_init:
-            warnings.warn(
-                "Parameters already initialized and force_init=False. set_params call ignored.", stacklevel=2
-            )
+            warnings.warn("Parameters already initialized and force_init=False. set_params call ignored.", stacklevel=2)
             return
         self._exec_group.set_params(arg_params, aux_params, allow_extra=allow_extra)
         # Parameters that were not given live on the devices alone.

@@ -2,7 +2,7 @@
 
 import os
 
-from .._ops import fused_update as fused
+from .._ops import fused_adaptive as fused
 from .base import Optimizer, zeros_like
 from .multi_tensor import MultiTensorOptimizer
 
@@ -128,9 +128,7 @@ class Adamax(_ClipAlways, _Moments):
 class Nadam(_ClipAlways, _Moments):
     """Adam with Nesterov momentum on a schedule."""
 
-    def __init__(
-        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, schedule_decay=0.004, **kwargs
-    ):
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, schedule_decay=0.004, **kwargs):
         super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
         self.schedule_decay = schedule_decay
         self.m_schedule = 1.0
@@ -259,8 +257,6 @@ class RMSProp(MultiTensorOptimizer):
     def _step(self, weights, grads, states, lrs, wds, indices):
         options = {"gamma1": self.gamma1, "epsilon": self.epsilon, "clip_weights": self.clip_weights or None}
         if self.centered:
-            fused.rmsprop_centered(
-                weights, grads, *states, lrs, wds, gamma2=self.gamma2, **options, **self._limits
-            )
+            fused.rmsprop_centered(weights, grads, *states, lrs, wds, gamma2=self.gamma2, **options, **self._limits)
         else:
             fused.rmsprop(weights, grads, *states, lrs, wds, **options, **self._limits)

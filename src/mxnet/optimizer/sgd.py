@@ -91,9 +91,7 @@ class Signum(MultiTensorOptimizer):
     def _step(self, weights, grads, states, lrs, wds, indices):
         if states:
             momentum = max(self.momentum, 0.0)
-            fused.signum(
-                weights, grads, states[0], lrs, wds, momentum=momentum, wd_lh=self.wd_lh, **self._limits
-            )
+            fused.signum(weights, grads, states[0], lrs, wds, momentum=momentum, wd_lh=self.wd_lh, **self._limits)
         else:
             fused.signsgd(weights, grads, lrs, wds)
 
@@ -202,5 +200,3 @@ class Test(Optimizer):
     def update(self, index, weight, grad, state):
         weight[:] += grad * self.rescale_grad
         state[:] = weight
-
-

@@ -1,0 +1,1 @@
+"""Metrics, by what they measure; `mxnet.metric` shows them all."""

@@ -1,0 +1,158 @@
+"""What metrics are made of: running sums that stay on the device until somebody reads them."""
+
+import torch
+
+from .. import ndarray, registry
+
+
+def check_label_shapes(labels, preds, wrap=False, shape=False):
+    """Raise if lengths (or shapes) differ; with `wrap`, single arrays come back in lists."""
+    found = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
+    if found[0] != found[1]:
+        raise ValueError(f"Shape of labels {found[0]} does not match shape of predictions {found[1]}")
+    if wrap:
+        labels = [labels] if isinstance(labels, ndarray.NDArray) else labels
+        preds = [preds] if isinstance(preds, ndarray.NDArray) else preds
+    return labels, preds
+
+
+def values_of(array, like=None):
+    """The array's tensor, out of any recorded graph, on the device of `like`."""
+    tensor = array._t.detach()
+    return tensor if like is None else tensor.to(like.device)
+
+
+class Running:
+    """A running total: a number for whoever reads it, perhaps still a tensor inside."""
+
+    def __set_name__(self, owner, name):
+        self.slot = "_" + name
+
+    def __get__(self, metric, owner=None):
+        if metric is None:
+            return self
+        value = metric.__dict__[self.slot]
+        if isinstance(value, torch.Tensor):
+            value = metric.__dict__[self.slot] = value.item()
+        return value
+
+    def __set__(self, metric, value):
+        metric.__dict__[self.slot] = value
+
+    def add(self, metric, amount):
+        """Add without reading, so that nothing waits for the device."""
+        total = metric.__dict__[self.slot]
+        if isinstance(amount, torch.Tensor):
+            amount = amount.detach().reshape(()).to(torch.float64)
+            if isinstance(total, torch.Tensor):
+                amount = amount.to(total.device)
+        metric.__dict__[self.slot] = total + amount
+
+
+class EvalMetric:
+    """Base of all metrics. Subclasses define `update(labels, preds)`, adding to `sum_metric` and `num_inst`."""
+
+    sum_metric = Running()
+    num_inst = Running()
+    global_sum_metric = Running()
+    global_num_inst = Running()
+
+    def __init__(self, name, output_names=None, label_names=None, **kwargs):
+        self.name = str(name)
+        self.output_names = output_names
+        self.label_names = label_names
+        self._has_global_stats = kwargs.pop("has_global_stats", False)
+        self._kwargs = kwargs
+        self.reset()
+
+    def __str__(self):
+        return f"EvalMetric: {dict(self.get_name_value())}"
+
+    def get_config(self):
+        """What `create` needs to make this metric again."""
+        return {
+            **self._kwargs,
+            "metric": self.__class__.__name__,
+            "name": self.name,
+            "output_names": self.output_names,
+            "label_names": self.label_names,
+        }
+
+    def update_dict(self, label, pred):
+        """Update from dicts of arrays, choosing by `label_names` and `output_names`."""
+        self.update(_chosen(label, self.label_names), _chosen(pred, self.output_names))
+
+    def update(self, labels, preds):
+        """Count a batch in."""
+        raise NotImplementedError
+
+    def _add(self, total, count):
+        """Add to the local and the global sums; both amounts may be tensors."""
+        kind = EvalMetric
+        kind.sum_metric.add(self, total)
+        kind.global_sum_metric.add(self, total)
+        kind.num_inst.add(self, count)
+        kind.global_num_inst.add(self, count)
+
+    def reset(self):
+        """Forget everything."""
+        self.num_inst = 0
+        self.sum_metric = 0.0
+        self.global_num_inst = 0
+        self.global_sum_metric = 0.0
+
+    def reset_local(self):
+        """Forget what came since the last such call; the global numbers go on."""
+        self.num_inst = 0
+        self.sum_metric = 0.0
+
+    def _result(self, total, count):
+        return float("nan") if count == 0 else total / count
+
+    def get(self):
+        """(name, value) since the last reset."""
+        return self.name, self._result(self.sum_metric, self.num_inst)
+
+    def get_global(self):
+        """(name, value) since the last full reset."""
+        if not self._has_global_stats:
+            return self.get()
+        return self.name, self._result(self.global_sum_metric, self.global_num_inst)
+
+    def get_name_value(self):
+        """[(name, value), …]"""
+        return _pairs(*self.get())
+
+    def get_global_name_value(self):
+        """[(name, value), …] since the last full reset."""
+        return _pairs(*self.get_global()) if self._has_global_stats else self.get_name_value()
+
+
+def _chosen(arrays, names):
+    return list(arrays.values()) if names is None else [arrays[name] for name in names]
+
+
+def _pairs(names, values):
+    names = names if isinstance(names, list) else [names]
+    values = values if isinstance(values, list) else [values]
+    return list(zip(names, values, strict=False))
+
+
+register = registry.get_register_func(EvalMetric, "metric")
+alias = registry.get_alias_func(EvalMetric, "metric")
+create_registered = registry.get_create_func(EvalMetric, "metric")
+
+
+class PairMetric(EvalMetric):
+    """Metrics that keep local and global numbers; `update` walks over pairs of arrays."""
+
+    def __init__(self, name, output_names=None, label_names=None, **kwargs):
+        super().__init__(name, output_names=output_names, label_names=label_names, has_global_stats=True, **kwargs)
+
+    def update(self, labels, preds):
+        labels, preds = check_label_shapes(labels, preds, True)
+        for label, pred in zip(labels, preds, strict=False):
+            self._update_pair(label, pred)
+
+    def _update_pair(self, label, pred):
+        raise NotImplementedError

@@ -1,0 +1,141 @@
+"""Metrics of numbers: distances, correlation, and losses that networks compute themselves."""
+
+import numpy
+import torch
+
+from .. import ndarray
+from .base import EvalMetric, PairMetric, alias, check_label_shapes, register, values_of
+
+
+class _Difference(PairMetric):
+    """A mean over the batch of some distance between labels and predictions."""
+
+    def _update_pair(self, label, pred):
+        values = _column(values_of(pred))
+        wanted = _column(values_of(label, values))
+        self._add(self._distance(wanted - values), 1)
+
+    def _distance(self, difference):
+        raise NotImplementedError
+
+
+def _column(tensor):
+    return tensor.reshape(-1, 1) if tensor.dim() == 1 else tensor
+
+
+@register
+class MAE(_Difference):
+    """Mean absolute error."""
+
+    def __init__(self, name="mae", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _distance(self, difference):
+        return difference.abs().mean()
+
+
+@register
+class MSE(_Difference):
+    """Mean squared error."""
+
+    def __init__(self, name="mse", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _distance(self, difference):
+        return difference.square().mean()
+
+
+@register
+class RMSE(_Difference):
+    """The root of the mean squared error of each batch."""
+
+    def __init__(self, name="rmse", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _distance(self, difference):
+        return difference.square().mean().sqrt()
+
+
+@register
+@alias("pearsonr")
+class PearsonCorrelation(PairMetric):
+    """Pearson's correlation: its mean over batches ("macro"), or that of all values so far ("micro")."""
+
+    def __init__(self, name="pearsonr", output_names=None, label_names=None, average="macro"):
+        self.average = average
+        super().__init__(name, output_names, label_names)
+
+    def reset_micro(self):
+        """Forget the running means, squares and products."""
+        self._sse_p = self._mean_p = self._sse_l = self._mean_l = 0
+        self._pred_nums = self._label_nums = self._conv = 0
+
+    def reset(self):
+        super().reset()
+        if self.average == "micro":
+            self.reset_micro()
+
+    def update_variance(self, new_values, *aggregate):
+        """Welford's (count, mean, sum of squared deviations), with `new_values` counted in."""
+        count, mean, squares = aggregate
+        count += len(new_values)
+        before = new_values - mean
+        mean += numpy.sum(before / count)
+        squares += numpy.sum(before * (new_values - mean))
+        return count, mean, squares
+
+    def update_cov(self, label, pred):
+        """Count the products of deviations in."""
+        self._conv = self._conv + numpy.sum((label - self._mean_l) * (pred - self._mean_p))
+
+    def _update_pair(self, label, pred):
+        check_label_shapes(label, pred, False, True)
+        if self.average == "macro":
+            values = values_of(pred).flatten().double()
+            wanted = values_of(label, values).flatten().double()
+            self._add(torch.corrcoef(torch.stack([values, wanted]))[0, 1], 1)
+            return
+        wanted = label.asnumpy().ravel().astype(numpy.float64)
+        values = pred.asnumpy().ravel().astype(numpy.float64)
+        self.num_inst += 1
+        self.global_num_inst += 1
+        state = (self._label_nums, self._mean_l, self._sse_l)
+        self._label_nums, self._mean_l, self._sse_l = self.update_variance(wanted, *state)
+        self.update_cov(wanted, values)
+        state = (self._pred_nums, self._mean_p, self._sse_p)
+        self._pred_nums, self._mean_p, self._sse_p = self.update_variance(values, *state)
+
+    def get(self):
+        if self.average == "macro" or self.num_inst == 0:
+            return super().get()
+        n = self._label_nums - 1
+        spread = n * numpy.sqrt(self._sse_p / n) * numpy.sqrt(self._sse_l / n)
+        return self.name, float(self._conv / spread)
+
+
+@register
+class Loss(EvalMetric):
+    """The mean of the outputs themselves, for networks that output a loss."""
+
+    def __init__(self, name="loss", output_names=None, label_names=None):
+        super().__init__(name, output_names=output_names, label_names=label_names, has_global_stats=True)
+
+    def update(self, _, preds):
+        for pred in [preds] if isinstance(preds, ndarray.NDArray) else preds:
+            self._add(values_of(pred).sum(), pred.size)
+
+
+@register
+class Torch(Loss):
+    """`Loss` under a former name."""
+
+    def __init__(self, name="torch", output_names=None, label_names=None):
+        super().__init__(name, output_names=output_names, label_names=label_names)
+
+
+@register
+class Caffe(Loss):
+    """`Loss` under a former name."""
+
+    def __init__(self, name="caffe", output_names=None, label_names=None):
+        super().__init__(name, output_names=output_names, label_names=label_names)
