@@ -7,7 +7,10 @@ import torch.nn.functional as F
 
 from .._core.errors import MXNetError
 from .filling import assign
+from .gradient import with_gradient
 from .registry import op
+
+_ROWS = 512
 
 
 def _axis(axis, dims, operator):
@@ -33,13 +36,40 @@ def layer_norm(data, gamma, beta, *, axis: int = -1, eps: float = 1e-5, output_m
     """(data - mean) / sqrt(var + eps) * gamma + beta, statistics taken along `axis`."""
     axis = _axis(axis, data.dim(), "LayerNorm")
     moved = data if axis == data.dim() - 1 else data.movedim(axis, -1)
-    result, mean, reciprocal = torch.native_layer_norm(moved, gamma.shape, gamma, beta, eps)
+    many = gamma.requires_grad and moved.numel() > _ROWS * gamma.numel()
+    normalize = _in_blocks if many else _at_once
+    result, mean, reciprocal = normalize(moved, gamma, beta, eps)
     if moved is not data:
         result = result.movedim(-1, axis)
     if not output_mean_var:
         return result, mean, reciprocal
     statistics = (mean.detach(), reciprocal.detach().reciprocal())
     return result, *(s.movedim(-1, axis).to(data.dtype) for s in statistics)
+
+
+def _at_once(data, gamma, beta, eps):
+    return torch.native_layer_norm(data, gamma.shape, gamma, beta, eps)
+
+
+def _in_blocks(data, gamma, beta, eps):
+    """Layer normalization of many rows: torch adds up the gradients of gamma and beta row by row, which loses digits,
+
+    so the backward pass goes block by block and adds the blocks.
+    """
+
+    def backward(inputs, outputs, heads):
+        data, gamma, beta = inputs
+        width = gamma.numel()
+        wide = [t.reshape(-1, width).split(_ROWS) for t in (heads[0], data)]
+        narrow = [t.reshape(-1, 1).split(_ROWS) for t in outputs[1:]]
+        parts = [
+            torch.ops.aten.native_layer_norm_backward(h, d, gamma.shape, m, r, gamma, beta, [True, True, True])
+            for h, d, m, r in zip(*wide, *narrow, strict=True)
+        ]
+        by_data, by_gamma, by_beta = zip(*parts, strict=True)
+        return torch.cat(by_data).view(data.shape), torch.stack(by_gamma).sum(0), torch.stack(by_beta).sum(0)
+
+    return with_gradient(lambda data, gamma, beta: _at_once(data, gamma, beta, eps), backward, data, gamma, beta)
 
 
 def _group_parameters(attrs, shapes):

@@ -42,7 +42,22 @@ def _result_type(dtype):
     return None if dtype is None else torch_dtype(dtype)
 
 
-@op("softmax", inputs=_length_input, fill=_length_shape, dtype="any")
+def _data_shape(attrs, shapes):
+    return [shapes[0]]
+
+
+def _length_type(attrs, dtypes):
+    return [dtypes[0], *(d or "int32" for d in dtypes[1:])]
+
+
+@op(
+    "softmax",
+    inputs=_length_input,
+    fill=_length_shape,
+    fill_types=_length_type,
+    shape=_data_shape,
+    dtype="any",
+)
 def softmax(
     data,
     length=None,
@@ -70,7 +85,7 @@ def _masked_softmax(data, length, axis, dtype):
     return result.masked_fill(outside, 0)  # a length of zero leaves only minus infinities, whose softmax is NaN
 
 
-@op("softmin")
+@op("softmin", shape="same")
 def softmin(
     data,
     *,
@@ -83,7 +98,7 @@ def softmin(
     return torch.softmax(-_prepared(data, axis, temperature, "softmin"), axis, _result_type(dtype))
 
 
-@op("log_softmax")
+@op("log_softmax", shape="same")
 def log_softmax(
     data,
     *,
