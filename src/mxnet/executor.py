@@ -14,6 +14,7 @@ from ._graph.memory import footprint
 from ._graph.node import walk
 from ._graph.program import LOSSES, Program, placement
 from ._graph.watch import values
+from ._ops.gradient import ignores_head
 from ._ops.infer import known
 from .context import Context
 from .ndarray.cached_op import unshared
@@ -164,6 +165,7 @@ class Executor:
     def backward(self, out_grads=None, is_train=True):
         """Compute the gradients of the bound arguments from the gradients of the outputs."""
         heads = self._head_gradients(out_grads)
+        self._clear_constant_gradients()
         if not self._wanted:
             return
         if self._tape is None:
@@ -177,6 +179,12 @@ class Executor:
             gradients = [None] * len(leaves)
         for (_, arg), leaf, gradient in zip(self._wanted, leaves, gradients, strict=True):
             self._store(arg, leaf, gradient)
+
+    def _clear_constant_gradients(self):
+        """Whole numbers (lengths, indices) have a gradient of zero, which is written where one is asked for."""
+        for array, grad, req in zip(self.arg_arrays, self.grad_arrays, self.handle.reqs, strict=True):
+            if grad is not None and req == "write" and not _differentiable(array):
+                grad[:] = 0
 
     def _head_gradients(self, out_grads):
         if out_grads is None:
@@ -196,7 +204,9 @@ class Executor:
         for i, (tensor, entry) in enumerate(zip(outputs, self._program.heads, strict=True)):
             if not tensor.requires_grad:
                 continue
-            if i < len(heads):
+            if ignores_head(tensor):
+                seed = torch.ones_like(tensor)
+            elif i < len(heads):
                 seed = _seed(heads[i], tensor, i)
             elif _is_loss(entry.node):
                 seed = torch.ones_like(tensor)
