@@ -133,12 +133,14 @@ class _Builder:
     def constants(self, node: Node) -> dict[str, Any]:
         """The attributes; a creation operator of unknown size gets the size that the graph says."""
         attrs = counted(node)
-        shape = attrs.get("shape")
-        if not node.inputs and self.shapes is not None and isinstance(shape, tuple) and 0 in shape:
-            found = self.shapes.of(Entry(node))
-            if found is not None:
-                return {**attrs, "shape": found}
-        return attrs
+        if node.inputs or self.shapes is None or not _open(attrs):
+            return attrs
+        found = self.shapes.of(Entry(node))
+        if found is None:
+            return attrs
+        if attrs.get("infer_range"):
+            return {**attrs, "stop": attrs["start"] + attrs.get("step", 1.0) * found[0] / attrs.get("repeat", 1)}
+        return {**attrs, "shape": found}
 
     def injected(self, node: Node, ctx: Context) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -200,11 +202,15 @@ def _word(name: str) -> str:
 
 def unsized(nodes: Iterable[Node]) -> bool:
     """Does the graph create arrays whose sizes only the rest of the graph tells?"""
-    for node in nodes:
-        shape = node.parsed.get("shape")
-        if node.op is not None and not node.inputs and isinstance(shape, tuple) and 0 in shape:
-            return True
-    return False
+    return any(node.op is not None and not node.inputs and _open(node.parsed) for node in nodes)
+
+
+def _open(attrs: dict[str, Any]) -> bool:
+    """Do the attributes of a creation operator leave a size, or the end of a range, to the rest of the graph?"""
+    shape = attrs.get("shape")
+    if attrs.get("infer_range") and attrs.get("stop") is None:
+        return True
+    return isinstance(shape, tuple) and any(n < 1 for n in shape)
 
 
 def lower(

@@ -7,34 +7,51 @@ import torch
 from .._core.attrs import Dtype
 from .._core.dtypes import NAMES
 from .._core.errors import MXNetError
+from ..util import is_np_shape
 from .dtypes import TORCH, torch_dtype
-from .registry import op
+from .registry import Attrs, op
 
 
-@op("_zeros")
+def asked(attrs: Attrs, shapes: list[tuple[int, ...] | None]) -> list[tuple[int, ...] | None]:
+    """The shape that the attribute says; sizes that are not positive are left to the rest of the graph."""
+    return [tuple(max(n, 0) for n in attrs["shape"]) if attrs["shape"] else None]
+
+
+def whole(shape: tuple[int, ...] | None) -> tuple[int, ...]:
+    """A shape that an array can have; without NumPy's shape rules no size is zero, and there is at least one axis."""
+    shape = () if shape is None else shape
+    if (not shape or min(shape) < 1) and (not is_np_shape() or any(n < 0 for n in shape)):
+        raise MXNetError(
+            f"an array cannot have the shape {tuple(shape)}: sizes must be positive"
+            " (mx.util.np_shape allows zero sizes and arrays without axes)"
+        )
+    return shape
+
+
+@op("_zeros", shape=asked)
 def zeros(*, shape: tuple = (), ctx: str = "", dtype: Dtype = "float32", _device=None):
     """Zeros."""
-    return torch.zeros(shape, dtype=torch_dtype(dtype), device=_device)
+    return torch.zeros(whole(shape), dtype=torch_dtype(dtype), device=_device)
 
 
-@op("_zeros_without_dtype")
+@op("_zeros_without_dtype", shape=asked)
 def zeros_without_dtype(*, shape: tuple | None = None, ctx: str = "", dtype: int = -1, _device=None):
     """Zeros whose type a graph deduces from where they are used; float32 where it does not."""
-    return torch.zeros(shape or (), dtype=torch.float32 if dtype < 0 else TORCH[NAMES[dtype]], device=_device)
+    return torch.zeros(whole(shape), dtype=torch.float32 if dtype < 0 else TORCH[NAMES[dtype]], device=_device)
 
 
-@op("_ones")
+@op("_ones", shape=asked)
 def ones(*, shape: tuple = (), ctx: str = "", dtype: Dtype = "float32", _device=None):
     """Ones."""
-    return torch.ones(shape, dtype=torch_dtype(dtype), device=_device)
+    return torch.ones(whole(shape), dtype=torch_dtype(dtype), device=_device)
 
 
-@op("_full")
+@op("_full", shape=asked)
 def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32", value: float, _device=None):
     """One number everywhere."""
     kind = torch_dtype(dtype)
     number = value if kind.is_floating_point else bool(value) if kind is torch.bool else int(value)
-    return torch.full(shape or (), number, dtype=kind, device=_device)
+    return torch.full(whole(shape), number, dtype=kind, device=_device)
 
 
 @op("_set_value")
@@ -53,7 +70,17 @@ def eye(*, N: int, M: int = 0, k: int = 0, ctx: str = "", dtype: Dtype = "float3
     return matrix
 
 
-@op("_arange")
+def range_shape(attrs: Attrs, shapes: list[tuple[int, ...] | None]) -> list[tuple[int, ...] | None]:
+    """How many numbers a range has; one without an end gets it from the rest of the graph."""
+    start, stop = attrs["start"], attrs["stop"]
+    if stop is None:
+        if attrs["infer_range"]:
+            return [(0,)]
+        start, stop = 0.0, start
+    return [(max(math.ceil((stop - start) / attrs["step"]), 0) * attrs["repeat"],)]
+
+
+@op("_arange", shape=range_shape)
 def arange(
     *,
     start: float,

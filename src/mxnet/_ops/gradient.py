@@ -45,6 +45,11 @@ def _zeros(inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], head
     return [None if t is None else torch.zeros_like(t) for t in inputs]
 
 
+def ignores_head(result: torch.Tensor) -> bool:
+    """Is the gradient zero, whatever the head is? Then MXNet wants none."""
+    return getattr(result.grad_fn, "rule", None) is _zeros
+
+
 def without_gradient(forward: Callable[..., Any], *inputs: torch.Tensor | None) -> Any:
     """`forward(*inputs)` whose gradient is zero. MXNet delivers those zeros, so the result stays part of the graph."""
     return with_gradient(forward, _zeros, *inputs)

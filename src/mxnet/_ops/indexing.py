@@ -14,6 +14,10 @@ from .registry import Attrs, op
 from .shapes import Shape, Shapes, bracket, merge, real_axis
 
 
+class IndexOutOfBoundsError(MXNetError, IndexError):
+    """What MXNet reports as Python's own IndexError."""
+
+
 def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
     """Whole numbers out of `indices`, brought between 0 and `size` as `mode` says."""
     whole = indices.long()
@@ -117,7 +121,7 @@ def coordinates(indices: torch.Tensor, shape: Shape) -> tuple[torch.Tensor, ...]
     for axis, (row, size) in enumerate(zip(rows, shape, strict=False)):
         if row.device.type != "meta" and row.numel() and (row.min() < -size or row.max() >= size):
             wrong = row[(row < -size) | (row >= size)][0].item()
-            raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+            raise IndexOutOfBoundsError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
     return tuple(torch.where(row < 0, row + size, row) for row, size in zip(rows, shape, strict=False))
 
 

@@ -174,7 +174,8 @@ def infer_type(
     count = len(op.output_names(attrs))
     if any(d is None for d in inputs):
         return inputs, [None] * count
-    if (shapes or not inputs) and all(known(s) for s in shapes):
+    unsized = not inputs and callable(op.shape)  # a creation operator that may not be run before its size is known
+    if (shapes or not inputs) and not unsized and all(known(s) for s in shapes):
         return inputs, [t for _, t in _run(op, attrs, tuple(s or () for s in shapes), inputs)]
     asked = op.full(attrs).get("dtype")
     return inputs, [asked if asked in TORCH else (inputs[0] if inputs else "float32")] * count

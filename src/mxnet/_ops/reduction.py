@@ -230,5 +230,5 @@ def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tupl
     wide = flat.double()
     inside = wide[(wide >= low) & (wide <= high)]
     place = torch.floor((inside - low) * count / (high - low)).long().clamp(max=count - 1)
-    edges = torch.linspace(low, high, count + 1, dtype=torch.float64, device=flat.device)
+    edges = torch.arange(count + 1, dtype=torch.float64, device=flat.device) * ((high - low) / count) + low
     return torch.bincount(place, minlength=count), edges.to(flat.dtype)

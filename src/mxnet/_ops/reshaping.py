@@ -150,6 +150,8 @@ def repeat(data, *, repeats: int, axis: int | None = None):
 @op("tile")
 def tile(data, *, reps: tuple):
     """The whole array several times along each axis."""
+    if any(n < 1 for n in reps):
+        raise MXNetError(f"invalid reps {tuple(reps)}: each must be at least 1")
     return torch.tile(data, reps) if reps else data.clone()
 
 
@@ -158,6 +160,8 @@ def _block(data: torch.Tensor, size: int, name: str) -> None:
         raise MXNetError(f"{name} needs an array of 4 axes, not of shape {bracket(data.shape)}")
     if size <= 0:
         raise MXNetError(f"block_size must be positive, not {size}")
+    if not data.numel():
+        raise MXNetError(f"{name} needs sizes that are not zero, got {bracket(data.shape)}")
 
 
 @op("depth_to_space")

@@ -3,8 +3,8 @@
 import torch
 
 from .._core.errors import MXNetError
-from .registry import op
-from .shapes import Shape, bracket, real_axis
+from .registry import Attrs, op
+from .shapes import Shape, Shapes, bracket, real_axis
 
 Bound = int | None
 
@@ -39,23 +39,50 @@ def cut(data: torch.Tensor, begin, end, step) -> torch.Tensor:
     return torch.flip(piece, turned) if turned else piece
 
 
-@op("slice", "crop")
+def slice_shape(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """What is left of each axis; of one of unknown size nothing is known, whatever the bounds say."""
+    if not shapes[0]:
+        return [None]
+    sizes = [n or 1 for n in shapes[0]]
+    parts, _ = slices(tuple(sizes), attrs["begin"], attrs["end"], attrs["step"])
+    left = [len(range(size)[part]) for size, part in zip(sizes, parts, strict=False)] + sizes[len(parts) :]
+    return [tuple(n if known else 0 for n, known in zip(left, shapes[0], strict=True))]
+
+
+@op("slice", "crop", shape=slice_shape)
 def slice_(data, *, begin: tuple, end: tuple, step: tuple = ()):
     """The elements from `begin` to `end` of each axis; None means as far as it goes."""
     return cut(data, begin, end, step)
 
 
-@op("slice_axis")
-def slice_axis(data, *, axis: int, begin: int, end: int | None):
-    """The elements from `begin` to `end` of one axis."""
-    axis = real_axis(axis, data.dim())
-    size = data.shape[axis]
+def slice_axis_shape(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """The length of the cut, unless the axis is of unknown size."""
+    if not shapes[0]:
+        return [None]
+    axis = real_axis(attrs["axis"], len(shapes[0]))
+    size = shapes[0][axis]
+    if size:
+        first, last = axis_bounds(size, attrs["begin"], attrs["end"])
+        size = last - first
+    return [(*shapes[0][:axis], size, *shapes[0][axis + 1 :])]
+
+
+def axis_bounds(size: int, begin: int, end: int | None) -> tuple[int, int]:
+    """Both counted from the front, within an axis of `size`."""
     first = begin + size if begin < 0 else begin
     last = size if end is None else end + size if end < 0 else end
     if last > size:
         raise MXNetError(f"Invalid end for end={end} as axis_size is {size}")
     if not 0 <= first < last and size:
         raise MXNetError(f"Invalid begin, end, get begin={begin}, end={end}")
+    return first, last
+
+
+@op("slice_axis", shape=slice_axis_shape)
+def slice_axis(data, *, axis: int, begin: int, end: int | None):
+    """The elements from `begin` to `end` of one axis."""
+    axis = real_axis(axis, data.dim())
+    first, last = axis_bounds(data.shape[axis], begin, end)
     return data.narrow(axis, first, last - first)
 
 
