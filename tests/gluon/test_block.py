@@ -104,9 +104,10 @@ def test_operator_hooks_see_every_result(x):
     net, seen = mlp(prefix="n_"), []
     net.initialize()
     net.hybridize()
-    net.register_op_hook(lambda name, operator, array: seen.append(name if isinstance(name, str) else name.decode()))
+    net.register_op_hook(lambda name, operator, array: seen.append((name, operator, array.shape)))
     net(x)
-    assert "n_dense0_fwd_output" in seen and "n_dense1_fwd_output" in seen
+    assert (b"n_dense0_fwd_output", b"FullyConnected", (3, 4)) in seen
+    assert (b"n_dense1_fwd_output", b"FullyConnected", (3, 2)) in seen
 
 
 def test_apply_visits_children_first():
@@ -332,3 +333,21 @@ def test_context_of_the_data_decides(x):
         for ctx in (mx.cpu(1), mx.cpu(0)):
             out = net(x.as_in_context(ctx))
             assert out.context == ctx
+
+
+def test_an_unknown_backend_is_an_error(x):
+    net = mlp()
+    net.initialize()
+    net.hybridize(backend="nowhere")
+    with pytest.raises(mx.MXNetError, match="backend 'nowhere' is not known; torch.compile has .*inductor"):
+        net(x)
+
+
+def test_embedding_with_sparse_gradients_trains():
+    net = nn.Embedding(5, 2, sparse_grad=True)
+    net.initialize(mx.init.One())
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1.0})
+    with autograd.record():
+        net(nd.array([1, 3, 3])).backward()
+    trainer.step(1)
+    np.testing.assert_array_equal(net.weight.data().asnumpy()[:, 0], [1, 0, 1, -1, 1])

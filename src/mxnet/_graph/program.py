@@ -7,6 +7,7 @@ import torch
 
 from .._core.errors import MXNetError
 from ..context import Context
+from .backends import Compiler
 from .infer import Facts, shape_facts, type_facts
 from .lower import Lowered, Place, lower, unsized
 from .mirror import wanted as mirror_wanted
@@ -45,8 +46,8 @@ def placement(heads: Iterable[Entry], ctx: Context, groups: dict[str, Context] |
 class Program:
     """The graph below `heads`, placed, as runnable code; inputs come in the order of `list_inputs()`."""
 
-    def __init__(self, heads: Iterable[Entry], place: Place | Context) -> None:
-        self.heads = list(heads)
+    def __init__(self, heads: Iterable[Entry], place: Place | Context, compiler: Compiler | None = None) -> None:
+        self.heads, self.compiler = list(heads), compiler
         self.place: Place = (lambda node: place) if isinstance(place, Context) else place
         self.nodes = walk(self.heads)
         self.variables = [n for n in self.nodes if n.op is None]
@@ -68,6 +69,8 @@ class Program:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
         mirror = train and mirror_wanted(self.nodes)
         lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror)
+        if self.compiler is not None:
+            lowered.run = self.compiler(lowered.module)
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:

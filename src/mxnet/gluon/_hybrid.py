@@ -141,7 +141,7 @@ class HybridBlock(Block):
         if self._cached_op is None:
             self._build_cache(*args)
         if self._callback:
-            self._cached_op.register_op_hook(self._callback, self._monitor_all)
+            self._cached_op.register_op_hook(_with_bytes(self._callback), self._monitor_all)
         flat, fmt = _flatten(args, "input")
         if fmt != self._in_format and not _fits(fmt, self._in_format):
             raise ValueError(
@@ -313,6 +313,11 @@ MIXED = (
     "Please check the type of the args.\n"
 )
 NEITHER = "In HybridBlock, there must be one NDArray or one Symbol in the input. Please check the type of the args.\n"
+
+
+def _with_bytes(callback):
+    """Operator hooks get names as bytes, as MXNet's library hands them over."""
+    return lambda name, operator, array: callback(name.encode(), operator.encode(), array)
 
 
 def _survey(x, args):

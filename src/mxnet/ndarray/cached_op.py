@@ -4,6 +4,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.modes import MODES
+from .._graph.backends import compiler
 from .._graph.program import Program
 from .._ops.dtypes import NAME
 from ..context import current_context
@@ -42,6 +43,7 @@ class CachedOp:
         self._programs = {}
         self._types = set()
         self._monitor = None
+        self._compiler = compiler(self.flags.get("backend"), self.flags.get("backend_opts"))
 
     def __call__(self, *args, out=None, default_ctx=None):
         count = len(args)
@@ -50,7 +52,7 @@ class CachedOp:
         ctx = args[0]._ctx if count else default_ctx or current_context()
         program = self._programs.get(ctx)
         if program is None:
-            program = self._programs[ctx] = Program(self.symbol._entries, ctx)
+            program = self._programs[ctx] = Program(self.symbol._entries, ctx, self._compiler)
         recording = MODES.recording
         tensors = [graph_tensor(a) for a in args] if recording else [a._t for a in args]
         types = tuple([t.dtype for t in tensors])
