@@ -8,6 +8,7 @@ from .._core.errors import MXNetError
 from .._ops.registry import find
 from .attributes import HIDDEN
 from .node import Entry, Node, initialise, variable, walk
+from .outputs import declared
 
 VERSION = 10901
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -61,7 +62,7 @@ def _graph(heads: Iterable[Entry], indent: int, attrs: str | None = None) -> str
     number = {id(node): i for i, node in enumerate(nodes)}
     rows = [0]
     for node in nodes:
-        rows.append(rows[-1] + node.outputs())
+        rows.append(rows[-1] + declared(node))
     fields = [
         ("nodes", _list([_node(n, number, indent + 4) for n in nodes], indent + 2, True)),
         ("arg_nodes", _flat([str(i) for i, n in enumerate(nodes) if n.op is None], indent + 2)),

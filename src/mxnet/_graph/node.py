@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from .._core.errors import MXNetError
 from .._ops.registry import Attrs, Op
+from .outputs import NAMES
 
 # What an operator asks of the variables that feed it, by input position; put there unless the user said otherwise.
 _CENTER = {3: '["zero", {}]', 4: '["one", {}]'}
@@ -41,7 +42,10 @@ class Node:
         return self.op.input_names(self.parsed, len(self.inputs))
 
     def output_names(self) -> tuple[str, ...]:
-        return self.op.output_names(self.parsed) if self.op is not None else ("",)
+        if self.op is None:
+            return ("",)
+        names = self.op.output_names(self.parsed)
+        return (NAMES[self.op.name],) if len(names) == 1 and self.op.name in NAMES else names
 
     def outputs(self) -> int:
         """How many outputs there are, hidden ones included."""

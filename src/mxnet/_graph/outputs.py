@@ -1,0 +1,42 @@
+"""What MXNet calls an operator's outputs, and how many it counts: some of its kernels keep work space as outputs."""
+
+from typing import Any
+
+# Outputs that MXNet counts and hides and that nothing here computes; JSON numbers all outputs of a graph.
+_COUNTS = {
+    "BilinearSampler": 2,
+    "Correlation": 3,
+    "Dropout": 2,
+    "GridGenerator": 2,
+    "InstanceNorm": 3,
+    "L2Normalization": 2,
+    "LRN": 2,
+    "ROIPooling": 2,
+    "SpatialTransformer": 3,
+    "_contrib_BatchNormWithReLU": 4,
+    "_linalg_det": 3,
+    "_linalg_slogdet": 4,
+    "sort": 2,
+}
+# One output only, but not called just "output".
+NAMES = {
+    "SliceChannel": "output0",
+    "_linalg_det": "output0",
+    "make_loss": "loss",
+    "sort": "output0",
+}
+
+
+def _pooling(attrs: dict[str, Any]) -> int:
+    """Maximum pooling keeps where it found the maxima."""
+    planar = (attrs["layout"] or "NC")[:2] == "NC"
+    return 2 if attrs["pool_type"] == "max" and 1 <= len(attrs["kernel"] or ()) <= 3 and planar else 1
+
+
+def declared(node: Any) -> int:
+    """How many outputs MXNet counts for a node."""
+    if node.op is None:
+        return 1
+    if node.op.name == "Pooling":
+        return _pooling(node.op.full(node.parsed))
+    return max(_COUNTS.get(node.op.name, 1), node.outputs())
