@@ -14,6 +14,7 @@ from ._graph.memory import footprint
 from ._graph.node import walk
 from ._graph.program import LOSSES, Program, placement
 from ._graph.watch import values
+from ._ops.dtypes import torch_dtype
 from ._ops.gradient import ignores_head
 from ._ops.infer import known
 from .context import Context
@@ -258,8 +259,12 @@ class Executor:
         if blank is None:
             facts = self._program.shapes([a.shape for a in self._arrays])
             places = [self._program.place(e.node) for e in self._program.heads]
-            shapes = [facts.of(e) for e in self._program.heads]
-            blank = [wrap(torch.zeros(s if known(s) else (0,)), p) for s, p in zip(shapes, places, strict=True)]
+            given = {n.name: dtype_name(a.dtype) for n, a in zip(self._program.variables, self._arrays, strict=True)}
+            types = type_facts(self._program.heads, given, shapes=facts)
+            blank = [
+                wrap(torch.zeros(facts.of(e) if known(facts.of(e)) else (0,), dtype=torch_dtype(types.of(e))), p)
+                for e, p in zip(self._program.heads, places, strict=True)
+            ]
             self._dicts["blank"] = blank
         return blank
 
