@@ -6,9 +6,6 @@ import numpy as np
 from .._core.errors import MXNetError
 from ._augment import interpolation, shift_hls
 from ._images import ImageRecords
-from ._random import Engine
-
-_MAGIC = 233  # the constant of MXNet's detection iterator
 
 
 class Objects:
@@ -186,6 +183,7 @@ class DetectionRecords(ImageRecords):
     """The native iterator: a label row is channels, height, width and count, then the raw label, then padding."""
 
     augmenter_class = DetectionAugmenter
+    magic = 233  # the constant of MXNet's detection iterator
     normalizer_varies = False  # its parameters of those names belong to the augmenter
 
     def __init__(self, parameters):
@@ -218,9 +216,6 @@ class DetectionRecords(ImageRecords):
         index = np.zeros(self.p.batch_size, np.uint64)
         index[:len(positions)] = positions
         return index
-
-    def _engine(self, position, serial):
-        return Engine(_MAGIC * (serial + 1))
 
     def _fill(self, position, serial, arrays, row):
         _, content = self._unpacked(position)

@@ -41,6 +41,7 @@ class Normalizer:
     def __init__(self, parameters, dtype, mean_image=None, varies=True):
         self.p = p = parameters
         self._mirror, self._rand_mirror = (p.mirror, p.rand_mirror) if varies else (False, False)
+        self._draws = varies
         self._contrast = p.max_random_contrast if varies else 0.0
         self._illumination = p.max_random_illumination if varies else 0.0
         self.dtype = dtype
@@ -76,7 +77,7 @@ class Normalizer:
         return self.mean_image[:, :, ::-1] if flipped else self.mean_image
 
     def _float(self, sources, engine, planes, flipped):
-        contrast, illumination = self._change(engine)
+        contrast, illumination = self._change(engine) if self._draws else (np.float32(self.p.scale), np.float32(0))
         if self.mean_image is not None:
             for k, (plane, source, mean) in enumerate(zip(planes, sources, self._means(flipped), strict=True)):
                 plane[...] = (source - mean) * (contrast / self.deviation[k]) + illumination / self.deviation[k]
@@ -86,9 +87,7 @@ class Normalizer:
             cv2.LUT(source, table[k], dst=plane)
 
     def _change(self, engine):
-        scale = self.p.scale
-        if not (self._contrast or self._illumination):
-            return np.float32(scale), np.float32(0)
+        scale = self.p.scale  # both numbers are drawn even where they change nothing: the stream goes on behind them
         contrast = (engine.unit() * self._contrast * 2 - self._contrast + 1) * scale
         illumination = (engine.unit() * self._illumination * 2 - self._illumination) * scale
         return np.float32(contrast), np.float32(illumination)
@@ -105,9 +104,11 @@ class ImageRecords:
 
     augmenter_class = DefaultAugmenter
     normalizer_varies = True
+    magic = MAGIC
 
     def __init__(self, parameters):
         self.p = p = parameters
+        self._single = Engine(self.magic) if p.preprocess_threads <= 1 else None
         self._check()
         self._dtype = _FORMATS[p.dtype]
         self._file = RecordFile(p.path_imgrec, p.path_imgidx, p.part_index, p.num_parts)
@@ -175,8 +176,10 @@ class ImageRecords:
         return self._augmenter(image, engine)
 
     def _engine(self, position, serial):
-        seed_aug = self.p.seed_aug
-        return Engine(MAGIC * (serial + 1)) if seed_aug is None else Engine(MAGIC + position + seed_aug)
+        """One stream for a single thread, as in MXNet; with more threads, one for each image."""
+        if self.p.seed_aug is not None:
+            return Engine(MAGIC + position + self.p.seed_aug)
+        return Engine(self.magic * (serial + 1)) if self._single is None else self._single
 
     def _fill(self, position, serial, arrays, row):
         header, content = self._unpacked(position)

@@ -107,9 +107,11 @@ class ProcessPool:
     def _build(self, keep):
         fetcher, batch_sampler, num_workers, prefetch, timeout = self._arguments
         journal = _Journal(batch_sampler)
-        loader = torch.utils.data.DataLoader(
-            _Positions(fetcher), batch_sampler=journal, num_workers=num_workers, collate_fn=_unchanged,
-            prefetch_factor=max(1, -(-prefetch // num_workers)), timeout=timeout, persistent_workers=keep)
+        with warnings.catch_warnings():  # more workers than cores is the user's choice
+            warnings.filterwarnings("ignore", message="This DataLoader will create")
+            loader = torch.utils.data.DataLoader(
+                _Positions(fetcher), batch_sampler=journal, num_workers=num_workers, collate_fn=_unchanged,
+                prefetch_factor=max(1, -(-prefetch // num_workers)), timeout=timeout, persistent_workers=keep)
         return loader, journal
 
     def __iter__(self):
