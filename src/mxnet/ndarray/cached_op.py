@@ -113,7 +113,7 @@ class CachedOp:
         from .._graph.watch import values
 
         callback, everything = self._monitor
-        for name, operator, tensor in values(program, tensors, MODES.training, everything):
+        for name, operator, tensor in values(program, tensors, MODES.training, everything, True):
             a = _new(NDArray)
             a._t, a._ctx, a._ag = tensor, program.place(program.heads[0].node), None
             callback(name, operator, a)
