@@ -7,7 +7,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "gluon"))
 
-import cases  # noqa: E402
+import gluon_cases as cases  # noqa: E402
 
 target = ROOT / "tests" / "data" / "gluon.json"
 target.parent.mkdir(exist_ok=True)

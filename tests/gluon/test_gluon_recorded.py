@@ -4,7 +4,7 @@ import json
 import pathlib
 import warnings
 
-import cases
+import gluon_cases as cases
 import numpy as np
 import pytest
 
