@@ -260,7 +260,7 @@ class Executor:
             facts = self._program.shapes([a.shape for a in self._arrays])
             places = [self._program.place(e.node) for e in self._program.heads]
             given = {n.name: dtype_name(a.dtype) for n, a in zip(self._program.variables, self._arrays, strict=True)}
-            types = type_facts(self._program.heads, given, shapes=facts)
+            types = type_facts(self._program.heads, given)
             blank = [
                 wrap(torch.zeros(facts.of(e) if known(facts.of(e)) else (0,), dtype=torch_dtype(types.of(e))), p)
                 for e, p in zip(self._program.heads, places, strict=True)

@@ -9,6 +9,7 @@ from .._ops import infer as single
 from .._ops.registry import Attrs
 from .node import Entry, Node, auxiliary, walk
 from .reverse import reverse
+from .types import output_types
 
 Shape = tuple[int, ...]
 Slot = tuple[int, int]
@@ -166,8 +167,8 @@ def counted(node: Node) -> Attrs:
 # dtypes
 
 
-def type_facts(heads: Iterable[Entry], given: dict[str, str], strict: bool = True, shapes: Facts | None = None) -> Facts:
-    """All dtypes, as names, that follow from the given ones; known shapes make some answers surer."""
+def type_facts(heads: Iterable[Entry], given: dict[str, str], strict: bool = True) -> Facts:
+    """All dtypes, as names, that follow from the given ones and from what variables say of themselves."""
     facts = Facts(heads)
     if strict:
         check_names(facts.nodes, given, "InferType")
@@ -176,7 +177,7 @@ def type_facts(heads: Iterable[Entry], given: dict[str, str], strict: bool = Tru
             dtype = given.get(node.name) or _own_dtype(node)
             if dtype:
                 facts.values[(id(node), 0)] = dtype
-    facts.settle(lambda node: _type_step(facts, node, shapes))
+    facts.settle(lambda node: _type_step(facts, node))
     return facts
 
 
@@ -185,10 +186,10 @@ def _own_dtype(node: Node) -> str | None:
     return NAMES.get(int(text)) if text is not None and text.lstrip("-").isdigit() else None
 
 
-def _type_step(facts: Facts, node: Node, shapes: Facts | None) -> bool:
+def _type_step(facts: Facts, node: Node) -> bool:
     ins, outs = facts.inputs(node), facts.outputs(node)
     try:
-        ins, outs = one_type(node, ins, outs, shapes.inputs(node) if shapes is not None else [])
+        ins, outs = one_type(node, ins, outs)
     except MXNetError as error:
         raise _named(node, error) from error
     for i, (entry, dtype) in enumerate(zip(node.inputs, ins, strict=True)):
@@ -208,9 +209,7 @@ def _unify_types(node: Node, index: int) -> Callable[[str, str], str]:
     return unify
 
 
-def one_type(
-    node: Node, ins: list[str | None], outs: list[str | None], shapes: list[Shape | None]
-) -> tuple[list[Any], list[Any]]:
+def one_type(node: Node, ins: list[str | None], outs: list[str | None]) -> tuple[list[Any], list[Any]]:
     """One operator's input and output dtypes; where all are one, outputs tell inputs."""
     op = node.op
     assert op is not None
@@ -219,14 +218,11 @@ def one_type(
 
         return subgraph_types(node, ins, outs)
     attrs = counted(node)
+    full = op.full(attrs)
     backwards = op.dtype == "same" and op.fill_types is None and "dtype" not in op.attrs
     if backwards and ins and not any(ins) and outs and outs[0] is not None:
         ins = [outs[0]] * len(ins)
-    if not ins and outs and outs[0] is None:
-        return ins, single.infer_type(op, attrs, ins)[1]
-    known = shapes if shapes and all(single.known(s) for s in shapes) else ()
-    ins, new = single.infer_type(op, attrs, ins, known)
-    explicit = op.full(attrs).get("dtype")
-    if explicit and not any(new) and len(new) == 1:
-        new = [explicit]
+    if ins:
+        ins = single.infer_type(op, attrs, ins)[0]
+    new = output_types(op.name, full, ins, len(outs))
     return ins, [a or b for a, b in zip(new, outs, strict=True)]

@@ -75,8 +75,15 @@ def mean_and_variance_too(attrs):
     return 3 if attrs["output_mean_var"] else 1
 
 
+def _shapes(attrs, shapes):
+    """The data's shape, and one element a channel for the statistics."""
+    channels = shapes[1] if len(shapes) > 1 else None
+    return [shapes[0], channels, channels]
+
+
 BATCH_NORM = {
     "outputs": ("output", "mean", "var"),
+    "shape": _shapes,
     "visible": mean_and_variance_too,
     "aux": ("moving_mean", "moving_var"),
     "fill": channel_parameters,

@@ -56,7 +56,30 @@ def _check(operator, data, weight, kernel, filters, found, pairs):
             )
 
 
-@op("Convolution", inputs=bias_unless_no_bias, fill=_parameters)
+def _convolved(attrs, shapes):
+    """The output's shape by the formula: a dry run on torch's meta device would load its compiler first."""
+    data, kernel = shapes[0], attrs["kernel"]
+    if not data:
+        return [None]
+    if len(data) != len(kernel) + 2:
+        raise MXNetError(
+            f"Input data should be {len(kernel) + 2}D for a kernel of {len(kernel)} axes, got shape {data}, in operator "
+            "Convolution"
+        )
+    last = channels_last(attrs["layout"], len(kernel), "Convolution")
+    ones = (1,) * len(kernel)
+    stride, dilate, pad = attrs["stride"] or ones, attrs["dilate"] or ones, attrs["pad"] or (0,) * len(kernel)
+    batch, _, *space = shape_first(data, last)
+    sizes = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1 if n else 0
+        for n, k, s, d, p in zip(space, kernel, stride, dilate, pad, strict=False)
+    ]
+    if any(n and size < 1 for n, size in zip(space, sizes, strict=True)):
+        raise MXNetError(f"kernel size {kernel} exceeds input {tuple(space)} padded by {pad}, in operator Convolution")
+    return [shape_last((batch, attrs["num_filter"], *sizes), last)]
+
+
+@op("Convolution", inputs=bias_unless_no_bias, fill=_parameters, shape=_convolved)
 def convolution(
     data,
     weight,
@@ -84,7 +107,7 @@ def convolution(
     return to_last(result) if last else result
 
 
-@op("Convolution_v1", inputs=bias_unless_no_bias, fill=_parameters)
+@op("Convolution_v1", inputs=bias_unless_no_bias, fill=_parameters, shape=_convolved)
 def convolution_v1(
     data,
     weight,

@@ -118,9 +118,8 @@ def _run(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], dtypes: Sequence[str |
 def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, ...]) -> list[tuple[Shape, str]]:
     result = None
     error: Exception | None = None
-    for device in ("meta", "cpu"):  # a few functions look at values; a small real run answers for those
-        if device == "cpu" and sum(torch.Size(s).numel() for s in shapes) > 1 << 22:
-            break
+    size = sum(torch.Size(s).numel() for s in shapes)
+    for device in _devices(size):
         try:
             with torch.no_grad():
                 tensors = [torch.zeros(s, dtype=TORCH[t], device=device) for s, t in zip(shapes, types, strict=True)]
@@ -136,6 +135,16 @@ def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, 
         raise MXNetError(f"Error in operator {op.name}: inputs of shapes {listed}: {str(error).strip()}") from error
     results = result if isinstance(result, (tuple, list)) else (result,)
     return [(tuple(r.shape), NAME[r.dtype]) for r in results]
+
+
+def _devices(size: int) -> tuple[str, ...]:
+    """Where to run: small inputs for real, as many meta functions load torch's compiler, which takes seconds.
+
+    Large inputs run on `meta`; a few functions look at values and refuse that, so a real run is the second choice.
+    """
+    if 0 < size <= 1 << 20:
+        return "cpu", "meta"
+    return ("meta", "cpu") if size <= 1 << 22 else ("meta",)
 
 
 def _injected(op: Op, device: str) -> Attrs:

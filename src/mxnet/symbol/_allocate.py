@@ -26,7 +26,7 @@ class Allocation:
         self.place = placement(symbol._entries, ctx, group2ctx)
         self.shapes = {id(n): facts.values.get((id(n), 0)) for n in self.variables}
         self._complete()
-        self.types = self._types(types or {}, facts)
+        self.types = self._types(types or {})
 
     def _complete(self):
         unknown = [n for n in self.variables if not known(self.shapes[id(n)])]
@@ -37,14 +37,14 @@ class Allocation:
                 f"Please consider providing them as inputs:\n{listed}"
             )
 
-    def _types(self, given, shapes):
+    def _types(self, given):
         names = {n.name for n in self.variables}
         types = {name: dtype_name(t) for name, t in given.items() if name in names}
-        facts = type_facts(self.symbol._entries, types, shapes=shapes)
+        facts = type_facts(self.symbol._entries, types)
         for node in self.variables:
             if facts.values.get((id(node), 0)) is None:
                 types[node.name] = "float32"
-                facts = type_facts(self.symbol._entries, types, shapes=shapes)
+                facts = type_facts(self.symbol._entries, types)
         return {id(n): facts.values[(id(n), 0)] for n in self.variables}
 
     def arrays(self, reqs, shared_names, shared_exec, buffer):

@@ -1,0 +1,83 @@
+"""Dtypes of one operator's outputs from those of its inputs, by rule: nothing is run."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .._ops.registry import Attrs
+
+Types = list[str | None]
+Rule = Callable[[Attrs, Types, int], Types]
+
+
+def _fixed(*dtypes: str) -> Rule:
+    return lambda attrs, ins, count: list(dtypes)[:count]
+
+
+def _like(position: int) -> Rule:
+    return lambda attrs, ins, count: [ins[position]] * count
+
+
+def _topk(attrs: Attrs, ins: Types, count: int) -> Types:
+    """Values have the data's dtype, indices the one asked for."""
+    indices = attrs["dtype"]
+    kinds = {"value": [ins[0]], "mask": [ins[0]], "indices": [indices], "both": [ins[0], indices]}
+    return kinds[attrs["ret_typ"]]
+
+
+def _custom(attrs: Attrs, ins: Types, count: int) -> Types:
+    from .._ops.custom import types
+
+    return list(types(attrs, ins)[1])
+
+
+def _widest(attrs: Attrs, ins: Types, count: int) -> Types:
+    order = ["float16", "bfloat16", "float32", "float64"]
+    known = [d for d in ins if d in order]
+    pick = min if attrs.get("cast_narrow") else max
+    return [pick(known, key=order.index) if known else None] * count
+
+
+def _normalized(attrs: Attrs, ins: Types, count: int) -> Types:
+    """The data's dtype for the data, the parameters' for mean and variance."""
+    return [ins[0], *[ins[1]] * (count - 1)]
+
+
+def _quantized(attrs: Attrs, ins: Types, count: int) -> Types:
+    return [attrs.get("out_type", "uint8"), "float32", "float32"][:count]
+
+
+RULES: dict[str, Rule] = {
+    "BatchNorm": _normalized,
+    "BatchNorm_v1": _normalized,
+    "Custom": _custom,
+    "Embedding": lambda attrs, ins, count: [ins[1] or attrs["dtype"]],
+    "_contrib_BatchNormWithReLU": _normalized,
+    "_contrib_SyncBatchNorm": _normalized,
+    "_contrib_allclose": _fixed("float32"),
+    "_contrib_getnnz": _fixed("int64"),
+    "_contrib_index_array": _fixed("int64"),
+    "_contrib_dequantize": _fixed("float32"),
+    "_contrib_quantize": _quantized,
+    "_contrib_quantize_asym": _quantized,
+    "_contrib_quantize_v2": _quantized,
+    "_contrib_requantize": _quantized,
+    "_histogram": lambda attrs, ins, count: ["int64", ins[0]],
+    "_image_to_tensor": _fixed("float32"),
+    "all_finite": _fixed("float32"),
+    "amp_multicast": _widest,
+    "shape_array": _fixed("int64"),
+    "size_array": _fixed("int64"),
+    "topk": _topk,
+    "where": _like(1),
+}
+
+
+def output_types(name: str, attrs: Attrs, ins: Types, count: int) -> Types:
+    """The outputs' dtypes: by the operator's rule, else as its `dtype` attribute asks, else those of its first input."""
+    rule = RULES.get(name)
+    if rule is not None:
+        return rule(attrs, ins, count)
+    asked = attrs.get("dtype")
+    if isinstance(asked, str) and asked != "None":
+        return [asked] * count
+    return [ins[0] if ins else "float32"] * count
