@@ -1,8 +1,8 @@
 """Data iterators: batches from arrays, tables, records and images."""
 
-from . import io, utils  # noqa: F401
-from .io import *  # noqa: F403
-from .io import (  # noqa: F401
+from . import io, utils
+from .io import *
+from .io import (
     CSVIter,
     ImageDetRecordIter,
     ImageRecordInt8Iter,

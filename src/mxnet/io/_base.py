@@ -91,7 +91,7 @@ class DataIter:
 
     def getindex(self):
         """The indices of the samples of the current batch, if known."""
-        return None
+        return
 
     def getpad(self):
         """How many samples at the end of the current batch are padding."""

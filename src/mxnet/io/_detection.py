@@ -217,9 +217,9 @@ class DetectionRecords(ImageRecords):
         index[:len(positions)] = positions
         return index
 
-    def _fill(self, position, serial, arrays, row):
+    def _fill(self, position, number, serial, arrays, row):
         _, content = self._unpacked(position)
-        engine = self._engine(position, serial)
+        engine = self._engine(number, serial)
         objects = Objects(self._raw_label(position))
         image = self._augmenter(self._decoded(content), objects, engine)
         data, labels = arrays

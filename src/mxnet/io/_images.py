@@ -175,15 +175,15 @@ class ImageRecords:
     def _augmented(self, image, engine):
         return self._augmenter(image, engine)
 
-    def _engine(self, position, serial):
+    def _engine(self, number, serial):
         """One stream for a single thread, as in MXNet; with more threads, one for each image."""
         if self.p.seed_aug is not None:
-            return Engine(MAGIC + position + self.p.seed_aug)
+            return Engine(MAGIC + number + self.p.seed_aug)
         return Engine(self.magic * (serial + 1)) if self._single is None else self._single
 
-    def _fill(self, position, serial, arrays, row):
+    def _fill(self, position, number, serial, arrays, row):
         header, content = self._unpacked(position)
-        engine = self._engine(position, serial)
+        engine = self._engine(number, serial)
         image = self._augmented(self._decoded(content), engine)
         data, labels = arrays
         out = data[row]

@@ -18,9 +18,10 @@ class Order:
 
 
 class Batches:
-    """Cuts epochs into batches of positions: `next` gives (positions, pad), or None where an epoch ends.
+    """Cuts epochs into batches: `next` gives (positions, numbers, pad), or None where an epoch ends.
 
-    With `round_batch` the last batch is completed from the next epoch, which then goes on from there.
+    With `round_batch` the last batch is completed from the next epoch, which then goes on from there. Numbers are
+    positions, moved by the row of the batch at which their epoch begins, as MXNet counts samples.
     """
 
     def __init__(self, order, batch_size, round_batch):
@@ -40,7 +41,7 @@ class Batches:
             self._over = False
             return None
         if self._rest is None:
-            self._rest = self._order.epoch()
+            self._rest = self._epoch(0)
         taken, self._rest = self._rest[:self._size], self._rest[self._size:]
         if not taken:
             self._rest = None
@@ -50,11 +51,15 @@ class Batches:
             self._over, self._rest = True, None
             if self._round:
                 self._fill(taken)
-        return taken, pad
+        positions, numbers = zip(*taken, strict=True)
+        return list(positions), list(numbers), pad
+
+    def _epoch(self, start):
+        return [(position, start + position) for position in self._order.epoch()]
 
     def _fill(self, taken):
         while len(taken) < self._size:
-            self._rest = self._order.epoch()
+            self._rest = self._epoch(len(taken))
             missing = self._size - len(taken)
             taken.extend(self._rest[:missing])
             self._rest = self._rest[missing:] or None

@@ -37,7 +37,7 @@ class Arrays:
         taken = self._batches.next()
         if taken is None:
             return None
-        positions, pad = taken
+        positions, _, pad = taken
         positions += self._previous[len(positions):]  # an incomplete batch shows the rows that were there before
         self._previous = positions
         rows = np.array(positions)
