@@ -14,6 +14,15 @@ from ._summary import Summary
 from .utils import HookHandle, _brief_print_list, _indent
 
 
+# Attributes of blocks themselves; they hold no children that the user forgot to register.
+BOOKKEEPING = frozenset(
+    (
+        "_children _reg_params _forward_hooks _forward_pre_hooks _cached_graph _cached_op_args _flags _backend_opts "
+        "_in_format _out_format _kwargs"
+    ).split()
+)
+
+
 class Block:
     """Base class of layers and networks. A block assigned to an attribute is its child; `forward` says what it does."""
 
@@ -34,7 +43,7 @@ class Block:
 
     def __setattr__(self, name, value):
         existing = getattr(self, name, None)
-        if isinstance(existing, Parameter | Block) and not isinstance(value, type(existing)):
+        if isinstance(existing, (Parameter, Block)) and not isinstance(value, type(existing)):
             raise TypeError(f"Changing attribute type for {name} from {type(existing)} to {type(value)}is not allowed.")
         if isinstance(value, Block):
             self.register_child(value, name)
@@ -85,10 +94,10 @@ class Block:
         return collected
 
     def _check_container_with_block(self):
-        children = {id(child) for child in self._children.values()}
         for key, value in self.__dict__.items():
-            container = isinstance(value, list | tuple | dict) and not key.startswith("__") and key != "_children"
-            if container and _holds_stranger(value, children):
+            if not isinstance(value, (list, tuple, dict)) or not value or key in BOOKKEEPING or key.startswith("__"):
+                continue
+            if _holds_stranger(value, {id(child) for child in self._children.values()}):
                 warnings.warn(
                     f'"{type(self).__name__}.{key}" is an unregistered container with Blocks. '
                     "Note that Blocks inside the list, tuple or dict will not be "
@@ -247,7 +256,7 @@ def _holds_stranger(data, children):
         return id(data) not in children
     if isinstance(data, dict):
         data = data.values()
-    elif not isinstance(data, list | tuple):
+    elif not isinstance(data, (list, tuple)):
         return False
     return any(_holds_stranger(item, children) for item in data)
 

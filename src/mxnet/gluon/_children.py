@@ -26,7 +26,7 @@ class Children(OrderedDict):
     def __getitem__(self, key):
         if isinstance(key, str):
             return super().__getitem__(key)
-        if isinstance(key, int | slice):
+        if isinstance(key, (int, slice)):
             return list(self.values())[key]
         if key in self:
             return key

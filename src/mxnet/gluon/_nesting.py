@@ -16,7 +16,7 @@ def _flatten(args, inout_str):
         return [args], outputs if outputs > 1 else 0
     if args is None:
         return [None], -1
-    if not isinstance(args, list | tuple):
+    if not isinstance(args, (list, tuple)):
         raise ValueError(
             f"When hybridized, the input of HybridBlock {inout_str} must be (nested) list of Symbol"
             f" or NDArray, but got {args} of type {type(args)}"
@@ -37,7 +37,7 @@ def _regroup(args, fmt):
 def _take(args, fmt):
     """What `fmt` asks for out of the flat `args`, and what is left of them."""
     if not isinstance(fmt, int):
-        if not isinstance(args, list | tuple):
+        if not isinstance(args, (list, tuple)):
             raise ValueError(
                 "When hybridized, the output of HybridBlock must be (nested) list of Symbol or NDArray, "
                 f"but got {args} of type {type(args)}"
@@ -73,7 +73,7 @@ def _gather_type_ctx_info(args):
     if isinstance(args, Symbol):
         return True, False, set(), None
     has_symbol, has_ndarray, contexts, first = False, False, set(), None
-    for arg in args if isinstance(args, list | tuple) else ():
+    for arg in args if isinstance(args, (list, tuple)) else ():
         inner_symbol, inner_ndarray, inner_contexts, inner_first = _gather_type_ctx_info(arg)
         has_symbol |= inner_symbol
         has_ndarray |= inner_ndarray

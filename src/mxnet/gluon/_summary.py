@@ -27,7 +27,7 @@ class Summary:
         from .nn import HybridSequential, Sequential
 
         assert not getattr(block, "_active", False), f'"{block.name}" must not be hybridized to print summary.'
-        if not isinstance(block, Sequential | HybridSequential):
+        if not isinstance(block, (Sequential, HybridSequential)):
             self.hooks.append(block.register_forward_hook(self._record))
 
     def _record(self, block, _, outputs):
@@ -62,6 +62,6 @@ def _shapes(args):
 
 
 def _nested(args):
-    if isinstance(args, list | tuple):
+    if isinstance(args, (list, tuple)):
         return [_nested(arg) for arg in args]
     return args.shape if isinstance(args, NDArray) else args

@@ -40,7 +40,7 @@ class SymbolBlock(HybridBlock):
         self._params = ParameterDict("", params)
         if isinstance(inputs, Symbol) and len(inputs.list_outputs()) == 1:
             inputs = [inputs]
-        if isinstance(outputs, list | tuple) and len(outputs) == 1:
+        if isinstance(outputs, (list, tuple)) and len(outputs) == 1:
             outputs = outputs[0]
         variables, self._in_format = _flatten(inputs, "input")
         flat, self._out_format = _flatten(outputs, "output")

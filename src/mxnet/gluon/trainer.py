@@ -248,36 +248,36 @@ class Trainer:
         scaler = getattr(self, "_amp_loss_scaler", None)
         if scaler is not None and scaler.has_overflow(self._params):
             return
-        trained = [(i, param) for i, param in enumerate(self._params) if param.grad_req != "null"]
-        if not ignore_stale_grad:
-            self._check_fresh([param for _, param in trained])
-        if self._kvstore and self._update_on_kvstore:
-            return
-        for place, updater in enumerate(self._updaters):
-            indices, grads, arrays = [], [], []
-            for i, param in trained:
-                array = param.list_data()[place]
+        work = [([], [], []) for _ in self._updaters]
+        for i, param in enumerate(self._params):
+            if param.grad_req == "null":
+                continue
+            arrays = param._check_and_get(param._data, list)
+            for (indices, grads, weights), array, grad in zip(work, arrays, param._grad, strict=True):
                 if array._fresh_grad:
                     indices.append(i)
-                    grads.append(param.list_grad()[place])
-                    arrays.append(array)
-                    array._fresh_grad = False
+                    grads.append(grad)
+                    weights.append(array)
+                elif not ignore_stale_grad:
+                    raise self._stale(param, array)
+        if self._kvstore and self._update_on_kvstore:
+            return
+        for updater, (indices, grads, weights) in zip(self._updaters, work, strict=True):
+            for array in weights:
+                array._fresh_grad = False
             if indices:  # all at once: the optimizer may use one kernel for many parameters
-                updater(indices, grads, arrays)
+                updater(indices, grads, weights)
 
-    def _check_fresh(self, params):
-        for param in params:
-            for array in param._check_and_get(param._data, list):
-                if not array._fresh_grad:
-                    raise UserWarning(
-                        f"Gradient of Parameter `{param.name}` on context {array.context} has not been updated "
-                        "by backward since last `step`. This could mean a bug in your "
-                        "model that made it only use a subset of the Parameters (Blocks) "
-                        "for this iteration. If you are intentionally only using a subset, "
-                        "call step with ignore_stale_grad=True to suppress this "
-                        "warning and skip updating of Parameters with stale gradient. "
-                        f"Probable cause: {_probable_cause(param, params)}"
-                    )
+    def _stale(self, param, array):
+        cause = _probable_cause(param, [p for p in self._params if p.grad_req != "null"])
+        return UserWarning(
+            f"Gradient of Parameter `{param.name}` on context {array.context} has not been updated "
+            "by backward since last `step`. This could mean a bug in your "
+            "model that made it only use a subset of the Parameters (Blocks) "
+            "for this iteration. If you are intentionally only using a subset, "
+            "call step with ignore_stale_grad=True to suppress this "
+            f"warning and skip updating of Parameters with stale gradient. Probable cause: {cause}"
+        )
 
     # ---- files ----
 
@@ -312,9 +312,9 @@ class Trainer:
 
 def _parameter_list(params):
     """The parameters in order; those of a dictionary by name, so that every process has them in the same order."""
-    if isinstance(params, dict | ParameterDict):
+    if isinstance(params, (dict, ParameterDict)):
         params = [params[name] for name in sorted(params.keys())]
-    if not isinstance(params, list | tuple):
+    if not isinstance(params, (list, tuple)):
         raise ValueError(f"First argument must be a list or dict of Parameters, got {type(params)}.")
     for param in params:
         if not isinstance(param, Parameter):
