@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run the table `tests/operators/samples.py` on real MXNet 1.9.1 and keep the results in `tests/data/operators.npz`.
+"""Run the table `tests/operators/operator_samples.py` on real MXNet 1.9.1 and keep the results in `tests/data/operators.npz`.
 
     python tools/record_operators.py            all operators
     python tools/record_operators.py NAME ...   these ones only; the others stay as they are
@@ -13,8 +13,9 @@ import json
 import pathlib
 import sys
 
-import mxnet as mx
 import numpy as np
+
+import mxnet as mx
 from mxnet import autograd, nd
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -87,7 +88,7 @@ def record(name, cases):
 
 def main():
     sys.path.insert(0, str(ROOT / "tests" / "operators"))
-    from samples import SAMPLES
+    from operator_samples import SAMPLES
 
     wanted = sys.argv[1:] or list(SAMPLES)
     arrays = {}

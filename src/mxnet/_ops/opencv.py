@@ -2,6 +2,7 @@
 
 import ast
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,6 +26,15 @@ def cv2() -> ModuleType:
     return module
 
 
+def _do(function: str, *arguments: Any, **options: Any) -> np.ndarray:
+    """Call a function of OpenCV; what it refuses is the caller's mistake."""
+    module = cv2()
+    try:
+        return getattr(module, function)(*arguments, **options)
+    except module.error as error:
+        raise MXNetError(f"OpenCV refused {function}: {str(error).strip()}") from None
+
+
 def _array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().cpu().contiguous().numpy()
 
@@ -43,22 +53,17 @@ def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
         raise MXNetError(f"Only images of shape (height, width, channels) can be resized, got {tuple(image.shape)}")
     if image.is_meta:
         return image.new_empty(height, width, image.shape[2])
-    module = cv2()
-    return _tensor(module.resize(_array(image), (width, height), interpolation=interp), image.device)
+    return _tensor(_do("resize", _array(image), (width, height), interpolation=interp), image.device)
 
 
 def _decoded(data: np.ndarray, flag: int, to_rgb: bool) -> Tensor:
     if flag not in (0, 1):
         raise MXNetError(f"flag: Convert decoded image to grayscale (0) or color (1), got {flag}")
-    module = cv2()
-    try:
-        image = module.imdecode(data, flag)
-    except module.error as error:
-        raise MXNetError(f"Decoding failed. Invalid image file. OpenCV says: {error}") from None
+    image = _do("imdecode", data, flag)
     if image is None:
         raise MXNetError("Check failed: !res.empty(): Decoding failed. Invalid image file.")
     if to_rgb and flag != 0 and image.ndim == 3:
-        image = module.cvtColor(image, module.COLOR_BGR2RGB)
+        image = _do("cvtColor", image, cv2().COLOR_BGR2RGB)
     return _tensor(image, torch.device("cpu"))
 
 
@@ -104,11 +109,13 @@ def cv_copy_make_border(
     values: Floats = (),
 ):
     """Put a border around an image; `type` is OpenCV's border mode, `values` a colour for mode 0."""
+    if src.dim() != 3:
+        raise MXNetError(f"copyMakeBorder frames (height, width, channels) images, got {tuple(src.shape)}")
     if src.is_meta:
         height, width, channels = src.shape
         return src.new_empty(height + top + bot, width + left + right, channels)
     colour = tuple(values) if values else (value,) * 4
-    framed = cv2().copyMakeBorder(_array(src), top, bot, left, right, type, value=colour)
+    framed = _do("copyMakeBorder", _array(src), top, bot, left, right, type, value=colour)
     return _tensor(framed, src.device)
 
 

@@ -56,6 +56,10 @@ def _fill(attrs: dict, shapes: list) -> list:
     return [shapes[0], (1,), (1,)]
 
 
+def _shape(attrs: dict, shapes: list) -> list:
+    return [shapes[0], (1,), (1,)]
+
+
 def _float32(*tensors: Tensor) -> None:
     for tensor in tensors:
         if tensor.dtype != torch.float32:
@@ -63,14 +67,14 @@ def _float32(*tensors: Tensor) -> None:
             raise MXNetError(f"Type inconsistent, Provided = {given}, inferred type = float32")
 
 
-@op("_contrib_quantize", outputs=3, fill=_fill, dtype="any", differentiable=False)
+@op("_contrib_quantize", outputs=3, fill=_fill, shape=_shape, dtype="any", differentiable=False)
 def quantize(data, min_range, max_range, *, out_type: Literal["int8", "uint8"] = "uint8"):
     """Quantize floats of a given range; returns the integers and the range they span."""
     _float32(data, min_range, max_range)
     return _quantized(data, min_range.reshape(1), max_range.reshape(1), out_type, WHOLE)
 
 
-@op("_contrib_quantize_v2", outputs=3, dtype="any", differentiable=False)
+@op("_contrib_quantize_v2", outputs=3, shape=_shape, dtype="any", differentiable=False)
 def quantize_v2(
     data,
     *,
@@ -89,7 +93,7 @@ def quantize_v2(
     return _quantized(data, *_calibrated(data, min_calib_range, max_calib_range), kind, HALF)
 
 
-@op("_contrib_quantize_asym", outputs=3, dtype="any", differentiable=False)
+@op("_contrib_quantize_asym", outputs=3, shape=_shape, dtype="any", differentiable=False)
 def quantize_asym(data, *, min_calib_range: float | None = None, max_calib_range: float | None = None):
     """Quantize to uint8 with a scale and a shift: `data * scale + shift`."""
     if data.dtype == torch.uint8:
@@ -104,7 +108,7 @@ def quantize_asym(data, *, min_calib_range: float | None = None, max_calib_range
     return _rounded(data * scale + shift, "uint8"), scale, shift
 
 
-@op("_contrib_dequantize", fill=_fill, dtype="any")
+@op("_contrib_dequantize", fill=_fill, shape=lambda attrs, shapes: [shapes[0]], dtype="any")
 def dequantize(data, min_range, max_range, *, out_type: Literal["float32"] = "float32"):
     """Floats out of 8-bit integers and the range they span."""
     if data.dtype not in (torch.uint8, torch.int8):
@@ -114,7 +118,7 @@ def dequantize(data, min_range, max_range, *, out_type: Literal["float32"] = "fl
     return without_gradient(lambda x, low, high: x.float() * (_reach(low, high) / steps), data, min_range, max_range)
 
 
-@op("_contrib_requantize", outputs=3, fill=_fill, dtype="any", differentiable=False)
+@op("_contrib_requantize", outputs=3, fill=_fill, shape=_shape, dtype="any", differentiable=False)
 def requantize(
     data,
     min_range,

@@ -149,6 +149,8 @@ def roi_align(
     """Pool regions [image, left, top, right, bottom] by averaging bilinear samples, without rounding."""
     _check(data, rois, (4, 5), "ROIAlign")
     channels = _sensitive_channels(data.shape[1], pooled_size, position_sensitive)
+    if data.is_meta:  # how finely a region is sampled depends on its size; the result's shape does not
+        return data.new_empty(len(rois), channels, *pooled_size)
     rois = rois.detach()
     image = rois[:, 0].long() if rois.shape[1] == 5 else torch.zeros(len(rois), dtype=torch.long, device=rois.device)
     box = rois[:, -4:] * spatial_scale - (0.5 if aligned else 0)
@@ -166,6 +168,8 @@ def roi_align(
 def rroi_align(data, rois, *, pooled_size: tuple, spatial_scale: float, sampling_ratio: int = -1):
     """`ROIAlign` for rotated regions [image, center x, center y, width, height, degrees]; it has no gradient."""
     _check(data, rois, (6,), "RROIAlign")
+    if data.is_meta:
+        return data.new_empty(len(rois), data.shape[1], *pooled_size)
 
     def pool(data: Tensor, rois: Tensor) -> Tensor:
         center, extent = rois[:, [2, 1]] * spatial_scale, (rois[:, [4, 3]] * spatial_scale).clamp_min(1)

@@ -54,6 +54,11 @@ def _fill(attrs: dict, shapes: list) -> list:
     return [s or known for s in shapes]
 
 
+def _like_weight(attrs: dict, shapes: list) -> list:
+    """The result has the weight's shape, some inputs have another."""
+    return [shapes[0]]
+
+
 def _fill_but_last(attrs: dict, shapes: list) -> list:
     return [*_fill(attrs, shapes[:-1]), shapes[-1] or (1,)]
 
@@ -311,7 +316,7 @@ def _adamw(weight: Tensor, mean: Tensor, var: Tensor, lr: float, wd: float, eta:
     return torch.addcdiv(weight * (1 - eta * wd), mean, var.sqrt().add_(epsilon), value=-eta * lr)
 
 
-@op("_adamw_update", mutates=("mean", "var"), fill=_fill_but_last, shape="same", dtype="any", differentiable=False)
+@op("_adamw_update", mutates=("mean", "var"), fill=_fill_but_last, shape=_like_weight, dtype="any", differentiable=False)
 def adamw_update(
     weight,
     grad,
@@ -343,7 +348,7 @@ def adamw_update(
     mutates=("mean", "var", "weight32"),
     fill=_fill_but_last,
     fill_types=_fill_mixed_types,
-    shape="same",
+    shape=_like_weight,
     dtype="any",
     differentiable=False,
 )
@@ -555,7 +560,7 @@ def lamb_update_phase1(
     return _lamb_direction(weight, grad, mean, var, beta1, beta2, epsilon, t, bias_correction, wd)
 
 
-@op("lamb_update_phase2", fill=_fill_phase2, shape="same", differentiable=False)
+@op("lamb_update_phase2", fill=_fill_phase2, shape=_like_weight, differentiable=False)
 def lamb_update_phase2(
     weight, g, r1, r2, *, lr: float, lower_bound: float = -1.0, upper_bound: float = -1.0
 ):
@@ -603,7 +608,7 @@ def mp_lamb_update_phase1(
     "mp_lamb_update_phase2",
     mutates=("weight32",),
     fill=_fill_phase2,
-    shape="same",
+    shape=_like_weight,
     dtype="any",
     differentiable=False,
 )

@@ -1,5 +1,7 @@
 """Cases of operators that MXNet computes on a GPU only, or cannot be called in: expected results by NumPy."""
 
+from pathlib import Path
+
 import numpy as np
 
 _random = np.random.RandomState(11)
@@ -33,6 +35,11 @@ def _group_adagrad(weight, grad, history, lr, epsilon=1e-5):
     return weight - lr * grad / np.sqrt(history + epsilon)
 
 
+def _batch_norm(data, gamma, beta, mean, var):
+    shape = (1, -1, 1, 1)
+    return (data - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-3) * gamma.reshape(shape) + beta.reshape(shape)
+
+
 _signal, _spectrum = _real(3, 8), _real(3, 8)
 _sketched = _real(2, 5), np.array([[0, 2, 1, 2, 0]], "float32"), np.array([[1, -1, 1, 1, -1]], "float32")
 _quantized = _real(2, 4)
@@ -41,6 +48,12 @@ _old, _index, _new, _back = _real(4, 2), np.array([3, 1], "float32"), _real(2, 2
 _kept = np.array(_back)
 _kept[[3, 1]] = 0
 _weight, _grad, _history = _real(3, 4), _real(3, 4), np.abs(_real(3, 1))
+_normalized = _real(2, 3, 4, 4), np.abs(_real(3)), _real(3), _real(3), np.abs(_real(3)) + 0.5
+_picture = Path(__file__).resolve().parent.parent / "data" / "pixels.png"
+_bytes = np.frombuffer(_picture.read_bytes(), "uint8")
+_pixels = np.random.RandomState(5).randint(0, 256, (4, 5, 3)).astype("uint8")  # what the file was made from
+_filled = np.array(_data)
+_filled[[0, 1], [1, 2]] = [5, 6]
 
 # operator: (attributes, inputs, outputs)
 CASES = {
@@ -57,4 +70,25 @@ CASES = {
     "_contrib_backward_gradientmultiplier": [({"scalar": 3.0}, [_head], [_head * 3])],
     "_contrib_backward_index_copy": [({}, [_back, _old, _index, _new], [_kept, np.zeros(2, "float32"), _back[[3, 1]]])],
     "reset_arrays": [({"num_arrays": 2}, [_head, _data], [])],
+    "_cvimdecode": [({}, [_bytes], [_pixels]), ({"to_rgb": False}, [_bytes], [_pixels[:, :, ::-1]])],
+    "_cvimread": [({"filename": str(_picture)}, [], [_pixels])],
+    "_imdecode": [
+        (
+            {"index": 0, "x0": 1, "y0": 0, "x1": 4, "y1": 3, "c": 3, "size": _bytes.size, "str_img": _bytes.tobytes()},
+            [np.zeros(1, "float32")],
+            [_pixels[:3, 1:4].transpose(2, 0, 1)[None].astype("float32")],
+        )
+    ],
+    "BatchNorm_v1": [({"fix_gamma": False}, _normalized, [_batch_norm(*_normalized)])],
+    "IdentityAttachKLSparseReg": [({}, [np.abs(_data), np.abs(_real(3))], [np.abs(_data)])],
+    "_CrossDeviceCopy": [({}, [_data], [_data])],
+    "_broadcast_backward": [({"axis": 1, "keepdims": True}, [_data], [_data.sum(1, keepdims=True)])],
+    "_split_v2_backward": [({"indices": (0, 2), "axis": 1}, [_data, _head], [np.concatenate([_data, _head], 1)])],
+    "_scatter_set_nd": [
+        ({"shape": (2, 3)}, [_data, np.array([5, 6], "float32"), np.array([[0, 1], [1, 2]], "int64")], [_filled])
+    ],
+    "_set_value": [({"src": 2.5, "shape": (2,)}, [], [np.full(2, 2.5, "float32")])],
+    "_square_sum": [({"axis": 1, "keepdims": True}, [_data], [np.square(_data).sum(1, keepdims=True)])],
+    "_zeros_without_dtype": [({"shape": (2, 3)}, [], [np.zeros((2, 3), "float32")])],
+    "amp_multicast": [({"num_outputs": 2}, [_data.astype("float16"), _head], [_data.astype("float16").astype("float32"), _head])],
 }
