@@ -1,5 +1,15 @@
-"""Operators on symbols of sparse arrays."""
+"""Operators on symbols of sparse arrays: the general ones under their sparse names."""
 
+from . import op
 from ._space import lookup
 
-__getattr__, __dir__ = lookup(globals(), "sparse")
+_own, __dir__ = lookup(globals(), "sparse")
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    try:
+        return _own(name)
+    except AttributeError:
+        return getattr(op, name)
