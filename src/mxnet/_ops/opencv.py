@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
+from .._formats.images import check_size
 from .registry import op
 
 RESIZABLE = (torch.uint8, torch.float32, torch.float64)
@@ -56,7 +57,7 @@ def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
     return _tensor(_do("resize", _array(image), (width, height), interpolation=interp), image.device)
 
 
-def _decoded(data: np.ndarray, flag: int, to_rgb: bool) -> Tensor:
+def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> Tensor:
     if flag not in (0, 1):
         raise MXNetError(f"flag: Convert decoded image to grayscale (0) or color (1), got {flag}")
     image = _do("imdecode", data, flag)
@@ -85,7 +86,7 @@ def cvimread(*, filename: str, flag: int = 1, to_rgb: bool = True):
         raise MXNetError(f"Imread: '{filename}' couldn't open file: {error.strerror}") from None
     if not data.size:
         raise MXNetError(f"Imread: '{filename}' is empty")
-    return _decoded(data, flag, to_rgb)
+    return _decoded(data, flag, to_rgb, filename)
 
 
 @op("_cvimresize", dtype="any", differentiable=False)
