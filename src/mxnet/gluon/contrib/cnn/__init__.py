@@ -1,0 +1,3 @@
+"""Convolutions outside the stable set."""
+
+from .conv_layers import *

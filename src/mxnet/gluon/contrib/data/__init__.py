@@ -1,0 +1,4 @@
+"""Samplers and text data sets outside the stable set."""
+
+from . import text
+from .sampler import *

@@ -1,0 +1,110 @@
+"""WikiText language-model data sets, in samples of a fixed length whatever the sentences."""
+
+import os
+import zipfile
+
+import numpy as np
+
+from .... import base
+from .... import ndarray as nd
+from ....contrib import text
+from ...data import dataset
+from ...utils import _get_repo_file_url, check_sha1, download
+
+__all__ = ["WikiText103", "WikiText2"]
+
+_END = "<eos>"
+_FILES = {"train": "wiki.train.tokens", "validation": "wiki.valid.tokens", "test": "wiki.test.tokens"}
+
+
+class _LanguageModelDataset(dataset._DownloadedDataset):
+    """Text as indices into a vocabulary, which is made from the text unless it is given."""
+
+    def __init__(self, root, namespace, vocabulary):
+        self._vocab, self._counter, self._namespace = vocabulary, None, namespace
+        super().__init__(root, None)
+
+    @property
+    def vocabulary(self):
+        """The words."""
+        return self._vocab
+
+    @property
+    def frequencies(self):
+        """How often each word occurs."""
+        return self._counter
+
+    def _build_vocab(self, content):
+        self._counter = self._counter or text.utils.count_tokens_from_str(content)
+        if not self._vocab:
+            self._vocab = text.vocab.Vocabulary(counter=self._counter, reserved_tokens=[_END])
+
+
+class _WikiText(_LanguageModelDataset):
+    _archive = ("", "")
+    _hashes = {}
+
+    def __init__(self, root, segment, vocab, seq_len):
+        self._segment, self._seq_len = segment, seq_len
+        super().__init__(root, os.path.basename(self._archive[0]).removesuffix("-v1.zip"), vocab)
+
+    def _get_data(self):
+        path = os.path.join(self._root, _FILES[self._segment])
+        if not os.path.exists(path) or not check_sha1(path, self._hashes[self._segment]):
+            self._fetch()
+        with open(path, encoding="utf8") as file:
+            words = self._indices(file.read())
+        whole = (len(words) - 1) // self._seq_len * self._seq_len
+        self._data, self._label = (
+            nd.array(part[:whole], dtype="int32").reshape((-1, self._seq_len)) for part in (words[:-1], words[1:])
+        )
+
+    def _fetch(self):
+        name, digest = self._archive
+        url = _get_repo_file_url(f"gluon/dataset/{self._namespace}", name)
+        wanted = set(_FILES.values())
+        with zipfile.ZipFile(download(url, path=self._root, sha1_hash=digest)) as archive:
+            for member in archive.namelist():
+                base_name = os.path.basename(member)
+                if base_name in wanted:
+                    with archive.open(member) as source, open(os.path.join(self._root, base_name), "wb") as target:
+                        for block in iter(lambda: source.read(1 << 20), b""):
+                            target.write(block)
+
+    def _indices(self, content):
+        self._build_vocab(content)
+        lines = (line.split() for line in content.splitlines())
+        words = [word for line in lines if line for word in (*line, _END)]
+        return np.array(self._vocab.to_indices(words), dtype=np.int32)
+
+
+def _root(name):
+    return os.path.join(base.data_dir(), "datasets", name)
+
+
+class WikiText2(_WikiText):
+    """WikiText-2 (Creative Commons Attribution-ShareAlike); `segment` is train, validation or test."""
+
+    _archive = ("wikitext-2-v1.zip", "3c914d17d80b1459be871a5039ac23e752a53cbe")
+    _hashes = {
+        "train": "863f29c46ef9d167fff4940ec821195882fe29d1",
+        "validation": "0418625c8b4da6e4b5c7a0b9e78d4ae8f7ee5422",
+        "test": "c7b8ce0aa086fb34dab808c5c49224211eb2b172",
+    }
+
+    def __init__(self, root=_root("wikitext-2"), segment="train", vocab=None, seq_len=35):
+        super().__init__(root, segment, vocab, seq_len)
+
+
+class WikiText103(_WikiText):
+    """WikiText-103 (Creative Commons Attribution-ShareAlike); `segment` is train, validation or test."""
+
+    _archive = ("wikitext-103-v1.zip", "0aec09a7537b58d4bb65362fee27650eeaba625a")
+    _hashes = {
+        "train": "b7497e2dfe77e72cfef5e3dbc61b7b53712ac211",
+        "validation": "c326ac59dc587676d58c422eb8a03e119582f92b",
+        "test": "8a5befc548865cec54ed4273cf87dbbad60d1e47",
+    }
+
+    def __init__(self, root=_root("wikitext-103"), segment="train", vocab=None, seq_len=35):
+        super().__init__(root, segment, vocab, seq_len)
