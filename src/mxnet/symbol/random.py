@@ -16,7 +16,9 @@ __getattr__, __dir__ = lookup(globals(), "random")
 
 def _draw(kind, parameters, shape, dtype, kwargs):
     sampler = None if kind == "randint" else getattr(_internal, f"_sample_{kind}")
-    options = {"shape": shape, "dtype": dtype, **kwargs}
+    # MXNet lets symbols pass that an operator without inputs cannot take (`randn(data=…)`).
+    extra = {k: v for k, v in kwargs.items() if isinstance(parameters[0], Symbol) or not isinstance(v, Symbol)}
+    options = {"shape": shape, "dtype": dtype, **extra}
     return draw(getattr(_internal, f"_random_{kind}"), sampler, parameters, Symbol, options)
 
 
