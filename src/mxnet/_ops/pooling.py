@@ -77,11 +77,21 @@ class _Windows:
         self.sizes, self.kernel, self.convention = tuple(sizes), kernel, convention
         self.stride = stride or (1,) * len(kernel)
         self.pad = pad or (0,) * len(kernel)
+        if convention == "same":
+            self._check_same(pad)
         if not len(self.kernel) == len(self.stride) == len(self.pad):
             raise MXNetError(f"stride {stride} and pad {pad} must have the same length as kernel {kernel}")
         self.count = [self._number(*axis) for axis in self.axes()]
         # torch limits the padding to half the kernel
         self.native = convention != "same" and all(2 * p <= k for p, k in zip(self.pad, self.kernel, strict=True))
+
+    def _check_same(self, pad):
+        if any(pad) or len(self.kernel) > 2 or (len(self.kernel) == 2 and self.kernel[0] != 1):
+            raise MXNetError(
+                f"Same pooling convention disables the use of pad parameter, got pad {pad}, and currently supports "
+                "Pooling 1-D"
+            )
+        self.pad = (0,) * len(self.kernel)
 
     def axes(self):
         return zip(self.sizes, self.kernel, self.stride, self.pad, strict=True)
@@ -151,12 +161,7 @@ def _completed(result, windows, value, space):
 
 
 def _padding(windows):
-    over = windows.overhang()
-    if windows.convention == "same":
-        before = [o // 2 for o in over]
-        pairs = [(b, o - b) for b, o in zip(before, over, strict=True)]
-    else:
-        pairs = [(p, p + o) for p, o in zip(windows.pad, over, strict=True)]
+    pairs = [(p, p + o) for p, o in zip(windows.pad, windows.overhang(), strict=True)]
     return [x for pair in reversed(pairs) for x in pair]
 
 
