@@ -4,6 +4,8 @@ import threading
 import warnings
 from collections import defaultdict
 
+from .base import classproperty, with_metaclass  # noqa: F401 - names that MXNet's module shows
+
 __all__ = ["AttrScope"]
 
 

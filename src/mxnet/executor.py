@@ -17,6 +17,7 @@ from ._graph.watch import values
 from ._ops.dtypes import torch_dtype
 from ._ops.gradient import ignores_head
 from ._ops.infer import known
+from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
 from .context import Context
 from .ndarray.cached_op import unshared
 from .ndarray.ndarray import NDArray, wrap
@@ -384,9 +385,9 @@ def _resized(array, shape, allow_up_sizing, name):
     if count > tensor.numel():
         if not allow_up_sizing:
             raise MXNetError(
-                f"New shape of arg: {name} is larger than original. First making a big executor and then down sizing it "
-                "is more efficient than the reverse. If you really want to up size, set allow_up_sizing=True to enable "
-                "allocation of new arrays."
+                f"New shape of arg: {name} is larger than original. First making a big executor and then down sizing "
+                "it is more efficient than the reverse. If you really want to up size, set allow_up_sizing=True to "
+                "enable allocation of new arrays."
             )
         return wrap(torch.zeros(shape, dtype=tensor.dtype, device=tensor.device), array.context)
     return wrap(tensor.contiguous().view(-1)[:count].view(shape), array.context)

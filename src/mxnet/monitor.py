@@ -4,6 +4,7 @@ import logging
 import re
 from math import sqrt
 
+from .base import py_str  # noqa: F401 - a name that MXNet's module shows
 from .ndarray import NDArray
 
 __all__ = ["Monitor"]
@@ -14,7 +15,7 @@ def _mean_size(array):
 
 
 class Monitor:
-    """Every `interval` batches, applies `stat_func` to the outputs, weights and gradients whose names match `pattern`."""
+    """Every `interval` batches, applies `stat_func` to the outputs and weights whose names match `pattern`."""
 
     def __init__(self, interval, stat_func=None, pattern=".*", sort=False, monitor_all=False):
         self.stat_func = _mean_size if stat_func is None else stat_func

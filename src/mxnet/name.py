@@ -3,6 +3,8 @@
 import threading
 import warnings
 
+from .base import classproperty, with_metaclass  # noqa: F401 - names that MXNet's module shows
+
 __all__ = ["NameManager", "Prefix"]
 
 
@@ -24,7 +26,7 @@ class _Current(type):
 
 
 class NameManager(metaclass=_Current):
-    """Names what has no name: the hint and a counter, `dense0`, `dense1`, …; a `with` block makes it the current one."""
+    """Names what has no name: a hint and a counter, `dense0`, `dense1`, …; a `with` block makes it the current one."""
 
     _current = threading.local()
 

@@ -186,9 +186,7 @@ def _edge_label(node, shapes, types):
     return label + f"({types[key].__name__})" if types is not None else label
 
 
-def plot_network(
-    symbol, title="plot", save_format="pdf", shape=None, dtype=None, node_attrs=None, hide_weights=True
-):
+def plot_network(symbol, title="plot", save_format="pdf", shape=None, dtype=None, node_attrs=None, hide_weights=True):
     """A graphviz `Digraph` of the network; `shape` and `dtype` of the inputs put labels on the edges."""
     try:
         from graphviz import Digraph

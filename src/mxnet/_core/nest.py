@@ -10,7 +10,8 @@ def flatten(value: Any, kind: type, word: str, what: str) -> tuple[list[Any], Fo
     if isinstance(value, kind):
         count = len(value) if word == "Symbol" else 0
         return [value], count if count > 1 else 0
-    assert isinstance(value, (list, tuple)), f"{what} must be (nested) list of {word}, but got {value} of type {type(value)}"
+    complaint = f"{what} must be (nested) list of {word}, but got {value} of type {type(value)}"
+    assert isinstance(value, (list, tuple)), complaint
     flat: list[Any] = []
     formats: list[Format] = []
     for part in value:

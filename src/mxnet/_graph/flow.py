@@ -10,11 +10,24 @@ from .program import Program
 _STOPS = frozenset(("BlockGrad", "stop_gradient"))
 # MXNet has no gradient for these (the updates of optimizers aside, which have none by nature).
 _WITHOUT = frozenset(
-    (
-        "_broadcast_backward _contrib_allclose _contrib_getnnz _grad_add _histogram _scatter_set_nd _shuffle "
-        "_slice_assign _slice_assign_scalar all_finite argmax_channel batch_take khatri_rao multi_all_finite multi_lars "
-        "multi_sum_sq"
-    ).split()
+    [
+        "_broadcast_backward",
+        "_contrib_allclose",
+        "_contrib_getnnz",
+        "_grad_add",
+        "_histogram",
+        "_scatter_set_nd",
+        "_shuffle",
+        "_slice_assign",
+        "_slice_assign_scalar",
+        "all_finite",
+        "argmax_channel",
+        "batch_take",
+        "khatri_rao",
+        "multi_all_finite",
+        "multi_lars",
+        "multi_sum_sq",
+    ]
 )
 
 

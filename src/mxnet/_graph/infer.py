@@ -84,8 +84,10 @@ def _brackets(shape: Shape) -> str:
 
 def _named(node: Node, error: MXNetError) -> MXNetError:
     text = str(error)
-    return error if text.startswith(f"Error in operator {node.name}:") else MXNetError(
-        f"Error in operator {node.name}: {text}"
+    return (
+        error
+        if text.startswith(f"Error in operator {node.name}:")
+        else MXNetError(f"Error in operator {node.name}: {text}")
     )
 
 

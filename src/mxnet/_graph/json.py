@@ -261,4 +261,3 @@ def _check(nodes: list[Node], heads: list[Entry]) -> None:
 def _in_range(entry: Entry, where: str) -> None:
     count = entry.node.outputs()
     _expect(entry.index < count, f"{where}: {entry.node.name} has {count} outputs, number {entry.index} is asked for")
-

@@ -8,6 +8,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any
 
 import torch
@@ -63,7 +64,8 @@ class _Finder(fx.Interpreter):
         if node is None or node.op is None:
             return MXNetError(str(error).strip())
         text = str(error).strip().split("\n\nWhile executing")[0]
-        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {self.shapes.replace('torch.', '')})")
+        shapes = self.shapes.replace("torch.", "")
+        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {shapes})")
 
 
 def pick(result: Any, index: int) -> torch.Tensor:
@@ -133,7 +135,7 @@ class _Builder:
     def constants(self, node: Node) -> dict[str, Any]:
         """The attributes; a creation operator of unknown size gets the size that the graph says."""
         attrs = counted(node)
-        if node.inputs or self.shapes is None or not _open(attrs):
+        if node.inputs or self.shapes is None or not _open({**node.op.defaults, **attrs}):
             return attrs
         found = self.shapes.of(Entry(node))
         if found is None:
@@ -197,7 +199,7 @@ def _hides(node: Node) -> bool:
 def _word(name: str) -> str:
     """A name as Python allows it."""
     word = "".join(c if c.isalnum() and c.isascii() else "_" for c in name)
-    return f"n{word}" if not word or word[0].isdigit() else word
+    return f"n{word}" if not word or word[0].isdigit() or iskeyword(word) else word
 
 
 def unsized(nodes: Iterable[Node]) -> bool:
@@ -210,7 +212,7 @@ def _open(attrs: dict[str, Any]) -> bool:
     shape = attrs.get("shape")
     if attrs.get("infer_range") and attrs.get("stop") is None:
         return True
-    return isinstance(shape, tuple) and any(n < 1 for n in shape)
+    return "shape" in attrs and (not shape or any(n < 1 for n in shape))
 
 
 def lower(

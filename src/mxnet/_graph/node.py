@@ -21,7 +21,7 @@ INITIAL = {
 
 
 class Node:
-    """A variable (`op` is None) or one call of an operator: its name, attributes as text, and where inputs come from."""
+    """A variable (`op` is None) or one call of an operator: its name, attributes as text, where inputs come from."""
 
     __slots__ = ("attrs", "inputs", "name", "op", "parsed", "subgraphs", "version")
 

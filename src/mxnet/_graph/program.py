@@ -11,16 +11,24 @@ from .backends import Compiler
 from .infer import Facts, shape_facts, type_facts
 from .lower import Lowered, Place, lower, unsized
 from .mirror import wanted as mirror_wanted
-from .node import Entry, Node, auxiliary, walk
+from .node import Entry, auxiliary, walk
 
 # What operators raise when they are given something they cannot work with.
 FAILURES = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError)
 # Outputs of these operators are losses: their gradient does not depend on what follows.
 LOSSES = frozenset(
-    (
-        "SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput SVMOutput MakeLoss make_loss "
-        "BlockGrad stop_gradient Softmax"
-    ).split()
+    [
+        "SoftmaxOutput",
+        "LinearRegressionOutput",
+        "LogisticRegressionOutput",
+        "MAERegressionOutput",
+        "SVMOutput",
+        "MakeLoss",
+        "make_loss",
+        "BlockGrad",
+        "stop_gradient",
+        "Softmax",
+    ]
 )
 
 

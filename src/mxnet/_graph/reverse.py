@@ -163,11 +163,30 @@ RULES: dict[str, Rule] = {
     "Reshape": _reshape,
     "Flatten": _axis_kept(0),
     **dict.fromkeys(
-        (
-            "Activation BatchNorm Dropout LeakyReLU LayerNorm InstanceNorm L2Normalization LRN softmax log_softmax "
-            "softmin SoftmaxActivation SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput "
-            "MAERegressionOutput Cast BlockGrad MakeLoss clip _copy reverse"
-        ).split(),
+        [
+            "Activation",
+            "BatchNorm",
+            "Dropout",
+            "LeakyReLU",
+            "LayerNorm",
+            "InstanceNorm",
+            "L2Normalization",
+            "LRN",
+            "softmax",
+            "log_softmax",
+            "softmin",
+            "SoftmaxActivation",
+            "SoftmaxOutput",
+            "LinearRegressionOutput",
+            "LogisticRegressionOutput",
+            "MAERegressionOutput",
+            "Cast",
+            "BlockGrad",
+            "MakeLoss",
+            "clip",
+            "_copy",
+            "reverse",
+        ],
         _first_like,
     ),
     "_identity_with_attr_like_rhs": _all_like,

@@ -1,7 +1,6 @@
 """Dtypes of one operator's outputs from those of its inputs, by rule: nothing is run."""
 
 from collections.abc import Callable
-from typing import Any
 
 from .._ops.registry import Attrs
 
@@ -73,7 +72,7 @@ RULES: dict[str, Rule] = {
 
 
 def output_types(name: str, attrs: Attrs, ins: Types, count: int) -> Types:
-    """The outputs' dtypes: by the operator's rule, else as its `dtype` attribute asks, else those of its first input."""
+    """The outputs' dtypes: by the operator's rule, else as its `dtype` attribute asks, else that of its first input."""
     rule = RULES.get(name)
     if rule is not None:
         return rule(attrs, ins, count)

@@ -18,10 +18,24 @@ def label(node: Node, index: int) -> str:
 
 # Operators of one input that MXNet gave a name; to its hooks the input of any other is `input0`.
 NAMED_INPUT = frozenset(
-    (
-        "Dropout LRN Pooling all_finite col2im depth_to_space diag im2col log_softmax moments one_hot repeat reverse "
-        "space_to_depth squeeze tile"
-    ).split()
+    [
+        "Dropout",
+        "LRN",
+        "Pooling",
+        "all_finite",
+        "col2im",
+        "depth_to_space",
+        "diag",
+        "im2col",
+        "log_softmax",
+        "moments",
+        "one_hot",
+        "repeat",
+        "reverse",
+        "space_to_depth",
+        "squeeze",
+        "tile",
+    ]
 )
 
 

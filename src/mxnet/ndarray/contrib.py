@@ -170,9 +170,7 @@ def mp_adamw_update(
     )  # fmt: skip
 
 
-def multi_adamw_update(
-    weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs
-):
+def multi_adamw_update(weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs):
     """One step of AdamW on several weights."""
     arrays = [*_interleaved(weights, grads, mean, var), _scale(rescale_grad, weights[0].context)]
     return face("_multi_adamw_update")(
@@ -198,13 +196,9 @@ def multi_lamb_update(weights, grads, mean, var, step_count, lrs, wds, out=None,
     )  # fmt: skip
 
 
-def multi_mp_lamb_update(
-    weights, grads, mean, var, weights32, step_count, lrs, wds, out=None, num_tensors=0, **kwargs
-):
+def multi_mp_lamb_update(weights, grads, mean, var, weights32, step_count, lrs, wds, out=None, num_tensors=0, **kwargs):
     """One step of LAMB on several half-precision weights with single-precision master copies."""
     return face("_multi_mp_lamb_update")(
         *_interleaved(weights, grads, mean, var, weights32), out=out, num_tensors=num_tensors or len(weights),
         step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,
     )  # fmt: skip
-
-

@@ -3,12 +3,12 @@
 from importlib import import_module
 
 from . import _internal, op
-from .symbol import *  # noqa: F403
+from .symbol import *
 from .symbol import __all__ as _named
 
 _MODULES = ("contrib", "image", "linalg", "numpy", "numpy_extension", "random", "register", "sparse", "symbol")
 _ALIASES = {"np": "numpy", "npx": "numpy_extension"}
-__all__ = [*_named, "contrib", "image", "linalg", "op", "random", "sparse"]
+__all__ = [*_named, "op"]
 
 
 def __getattr__(name):

@@ -96,7 +96,8 @@ class Allocation:
         from ..ndarray.ndarray import wrap
 
         ctx = self.place(node)
-        stype = self.stypes.get(node.name) or {"1": "row_sparse", "2": "csr"}.get(node.attrs.get("__storage_type__", ""))
+        own = {"1": "row_sparse", "2": "csr"}.get(node.attrs.get("__storage_type__", ""))
+        stype = self.stypes.get(node.name) or own
         dtype = torch_dtype(self.types[id(node)])
         if stype not in (None, "default"):
             from ..ndarray import sparse

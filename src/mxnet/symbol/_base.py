@@ -25,8 +25,13 @@ class SymbolBase:
     __slots__ = ("__weakref__", "_entries")
     _entries: list[Entry]
 
-    def __init__(self, entries: list[Entry] | None = None) -> None:
-        self._entries = entries if entries is not None else []
+    def __init__(self, handle: list[Entry] | None = None) -> None:
+        self._entries = handle if handle is not None else []
+
+    @property
+    def handle(self):
+        """The graph entries behind the symbol, where MXNet has a pointer."""
+        return self._entries
 
     # listing
 
@@ -55,7 +60,9 @@ class SymbolBase:
         if index >= count:
             raise IndexError(f"this symbol has {count} outputs, there is none of number {index}")
         if index < 0:
-            raise MXNetError(f"Check failed: index < nreturn ({index} vs. {count}) : Symbol only accept nonnegative index")
+            raise MXNetError(
+                f"Check failed: index < nreturn ({index} vs. {count}): Symbol only accept nonnegative index"
+            )
         return type(self)([self._entries[index]])
 
     @classmethod

@@ -20,9 +20,7 @@ class Binding:
 
     __slots__ = ()
 
-    def bind(
-        self, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None
-    ):
+    def bind(self, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None):
         """An executor on the given arrays: a list in the order of `list_arguments()`, or a dict by name."""
         ctx = _one_context(ctx)
         names = self.list_arguments()
@@ -112,9 +110,7 @@ BACKENDS = ("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "TensorRT", "default", "defau
 
 def _backend(symbol, backend):
     if backend not in BACKENDS:
-        warnings.warn(
-            f"backend {backend!r} is not known here; the graph runs on PyTorch unchanged", stacklevel=3
-        )
+        warnings.warn(f"backend {backend!r} is not known here; the graph runs on PyTorch unchanged", stacklevel=3)
     return symbol.__copy__()
 
 
@@ -168,5 +164,3 @@ def _executor(symbol, ctx, grad_req, group2ctx, args, grads, reqs, states):
     from ..executor import Bound, Executor
 
     return Executor(Bound(args, grads, reqs, states), symbol, ctx, grad_req, group2ctx)
-
-

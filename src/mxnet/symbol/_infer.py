@@ -51,7 +51,7 @@ class Inference:
     __slots__ = ()
 
     def infer_shape(self, *args, **kwargs):
-        """Shapes of arguments, outputs and auxiliary states, or three Nones and a warning that names what is missing."""
+        """Shapes of arguments, outputs and auxiliary states; three Nones and a warning of what is missing otherwise."""
         try:
             result = self._infer_shape_impl(False, *args, **kwargs)
             if result[1] is None:
@@ -83,7 +83,7 @@ class Inference:
         return tuple([_shown(shape) for shape in shapes] for shapes in facts.results())
 
     def infer_type(self, *args, **kwargs):
-        """Dtypes of arguments, outputs and auxiliary states, or three Nones and a warning that names what is missing."""
+        """Dtypes of arguments, outputs and auxiliary states; three Nones and a warning of what is missing otherwise."""
         try:
             result = self._infer_type_impl(False, *args, **kwargs)
             if result[1] is None:
@@ -116,5 +116,3 @@ def _shown(shape):
     if not _numpy_shapes():
         return () if shape is None else shape
     return None if shape is None else tuple(s or -1 for s in shape)
-
-

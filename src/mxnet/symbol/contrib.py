@@ -7,6 +7,7 @@ from .._graph.control import variables
 from .._graph.node import Entry, Node, variable, walk
 from .._ops import registry
 from ..attribute import AttrScope, scope
+from ..base import check_call  # noqa: F401 - a name that MXNet's module shows
 from ..name import manager
 from . import _internal, op, symbol
 from ._base import output_name
@@ -256,7 +257,8 @@ def _branch(function, name):
 
 def cond(pred, then_func, else_func, name="cond"):
     """What one of two functions returns, as `pred` says when the graph runs."""
-    bodies = [_branch(f, f"{name}_{part}") for f, part in ((lambda: pred, "pred"), (then_func, "then"), (else_func, "else"))]
+    parts = ((lambda: pred, "pred"), (then_func, "then"), (else_func, "else"))
+    bodies = [_branch(function, f"{name}_{part}") for function, part in parts]
     if len(bodies[0][0]) != 1:
         raise ValueError("pred should always be a single output")
     if len(bodies[1][0]) != len(bodies[2][0]):

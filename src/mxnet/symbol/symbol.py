@@ -176,9 +176,7 @@ for _name in FLUENT:
 set_symbol_class(Symbol)
 
 
-def var(
-    name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None, profiler_scope=None, **kwargs
-):
+def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None, **kwargs):
     """A variable: an input of the graph. What is known about it travels with it as attributes."""
     if not isinstance(name, str):
         raise TypeError("Expect a string for variable `name`")
@@ -208,7 +206,7 @@ def var(
 Variable = var
 
 
-def Group(symbols, create_fn=Symbol):  # noqa: N802 - MXNet's name
+def Group(symbols, create_fn=Symbol):
     """Several symbols as one with all their outputs."""
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
         raise TypeError("Expected a list of symbols as input")
@@ -288,7 +286,7 @@ def hypot(left, right):
     return _hypot(left, right)
 
 
-def eye(N, M=0, k=0, dtype=None, **kwargs):  # noqa: N803 - MXNet's names
+def eye(N, M=0, k=0, dtype=None, **kwargs):
     """A matrix with ones on its `k`-th diagonal."""
     return _internal._eye(N, M, k, dtype=np.float32 if dtype is None else dtype, **kwargs)
 
@@ -344,3 +342,19 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     return _internal._split_v2(ary, indices, axis, squeeze_axis, sections)
 
 
+# Names that MXNet's module shows and that belong to others; loading this one must not load arrays.
+_ELSEWHERE = {
+    "Context": "context", "current_context": "context", "Executor": "executor", "NDArray": "ndarray",
+    "is_np_shape": "util",
+    **dict.fromkeys(
+        ("c_array", "c_array_buf", "c_handle_array", "c_str", "c_str_array", "check_call", "py_str"), "base"
+    ),
+}  # fmt: skip
+
+
+def __getattr__(name):
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"mxnet.{_ELSEWHERE[name]}"), name)
