@@ -60,9 +60,10 @@ def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
 def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> Tensor:
     if flag not in (0, 1):
         raise MXNetError(f"flag: Convert decoded image to grayscale (0) or color (1), got {flag}")
+    check_size(memoryview(data), name)
     image = _do("imdecode", data, flag)
     if image is None:
-        raise MXNetError("Check failed: !res.empty(): Decoding failed. Invalid image file.")
+        raise MXNetError(f"Check failed: !res.empty(): Decoding failed. Invalid image file. ({name})")
     if to_rgb and flag != 0 and image.ndim == 3:
         image = _do("cvtColor", image, cv2().COLOR_BGR2RGB)
     return _tensor(image, torch.device("cpu"))
