@@ -10,6 +10,10 @@ class Order:
         self._count = count
         self._engine = Engine(MAGIC + seed) if shuffle else None
 
+    @property
+    def shuffled(self):
+        return self._engine is not None
+
     def epoch(self):
         positions = list(range(self._count))
         if self._engine is not None:
@@ -21,7 +25,7 @@ class Batches:
     """Cuts epochs into batches: `next` gives (positions, numbers, pad), or None where an epoch ends.
 
     With `round_batch` the last batch is completed from the next epoch, which then goes on from there. Numbers are
-    positions, moved by the row of the batch at which their epoch begins, as MXNet counts samples.
+    positions as MXNet counts them: moved by the row at which the epoch begins, or by a batch if it is shuffled.
     """
 
     def __init__(self, order, batch_size, round_batch):
@@ -55,6 +59,7 @@ class Batches:
         return list(positions), list(numbers), pad
 
     def _epoch(self, start):
+        start = self._size if self._order.shuffled else start
         return [(position, start + position) for position in self._order.epoch()]
 
     def _fill(self, taken):
