@@ -58,6 +58,8 @@ class Executor:
         self._leaves = {}  # position -> (tensor of the argument, the leaf made from it)
         self._dicts = {}
         self._program = self._prepare()
+        # what draws anew in each run cannot be run again to find the gradient of the last one
+        self._fickle = any(n.op and n.parsed.get("mode") == "always" for n in walk(symbol._entries))
 
     def _prepare(self):
         place = placement(self._symbol._entries, self._ctx, self._group2ctx)
@@ -95,7 +97,7 @@ class Executor:
         if self._monitor_callback is not None:
             self._monitor(train)
         tensors = [array._t for array in self._arrays]
-        record = train and bool(self._wanted)
+        record = (train or self._fickle) and bool(self._wanted)
         self._deliver(self._run(tensors, train, record), tensors)
         self._ran = train
         return self.outputs

@@ -26,6 +26,8 @@ def dropout(
     if not (_train or mode == "always") or p == 0:
         return data.clone()
     require_floating(data, "Dropout")
+    if p == 1:
+        return data * torch.nan  # nothing is left to divide by zero
     if not axes:
         return F.dropout(data, p, True)
     shared = [1 if axis in _positive(axes, data.dim()) else n for axis, n in enumerate(data.shape)]
