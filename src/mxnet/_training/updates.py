@@ -51,35 +51,45 @@ def initialize_kvstore(kvstore, param_arrays, arg_params, param_names, update_on
             kvstore.init(name, arg_params[name])
 
 
-def _exchange(kvstore, name, grads, out, priority):
-    """Push gradients and pull into `out`: in one call, unless something is sparse."""
-    if grads[0].stype == "default" and out[0].stype == "default":
-        kvstore.pushpull(name, grads, out=out, priority=priority)
-    else:
-        kvstore.push(name, grads, priority=priority)
-        kvstore.pull(name, out=out, priority=priority)
+def _exchange(kvstore, names, grads, outs):
+    """Push gradients and pull into `outs`; MXNet's own stores take all dense ones in one call."""
+    dense = [i for i, g in enumerate(grads) if g[0].stype == "default" and outs[i][0].stype == "default"]
+    if isinstance(kvstore, kvs.KVStore) and dense:
+        chosen = ([part[i] for i in dense] for part in (names, grads, outs))
+        kvstore.pushpull(*chosen)
+    for i, name in enumerate(names):
+        if grads[i][0].stype != "default" or outs[i][0].stype != "default":
+            kvstore.push(name, grads[i], priority=-i)
+            kvstore.pull(name, out=outs[i], priority=-i)
+        elif not isinstance(kvstore, kvs.KVStore):
+            kvstore.pushpull(name, grads[i], out=outs[i], priority=-i)
+
+
+def _with_gradients(param_arrays, grad_arrays, param_names):
+    """(index, name, weights, gradients) of the parameters that learn."""
+    names = param_names or [None] * len(param_arrays)
+    found = zip(range(len(names)), names, param_arrays, grad_arrays, strict=False)
+    return [item for item in found if item[3][0] is not None]
 
 
 def update_params_on_kvstore(param_arrays, grad_arrays, kvstore, param_names):
     """Push gradients, pull weights that the store has updated."""
-    for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=True)):
-        if grads[0] is not None:
-            _exchange(kvstore, param_names[index], grads, weights, -index)
+    found = _with_gradients(param_arrays, grad_arrays, param_names)
+    if found:
+        _, names, weights, grads = zip(*found, strict=True)
+        _exchange(kvstore, names, grads, weights)
 
 
 def update_params(param_arrays, grad_arrays, updater, num_device, kvstore=None, param_names=None):
     """Sum gradients over devices through the store, if there is one; then update each device's weights."""
-    updates = [[] for _ in range(num_device)]
-    for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=True)):
-        if grads[0] is None:
-            continue
-        if kvstore:
-            _exchange(kvstore, param_names[index], grads, grads, -index)
-        for device, (weight, grad) in enumerate(zip(weights, grads, strict=True)):
-            updates[device].append((index * num_device + device, grad, weight))
-    for found in updates:
-        if found:
-            updater(*zip(*found, strict=True))
+    found = _with_gradients(param_arrays, grad_arrays, param_names)
+    if kvstore and found:
+        _, names, _, grads = zip(*found, strict=True)
+        _exchange(kvstore, names, grads, grads)
+    for device in range(num_device):
+        updates = [(i * num_device + device, grads[device], weights[device]) for i, _, weights, grads in found]
+        if updates:
+            updater(*zip(*updates, strict=True))
 
 
 def index_names(param_names, num_device, update_on_kvstore):

@@ -35,7 +35,8 @@ class TwoBit:
 
 def pack(signs):
     """Four two-bit values to a byte, for the wire."""
-    codes = torch.nn.functional.pad((signs.flatten() + 1).to(torch.uint8), (0, -signs.numel() % 4)).view(-1, 4)
+    codes = torch.zeros(-(-signs.numel() // 4), 4, dtype=torch.uint8, device=signs.device)
+    codes.view(-1)[: signs.numel()] = (signs.flatten() + 1).to(torch.uint8)
     return codes[:, 0] | codes[:, 1] << 2 | codes[:, 2] << 4 | codes[:, 3] << 6
 
 

@@ -83,20 +83,35 @@ class KVStore(KVStoreBase):
             self._stored[k] = arrays[0].copy()
 
     def push(self, key, value, priority=0):
-        """Sum each key's values; the updater takes the sum in, or it replaces what is stored."""
-        for k, arrays in self._check_keys(pairs(key, value)):
-            held = self._held(k)
-            merged = self._reduce(k, arrays)
-            if self._updater is None:
-                self._stored[k] = _placed(merged, held)
-            else:
-                self._update(k, merged, held)
+        """Sum each key's values; the updater takes the sums in, or they replace what is stored."""
+        found = self._check_keys(pairs(key, value))
+        for k, _ in found:
+            self._held(k)
+        self._take([k for k, _ in found], self._reduce_all(found))
 
-    def _update(self, key, merged, held):
+    def _reduce_all(self, found):
+        return [self._reduce(k, arrays) for k, arrays in found]
+
+    def _take(self, keys, sums):
+        if self._updater is None:
+            for key, merged in zip(keys, sums, strict=True):
+                self._stored[key] = _placed(merged, self._held(key))
+            return
+        held = [self._beside(key, merged) for key, merged in zip(keys, sums, strict=True)]
+        # MXNet hands string keys over as bytes.
+        keys = [key.encode() if isinstance(key, str) else key for key in keys]
+        if isinstance(self._updater, opt.Updater):
+            self._updater(keys, sums, held)
+        else:
+            for arguments in zip(keys, sums, held, strict=True):
+                self._updater(*arguments)
+
+    def _beside(self, key, merged):
+        """The stored value; it moves to the gradients' GPU, where the update will be."""
+        held = self._held(key)
         if merged.context.device_type != "cpu" and held.context.device_type == "cpu":
             held = self._stored[key] = held.as_in_context(merged.context)
-        # MXNet hands string keys over as bytes.
-        self._updater(key.encode() if isinstance(key, str) else key, merged, held)
+        return held
 
     def pull(self, key, out=None, priority=0, ignore_sparse=True):
         """Copy stored values into `out`; sparse arrays are passed over unless `ignore_sparse` is False."""
@@ -147,9 +162,14 @@ class KVStore(KVStoreBase):
 
     # ------------------------------------------------------------------ sums
     def _reduce(self, key, arrays):
-        """The sum over devices, where the first array is."""
+        """The sum over devices, each compressed first if that is asked for."""
         if self._compress is not None:
             arrays = [self._compressed((key, i), a) for i, a in enumerate(arrays)]
+        return self._sum(arrays)
+
+    @staticmethod
+    def _sum(arrays):
+        """The sum over devices, where the first array is."""
         total = arrays[0]
         for array in arrays[1:]:
             total = total + array.as_in_context(total.context)

@@ -1,0 +1,73 @@
+"""Stores of several workers that step together: gradients are summed over all of them, each keeps its own copy."""
+
+import torch
+import torch.distributed as dist
+
+from .._core.errors import MXNetError
+from ..ndarray.ndarray import wrap
+from . import group
+from .compression import pack, unpack
+from .kvstore import KVStore, pairs
+
+
+def create_distributed(name):
+    """The store for a name with `dist` in it."""
+    group.join()
+    if "async" in name:
+        from .parameter_server import KVStoreAsync
+
+        return KVStoreAsync(name)
+    return KVStoreDist(name)
+
+
+class Workers(KVStore):
+    """What all distributed stores know: rank, number of workers, barriers."""
+
+    @property
+    def rank(self):
+        return dist.get_rank()
+
+    @property
+    def num_workers(self):
+        return dist.get_world_size()
+
+    def _barrier(self):
+        with group.contact():
+            dist.barrier()
+
+    def serve(self):
+        """Workers hold the values themselves; a server has nothing to do but to wait for them."""
+        self._barrier()
+
+
+class KVStoreDist(Workers):
+    """Every worker pushes, every worker gets the sum; the updater runs in each, on equal values."""
+
+    def init(self, key, value):
+        """Store the first worker's values in all."""
+        for k, arrays in self._check_keys(pairs(key, value)):
+            stored = arrays[0].copy()
+            dense = stored if stored.stype == "default" else stored.tostype("default")
+            tensor = dense._t.contiguous()
+            with group.contact():
+                dist.broadcast(tensor, src=0)
+            shared = wrap(tensor, stored.context)
+            self._stored[k] = shared if stored.stype == "default" else shared.tostype(stored.stype)
+
+    def _reduce_all(self, found):
+        if self._compress is not None:
+            return [self._exchange_compressed(k, self._sum(arrays)) for k, arrays in found]
+        sums = [self._sum(arrays) for _, arrays in found]
+        # Copies: a gradient that was pushed must stay as it was.
+        dense = [s.copy() if s.stype == "default" else s.tostype("default") for s in sums]
+        group.add_over_workers([d._t for d in dense])
+        return [d if s.stype == "default" else d.tostype(s.stype) for s, d in zip(sums, dense, strict=True)]
+
+    def _exchange_compressed(self, key, total):
+        if total.stype != "default":
+            raise MXNetError(f"gradient compression needs dense gradients; that of key {key} is {total.stype}")
+        tensor = total._t
+        with torch.no_grad():
+            packed = pack(self._compress.quantize(key, tensor))
+            signs = sum(unpack(p, tensor.numel()).to(torch.int32) for p in group.gather_over_workers(packed))
+        return wrap(self._compress.dequantize(signs, tensor.dtype).view(tensor.shape), total.context)

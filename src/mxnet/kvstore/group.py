@@ -1,0 +1,113 @@
+"""The workers of a distributed store: who they are, and how they meet."""
+
+import atexit
+import os
+from contextlib import contextmanager
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+from .._core.errors import MXNetError
+
+HOW = "start the workers with: python -m mxnet.tools.launch -n 4 python train.py"
+# What launchers call the same four facts, torchrun's names first, then those of MXNet's own launcher.
+NAMES = {
+    "rank": ("RANK", "DMLC_WORKER_ID", "DMLC_TASK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"),
+    "world": ("WORLD_SIZE", "DMLC_NUM_WORKER", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"),
+    "address": ("MASTER_ADDR", "DMLC_PS_ROOT_URI"),
+    "port": ("MASTER_PORT", "DMLC_PS_ROOT_PORT"),
+}
+
+
+def _fact(name):
+    for variable in NAMES[name]:
+        if variable in os.environ:
+            return os.environ[variable]
+    raise MXNetError(f"a distributed kvstore needs {' or '.join(NAMES[name][:2])} in the environment; {HOW}")
+
+
+def _number(name):
+    text = _fact(name)
+    try:
+        return int(text)
+    except ValueError:
+        raise MXNetError(f"the {name} of this worker must be a number, not {text!r}; {HOW}") from None
+
+
+def join():
+    """Join the process group, once; one that the program has made already is used as it is."""
+    if dist.is_initialized():
+        return
+    rank, world = _number("rank"), _number("world")
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    seconds = int(os.environ.get("MXNET_KVSTORE_TIMEOUT", "1800"))
+    with contact(rank):
+        dist.init_process_group(
+            backend,
+            init_method=f"tcp://{_fact('address')}:{_number('port')}",
+            rank=rank,
+            world_size=world,
+            timeout=timedelta(seconds=seconds),
+        )
+    atexit.register(leave)
+
+
+def leave():
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+@contextmanager
+def contact(rank=None):
+    """Say in clear words when another worker has died or never came."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        if isinstance(error, MXNetError):
+            raise
+        rank = dist.get_rank() if rank is None else rank
+        raise MXNetError(
+            f"worker {rank} lost contact with the other workers: one of them has died, left, or never started "
+            f"({str(error).splitlines()[0]})"
+        ) from error
+
+
+def add_over_workers(tensors):
+    """Sum each tensor over all workers, in place: one message for each large tensor or bucket of small ones."""
+    waiting = []
+    with contact():
+        for bucket in _buckets(tensors):
+            flat = bucket[0] if len(bucket) == 1 else torch._utils._flatten_dense_tensors(bucket)
+            flat = flat if flat.is_contiguous() else flat.contiguous()
+            waiting.append((bucket, flat, dist.all_reduce(flat, async_op=True)))
+        for bucket, flat, work in waiting:
+            work.wait()
+            if flat is not bucket[0]:
+                parts = torch._utils._unflatten_dense_tensors(flat, bucket) if len(bucket) > 1 else [flat]
+                torch._foreach_copy_(bucket, list(parts))
+
+
+def _buckets(tensors, limit=4 << 20):
+    """Lists of tensors of one kind, about `limit` bytes each."""
+    open_buckets, sizes = {}, {}
+    for tensor in tensors:
+        kind = (tensor.dtype, tensor.device)
+        size = tensor.numel() * tensor.element_size()
+        if size >= limit:
+            yield [tensor]
+            continue
+        if sizes.get(kind, 0) + size > limit:
+            yield open_buckets.pop(kind)
+            sizes[kind] = 0
+        open_buckets.setdefault(kind, []).append(tensor)
+        sizes[kind] = sizes.get(kind, 0) + size
+    yield from open_buckets.values()
+
+
+def gather_over_workers(tensor):
+    """Every worker's tensor, in the order of ranks."""
+    found = [torch.empty_like(tensor) for _ in range(dist.get_world_size())]
+    with contact():
+        dist.all_gather(found, tensor)
+    return found

@@ -1,0 +1,145 @@
+"""Start the workers of a distributed job: `python -m mxnet.tools.launch -n 4 python train.py`.
+
+Workers run on this machine, or over ssh on the machines of a host file, under torch's elastic agent: when one dies,
+the others end with it, or all start again (`--max-restarts`) from the checkpoint that the program keeps.
+"""
+
+import argparse
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import uuid
+
+
+def parser():
+    options = argparse.ArgumentParser(prog="python -m mxnet.tools.launch", description="Launch a distributed job")
+    options.add_argument("-n", "--num-workers", type=int, required=True, help="how many workers to start")
+    options.add_argument("-s", "--num-servers", type=int, help="accepted; workers hold the values themselves")
+    options.add_argument("-H", "--hostfile", help="a file of host names, one a line: workers are spread over them")
+    options.add_argument("--launcher", choices=["local", "ssh", "mpi", "sge", "yarn"], help="local, or ssh with -H")
+    options.add_argument("--sync-dst-dir", help="copy the current directory to this one on every host first (rsync)")
+    options.add_argument("--env", action="append", default=[], metavar="NAME", help="pass this variable to the hosts")
+    options.add_argument("--env-worker", action="append", default=[], metavar="NAME:VALUE", help="set it for workers")
+    options.add_argument("--env-server", action="append", default=[], metavar="NAME:VALUE", help="accepted")
+    options.add_argument("--p3", action="store_true", help="accepted; sums need no priorities here")
+    options.add_argument("--max-restarts", type=int, default=0, help="start all again so often when a worker dies")
+    options.add_argument("--port", type=int, default=0, help="where workers meet; any free port if 0")
+    options.add_argument("--nodes", type=int, default=1, help=argparse.SUPPRESS)
+    options.add_argument("--node-rank", type=int, default=0, help=argparse.SUPPRESS)
+    options.add_argument("--master", default="127.0.0.1", help=argparse.SUPPRESS)
+    options.add_argument("command", nargs=argparse.REMAINDER, help="the program and its arguments")
+    return options
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return probe.getsockname()[1]
+
+
+def worker_environment(options):
+    """What MXNet's launcher tells its workers; their ranks come from the agent."""
+    variables = {"DMLC_ROLE": "worker", "DMLC_NUM_WORKER": str(options.num_workers * options.nodes)}
+    variables.setdefault("OMP_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))
+    for pair in options.env_worker:
+        name, separator, value = pair.partition(":")
+        if not separator:
+            raise SystemExit(f"--env-worker wants NAME:VALUE, got {pair!r}")
+        variables[name] = value
+    return variables
+
+
+def run_here(options):
+    """Run this machine's workers until they end; the exit code."""
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    os.environ.update(worker_environment(options))
+    config = LaunchConfig(
+        min_nodes=options.nodes,
+        max_nodes=options.nodes,
+        nproc_per_node=options.num_workers,
+        run_id=uuid.uuid4().hex if options.nodes == 1 else "mxnet",
+        rdzv_backend="static",
+        rdzv_endpoint=f"{options.master}:{options.port or free_port()}",
+        rdzv_configs={"rank": options.node_rank, "timeout": 900},
+        max_restarts=options.max_restarts,
+        monitor_interval=0.5,
+    )
+    try:
+        elastic_launch(config, options.command[0])(*options.command[1:])
+    except ChildFailedError as error:
+        rank, failure = error.get_first_failure()
+        print(f"worker {rank} failed with exit code {failure.exitcode}; the others were ended", file=sys.stderr)
+        return failure.exitcode if 0 < failure.exitcode < 256 else 1
+    return 0
+
+
+def hosts_of(path):
+    """Host names of a host file; what follows a name (slots and the like) is left aside."""
+    with open(path) as file:
+        names = [line.split("#")[0].split() for line in file]
+    found = [fields[0].removeprefix("user@") for fields in names if fields]
+    if not found:
+        raise SystemExit(f"the host file {path} names no host")
+    return found
+
+
+def spread(workers, hosts):
+    """How many workers each host runs; hosts with none are left out."""
+    counts = [workers // len(hosts) + (i < workers % len(hosts)) for i in range(len(hosts))]
+    if len(set(filter(None, counts))) > 1:
+        raise SystemExit(f"{workers} workers do not spread evenly over {len(hosts)} hosts; choose a multiple")
+    return [(host, count) for host, count in zip(hosts, counts, strict=True) if count]
+
+
+def remote_command(options, node, nodes, count, master, port, folder):
+    """The command line that starts a host's share of the workers."""
+    passed = [f"{name}={os.environ[name]}" for name in options.env if name in os.environ]
+    mine = ["-n", str(count), "--nodes", str(nodes), "--node-rank", str(node), "--master", master, "--port", str(port)]
+    mine += ["--max-restarts", str(options.max_restarts)]
+    for pair in options.env_worker:
+        mine += ["--env-worker", pair]
+    parts = ["env", *passed, "python3", "-m", "mxnet.tools.launch", *mine, *options.command]
+    return f"cd {shlex.quote(folder)} && {shlex.join(parts)}"
+
+
+def run_over_ssh(options):
+    """One agent on each host; when one fails, the others are ended."""
+    places = spread(options.num_workers, hosts_of(options.hostfile))
+    folder = options.sync_dst_dir or os.getcwd()
+    master, port = places[0][0], options.port or 29500
+    if options.sync_dst_dir:
+        for host, _ in places:
+            subprocess.run(["rsync", "-az", "./", f"{host}:{options.sync_dst_dir}/"], check=True)
+    agents = []
+    for node, (host, count) in enumerate(places):
+        command = remote_command(options, node, len(places), count, master, port, folder)
+        agents.append(subprocess.Popen(["ssh", "-tt", "-o", "StrictHostKeyChecking=accept-new", host, command]))
+    codes = []
+    for agent in agents:
+        codes.append(agent.wait())
+        if codes[-1]:
+            for other in agents:
+                other.terminate()
+    return max(codes)
+
+
+def main(arguments=None):
+    options = parser().parse_args(arguments)
+    if options.command[:1] == ["--"]:
+        options.command = options.command[1:]
+    if not options.command:
+        parser().error("no program to start; for example: -n 4 python train.py")
+    if options.launcher in ("mpi", "sge", "yarn"):
+        parser().error(
+            f"--launcher {options.launcher} is not needed: start the program with {options.launcher} itself; "
+            "its RANK and WORLD_SIZE variables are understood"
+        )
+    return run_over_ssh(options) if options.hostfile else run_here(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
