@@ -1,13 +1,13 @@
 """Record files: sequential (`MXRecordIO`), by key (`MXIndexedRecordIO`), and records that hold an image with labels."""
 
-import contextlib
+import io
 import os
 import struct
 
 from ._core.errors import MXNetError
 from ._formats import images as _images
 from ._formats import recordio as _format
-from ._formats.atomic import atomic_write as _atomic_write
+from ._formats.atomic import write_file as _write_file
 from ._formats.recordio import IRHeader, pack
 
 __all__ = ["MXRecordIO", "MXIndexedRecordIO", "IRHeader", "pack", "unpack", "unpack_img", "pack_img"]
@@ -110,8 +110,7 @@ class MXIndexedRecordIO(MXRecordIO):
         super().open()
         self.idx, self.keys = {}, []
         if self.writable:
-            self._pending = contextlib.ExitStack()
-            self.fidx = self._pending.enter_context(_atomic_write(self.idx_path, "w", encoding="utf-8"))
+            self.fidx = io.StringIO()
         else:
             self.keys, self.idx = _format.read_index(self.idx_path, self.key_type)
 
@@ -119,21 +118,15 @@ class MXIndexedRecordIO(MXRecordIO):
         """Close the record file and put the index in its place."""
         if not self.is_open:
             return
-        mine = self.pid == os.getpid()
+        mine = self.pid == os.getpid()  # a forked child leaves the index to its parent
         super().close()
         if self.writable:
-            self._close_index(mine)
-
-    def _close_index(self, mine):
-        pending, self._pending, self.fidx = self._pending, None, None
-        if mine:
-            pending.close()
-        else:  # the parent process will do it
-            pending.pop_all()
+            index, self.fidx = self.fidx.getvalue(), None
+            if mine:
+                _write_file(self.idx_path, index)
 
     def __getstate__(self):
         state = super().__getstate__()
-        state.pop("_pending", None)
         state["fidx"] = None
         return state
 

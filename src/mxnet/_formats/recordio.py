@@ -223,7 +223,8 @@ def read_index(path: str, key_type: type = int) -> tuple[list[object], dict[obje
             try:
                 key, place = key_type(fields[0]), int(fields[1])
             except (ValueError, IndexError, TypeError) as error:
-                raise MXNetError(f"{path}, line {number}: not a key and a byte offset: {line.strip()[:80]!r}") from error
+                words = f"not a key and a byte offset: {line.strip()[:80]!r}"
+                raise MXNetError(f"{path}, line {number}: {words}") from error
             keys.append(key)
             places[key] = place
     return keys, places

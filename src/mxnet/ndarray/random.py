@@ -1,4 +1,4 @@
-"""`mx.nd.random`: random arrays, with parameters that are numbers or arrays (then each element gives its own samples)."""
+"""`mx.nd.random`: random arrays; parameters are numbers, or arrays of which each element has its own samples."""
 
 from .._core.attrs import NULL as _Null
 from .._core.dispatch import draw

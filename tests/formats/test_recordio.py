@@ -1,0 +1,189 @@
+"""Record files: byte-compatible with MXNet, by key and in order, over fork and pickling, refused when damaged."""
+
+import os
+import pickle
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mxnet import recordio
+from mxnet._formats import recordio as format_
+from mxnet.base import MXNetError
+
+from .corpus import EXPECTED, FOLDER, cuts, files
+
+MAGIC = format_.MAGIC_BYTES
+
+
+def everything(path):
+    reader, found = recordio.MXRecordIO(str(path), "r"), []
+    while (record := reader.read()) is not None:
+        found.append(record)
+    return found
+
+
+def write(tmp_path, contents, name="x"):
+    writer = recordio.MXIndexedRecordIO(str(tmp_path / f"{name}.idx"), str(tmp_path / f"{name}.rec"), "w")
+    for key, content in enumerate(contents):
+        writer.write_idx(key * 10, content)
+    writer.close()
+    return recordio.MXIndexedRecordIO(str(tmp_path / f"{name}.idx"), str(tmp_path / f"{name}.rec"), "r")
+
+
+@pytest.mark.parametrize("name", files("records"))
+def test_recorded_files_read_and_written_alike(name, tmp_path):
+    expected = [bytes.fromhex(r) for r in EXPECTED[name]["records"]]
+    assert everything(FOLDER / name) == expected
+    write(tmp_path, expected)
+    assert (tmp_path / "x.rec").read_bytes() == (FOLDER / name).read_bytes()
+    assert (tmp_path / "x.idx").read_bytes() == (FOLDER / name).with_suffix(".idx").read_bytes()
+
+
+@pytest.mark.parametrize("name", files("index"))
+def test_recorded_indices(name):
+    keys, places = format_.read_index(str(FOLDER / name))
+    assert [[k, places[k]] for k in keys] == EXPECTED[name]["index"]
+    record = (FOLDER / name).with_suffix(".rec")
+    reader = recordio.MXIndexedRecordIO(str(FOLDER / name), str(record), "r")
+    expected = EXPECTED[record.name]["records"]
+    assert [reader.read_idx(key).hex() for key in reversed(keys)] == expected[::-1]
+
+
+@given(st.lists(st.lists(st.sampled_from([b"", b"a", b"abcd", MAGIC, MAGIC[:3], b"\0" * 5]), max_size=5), max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_any_records_come_back(tmp_path_factory, parts):
+    contents = [b"".join(p) for p in parts]
+    reader = write(tmp_path_factory.mktemp("records"), contents)
+    assert [reader.read_idx(key) for key in reader.keys] == contents
+    assert everything(reader.uri) == contents
+    with open(reader.uri, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        offsets = list(format_.scan_offsets(file.fileno(), size, 0, size, reader.uri))
+        assert offsets == [reader.idx[k] for k in reader.keys]
+        assert [format_.read_at(file.fileno(), size, o, reader.uri) for o in offsets] == contents
+
+
+def test_partitions_cover_every_record_once(tmp_path):
+    contents = [bytes([i]) * (i * 7 % 90) + MAGIC * (i % 3) for i in range(100)]
+    reader = write(tmp_path, contents)
+    with open(reader.uri, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        edges = [size * i // 7 // 4 * 4 for i in range(7)] + [size]
+        found = [o for a, b in zip(edges[:-1], edges[1:], strict=True) for o in format_.scan_offsets(file.fileno(), size, a, b, "x")]
+    assert found == [reader.idx[k] for k in reader.keys]
+
+
+@pytest.mark.parametrize("name", ["plain.rec", "cut.rec", "packed.rec"])
+def test_a_file_cut_anywhere_gives_whole_records_then_an_error(name, tmp_path):
+    data = (FOLDER / name).read_bytes()
+    expected = [bytes.fromhex(r) for r in EXPECTED[name]["records"]]
+    for cut in cuts(data, 150):
+        path = tmp_path / "cut.rec"
+        path.write_bytes(data[:cut])
+        reader, found = recordio.MXRecordIO(str(path), "r"), []
+        try:
+            while (record := reader.read()) is not None:
+                found.append(record)
+        except MXNetError as error:
+            assert "cut.rec: byte" in str(error)
+        assert found == expected[: len(found)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"not a record file", MAGIC + struct.pack("<I", 0x1FFFFFFF), MAGIC + struct.pack("<I", 2 << 29),
+     MAGIC + struct.pack("<I", 1 << 29), MAGIC + struct.pack("<I", 7 << 29 | 4) + b"abcd"],
+)  # fmt: skip
+def test_damaged_frames(data, tmp_path):
+    path = tmp_path / "bad.rec"
+    path.write_bytes(data)
+    with pytest.raises(MXNetError, match="Invalid RecordIO File"):
+        recordio.MXRecordIO(str(path), "r").read()
+
+
+def test_an_index_of_another_file(tmp_path):
+    reader = write(tmp_path, [b"abc"])
+    reader.idx[0] = 10**9
+    with pytest.raises(MXNetError, match="is this its index"):
+        reader.read_idx(0)
+    (tmp_path / "x.idx").write_text("0\tsomewhere\n")
+    with pytest.raises(MXNetError, match="line 1"):
+        recordio.MXIndexedRecordIO(str(tmp_path / "x.idx"), str(tmp_path / "x.rec"), "r")
+
+
+def test_the_index_appears_when_the_writer_closes(tmp_path):
+    writer = recordio.MXIndexedRecordIO(str(tmp_path / "a.idx"), str(tmp_path / "a.rec"), "w")
+    writer.write_idx(1, b"one")
+    assert writer.tell() == 12 and not (tmp_path / "a.idx").exists()
+    writer.close()
+    assert (tmp_path / "a.idx").read_text() == "1\t0\n"
+
+
+def test_missing_files_and_wrong_flags(tmp_path):
+    with pytest.raises(MXNetError, match="No such file"):
+        recordio.MXRecordIO(str(tmp_path / "none.rec"), "r")
+    with pytest.raises(ValueError, match="Invalid flag"):
+        recordio.MXRecordIO(str(tmp_path / "none.rec"), "a")
+
+
+def test_pickled_readers_open_again(tmp_path):
+    reader = write(tmp_path, [b"abc", b"defg"])
+    twin = pickle.loads(pickle.dumps(reader))
+    assert twin.read_idx(10) == b"defg" and reader.read_idx(0) == b"abc"
+
+
+def test_a_forked_child_reads_by_key_but_not_in_order(tmp_path):
+    reader = write(tmp_path, [b"abc", b"defg"])
+    child = os.fork()
+    if child == 0:
+        try:
+            reader.read()
+        except RuntimeError:
+            os._exit(0 if reader.read_idx(10) == b"defg" else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert reader.read() == b"abc"
+
+
+def test_a_forked_child_leaves_the_parents_writer_alone(tmp_path):
+    writer = recordio.MXIndexedRecordIO(str(tmp_path / "a.idx"), str(tmp_path / "a.rec"), "w")
+    writer.write_idx(1, b"one")
+    child = os.fork()
+    if child == 0:
+        writer.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    writer.write_idx(2, b"two")
+    writer.close()
+    assert (tmp_path / "a.idx").read_text() == "1\t0\n2\t12\n"
+    assert everything(tmp_path / "a.rec") == [b"one", b"two"]
+
+
+def test_headers_and_labels():
+    header, content = recordio.unpack(recordio.pack(recordio.IRHeader(5, 2.5, 3, 4), b"x"))
+    assert header == (0, 2.5, 3, 4) and content == b"x"
+    header, content = recordio.unpack(recordio.pack(recordio.IRHeader(0, [1, 2], 3, 4), b"x"))
+    np.testing.assert_array_equal(header.label, [1, 2])
+    assert header.flag == 2 and content == b"x"
+    with pytest.raises(MXNetError, match="labels"):
+        recordio.unpack(struct.pack("<IfQQ", 2**31, 0, 0, 0) + b"abcd")
+    with pytest.raises(MXNetError, match="header"):
+        recordio.unpack(b"short")
+
+
+@pytest.mark.parametrize("form", [".jpg", ".png"])
+def test_images_in_records(form):
+    pixels = np.linspace(0, 255, 10 * 12 * 3).reshape(10, 12, 3).astype(np.uint8)
+    header, back = recordio.unpack_img(recordio.pack_img((0, 1.0, 2, 0), pixels, 9 if form == ".png" else 100, form))
+    assert header.id == 2 and back.shape == pixels.shape
+    assert np.abs(back.astype(int) - pixels).max() <= (0 if form == ".png" else 8)
+
+
+def test_reading_records_loads_no_torch():
+    code = "import sys, mxnet; mxnet.recordio; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env={**os.environ}).returncode == 0

@@ -1,0 +1,154 @@
+"""Optimizer states: MXNet's pickles read without their code, our container written and read, attacks refused."""
+
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mxnet._formats import states
+from mxnet.base import MXNetError
+
+from .corpus import EXPECTED, FOLDER, array, cuts, files
+
+
+def as_array(blob):
+    return blob.values
+
+
+def as_object(module, name, state):
+    return {"class": name, **state}
+
+
+def read(data):
+    return states.loads(data, as_array, as_object)
+
+
+def write(tree):
+    from mxnet._formats.params import Blob
+
+    return states.dumps(
+        tree,
+        lambda v: Blob.dense(v, v.dtype.name) if isinstance(v, np.ndarray) else None,
+        lambda v: None,
+    )
+
+
+@pytest.mark.parametrize("name", files("states"))
+def test_mxnets_pickles(name):
+    loaded, facts = read((FOLDER / name).read_bytes()), EXPECTED[name]
+    if "optimizer" in facts:
+        loaded, optimizer = loaded
+        for key, value in facts["optimizer"].items():
+            assert optimizer[key] == value
+    assert {str(k) for k in loaded} == set(facts["states"])
+    for key, state in loaded.items():
+        parts = state if isinstance(state, tuple) else (state,)
+        for part, described in zip(parts, facts["states"][str(key)], strict=True):
+            if described is None:
+                assert part is None
+            else:
+                np.testing.assert_array_equal(part, array(described))
+
+
+def test_the_container_keeps_types_and_values():
+    tree = {0: None, "w": (np.arange(3.0), [1, 2.5, True, "text"]), 7: {"a": (), -1: float("inf")}}
+    back = read(write(tree))
+    np.testing.assert_array_equal(back["w"][0], np.arange(3.0))
+    assert back["w"][1] == [1, 2.5, True, "text"] and back[0] is None and back[7] == {"a": (), -1: float("inf")}
+
+
+def test_what_needs_code_is_not_written():
+    with pytest.raises(MXNetError, match="without code"):
+        write({0: object()})
+
+
+@pytest.mark.parametrize("name", ["0_sgd.states", "2_adam_whole.states"])
+def test_cut_pickles(name):
+    data = (FOLDER / name).read_bytes()
+    for cut in cuts(data, 200):
+        with pytest.raises(MXNetError, match="no optimizer states|optimizer states: byte"):
+            read(data[:cut])
+
+
+def test_cut_containers():
+    data = write({0: (np.arange(4.0), 1)})
+    for cut in range(len(data)):
+        with pytest.raises(MXNetError):
+            read(data[:cut])
+
+
+class Run:
+    def __init__(self, call):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call
+
+
+def nested(levels):
+    tree = ()
+    for _ in range(levels):
+        tree = (tree,)
+    return tree
+
+
+def laughs():
+    tree = [0]
+    for _ in range(50):
+        tree = [tree, tree]
+    return tree
+
+
+ATTACKS = {
+    "system": pickle.dumps(Run((__import__("os").system, ("true",)))),
+    "eval": pickle.dumps(Run((eval, ("1",)))),
+    "getattr": pickle.dumps(Run((getattr, ({}, "clear")))),
+    "old protocol": pickle.dumps(Run((eval, ("1",))), 0),
+    "a huge bytearray": pickle.dumps(Run((bytearray, (1 << 60,)))),
+    "numpy object": pickle.dumps(np.array([{}], object)),
+    "memo": b"\x80\x02]r\xff\xff\xff\x7f.",
+    "claimed bytearray": b"\x80\x05\x96" + struct.pack("<Q", 1 << 60) + b".",
+    "claimed bytes": b"\x80\x04\x8e" + struct.pack("<Q", 1 << 60) + b".",
+    "extension": b"\x80\x02\x82\x01.",
+    "persistent": b"Pname\n.",
+    "deep": pickle.dumps(nested(200)),
+    "no pickle": b"hello",
+    "empty": b"",
+    "an attribute path": b"cmxnet.optimizer.optimizer\nos.system\n.",
+    "module of the project": b"cmxnet.recordio\nMXRecordIO\n(Vx\nVw\ntR.",
+    "container length": states.MAGIC + struct.pack("<Q", 1 << 60),
+    "container json": states.MAGIC + struct.pack("<Q", 3) + b"[[[",
+    "container index": write({0: np.arange(2.0)}).replace(b'"array":0', b'"array":9'),
+}
+
+
+@pytest.mark.parametrize("data", ATTACKS.values(), ids=ATTACKS.keys())
+def test_attacks_are_refused(data):
+    with pytest.raises(MXNetError):
+        read(data)
+
+
+def test_shared_values_are_built_once():
+    tree = laughs()
+    data = pickle.dumps(tree)
+    back = read(data)  # would never end if every mention were built anew
+    assert back[0] is back[1]
+
+
+def test_trust_opens_any_pickle():
+    assert states.loads(pickle.dumps({0: {1, 2}}), as_array, as_object, trust=True) == {0: {1, 2}}
+
+
+@given(st.binary(max_size=60), st.integers(0, 10**6), st.sampled_from(files("states")))
+@settings(max_examples=150, deadline=None)
+def test_damage_gives_states_or_a_clear_error(patch, place, name):
+    data = bytearray((FOLDER / name).read_bytes())
+    place %= len(data)
+    data[place : place + len(patch)] = patch
+    try:
+        read(bytes(data))
+    except MXNetError:
+        pass
