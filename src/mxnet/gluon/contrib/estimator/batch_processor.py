@@ -1,0 +1,33 @@
+"""What happens to one batch: override it to train in another way."""
+
+from .... import autograd
+from ...utils import split_and_load
+
+__all__ = ["BatchProcessor"]
+
+
+class BatchProcessor:
+    """Forward, loss and backward on every context."""
+
+    def __init__(self):
+        pass
+
+    def _get_data_and_label(self, batch, ctx, batch_axis=0):
+        return tuple(split_and_load(part, ctx_list=ctx, batch_axis=batch_axis) for part in (batch[0], batch[1]))
+
+    def evaluate_batch(self, estimator, val_batch, batch_axis=0):
+        """Data, labels, predictions and losses of a validation batch, one of each for a context."""
+        data, label = self._get_data_and_label(val_batch, estimator.context, batch_axis)
+        pred = [estimator.val_net(x) for x in data]
+        loss = [estimator.val_loss(p, y) for p, y in zip(pred, label, strict=True)]
+        return data, label, pred, loss
+
+    def fit_batch(self, estimator, train_batch, batch_axis=0):
+        """The same for a training batch, with gradients."""
+        data, label = self._get_data_and_label(train_batch, estimator.context, batch_axis)
+        with autograd.record():
+            pred = [estimator.net(x) for x in data]
+            loss = [estimator.loss(p, y) for p, y in zip(pred, label, strict=True)]
+        for part in loss:
+            part.backward()
+        return data, label, pred, loss

@@ -1,0 +1,240 @@
+"""`Estimator`: a network, a loss, a trainer and metrics, and the loop that brings them together."""
+
+import copy
+import logging
+import sys
+import warnings
+
+from ....context import Context, cpu, gpu, num_gpus
+from ....metric import Loss as metric_loss
+from ...data import DataLoader
+from ...loss import Loss as gluon_loss
+from ...trainer import Trainer
+from ...utils import split_and_load
+from .batch_processor import BatchProcessor
+from .event_handler import (
+    BatchBegin,
+    BatchEnd,
+    EpochBegin,
+    EpochEnd,
+    GradientUpdateHandler,
+    LoggingHandler,
+    MetricHandler,
+    StoppingHandler,
+    TrainBegin,
+    TrainEnd,
+    ValidationHandler,
+    _check_event_handlers,
+)
+from .utils import _check_handler_metric_ref, _check_metrics, _suggest_metric_for_loss
+
+__all__ = ["Estimator"]
+
+_NOT_A_LOADER = (
+    "Estimator only support input as Gluon DataLoader. Alternatively, you can transform your DataIter or any NDArray "
+    "into Gluon DataLoader. Refer to gluon.data.DataLoader"
+)
+
+
+class Estimator:
+    """Trains a network with `fit` and measures it with `evaluate`; handlers do the rest."""
+
+    logger = None
+
+    def __init__(
+        self, net, loss, train_metrics=None, val_metrics=None, initializer=None, trainer=None, context=None,
+        val_net=None, val_loss=None, batch_processor=None,
+    ):  # fmt: skip
+        self.net = net
+        self.loss = self._check_loss(loss)
+        self._train_metrics, self._val_metrics = _check_metrics(train_metrics), _check_metrics(val_metrics)
+        self._add_default_training_metrics()
+        self._add_validation_metrics()
+        self.val_loss = self.loss if val_loss is None else self._check_loss(val_loss)
+        self.val_net = net if val_net is None else val_net
+        self.logger = logging.Logger(name="Estimator", level=logging.INFO)
+        self.logger.addHandler(logging.StreamHandler(sys.stdout))
+        self.context = self._check_context(context)
+        self._initialize(initializer)
+        self.trainer = self._check_trainer(trainer)
+        self.batch_processor = self._check_batch_processor(batch_processor)
+
+    # ------------------------------------------------------------------ what was given
+    def _check_loss(self, loss):
+        if not isinstance(loss, gluon_loss):
+            raise ValueError(f"loss must be a Loss, refer to gluon.loss.Loss:{loss}")
+        return loss
+
+    def _check_context(self, context):
+        gpus = [gpu(i) for i in range(num_gpus())]
+        if not context:
+            if len(gpus) > 1:
+                warnings.warn(
+                    "You have multiple GPUs, gpu(0) will be used by default. To utilize all your GPUs, specify context "
+                    "as a list of gpus, e.g. context=[mx.gpu(0), mx.gpu(1)]",
+                    stacklevel=3,
+                )
+            return gpus[:1] or [cpu()]
+        contexts = [context] if isinstance(context, Context) else context
+        if not isinstance(contexts, list) or not all(isinstance(c, Context) for c in contexts):
+            raise ValueError(
+                "context must be a Context or a list of Context, for example mx.cpu() or [mx.gpu(0), mx.gpu(1)], "
+                f"refer to mxnet.Context:{context}"
+            )
+        for ctx in contexts:
+            assert ctx in gpus or str(ctx).startswith("cpu"), (
+                f"{ctx} is not available, please make sure your context is in one of: mx.cpu(), "
+                f"{', '.join(map(str, gpus))}"
+            )
+        return contexts
+
+    def _check_batch_processor(self, batch_processor):
+        if batch_processor is None:
+            return BatchProcessor()
+        if not all(callable(getattr(batch_processor, name, None)) for name in ("fit_batch", "evaluate_batch")):
+            raise ValueError("Customized Batch Processor must contain fit_batch() and evaluate_batch() methods")
+        return batch_processor
+
+    def _initialize(self, initializer):
+        if not self._is_initialized():
+            self.net.initialize(**({"init": initializer} if initializer else {}), ctx=self.context)
+        elif initializer:
+            warnings.warn(
+                "Network already fully initialized, skipping initialization. You don't need to pass initializer if you "
+                "already initialized your net. You can use net.initialize(init=your_initializer, force_reinit=True) "
+                "to force re-initialize.",
+                stacklevel=3,
+            )
+
+    def _is_initialized(self):
+        for parameter in self.net.collect_params().values():
+            try:
+                parameter.list_ctx()
+            except RuntimeError:
+                return False
+        return True
+
+    def _check_trainer(self, trainer):
+        if not trainer:
+            warnings.warn("No trainer specified, default SGD optimizer with learning rate 0.001 is used.", stacklevel=3)
+            return Trainer(self.net.collect_params(), "sgd", {"learning_rate": 0.001})
+        if not isinstance(trainer, Trainer):
+            raise ValueError(f"Trainer must be a Gluon Trainer instance, refer to gluon.Trainer:{trainer}")
+        return trainer
+
+    def _get_data_and_label(self, batch, ctx, batch_axis=0):
+        return tuple(split_and_load(part, ctx_list=ctx, batch_axis=batch_axis) for part in (batch[0], batch[1]))
+
+    # ------------------------------------------------------------------ metrics: their names tell the two kinds apart
+    def _add_default_training_metrics(self):
+        if not self._train_metrics:
+            suggested = _suggest_metric_for_loss(self.loss)
+            self._train_metrics = [suggested] if suggested else []
+            self._train_metrics.append(metric_loss(self.loss.name.rstrip("1234567890")))
+        for metric in self._train_metrics:
+            metric.name = f"training {metric.name}"
+
+    def _add_validation_metrics(self):
+        if not self._val_metrics:
+            self._val_metrics = [copy.deepcopy(metric) for metric in self._train_metrics]
+        for metric in self._val_metrics:
+            if "training" in metric.name:
+                metric.name = metric.name.replace("training", "validation")
+            else:
+                metric.name = f"validation {metric.name}"
+
+    @property
+    def train_metrics(self):
+        """The metrics of training."""
+        return self._train_metrics
+
+    @property
+    def val_metrics(self):
+        """The metrics of validation."""
+        return self._val_metrics
+
+    # ------------------------------------------------------------------ the loops
+    def evaluate(self, val_data, batch_axis=0, event_handlers=None):
+        """Measure the network on validation data."""
+        if not isinstance(val_data, DataLoader):
+            raise ValueError(_NOT_A_LOADER)
+        for metric in self.val_metrics:
+            metric.reset()
+        handlers = self._prepare_default_validation_handlers(event_handlers)
+        _, epoch_begin, batch_begin, batch_end, epoch_end, _ = self._categorize_handlers(handlers)
+        for handler in epoch_begin:
+            handler.epoch_begin(self)
+        for batch in val_data:
+            for handler in batch_begin:
+                handler.batch_begin(self, batch=batch)
+            _, label, pred, loss = self.batch_processor.evaluate_batch(self, batch, batch_axis)
+            for handler in batch_end:
+                handler.batch_end(self, batch=batch, pred=pred, label=label, loss=loss)
+        for handler in epoch_end:
+            handler.epoch_end(self)
+
+    def fit(self, train_data, val_data=None, epochs=None, event_handlers=None, batches=None, batch_axis=0):
+        """Train for a number of epochs, or of batches."""
+        if not isinstance(train_data, DataLoader):
+            raise ValueError(_NOT_A_LOADER)
+        if (not epochs) == (not batches):
+            raise ValueError(
+                "Fit only support exactly one type of iteration, train by number of epochs or number of batches."
+                "Please specify one and only one of: epochs or batches."
+            )
+        self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
+        handlers = self._prepare_default_handlers(val_data, event_handlers)
+        train_begin, epoch_begin, batch_begin, batch_end, epoch_end, train_end = self._categorize_handlers(handlers)
+        for handler in train_begin:
+            handler.train_begin(self)
+        stop = False
+        while not stop:
+            for handler in epoch_begin:
+                handler.epoch_begin(self)
+            for batch in train_data:
+                for handler in batch_begin:
+                    handler.batch_begin(self, batch=batch)
+                _, label, pred, loss = self.batch_processor.fit_batch(self, batch, batch_axis)
+                # every handler is told, whichever asks to stop
+                ends = [h.batch_end(self, batch=batch, pred=pred, label=label, loss=loss) for h in batch_end]
+                if any(ends):
+                    break
+            stop = any([handler.epoch_end(self) for handler in epoch_end])
+        for handler in train_end:
+            handler.train_end(self)
+
+    # ------------------------------------------------------------------ handlers
+    def _complete(self, event_handlers, defaults, known):
+        """The user's handlers with the missing defaults; mixed ones must share metric objects."""
+        handlers = _check_event_handlers(event_handlers)
+        added = [make() for kind, make in defaults if kind is None or not any(isinstance(h, kind) for h in handlers)]
+        mixed = handlers and added
+        handlers.extend(added)
+        if mixed:
+            for handler in handlers:
+                _check_handler_metric_ref(handler, known)
+        handlers.sort(key=lambda handler: getattr(handler, "priority", 0))
+        return handlers
+
+    def _prepare_default_handlers(self, val_data, event_handlers):
+        defaults = [
+            (None, lambda: StoppingHandler(self.max_epoch, self.max_batch)),
+            (GradientUpdateHandler, GradientUpdateHandler),
+            (MetricHandler, lambda: MetricHandler(metrics=self.train_metrics)),
+            (LoggingHandler, lambda: LoggingHandler(metrics=self.train_metrics)),
+        ]
+        if val_data:
+            validation = (ValidationHandler, lambda: ValidationHandler(val_data=val_data, eval_fn=self.evaluate))
+            defaults.insert(3, validation)
+        return self._complete(event_handlers, defaults, set(self.train_metrics + self.val_metrics))
+
+    def _prepare_default_validation_handlers(self, event_handlers):
+        defaults = [
+            (MetricHandler, lambda: MetricHandler(metrics=self.val_metrics)),
+            (LoggingHandler, lambda: LoggingHandler(metrics=self.val_metrics)),
+        ]
+        return self._complete(event_handlers, defaults, set(self.val_metrics))
+
+    def _categorize_handlers(self, event_handlers):
+        kinds = (TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd, TrainEnd)
+        return tuple([handler for handler in event_handlers if isinstance(handler, kind)] for kind in kinds)

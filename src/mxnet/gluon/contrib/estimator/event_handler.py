@@ -1,0 +1,340 @@
+"""Event handlers: what is done at the beginning and end of training, epochs and batches."""
+
+import time
+import warnings
+
+import numpy as np
+
+from ....metric import CompositeEvalMetric, EvalMetric
+from ....metric import Loss as metric_loss
+from .utils import _check_metrics
+
+__all__ = [
+    "BatchBegin", "BatchEnd", "CheckpointHandler", "EarlyStoppingHandler", "EpochBegin", "EpochEnd",
+    "GradientUpdateHandler", "LoggingHandler", "MetricHandler", "ProgressBarHandler", "StoppingHandler", "TrainBegin",
+    "TrainEnd", "ValidationHandler",
+]  # fmt: skip
+
+
+class EventHandler:
+    """Base of all handlers."""
+
+
+def _check_event_handlers(handlers):
+    handlers = [handlers] if isinstance(handlers, EventHandler) else handlers or []
+    if not all(isinstance(handler, EventHandler) for handler in handlers):
+        raise ValueError(f"handlers must be an EventHandler or a list of EventHandler, got: {handlers}")
+    return handlers
+
+
+class TrainBegin(EventHandler):
+    """Is called before training."""
+
+    def train_begin(self, estimator, *args, **kwargs):
+        """Before training."""
+
+
+class TrainEnd(EventHandler):
+    """Is called after training."""
+
+    def train_end(self, estimator, *args, **kwargs):
+        """After training."""
+
+
+class EpochBegin(EventHandler):
+    """Is called before each epoch."""
+
+    def epoch_begin(self, estimator, *args, **kwargs):
+        """Before an epoch."""
+
+
+class EpochEnd(EventHandler):
+    """Is called after each epoch."""
+
+    def epoch_end(self, estimator, *args, **kwargs):
+        """After an epoch; True stops the training."""
+        return False
+
+
+class BatchBegin(EventHandler):
+    """Is called before each batch."""
+
+    def batch_begin(self, estimator, *args, **kwargs):
+        """Before a batch."""
+
+
+class BatchEnd(EventHandler):
+    """Is called after each batch."""
+
+    def batch_end(self, estimator, *args, **kwargs):
+        """After a batch; True stops the training."""
+        return False
+
+
+class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
+    """Stops after a number of epochs or batches."""
+
+    def __init__(self, max_epoch=None, max_batch=None):
+        self.max_epoch, self.max_batch = max_epoch, max_batch
+        self.current_batch = self.current_epoch = 0
+        self.stop_training = False
+
+    def train_begin(self, estimator, *args, **kwargs):
+        """Take the limits from the estimator."""
+        self.max_epoch, self.max_batch = estimator.max_epoch, estimator.max_batch
+        self.current_batch = self.current_epoch = 0
+
+    def batch_end(self, estimator, *args, **kwargs):
+        """Count batches."""
+        self.current_batch += 1
+        self.stop_training = self.stop_training or self.current_batch == self.max_batch
+        return self.stop_training
+
+    def epoch_end(self, estimator, *args, **kwargs):
+        """Count epochs."""
+        self.current_epoch += 1
+        self.stop_training = self.stop_training or self.current_epoch == self.max_epoch
+        return self.stop_training
+
+
+class MetricHandler(EpochBegin, BatchEnd):
+    """Updates metrics after each batch, before handlers that read them."""
+
+    def __init__(self, metrics, priority=-1000):
+        self.metrics, self.priority = _check_metrics(metrics), priority
+
+    def epoch_begin(self, estimator, *args, **kwargs):
+        """Start afresh."""
+        for metric in self.metrics:
+            metric.reset()
+
+    def batch_end(self, estimator, *args, **kwargs):
+        """Take the batch in."""
+        for metric in self.metrics:
+            if isinstance(metric, metric_loss):
+                metric.update(0, kwargs["loss"])
+            else:
+                metric.update(kwargs["label"], kwargs["pred"])
+
+
+class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
+    """Evaluates every so many epochs or batches."""
+
+    def __init__(
+        self, val_data, eval_fn, epoch_period=1, batch_period=None, priority=-1000, event_handlers=None
+    ):
+        self.val_data, self.eval_fn, self.event_handlers = val_data, eval_fn, event_handlers
+        self.epoch_period, self.batch_period, self.priority = epoch_period, batch_period, priority
+        self.current_batch = self.current_epoch = 0
+
+    def train_begin(self, estimator, *args, **kwargs):
+        """Start afresh."""
+        self.current_batch = self.current_epoch = 0
+
+    def _evaluate(self, estimator):
+        self.eval_fn(val_data=self.val_data, batch_axis=estimator.batch_axis, event_handlers=self.event_handlers)
+
+    def batch_end(self, estimator, *args, **kwargs):
+        """Evaluate if it is time."""
+        self.current_batch += 1
+        if self.batch_period and self.current_batch % self.batch_period == 0:
+            self._evaluate(estimator)
+
+    def epoch_end(self, estimator, *args, **kwargs):
+        """Evaluate if it is time."""
+        self.current_epoch += 1
+        if self.epoch_period and self.current_epoch % self.epoch_period == 0:
+            self._evaluate(estimator)
+
+
+class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
+    """Logs metrics and times, each epoch or every `log_interval` batches; runs after all others."""
+
+    def __init__(self, log_interval="epoch", metrics=None, priority=np.inf):
+        super().__init__()
+        if not isinstance(log_interval, int) and log_interval != "epoch":
+            raise ValueError("log_interval must be either an integer or string 'epoch'")
+        self.metrics, self.priority, self.log_interval = _check_metrics(metrics), priority, log_interval
+        self._reset()
+
+    def _reset(self):
+        self.batch_index = self.current_epoch = self.processed_samples = 0
+        self.log_interval_time = 0
+
+    def _values(self):
+        return ", ".join(f"{name}: {value:.4f}" for name, value in (metric.get() for metric in self.metrics))
+
+    def train_begin(self, estimator, *args, **kwargs):
+        """Say what begins."""
+        self.train_start = time.time()
+        trainer = estimator.trainer
+        estimator.logger.info(
+            "Training begin: using optimizer %s with current learning rate %.4f ",
+            type(trainer.optimizer).__name__,
+            trainer.learning_rate,
+        )
+        if estimator.max_epoch:
+            estimator.logger.info("Train for %d epochs.", estimator.max_epoch)
+        else:
+            estimator.logger.info("Train for %d batches.", estimator.max_batch)
+        self._reset()
+
+    def train_end(self, estimator, *args, **kwargs):
+        """Say what came out."""
+        seconds = int(time.time() - self.train_start)
+        head = f"Train finished using total {seconds}s with {self.current_epoch} epochs. "
+        estimator.logger.info((head + self._values()).rstrip(", "))
+
+    def batch_begin(self, estimator, *args, **kwargs):
+        """Start the clock."""
+        self.batch_start = time.time()
+
+    def batch_end(self, estimator, *args, **kwargs):
+        """Log if it is time."""
+        if isinstance(self.log_interval, int):
+            self.processed_samples += kwargs["batch"][0].shape[0]
+            self.log_interval_time += time.time() - self.batch_start
+            if self.batch_index % self.log_interval == 0:
+                head = f"[Epoch {self.current_epoch}][Batch {self.batch_index}][Samples {self.processed_samples}] "
+                head += f"time/interval: {self.log_interval_time:.3f}s "
+                estimator.logger.info((head + self._values()).rstrip(", "))
+                self.log_interval_time = 0
+        self.batch_index += 1
+
+    def epoch_begin(self, estimator, *args, **kwargs):
+        """Say what begins; the estimator names training metrics so."""
+        self.epoch_start = time.time()
+        if any("training" in metric.name for metric in self.metrics):
+            estimator.logger.info(
+                "[Epoch %d] Begin, current learning rate: %.4f", self.current_epoch, estimator.trainer.learning_rate
+            )
+        else:
+            estimator.logger.info("Validation Begin")
+
+    def epoch_end(self, estimator, *args, **kwargs):
+        """Say what came out."""
+        head = f"[Epoch {self.current_epoch}] Finished in {time.time() - self.epoch_start:.3f}s, "
+        estimator.logger.info((head + self._values()).rstrip(", "))
+        self.current_epoch += 1
+        self.batch_index = 0
+
+
+class ProgressBarHandler(EpochBegin, BatchEnd, EpochEnd):
+    """A progress bar for each epoch, with the metrics beside it (needs tqdm)."""
+
+    def __init__(self, metrics=None, total=None, priority=np.inf):
+        self.metrics, self.total, self.priority = _check_metrics(metrics), total, priority
+        self.current_epoch = 0
+        self._bar = None
+
+    def epoch_begin(self, estimator, *args, **kwargs):
+        """Open a bar."""
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise ImportError("the progress bar needs tqdm: pip install tqdm") from None
+        self._bar = tqdm(total=self.total, desc=f"epoch {self.current_epoch}", unit="batch")
+
+    def batch_end(self, estimator, *args, **kwargs):
+        """Move it."""
+        self._bar.set_postfix({name: f"{value:.4f}" for name, value in (m.get() for m in self.metrics)}, refresh=False)
+        self._bar.update()
+
+    def epoch_end(self, estimator, *args, **kwargs):
+        """Close it."""
+        self._bar.close()
+        self.current_epoch += 1
+
+
+def comparison(monitor, mode, who):
+    """How to tell a better value: `np.less` or `np.greater`."""
+    if mode not in ("auto", "min", "max"):
+        warnings.warn(
+            f"{who} mode {mode} is unknown, fallback to auto mode: greater is better", RuntimeWarning, stacklevel=3
+        )
+        mode = "auto"
+    if mode == "auto":
+        warnings.warn(
+            f"`greater` operator will be used to determine if {monitor.get()[0]} has improved. Please specify "
+            "`mode='min'` to use the `less` operator. Specify `mode='max' to disable this warning.`",
+            stacklevel=3,
+        )
+    return np.less if mode == "min" else np.greater
+
+
+def worst(better):
+    """The value that everything is better than."""
+    return np.inf if better is np.less else -np.inf
+
+
+class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
+    """Stops when a metric has not improved for `patience` epochs."""
+
+    def __init__(self, monitor, min_delta=0, patience=0, mode="auto", baseline=None):
+        super().__init__()
+        if not isinstance(monitor, EvalMetric):
+            raise ValueError(
+                "Please provide one of the metric objects from estimator.train_metrics and estimator.val_metrics as "
+                "monitor."
+            )
+        if isinstance(monitor, CompositeEvalMetric):
+            raise ValueError(
+                "CompositeEvalMetric is not supported for EarlyStoppingHandler, please specify a simple metric instead."
+            )
+        self.monitor, self.baseline, self.patience = monitor, baseline, patience
+        self.monitor_op = comparison(monitor, mode, "EarlyStopping")
+        self.min_delta = min_delta if self.monitor_op is np.greater else -min_delta
+        self._reset()
+
+    def _reset(self):
+        self.wait = self.stopped_epoch = self.current_epoch = 0
+        self.stop_training = False
+        self.best = self.baseline if self.baseline is not None else worst(self.monitor_op)
+
+    def train_begin(self, estimator, *args, **kwargs):
+        """Start afresh."""
+        self._reset()
+
+    def epoch_end(self, estimator, *args, **kwargs):
+        """Look whether the metric improved."""
+        name, value = self.monitor.get()
+        if np.isnan(value):
+            warnings.warn(
+                f"{name} is not updated, make sure you pass one of the metric objects from estimator.train_metrics and "
+                "estimator.val_metrics as monitor.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        elif self.monitor_op(value - self.min_delta, self.best):
+            self.best, self.wait = value, 0
+        else:
+            self.wait += 1
+            if self.wait >= self.patience:
+                self.stopped_epoch, self.stop_training = self.current_epoch, True
+        self.current_epoch += 1
+        return self.stop_training
+
+    def train_end(self, estimator, *args, **kwargs):
+        """Say why it stopped."""
+        if self.stopped_epoch > 0:
+            estimator.logger.info(
+                "[Epoch %d] EarlyStoppingHanlder: early stopping due to %s not improving",
+                self.stopped_epoch,
+                self.monitor.get()[0],
+            )
+
+
+class GradientUpdateHandler(BatchEnd):
+    """Updates the parameters after each batch, before everything else."""
+
+    def __init__(self, priority=-2000):
+        self.priority = priority
+
+    def batch_end(self, estimator, *args, **kwargs):
+        """One step of the trainer, by the number of samples."""
+        loss = kwargs["loss"]
+        parts = loss if isinstance(loss, list) else [loss]
+        estimator.trainer.step(sum(part.shape[0] for part in parts))
+
+
+from .checkpoint import CheckpointHandler  # noqa: E402 - it needs the classes above
