@@ -74,7 +74,8 @@ def test_partitions_cover_every_record_once(tmp_path):
     with open(reader.uri, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         edges = [size * i // 7 // 4 * 4 for i in range(7)] + [size]
-        found = [o for a, b in zip(edges[:-1], edges[1:], strict=True) for o in format_.scan_offsets(file.fileno(), size, a, b, "x")]
+        parts = zip(edges[:-1], edges[1:], strict=True)
+        found = [o for a, b in parts for o in format_.scan_offsets(file.fileno(), size, a, b, "x")]
     assert found == [reader.idx[k] for k in reader.keys]
 
 

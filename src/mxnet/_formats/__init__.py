@@ -1,1 +1,1 @@
-"""Bytes to NumPy and back: every file format of MXNet, each parser bounded by the bytes that are there. No torch here."""
+"""Bytes to NumPy and back: the file formats of MXNet, each parser bounded by the bytes that are there. No torch here."""
