@@ -11,6 +11,8 @@ from .node import Entry, Node, initialise, variable, walk
 from .outputs import declared
 
 VERSION = 10901
+MOST = 1 << 16
+_COUNTS = {"num_args", "num_arrays", "num_outputs", "num_tensors", "num_weights", "sections"}
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
@@ -185,9 +187,9 @@ def upgrade(heads: list[Entry], version: int = VERSION) -> None:
     """Parse all nodes, and mend what older versions wrote differently."""
     nodes = walk(heads)
     for node in nodes:
-        if version < VERSION:
-            _hide(node)
+        _hide(node)
         node.parse()
+        _bound(node)
         if version < 900:
             _add_missing(node)
         if version < 904:
@@ -197,6 +199,13 @@ def upgrade(heads: list[Entry], version: int = VERSION) -> None:
         for graph in node.subgraphs:
             upgrade(graph)
     _check(nodes, heads)
+
+
+def _bound(node: Node) -> None:
+    """Refuse counts of inputs or outputs that no network has: lists of that length are made of them."""
+    for key in _COUNTS & node.parsed.keys():
+        count = node.parsed[key]
+        _expect(not isinstance(count, int) or count <= MOST, f"node {node.name}: {key}={count} is more than {MOST}")
 
 
 def _hide(node: Node) -> None:
@@ -215,7 +224,7 @@ def _hide(node: Node) -> None:
             if target.op is None:
                 target.attrs[f"__{hidden}__"] = value
                 continue
-        node.attrs[f"__{key}__"] = value
+        node.attrs[key] = value
 
 
 def _add_missing(node: Node) -> None:
@@ -240,7 +249,7 @@ def _check(nodes: list[Node], heads: list[Entry]) -> None:
         if node.op is not None:
             wanted = node.op.input_names(node.parsed, len(node.inputs))
             least = len([n for n in wanted if n not in node.op.optional])
-            if node.subgraphs:
+            if node.subgraphs or "_graphs" in node.op.injected:
                 from .control import check
 
                 check(node)

@@ -106,7 +106,7 @@ class CachedOp:
         return arrays[0] if len(arrays) == 1 else arrays
 
     def register_op_hook(self, callback, monitor_all=False):
-        """Call `callback(name, operator, array)` with all operators' outputs at each run; `monitor_all`: inputs, too."""
+        """Call `callback(name, operator, array)` with operators' outputs at each run; `monitor_all`: inputs, too."""
         self._monitor = callback, monitor_all
 
     def _watch(self, program, tensors):

@@ -8,7 +8,8 @@ from .symbol import __all__ as _named
 
 _MODULES = ("contrib", "image", "linalg", "numpy", "numpy_extension", "random", "register", "sparse", "symbol")
 _ALIASES = {"np": "numpy", "npx": "numpy_extension"}
-__all__ = [*_named, "op"]
+_SHOWN = ("contrib", "image", "linalg", "op", "random", "sparse")
+__all__ = [*_named, *_SHOWN]
 
 
 def __getattr__(name):
