@@ -1,17 +1,25 @@
 """im2rec: image lists from folders, and record files from image lists."""
 
 import argparse
+import contextlib
 import os
 import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
-import cv2
-from tqdm import tqdm
-
 from .. import recordio
 from .._core.errors import MXNetError
+from .._formats import images
+
+try:
+    import cv2
+except ImportError:
+    sys.exit("im2rec needs OpenCV: pip install opencv-python-headless")
+try:
+    from tqdm import tqdm
+except ImportError:  # a bar is nice to have
+    tqdm = None
 
 _AHEAD = 64  # images in work for each thread
 
@@ -48,12 +56,12 @@ def write_list(path_out, image_list):
 
 def make_list(args):
     """Write the list, or lists: one for each chunk, each cut into test, train and validation parts if asked."""
-    images = list(list_image(args.root, args.recursive, args.exts))
+    listed = list(list_image(args.root, args.recursive, args.exts))
     if args.shuffle:
-        random.Random(100).shuffle(images)
-    size = -(-len(images) // args.chunks)
+        random.Random(100).shuffle(listed)
+    size = -(-len(listed) // args.chunks)
     for i in range(args.chunks):
-        chunk = images[i * size:(i + 1) * size]
+        chunk = listed[i * size:(i + 1) * size]
         prefix = args.prefix + (f"_{i}" if args.chunks > 1 else "")
         train, test = int(size * args.train_ratio), int(size * args.test_ratio)
         if args.train_ratio == 1.0:
@@ -87,14 +95,11 @@ def encode(args, item):
     label = labels if len(labels) > 1 and args.pack_label else labels[0]
     header = recordio.IRHeader(0, label, number, 0)
     path = os.path.join(args.root, name)
+    with open(path, "rb") as file:
+        content = file.read()
     if args.pass_through:
-        with open(path, "rb") as file:
-            return recordio.pack(header, file.read())
-    if not os.path.isfile(path):
-        raise FileNotFoundError(f"{path}: No such file")
-    image = cv2.imread(path, args.color)
-    if image is None:
-        raise MXNetError(f"{path} is not an image that can be read")
+        return recordio.pack(header, content)
+    image = images.decode(content, args.color, path)
     if args.center_crop:
         image = _square(image)
     if args.resize:
@@ -122,17 +127,24 @@ def make_record(args, list_path):
     record = recordio.MXIndexedRecordIO(stem + ".idx", stem + ".rec", "w")
     failed = 0
     try:
-        with tqdm(total=len(items), unit=" images", desc=os.path.basename(stem), disable=args.quiet) as bar:
+        with _progress(args, len(items), stem) as bar:
             for item, content in _encoded(args, items):
                 if isinstance(content, Exception):
                     failed += 1
-                    bar.write(f"skipped {item[1]} (number {item[0]}): {content}", file=sys.stderr)
+                    print(f"skipped {item[1]} (number {item[0]}): {content}", file=sys.stderr)
                 else:
                     record.write_idx(item[0], content)
-                bar.update()
+                if bar is not None:
+                    bar.update()
     finally:
         record.close()
     return len(items) - failed, failed
+
+
+def _progress(args, count, stem):
+    if tqdm is None or args.quiet:
+        return contextlib.nullcontext()
+    return tqdm(total=count, unit=" images", desc=os.path.basename(stem))
 
 
 def _encoded(args, items):

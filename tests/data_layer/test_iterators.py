@@ -1,0 +1,198 @@
+"""Iterators beyond recorded batches: faults, wrappers, prefetching, forks."""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "data_layer")
+
+
+def records(path=None, **parameters):
+    return mx.io.ImageRecordIter(path_imgrec=str(path or os.path.join(FOLDER, "images.rec")),
+                                 **{"data_shape": (3, 12, 12), "batch_size": 3, **parameters})
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A record file whose image 2 of 5 is cut off."""
+    reader = mx.recordio.MXRecordIO(os.path.join(FOLDER, "images.rec"), "r")
+    writer = mx.recordio.MXRecordIO(str(tmp_path / "damaged.rec"), "w")
+    for number in range(5):
+        header, content = mx.recordio.unpack(reader.read())
+        writer.write(mx.recordio.pack(header, content[:20] if number == 2 else content))
+    writer.close()
+    return tmp_path / "damaged.rec"
+
+
+def labels(iterator):
+    return [(batch.label[0].asnumpy()[:len(batch.label[0]) - batch.pad].astype(int).tolist()) for batch in iterator]
+
+
+def test_it_is_an_mxdataiter_with_descriptions():
+    iterator = records(data_name="image", label_name="kind")
+    assert isinstance(iterator, mx.io.MXDataIter) and isinstance(iterator, mx.io.DataIter)
+    assert repr(iterator.provide_data[0]) == "DataDesc[image,(3, 3, 12, 12),<class 'numpy.float32'>,NCHW]"
+    assert iterator.provide_label[0].name == "kind" and iterator.batch_size == 3
+    assert iterator.iter_next() and iterator.getdata().shape == (3, 3, 12, 12) and iterator.getpad() == 0
+
+
+def test_many_threads_give_the_same_batches_as_one():
+    settings = {"rand_crop": True, "rand_mirror": True, "seed_aug": 3, "batch_size": 7}
+    one, many = records(preprocess_threads=1, **settings).next(), records(preprocess_threads=4, **settings).next()
+    np.testing.assert_array_equal(one.data[0].asnumpy(), many.data[0].asnumpy())
+    runs = [records(preprocess_threads=4, rand_crop=True, batch_size=7).next().data[0].asnumpy() for _ in range(2)]
+    np.testing.assert_array_equal(*runs)
+
+
+def test_reset_in_the_middle_begins_again():
+    iterator = records()
+    iterator.next()
+    iterator.next()
+    iterator.reset()
+    assert labels(iterator) == [[0, 1, 2], [3, 4, 5], [6]]
+
+
+def test_damaged_record_names_file_record_and_byte(damaged):
+    iterator = records(damaged, batch_size=2)
+    iterator.next()
+    with pytest.raises(mx.MXNetError, match=r"damaged\.rec, record 2 at byte \d+"):
+        iterator.next()
+
+
+def test_damaged_record_can_be_left_out(damaged):
+    assert labels(records(damaged, on_error="skip", batch_size=5)) == [[0, 1, 3, 4]]
+    with pytest.warns(UserWarning, match="left out: .*record 2"):
+        assert labels(records(damaged, on_error="warn", batch_size=5)) == [[0, 1, 3, 4]]
+
+
+def test_truncated_file(tmp_path):
+    with open(os.path.join(FOLDER, "images.rec"), "rb") as file:
+        (tmp_path / "cut.rec").write_bytes(file.read()[:-30])
+    with pytest.raises(mx.MXNetError, match=r"cut\.rec"):
+        labels(records(tmp_path / "cut.rec"))
+
+
+def test_wrong_parameters_say_which():
+    for parameters, words in [({"path": "missing.rec"}, "missing.rec"), ({"data_shape": (5, 12, 12)}, "shape"),
+                              ({"batch_size": "many"}, "batch_size"), ({"dtype": "int32"}, "dtype"),
+                              ({"path_imgidx": "missing.idx"}, "missing.idx"), ({"label_width": 2}, "label_width"),
+                              ({"part_index": 3, "num_parts": 2}, "part_index"), ({"on_error": "ignore"}, "on_error")]:
+        with pytest.raises(mx.MXNetError, match=words):
+            records(**parameters)
+    with pytest.raises(mx.MXNetError, match="data_shape"):
+        mx.io.ImageRecordIter(batch_size=2)
+    with pytest.raises(TypeError, match="keyword"):
+        mx.io.CSVIter("data.csv")
+
+
+def test_decompression_bomb_is_refused(monkeypatch):
+    monkeypatch.setenv("MXNET_MAX_IMAGE_PIXELS", "100")
+    with pytest.raises(mx.MXNetError, match="record 0.*MXNET_MAX_IMAGE_PIXELS"):
+        records()
+    with pytest.raises(mx.MXNetError, match="picture.png.*MXNET_MAX_IMAGE_PIXELS"):
+        mx.image.imread(os.path.join(FOLDER, "picture.png"))
+
+
+def test_mean_image_is_made_and_used(tmp_path):
+    mean = tmp_path / "mean.bin"
+    plain = records(batch_size=7).next().data[0].asnumpy()
+    first = records(batch_size=7, mean_img=str(mean)).next().data[0].asnumpy()
+    np.testing.assert_allclose(mx.nd.load(str(mean))["mean_img"].asnumpy(), plain.mean(0), atol=1e-3)
+    np.testing.assert_allclose(first, plain - plain.mean(0), atol=1e-3)
+    np.testing.assert_array_equal(records(batch_size=7, mean_img=str(mean)).next().data[0].asnumpy(), first)
+
+
+def test_iterator_works_in_a_forked_child():
+    iterator = records()
+    iterator.next()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        iterator.reset()
+        os.write(writer, bytes(str(labels(iterator)), "ascii"))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 1000) == b"[[0, 1, 2], [3, 4, 5], [6]]"
+
+
+def test_image_iter_over_a_list_of_files(tmp_path):
+    for name in "ab":
+        shutil.copy(os.path.join(FOLDER, "picture.png"), tmp_path / f"{name}.png")
+    (tmp_path / "bad.png").write_bytes(b"bad")
+    listed = [[1, "a.png"], [2, "bad.png"], [3, "b.png"]]
+    iterator = mx.image.ImageIter(1, (3, 12, 12), imglist=listed, path_root=str(tmp_path))
+    iterator.next()
+    with pytest.raises(RuntimeError, match=r"Broken image filename: bad\.png"):
+        iterator.next()
+    skipping = mx.image.ImageIter(1, (3, 12, 12), imglist=listed, path_root=str(tmp_path), on_error="skip")
+    assert [int(batch.label[0].asscalar()) for batch in skipping] == [1, 3]
+
+
+def test_wrong_detection_label_is_reported(tmp_path):
+    writer = mx.recordio.MXRecordIO(str(tmp_path / "boxes.rec"), "w")
+    with open(os.path.join(FOLDER, "picture.png"), "rb") as file:
+        writer.write(mx.recordio.pack(mx.recordio.IRHeader(0, [2, 5, 0, 0.1, 0.1, 0.5, 0.5, 9], 0, 0), file.read()))
+    writer.close()
+    with pytest.raises(mx.MXNetError, match=r"boxes\.rec, record 0.*object width 5"):
+        mx.io.ImageDetRecordIter(path_imgrec=str(tmp_path / "boxes.rec"), data_shape=(3, 8, 8), batch_size=1)
+
+
+def test_bad_text_files_name_the_line(tmp_path):
+    (tmp_path / "rows").write_text("1 0:1\n2 7:1\n")
+    with pytest.raises(mx.MXNetError, match="rows, line 2"):
+        mx.io.LibSVMIter(data_libsvm=str(tmp_path / "rows"), data_shape=(3,), batch_size=1)
+    (tmp_path / "table.csv").write_text("1,2\n3,x\n")
+    with pytest.raises(mx.MXNetError, match=r"table\.csv"):
+        mx.io.CSVIter(data_csv=str(tmp_path / "table.csv"), data_shape=(2,), batch_size=1)
+    (tmp_path / "digits").write_bytes(b"\0\0\x08\x03" + b"\xff" * 12)
+    with pytest.raises(mx.MXNetError, match="digits"):
+        mx.io.MNISTIter(image=str(tmp_path / "digits"), label=str(tmp_path / "digits"))
+
+
+def test_resize_iter_goes_around():
+    inner = mx.io.NDArrayIter(np.arange(6), batch_size=2)
+    sizes = mx.io.ResizeIter(inner, 5)
+    assert [batch.data[0].asnumpy()[0] for batch in sizes] == [0, 2, 4, 0, 2]
+    sizes.reset()
+    assert len(list(sizes)) == 5
+
+
+def test_prefetching_iter_joins_and_renames():
+    def source(start):
+        return mx.io.NDArrayIter({"data": np.arange(4) + start}, np.arange(4), batch_size=2)
+
+    joined = mx.io.PrefetchingIter([source(0), source(10)], rename_data=[{"data": "a"}, {"data": "b"}],
+                                   rename_label=[{"softmax_label": "x"}, {"softmax_label": "y"}])
+    assert [d.name for d in joined.provide_data + joined.provide_label] == ["a", "b", "x", "y"]
+    for _ in range(2):
+        values = [[array.asnumpy().tolist() for array in batch.data] for batch in joined]
+        assert values == [[[0, 1], [10, 11]], [[2, 3], [12, 13]]]
+        joined.reset()
+
+
+def test_prefetching_iter_passes_errors_on(damaged):
+    iterator = mx.io.PrefetchingIter(records(damaged, batch_size=2))
+    with pytest.raises(mx.MXNetError, match="record 2"):
+        list(iterator)
+
+
+def test_inputs_that_are_no_arrays():
+    with pytest.raises(TypeError, match="Invalid type|Input must be"):
+        mx.io.NDArrayIter({"data": object()})
+    with pytest.raises(TypeError, match="Input must be"):
+        mx.io.NDArrayIter("data")
+
+
+def test_loader_as_iterator():
+    from mxnet.contrib.io import DataLoaderIter
+
+    loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(np.arange(10).reshape(5, 2), np.arange(5)), 2)
+    iterator = DataLoaderIter(loader)
+    assert iterator.provide_data[0].shape == (2, 2)
+    assert [batch.pad for batch in iterator] == [0, 0, 1]
+    iterator.reset()
+    assert iterator.next().data[0].dtype == np.float32
