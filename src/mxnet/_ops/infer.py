@@ -183,7 +183,8 @@ def infer_type(
     count = len(op.output_names(attrs))
     if any(d is None for d in inputs):
         return inputs, [None] * count
-    unsized = not inputs and callable(op.shape)  # a creation operator that may not be run before its size is known
+    # A creation operator may not be run before its size is known.
+    unsized = not inputs and callable(op.shape) and not all(known(s) for s in op.shape(op.full(attrs), []))
     if (shapes or not inputs) and not unsized and all(known(s) for s in shapes):
         return inputs, [t for _, t in _run(op, attrs, tuple(s or () for s in shapes), inputs)]
     asked = op.full(attrs).get("dtype")
