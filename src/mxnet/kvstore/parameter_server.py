@@ -1,9 +1,11 @@
 """`dist_async`: keys are spread over the workers' processes; a push updates its key at once, nobody waits."""
 
 import atexit
+import os
 import socket
 import threading
 import zlib
+from contextlib import contextmanager
 
 import torch
 import torch.distributed as dist
@@ -74,16 +76,29 @@ def _free_port():
         return probe.getsockname()[1]
 
 
+@contextmanager
+def own_store():
+    """Let the first worker open the meeting point, which torch otherwise expects of the launcher's agent."""
+    held = os.environ.pop("TORCHELASTIC_USE_AGENT_STORE", None)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.environ["TORCHELASTIC_USE_AGENT_STORE"] = held
+
+
 def connect():
     """Join the workers' remote procedure calls, once; the first worker says where."""
     if rpc.api._is_current_rpc_agent_set():
         return
     rank, world = dist.get_rank(), dist.get_world_size()
-    where = [f"tcp://{group._fact('address')}:{_free_port()}" if rank == 0 else None]
+    port = torch.tensor([_free_port() if rank == 0 else 0])
     with group.contact():
-        dist.broadcast_object_list(where, src=0)
-        options = rpc.TensorPipeRpcBackendOptions(init_method=where[0], rpc_timeout=300)
-        rpc.init_rpc(f"worker{rank}", rank=rank, world_size=world, rpc_backend_options=options)
+        dist.broadcast(port, src=0)
+        where = f"tcp://{group._fact('address')}:{port.item()}"
+        options = rpc.TensorPipeRpcBackendOptions(init_method=where, rpc_timeout=300)
+        with own_store():
+            rpc.init_rpc(f"worker{rank}", rank=rank, world_size=world, rpc_backend_options=options)
     atexit.register(disconnect)
 
 
