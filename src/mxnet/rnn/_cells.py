@@ -1,0 +1,222 @@
+"""Symbolic recurrent cells: parameters by name, one step as symbols, weights split by gate and joined again."""
+
+from .. import initializer, ndarray, symbol
+
+MODIFIED = "this cell has been modified (by a DropoutCell, say): call the modifying cell, not the one inside it"
+
+
+def steps_or_whole(length, inputs, layout, merge):
+    """A sequence as steps (`merge` False), as one symbol (True) or as it is (None), with its time axis."""
+    assert inputs is not None, "unroll needs its inputs: create input variables outside unroll and pass them"
+    axis = layout.find("T")
+    if isinstance(inputs, symbol.Symbol):
+        if merge is False:
+            assert len(inputs.list_outputs()) == 1, (
+                "unroll does not take a grouped symbol; convert it with list(inputs) or pass one output"
+            )
+            inputs = list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=1))
+        return inputs, axis
+    assert length is None or len(inputs) == length, f"unroll of {length} steps got {len(inputs)} inputs"
+    if merge is True:
+        inputs = symbol.Concat(*[symbol.expand_dims(i, axis=axis) for i in inputs], dim=axis)
+    return inputs, axis
+
+
+class RNNParams:
+    """Variables by name; cells that share one container share weights."""
+
+    def __init__(self, prefix=""):
+        self._prefix = prefix
+        self._params = {}
+
+    def get(self, name, **kwargs):
+        """The variable of that name, made on first use."""
+        name = self._prefix + name
+        if name not in self._params:
+            self._params[name] = symbol.Variable(name, **kwargs)
+        return self._params[name]
+
+
+class BaseRNNCell:
+    """One step: from an input and states to an output and new states."""
+
+    _gate_names = ()
+
+    def __init__(self, prefix="", params=None):
+        self._own_params = params is None
+        self._params = RNNParams(prefix) if params is None else params
+        self._prefix, self._modified = prefix, False
+        self.reset()
+
+    def reset(self):
+        """Forget the step count before the cell is used for another graph."""
+        self._init_counter = self._counter = -1
+        for cell in getattr(self, "_cells", ()):
+            cell.reset()
+
+    def __call__(self, inputs, states):
+        raise NotImplementedError()
+
+    @property
+    def params(self):
+        """The container of variables; who takes it shares it."""
+        self._own_params = False
+        return self._params
+
+    @property
+    def state_info(self):
+        """Shape and layout of each state."""
+        raise NotImplementedError()
+
+    @property
+    def state_shape(self):
+        """Shape of each state."""
+        return [info["shape"] for info in self.state_info]
+
+    def _step_name(self):
+        self._counter += 1
+        return f"{self._prefix}t{self._counter}_"
+
+    def begin_state(self, func=symbol.zeros, **kwargs):
+        """Initial states, each made by `func`."""
+        assert not self._modified, MODIFIED
+        states = []
+        for info in self.state_info:
+            self._init_counter += 1
+            states.append(func(name=f"{self._prefix}begin_state_{self._init_counter}", **{**kwargs, **(info or {})}))
+        return states
+
+    def _gates(self):
+        """(joined name, names by gate) of every weight and bias."""
+        for group in ("i2h", "h2h"):
+            for kind in ("weight", "bias"):
+                parts = [f"{self._prefix}{group}{gate}_{kind}" for gate in self._gate_names]
+                yield f"{self._prefix}{group}_{kind}", parts
+
+    def unpack_weights(self, args):
+        """Parameters with the matrices cut by gate."""
+        args = args.copy()
+        for joined, parts in list(self._gates()) if self._gate_names else ():
+            whole, size = args.pop(joined), self._num_hidden
+            for j, name in enumerate(parts):
+                args[name] = whole[j * size : (j + 1) * size].copy()
+        return args
+
+    def pack_weights(self, args):
+        """The reverse of `unpack_weights`."""
+        args = args.copy()
+        for joined, parts in list(self._gates()) if self._gate_names else ():
+            args[joined] = ndarray.concatenate([args.pop(name) for name in parts])
+        return args
+
+    def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
+        """`length` steps; outputs as one symbol, as a list, or (None) as they come, then the last states."""
+        self.reset()
+        inputs, _ = steps_or_whole(length, inputs, layout, False)
+        states = self.begin_state() if begin_state is None else begin_state
+        outputs = []
+        for step in inputs[:length]:
+            output, states = self(step, states)
+            outputs.append(output)
+        return steps_or_whole(length, outputs, layout, merge_outputs)[0], states
+
+    def _get_activation(self, inputs, activation, **kwargs):
+        if isinstance(activation, str):
+            return symbol.Activation(inputs, act_type=activation, **kwargs)
+        return activation(inputs, **kwargs)
+
+
+class _Dense(BaseRNNCell):
+    """A cell whose two linear maps are dense."""
+
+    _states = 1
+
+    def __init__(self, num_hidden, prefix, params, bias_init=None):
+        super().__init__(prefix=prefix, params=params)
+        self._num_hidden = num_hidden
+        self._iW, self._hW = self.params.get("i2h_weight"), self.params.get("h2h_weight")
+        self._iB = self.params.get("i2h_bias", **({"init": bias_init} if bias_init else {}))
+        self._hB = self.params.get("h2h_bias")
+
+    @property
+    def state_info(self):
+        """Shape and layout of each state."""
+        return [{"shape": (0, self._num_hidden), "__layout__": "NC"} for _ in range(self._states)]
+
+    def _linear(self, inputs, state, name):
+        units = self._num_hidden * len(self._gate_names)
+        i2h = symbol.FullyConnected(
+            data=inputs, weight=self._iW, bias=self._iB, num_hidden=units, name=f"{name}i2h"
+        )
+        h2h = symbol.FullyConnected(data=state, weight=self._hW, bias=self._hB, num_hidden=units, name=f"{name}h2h")
+        return i2h, h2h
+
+
+def lstm_step(i2h, h2h, memory, name, activate, axis=1):
+    """Output and memory from the two maps; `activate(x, **kwargs)` is the inner activation."""
+    i, f, g, o = symbol.SliceChannel(i2h + h2h, num_outputs=4, axis=axis, name=f"{name}slice")
+    i = symbol.Activation(i, act_type="sigmoid", name=f"{name}i")
+    f = symbol.Activation(f, act_type="sigmoid", name=f"{name}f")
+    g = activate(g, name=f"{name}c")
+    o = symbol.Activation(o, act_type="sigmoid", name=f"{name}o")
+    after = symbol._internal._plus(f * memory, i * g, name=f"{name}state")
+    return symbol._internal._mul(o, activate(after), name=f"{name}out"), after
+
+
+def gru_step(i2h, h2h, state, name, activate):
+    """The new state from the two maps."""
+    i2h_r, i2h_z, i2h_n = symbol.SliceChannel(i2h, num_outputs=3, name=f"{name}_i2h_slice")
+    h2h_r, h2h_z, h2h_n = symbol.SliceChannel(h2h, num_outputs=3, name=f"{name}_h2h_slice")
+    r = symbol.Activation(i2h_r + h2h_r, act_type="sigmoid", name=f"{name}_r_act")
+    z = symbol.Activation(i2h_z + h2h_z, act_type="sigmoid", name=f"{name}_z_act")
+    n = activate(i2h_n + r * h2h_n, name=f"{name}_h_act")
+    return symbol._internal._plus((1.0 - z) * n, z * state, name=f"{name}out")
+
+
+def _tanh(x, **kwargs):
+    return symbol.Activation(x, act_type="tanh", **kwargs)
+
+
+class RNNCell(_Dense):
+    """h' = act(W x + b + R h + c)."""
+
+    _gate_names = ("",)
+
+    def __init__(self, num_hidden, activation="tanh", prefix="rnn_", params=None):
+        super().__init__(num_hidden, prefix, params)
+        self._activation = activation
+
+    def __call__(self, inputs, states):
+        name = self._step_name()
+        i2h, h2h = self._linear(inputs, states[0], name)
+        output = self._get_activation(i2h + h2h, self._activation, name=f"{name}out")
+        return output, [output]
+
+
+class LSTMCell(_Dense):
+    """Long short-term memory; `forget_bias` is what the forget gate's bias starts with."""
+
+    _gate_names = ("_i", "_f", "_c", "_o")
+    _states = 2
+
+    def __init__(self, num_hidden, prefix="lstm_", params=None, forget_bias=1.0):
+        super().__init__(num_hidden, prefix, params, initializer.LSTMBias(forget_bias=forget_bias))
+
+    def __call__(self, inputs, states):
+        name = self._step_name()
+        output, memory = lstm_step(*self._linear(inputs, states[0], name), states[1], name, _tanh)
+        return output, [output, memory]
+
+
+class GRUCell(_Dense):
+    """Gated recurrent unit."""
+
+    _gate_names = ("_r", "_z", "_o")
+
+    def __init__(self, num_hidden, prefix="gru_", params=None):
+        super().__init__(num_hidden, prefix, params)
+
+    def __call__(self, inputs, states):
+        name = self._step_name()
+        output = gru_step(*self._linear(inputs, states[0], f"{name}_"), states[0], name, _tanh)
+        return output, [output]

@@ -1,0 +1,127 @@
+"""Symbolic recurrent cells whose linear maps are two-dimensional convolutions."""
+
+import functools
+
+from .. import symbol
+from ._cells import BaseRNNCell, gru_step, lstm_step
+
+_LEAKY = functools.partial(symbol.LeakyReLU, act_type="leaky", slope=0.2)
+
+
+class BaseConvRNNCell(BaseRNNCell):
+    """Convolves the input and the state; the state keeps the size of the input's convolution."""
+
+    _states = 2
+
+    def __init__(
+        self, input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad, i2h_dilate,
+        i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation,
+        prefix="", params=None, conv_layout="NCHW",
+    ):  # fmt: skip
+        super().__init__(prefix=prefix, params=params)
+        assert all(k % 2 == 1 for k in h2h_kernel), f"Only support odd number, get h2h_kernel= {h2h_kernel}"
+        self._num_hidden, self._input_shape = num_hidden, input_shape
+        self._conv_layout, self._activation = conv_layout, activation
+        self._i2h = {"kernel": i2h_kernel, "stride": i2h_stride, "pad": i2h_pad, "dilate": i2h_dilate}
+        pad = tuple(d * (k - 1) // 2 for d, k in zip(h2h_dilate, h2h_kernel, strict=True))
+        self._h2h = {"kernel": h2h_kernel, "stride": (1, 1), "pad": pad, "dilate": h2h_dilate}
+        probe = symbol.Convolution(
+            data=symbol.Variable("data"), num_filter=num_hidden, layout=conv_layout, **self._i2h
+        )
+        self._state_shape = (0, *probe.infer_shape(data=input_shape)[1][0][1:])
+        self._iW = self.params.get("i2h_weight", init=i2h_weight_initializer)
+        self._hW = self.params.get("h2h_weight", init=h2h_weight_initializer)
+        self._iB = self.params.get("i2h_bias", init=i2h_bias_initializer)
+        self._hB = self.params.get("h2h_bias", init=h2h_bias_initializer)
+
+    @property
+    def _num_gates(self):
+        return len(self._gate_names)
+
+    @property
+    def state_info(self):
+        """Shape and layout of each state."""
+        return [{"shape": self._state_shape, "__layout__": self._conv_layout} for _ in range(self._states)]
+
+    def _conv_forward(self, inputs, states, name):
+        shared = {"num_filter": self._num_hidden * self._num_gates, "layout": self._conv_layout}
+        i2h = symbol.Convolution(
+            name=f"{name}i2h", data=inputs, weight=self._iW, bias=self._iB, **self._i2h, **shared
+        )
+        h2h = symbol.Convolution(
+            name=f"{name}h2h", data=states[0], weight=self._hW, bias=self._hB, **self._h2h, **shared
+        )
+        return i2h, h2h
+
+    def _activate(self, x, **kwargs):
+        return self._get_activation(x, self._activation, **kwargs)
+
+    def __call__(self, inputs, states):
+        raise NotImplementedError("BaseConvRNNCell is abstract class for convolutional RNN")
+
+
+_INIT = '''
+def __init__(
+    self, input_shape, num_hidden, h2h_kernel=(3, 3), h2h_dilate=(1, 1), i2h_kernel=(3, 3), i2h_stride=(1, 1),
+    i2h_pad=(1, 1), i2h_dilate=(1, 1), i2h_weight_initializer=None, h2h_weight_initializer=None,
+    i2h_bias_initializer="zeros", h2h_bias_initializer="zeros", activation=leaky, prefix="{prefix}", params=None,
+    conv_layout="NCHW",
+):
+    base.__init__(
+        self, input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad, i2h_dilate,
+        i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation,
+        prefix, params, conv_layout,
+    )
+'''
+
+
+def _with_prefix(prefix):
+    """A constructor with that default prefix; the three cells differ in it only."""
+
+    def decorate(cls):
+        scope = {"base": BaseConvRNNCell, "leaky": _LEAKY}
+        exec(_INIT.format(prefix=prefix), scope)
+        cls.__init__ = scope["__init__"]
+        return cls
+
+    return decorate
+
+
+@_with_prefix("ConvRNN_")
+class ConvRNNCell(BaseConvRNNCell):
+    """h' = act(W * x + b + R * h + c)."""
+
+    _gate_names = ("",)
+    _states = 1
+
+    def __call__(self, inputs, states):
+        name = self._step_name()
+        i2h, h2h = self._conv_forward(inputs, states, name)
+        output = self._activate(i2h + h2h, name=f"{name}out")
+        return output, [output]
+
+
+@_with_prefix("ConvLSTM_")
+class ConvLSTMCell(BaseConvRNNCell):
+    """Long short-term memory on images."""
+
+    _gate_names = ("_i", "_f", "_c", "_o")
+
+    def __call__(self, inputs, states):
+        name = self._step_name()
+        maps = self._conv_forward(inputs, states, name)
+        output, memory = lstm_step(*maps, states[1], name, self._activate, self._conv_layout.find("C"))
+        return output, [output, memory]
+
+
+@_with_prefix("ConvGRU_")
+class ConvGRUCell(BaseConvRNNCell):
+    """Gated recurrent unit on images."""
+
+    _gate_names = ("_r", "_z", "_o")
+    _states = 1
+
+    def __call__(self, inputs, states):
+        name = self._step_name()
+        output = gru_step(*self._conv_forward(inputs, states, name), states[0], name, self._activate)
+        return output, [output]
