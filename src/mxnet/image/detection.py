@@ -6,7 +6,20 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..util import is_np_array  # noqa: F401
-from .augment import IMAGENET_MEAN, IMAGENET_STD
+from .augment import (  # noqa: F401  (MXNet's module shows the augmenters too)
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    Augmenter,
+    CastAug,
+    ColorJitterAug,
+    ColorNormalizeAug,
+    ForceResizeAug,
+    HueJitterAug,
+    LightingAug,
+    RandomGrayAug,
+    RandomOrderAug,
+    ResizeAug,
+)
 from .det_augment import (
     CreateDetAugmenter,
     CreateMultiRandCropAugmenter,
@@ -17,6 +30,7 @@ from .det_augment import (
     DetRandomPadAug,
     DetRandomSelectAug,
 )
+from .functional import copyMakeBorder, fixed_crop  # noqa: F401
 from .iterator import ImageIter, _array
 
 __all__ = ["CreateDetAugmenter", "CreateMultiRandCropAugmenter", "DetAugmenter", "DetBorrowAug",

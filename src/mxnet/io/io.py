@@ -2,7 +2,8 @@
 
 import logging
 
-from ..ndarray import NDArray, array  # noqa: F401  (MXNet's module shows them)
+from ..base import c_str_array, check_call, py_str  # noqa: F401  (MXNet's module shows these names)
+from ..ndarray import NDArray, array  # noqa: F401
 from ..ndarray.sparse import CSRNDArray  # noqa: F401
 from ..util import is_np_array
 from . import _parameters

@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..ndarray import NDArray, array
+from ..ndarray.sparse import CSRNDArray  # noqa: F401  (MXNet's module shows it)
 
 
 def _is_lazy(value):

@@ -11,6 +11,7 @@ import torch.utils.data
 from ... import context
 from ... import ndarray as nd
 from ...ndarray.ndarray import wrap
+from ...util import is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows them)
 from . import sampler as _sampler
 from ._sharing import rebuild_ndarray, reduce_ndarray  # noqa: F401  (MXNet's public names)
 from ._workers import Fetcher, ProcessPool, ThreadPool

@@ -1,4 +1,4 @@
 """Image datasets and image transforms."""
 
-from . import transforms  # noqa: F401
-from .datasets import *  # noqa: F403
+from . import transforms
+from .datasets import *

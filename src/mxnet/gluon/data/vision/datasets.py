@@ -10,6 +10,7 @@ import numpy as np
 from .... import base, image, recordio
 from .... import ndarray as nd
 from ...._core.errors import MXNetError
+from ....util import is_np_array  # noqa: F401  (MXNet's module shows it)
 from ...utils import _get_repo_file_url, check_sha1, download
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
