@@ -185,7 +185,14 @@ def _where_shape(attrs, shapes):
     return [merge([x, y])] if condition is not None and 0 not in condition else [None]
 
 
-@op("where", dtype="any", shape=_where_shape)
+def _where_fill(attrs, shapes):
+    """The two choices have one shape."""
+    condition, x, y = shapes
+    both = merge([x, y])
+    return [condition, both, both]
+
+
+@op("where", dtype="any", shape=_where_shape, fill=_where_fill)
 def where(condition, x, y):
     """Elements of `x` where `condition` is not zero, else those of `y`; a vector chooses whole rows."""
     if x.shape != y.shape:
