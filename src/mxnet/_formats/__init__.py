@@ -1,1 +1,1 @@
-"""Bytes to NumPy and back: the file formats of MXNet, each parser bounded by the bytes that are there. No torch here."""
+"""Bytes to NumPy and back: MXNet's file formats, each parser bounded by the bytes that are there. No torch here."""

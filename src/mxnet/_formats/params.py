@@ -38,6 +38,7 @@ class Blob:
     storage: int = DENSE
     shape: tuple[int, ...] = ()
     indices: list[np.ndarray] = field(default_factory=list)
+    numpy_shapes: bool = False
 
     @classmethod
     def dense(cls, values: np.ndarray, dtype: str, device: tuple[int, int] = CPU) -> "Blob":
@@ -127,7 +128,9 @@ def _modern(source: Source, numpy_shapes: bool) -> Blob:
         source.fail(f"storage type {storage} is not known", at)
     stored = _shape(source) if storage != DENSE else None
     shape = _shape(source, none=-1 if numpy_shapes else 0)
-    return Blob(None) if shape is None else _values(source, storage, shape, stored)
+    blob = Blob(None) if shape is None else _values(source, storage, shape, stored)
+    blob.numpy_shapes = numpy_shapes
+    return blob
 
 
 def _dtype(source: Source) -> str:
@@ -200,6 +203,16 @@ def pieces(names: Sequence[str], blobs: Iterable[Blob], count: int, numpy_shapes
 def dumps(names: Sequence[str], blobs: Sequence[Blob], numpy_shapes: bool = False) -> bytes:
     """The bytes of a file."""
     return b"".join(pieces(names, blobs, len(blobs), numpy_shapes))  # type: ignore[arg-type]
+
+
+def dumps_blob(blob: Blob, numpy_shapes: bool = False) -> bytes:
+    """The bytes of one array, as MXNet pickles it."""
+    return b"".join(_blob_pieces(blob, numpy_shapes))  # type: ignore[arg-type]
+
+
+def loads_blob(data: bytes, name: str = "array") -> Blob:
+    """The array that `dumps_blob` wrote."""
+    return read_blob(from_buffer(data, name))
 
 
 def _packed_shape(shape: Sequence[int]) -> bytes:

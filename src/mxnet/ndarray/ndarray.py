@@ -7,11 +7,10 @@ import warnings
 import numpy as np
 import torch
 
-from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
 from .._core.modes import MODES
 from .._ops.device import torch_device
-from .._ops.dtypes import SCALAR, TORCH, torch_dtype
+from .._ops.dtypes import SCALAR, torch_dtype
 from ..context import Context, cpu, current_context
 from . import indexing
 from .fluent import METHODS, Fluent
@@ -189,7 +188,19 @@ class NDArray(NDArrayBase):
         return cast_storage(self, stype)
 
     def __reduce__(self):
-        return _unpickle, (type(self), self.asnumpy(), dtype_name(self.dtype), self._ctx)
+        return type(self), (None,), self.__getstate__()
+
+    def __getstate__(self):
+        """As MXNet pickles an array: the bytes that a file would hold."""
+        from .utils import pickled
+
+        return {"handle": pickled(self)}
+
+    def __setstate__(self, state):
+        from .utils import unpickled
+
+        self._t, self._ctx = unpickled(state["handle"])
+        self._ag = None
 
     # ------------------------------------------------------------------ copies and moves
     def copyto(self, other):
@@ -449,13 +460,6 @@ def _face(name):
     from .faces import face
 
     return face(name)
-
-
-def _unpickle(cls, data, dtype, ctx):
-    array = _new(cls)
-    array._t = torch.from_numpy(data.copy()).to(TORCH[dtype]).to(torch_device(ctx))
-    array._ctx, array._ag = ctx, None
-    return array
 
 
 def _convert(tensor, dtype):

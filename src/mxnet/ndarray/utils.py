@@ -9,7 +9,7 @@ from .._formats.atomic import atomic_write
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
 from ..context import cpu, gpu, num_gpus
-from ..util import is_np_shape
+from ..util import is_np_array, is_np_shape
 from .functions import array, empty, zeros
 from .ndarray import NDArray, wrap
 
@@ -74,16 +74,48 @@ def _collect(names, blobs, file):
     return {name: array_of(blob, f"{file}, array {name}") for name, blob in zip(names, blobs, strict=True)}
 
 
-def array_of(blob, name="array"):
+def _check_semantics(blob, name):
+    """Sizes of 0 mean different things with and without NumPy's shapes; a file keeps to the one it was saved under."""
+    if blob.numpy_shapes and not is_np_shape():
+        raise MXNetError(
+            f"{name}: ndarray was saved in np shape semantics, must be loaded in the same semantics. Please turn on np "
+            "shape semantics in Python using `with np_shape(True)` or decorator `use_np_shape` to scope the code of "
+            "loading the ndarray."
+        )
+    if is_np_shape() and not blob.numpy_shapes and not is_np_array():
+        raise MXNetError(
+            f"{name}: ndarray was not saved in np shape semantics, but being loaded in np shape semantics. Please turn "
+            "off np shape semantics in Python using `with np_shape(False)` to scope the code of loading the ndarray."
+        )
+
+
+def array_of(blob, name="array", strict=True):
     """An NDArray over the memory that was read; it goes back to its GPU if there is one. Sparse ones become dense."""
+    if strict:
+        _check_semantics(blob, name)
     if blob.values is None:
         return wrap(torch.empty(0), cpu())
     values = params.densified(blob, name)
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
-    tensor = torch.from_numpy(np.atleast_1d(values) if not is_np_shape() else values)
+    tensor = torch.from_numpy(values if values.ndim or blob.numpy_shapes else np.atleast_1d(values))
     if blob.dtype == "bfloat16":
         tensor = tensor.view(torch.bfloat16)
     kind, number = blob.device
     where = gpu(number) if kind == 2 and number < num_gpus() else cpu()
     return wrap(tensor.to(torch_device(where)), where)
+
+
+def pickled(array):
+    """The bytes of one array, None for one without a value."""
+    if array._t is None:
+        return None
+    return bytearray(params.dumps_blob(blob_of(array), numpy_shapes=array._t.dim() == 0))
+
+
+def unpickled(data):
+    """Tensor and context from the bytes of one array; on the CPU that is `cpu(0)`, wherever it was."""
+    if data is None:
+        return None, cpu()
+    made = array_of(params.loads_blob(bytes(data), "pickled array"), "pickled array", strict=False)
+    return made._t, made._ctx
