@@ -12,7 +12,7 @@ from .gradient import with_gradient, without_gradient
 from .registry import op
 
 Format = Literal["center", "corner"]
-BLOCK = 256
+BLOCK = 128
 
 
 def corners(boxes: Tensor, layout: str) -> Tensor:
@@ -37,24 +37,24 @@ def intersections(lhs: Tensor, rhs: Tensor) -> Tensor:
     return sides[..., 0] * sides[..., 1]
 
 
-def suppress(number: int, covers: Callable[[int, int], Tensor], limit: int | None = None) -> np.ndarray:
-    """Greedy suppression of boxes sorted by score: which survive.
+def suppress(number: int, covers: Callable[[Tensor, Tensor], Tensor], limit: int | None = None) -> np.ndarray:
+    """Greedy suppression of boxes sorted by score: the indices of those that survive, `limit` at most.
 
-    `covers(start, stop)` tells, for each of the boxes start..stop, which boxes it pushes out. It is asked block by
-    block, so that memory stays linear in the number of boxes; `limit` survivors are enough.
+    `covers(rows, columns)` tells which boxes of `columns` each box of `rows` pushes out. It is asked only about boxes
+    that are still standing, a block of them at a time, so that memory stays linear in the number of boxes.
     """
-    alive = np.ones(number, dtype=bool)
-    kept = 0
-    for start in range(0, number, BLOCK):
-        if limit is not None and kept >= limit:
-            alive[start:] = False
-            break
-        block = covers(start, min(start + BLOCK, number)).cpu().numpy()
-        for i in range(start, start + len(block)):
-            if alive[i]:
-                kept += 1
-                alive[i + 1 :] &= ~block[i - start, i + 1 :]
-    return alive
+    queue = np.arange(number)
+    kept: list[int] = []
+    while len(queue) and (limit is None or len(kept) < limit):
+        head = queue[:BLOCK]
+        block = covers(torch.from_numpy(head), torch.from_numpy(queue)).cpu().numpy()
+        standing = np.ones(len(queue), dtype=bool)
+        for i in range(len(head)):
+            if standing[i]:
+                kept.append(int(head[i]))
+                standing[i + 1 :] &= ~block[i, i + 1 :]
+        queue = queue[BLOCK:][standing[BLOCK:]]
+    return np.array(kept[:limit], dtype=np.int64)
 
 
 @op("_contrib_box_iou")
@@ -115,10 +115,10 @@ def _survivors(rows: Tensor, attrs: dict) -> Tensor:
     ids = chosen[:, attrs["id_index"]].to(torch.int32)
     per_class = attrs["id_index"] >= 0 and not attrs["force_suppress"]
 
-    def covers(start: int, stop: int) -> Tensor:
-        common = intersections(boxes[start:stop], boxes)
-        over = common / (size[start:stop, None] + size[None] - common) > attrs["overlap_thresh"]
-        return over & (ids[start:stop, None] == ids[None]) if per_class else over
+    def covers(rows: Tensor, columns: Tensor) -> Tensor:
+        common = intersections(boxes[rows], boxes[columns])
+        over = common / (size[rows][:, None] + size[columns] - common) > attrs["overlap_thresh"]
+        return over & (ids[rows][:, None] == ids[columns]) if per_class else over
 
     return candidates[torch.from_numpy(suppress(len(chosen), covers)).to(rows.device)]
 

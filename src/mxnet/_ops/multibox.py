@@ -167,13 +167,14 @@ def _suppressed(rows: Tensor, threshold: float, force: bool, topk: int) -> Tenso
     best = rows[order[:keep]]
     size = (best[:, 4] - best[:, 2]) * (best[:, 5] - best[:, 3])
 
-    def covers(start: int, stop: int) -> Tensor:
-        common = intersections(best[start:stop, 2:], best[:, 2:])
-        union = size[start:stop, None] + size[None] - common
+    def covers(heads: Tensor, others: Tensor) -> Tensor:
+        common = intersections(best[heads, 2:], best[others, 2:])
+        union = size[heads][:, None] + size[others] - common
         over = torch.where(union <= 0, 0, common / union) >= threshold
-        return over if force else over & (best[start:stop, None, 0] == best[None, :, 0])
+        return over if force else over & (best[heads, 0][:, None] == best[others, 0])
 
-    alive = torch.from_numpy(suppress(keep, covers)).to(rows.device)
+    alive = torch.zeros(keep, dtype=torch.bool, device=rows.device)
+    alive[torch.from_numpy(suppress(keep, covers)).to(rows.device)] = True
     out = rows.clone()
     out[:keep] = best
     out[:keep, 0] = torch.where(alive, best[:, 0], -1)

@@ -69,14 +69,14 @@ def _selected(boxes: Tensor, score: Tensor, attrs: dict) -> tuple[Tensor, Tensor
     best = boxes[order]
     size = (best[:, 2] - best[:, 0] + 1) * (best[:, 3] - best[:, 1] + 1)
 
-    def covers(start: int, stop: int) -> Tensor:
-        near = torch.maximum(best[start:stop, None, :2], best[None, :, :2])
-        far = torch.minimum(best[start:stop, None, 2:], best[None, :, 2:])
+    def covers(rows: Tensor, columns: Tensor) -> Tensor:
+        near = torch.maximum(best[rows][:, None, :2], best[columns][None, :, :2])
+        far = torch.minimum(best[rows][:, None, 2:], best[columns][None, :, 2:])
         sides = (far - near + 1).clamp_min(0)
         common = sides[..., 0] * sides[..., 1]
-        return common / (size[start:stop, None] + size[None] - common) > attrs["threshold"]
+        return common / (size[rows][:, None] + size[columns] - common) > attrs["threshold"]
 
-    kept = np.flatnonzero(suppress(len(best), covers, after))[:after]
+    kept = suppress(len(best), covers, after)
     chosen = order[torch.from_numpy(np.resize(kept, after)).to(order.device)]
     return boxes[chosen], score[chosen]
 
