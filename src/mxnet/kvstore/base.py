@@ -2,6 +2,7 @@
 
 import warnings
 
+from ..base import c_array, c_array_buf, c_handle_array, c_str, c_str_array, check_call  # noqa: F401 - shown here
 from ..ndarray import NDArray
 
 __all__ = ["create", "KVStoreBase"]

@@ -7,7 +7,7 @@ import torch
 from .. import optimizer as opt
 from .._core.errors import MXNetError
 from .._formats.atomic import atomic_write
-from ..base import py_str  # noqa: F401 - MXNet shows it here
+from ..base import c_str, check_call, py_str  # noqa: F401 - MXNet shows them here
 from ..ndarray import NDArray
 from ..ndarray.ndarray import wrap
 from .base import KVStoreBase

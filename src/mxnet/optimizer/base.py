@@ -3,8 +3,12 @@
 import warnings
 
 import numpy
+import torch
 
+from .._ops.dtypes import torch_dtype
 from ..ndarray import NDArray, cast, zeros
+from ..ndarray.invoke import plain_tensor
+from ..ndarray.ndarray import wrap
 from ..util import is_np_array
 
 
@@ -207,7 +211,10 @@ class Optimizer:
 
 
 def zeros_like(weight, dtype=None, stype="default"):
-    """A state of zeros, shaped and placed as the weight."""
+    """A state of zeros, shaped and placed as the weight; in its memory order too, for the fused kernels."""
+    if stype == "default" and weight.stype == "default":
+        kind = weight._t.dtype if dtype is None else torch_dtype(dtype)
+        return wrap(torch.zeros_like(plain_tensor(weight), dtype=kind), weight.context)
     return zeros(weight.shape, weight.context, dtype=dtype or weight.dtype, stype=stype)
 
 
