@@ -62,6 +62,9 @@ RULES: dict[str, Rule] = {
     "_contrib_requantize": _quantized,
     "_histogram": lambda attrs, ins, count: ["int64", ins[0]],
     "_image_to_tensor": _fixed("float32"),
+    "_random_randint": lambda attrs, ins, count: [attrs["dtype"] or "int32"],
+    "_sample_multinomial": lambda attrs, ins, count: [attrs["dtype"], ins[0]][:count],
+    "_sample_unique_zipfian": _fixed("int64"),
     "all_finite": _fixed("float32"),
     "amp_multicast": _widest,
     "shape_array": _fixed("int64"),
@@ -69,6 +72,10 @@ RULES: dict[str, Rule] = {
     "topk": _topk,
     "where": _like(1),
 }
+
+
+for _name in "uniform normal gamma exponential poisson negative_binomial generalized_negative_binomial".split():
+    RULES[f"_sample_{_name}"] = lambda attrs, ins, count: [attrs["dtype"] or "float32"]
 
 
 def output_types(name: str, attrs: Attrs, ins: Types, count: int) -> Types:
