@@ -1,0 +1,189 @@
+"""Neural-network operators where MXNet has ways of its own; the numbers were printed by MXNet 1.9.1."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, nd
+
+SCORES = [[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]
+
+
+def close(array, expected, tolerance=1e-4):
+    np.testing.assert_allclose(array.asnumpy(), expected, tolerance, tolerance)
+
+
+def gradient(function, *arrays, head=None):
+    for array in arrays:
+        array.attach_grad()
+    with autograd.record():
+        result = function(*arrays)
+    result.backward(head)
+    return [array.grad for array in arrays]
+
+
+def batch_norm_arrays():
+    data = nd.array([[0.0, 2.0], [4.0, 4.0]])
+    return data, nd.array([5.0, 5.0]), nd.zeros(2), nd.ones(2), nd.ones(2) * 2
+
+
+def test_moving_statistics_move_in_the_backward_pass():
+    data, gamma, beta, mean, var = batch_norm_arrays()
+    data.attach_grad()
+    with autograd.record():
+        result = nd.BatchNorm(data, gamma, beta, mean, var, momentum=0.9)
+    close(mean, [1, 1])
+    result.backward()
+    close(mean, [1.1, 1.2])
+    close(var, [2.2, 1.9])  # the variance of the batch, 4 and 1, divided by its size
+
+
+def test_fixed_gamma_becomes_one():
+    data, gamma, beta, mean, var = batch_norm_arrays()
+    nd.BatchNorm(data, gamma, beta, mean, var)
+    close(gamma, [1, 1])
+
+
+def test_global_statistics_stay():
+    data, gamma, beta, mean, var = batch_norm_arrays()
+    gradient(lambda d: nd.BatchNorm(d, gamma, beta, mean, var, use_global_stats=True), data)
+    close(mean, [1, 1])
+    close(var, [2, 2])
+
+
+def test_a_layer_used_twice_moves_twice():
+    data, gamma, beta, mean, var = batch_norm_arrays()
+
+    def twice(data):
+        once = nd.BatchNorm(data, gamma, beta, mean, var, fix_gamma=False)
+        return nd.BatchNorm(once, gamma, beta, mean, var, fix_gamma=False)
+
+    gradient(twice, data)
+    close(mean, [0.9 * 0.9 + 0.1 * 2, 0.9 * 0.9 + 0.1 * 3], 2e-2)
+
+
+@pytest.mark.parametrize(
+    ("attrs", "label", "expected"),
+    [
+        ({}, [0, 2], [[-0.91, 0.2447, 0.6652], [0.2119, 0.5761, -0.7881]]),
+        ({}, [0, 7], [[-0.91, 0.2447, 0.6652], [0.2119, 0.5761, 0.2119]]),
+        ({"use_ignore": True}, [0, -1], [[-0.91, 0.2447, 0.6652], [0, 0, 0]]),
+        ({"use_ignore": True, "smooth_alpha": 0.1}, [0, -1], [[-0.81, 0.1947, 0.6152], [0, 0, 0]]),
+        ({"normalization": "batch"}, [0, 1], [[-0.455, 0.1224, 0.3326], [0.106, -0.2119, 0.106]]),
+        ({"out_grad": True}, [0, 2], [[-0.0819, 0.0599, 0.4425], [0.0449, 0.3319, -0.167]]),
+        ({"grad_scale": 2}, SCORES, [[-1.8199, -3.5105, -4.6695], [0.4239, -0.8478, 0.4239]]),
+    ],
+)
+def test_softmax_output_is_differentiated_as_a_loss(attrs, label, expected):
+    head = nd.ones((2, 3)) * 2
+    arrays = (nd.array(SCORES), nd.array(label))
+    scores, labels = gradient(lambda d, y: nd.SoftmaxOutput(d, y, **attrs), *arrays, head=head)
+    close(scores, expected, 2e-4)
+    close(labels, np.zeros(labels.shape))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("LinearRegressionOutput", [[0, 0.6667, 1.3333], [0, 0.6667, 0]]),
+        ("LogisticRegressionOutput", [[-0.1793, -0.0795, -0.0316], [0.3333, 0.4874, 0.3333]]),
+        ("MAERegressionOutput", [[-0.6667, 0.6667, 0.6667], [-0.6667, 0.6667, -0.6667]]),
+    ],
+)
+def test_regression_outputs_average_over_the_outputs_of_an_example(name, expected):
+    label = nd.array([[1.0, 1, 1], [0, 0, 0]])
+    (grad,) = gradient(lambda d: getattr(nd, name)(d, label, grad_scale=2), nd.array(SCORES))
+    close(grad, expected, 2e-4)
+
+
+def test_regression_refuses_a_label_of_another_size():
+    with pytest.raises(mx.MXNetError, match="Shape inconsistent"):
+        nd.LinearRegressionOutput(nd.array(SCORES), nd.array([1, 2])).wait_to_read()
+
+
+@pytest.mark.parametrize(
+    ("attrs", "expected"),
+    [
+        ({"kernel": (3,), "stride": (3,), "pad": (1,), "pool_type": "avg", "pooling_convention": "full"}, [1, 4, 0]),
+        ({"kernel": (2,), "stride": (2,), "pool_type": "avg", "pooling_convention": "full"}, [1.5, 3.5, 5]),
+        ({"kernel": (2,), "stride": (2,), "pool_type": "max", "pooling_convention": "valid"}, [2, 4]),
+        ({"kernel": (1,), "stride": (3,), "pool_type": "sum", "pooling_convention": "full"}, [1, 4, 0]),
+        ({"kernel": (3,), "stride": (2,), "pad": (0, 0, 0), "pooling_convention": "same"}, [3, 5, 5]),
+        ({"kernel": (3,), "pad": (0, 0, 0), "pool_type": "avg", "pooling_convention": "same"}, [2, 3, 4, 4.5, 5]),
+        ({"global_pool": True, "pool_type": "lp", "p_value": 2}, [7.4162]),
+    ],
+)
+def test_pooling_conventions(attrs, expected):
+    close(nd.Pooling(nd.arange(1, 6).reshape((1, 1, 5)), **attrs), [[expected]])
+
+
+def test_old_pooling_pads_with_zeros_and_gives_all_ties_the_gradient():
+    attrs = {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pooling_convention": "full", "pool_type": "max"}
+    close(nd.Pooling_v1(-nd.ones((1, 1, 4, 4)), **attrs), [[[[0, 0, 0], [0, -1, 0], [0, 0, 0]]]])
+    (grad,) = gradient(lambda d: nd.Pooling_v1(d, pool_type="max", kernel=(2, 2)), nd.ones((1, 1, 2, 2)))
+    close(grad, np.ones((1, 1, 2, 2)))
+
+
+def test_selu_has_the_slope_of_mxnet():
+    (grad,) = gradient(lambda d: nd.LeakyReLU(d, act_type="selu"), nd.array([-2.0, 0.0, 1.0]))
+    close(grad, [0.16085884, 1.7580993, 1.050701])
+
+
+def test_convolution_refuses_what_contradicts_its_attributes():
+    data, weight = nd.ones((1, 3, 5, 5)), nd.ones((4, 3, 3, 3))
+    with pytest.raises(mx.MXNetError, match="Shape inconsistent"):
+        nd.Convolution(data, weight, kernel=(3, 3), num_filter=5, no_bias=True)
+    with pytest.raises(mx.MXNetError, match="same number of dimensions"):
+        nd.Convolution(data, weight, kernel=(3, 3), num_filter=4, stride=2, no_bias=True)
+
+
+def test_ctc_loss_ignores_what_cannot_be_reached():
+    scores = nd.zeros((2, 1, 3))
+    close(nd.CTCLoss(scores, nd.array([[1, 1]])), [0])
+
+
+def rnn_arrays(mode, layers, directions, gates, hidden=3, width=4, steps=5, batch=2):
+    draw = np.random.RandomState(1)
+    size = sum(
+        directions * gates * hidden * ((width if layer == 0 else hidden * directions) + hidden + 2)
+        for layer in range(layers)
+    )
+    state = [nd.array(draw.randn(layers * directions, batch, hidden)) for _ in range(2 if mode == "lstm" else 1)]
+    return nd.array(draw.randn(steps, batch, width)), nd.array(draw.randn(size) * 0.4), *state
+
+
+@pytest.mark.parametrize(("mode", "gates"), [("lstm", 4), ("gru", 3), ("rnn_tanh", 1)])
+def test_rnn_stops_each_sequence_at_its_length(mode, gates):
+    attrs = {"mode": mode, "state_size": 3, "num_layers": 2, "bidirectional": True, "state_outputs": True}
+    data, parameters, *states = rnn_arrays(mode, 2, 2, gates)
+    whole = nd.RNN(data, parameters, *states, nd.array([2, 5]), use_sequence_length=True, **attrs)
+    short = nd.RNN(data[:2, :1], parameters, *(s[:, :1] for s in states), **attrs)
+    close(whole[0][:2, :1], short[0].asnumpy())
+    close(whole[0][2:, :1], np.zeros((3, 1, 6)))
+    close(whole[1][:, :1], short[1].asnumpy())
+
+
+def test_lstm_cell_state_stays_within_its_bounds():
+    attrs = {"mode": "lstm", "state_size": 3, "num_layers": 2, "bidirectional": True, "state_outputs": True}
+    arrays = rnn_arrays("lstm", 2, 2, 4)
+    clipped = nd.RNN(*arrays, lstm_state_clip_min=-0.1, lstm_state_clip_max=0.1, **attrs)
+    assert np.abs(clipped[2].asnumpy()).max() <= 0.1 + 1e-6
+    free, wide = nd.RNN(*arrays, **attrs), nd.RNN(*arrays, lstm_state_clip_min=-99, lstm_state_clip_max=99, **attrs)
+    for one, other in zip(free, wide, strict=True):
+        close(one, other.asnumpy())
+
+
+def test_layer_norm_of_many_rows_sums_its_gradients_exactly():
+    data = nd.array(np.random.RandomState(0).randn(3000, 8))
+    gamma, beta = nd.ones(8), nd.zeros(8)
+    head = np.random.RandomState(1).randn(3000, 8).astype("float32")
+    grads = gradient(lambda g, b: nd.LayerNorm(data, g, b), gamma, beta, head=nd.array(head))
+    np.testing.assert_allclose(grads[1].asnumpy(), head.astype("float64").sum(0), 1e-5, 1e-5)
+
+
+def test_dropout_along_axes_decides_once():
+    mx.random.seed(3)
+    with autograd.train_mode():
+        kept = nd.Dropout(nd.ones((4, 50)), p=0.5, axes=(0,)).asnumpy()
+    assert (kept == kept[0]).all() and {0, 2} == set(kept[0])
+    assert (nd.Dropout(nd.ones((4, 5)), p=0.5).asnumpy() == 1).all()
