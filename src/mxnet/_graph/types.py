@@ -64,7 +64,7 @@ RULES: dict[str, Rule] = {
     "_image_to_tensor": _fixed("float32"),
     "_random_randint": lambda attrs, ins, count: [attrs["dtype"] or "int32"],
     "_sample_multinomial": lambda attrs, ins, count: [attrs["dtype"], ins[0]][:count],
-    "_sample_unique_zipfian": _fixed("int64"),
+    "_sample_unique_zipfian": lambda attrs, ins, count: ["int64"] * count,
     "all_finite": _fixed("float32"),
     "amp_multicast": _widest,
     "shape_array": _fixed("int64"),
