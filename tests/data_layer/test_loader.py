@@ -13,6 +13,8 @@ import pytest
 import mxnet as mx
 from mxnet.gluon.data import ArrayDataset, DataLoader, Dataset
 
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "data_layer")
+
 
 class Counting(Dataset):
     """Samples (an NDArray, a number); sample 13 can misbehave."""
@@ -59,6 +61,15 @@ def test_every_kind_of_worker_gives_the_same_batches(workers):
         np.testing.assert_array_equal(np.concatenate([label.asnumpy() for _, label in batches]), np.arange(24))
         assert (batches[2][0].asnumpy()[1] == 11).all()
         assert batches[0][1].dtype == np.int64 and batches[0][0].dtype == np.float32
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_records_are_read_by_any_worker(workers):
+    data = mx.gluon.data.vision.ImageRecordDataset(os.path.join(FOLDER, "images.rec"))
+    resize = mx.gluon.data.vision.transforms.Resize((8, 8))
+    for _ in range(5):
+        labels = [int(label.asnumpy()[0]) for _, label in DataLoader(data.transform_first(resize), 1, **workers)]
+        assert labels == list(range(7))
 
 
 def test_two_iterators_at_once():

@@ -3,6 +3,7 @@
 import os
 
 from ... import ndarray, recordio
+from ..._formats.recordio import read_at
 from .sampler import FilterSampler, Sampler, SequentialSampler
 
 __all__ = ["Dataset", "SimpleDataset", "ArrayDataset", "RecordFileDataset"]
@@ -143,7 +144,10 @@ class RecordFileDataset(Dataset):
         self._record = recordio.MXIndexedRecordIO(self.idx_file, self.filename, "r")
 
     def __getitem__(self, idx):
-        return self._record.read_idx(self._record.keys[idx])
+        # by offset, without a position in the file: worker threads and forked workers read at the same time
+        record = self._record
+        reader = record._reader
+        return read_at(record._file.fileno(), reader.size, record.idx[record.keys[idx]], self.filename)
 
     def __len__(self):
         return len(self._record.keys)
