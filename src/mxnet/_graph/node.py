@@ -15,6 +15,7 @@ INITIAL = {
     "CuDNNBatchNorm": _CENTER,
     "_contrib_BatchNormWithReLU": _CENTER,
     "_contrib_SyncBatchNorm": _CENTER,
+    "IdentityAttachKLSparseReg": {1: '["zero", {}]'},
     "UpSampling": {1: '["bilinear", {}]'},
     "LeakyReLU": {1: '["Constant", {"value": 0.25}]'},
 }
