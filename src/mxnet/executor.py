@@ -55,6 +55,7 @@ class Executor:
         self._outputs = None
         self._tape = None  # (outputs, leaves) of a forward that can be differentiated
         self._ran = False  # the mode of the last forward
+        self._given = {}  # argument -> the tensor that its gradient array got from here
         self._leaves = {}  # position -> (tensor of the argument, the leaf made from it)
         self._dicts = {}
         self._program = self._prepare()
@@ -82,6 +83,11 @@ class Executor:
             (place_in_code, arg)
             for arg, place_in_code in enumerate(order)
             if grads[arg] is not None and reqs[arg] != "null" and _differentiable(self.arg_arrays[arg])
+        ]
+        self._constant = [
+            grad
+            for array, grad, req in zip(self.arg_arrays, grads, reqs, strict=True)
+            if grad is not None and req == "write" and not _differentiable(array)
         ]
         check(program, [program.variables[place_in_code] for place_in_code, _ in self._wanted])
         return program
@@ -181,14 +187,14 @@ class Executor:
             gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)
-        for (_, arg), leaf, gradient in zip(self._wanted, leaves, gradients, strict=True):
-            self._store(arg, leaf, gradient)
+        taken = {seed.data_ptr() for seed in seeds}
+        for (_, arg), gradient in zip(self._wanted, gradients, strict=True):
+            self._store(arg, gradient, taken)
 
     def _clear_constant_gradients(self):
         """Whole numbers (lengths, indices) have a gradient of zero, which is written where one is asked for."""
-        for array, grad, req in zip(self.arg_arrays, self.grad_arrays, self.handle.reqs, strict=True):
-            if grad is not None and req == "write" and not _differentiable(array):
-                grad[:] = 0
+        for grad in self._constant:
+            grad[:] = 0
 
     def _head_gradients(self, out_grads):
         if out_grads is None:
@@ -220,22 +226,33 @@ class Executor:
             seeds.append(seed)
         return roots, seeds
 
-    def _store(self, arg, leaf, gradient):
-        target = self.grad_arrays[arg]
+    def _store(self, arg, gradient, taken):
+        """Write or add a gradient; `taken` holds where the tensors begin that already belong to somebody."""
+        target, req = self.grad_arrays[arg], self.handle.reqs[arg]
         if gradient is None:
-            if self.handle.reqs[arg] == "write":
+            if req == "write":
                 target[:] = 0
-            return
-        if getattr(target, "stype", "default") != "default":
-            _store_sparse(target, gradient, self.handle.reqs[arg])
-            return
-        memory = target._t
-        if self.handle.reqs[arg] == "add":
-            memory.add_(gradient)
-        elif memory._is_view() or memory.dtype is not gradient.dtype or memory.shape != gradient.shape:
-            memory.copy_(gradient.view(memory.shape))
+        elif getattr(target, "stype", "default") != "default":
+            _store_sparse(target, gradient, req)
+        elif req == "add":
+            target._t.add_(gradient)
         else:
-            target._t = gradient if gradient.is_contiguous() else gradient.contiguous()
+            self._replace(arg, target, gradient, taken)
+
+    def _replace(self, arg, target, gradient, taken):
+        """Let the array have the gradient's memory; copy into memory that others may be looking at."""
+        memory = target._t
+        mine = memory is self._given.get(arg) or not memory._is_view()
+        if not mine or memory.dtype is not gradient.dtype or memory.shape != gradient.shape:
+            memory.copy_(gradient.view(memory.shape))
+            return
+        start = gradient.data_ptr()
+        if start in taken:
+            gradient = gradient.clone(memory_format=torch.contiguous_format)
+        elif not gradient.is_contiguous():
+            gradient = gradient.contiguous()
+        taken.add(start)
+        target._t = self._given[arg] = gradient
 
     # watching
 

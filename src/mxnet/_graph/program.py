@@ -83,7 +83,7 @@ class Program:
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
         """The heads' values; torch's grad mode decides if they can be differentiated."""
-        lowered, streams = self.code(train, tensors)
+        lowered, streams = self.code(train, tensors) if self.unsized else self._codes.get(train) or self.code(train, ())
         try:
             return lowered.run(*tensors, *streams)
         except MXNetError:
