@@ -1,8 +1,10 @@
 """Worker processes and threads of the loader: torch's loader machinery behind MXNet's contract."""
 
 import collections
+import contextlib
 import multiprocessing
 import os
+import time
 import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +16,7 @@ from ..._core.errors import MXNetError
 from . import _sharing  # noqa: F401  (NDArrays can be sent from here on)
 
 ON_ERROR = ("raise", "warn", "skip")
+_POLL = 1  # seconds between looks at the workers while a batch is awaited
 
 
 class DataLoaderTimeout(MXNetError, multiprocessing.TimeoutError):
@@ -105,13 +108,13 @@ class ProcessPool:
         self._owner = os.getpid()
 
     def _build(self, keep):
-        fetcher, batch_sampler, num_workers, prefetch, timeout = self._arguments
+        fetcher, batch_sampler, num_workers, prefetch, _ = self._arguments
         journal = _Journal(batch_sampler)
         with warnings.catch_warnings():  # more workers than cores is the user's choice
             warnings.filterwarnings("ignore", message="This DataLoader will create")
             loader = torch.utils.data.DataLoader(
                 _Positions(fetcher), batch_sampler=journal, num_workers=num_workers, collate_fn=_unchanged,
-                prefetch_factor=max(1, -(-prefetch // num_workers)), timeout=timeout, persistent_workers=keep)
+                prefetch_factor=max(1, -(-prefetch // num_workers)), timeout=_POLL, persistent_workers=keep)
         return loader, journal
 
     def __iter__(self):
@@ -122,11 +125,15 @@ class ProcessPool:
             self._current = weakref.ref(run)
         return run
 
-    def close(self):
-        """Stop the workers; torch does so when its iterator goes."""
-        iterator = getattr(self._loader, "_iterator", None)
+    def close(self, iterator=None):
+        """Stop the workers of an iterator, or of the one that is kept between epochs."""
+        kept = getattr(self._loader, "_iterator", None)
+        iterator = iterator or kept
         if iterator is not None and os.getpid() == self._owner:
-            iterator._shutdown_workers()
+            # torch's signal handler would report workers that die now: they were told to, or it is known already
+            with contextlib.suppress(RuntimeError):
+                iterator._shutdown_workers()
+        if iterator is kept:
             self._loader._iterator = None
 
 
@@ -145,31 +152,55 @@ class _ProcessRun:
 
     def __next__(self):
         try:
-            batch = next(self._iterator)
+            batch = self._awaited()
         except StopIteration:
             self.finished = True
             raise
-        except RuntimeError as error:
-            self.finished = True
-            self._pool.close()
-            raise self._explained(error) from error
         except Exception:
             self.finished = True
-            self._pool.close()
+            self._pool.close(self._iterator)
             raise
         self._journal.in_flight.popleft()
         return batch
 
+    def _awaited(self):
+        """The next batch, looking after the workers while it does not come."""
+        deadline = time.monotonic() + self._timeout
+        while True:
+            try:
+                return next(self._iterator)
+            except RuntimeError as error:
+                if "DataLoader timed out" not in str(error):
+                    raise self._explained(error) from error
+                self._check_stopped()
+                if time.monotonic() >= deadline:
+                    raise DataLoaderTimeout(
+                        f"Worker timed out after {self._timeout} seconds. This might be caused by slow data (then use "
+                        "a larger timeout), or by too little shared memory (then use fewer workers); "
+                        f"{self._journal.describe()}") from None
+
     def _explained(self, error):
-        """torch's own failures in the words of this API; a dataset's RuntimeError stays what it is."""
+        """The death of a worker in the words of this API; a dataset's RuntimeError stays what it is."""
         text = str(error)
-        if "DataLoader timed out" in text:
-            return DataLoaderTimeout(
-                f"Worker timed out after {self._timeout} seconds. This might be caused by slow data (then use a larger "
-                f"timeout), or by too little shared memory (then use fewer workers); {self._journal.describe()}")
         if "DataLoader worker" in text and "Caught " not in text:
             return DataLoaderWorkerError(f"A data loader worker died: {text}; {self._journal.describe()}")
         return error
+
+    def _check_stopped(self):
+        for worker in getattr(self._iterator, "_workers", ()):
+            if _is_stopped(worker.pid):
+                worker.kill()  # a stopped process hears nothing else
+                raise DataLoaderWorkerError(f"A data loader worker (pid {worker.pid}) was stopped by a signal; "
+                                            f"{self._journal.describe()}")
+
+
+def _is_stopped(pid):
+    """Whether a process is stopped, where the system says so in /proc."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] in ("T", "t")
+    except (OSError, IndexError):
+        return False
 
 
 class ThreadPool:
