@@ -1,7 +1,9 @@
 """Operators written in Python: `CustomOp`, its properties, and the older `NumpyOp` and `NDArrayOp`."""
 
 import collections
+import contextlib
 import itertools
+import sys
 import traceback
 
 import numpy as np
@@ -104,10 +106,16 @@ def register(reg_name):
 
 
 # ---------------------------------------------------------------------- running a custom operator
-def _guarded(what, function, *args):
+def _timed(name):
+    """Let the profiler, if it is there, know whose Python code runs."""
+    profiler = sys.modules.get("mxnet.profiler")
+    return contextlib.nullcontext() if profiler is None else profiler.custom_operator(name)
+
+
+def _guarded(what, name, function, *args):
     """User code runs unrecorded; whatever it raises reaches the caller as an MXNetError with the traceback."""
     try:
-        with pause(train_mode=MODES.training):
+        with pause(train_mode=MODES.training), _timed(name):
             function(*args)
     except Exception as error:
         raise MXNetError(f"Error in CustomOp.{what}: {traceback.format_exc()}") from error
@@ -129,6 +137,7 @@ class _Run:
 
     def __init__(self, attrs, train, ctx):
         self.prop, self.train, self.ctx = custom.properties(attrs), train, ctx
+        self.name = attrs["op_type"]
         self.arguments = len(self.prop.list_arguments())
 
     def forward(self, tensors):
@@ -145,7 +154,7 @@ class _Run:
             for s, t in zip(out_shapes, out_types, strict=True)
         ]
         requests = ["write"] * len(self.outputs)
-        _guarded("forward", self.operator.forward, self.train, requests, self.inputs, self.outputs, self.aux)
+        _guarded("forward", self.name, self.operator.forward, self.train, requests, self.inputs, self.outputs, self.aux)
         return tuple(o._t for o in self.outputs)
 
     def backward(self, heads):
@@ -153,7 +162,7 @@ class _Run:
         out_grad = [wrap(h.detach(), self.ctx) for h in heads]
         outputs = [wrap(o._t.detach(), self.ctx) for o in self.outputs]
         requests = ["write"] * len(grads)
-        _guarded("backward", self.operator.backward, requests, out_grad, self.inputs, outputs, grads, self.aux)
+        _guarded("backward", f"_backward_{self.name}", self.operator.backward, requests, out_grad, self.inputs, outputs, grads, self.aux)
         return (*(g._t if g._t.is_floating_point() else None for g in grads), *[None] * len(self.aux))
 
 

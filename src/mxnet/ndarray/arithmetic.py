@@ -3,7 +3,7 @@
 import numbers
 
 from .._core.modes import MODES
-from .._ops import registry
+from .._ops import observe, registry
 from .faces import FAILURES
 from .invoke import check_writable, invoke
 
@@ -23,6 +23,7 @@ BINARY = {
     "le": ("broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar"),
 }
 REVERSED = ("add", "sub", "mul", "truediv", "mod", "pow")
+_SCOPES = []  # of the compiled operators, whose functions change while operators are watched
 INPLACE = ("add", "sub", "mul", "truediv", "mod")
 
 _TEMPLATE = """
@@ -125,14 +126,29 @@ def _compile(cls, name, names):
         "new": cls.__new__,
         "FAILURES": FAILURES,
         "MODES": MODES,
-        "array_fn": registry.find(names[0]).fn,
-        "scalar_fn": registry.find(names[1]).fn,
+        "names": names,
         "slow": lambda lhs, rhs: _equality(name, lhs, rhs, names),
     }
+    _take_functions(scope)
+    _SCOPES.append(scope)
     exec(compile(_TEMPLATE, f"<NDArray.__{name}__>", "exec"), scope)
     function = scope["operator"]
     function.__name__, function.__qualname__ = f"__{name}__", f"NDArray.__{name}__"
     return function
+
+
+def _take_functions(scope):
+    array, number, _ = scope["names"]
+    scope["array_fn"] = observe.observed(registry.find(array))
+    scope["scalar_fn"] = observe.observed(registry.find(number))
+
+
+def _take_functions_anew():
+    for scope in _SCOPES:
+        _take_functions(scope)
+
+
+observe.on_change(_take_functions_anew)
 
 
 def _equality(name, lhs, rhs, names):

@@ -9,7 +9,7 @@ import torch
 from .._core.attrs import NULL
 from .._core.errors import MXNetError
 from .._core.modes import MODES
-from .._ops import registry
+from .._ops import observe, registry
 from .._ops.signature import docstring, namespace, parameters
 from .invoke import invoke, own
 
@@ -24,6 +24,15 @@ def face(name):
     if function is None:
         function = _FACES[name] = _build(registry.find(name), name)
     return function
+
+
+def _take_functions_anew():
+    for function in _FACES.values():
+        scope = function.__globals__
+        scope["fn"] = observe.observed(scope["OP"])
+
+
+observe.on_change(_take_functions_anew)
 
 
 def names(space):
@@ -74,7 +83,7 @@ def _build(operator, name):
 
     scope = {
         "OP": operator,
-        "fn": operator.fn,
+        "fn": observe.observed(operator),
         "_Null": NULL,
         "FAILURES": FAILURES,
         "MODES": MODES,

@@ -9,6 +9,7 @@ from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
+from .._ops.observe import observed, watching
 from ..context import Context, current_context, parse_context
 
 CONSUMED = "remx_consumed"  # a mark on autograd nodes whose graph a backward has freed
@@ -146,7 +147,8 @@ def execute(op, inputs, parsed, ctx):
         recorded = MODES.recording
         if not recorded:
             tensors = [None if t is None else t.data for t in tensors]
-    result = op.fn(*tensors, **inject(op, ctx, parsed))
+    function = observed(op) if watching() else op.fn
+    result = function(*tensors, **inject(op, ctx, parsed))
     if type(result) is tuple or type(result) is list:
         return [own(r, tensors) for r in result], recorded
     return [own(result, tensors)], recorded

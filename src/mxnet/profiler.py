@@ -1,0 +1,400 @@
+"""Profiling: times of operators and of a program's own tasks, as tables and as a trace for Chrome's viewer.
+
+Operators are timed by a wrapper around their functions, which is there only while the profiler runs; kernels come from
+torch's own profiler, whose trace is merged into the file.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+import threading
+import time
+import warnings
+
+from ._core.errors import MXNetError
+from ._formats.atomic import atomic_write
+from ._ops import observe
+
+__all__ = [
+    "Counter", "Domain", "Event", "Frame", "Marker", "Task", "dump", "dump_profile", "dumps", "pause",
+    "profiler_set_config", "profiler_set_state", "resume", "scope", "set_config", "set_kvstore_handle", "set_state",
+]  # fmt: skip
+
+_OPTIONS = {
+    "filename": "profile.json", "profile_all": False, "profile_symbolic": False, "profile_imperative": False,
+    "profile_memory": False, "profile_api": False, "continuous_dump": False, "dump_period": 1.0,
+    "aggregate_stats": False, "profile_process": "worker", "gpu_memory_profile_filename_prefix": "gpu_memory_profile",
+}  # fmt: skip
+
+
+class _Local(threading.local):
+    custom = None  # the custom operator whose Python code runs in this thread
+    scope = ""
+
+
+class _Recorder:
+    """What has been recorded: trace events, and statistics by category and name."""
+
+    def __init__(self):
+        self.options = dict(_OPTIONS)
+        self.running = self.paused = False
+        self.events, self.times, self.memory = [], {}, {}
+        self.lock = threading.Lock()
+        self.local = _Local()
+        self.torch = None
+        self.torch_events = []
+
+    @property
+    def active(self):
+        return self.running and not self.paused
+
+    def event(self, **fields):
+        """One event of Chrome's format, with this thread's number."""
+        fields.update(pid=os.getpid(), tid=threading.get_ident() % 100000)
+        with self.lock:
+            self.events.append(fields)
+
+    def took(self, category, name, start, stop):
+        """A span that has ended: seconds by `time.perf_counter`."""
+        if not self.active:
+            return
+        self.event(name=name, cat=category, ph="X", ts=start * 1e6, dur=(stop - start) * 1e6)
+        self.count(category, name, (stop - start) * 1e3)
+
+    def count(self, category, name, value):
+        """Add to the statistics."""
+        with self.lock:
+            self.times.setdefault(category, {}).setdefault(name, []).append(value)
+
+
+_RECORDER = _Recorder()
+
+
+def _timed(op):
+    """The operator's function with a clock around it; inside a custom operator the time counts as its own."""
+    function, recorder = op.fn, _RECORDER
+
+    def call(*args, **kwargs):
+        start = time.perf_counter()
+        result = function(*args, **kwargs)
+        stop = time.perf_counter()
+        owner = recorder.local.custom
+        name = recorder.local.scope + op.name
+        if owner is None:
+            recorder.took("operator", name, start, stop)
+        else:
+            recorder.took("Custom Operator", f"{owner}::{op.name}", start, stop)
+        if recorder.options["profile_memory"] and recorder.active:
+            _remember_memory()
+        return result
+
+    return call
+
+
+def _remember_memory():
+    with open("/proc/self/statm") as file:
+        resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1024
+    with _RECORDER.lock:
+        _RECORDER.memory.setdefault("Memory: cpu/0", []).append(resident)
+
+
+@contextlib.contextmanager
+def custom_operator(name):
+    """Python code of a custom operator runs inside; called by `mxnet.operator`."""
+    local, start = _RECORDER.local, time.perf_counter()
+    before, local.custom = local.custom, name.removeprefix("_backward_")
+    try:
+        yield
+    finally:
+        local.custom = before
+        _RECORDER.took("Custom Operator", f"{name}::pure_python", start, time.perf_counter())
+
+
+# ---------------------------------------------------------------------- configuration and state
+def set_config(**kwargs):
+    """Choose what is recorded and where it goes: `filename`, `profile_all`, `aggregate_stats`, …"""
+    unknown = set(kwargs) - set(_OPTIONS)
+    if unknown:
+        raise MXNetError(f"unknown profiler options {sorted(unknown)}; known are {sorted(_OPTIONS)}")
+    _RECORDER.options.update(kwargs)
+    if kwargs.get("profile_all"):
+        _RECORDER.options.update(dict.fromkeys([o for o in _OPTIONS if o.startswith("profile_") and o != "profile_process"], True))
+
+
+def profiler_set_config(mode="symbolic", filename="profile.json"):
+    """The old form of `set_config`."""
+    warnings.warn("profiler.profiler_set_config() is deprecated. Please use profiler.set_config() instead", stacklevel=2)
+    set_config(filename=filename, **{f"profile_{'all' if mode == 'all' else 'symbolic'}": True})
+
+
+def set_state(state="stop", profile_process="worker"):
+    """Start ("run") or stop recording."""
+    if state not in ("run", "stop"):
+        raise MXNetError(f"the profiler's state is 'run' or 'stop', got {state!r}")
+    if state == "run" and not _RECORDER.running:
+        _RECORDER.running, _RECORDER.paused = True, False
+        observe.watch(_timed)
+        _start_torch()
+    elif state == "stop" and _RECORDER.running:
+        _RECORDER.running = False
+        observe.unwatch(_timed)
+        _stop_torch()
+
+
+def profiler_set_state(state="stop"):
+    """The old form of `set_state`."""
+    warnings.warn("profiler.profiler_set_state() is deprecated. Please use profiler.set_state() instead", stacklevel=2)
+    set_state(state)
+
+
+def pause(profile_process="worker"):
+    """Record nothing until `resume`."""
+    _RECORDER.paused = True
+
+
+def resume(profile_process="worker"):
+    """Go on recording."""
+    _RECORDER.paused = False
+
+
+def set_kvstore_handle(handle):
+    """A distributed store to profile; its workers are profiled where they run."""
+
+
+def _start_torch():
+    if _RECORDER.options["profile_all"] or _RECORDER.options["profile_symbolic"]:
+        import torch
+
+        _RECORDER.torch = torch.profiler.profile()
+        _RECORDER.torch.start()
+
+
+def _stop_torch():
+    profile, _RECORDER.torch = _RECORDER.torch, None
+    if profile is None:
+        return
+    profile.stop()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "torch.json")
+        profile.export_chrome_trace(path)
+        with open(path) as file:
+            _RECORDER.torch_events += json.load(file).get("traceEvents", [])
+
+
+# ---------------------------------------------------------------------- what comes out
+def dump(finished=True, profile_process="worker"):
+    """Write the trace to the file; with `finished` recording stops."""
+    if finished:
+        set_state("stop")
+    with _RECORDER.lock:
+        trace = {"traceEvents": [*_RECORDER.events, *_RECORDER.torch_events], "displayTimeUnit": "ms"}
+    with atomic_write(_RECORDER.options["filename"]) as file:
+        file.write(json.dumps(trace).encode())
+
+
+def dump_profile():
+    """The old form of `dump`."""
+    warnings.warn("profiler.dump_profile() is deprecated. Please use profiler.dump() instead", stacklevel=2)
+    dump(True)
+
+
+_KEYS = {"total": "Total", "avg": "Avg", "min": "Min", "max": "Max", "count": "Count"}
+
+
+def _statistics(values):
+    return {
+        "Count": len(values),
+        "Total": round(sum(values), 4),
+        "Min": round(min(values), 4),
+        "Max": round(max(values), 4),
+        "Avg": round(sum(values) / len(values), 4),
+    }
+
+
+def _sorted(entries, sort_by, ascending):
+    rows = {name: _statistics(values) for name, values in entries.items()}
+    return dict(sorted(rows.items(), key=lambda row: row[1][_KEYS[sort_by]], reverse=not ascending))
+
+
+def dumps(reset=False, format="table", sort_by="total", ascending=False):
+    """Statistics of what was recorded, as a table or as JSON; `reset` starts them afresh."""
+    if sort_by not in _KEYS:
+        raise MXNetError(f"statistics are sorted by one of {', '.join(_KEYS)}, got {sort_by!r}")
+    if format not in ("table", "json"):
+        raise MXNetError(f"statistics come as 'table' or 'json', got {format!r}")
+    with _RECORDER.lock:
+        times = {c: _sorted(e, sort_by, ascending) for c, e in sorted(_RECORDER.times.items())}
+        memory = {"Device Storage": _sorted(_RECORDER.memory, sort_by, ascending)} if _RECORDER.memory else {}
+        if reset:
+            _RECORDER.times, _RECORDER.memory = {}, {}
+    if format == "json":
+        return json.dumps({"Time": times, "Memory": memory, "Unit": {"Time": "ms", "Memory": "kB"}}, indent=4)
+    return _table(memory, times)
+
+
+def _table(memory, times):
+    lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
+    for domain, rows in memory.items():
+        lines += [domain, "=" * 17]
+        lines += _rows(rows, ("Total Count", "Min Use  (kB)", "Max Use  (kB)", "Avg Use  (kB)"), "Count Min Max Avg")
+    for domain, rows in times.items():
+        lines += [domain, "=" * 17]
+        heads = ("Total Count", "Time (ms)", "Min Time (ms)", "Max Time (ms)", "Avg Time (ms)")
+        lines += _rows(rows, heads, "Count Total Min Max Avg")
+    return "\n".join(lines) + "\n"
+
+
+def _rows(rows, heads, keys):
+    widths = [16 if i else 15 for i in range(len(heads))]
+    yield f"{'Name':<26s}" + " ".join(f"{h:>{w}s}" for h, w in zip(heads, widths, strict=True))
+    yield f"{'----':<26s}" + " ".join(f"{'-' * len(h):>{w}s}" for h, w in zip(heads, widths, strict=True))
+    for name, row in rows.items():
+        values = [row[k] for k in keys.split()]
+        cells = [f"{v:>{w}d}" if isinstance(v, int) else f"{v:>{w}.4f}" for v, w in zip(values, widths, strict=True)]
+        yield f"{name:<26s}" + " ".join(cells)
+    yield ""
+
+
+# ---------------------------------------------------------------------- a program's own marks
+class Domain:
+    """A group of tasks, frames, counters and markers."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+    def new_task(self, name):
+        """A task of this domain."""
+        return Task(self, name)
+
+    def new_frame(self, name):
+        """A frame of this domain."""
+        return Frame(self, name)
+
+    def new_counter(self, name, value=None):
+        """A counter of this domain."""
+        return Counter(self, name, value)
+
+    def new_marker(self, name):
+        """A marker of this domain."""
+        return Marker(self, name)
+
+
+class _Span:
+    """Something with a beginning and an end; also usable in a `with`."""
+
+    _category = "{}"
+
+    def __init__(self, domain, name):
+        self.domain, self.name = domain, name
+        self._start = None
+
+    def start(self):
+        """It begins now."""
+        self._start = time.perf_counter()
+
+    def stop(self):
+        """It ends now."""
+        if self._start is not None:
+            _RECORDER.took(self._category.format(self.domain), self.name, self._start, time.perf_counter())
+            self._start = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exc):
+        self.stop()
+
+    def __str__(self):
+        return self.name
+
+
+class Task(_Span):
+    """A piece of work of a domain."""
+
+
+class Frame(_Span):
+    """One of a series, such as a frame of video."""
+
+    _category = "{},frame"
+
+
+class Event(_Span):
+    """A piece of work without a domain."""
+
+    _category = "event"
+
+    def __init__(self, name):
+        super().__init__(None, name)
+
+
+class Counter:
+    """A number that changes over time."""
+
+    def __init__(self, domain, name, value=None):
+        self.domain, self.name, self.value = domain, name, 0
+        if value is not None:
+            self.set_value(value)
+
+    def set_value(self, value):
+        """Set it."""
+        self.value = value
+        if _RECORDER.active:
+            _RECORDER.event(name=self.name, cat=str(self.domain), ph="C", ts=time.perf_counter() * 1e6, args={self.name: value})
+            _RECORDER.count(str(self.domain), self.name, value / 1000)
+
+    def increment(self, delta=1):
+        """Add to it."""
+        self.set_value(self.value + delta)
+
+    def decrement(self, delta=1):
+        """Take from it."""
+        self.set_value(self.value - delta)
+
+    def __iadd__(self, delta):
+        self.increment(delta)
+        return self
+
+    def __isub__(self, delta):
+        self.decrement(delta)
+        return self
+
+    def __str__(self):
+        return self.name
+
+
+class Marker:
+    """A moment in time."""
+
+    def __init__(self, domain, name):
+        self.domain, self.name = domain, name
+
+    def mark(self, scope="process"):
+        """It is now."""
+        if _RECORDER.active:
+            letter = {"global": "g", "process": "p", "thread": "t", "task": "t", "marker": "t"}.get(scope, "p")
+            _RECORDER.event(
+                name=self.name, cat=f"{self.domain},instant_marker", ph="i", s=letter, ts=time.perf_counter() * 1e6
+            )
+
+
+@contextlib.contextmanager
+def scope(name="<unk>:", append_mode=False):
+    """Operators called inside are recorded under this prefix."""
+    local = _RECORDER.local
+    before = local.scope
+    name = name if name.endswith(":") else f"{name}:"
+    local.scope = before + name if append_mode else name
+    try:
+        yield name
+    finally:
+        local.scope = before
+
+
+if os.environ.get("MXNET_PROFILER_AUTOSTART", "0") == "1":
+    set_config(profile_all=True)
+    set_state("run")
