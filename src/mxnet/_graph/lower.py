@@ -153,8 +153,6 @@ class _Builder:
                 values[name] = torch_device(ctx)
             elif name == "_rng":
                 values[name] = self.stream(ctx)
-            elif name == "_ctx":
-                values[name] = ctx
         return values
 
     def finish(self, values: Iterable[fx.Node], name: str) -> fx.GraphModule:
