@@ -1,0 +1,81 @@
+"""Atomic files: the old content or the new, never a part, and no litter."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mxnet._formats.atomic import atomic_write, write_file
+
+
+def test_new_content_replaces_the_old(tmp_path):
+    path = tmp_path / "a"
+    write_file(path, b"old")
+    write_file(path, "new ü")
+    assert path.read_bytes() == "new ü".encode()
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_failure_leaves_the_old_content_and_no_litter(tmp_path):
+    path = tmp_path / "a"
+    write_file(path, b"old")
+    with pytest.raises(RuntimeError), atomic_write(path) as file:
+        file.write(b"half")
+        raise RuntimeError
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["a"]
+
+
+def test_permissions_and_links_are_kept(tmp_path):
+    path, link = tmp_path / "a", tmp_path / "link"
+    write_file(path, b"old")
+    os.chmod(path, 0o640)
+    link.symlink_to(path)
+    write_file(link, b"new")
+    assert link.is_symlink() and path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_new_files_follow_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_file(tmp_path / "a", b"x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+def test_a_missing_folder(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        write_file(tmp_path / "none" / "a", b"x")
+
+
+def test_devices_are_written_through():
+    write_file("/dev/null", b"x")
+    assert not os.path.isfile("/dev/null")
+
+
+LOOP = """
+import sys
+from mxnet._formats.atomic import write_file
+print("ready", flush=True)
+while True:
+    for byte in b"ab":
+        write_file(sys.argv[1], bytes([byte]) * 300_000)
+"""
+
+
+def test_killed_at_any_moment_the_file_is_whole(tmp_path):
+    path = tmp_path / "a"
+    for wait in (0.0, 0.003, 0.007, 0.02):
+        child = subprocess.Popen([sys.executable, "-c", LOOP, str(path)], stdout=subprocess.PIPE)
+        child.stdout.readline()
+        time.sleep(0.05 + wait)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        data = path.read_bytes()
+        assert len(data) == 300_000 and len(set(data)) == 1

@@ -1,0 +1,134 @@
+"""`mx.nd.random` and `mx.random`: MXNet's numbers through the public functions, gradients, errors, resume."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet._ops import random_device
+
+GOLDEN = np.load(pathlib.Path(__file__).parents[1] / "data" / "streams.npz")
+
+
+def test_the_numbers_of_mxnet():
+    mx.random.seed(7)
+    np.testing.assert_array_equal(mx.nd.random.uniform(shape=(65,)).asnumpy(), GOLDEN["uniform|0,1|float32|7|65"])
+    mx.random.seed(7)
+    normal = mx.nd.random.normal(shape=(8, 16)).asnumpy()
+    np.testing.assert_allclose(normal.ravel(), GOLDEN["normal|0,1|float32|7|128"], rtol=3e-7)
+    mx.random.seed(7)
+    low, high = (mx.nd.array(v) for v in ([0.0, 2.5, -3.0], [1.0, 3.75, 4.0]))
+    rows = mx.nd.random.uniform(low, high, shape=50)
+    assert rows.shape == (3, 50)
+    golden = GOLDEN["rows:uniform:float32|0.0,2.5,-3.0;1.0,3.75,4.0|float32|7|150"]
+    np.testing.assert_array_equal(rows.asnumpy().ravel(), golden)
+
+
+def test_choices_and_their_log_likelihoods():
+    mx.random.seed(7)
+    chances = mx.nd.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.0, 0.5]])
+    chances.attach_grad()
+    with mx.autograd.record():
+        samples, log = mx.nd.random.multinomial(chances, shape=(40,), get_prob=True)
+    log.backward()
+    np.testing.assert_array_equal(samples.asnumpy().ravel(), GOLDEN["multinomial|||7|80"])
+    np.testing.assert_allclose(log.asnumpy().ravel(), GOLDEN["multinomial_log|||7|80"], rtol=1e-6)
+    counts = np.stack([np.bincount(row, minlength=4) for row in samples.asnumpy()])
+    chosen = chances.asnumpy()
+    expected = np.divide(counts, chosen, where=chosen > 0, out=counts * 0.0)
+    np.testing.assert_allclose(chances.grad.asnumpy(), expected, rtol=1e-5)
+    order = mx.nd.random.shuffle(mx.nd.arange(500)).asnumpy()
+    assert sorted(order) == list(range(500))
+
+
+def test_out_gives_shape_and_dtype():
+    target = mx.nd.zeros((2, 3), dtype="float64")
+    mx.random.seed(1)
+    assert mx.nd.random.uniform(out=target) is target and target.asnumpy().min() > 0
+    with pytest.raises(mx.MXNetError, match="Output type does not match"):
+        mx.nd.random.uniform(out=target, dtype="float32")
+    with pytest.raises(mx.MXNetError, match="Shape inconsistent"):
+        mx.nd.random.uniform(out=target, shape=(3, 2))
+
+
+def test_shapes_and_dtypes():
+    assert mx.nd.random.uniform().shape == (1,)
+    assert mx.nd.random.randn(2, 3, loc=5).shape == (2, 3)
+    assert mx.nd.random.randint(0, 5, shape=3).dtype == np.int32
+    assert mx.nd.random.uniform(shape=2, dtype="float16").dtype == np.float16
+    assert mx.nd.random.uniform_like(mx.nd.ones((2, 3), dtype="float64")).dtype == np.float64
+    assert [a.shape for a in mx.nd._internal._sample_unique_zipfian(range_max=50, shape=(2, 5))] == [(2, 5), (2,)]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: mx.nd.random.uniform(1, 0, shape=2), mx.MXNetError, "low must be less or equal to high"),
+        (lambda: mx.nd.random.normal(0, -1, shape=2), mx.MXNetError, "scale parameter in gaussian"),
+        (lambda: mx.nd.random.gamma(0, 1, shape=2), mx.MXNetError, "alpha parameter in gamma"),
+        (lambda: mx.nd.random.poisson(-1, shape=2), mx.MXNetError, "lambda parameter in poisson"),
+        (lambda: mx.nd.random.uniform(shape=2, dtype="int32"), mx.MXNetError, "Invalid Input: 'int32'"),
+        (lambda: mx.nd.random.uniform(mx.nd.ones(2), 1), AssertionError, "must all have the same type"),
+        (lambda: mx.nd.random.uniform("a", 1), ValueError, "either NDArray or numbers"),
+        (lambda: mx.nd._internal._random_uniform(0, 1), mx.MXNetError, "inferring shapes failed"),
+        (lambda: mx.nd.random.uniform(mx.nd.ones(2), mx.nd.ones(3)), mx.MXNetError, "inferring shapes failed"),
+        (lambda: mx.nd.random.multinomial(mx.nd.ones(2, dtype="int32")), mx.MXNetError, "floating point"),
+        (lambda: mx.random.seed(1.5), ValueError, "seed_state must be int"),
+    ],
+)
+def test_what_is_wrong_is_said(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_a_refused_call_draws_nothing():
+    mx.random.seed(3)
+    expected = mx.nd.random.uniform(shape=4).asnumpy()
+    mx.random.seed(3)
+    with pytest.raises(mx.MXNetError):
+        mx.nd.random.uniform(out=mx.nd.zeros(2), shape=3)
+    np.testing.assert_array_equal(mx.nd.random.uniform(shape=4).asnumpy(), expected)
+
+
+def test_resume_continues_every_stream():
+    mx.random.seed(5)
+    mx.nd.random.normal(shape=1001)
+    state = mx.random.get_state()
+
+    def draws():
+        with mx.autograd.record():
+            dropped = mx.nd.Dropout(mx.nd.ones(100), p=0.5)
+        return [mx.nd.random.normal(shape=9), mx.nd.random.shuffle(mx.nd.arange(9)), dropped]
+
+    first = [a.asnumpy() for a in draws()]
+    mx.random.set_state(state)
+    for a, b in zip(first, draws(), strict=True):
+        np.testing.assert_array_equal(a, b.asnumpy())
+
+
+def test_sampling_differentiates_to_zero():
+    mean = mx.nd.array([0.0, 1.0])
+    mean.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.random.normal(mean, mx.nd.ones(2), shape=3) * 2
+    y.backward()
+    assert not mean.grad.asnumpy().any()
+
+
+DEVICE = [
+    ("uniform", (1.0, 3.0), 2.0), ("normal", (1.0, 2.0), 1.0), ("exponential", (2.0,), 0.5), ("gamma", (2.0, 3.0), 6.0),
+    ("poisson", (4.0,), 4.0), ("negative_binomial", (3.0, 0.4), 4.5), ("randint", (0, 11), 5.0),
+    ("generalized_negative_binomial", (2.0, 0.3), 2.0), ("generalized_negative_binomial", (2.0, 0.0), 2.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "parameters", "mean"), DEVICE)
+def test_devices_without_a_stream_draw_with_torch(kind, parameters, mean):
+    import torch
+
+    torch.manual_seed(0)
+    dtype = torch.int32 if kind == "randint" else torch.float32
+    drawn = random_device.draw(kind, parameters, (200, 100), dtype, torch.device("cpu"))
+    assert drawn.dtype is dtype and drawn.shape == (200, 100)
+    assert abs(drawn.double().mean().item() - mean) < 0.1
