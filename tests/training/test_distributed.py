@@ -7,9 +7,9 @@ import sys
 import time
 
 import pytest
-from mxnet.tools import launch
 
 import mxnet as mx
+from mxnet.tools import launch
 
 HERE = pathlib.Path(__file__).parent
 
