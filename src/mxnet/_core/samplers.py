@@ -1,5 +1,6 @@
 """Distributions out of mt19937 words, by the algorithms of MXNet and of the C++ library it was built with."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Protocol
@@ -154,49 +155,97 @@ def normal_pairs(bank: Bank, size: int) -> np.ndarray:
 
 
 class Draws:
-    """A cursor over the words of several engines; what is left goes back to the bank at the end."""
+    """A window on the words of several engines, with a cursor for each; what is left goes back to the bank.
 
-    def __init__(self, bank: Bank, engines: int) -> None:
-        self.bank, self.engines = bank, engines
-        self.words = bank.take(0, engines, LENGTH)
-        self.at = np.zeros(engines, np.int64)
+    Whatever depends on a word's place alone is computed for the whole window at once: the uniform number that begins
+    there, and where the next point inside the circle begins if the polar method starts there.
+    """
 
-    def word(self, rows: np.ndarray) -> np.ndarray:
-        at = self.at[rows]
-        if len(at) and at.max() >= self.words.shape[1]:
-            self._refill()
-            at = self.at[rows]
-        self.at[rows] += 1
-        return self.words[rows, at]
+    WIDTH = 2 * LENGTH
 
-    def _refill(self) -> None:
-        """Drop what every engine has read; append as much for all."""
-        self.close()
-        self.words = self.bank.take(0, self.engines, LENGTH)
-        self.at[:] = 0
+    def __init__(self, bank: Bank, engines: int, kind: type, points: bool) -> None:
+        self.bank, self.engines, self.kind, self.points = bank, engines, kind, points
+        self.span = 1 if kind is np.float32 else 2  # words of a uniform number
+        self.first = np.arange(engines) * self.WIDTH
+        self.end = self.first + self.WIDTH
+        self.words = np.empty((engines, 0), WORD)
+        self.at = self.first.copy()
+        self._fill()
 
     def close(self) -> None:
-        for engine, at in enumerate(self.at.tolist()):
-            self.bank.give_back(engine, self.words[engine, at:])
+        """Return what was not read."""
+        if self.words.shape[1]:
+            for engine, at in enumerate((self.at - self.first).tolist()):
+                self.bank.give_back(engine, self.words[engine, at:])
 
-    def uniform(self, rows: np.ndarray, kind: type) -> np.ndarray:
-        first = self.word(rows)
-        if kind is np.float32:
-            return unit32(first)
-        return unit64(np.stack([first, self.word(rows)], axis=-1))[..., 0]
+    def _fill(self) -> None:
+        self.close()
+        self.words = self.bank.take(0, self.engines, self.WIDTH)
+        self.at[:] = self.first
+        if self.span == 1:
+            unit = unit32(self.words)
+        else:
+            unit = np.zeros(self.words.shape)
+            for start in (0, 1):  # a number may begin at any word
+                pairs = self.words[:, start : self.WIDTH - start]
+                unit[:, start : self.WIDTH - start : 2] = unit64(pairs)
+        self.unit = unit.reshape(-1)
+        if self.points:
+            self._find_points(unit)
 
-    def normal(self, rows: np.ndarray, kind: type) -> tuple[np.ndarray, np.ndarray]:
-        """One attempt of the polar method: which rows were accepted, and their values."""
-        x, y = (self.uniform(rows, kind) * kind(2) - kind(1) for _ in range(2))
-        square = x * x + y * y
-        inside = np.flatnonzero((square <= 1) & (square != 0))
-        return inside, polar_factor(square[inside]) * y[inside]
+    def _find_points(self, unit: np.ndarray) -> None:
+        signed = unit * self.kind(2) - self.kind(1)
+        square = np.full_like(signed, 2)
+        length = self.WIDTH - 2 * self.span + 1
+        x, y = signed[:, :length], signed[:, self.span : self.span + length]
+        square[:, :length] = x * x + y * y
+        place = np.arange(self.engines * self.WIDTH).reshape(self.engines, -1, 2 * self.span)
+        inside = ((square <= 1) & (square != 0)).reshape(place.shape)
+        place[~inside] = self.engines * self.WIDTH
+        self.next = np.minimum.accumulate(place[:, ::-1], axis=1)[:, ::-1].reshape(-1)
+        self.signed, self.square = signed.reshape(-1), square.reshape(-1)
+
+    def ahead(self, rows: np.ndarray, number: int) -> np.ndarray:
+        """Cursors with `number` words before the end of the window; it moves on if one has fewer."""
+        at = self.at[rows]
+        if (at + number > self.end[rows]).any():
+            self._fill()
+            at = self.at[rows]
+        return at
+
+    def uniform(self, rows: np.ndarray) -> np.ndarray:
+        at = self.ahead(rows, self.span)
+        self.at[rows] = at + self.span
+        return self.unit.take(at)
+
+    def normal(self, rows: np.ndarray, more: int) -> np.ndarray:
+        """A normal number for each row; at least `more` words follow it in the window."""
+        while True:
+            point = self.next.take(np.minimum(self.at[rows], len(self.next) - 1))
+            if not (point + 2 * self.span + more > self.end[rows]).any():
+                break
+            self._skip(rows)
+            self._fill()
+        self.at[rows] = point + 2 * self.span
+        return polar_factor(self.square.take(point)) * self.signed.take(point + self.span)
+
+    def _skip(self, rows: np.ndarray) -> None:
+        """Where the rest of the window holds no point, the whole pairs in it are read in vain."""
+        at, pair = self.at[rows], 2 * self.span
+        empty = self.next.take(np.minimum(at, len(self.next) - 1)) >= self.end[rows]
+        at[empty] += (self.end[rows] - at)[empty] // pair * pair
+        self.at[rows] = at
+
+
+def pick(values: np.ndarray, here: np.ndarray) -> np.ndarray:
+    """The parameter of each sample, or the one that all share."""
+    return values[here] if values.ndim else values
 
 
 class Machine(Protocol):
-    """A distribution by rejection: `attempt` tries once for the given engines."""
+    """A distribution by rejection: `attempt` tries once for the engines `rows`, which are at the samples `here`."""
 
-    def attempt(self, rows: np.ndarray, *parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def attempt(self, rows: np.ndarray, here: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Indices into `rows` of those that got their sample, and the samples."""
         ...
 
@@ -204,37 +253,39 @@ class Machine(Protocol):
 class Gamma:
     """Marsaglia and Tsang's method."""
 
-    def __init__(self, draws: Draws, kind: type = np.float32) -> None:
-        self.draws, self.kind = draws, kind
+    def __init__(self, draws: Draws, alpha: np.ndarray, beta: np.ndarray) -> None:
+        kind = draws.kind
+        wide = alpha.astype(np.float64)
+        self.draws, self.kind, self.beta = draws, kind, beta
+        self.small = np.asarray(alpha < 1)
+        self.any_small = bool(self.small.any())
+        self.d = np.asarray(np.where(self.small, wide + 2.0 / 3.0, wide - 1.0 / 3.0).astype(kind))
+        self.k = np.asarray(np.sqrt(9.0 * self.d.astype(np.float64)).astype(kind))
+        self.c = np.asarray((1.0 / self.k.astype(np.float64)).astype(kind))
+        self.exponent = np.asarray((1.0 / wide).astype(kind))
 
-    def attempt(self, rows: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        kind = self.kind
-        got, z = self.draws.normal(rows, kind)
-        a, b = alpha[got], beta[got]
-        wide = a.astype(np.float64)
-        d = np.where(a < 1, wide + 2.0 / 3.0, wide - 1.0 / 3.0).astype(kind)
-        k = np.sqrt(9.0 * d.astype(np.float64)).astype(kind)
-        good = np.flatnonzero(z > -k)
-        got, a, b, d, k, z = got[good], a[good], b[good], d[good], k[good], z[good]
-        c = (1.0 / k.astype(np.float64)).astype(kind)
-        x = (1.0 + (c * z).astype(np.float64)).astype(kind)
+    def attempt(self, rows: np.ndarray, here: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        draws, kind = self.draws, self.kind
+        d = pick(self.d, here)
+        z = draws.normal(rows, 2 * draws.span)
+        high = z > -pick(self.k, here)
+        x = (1.0 + (pick(self.c, here) * z).astype(np.float64)).astype(kind)
         v = x * x * x
-        unit = self.draws.uniform(rows[got], kind).astype(np.float64)
-        v_wide = v.astype(np.float64)
-        bound = 0.5 * z * z.astype(np.float64) + d * (1.0 - v_wide + np.log(v_wide))
-        good = np.flatnonzero(np.log(1.0 - unit) < bound)
-        got, a = got[good], a[good]
-        sample = (d[good] * v[good] * b[good]).astype(kind)
-        return got, self._small(rows, got, a, sample)
+        at = draws.at[rows]
+        unit = draws.unit.take(at)
+        draws.at[rows] = at + draws.span * high
+        wide = v.astype(np.float64)
+        bound = 0.5 * z * z.astype(np.float64) + d.astype(np.float64) * (1.0 - wide + np.log(wide))
+        got = np.flatnonzero((np.log(1.0 - unit.astype(np.float64)) < bound) & high)
+        sample = ((d * v).take(got) * pick(self.beta, here[got])).astype(kind)
+        return got, self._scaled(rows, here, got, sample) if self.any_small else sample
 
-    def _small(self, rows: np.ndarray, got: np.ndarray, a: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    def _scaled(self, rows: np.ndarray, here: np.ndarray, got: np.ndarray, sample: np.ndarray) -> np.ndarray:
         """Shapes below one are drawn with shape one higher and scaled down."""
-        small = np.flatnonzero(a < 1)
-        if len(small):
-            unit = self.draws.uniform(rows[got[small]], self.kind)
-            with np.errstate(divide="ignore"):
-                exponent = (1.0 / a[small].astype(np.float64)).astype(self.kind)
-            sample[small] *= np.power(unit, exponent, dtype=np.float64).astype(self.kind)
+        small = np.flatnonzero(np.broadcast_to(pick(self.small, here[got]), got.shape))
+        unit = self.draws.uniform(rows[got[small]])
+        exponent = pick(self.exponent, here[got[small]])
+        sample[small] *= np.power(unit, exponent, dtype=np.float64).astype(self.kind)
         return sample
 
 
@@ -242,93 +293,138 @@ _lgamma = np.frompyfunc(math.lgamma, 1, 1)
 
 
 def _lgamma32(x: np.ndarray) -> np.ndarray:
-    return _lgamma(x.astype(np.float32).astype(np.float64)).astype(np.float32)
+    return np.asarray(_lgamma(x.astype(np.float32).astype(np.float64))).astype(np.float32)
 
 
 def _exp32(x: np.ndarray) -> np.ndarray:
     return np.exp(x, dtype=np.float64).astype(np.float32)
 
 
+class Rate:
+    """Poisson rates, one for each row or one for all, and what the algorithms derive from them."""
+
+    def __init__(self, lam: np.ndarray) -> None:
+        self.lam = lam
+        self.small = lam < 12
+        self.all_small, self.any_small = bool(self.small.all()), bool(self.small.any())
+
+    def __getitem__(self, rows: np.ndarray) -> "Rate":
+        return Rate(self.lam[rows])
+
+    @functools.cached_property
+    def threshold(self) -> np.ndarray:
+        return _exp32(-self.lam)
+
+    @functools.cached_property
+    def cauchy(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Width, logarithm, and the logarithm of the largest probability."""
+        wide = self.lam.astype(np.float64)
+        log = np.log(wide).astype(np.float32)
+        return np.sqrt(2.0 * wide).astype(np.float32), log, self.lam * log - _lgamma32(wide + 1.0)
+
+
+_FACTORIALS = _lgamma32(np.arange(1.0, 4097.0))
+
+
+def _log_factorial(count: np.ndarray) -> np.ndarray:
+    """The logarithm of count! in single precision."""
+    if not len(count) or count.max() < len(_FACTORIALS):
+        return _FACTORIALS.take(count.astype(np.int64))
+    return _lgamma32(count.astype(np.float64) + 1.0)
+
+
 class Poisson:
     """Products of uniform numbers for small rates, rejection from a Cauchy distribution for large ones."""
 
-    def __init__(self, draws: Draws) -> None:
+    def __init__(self, draws: Draws, lam: np.ndarray | None = None) -> None:
         self.draws = draws
+        self.lam = None if lam is None else np.asarray(lam, np.float32)
+        self.shared = Rate(self.lam) if self.lam is not None and self.lam.ndim == 0 else None
         self.product = np.ones(draws.engines, np.float32)
         self.count = np.zeros(draws.engines, np.int64)
 
-    def attempt(self, rows: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        lam = lam.astype(np.float32)
-        small = lam < 12
-        if small.all():
-            return self._small(rows, lam)
-        low, high = np.flatnonzero(small), np.flatnonzero(~small)
-        got_low, count_low = self._small(rows[low], lam[low])
-        got_high, count_high = self._large(rows[high], lam[high])
+    def attempt(self, rows: np.ndarray, here: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.at_rate(rows, self.shared or Rate(self.lam[here]))  # type: ignore[index]
+
+    def at_rate(self, rows: np.ndarray, rate: Rate) -> tuple[np.ndarray, np.ndarray]:
+        """One try for each row."""
+        if rate.all_small:
+            return self._small(rows, rate)
+        if not rate.any_small:
+            return self._large(rows, rate)
+        low, high = np.flatnonzero(rate.small), np.flatnonzero(~rate.small)
+        got_low, count_low = self._small(rows[low], rate[low])
+        got_high, count_high = self._large(rows[high], rate[high])
         return np.concatenate([low[got_low], high[got_high]]), np.concatenate([count_low, count_high])
 
-    def _small(self, rows: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        product = self.product[rows] * self.draws.uniform(rows, np.float32)
-        done = product <= _exp32(-lam)
+    def _small(self, rows: np.ndarray, rate: Rate) -> tuple[np.ndarray, np.ndarray]:
+        product = self.product[rows] * self.draws.uniform(rows)
+        got = np.flatnonzero(product <= rate.threshold)
         count = self.count[rows]
-        self.product[rows] = np.where(done, np.float32(1), product)
-        self.count[rows] = np.where(done, 0, count + 1)
-        got = np.flatnonzero(done)
+        done = rows[got]
+        self.product[rows] = product
+        self.count[rows] = count + 1
+        self.product[done] = 1
+        self.count[done] = 0
         return got, count[got]
 
-    def _large(self, rows: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        root = np.sqrt(2.0 * lam.astype(np.float64)).astype(np.float32)
-        log = np.log(lam, dtype=np.float64).astype(np.float32)
-        offset = lam * log - _lgamma32(lam.astype(np.float64) + 1.0)
-        y = np.tan(np.float32(3.1415926) * self.draws.uniform(rows, np.float32), dtype=np.float64).astype(np.float32)
-        count = root * y + lam
+    def _large(self, rows: np.ndarray, rate: Rate) -> tuple[np.ndarray, np.ndarray]:
+        root, log, offset = rate.cauchy
+        y = np.tan(np.float32(3.1415926) * self.draws.uniform(rows), dtype=np.float64).astype(np.float32)
+        count = root * y + rate.lam
         got = np.flatnonzero(~(count < 0))
         y, count = y[got], np.floor(count[got])
-        power = count * log[got] - _lgamma32(count.astype(np.float64) + 1.0) - offset[got]
+        power = count * pick(log, got) - _log_factorial(count) - pick(offset, got)
         bound = (0.9 * (1.0 + (y * y).astype(np.float64)) * _exp32(power)).astype(np.float32)
-        good = np.flatnonzero(~(self.draws.uniform(rows[got], np.float32) > bound))
+        good = np.flatnonzero(~(self.draws.uniform(rows[got]) > bound))
         return got[good], count[good].astype(np.int64)
 
 
 class GammaPoisson:
-    """A Poisson count whose rate is a gamma sample, or `fixed` where that is a number (not zero, not NaN)."""
+    """A Poisson count whose rate is a gamma sample, or `fixed` where there is no dispersion (an infinite shape)."""
 
-    def __init__(self, draws: Draws) -> None:
-        self.gamma, self.poisson = Gamma(draws), Poisson(draws)
+    def __init__(self, draws: Draws, alpha: np.ndarray, beta: np.ndarray, fixed: np.ndarray) -> None:
+        self.direct, self.fixed = np.asarray(np.isinf(alpha)), fixed
+        self.gamma, self.poisson = Gamma(draws, alpha, beta), Poisson(draws)
         self.rate = np.full(draws.engines, np.nan, np.float32)
 
-    def attempt(self, rows: np.ndarray, alpha: np.ndarray, beta: np.ndarray, fixed: np.ndarray):
-        waiting = np.flatnonzero(np.isnan(self.rate[rows]))
-        direct = alpha == np.inf
-        self.rate[rows[direct]] = fixed[direct]
-        waiting = waiting[~direct[waiting]]
-        got, rate = self.gamma.attempt(rows[waiting], alpha[waiting], beta[waiting])
-        self.rate[rows[waiting[got]]] = rate
+    def attempt(self, rows: np.ndarray, here: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        waiting = np.isnan(self.rate[rows])
+        direct = waiting & pick(self.direct, here)
+        self.rate[rows[direct]] = np.broadcast_to(pick(self.fixed, here), rows.shape)[direct]
+        waiting = np.flatnonzero(waiting & ~direct)
+        if len(waiting):
+            got, rate = self.gamma.attempt(rows[waiting], here[waiting])
+            self.rate[rows[waiting[got]]] = rate
         ready = np.flatnonzero(~np.isnan(self.rate[rows]))
-        got, count = self.poisson.attempt(rows[ready], self.rate[rows[ready]])
+        got, count = self.poisson.at_rate(rows[ready], Rate(self.rate[rows[ready]]))
         self.rate[rows[ready[got]]] = np.nan
         return ready[got], count
 
 
 def run(
-    bank: Bank, make: Callable[[Draws], Machine], parameters: tuple[np.ndarray, ...], step: int, out: np.ndarray
+    bank: Bank,
+    machine: Callable[..., Machine],
+    parameters: tuple[np.ndarray, ...],
+    step: int,
+    out: np.ndarray,
+    kind: type = np.float32,
 ) -> None:
     """Fill `out`: engine e makes the samples e*step to (e+1)*step, in order."""
-    size = len(out)
-    engines = -(-size // step)
-    draws = Draws(bank, engines)
-    machine = make(draws)
+    engines = -(-len(out) // step)
+    draws = Draws(bank, engines, kind, points=machine is not Poisson)
     at = np.arange(engines) * step
-    end = np.minimum(at + step, size)
+    end = np.minimum(at + step, len(out))
     rows = np.arange(engines)
     with np.errstate(all="ignore"):
+        made = machine(draws, *parameters)
         while len(rows):
             here = at[rows]
-            given = [p[here] if p.ndim else np.broadcast_to(p, here.shape) for p in parameters]
-            got, samples = machine.attempt(rows, *given)
+            got, samples = made.attempt(rows, here)
             out[here[got]] = samples
             at[rows[got]] += 1
-            rows = rows[at[rows] < end[rows]]
+            if (at[rows] >= end[rows]).any():
+                rows = rows[at[rows] < end[rows]]
     draws.close()
 
 

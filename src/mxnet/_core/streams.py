@@ -124,31 +124,32 @@ class Stream:
         low, high = samplers.expand((low, high), size)
         return (low + np.fmod(folded, np.subtract(high, low))).astype(dtype)
 
-    def _machine(self, make: Callable[..., samplers.Machine], parameters: tuple[object, ...], size: int, dtype: str):
+    def _machine(
+        self, machine: Callable[..., samplers.Machine], parameters: tuple[object, ...], size: int, dtype: str, kind: type
+    ) -> np.ndarray:
         """Samples by rejection: every engine steps through its chunk on its own."""
-        out = np.empty(size, np.float64 if dtype == "float64" else np.float32)
-        spread = samplers.expand(parameters, size)
-        with self.lock:
-            if size:
-                step = -(-size // min(-(-size // PER_ENGINE), ENGINES))
-                samplers.run(self.parallel, make, spread, step, out)
-        return out.astype(dtype)
+        out = np.empty(size, kind)
+        if size:
+            step = -(-size // min(-(-size // PER_ENGINE), ENGINES))
+            with self.lock:
+                samplers.run(self.parallel, machine, samplers.expand(parameters, size), step, out, kind)
+        return samplers.narrow(out, dtype)
 
     def gamma(self, alpha: object, beta: object, size: int, dtype: str) -> np.ndarray:
         """`size` numbers of the gamma distribution of shape `alpha` and scale `beta`."""
         kind = np.float64 if dtype == "float64" else np.float32
-        return self._machine(lambda draws: samplers.Gamma(draws, kind), (alpha, beta), size, dtype)
+        return self._machine(samplers.Gamma, (alpha, beta), size, dtype, kind)
 
     def poisson(self, lam: object, size: int, dtype: str) -> np.ndarray:
         """`size` counts at rate `lam`."""
-        return self._machine(samplers.Poisson, (lam,), size, dtype)
+        return self._machine(samplers.Poisson, (lam,), size, dtype, np.float32)
 
     def negative_binomial(self, k: object, p: object, size: int, dtype: str) -> np.ndarray:
         """`size` counts of failures before the `k`-th success, each with probability `p`."""
         k, p = np.asarray(k, np.float32), np.asarray(p, np.float32)
         with np.errstate(divide="ignore"):
             beta = ((1.0 - p.astype(np.float64)) / p).astype(np.float32)
-        return self._machine(samplers.GammaPoisson, (k, beta, np.float32(0)), size, dtype)
+        return self._machine(samplers.GammaPoisson, (k, beta, np.float32(0)), size, dtype, np.float32)
 
     def generalized_negative_binomial(self, mu: object, alpha: object, size: int, dtype: str) -> np.ndarray:
         """`size` counts of mean `mu` and dispersion `alpha`; no dispersion is Poisson."""
@@ -156,7 +157,7 @@ class Stream:
         with np.errstate(divide="ignore"):
             shape, scale = np.float32(1) / alpha, alpha * mu
         fixed = np.where(alpha == 0, mu, np.float32(np.nan))
-        return self._machine(samplers.GammaPoisson, (shape, scale, fixed), size, dtype)
+        return self._machine(samplers.GammaPoisson, (shape, scale, fixed), size, dtype, np.float32)
 
     def unique_zipfian(self, range_max: int, rows: int, number: int) -> tuple[np.ndarray, np.ndarray]:
         """For each row `number` different classes, frequent ones first by chance, and how many tries it took."""
