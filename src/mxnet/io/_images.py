@@ -11,7 +11,7 @@ from .._formats import recordio as format_
 from ._augment import DefaultAugmenter
 from ._order import Batches, Order
 from ._pipeline import Pipeline
-from ._random import MAGIC, Engine
+from ._random import MAGIC, Engine, thread_engine
 from ._records import RecordFile
 
 _FORMATS = {None: np.float32, "float32": np.float32, "uint8": np.uint8, "int8": np.int8}
@@ -178,8 +178,8 @@ class ImageRecords:
     def _engine(self, number, serial):
         """One stream for a single thread, as in MXNet; with more threads, one for each image."""
         if self.p.seed_aug is not None:
-            return Engine(MAGIC + number + self.p.seed_aug)
-        return Engine(self.magic * (serial + 1)) if self._single is None else self._single
+            return thread_engine(MAGIC + number + self.p.seed_aug)
+        return thread_engine(self.magic * (serial + 1)) if self._single is None else self._single
 
     def _fill(self, position, number, serial, arrays, row):
         header, content = self._unpacked(position)

@@ -1,6 +1,7 @@
 """C++'s mt19937 with libstdc++'s distributions, which MXNet's image augmenters draw from."""
 
 import math
+import threading
 
 import numpy as np
 
@@ -10,14 +11,19 @@ MAGIC = 111  # MXNet's constant: every seed of an iterator is moved by it
 class Engine:
     """One std::mt19937: the same seed gives the numbers that MXNet's iterators see."""
 
-    __slots__ = ("_bits", "_saved")
+    __slots__ = ("_draw", "_saved", "_state")
 
     def __init__(self, seed):
-        self._bits = np.random.RandomState(seed & 0xFFFFFFFF)
-        self._saved = None
+        bits = np.random.MT19937()
+        self._state = np.random.RandomState(bits)
+        self._draw = bits.random_raw  # 32 bits
+        self.seed(seed)
 
-    def _draw(self):
-        return int(self._bits.randint(0, 1 << 32, dtype=np.uint32))
+    def seed(self, seed):
+        """Begin another stream; much cheaper than another engine."""
+        self._state.seed(seed & 0xFFFFFFFF)
+        self._saved = None
+        return self
 
     def unit(self):
         """A float32 in [0, 1)."""
@@ -68,3 +74,16 @@ class Engine:
         for i in range(1, len(items)):
             j = self.integer(0, i)
             items[i], items[j] = items[j], items[i]
+
+
+class _Local(threading.local):
+    def __init__(self):
+        self.engine = Engine(0)
+
+
+_LOCAL = _Local()
+
+
+def thread_engine(seed):
+    """This thread's engine at the beginning of a stream, for use until it is asked for again."""
+    return _LOCAL.engine.seed(seed)
