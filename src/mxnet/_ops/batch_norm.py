@@ -22,6 +22,8 @@ def normalize_batch(data, gamma, beta, moving_mean, moving_var, *, eps, momentum
     if fix_gamma:
         gamma = _fixed(gamma)
     if training:
+        if not (data.is_contiguous() or data.is_contiguous(memory_format=torch.channels_last)):
+            data = data.contiguous()  # torch's loop over other strides is slower and sums with less care
         result, mean, invstd = torch.native_batch_norm(data, gamma, beta, None, None, True, 0.0, eps)
         if result.requires_grad:
             moving = (moving_mean.data, moving_var.data)
