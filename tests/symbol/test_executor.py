@@ -1,0 +1,247 @@
+"""Bound symbols: forward, backward, requests, sharing, placement, mirroring, watching."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet.base import MXNetError
+
+
+def product():
+    return mx.sym.var("a") * mx.sym.var("b")
+
+
+def arrays(**values):
+    return {name: mx.nd.array(value) for name, value in values.items()}
+
+
+def test_forward_and_backward():
+    grads = arrays(a=[0, 0], b=[0, 0])
+    executor = product().bind(mx.cpu(), arrays(a=[1, 2], b=[3, 4]), args_grad=grads)
+    assert executor.forward(is_train=True)[0].asnumpy().tolist() == [3, 8]
+    executor.backward(mx.nd.array([1, 10]))
+    assert grads["a"].asnumpy().tolist() == [3, 40]
+    assert executor.grad_dict["b"].asnumpy().tolist() == [1, 20]
+
+
+def test_backward_after_a_forward_without_training():
+    grads = arrays(a=[0, 0])
+    executor = product().bind(mx.cpu(), arrays(a=[1, 2], b=[3, 4]), args_grad=grads)
+    executor.forward()
+    executor.backward([mx.nd.ones(2)])
+    executor.backward([mx.nd.ones(2)])
+    assert grads["a"].asnumpy().tolist() == [3, 4]
+
+
+def test_requests_per_argument():
+    grads = arrays(a=[5, 5], b=[7, 7])
+    executor = product().bind(mx.cpu(), arrays(a=[1, 2], b=[3, 4]), grads, grad_req={"a": "add", "b": "null"})
+    for _ in range(2):
+        executor.forward(is_train=True)
+        executor.backward(mx.nd.ones(2))
+    assert grads["a"].asnumpy().tolist() == [11, 13]
+    assert grads["b"].asnumpy().tolist() == [7, 7]
+    with pytest.raises(ValueError, match="grad_req"):
+        product().bind(mx.cpu(), arrays(a=[1], b=[1]), grad_req="sometimes")
+
+
+def test_gradients_never_share_memory():
+    total = mx.sym.var("a") + mx.sym.var("b")
+    grads, head = arrays(a=[0, 0], b=[0, 0]), mx.nd.array([3, 3])
+    executor = total.bind(mx.cpu(), arrays(a=[1, 2], b=[3, 4]), args_grad=grads)
+    executor.forward(is_train=True)
+    executor.backward(head)
+    grads["a"] *= 2
+    assert grads["b"].asnumpy().tolist() == head.asnumpy().tolist() == [3, 3]
+
+
+def test_outputs_are_no_views_of_arguments():
+    a = mx.sym.var("a")
+    args = arrays(a=[[1, 2]])
+    outputs = mx.sym.Group([a, a.reshape((2, 1)), mx.sym.identity(a)]).bind(mx.cpu(), args).forward()
+    outputs[1][:] = 9
+    assert [o.asnumpy().ravel().tolist() for o in (*outputs, args["a"])] == [[1, 2], [9, 9], [1, 2], [1, 2]]
+
+
+def test_only_losses_start_by_themselves():
+    executor = product().simple_bind(mx.cpu(), a=(2,), b=(2,))
+    executor.forward(is_train=True)
+    with pytest.raises(MXNetError, match="head_gradient is required"):
+        executor.backward()
+    executor = mx.sym.MakeLoss(product()).simple_bind(mx.cpu(), a=(2,), b=(2,))
+    executor.forward(is_train=True, a=mx.nd.array([2, 3]), b=np.array([4, 5], "float32"))
+    executor.backward()
+    assert executor.grad_dict["a"].asnumpy().tolist() == [4, 5]
+
+
+def test_operators_without_gradient_are_refused():
+    net = mx.sym.batch_take(mx.sym.var("x"), mx.sym.var("i"))
+    with pytest.raises(MXNetError, match="batch_take is non-differentiable"):
+        net.simple_bind(mx.cpu(), x=(2, 2), i=(2,), type_dict={"i": "int32"})
+    mx.sym.BlockGrad(net).simple_bind(mx.cpu(), x=(2, 2), i=(2,), type_dict={"i": "int32"})
+
+
+def test_simple_bind_says_what_it_misses():
+    net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    with pytest.raises(RuntimeError, match=r"simple_bind error[\s\S]*data: None, fc_bias: None"):
+        net.simple_bind(mx.cpu(), fc_weight=(2, 3))
+    with pytest.raises(ValueError, match="key `fc_weight` is missing in `args`"):
+        net.bind(mx.cpu(), arrays(data=[[1, 2]]))
+    with pytest.raises(MXNetError, match="Error in operator fc"):
+        net.bind(mx.cpu(), [mx.nd.ones((2, 3)), mx.nd.ones((2, 4)), mx.nd.ones(2)])
+    with pytest.raises(TypeError, match="group2ctx"):
+        net.simple_bind([mx.cpu(0), mx.cpu(1)], data=(1, 2))
+
+
+def test_forward_checks_what_it_is_given():
+    executor = product().simple_bind(mx.cpu(), a=(2,), b=(2,))
+    with pytest.raises(TypeError, match="Unknown argument"):
+        executor.forward(c=mx.nd.ones(2))
+    with pytest.raises(ValueError, match="Shape not match"):
+        executor.forward(a=mx.nd.ones(3))
+    with pytest.raises(ValueError, match="only accept"):
+        executor.forward(a=[1, 2])
+
+
+def test_outputs_stay_the_same_arrays():
+    executor = product().simple_bind(mx.cpu(), a=(2,), b=(2,))
+    first = executor.outputs[0]
+    assert first.shape == (2,)
+    held = executor.forward(a=mx.nd.ones(2), b=mx.nd.ones(2))[0]
+    executor.forward(a=mx.nd.ones(2) * 5)
+    assert held.asnumpy().tolist() == [5, 5]
+    assert list(executor.output_dict) == ["_mul0_output"]
+
+
+def test_copying_parameters_in():
+    executor = product().simple_bind(mx.cpu(), a=(2,), b=(2,))
+    executor.copy_params_from({"a": mx.nd.array([1, 2])})
+    assert executor.arg_dict["a"].asnumpy().tolist() == [1, 2]
+    with pytest.raises(ValueError, match="not in the arguments"):
+        executor.copy_params_from({"c": mx.nd.ones(2)})
+    executor.copy_params_from({"c": mx.nd.ones(2)}, allow_extra_params=True)
+
+
+def test_reshape_shares_memory():
+    net = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=4, name="fc")
+    executor = net.simple_bind(mx.cpu(), x=(5, 4), grad_req="null")
+    executor.arg_dict["fc_weight"][:] = 1
+    smaller = executor.reshape(x=(3, 4))
+    smaller.arg_dict["x"][:] = 1
+    assert smaller.forward()[0].asnumpy().tolist() == [[4] * 4] * 3
+    assert executor.arg_dict["x"].asnumpy()[:3].tolist() == [[1] * 4] * 3
+    with pytest.raises(MXNetError, match="allow_up_sizing"):
+        executor.reshape(x=(6, 4))
+    larger = executor.reshape(allow_up_sizing=True, x=(6, 4))
+    assert larger.arg_dict["fc_weight"] is executor.arg_dict["fc_weight"]
+    with pytest.raises(MXNetError, match="partial_shaping"):
+        executor.reshape(x=(5, 3))
+
+
+def test_shared_executors():
+    net = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=4, name="fc")
+    pool = {}
+    first = net.simple_bind(mx.cpu(), x=(5, 4), shared_buffer=pool, shared_arg_names=["fc_weight", "fc_bias"])
+    second = net.simple_bind(
+        mx.cpu(), x=(2, 4), shared_buffer=pool, shared_arg_names=["fc_weight", "fc_bias"], shared_exec=first
+    )
+    assert second.arg_dict["fc_weight"] is first.arg_dict["fc_weight"]
+    second.arg_dict["x"][:] = 7
+    assert first.arg_dict["x"].asnumpy()[:2].tolist() == [[7] * 4] * 2
+
+
+def test_parts_of_a_network_on_several_contexts():
+    with mx.AttrScope(ctx_group="stage1"):
+        hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="fc1")
+    with mx.AttrScope(ctx_group="stage2"):
+        net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(hidden, num_hidden=2, name="fc2"), name="softmax")
+    places = {"stage1": mx.cpu(1), "stage2": mx.cpu(2)}
+    executor = net.simple_bind(mx.cpu(0), group2ctx=places, data=(1, 3))
+    first = set(hidden.list_arguments())
+    for name, array in executor.arg_dict.items():
+        assert array.context == (places["stage1"] if name in first else places["stage2"])
+    assert executor.forward(is_train=True)[0].context == mx.cpu(2)
+    executor.backward()
+    assert executor.grad_dict["fc1_weight"].context == mx.cpu(1)
+
+
+def chain(depth):
+    x = mx.sym.var("data")
+    for i in range(depth):
+        x = mx.sym.Activation(mx.sym.FullyConnected(x, num_hidden=8, name=f"fc{i}"), act_type="tanh")
+        x = mx.sym.BatchNorm(x, name=f"bn{i}") if i % 5 == 0 else x
+    return mx.sym.LinearRegressionOutput(x, name="out")
+
+
+def step(symbol):
+    """Gradients and states after one step, and how many activations were kept for it."""
+    import torch
+
+    executor = symbol.simple_bind(mx.cpu(), data=(16, 8))
+    random = np.random.RandomState(0)
+    for array in (*executor.arg_arrays, *executor.aux_arrays):
+        array[:] = random.uniform(0.1, 0.5, array.shape)
+    kept = set()
+
+    def pack(tensor):
+        if tensor.shape[:1] == (16,):
+            kept.add(tensor.data_ptr())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        executor.forward(is_train=True)
+    executor.backward()
+    return [a.asnumpy() for a in (*executor.grad_arrays, *executor.aux_arrays)], len(kept)
+
+
+def test_mirroring_keeps_less_and_changes_nothing(monkeypatch):
+    plain, many = step(chain(36))
+    monkeypatch.setenv("MXNET_BACKWARD_DO_MIRROR", "1")
+    mirrored, few = step(chain(36))
+    assert few < many / 3
+    for a, b in zip(plain, mirrored, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_forced_mirroring():
+    with mx.AttrScope(force_mirroring="True"):
+        net = chain(12)
+    plain, many = step(chain(12))
+    mirrored, few = step(mx.sym.MakeLoss(net * 1))
+    assert few < many / 2
+    np.testing.assert_allclose(mirrored[0], plain[0], rtol=1e-5)
+
+
+def test_equal_expressions_are_computed_once(monkeypatch):
+    a, b = mx.sym.var("a"), mx.sym.var("b")
+    net = mx.sym.Group([(a + b) * 2, (a + b) * 2, mx.sym.Dropout(a) + mx.sym.Dropout(a)])
+    count = lambda: len(net.simple_bind(mx.cpu(), a=(2,), b=(2,)).get_optimized_symbol().get_internals())
+    fewer = count()
+    monkeypatch.setenv("MXNET_ELIMINATE_COMMON_EXPR", "0")
+    assert count() == fewer + 1  # two fewer, and one copy that keeps the outputs apart
+
+
+def test_errors_name_the_node():
+    net = mx.sym.Embedding(mx.sym.var("i"), input_dim=3, output_dim=2, name="table") + mx.sym.var("x")
+    with pytest.raises(MXNetError, match="Error in operator"):
+        net.bind(mx.cpu(), {"i": mx.nd.ones(2), "table_weight": mx.nd.ones((3, 2)), "x": mx.nd.ones((5, 5))})
+
+
+def test_monitor_sees_every_operator():
+    seen = []
+    executor = mx.sym.exp(product(), name="e").simple_bind(mx.cpu(), a=(2,), b=(2,))
+    executor.set_monitor_callback(lambda name, array: seen.append((name, array.shape)))
+    executor.forward()
+    assert seen == [("_mul0_output", (2,)), ("e_output", (2,))]
+
+    monitor = mx.mon.Monitor(1, pattern=".*output|a")
+    monitor.install(executor)
+    monitor.tic()
+    executor.forward()
+    assert [(name, text) for _, name, text in monitor.toc()] == [
+        ("_mul0_output", "0.0\t"), ("e_output", "1.0\t"), ("a", "0.0\t"),
+    ]  # fmt: skip
+
+
+def test_eval():
+    assert product().eval(**arrays(a=[1, 2], b=[3, 4]))[0].asnumpy().tolist() == [3, 8]

@@ -1,0 +1,89 @@
+"""Shapes and dtypes of a graph: what is deduced, and how MXNet says that something is missing or wrong."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet.base import MXNetError
+
+
+def mlp():
+    x = mx.sym.Activation(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="fc1"), act_type="relu")
+    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(x, num_hidden=3, name="fc2"), name="softmax")
+
+
+def test_weights_and_labels_follow_from_the_data():
+    args, outs, aux = mlp().infer_shape(data=(4, 5))
+    assert dict(zip(mlp().list_arguments(), args, strict=True)) == {
+        "data": (4, 5), "fc1_weight": (8, 5), "fc1_bias": (8,), "fc2_weight": (3, 8), "fc2_bias": (3,),
+        "softmax_label": (4,),
+    }  # fmt: skip
+    assert (outs, aux) == ([(4, 3)], [])
+
+
+def test_what_is_missing_is_named():
+    with pytest.warns(UserWarning, match=r"Cannot decide shape[\s\S]*fc1_weight: \(\)"):
+        assert mlp().infer_shape() == (None, None, None)
+    with pytest.warns(UserWarning, match=r"Cannot decide type[\s\S]*fc1_weight: None"):
+        assert mlp().infer_type() == (None, None, None)
+
+
+def test_contradictions_name_the_operator(capsys):
+    with pytest.raises(MXNetError, match=r"Error in operator fc1: Shape inconsistent, Provided = \[8,9\]"):
+        mlp().infer_shape(data=(4, 5), fc1_weight=(8, 9))
+    assert "infer_shape error" in capsys.readouterr().out
+    with pytest.raises(MXNetError, match="InferShapeKeyword argument name nothing not found"):
+        mlp().infer_shape(nothing=(1,))
+    with pytest.raises(TypeError, match="shapes"):
+        mlp().infer_shape(data=[4, 5])
+    with pytest.raises(ValueError, match="positional or kwargs"):
+        mlp().infer_shape((4, 5), data=(4, 5))
+
+
+def test_shapes_in_variables():
+    a = mx.sym.var("a", shape=(0, 10))
+    b = mx.sym.var("b", shape=(12, 0))
+    assert (a + b).infer_shape()[0] == [(12, 10), (12, 10)]
+
+
+def test_numpy_shapes_say_minus_one_and_none():
+    with mx.np_shape(True):
+        a = mx.sym.var("a")
+        assert a.sin().infer_shape_partial() == ([None], [None], [])
+        assert a.sin().infer_shape_partial(a=(-1, 3)) == ([(-1, 3)], [(-1, 3)], [])
+
+
+def test_types_flow_both_ways():
+    args, outs, _ = mlp().infer_type(data="float16")
+    assert set(args) == set(outs) == {np.float16}
+    assert (
+        mx.sym.FullyConnected(mx.sym.var("a"), num_hidden=2, name="f").infer_type(f_bias="float64")[0]
+        == [np.float64] * 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "wanted"),
+    [
+        (lambda x: mx.sym.cast(x, dtype="int32"), [np.int32]),
+        (lambda x: mx.sym.shape_array(x), [np.int64]),
+        (lambda x: mx.sym.one_hot(x, depth=3), [np.float32]),
+        (lambda x: mx.sym.topk(x, ret_typ="both", dtype="int32"), [np.float16, np.int32]),
+        (lambda x: mx.sym.where(mx.sym.cast(x, dtype="int32"), x, x), [np.float16]),
+        (lambda x: mx.sym.BatchNorm(x), [np.float16]),
+        (lambda x: x > 1, [np.float16]),
+    ],
+)
+def test_types_of_outputs(make, wanted):
+    assert make(mx.sym.var("x")).infer_type(x="float16")[1] == wanted
+
+
+def test_half_precision_keeps_its_statistics_in_single():
+    args, _, aux = mx.sym.BatchNorm(mx.sym.var("x"), name="bn").infer_type(x="float16")
+    assert args == [np.float16, np.float32, np.float32] and aux == [np.float32, np.float32]
+
+
+def test_mixed_types_are_refused():
+    a, b = mx.sym.var("a"), mx.sym.var("b")
+    with pytest.raises(MXNetError, match="expected int32, got float32"):
+        (a + b).infer_type(a="int32", b="float32")
