@@ -137,8 +137,8 @@ def run(mx, name):
     symbol = NETWORKS[name](mx)
     args, _, states = symbol.infer_shape_partial(**RUN[name])
     arrays, gradients, states = ([mx.nd.zeros(s) for s in shapes] for shapes in (args, args, states))
-    fill(dict(zip(symbol.list_arguments(), arrays)))
-    fill(dict(zip(symbol.list_auxiliary_states(), states)))
+    fill(dict(zip(symbol.list_arguments(), arrays, strict=True)))
+    fill(dict(zip(symbol.list_auxiliary_states(), states, strict=True)))
     executor = symbol.bind(mx.cpu(), arrays, args_grad=gradients, aux_states=states)
     outputs = executor.forward(is_train=True)
     heads = [mx.nd.array(np.cos(np.arange(o.size)).reshape(o.shape)) for o in outputs]

@@ -13,9 +13,11 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.fx.node import map_arg
 
 from .._core.errors import MXNetError
 from .._ops.device import torch_device
+from .._ops.dtypes import NAME
 from ..context import Context
 from .infer import Facts, counted
 from .node import Entry, Node, walk
@@ -36,35 +38,25 @@ class Lowered:
 
     def explain(self, tensors: Sequence[Any], error: Exception) -> MXNetError:
         """The failure in the user's terms: run again step by step to find the operator that refuses."""
-        finder = _Finder(self)
-        try:
-            with torch.no_grad():
-                finder.run(*tensors)
-        except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as again:
-            return finder.report(again)
+        values: dict[fx.Node, Any] = {}
+        given = iter(tensors)
+        with torch.no_grad():
+            for step in self.module.graph.nodes:
+                if step.op == "placeholder":
+                    values[step] = next(given)
+                elif step.op == "call_function":
+                    args, kwargs = map_arg((step.args, step.kwargs), values.__getitem__)
+                    try:
+                        values[step] = step.target(*args, **kwargs)
+                    except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as again:
+                        return self._report(step.name, args, again)
         return MXNetError(str(error).strip())
 
-
-class _Finder(fx.Interpreter):
-    """Runs lowered code step by step and remembers where it is."""
-
-    def __init__(self, lowered: Lowered) -> None:
-        super().__init__(lowered.module)
-        self.calls, self.at, self.shapes = lowered.calls, "", ""
-
-    def run_node(self, n: fx.Node) -> Any:
-        if n.name in self.calls:
-            args, _ = self.fetch_args_kwargs_from_env(n)
-            self.at = n.name
-            self.shapes = ", ".join(f"{tuple(a.shape)} {a.dtype}" for a in args if isinstance(a, torch.Tensor))
-        return super().run_node(n)
-
-    def report(self, error: Exception) -> MXNetError:
-        node = self.calls.get(self.at)
+    def _report(self, name: str, args: Any, error: Exception) -> MXNetError:
+        text, node = str(error).strip(), self.calls.get(name)
         if node is None or node.op is None:
-            return MXNetError(str(error).strip())
-        text = str(error).strip().split("\n\nWhile executing")[0]
-        shapes = self.shapes.replace("torch.", "")
+            return MXNetError(text)
+        shapes = ", ".join(f"{tuple(a.shape)} {NAME[a.dtype]}" for a in args if isinstance(a, torch.Tensor))
         return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {shapes})")
 
 
