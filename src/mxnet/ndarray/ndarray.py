@@ -15,6 +15,7 @@ from ..context import Context, cpu, current_context
 from . import indexing
 from .fluent import METHODS, Fluent
 from .invoke import check_writable, graph_tensor, in_graph, own, plain_tensor, write
+from .one import OneNumber
 
 __all__ = ["NDArray"]
 
@@ -132,8 +133,10 @@ class NDArray(NDArrayBase):
         if t.requires_grad:
             t = t.data
         if t.is_cpu and t.dtype is not torch.bfloat16:
-            return np.array(t.numpy(), order="C")
-        return (t.float() if t.dtype is torch.bfloat16 else t).cpu().numpy()
+            array = np.array(t.numpy(), order="C")
+        else:
+            array = (t.float() if t.dtype is torch.bfloat16 else t).cpu().numpy()
+        return array.view(OneNumber) if array.shape == (1,) else array
 
     def asscalar(self):
         """The one element, as NumPy's scalar."""
