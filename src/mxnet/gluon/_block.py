@@ -13,13 +13,21 @@ from ._scope import _BlockScope
 from ._summary import Summary
 from .utils import HookHandle, _brief_print_list, _indent
 
-
 # Attributes of blocks themselves; they hold no children that the user forgot to register.
 BOOKKEEPING = frozenset(
-    (
-        "_children _reg_params _forward_hooks _forward_pre_hooks _cached_graph _cached_op_args _flags _backend_opts "
-        "_in_format _out_format _kwargs"
-    ).split()
+    [
+        "_children",
+        "_reg_params",
+        "_forward_hooks",
+        "_forward_pre_hooks",
+        "_cached_graph",
+        "_cached_op_args",
+        "_flags",
+        "_backend_opts",
+        "_in_format",
+        "_out_format",
+        "_kwargs",
+    ]
 )
 
 

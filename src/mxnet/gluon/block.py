@@ -3,6 +3,7 @@
 from ..base import MXNetError  # noqa: F401
 from ..ndarray import NDArray  # noqa: F401
 from ..symbol import Symbol, load_json  # noqa: F401
+from ..util import is_np_array, np_array, np_shape  # noqa: F401
 from ._block import Block
 from ._hybrid import HybridBlock
 from ._nesting import _flatten, _gather_type_ctx_info, _regroup  # noqa: F401

@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import ndarray
 from ..base import numeric_types
+from ..util import is_np_array  # noqa: F401 - MXNet shows it here
 from .block import HybridBlock
 
 __all__ = [

@@ -1,6 +1,7 @@
 """The trainer: sums the gradients of all contexts and lets an optimizer update the parameters with them."""
 
 from .. import optimizer as opt
+from ..kvstore import KVStore
 from .parameter import Parameter, ParameterDict
 
 __all__ = ["Trainer"]
@@ -105,7 +106,7 @@ class Trainer:
         kvstore, _ = self._create_store()
         if wish is False and self._distributed:
             raise ValueError("Cannot set update_on_kvstore=False on dist kvstore when sparse gradients are present.")
-        if kvstore is not None and not hasattr(kvstore, "row_sparse_pull"):
+        if kvstore is not None and not isinstance(kvstore, KVStore):
             raise ValueError(f"Cannot use {type(kvstore)} for multi-device training with sparse gradients")
         return kvstore, self._distributed if wish is None else wish
 

@@ -1,6 +1,7 @@
 """Layers that apply a function to every element."""
 
 from ... import initializer
+from ...util import is_np_array  # noqa: F401 - MXNet shows it here
 from ..block import HybridBlock
 
 __all__ = ["Activation", "LeakyReLU", "PReLU", "ELU", "SELU", "Swish", "GELU"]

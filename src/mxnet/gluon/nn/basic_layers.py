@@ -5,6 +5,7 @@ import warnings
 from ... import ndarray as nd
 from ... import symbol as sym
 from ..._core.dtypes import dtype_name
+from ...util import is_np_array  # noqa: F401 - MXNet shows it here
 from .._block import _describe
 from ..block import Block, HybridBlock
 from .activations import Activation

@@ -1,6 +1,7 @@
 """Convolutions, transposed convolutions and poolings in one, two and three dimensions."""
 
 from ...base import MXNetError, numeric_types
+from ...util import is_np_array  # noqa: F401 - MXNet shows it here
 from ..block import HybridBlock
 from .activations import Activation
 
