@@ -74,7 +74,15 @@ RULES: dict[str, Rule] = {
 }
 
 
-for _name in "uniform normal gamma exponential poisson negative_binomial generalized_negative_binomial".split():
+for _name in [
+    "uniform",
+    "normal",
+    "gamma",
+    "exponential",
+    "poisson",
+    "negative_binomial",
+    "generalized_negative_binomial",
+]:
     RULES[f"_sample_{_name}"] = lambda attrs, ins, count: [attrs["dtype"] or "float32"]
 
 
