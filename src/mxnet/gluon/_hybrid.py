@@ -1,6 +1,7 @@
 """`HybridBlock`: a block that runs eagerly or, once hybridized, as one traced graph."""
 
 import warnings
+from importlib import import_module
 
 from .. import ndarray, symbol
 from ..context import current_context
@@ -194,6 +195,7 @@ class HybridBlock(Block):
         if self._backend:
             flags += [("backend", self._backend), ("backend_opts", self._backend_opts)]
         self._cached_op = ndarray.CachedOp(out, flags)
+        self._traced_with = [(a.shape, a.dtype) for a in _flatten(args, "input")[0] if a is not None]
 
     def _graph_parameters(self):
         """The parameters by name, those the last graph used if there was one (its blocks may have changed since)."""
@@ -268,6 +270,11 @@ class HybridBlock(Block):
                 warnings.warn(f'Parameter "{param.name}" is not found in the graph. ', stacklevel=2)
         ndarray.save(params_file, arrays)
         return symbol_file, params_file
+
+    def export_torch(self, path, *inputs, dynamic_batch=True):
+        """Write the network as a torch program (`.pt2`); see `mx.contrib.torch.export_torch`."""
+        bridge = import_module("mxnet.contrib.torch")  # a layer above this one
+        return bridge.export_torch(self, path, *inputs, dynamic_batch=dynamic_batch)
 
     def optimize_for(
         self,

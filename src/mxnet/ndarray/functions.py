@@ -11,7 +11,7 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._ops import registry
 from .._ops.device import torch_device
-from .._ops.dtypes import TORCH, torch_dtype
+from .._ops.dtypes import NAME, TORCH, torch_dtype
 from ..context import cpu, current_context
 from .arithmetic import BINARY, binary
 from .invoke import invoke
@@ -258,6 +258,8 @@ def from_torch(tensor):
     """An array over a torch tensor's memory; while recording the tensor's history goes along."""
     from .._core.modes import MODES
 
+    if tensor.dtype not in NAME:
+        raise MXNetError(f"MXNet has no arrays of {tensor.dtype}; convert the tensor to one of {', '.join(TORCH)}")
     where = cpu() if tensor.device.type == "cpu" else _gpu(tensor.device)
     tensor = tensor.reshape(1) if tensor.dim() == 0 else tensor
     if tensor.requires_grad and not MODES.recording:

@@ -1,0 +1,257 @@
+"""Gluon blocks as torch modules and torch modules as Gluon blocks: one memory, one gradient."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet.contrib.torch import TorchBlock, to_module
+from mxnet.gluon import nn
+
+
+def conv_net():
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Activation("relu"), nn.Flatten(), nn.Dense(3))
+    net.initialize(mx.init.Xavier())
+    return net
+
+
+def images(seed=0):
+    return nd.array(np.random.default_rng(seed).normal(size=(6, 3, 8, 8)))
+
+
+def trained_by_gluon(net, steps, optimizer="sgd"):
+    trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.05, "momentum": 0.9})
+    for step in range(steps):
+        with autograd.record():
+            loss = (net(images(step)) ** 2).sum()
+        loss.backward()
+        trainer.step(6)
+
+
+def trained_by_torch(module, steps):
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.05, momentum=0.9)
+    module.train()
+    for step in range(steps):
+        optimizer.zero_grad()
+        (module(images(step).as_torch()).square().sum() / 6).backward()
+        optimizer.step()
+    module.eval()
+
+
+def values(net):
+    return {name: p.data().asnumpy() for name, p in net._collect_params_with_prefix().items()}
+
+
+def close(first, second, tolerance=1e-6):
+    assert first.keys() == second.keys()
+    for name in first:
+        np.testing.assert_allclose(first[name], second[name], rtol=1e-5, atol=tolerance, err_msg=name)
+
+
+def test_arrays_and_tensors_share_memory_and_gradients():
+    x = nd.array([1.0, 2.0])
+    x.as_torch().add_(1)
+    assert x.asnumpy().tolist() == [2, 3]
+    t = torch.tensor([4.0, 5.0], requires_grad=True)
+    x.attach_grad()
+    with autograd.record():
+        y = nd.from_torch(x.as_torch() * t) * x
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [16, 30]
+    assert t.grad.tolist() == [4, 9]
+
+
+def test_a_gradient_that_torch_starts_reaches_the_array():
+    x = nd.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        (x * x).as_torch().sum().backward()
+    assert x.grad.asnumpy().tolist() == [2, 4]
+
+
+def test_outside_recording_a_tensor_is_a_constant():
+    t = torch.ones(2, requires_grad=True)
+    assert not nd.from_torch(t * 2)._t.requires_grad
+
+
+def test_types_without_a_counterpart_are_refused():
+    with pytest.raises(mx.MXNetError, match="complex64"):
+        nd.from_torch(torch.zeros(2, dtype=torch.complex64))
+
+
+def test_module_has_the_names_and_the_memory_of_the_block():
+    net = conv_net()
+    x = images()
+    y = net(x)
+    module = to_module(net).eval()
+    names = ["0.weight", "0.bias", "1.gamma", "1.beta", "1.running_mean", "1.running_var", "4.weight", "4.bias"]
+    assert list(module.state_dict()) == names
+    assert {name for name, _ in module.named_buffers()} == {"1.running_mean", "1.running_var"}
+    np.testing.assert_allclose(module(x.as_torch()).detach().numpy(), y.asnumpy(), atol=1e-6)
+    with torch.no_grad():
+        module.state_dict()["4.bias"].fill_(7)
+    assert net[4].bias.data().asnumpy().tolist() == [7, 7, 7]
+    net[4].bias.set_data(nd.zeros(3))
+    assert module.state_dict()["4.bias"].tolist() == [0, 0, 0]
+
+
+def test_training_by_torch_is_training_by_gluon():
+    net = conv_net()
+    net(images())
+    twin = copy.deepcopy(net)
+    trained_by_gluon(net, 4)
+    trained_by_torch(to_module(twin), 4)
+    close(values(net), values(twin))
+
+
+def test_torch_and_gluon_take_turns():
+    net = conv_net()
+    net(images())
+    twin = copy.deepcopy(net)
+    module = to_module(twin)
+    for _ in range(2):
+        trained_by_gluon(net, 2)
+        trained_by_gluon(net, 2)
+        trained_by_torch(module, 2)
+        trained_by_gluon(twin, 2)
+    close(values(net), values(twin))
+
+
+def test_a_block_that_is_not_hybrid():
+    class Doubled(gluon.Block):
+        def __init__(self):
+            super().__init__()
+            self.dense = nn.Dense(2, in_units=3)
+
+        def forward(self, x):
+            return self.dense(x) * (2 if x.sum().asscalar() > 0 else 1)
+
+    net = Doubled()
+    net.initialize()
+    module = to_module(net)
+    x = torch.ones(4, 3)
+    module(x).sum().backward()
+    assert module.dense.weight.grad.tolist() == [[8.0] * 3] * 2
+    np.testing.assert_allclose(module(x).detach().numpy(), net(nd.ones((4, 3))).asnumpy(), atol=1e-6)
+
+
+def test_recurrent_layers_follow_the_batch():
+    net = gluon.rnn.LSTM(5, 2, bidirectional=True)
+    net.initialize()
+    x = nd.random.normal(shape=(7, 3, 4))
+    module = to_module(net, x).eval()
+    for batch in (3, 8):
+        x = nd.random.normal(shape=(6, batch, 4))
+        np.testing.assert_allclose(module(x.as_torch()).detach().numpy(), net(x).asnumpy(), atol=1e-6)
+
+
+def test_unfinished_and_unknown_inputs_are_told():
+    net = conv_net()
+    with pytest.raises(mx.MXNetError, match="to_module\\(net, x\\)"):
+        to_module(net)
+    to_module(net, images())
+    with pytest.raises(TypeError, match="Gluon block"):
+        to_module(torch.nn.Linear(2, 2))
+
+
+def test_compiled_module_trains():
+    net = conv_net()
+    net(images())
+    twin = copy.deepcopy(net)
+    module, compiled = to_module(net), torch.compile(to_module(twin), backend="aot_eager")
+    trained_by_torch(module, 2)
+    trained_by_torch(compiled, 2)
+    close(values(net), values(twin), 1e-5)
+
+
+def torch_part():
+    torch.manual_seed(3)
+    return torch.nn.Sequential(torch.nn.Linear(6, 5), torch.nn.BatchNorm1d(5), torch.nn.Tanh())
+
+
+def mixed_net():
+    net = nn.Sequential()
+    net.add(nn.Dense(6, in_units=4), TorchBlock(torch_part()), nn.Dense(2, in_units=5))
+    net.initialize(mx.init.Constant(0.1))
+    return net
+
+
+def test_torch_module_inside_a_gluon_net_is_trained_by_trainer():
+    """The same net written in torch alone, trained by torch.optim, ends with the same parameters."""
+    net = mixed_net()
+    first, last = torch.nn.Linear(4, 6), torch.nn.Linear(6, 2)
+    reference = torch.nn.Sequential(first, torch_part(), torch.nn.Linear(5, 2))
+    for layer in (reference[0], reference[2]):
+        torch.nn.init.constant_(layer.weight, 0.1)
+        torch.nn.init.zeros_(layer.bias)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    optimizer = torch.optim.SGD(reference.parameters(), lr=0.1)
+    for step in range(5):
+        x = np.random.default_rng(step).normal(size=(8, 4)).astype("float32")
+        with autograd.record():
+            loss = (net(nd.array(x)) ** 2).sum()
+        loss.backward()
+        trainer.step(1)
+        optimizer.zero_grad()
+        reference(torch.from_numpy(x)).square().sum().backward()
+        optimizer.step()
+    ours, theirs = values(net), {k: v.numpy() for k, v in reference.state_dict().items()}
+    for name, value in ours.items():
+        np.testing.assert_allclose(value.reshape(theirs[name].shape), theirs[name], rtol=1e-6, atol=1e-6, err_msg=name)
+    np.testing.assert_array_equal(net[1].module[0].weight.detach().numpy(), ours["1.0.weight"])
+
+
+def test_torch_block_is_saved_and_loaded(tmp_path):
+    net, other = mixed_net(), mixed_net()
+    trained = nd.random.normal(shape=(8, 4))
+    with autograd.record():
+        net(trained)
+    net[1].module[0].weight.data.mul_(2)
+    net.save_parameters(str(tmp_path / "mixed.params"))
+    other.load_parameters(str(tmp_path / "mixed.params"))
+    close(values(net), values(other), 0)
+    np.testing.assert_array_equal(net(trained).asnumpy(), other(trained).asnumpy())
+    assert other[1].module[0].weight.equal(net[1].module[0].weight)
+
+
+def test_torch_block_has_names_modes_and_casts():
+    net = mixed_net()
+    names = [name.split("_", 1)[1] for name in net[1].collect_params()]
+    assert names == ["0_weight", "0_bias", "1_weight", "1_bias", "1_running_mean", "1_running_var",
+                     "1_num_batches_tracked"]  # fmt: skip
+    x = nd.ones((8, 4))
+    net(x)
+    assert not net[1].module.training
+    assert net[1].module[1].num_batches_tracked.item() == 0
+    with autograd.record():
+        net(x)
+    assert net[1].module[1].num_batches_tracked.item() == 1
+    net.cast("float64")
+    assert net(x.astype("float64")).dtype == np.float64
+    assert net[1].module[0].weight.dtype == torch.float64
+
+
+def test_torch_block_refuses_a_hybridized_graph():
+    net = nn.HybridSequential()
+    net.add(TorchBlock(torch.nn.Linear(2, 2)))
+    assert net(nd.ones((1, 2))).shape == (1, 2)
+    net.hybridize()
+    with pytest.raises(mx.MXNetError, match="hybridized"):
+        net(nd.ones((1, 2)))
+
+
+def test_export_to_a_torch_program(tmp_path):
+    net = conv_net()
+    net.hybridize()
+    with pytest.raises(mx.MXNetError, match="example"):
+        net.export_torch(str(tmp_path / "none.pt2"))
+    y = net(images())
+    net.export_torch(str(tmp_path / "net.pt2"))
+    program = torch.export.load(str(tmp_path / "net.pt2")).module()
+    np.testing.assert_allclose(program(images().as_torch()).detach().numpy(), y.asnumpy(), atol=1e-6)
+    assert program(torch.zeros(11, 3, 8, 8)).shape == (11, 3)
+    assert [p.name for p in tmp_path.iterdir()] == ["net.pt2"]
