@@ -18,12 +18,16 @@ from .dtypes import dtype_name
 from .errors import MXNetError
 
 
-class Floats(tuple[float, ...]):
-    """Annotation: a tuple of real numbers."""
+if typing.TYPE_CHECKING:
+    Floats = tuple[float, ...]
+    Dtype = str
+else:
 
+    class Floats(tuple):
+        """Annotation: a tuple of real numbers."""
 
-class Dtype(str):
-    """Annotation: a data type, as its canonical name."""
+    class Dtype(str):
+        """Annotation: a data type, as its canonical name."""
 
 
 class _Null:
@@ -68,7 +72,7 @@ def _integer(value: object) -> int:
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Real) and float(value).is_integer():
-        return int(value)
+        return int(float(value))
     return _scalar(value, int)
 
 
@@ -90,7 +94,7 @@ def _scalar(value: object, kind: type) -> typing.Any:
     number = item()
     if not isinstance(number, numbers.Real) or (kind is int and not float(number).is_integer()):
         raise ValueError(value)
-    return kind(number)
+    return kind(float(number))
 
 
 def _boolean(value: object) -> bool:

@@ -1,5 +1,8 @@
 """The exceptions of the public API; `mxnet.base` and `mxnet.error` show them under MXNet's names."""
 
+from collections.abc import Callable
+from typing import Any
+
 
 class MXNetError(RuntimeError):
     """Any failure that a user can cause and that has no closer Python type."""
@@ -7,35 +10,33 @@ class MXNetError(RuntimeError):
     __module__ = "mxnet.base"
 
 
-class NotImplementedForSymbol(MXNetError):
+class _NotOffered(MXNetError):
+    """A function that a kind of object does not offer: its name, its operator's name, the types it was given."""
+
+    __module__ = "mxnet.base"
+    reason = ""
+
+    def __init__(self, function: Callable[..., Any], alias: str | None, *args: Any) -> None:
+        super().__init__()
+        self.function = function.__name__
+        self.alias = alias
+        self.types = [str(type(a)) for a in args]
+
+    def __str__(self) -> str:
+        alias = f" (namely operator {self.alias!r})" if self.alias else ""
+        arguments = f" with arguments ({', '.join(self.types)})" if self.types else ""
+        return f"Function {self.function}{alias}{arguments} {self.reason}"
+
+
+class NotImplementedForSymbol(_NotOffered):
     """A method of NDArray that has no meaning on a Symbol."""
 
     __module__ = "mxnet.base"
-
-    def __init__(self, function, alias=None, *args):
-        super().__init__()
-        self.function = function.__name__
-        self.alias = alias
-        self.args = [str(type(a)) for a in args]
-
-    def __str__(self):
-        alias = f" (namely operator {self.alias!r})" if self.alias else ""
-        arguments = f" with arguments ({', '.join(self.args)})" if self.args else ""
-        return f"Function {self.function}{alias}{arguments} is not implemented for Symbol and only available in NDArray."
+    reason = "is not implemented for Symbol and only available in NDArray."
 
 
-class NotSupportedForSparseNDArray(MXNetError):
+class NotSupportedForSparseNDArray(_NotOffered):
     """An operation that sparse storage does not offer."""
 
     __module__ = "mxnet.base"
-
-    def __init__(self, function, alias=None, *args):
-        super().__init__()
-        self.function = function.__name__
-        self.alias = alias
-        self.args = [str(type(a)) for a in args]
-
-    def __str__(self):
-        alias = f" (namely operator {self.alias!r})" if self.alias else ""
-        arguments = f" with arguments ({', '.join(self.args)})" if self.args else ""
-        return f"Function {self.function}{alias}{arguments} is not supported for SparseNDArray."
+    reason = "is not supported for SparseNDArray."

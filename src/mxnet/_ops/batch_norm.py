@@ -2,6 +2,8 @@
 
 from functools import partial
 
+from typing import Any
+
 import torch
 
 from .._core.errors import MXNetError
@@ -83,7 +85,7 @@ def _shapes(attrs, shapes):
     return [shapes[0], channels, channels]
 
 
-BATCH_NORM = {
+BATCH_NORM: dict[str, Any] = {
     "outputs": ("output", "mean", "var"),
     "shape": _shapes,
     "visible": mean_and_variance_too,
@@ -119,7 +121,7 @@ def batch_norm(
     output is the reciprocal standard deviation.
     """
     training = _train and not use_global_stats
-    attrs = {"eps": eps, "momentum": momentum, "fix_gamma": fix_gamma, "training": training, "axis": axis}
+    attrs: dict[str, Any] = {"eps": eps, "momentum": momentum, "fix_gamma": fix_gamma, "training": training, "axis": axis}
     result, mean, invstd = normalize_batch(data, gamma, beta, moving_mean, moving_var, **attrs)
     if invstd is None:
         invstd = (moving_var.detach() + eps).rsqrt() if output_mean_var else moving_var.detach()
@@ -143,7 +145,7 @@ def batch_norm_v1(
 ):
     """The older BatchNorm, over axis 1; its third output is the variance itself."""
     training = _train and not use_global_stats
-    attrs = {"eps": eps, "momentum": momentum, "fix_gamma": fix_gamma, "training": training}
+    attrs: dict[str, Any] = {"eps": eps, "momentum": momentum, "fix_gamma": fix_gamma, "training": training}
     result, mean, invstd = normalize_batch(data, gamma, beta, moving_mean, moving_var, **attrs)
     variance = moving_var.detach() if invstd is None else invstd.square().reciprocal() - eps
     return result, mean, variance

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-Tensors = Sequence[Tensor]
+Tensors = list[Tensor] | tuple[Tensor, ...]
 Numbers = Sequence[float]
 
 add_, mul_, div_, sqrt_ = torch._foreach_add_, torch._foreach_mul_, torch._foreach_div_, torch._foreach_sqrt_

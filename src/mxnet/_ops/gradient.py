@@ -26,7 +26,7 @@ class _Rule(torch.autograd.Function):
 
 def with_gradient(
     forward: Callable[..., Any],
-    backward: Callable[[Sequence[torch.Tensor], Sequence[torch.Tensor], Sequence[torch.Tensor]], Any],
+    backward: Callable[[Any, Any, Any], Any],
     *inputs: torch.Tensor | None,
 ) -> Any:
     """`forward(*inputs)`, differentiated by `backward(inputs, outputs, heads)`.

@@ -1,6 +1,8 @@
 """Region proposals: the boxes a region proposal network believes in."""
 
 import numpy as np
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -110,7 +112,7 @@ def _shape(attrs: dict, shapes: list) -> list:
     return [(number, 5), (number, 1)]
 
 
-_DECLARED = {
+_DECLARED: dict[str, Any] = {
     "outputs": ("output", "score"),
     "visible": lambda attrs: 2 if attrs["output_score"] else 1,
     "fill": _fill,

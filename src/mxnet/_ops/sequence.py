@@ -1,5 +1,7 @@
 """Operators on batches of sequences of different lengths: SequenceMask, SequenceLast, SequenceReverse."""
 
+from typing import Any
+
 import torch
 
 from .._core.errors import MXNetError
@@ -17,7 +19,7 @@ def _lengths_shape(attrs, shapes):
     return shapes
 
 
-SEQUENCE = {"inputs": _lengths_input, "fill": _lengths_shape, "dtype": "any"}
+SEQUENCE: dict[str, Any] = {"inputs": _lengths_input, "fill": _lengths_shape, "dtype": "any"}
 
 
 def _check(data, axis, lengths, operator):
