@@ -89,6 +89,11 @@ def test_wrong_parameters_say_which():
         mx.io.CSVIter("data.csv")
 
 
+def test_an_empty_part_says_so():
+    with pytest.raises(mx.MXNetError, match=r"Part 30 of 40 of .*images\.rec holds nothing"):
+        records(part_index=30, num_parts=40)
+
+
 def test_decompression_bomb_is_refused(monkeypatch):
     monkeypatch.setenv("MXNET_MAX_IMAGE_PIXELS", "100")
     with pytest.raises(mx.MXNetError, match="record 0.*MXNET_MAX_IMAGE_PIXELS"):

@@ -112,6 +112,7 @@ class ImageRecords:
         self._check()
         self._dtype = _FORMATS[p.dtype]
         self._file = RecordFile(p.path_imgrec, p.path_imgidx, p.part_index, p.num_parts)
+        self.name = p.path_imgrec if p.num_parts == 1 else f"Part {p.part_index} of {p.num_parts} of {p.path_imgrec}"
         self._list = read_image_list(p.path_imglist) if p.path_imglist else None
         self._augmenter = self.augmenter_class(p)
         self._normalizer = self._make_normalizer()

@@ -2,6 +2,7 @@
 
 import logging
 
+from .._core.errors import MXNetError
 from ..base import c_str_array, check_call, py_str  # noqa: F401  (MXNet's module shows these names)
 from ..ndarray import NDArray, array  # noqa: F401
 from ..ndarray.sparse import CSRNDArray  # noqa: F401
@@ -41,7 +42,9 @@ class MXDataIter(DataIter):
         self._current = None
         self._ended = False
         self.first_batch = None
-        self.first_batch = self.next()  # shapes and dtypes are known from a batch
+        self.first_batch = next(self, None)  # shapes and dtypes are known from a batch
+        if self.first_batch is None:
+            raise MXNetError(f"{getattr(handle, 'name', 'The iterator')} holds nothing to read, not even one batch")
         data, label = self.first_batch.data[0], self.first_batch.label[0]
         self.provide_data = [DataDesc(data_name, data.shape, data.dtype)]
         self.provide_label = [DataDesc(label_name, label.shape, label.dtype)]

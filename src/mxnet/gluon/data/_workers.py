@@ -39,9 +39,17 @@ class Fetcher:
 
     def __call__(self, indices):
         if self.on_error == "raise":
-            return self.batchify([self.dataset[index] for index in indices])
+            return self.batchify([self._read(index) for index in indices])
         samples = list(self._readable(indices))
         return self.batchify(samples) if samples else None
+
+    def _read(self, index):
+        try:
+            return self.dataset[index]
+        except Exception as error:
+            if hasattr(error, "add_note"):  # Python 3.11
+                error.add_note(f"while reading sample {_plain(index)} of {type(self.dataset).__name__}")
+            raise
 
     def _readable(self, indices):
         for index in indices:
