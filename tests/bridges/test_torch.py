@@ -183,8 +183,7 @@ def mixed_net():
 def test_torch_module_inside_a_gluon_net_is_trained_by_trainer():
     """The same net written in torch alone, trained by torch.optim, ends with the same parameters."""
     net = mixed_net()
-    first, last = torch.nn.Linear(4, 6), torch.nn.Linear(6, 2)
-    reference = torch.nn.Sequential(first, torch_part(), torch.nn.Linear(5, 2))
+    reference = torch.nn.Sequential(torch.nn.Linear(4, 6), torch_part(), torch.nn.Linear(5, 2))
     for layer in (reference[0], reference[2]):
         torch.nn.init.constant_(layer.weight, 0.1)
         torch.nn.init.zeros_(layer.bias)

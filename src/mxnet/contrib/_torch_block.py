@@ -36,7 +36,7 @@ class TorchParameter(Parameter):
         self._init_grad()
 
     def initialize(self, init=None, ctx=None, default_init=None, force_reinit=False):
-        """The module has initialized itself: only the place may change, unless `force_reinit` and an `init` say more."""
+        """The module has initialized itself: only the place may change, unless `force_reinit` and an `init` ask."""
         if force_reinit and (init or self.init) is not None:
             super().initialize(init, ctx or self._ctx_list, init, True)
         elif ctx is not None and self._contexts(ctx) != self._ctx_list:

@@ -1,10 +1,8 @@
 """Networks as torch programs (`.pt2`), for torch.export's loaders and AOTInductor."""
 
-import os
-import tempfile
-
 import torch
 
+from .._formats.atomic import atomic_write
 from ..base import MXNetError
 from ..ndarray import NDArray, zeros
 from ._torch_module import _as_tensors, to_module
@@ -18,14 +16,8 @@ def export_torch(net, path, *inputs, dynamic_batch=True):
     """
     arrays = [x if isinstance(x, (NDArray, list, tuple)) else NDArray(x) for x in inputs] or remembered(net)
     program = exported(to_module(net, *arrays).eval(), arrays, dynamic_batch)
-    handle, temporary = tempfile.mkstemp(suffix=".pt2", dir=os.path.dirname(os.path.abspath(path)))
-    os.close(handle)
-    try:
-        torch.export.save(program, temporary)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)
+    with atomic_write(path) as file:
+        torch.export.save(program, file)
     return path
 
 

@@ -10,6 +10,7 @@ from .._ops.device import torch_device
 from .._ops.dtypes import NAME
 from ..context import cpu, gpu, num_gpus
 from ..util import is_np_array, is_np_shape
+from . import _safetensors
 from .functions import array, empty, zeros
 from .ndarray import NDArray, wrap
 
@@ -19,8 +20,14 @@ _WHAT = "save only accept dict str->NDArray or list of NDArray"
 
 
 def save(fname, data):
-    """Write a list of arrays or a dict of names and arrays; the file is replaced at once or not at all."""
+    """Write a list of arrays or a dict of names and arrays; the file is replaced at once or not at all.
+
+    A name that ends in `.safetensors` chooses that format.
+    """
     names, arrays = _named(data)
+    if _safetensors.is_safetensors(fname):
+        _safetensors.save(fname, names, arrays)
+        return
     blobs = (blob_of(each) for each in arrays)
     try:
         with atomic_write(fname) as file:
@@ -58,6 +65,8 @@ def load(fname):
     """Read what `save` wrote, here or in any MXNet: a list, or a dict if the arrays have names."""
     if not isinstance(fname, str):
         raise TypeError("fname required to be a string")
+    if _safetensors.is_safetensors(fname):
+        return _safetensors.load(fname)
     return _collect(*params.load(fname), fname)
 
 
