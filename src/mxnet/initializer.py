@@ -119,7 +119,7 @@ class Initializer:
         center = (2 * factor - 1 - factor % 2) / (2.0 * factor)
         across = 1 - np.abs(np.arange(width) / factor - center)
         down = 1 - np.abs(np.arange(height) / factor - center)
-        arr[:] = np.broadcast_to(np.outer(down, across).astype("float32"), arr.shape)
+        arr[:] = np.broadcast_to(np.outer(down, across).astype("float32"), arr.shape).copy()
 
     def _init_loc_bias(self, _, arr):
         assert arr.shape[0] == 6
