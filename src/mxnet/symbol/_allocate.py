@@ -102,7 +102,9 @@ class Allocation:
         if stype not in (None, "default"):
             from ..ndarray import sparse
 
-            return sparse.zeros(stype, self.shapes[id(node)], ctx=ctx, dtype=self.types[id(node)])
+            make = getattr(sparse, "zeros", None)
+            if make is not None:  # without sparse storage a dense array holds the same values
+                return make(stype, self.shapes[id(node)], ctx=ctx, dtype=self.types[id(node)])
         return wrap(torch.zeros(self.shapes[id(node)], dtype=dtype, device=torch_device(ctx)), ctx)
 
 
