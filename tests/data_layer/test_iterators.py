@@ -69,6 +69,22 @@ def test_damaged_record_can_be_left_out(damaged):
         assert labels(records(damaged, on_error="warn", batch_size=5)) == [[0, 1, 3, 4]]
 
 
+def test_truncated_jpeg_is_named(tmp_path):
+    import cv2
+
+    picture = cv2.imread(os.path.join(FOLDER, "picture.png"))
+    whole = mx.recordio.pack_img(mx.recordio.IRHeader(0, 1.0, 0, 0), picture, quality=90, img_fmt=".jpg")
+    writer = mx.recordio.MXIndexedRecordIO(str(tmp_path / "a.idx"), str(tmp_path / "a.rec"), "w")
+    for number, record in enumerate((whole, whole[:-100])):
+        writer.write_idx(number, record)
+    writer.close()
+    with pytest.raises(mx.MXNetError, match=r"a\.rec, record 1"):
+        records(tmp_path / "a.rec", batch_size=2)
+    with pytest.raises(mx.MXNetError, match=r"a\.rec, record 1"):
+        mx.gluon.data.vision.ImageRecordDataset(str(tmp_path / "a.rec"))[1]
+    assert labels(records(tmp_path / "a.rec", batch_size=2, on_error="skip")) == [[1]]
+
+
 def test_truncated_file(tmp_path):
     with open(os.path.join(FOLDER, "images.rec"), "rb") as file:
         (tmp_path / "cut.rec").write_bytes(file.read()[:-30])

@@ -102,6 +102,12 @@ def check_size(data: bytes, name: str = "image") -> None:
         )
 
 
+def check_whole(data: bytes, name: str = "image") -> None:
+    """Refuse a JPEG without an end: some decoders fill the missing part with gray and say nothing."""
+    if data[:3] == b"\xff\xd8\xff" and data.rfind(b"\xff\xd9") < 0:
+        raise MXNetError(f"{name}: decoding failed, the JPEG ends after {len(data)} bytes; it is truncated")
+
+
 def decode(data: bytes, flag: int = 1, name: str = "image") -> np.ndarray:
     """Pixels of an encoded image in OpenCV's layout (blue first); `flag` is OpenCV's reading mode."""
     import cv2
@@ -110,6 +116,7 @@ def decode(data: bytes, flag: int = 1, name: str = "image") -> np.ndarray:
     check_size(data, name)
     if not data:
         raise MXNetError(f"{name}: decoding failed, there are no bytes")
+    check_whole(data, name)
     pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flag)
     if pixels is None:
         raise MXNetError(f"{name}: decoding failed, {len(data)} bytes beginning {data[:8]!r} are no readable image")

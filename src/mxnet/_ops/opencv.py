@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
-from .._formats.images import check_size
+from .._formats.images import check_size, check_whole
 from .registry import op
 
 RESIZABLE = (torch.uint8, torch.float32, torch.float64)
@@ -60,7 +60,9 @@ def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
 def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> Tensor:
     if flag not in (0, 1):
         raise MXNetError(f"flag: Convert decoded image to grayscale (0) or color (1), got {flag}")
-    check_size(memoryview(data), name)
+    content = data.tobytes()
+    check_size(content, name)
+    check_whole(content, name)
     image = _do("imdecode", data, flag)
     if image is None:
         raise MXNetError(f"Check failed: !res.empty(): Decoding failed. Invalid image file. ({name})")
