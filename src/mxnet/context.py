@@ -140,10 +140,13 @@ def gpu_memory_info(device_id=0):
     return torch.cuda.mem_get_info(device_id)
 
 
+_DEFAULT = Context("cpu", 0)
+
+
 def current_context():
     """The context of the innermost `with ctx:`; `cpu(0)` outside any."""
     stack = _SCOPES.stack
-    return stack[-1] if stack else Context("cpu", 0)
+    return stack[-1] if stack else _DEFAULT
 
 
 def parse_context(text):

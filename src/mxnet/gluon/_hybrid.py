@@ -143,18 +143,24 @@ class HybridBlock(Block):
             self._build_cache(*args)
         if self._callback:
             self._cached_op.register_op_hook(_with_bytes(self._callback), self._monitor_all)
+        # Arrays only, as in the traced call: nothing to flatten.
+        plain = len(args) == len(self._in_format) and not any(self._in_format) and {NDArray}.issuperset(map(type, args))
+        given = args if plain else self._given(args)
+        ctx = given[0].ctx
+        out = self._cached_op(*[given[arg] if is_input else arg.data(ctx) for is_input, arg in self._cached_op_args])
+        if isinstance(out, NDArray):
+            return out if self._out_format == 0 else _regroup([out], self._out_format)
+        return _regroup(out, self._out_format)
+
+    def _given(self, args):
+        """The arrays in nested inputs, which must be nested like those of the traced call."""
         flat, fmt = _flatten(args, "input")
         if fmt != self._in_format and not _fits(fmt, self._in_format):
             raise ValueError(
                 "The argument structure of HybridBlock does not match the cached version. "
                 f"Stored format = {fmt}, input format = {self._in_format}"
             )
-        given = [arg for arg in flat if arg is not None]
-        ctx = given[0].ctx
-        out = self._cached_op(*[given[arg] if is_input else arg.data(ctx) for is_input, arg in self._cached_op_args])
-        if isinstance(out, NDArray):
-            return out if self._out_format == 0 else _regroup([out], self._out_format)
-        return _regroup(out, self._out_format)
+        return [arg for arg in flat if arg is not None]
 
     # ---- tracing ----
 
