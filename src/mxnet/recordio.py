@@ -8,7 +8,7 @@ from ._core.errors import MXNetError
 from ._formats import images as _images
 from ._formats import recordio as _format
 from ._formats.atomic import write_file as _write_file
-from ._formats.recordio import IRHeader, pack
+from ._formats.recordio import IRHeader
 
 __all__ = ["MXRecordIO", "MXIndexedRecordIO", "IRHeader", "pack", "unpack", "unpack_img", "pack_img"]
 
@@ -153,6 +153,11 @@ class MXIndexedRecordIO(MXRecordIO):
         self.fidx.write(f"{key}\t{place}\n")
         self.idx[key] = place
         self.keys.append(key)
+
+
+def pack(header, s):
+    """A record of a header and its content; `header.label` is a number or several."""
+    return _format.pack(header, s)
 
 
 def unpack(s):

@@ -1,5 +1,6 @@
 """Random streams of the CPU against what MXNet 1.9.1 drew (`tools/record_streams.py`)."""
 
+import os
 import pathlib
 import threading
 import zlib
@@ -153,6 +154,18 @@ def test_threads_draw_disjoint_parts():
     alone = streams.Stream(0, 3)
     expected = {alone.uniform(0.0, 1.0, 64, "float32").tobytes() for _ in range(8)}
     assert {p.tobytes() for p in parts} == expected
+
+
+def test_a_forked_child_can_draw_while_the_parent_holds_the_lock():
+    stream = streams.stream("cpu")
+    with stream.lock:
+        child = os.fork()
+        if child == 0:
+            drawer = threading.Thread(target=stream.uniform, args=(0.0, 1.0, 4, "float32"), daemon=True)
+            drawer.start()
+            drawer.join(5)
+            os._exit(drawer.is_alive())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_serial_normal_keeps_the_second_value():

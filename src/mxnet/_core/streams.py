@@ -10,6 +10,7 @@ does not depend on the number of threads. The rest follow the same algorithm on 
 where the C library's logarithm rounds otherwise (normal: at most 2 ulp).
 """
 
+import os
 import threading
 from collections.abc import Callable
 
@@ -125,7 +126,12 @@ class Stream:
         return (low + np.fmod(folded, np.subtract(high, low))).astype(dtype)
 
     def _machine(
-        self, machine: Callable[..., samplers.Machine], parameters: tuple[object, ...], size: int, dtype: str, kind: type
+        self,
+        machine: Callable[..., samplers.Machine],
+        parameters: tuple[object, ...],
+        size: int,
+        dtype: str,
+        kind: type,
     ) -> np.ndarray:
         """Samples by rejection: every engine steps through its chunk on its own."""
         out = np.empty(size, kind)
@@ -213,6 +219,18 @@ def stream(device_type: str | int = "cpu", device_id: int = 0) -> Stream:
         with _GUARD:
             found = _STREAMS.setdefault(key, Stream(key[1], _SEED))
     return found
+
+
+def _after_fork() -> None:
+    """A child has none of its parent's other threads, so no lock is held by anyone."""
+    global _GUARD
+    _GUARD = threading.Lock()
+    for each in _STREAMS.values():
+        each.fork_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def seed_all(seed: int) -> None:
