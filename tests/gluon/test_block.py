@@ -297,8 +297,8 @@ def test_the_block_never_called_is_named():
         net[0].weight.data()
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-def test_backends_of_torch_compile(x, backend):
+@pytest.mark.parametrize("backend", ["eager", "MKLDNN"])
+def test_backends(x, backend):
     net = mlp()
     net.initialize()
     expected = net(x)
