@@ -20,6 +20,7 @@ GOALS = {"ImageRecordIter": 1.2, "DataLoader": 1.2, "RecordIO": 0.9, "NDArrayIte
 def make_records(stem, count):
     """JPEGs that look like photographs to a decoder: smooth areas with some noise."""
     import cv2
+
     import mxnet as mx
 
     random = np.random.RandomState(0)

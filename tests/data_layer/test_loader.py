@@ -85,6 +85,17 @@ def test_two_iterators_at_once():
     assert len(list(loader)) == 3
 
 
+def test_a_pass_that_was_given_up_does_not_disturb_the_next():
+    class Slow(Counting):
+        def __getitem__(self, index):
+            time.sleep(0.8)
+            return index
+
+    loader = DataLoader(Slow(count=4), 2, num_workers=1)
+    next(iter(loader))
+    assert [batch.asnumpy().tolist() for batch in loader] == [[0, 1], [2, 3]]
+
+
 def test_a_loader_may_go_while_its_iterator_is_used():
     iterator = iter(DataLoader(list(range(6)), 2, num_workers=1))
     assert next(iterator).asnumpy().tolist() == [0, 1]

@@ -15,8 +15,9 @@ class Order:
         return self._engine is not None
 
     def epoch(self):
-        positions = list(range(self._count))
+        positions = range(self._count)
         if self._engine is not None:
+            positions = list(positions)
             self._engine.shuffle(positions)
         return positions
 
@@ -32,40 +33,42 @@ class Batches:
         self._order = order
         self._size = batch_size
         self._round = round_batch
-        self._rest = None
-        self._over = False
+        self.restart()
 
     def restart(self):
         """The next batch is the first of a new epoch."""
-        self._rest = None
-        self._over = False
+        self._epoch = None
+        self._ended = False
 
     def next(self):
-        if self._over:
-            self._over = False
+        if self._ended:
+            self._ended = False
             return None
-        if self._rest is None:
-            self._rest = self._epoch(0)
-        taken, self._rest = self._rest[:self._size], self._rest[self._size:]
-        if not taken:
-            self._rest = None
+        if self._epoch is None:
+            self._begin(0)
+        positions, numbers = self._take(self._size)
+        if not positions:
+            self._epoch = None
             return None
-        pad = self._size - len(taken)
+        pad = self._size - len(positions)
         if pad:
-            self._over, self._rest = True, None
-            if self._round:
-                self._fill(taken)
-        positions, numbers = zip(*taken, strict=True)
-        return list(positions), list(numbers), pad
+            self._ended, self._epoch = True, None
+            while self._round and len(positions) < self._size:
+                self._begin(len(positions))
+                for whole, more in zip((positions, numbers), self._take(self._size - len(positions)), strict=True):
+                    whole.extend(more)
+        return positions, numbers, pad
 
-    def _epoch(self, start):
-        start = self._size if self._order.shuffled else start
-        return [(position, start + position) for position in self._order.epoch()]
+    def _begin(self, row):
+        self._epoch = self._order.epoch()
+        self._cursor = 0
+        self._shift = self._size if self._order.shuffled else row
 
-    def _fill(self, taken):
-        while len(taken) < self._size:
-            self._rest = self._epoch(len(taken))
-            missing = self._size - len(taken)
-            taken.extend(self._rest[:missing])
-            self._rest = self._rest[missing:] or None
-
+    def _take(self, count):
+        """The next positions of the epoch and their numbers; an epoch that a fill used up is forgotten."""
+        positions = list(self._epoch[self._cursor:self._cursor + count])
+        self._cursor += len(positions)
+        numbers = [position + self._shift for position in positions]
+        if self._ended and self._cursor >= len(self._epoch):
+            self._epoch = None
+        return positions, numbers

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 
+_WINDOW = 1 << 14  # draws looked at together when a list is shuffled
 MAGIC = 111  # MXNet's constant: every seed of an iterator is moved by it
 
 
@@ -70,10 +71,26 @@ class Engine:
         return (low + high * 4294967296.0) / 18446744073709551616.0 < 0.5
 
     def shuffle(self, items):
-        """std::shuffle as GCC before version 7 does it: one draw for each position."""
-        for i in range(1, len(items)):
-            j = self.integer(0, i)
+        """std::shuffle as GCC before version 7 does it: one draw for each position, `integer(0, i)`."""
+        for i, j in enumerate(self._targets(len(items)).tolist(), 1):
             items[i], items[j] = items[j], items[i]
+
+    def _targets(self, count):
+        """`integer(0, i)` for i from 1 to count - 1, drawn together; a rejected draw moves all that follow it."""
+        sizes = np.arange(2, count + 1, dtype=np.uint64)
+        scaling = np.uint64(0xFFFFFFFF) // sizes
+        limits = sizes * scaling
+        targets = np.empty(max(count - 1, 0), np.int64)
+        done, drawn = 0, np.empty(0, np.uint64)
+        while done < len(targets):
+            missing = min(len(targets) - done, _WINDOW) - len(drawn)
+            if missing > 0:
+                drawn = np.concatenate([drawn, self._draw(missing)])
+            rejected = np.flatnonzero(drawn >= limits[done:done + len(drawn)])
+            good = int(rejected[0]) if len(rejected) else len(drawn)
+            targets[done:done + good] = drawn[:good] // scaling[done:done + good]
+            done, drawn = done + good, drawn[good + 1:]
+        return targets
 
 
 class _Local(threading.local):

@@ -127,11 +127,20 @@ class ProcessPool:
 
     def __iter__(self):
         busy = self._current is not None and self._current() is not None and not self._current().finished
-        loader, journal = self._build(keep=False) if busy else (self._loader, self._journal)
-        run = _ProcessRun(iter(loader), journal, self._arguments[-1], self)
-        if not busy:
-            self._current = weakref.ref(run)
+        if busy:
+            loader, journal = self._build(keep=False)
+            return _ProcessRun(iter(loader), journal, self._arguments[-1], self)
+        run = _ProcessRun(self._restarted(), self._journal, self._arguments[-1], self)
+        self._current = weakref.ref(run)
         return run
+
+    def _restarted(self):
+        """The kept workers at the beginning of a pass; new ones if they are still busy with one that was given up."""
+        try:
+            return iter(self._loader)
+        except RuntimeError:
+            self.close()
+            return iter(self._loader)
 
     def close(self, iterator=None):
         """Stop the workers of an iterator, or of the one that is kept between epochs."""
