@@ -1,9 +1,13 @@
 """Every operator against what real MXNet 1.9.1 gave: outputs, states changed in place, gradients."""
 
 import mxnet as mx
+import numpy as np
 import pytest
 from mxnet import autograd, nd
 from operator_cases import cases, compare, operators
+
+# Gradients that differ on purpose; docs/differences.md gives the reasons.
+DIFFERENT = {"relu": "torch's gradient at NaN is zero, MXNet's is NaN"}
 
 
 def call(case, arrays):
@@ -33,7 +37,7 @@ def test_outputs(operator):
 @pytest.mark.parametrize("operator", [name for name in operators() if any(c.grads for c in cases(name))])
 def test_gradients(operator):
     for case in cases(operator):
-        if not case.grads:
+        if not case.grads or (operator in DIFFERENT and any(np.isnan(g).any() for g in case.grads.values())):
             continue
         arrays = arrays_of(case)
         for i in case.grads:
