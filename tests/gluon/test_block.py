@@ -351,3 +351,24 @@ def test_embedding_with_sparse_gradients_trains():
         net(nd.array([1, 3, 3])).backward()
     trainer.step(1)
     np.testing.assert_array_equal(net.weight.data().asnumpy()[:, 0], [1, 0, 1, -1, 1])
+
+
+def test_unused_inputs_and_parameters_are_warned_about(x):
+    class Unused(gluon.HybridBlock):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            with self.name_scope():
+                self.weight = self.params.get("weight", shape=(2,))
+                self.dense = nn.Dense(2)
+
+        def hybrid_forward(self, F, x, y, weight):
+            return self.dense(x)
+
+    net = Unused(prefix="net_")
+    net.initialize()
+    net.hybridize()
+    with pytest.warns(UserWarning) as caught:
+        assert net(x, x).shape == (3, 2)
+    texts = [str(w.message) for w in caught]
+    assert "The 1-th input to HybridBlock is not used by any computation. Is this intended?" in texts
+    assert "Parameter net_weight is not used by any computation. Is this intended?" in texts

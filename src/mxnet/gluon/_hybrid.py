@@ -242,7 +242,9 @@ class HybridBlock(Block):
     def _infer_attrs(self, infer_fn, attr, *args):
         inputs, out = self._get_graph(*args)
         given = [arg for arg in _flatten(args, "input")[0] if arg is not None]
-        known = {variable.name: getattr(arg, attr) for variable, arg in zip(inputs, given, strict=False)}
+        names = set(out.list_inputs())  # an input that the graph does not use tells nothing
+        pairs = zip(inputs, given, strict=False)
+        known = {variable.name: getattr(arg, attr) for variable, arg in pairs if variable.name in names}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             of_arguments, _, of_states = getattr(out, infer_fn)(**known)
