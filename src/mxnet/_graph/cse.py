@@ -25,6 +25,7 @@ def eliminate(heads: Iterable[Entry]) -> list[Entry]:
 
 def _unified(node: Node, new: dict[int, Node], seen: dict[object, Node]) -> Node:
     inputs = [Entry(new[id(e.node)], e.index, e.version) for e in node.inputs]
+    key: object = None
     if _repeatable(node):
         attrs = tuple(sorted(node.attrs.items()))
         key = (node.op.name, attrs, tuple((id(e.node), e.index, e.version) for e in inputs))  # type: ignore[union-attr]
@@ -35,7 +36,7 @@ def _unified(node: Node, new: dict[int, Node], seen: dict[object, Node]) -> Node
         return node
     twin = Node(node.op, node.name, node.attrs, inputs)
     twin.parsed, twin.subgraphs = node.parsed, node.subgraphs
-    if _repeatable(node):
+    if key is not None:
         seen[key] = twin
     return twin
 

@@ -118,7 +118,7 @@ def isfinite(data):
 
 def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
     """Classes drawn from a log-uniform distribution, and how often true and drawn classes are expected in a sample."""
-    from ..random import uniform
+    from .random import uniform
 
     ctx = current_context() if ctx is None else ctx
     log_range = math.log(range_max + 1)

@@ -12,6 +12,7 @@ from .._graph.program import placement
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
 from .._ops.infer import known
+from ._later import later
 
 
 class Allocation:
@@ -81,8 +82,6 @@ class Allocation:
 
     def _pooled(self, node, buffer, key):
         """An array out of the shared buffer, if it has a large enough one of that name."""
-        from ..ndarray.ndarray import wrap
-
         if buffer is None:
             return self._new(node)
         shape, ctx = self.shapes[id(node)], self.place(node)
@@ -90,22 +89,24 @@ class Allocation:
         dtype = torch_dtype(self.types[id(node)])
         if old is None or old._t.dtype is not dtype or old.size < prod(shape) or old.context != ctx:
             buffer[key] = old = self._new(node)
-        return old if old.shape == shape else wrap(old._t.view(-1)[: prod(shape)].view(shape), ctx)
+        return (
+            old
+            if old.shape == shape
+            else later("ndarray.ndarray").wrap(old._t.view(-1)[: prod(shape)].view(shape), ctx)
+        )
 
     def _new(self, node):
-        from ..ndarray.ndarray import wrap
-
         ctx = self.place(node)
         own = {"1": "row_sparse", "2": "csr"}.get(node.attrs.get("__storage_type__", ""))
         stype = self.stypes.get(node.name) or own
         dtype = torch_dtype(self.types[id(node)])
         if stype not in (None, "default"):
-            from ..ndarray import sparse
-
-            make = getattr(sparse, "zeros", None)
+            make = getattr(later("ndarray.sparse"), "zeros", None)
             if make is not None:  # without sparse storage a dense array holds the same values
                 return make(stype, self.shapes[id(node)], ctx=ctx, dtype=self.types[id(node)])
-        return wrap(torch.zeros(self.shapes[id(node)], dtype=dtype, device=torch_device(ctx)), ctx)
+        return later("ndarray.ndarray").wrap(
+            torch.zeros(self.shapes[id(node)], dtype=dtype, device=torch_device(ctx)), ctx
+        )
 
 
 def _text(shape):

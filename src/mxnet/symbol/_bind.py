@@ -7,6 +7,7 @@ from .._core.errors import MXNetError
 from .._graph.infer import shape_facts, type_facts
 from .._graph.node import auxiliary, walk
 from ..context import Context, current_context
+from ._later import later
 
 REQUESTS = ("null", "write", "add")
 _ONE_CONTEXT = (
@@ -141,8 +142,6 @@ def requests(grad_req, names):
 
 def _arrays(what, given, names, allow_missing):
     """Arrays in the order of `names`, from a list or from a dict by name."""
-    from ..ndarray import NDArray
-
     wrong = TypeError("Only accept list of NDArrays or dict of str to NDArray")
     if isinstance(given, (list, tuple)):
         if len(given) != len(names):
@@ -155,12 +154,11 @@ def _arrays(what, given, names, allow_missing):
         arrays = [given.get(name) for name in names]
     else:
         raise wrong
-    if any(not isinstance(a, NDArray) for a in arrays if a is not None or not allow_missing):
+    if any(not isinstance(a, later("ndarray").NDArray) for a in arrays if a is not None or not allow_missing):
         raise wrong
     return arrays
 
 
 def _executor(symbol, ctx, grad_req, group2ctx, args, grads, reqs, states):
-    from ..executor import Bound, Executor
-
-    return Executor(Bound(args, grads, reqs, states), symbol, ctx, grad_req, group2ctx)
+    executor = later("executor")
+    return executor.Executor(executor.Bound(args, grads, reqs, states), symbol, ctx, grad_req, group2ctx)
