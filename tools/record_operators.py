@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run the table `tests/operators/operator_samples.py` on real MXNet 1.9.1 and keep the results in `tests/data/operators.npz`.
+"""Run `tests/operators/operator_samples.py` on real MXNet 1.9.1; the results go to `tests/data/operators.npz`.
 
     python tools/record_operators.py            all operators
     python tools/record_operators.py NAME ...   these ones only; the others stay as they are
@@ -26,7 +26,9 @@ NAMESPACES = {"_contrib_": "contrib", "_linalg_": "linalg", "_image_": "image", 
 def resolve(name):
     """The function MXNet offers for a registered name; Python wrappers with other arguments come last."""
     places = [(nd._internal, name), (nd, name)]
-    places += [(getattr(nd, space), name[len(prefix) :]) for prefix, space in NAMESPACES.items() if name.startswith(prefix)]
+    places += [
+        (getattr(nd, space), name[len(prefix) :]) for prefix, space in NAMESPACES.items() if name.startswith(prefix)
+    ]
     return next(getattr(place, key) for place, key in places if hasattr(place, key))
 
 
@@ -72,9 +74,17 @@ def record(name, cases):
         with autograd.train_mode() if case.train else autograd.predict_mode():
             outputs = [o.asnumpy() for o in call(name, case, inputs)]
         after = [a.asnumpy() for a in inputs]
-        changed = [i for i, a in enumerate(after) if not np.array_equal(a, case.inputs[i], equal_nan=a.dtype.kind == "f")]
+        changed = [
+            i for i, a in enumerate(after) if not np.array_equal(a, case.inputs[i], equal_nan=a.dtype.kind == "f")
+        ]
         found = gradients(name, case) if case.grad else None
-        entry = {"attrs": case.attrs, "train": case.train, "n_in": len(inputs), "n_out": len(outputs), "seed": case.seed}
+        entry = {
+            "attrs": case.attrs,
+            "train": case.train,
+            "n_in": len(inputs),
+            "n_out": len(outputs),
+            "seed": case.seed,
+        }
         meta.append({**entry, "mutated": changed, "grads": sorted(found[1]) if found else None})
         parts = {"in": dict(enumerate(case.inputs)), "out": dict(enumerate(outputs))}
         parts["mut"] = {i: after[i] for i in changed}
@@ -94,7 +104,9 @@ def main():
     arrays = {}
     if TARGET.exists():
         with np.load(TARGET) as archive:
-            arrays = {k: archive[k] for k in archive.files if k.split("|")[0] in SAMPLES and k.split("|")[0] not in wanted}
+            arrays = {
+                k: archive[k] for k in archive.files if k.split("|")[0] in SAMPLES and k.split("|")[0] not in wanted
+            }
     for name in wanted:
         try:
             arrays.update(record(name, SAMPLES[name]))

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-import operator_formulas as formulas
 import numpy as np
+import operator_formulas as formulas
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 TOLERANCE = {"float16": (2e-2, 2e-3), "float32": (1e-3, 1e-5), "float64": (1e-5, 1e-8)}
@@ -63,7 +63,12 @@ def _extra():
 @cache
 def operators():
     """Names with at least one case."""
-    return sorted({"_contrib_backward_hawkesll"} | {p.stem for p in (DATA / "conformance").glob("*.npz")} | set(_extra()) | set(formulas.CASES))
+    return sorted(
+        {"_contrib_backward_hawkesll"}
+        | {p.stem for p in (DATA / "conformance").glob("*.npz")}
+        | set(_extra())
+        | set(formulas.CASES)
+    )
 
 
 @cache

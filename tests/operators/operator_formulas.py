@@ -37,7 +37,9 @@ def _group_adagrad(weight, grad, history, lr, epsilon=1e-5):
 
 def _batch_norm(data, gamma, beta, mean, var):
     shape = (1, -1, 1, 1)
-    return (data - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-3) * gamma.reshape(shape) + beta.reshape(shape)
+    return (data - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-3) * gamma.reshape(shape) + beta.reshape(
+        shape
+    )
 
 
 _signal, _spectrum = _real(3, 8), _real(3, 8)
@@ -58,17 +60,29 @@ _filled[[0, 1], [1, 2]] = [5, 6]
 # operator: (attributes, inputs, outputs)
 CASES = {
     "_contrib_fft": [({}, [_signal], [_pairs(np.fft.fft(_signal))])],
-    "_contrib_ifft": [({}, [_spectrum], [(np.fft.ifft(_spectrum[:, ::2] + 1j * _spectrum[:, 1::2]).real * 4).astype("float32")])],
+    "_contrib_ifft": [
+        ({}, [_spectrum], [(np.fft.ifft(_spectrum[:, ::2] + 1j * _spectrum[:, 1::2]).real * 4).astype("float32")])
+    ],
     "_contrib_count_sketch": [({"out_dim": 3}, _sketched, [_sketch(*_sketched, 3)])],
     "_contrib_getnnz": [({}, [np.array([[0, 1, 2], [0, 0, 3]], "float32")], [np.array([3])])],
     "_contrib_quantize_asym": [
         ({}, [_quantized], _asymmetric(_quantized, _quantized.min(), _quantized.max())),
         ({"min_calib_range": -1.0, "max_calib_range": 1.5}, [_quantized], _asymmetric(_quantized, -1.0, 1.5)),
     ],
-    "_contrib_group_adagrad_update": [({"lr": 0.1}, [_weight, _grad, _history], [_group_adagrad(_weight, _grad, _history, 0.1)])],
+    "_contrib_group_adagrad_update": [
+        ({"lr": 0.1}, [_weight, _grad, _history], [_group_adagrad(_weight, _grad, _history, 0.1)])
+    ],
     "_contrib_backward_quadratic": [({"a": 2.0, "b": 1.0}, [_head, _data], [_head * (4 * _data + 1)])],
     "_contrib_backward_gradientmultiplier": [({"scalar": 3.0}, [_head], [_head * 3])],
     "_contrib_backward_index_copy": [({}, [_back, _old, _index, _new], [_kept, np.zeros(2, "float32"), _back[[3, 1]]])],
+    "_sparse_retain": [({}, [_old, np.array([0, 2], "float32")], [_old * np.array([[1], [0], [1], [0]], "float32")])],
+    "_sparse_adagrad_update": [
+        (
+            {"lr": 0.1},
+            [_weight, _grad, np.abs(_weight)],
+            [_weight - 0.1 * _grad / np.sqrt(np.abs(_weight) + _grad**2 + np.float32(1e-7))],
+        )
+    ],
     "reset_arrays": [({"num_arrays": 2}, [_head, _data], [])],
     "_cvimdecode": [({}, [_bytes], [_pixels]), ({"to_rgb": False}, [_bytes], [_pixels[:, :, ::-1]])],
     "_cvimread": [({"filename": str(_picture)}, [], [_pixels])],
@@ -90,5 +104,7 @@ CASES = {
     "_set_value": [({"src": 2.5, "shape": (2,)}, [], [np.full(2, 2.5, "float32")])],
     "_square_sum": [({"axis": 1, "keepdims": True}, [_data], [np.square(_data).sum(1, keepdims=True)])],
     "_zeros_without_dtype": [({"shape": (2, 3)}, [], [np.zeros((2, 3), "float32")])],
-    "amp_multicast": [({"num_outputs": 2}, [_data.astype("float16"), _head], [_data.astype("float16").astype("float32"), _head])],
+    "amp_multicast": [
+        ({"num_outputs": 2}, [_data.astype("float16"), _head], [_data.astype("float16").astype("float32"), _head])
+    ],
 }

@@ -3,6 +3,8 @@
 Only NumPy is needed here: `tools/record_operators.py` runs the table on real MXNet and keeps what came out.
 """
 
+# ruff: noqa: E501  (one line a case)
+
 import numpy as np
 
 F16, F32, F64, U8, I8, I32, I64 = "float16", "float32", "float64", "uint8", "int8", "int32", "int64"

@@ -1,10 +1,11 @@
 """Every operator against what real MXNet 1.9.1 gave: outputs, states changed in place, gradients."""
 
-import mxnet as mx
 import numpy as np
 import pytest
-from mxnet import autograd, nd
 from operator_cases import cases, compare, operators
+
+import mxnet as mx
+from mxnet import autograd, nd
 
 # Gradients that differ on purpose; docs/differences.md gives the reasons.
 DIFFERENT = {"relu": "torch's gradient at NaN is zero, MXNet's is NaN"}

@@ -1,16 +1,17 @@
 """What every registered operator must do, found by walking the registry: an operator without samples fails."""
 
-import mxnet as mx
 import numpy as np
 import pytest
 import torch
+from operator_cases import cases, compare, operators
+
+import mxnet as mx
 from mxnet import nd
 from mxnet._core.streams import Stream
 from mxnet._ops.infer import infer_shape, infer_type
 from mxnet._ops.registry import load
 from mxnet.base import MXNetError
 from mxnet.ndarray.ndarray import wrap
-from operator_cases import cases, compare, operators
 
 REGISTRY = load()
 OPERATORS = {op.name: op for op in REGISTRY.values()}
@@ -72,7 +73,9 @@ def run(op, case, tensors):
     attrs = op.parse(case.attrs)
     injected = {"_train": case.train, "_device": torch.device("cpu"), "_rng": Stream(0, case.seed or 0)}
     names = op.input_names(attrs, len(tensors))
-    tensors = [t.clone() if n in op.aux + op.mutates or op.variadic else t for n, t in zip(names, tensors, strict=False)]
+    tensors = [
+        t.clone() if n in op.aux + op.mutates or op.variadic else t for n, t in zip(names, tensors, strict=False)
+    ]
     result = op.fn(*tensors, **attrs, **{key: injected[key] for key in op.injected})
     results = list(result) if isinstance(result, (list, tuple)) else [result]
     return results[: op.visible_outputs(attrs)]
@@ -90,7 +93,12 @@ def symbolic(name):
     """The function that makes a graph node."""
     if hasattr(mx.sym._internal, name):
         return getattr(mx.sym._internal, name)
-    for prefix, space in (("_contrib_", "contrib"), ("_linalg_", "linalg"), ("_image_", "image"), ("_random_", "random")):
+    for prefix, space in (
+        ("_contrib_", "contrib"),
+        ("_linalg_", "linalg"),
+        ("_image_", "image"),
+        ("_random_", "random"),
+    ):
         if name.startswith(prefix) and hasattr(getattr(mx.sym, space), name[len(prefix) :]):
             return getattr(getattr(mx.sym, space), name[len(prefix) :])
     return getattr(mx.sym, name)

@@ -127,9 +127,7 @@ def boolean_mask(data, index, *, axis: int = 0):
     if axis != 0:
         raise MXNetError(f"Check failed: axis == 0 ({axis} vs. 0) : Not supported yet")
     if index.dim() != 1 or index.shape[0] != data.shape[0]:
-        raise MXNetError(
-            f"boolean_mask needs one number a row: data {tuple(data.shape)}, index {tuple(index.shape)}"
-        )
+        raise MXNetError(f"boolean_mask needs one number a row: data {tuple(data.shape)}, index {tuple(index.shape)}")
     return data[index.detach() != 0]
 
 

@@ -75,7 +75,9 @@ def _hard_negatives(
     wanted = min(int(positive.sum() * ratio), int((~positive).sum()))
     candidates = np.flatnonzero(~positive & (best < threshold))
     if len(candidates) < wanted:
-        raise MXNetError(f"MultiBoxTarget: {wanted} negative anchors are wanted, {len(candidates)} are below the threshold")
+        raise MXNetError(
+            f"MultiBoxTarget: {wanted} negative anchors are wanted, {len(candidates)} are below the threshold"
+        )
     background = torch.softmax(scores, 0)[0].cpu().numpy()[candidates]
     return candidates[np.argsort(background, kind="stable")[:wanted]]
 

@@ -1,8 +1,8 @@
 """Region proposals: the boxes a region proposal network believes in."""
 
-import numpy as np
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 

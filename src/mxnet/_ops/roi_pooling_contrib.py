@@ -226,9 +226,7 @@ def _check_channels(data: Tensor, output_dim: int, group: int, name: str) -> Non
     "_contrib_PSROIPooling",
     shape=lambda attrs, shapes: [(shapes[1][0], attrs["output_dim"], attrs["pooled_size"], attrs["pooled_size"])],
 )
-def psroi_pooling(
-    data, rois, *, spatial_scale: float, output_dim: int, pooled_size: int, group_size: int = 0
-):
+def psroi_pooling(data, rois, *, spatial_scale: float, output_dim: int, pooled_size: int, group_size: int = 0):
     """Average pooling of regions where every bin reads a channel of its own."""
     _check(data, rois, (5,), "PSROIPooling")
     group = group_size or pooled_size

@@ -198,9 +198,7 @@ def _preloaded(data: Sequence[Tensor], number: int) -> tuple[Sequence[Tensor], R
     dtype="any",
     differentiable=False,
 )
-def preloaded_multi_sgd_update(
-    *data, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1
-):
+def preloaded_multi_sgd_update(*data, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1):
     """`multi_sgd_update` whose rates are arrays."""
     data, lrs, wds = _preloaded(data, num_weights)
     weights, grads = _split(data, SGD)
@@ -232,9 +230,7 @@ def preloaded_multi_sgd_mom_update(
     dtype="any",
     differentiable=False,
 )
-def preloaded_multi_mp_sgd_update(
-    *data, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1
-):
+def preloaded_multi_mp_sgd_update(*data, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1):
     """`multi_mp_sgd_update` whose rates are arrays."""
     data, lrs, wds = _preloaded(data, num_weights)
     weights, grads, weights32 = _split(data, MP_SGD)
@@ -354,9 +350,7 @@ def multi_mp_adamw_update(
         return tuple(w.clone() for w in weights)
     masters = _masters(weights, weights32)
     grads = _scaled([g.float() for g in grads], scale, clip_gradient)
-    return _stored(
-        weights, masters, _adamw(masters, grads, means, variances, beta1, beta2, epsilon, lrs, wds, etas)
-    )
+    return _stored(weights, masters, _adamw(masters, grads, means, variances, beta1, beta2, epsilon, lrs, wds, etas))
 
 
 # LAMB
