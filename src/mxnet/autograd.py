@@ -5,7 +5,7 @@ import torch
 from ._core.errors import MXNetError
 from ._core.modes import MODES
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
-from .ndarray.invoke import CONSUMED, graph_tensor
+from .ndarray.invoke import CONSUMED, graph_tensor, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
 
 NOT_IN_GRAPH = (
@@ -104,6 +104,42 @@ class Variable:
         self.fresh = True
 
 
+class SparseVariable(Variable):
+    """The same where the array or its gradient is sparse; a sparse array has a dense leaf, made when it is used."""
+
+    __slots__ = ()
+
+    def deliver(self, leaf):
+        gradient, leaf.grad = leaf.grad, None
+        if gradient is None:
+            gradient = leaf.data.new_zeros(leaf.shape)
+        store_gradient(self.grad, gradient, self.req)
+        self.fresh = True
+
+    def leaf(self, tensor):
+        """`tensor` as what torch differentiates by; operators look whether its gradient may come by rows."""
+        if tensor.is_floating_point():
+            tensor.requires_grad_(True)
+            tensor.by_rows = self.grad.stype == "row_sparse"
+            self.handle = tensor.register_post_accumulate_grad_hook(self.deliver)
+        return tensor
+
+
+def store_gradient(target, gradient, req):
+    """Write or add a gradient, dense or torch's sparse kind, into an array of any storage."""
+    if gradient.is_sparse and target.stype == "row_sparse":
+        from .ndarray._parts import rows_of_coo
+        from .ndarray.sparse import RowSparseNDArray
+
+        array = RowSparseNDArray._made(rows_of_coo(gradient), target.shape, target._ctx)
+    else:
+        array = wrap(gradient.to_dense() if gradient.is_sparse else gradient, target._ctx)
+        if target.stype != "default":
+            array = array.tostype(target.stype)
+    with pause():
+        target[:] = target + array if req == "add" else array
+
+
 def mark_variables(variables, gradients, grad_reqs="write"):
     """Make arrays variables, with the buffers their gradients go to."""
     if isinstance(variables, NDArray):
@@ -119,9 +155,16 @@ def _mark(array, gradient, req):
         raise ValueError(f"grad_req must be one of null, write, add, got {req!r}")
     if isinstance(array._ag, Variable) and array._ag.handle is not None:
         array._ag.handle.remove()
+    if array.stype != "default":
+        array._graph, array._ag = None, None if req == "null" else SparseVariable(gradient, req)
+        return
     array._t = array._t.data
     array._ag = None
     if req == "null":
+        return
+    if gradient.stype != "default":
+        array._ag = SparseVariable(gradient, req)
+        array._ag.leaf(array._t)
         return
     variable = array._ag = Variable(gradient, req)
     if array._t.is_floating_point():
@@ -153,6 +196,8 @@ def _heads(heads, head_grads):
 def _seed(seed, tensor):
     if not isinstance(seed, NDArray):
         raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
+    if seed.stype != "default":
+        seed = seed.tostype("default")
     if seed._t.shape != tensor.shape:
         if seed._t.numel() < tensor.numel():
             raise MXNetError(
@@ -219,7 +264,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     MODES.recording, MODES.training = create_graph, train_mode
     try:
         with torch.set_grad_enabled(create_graph):
-            leaves = [v._t for v in variables]
+            leaves = [graph_tensor(v) for v in variables]
             # heads without a tensor are constants: nothing leads from them to a variable
             grads = [None] * len(leaves)
             if tensors:
@@ -236,7 +281,9 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
 
 def _gradient(gradient, variable, keep):
     if gradient is None or gradient._is_zerotensor():
-        gradient = torch.zeros_like(variable._t.data)
+        gradient = torch.zeros_like(graph_tensor(variable).data)
+    if gradient.is_sparse:
+        gradient = gradient.to_dense()
     recorded = keep and gradient.requires_grad
     return wrap(gradient if recorded else gradient.detach(), variable._ctx, MODES.epoch if keep else None)
 
@@ -300,7 +347,7 @@ class _Node(torch.autograd.Function):
             grads = ctx.compute([wrap(h, c) for h, c in zip(heads, ctx.contexts, strict=True)])
         if len(grads) != ctx.number:
             raise MXNetError(f"backward must return one gradient for each of the {ctx.number} inputs, got {len(grads)}")
-        return None, None, None, *[None if g is None else g._t.data for g in grads]
+        return None, None, None, *[None if g is None else plain_tensor(g) for g in grads]
 
 
 def record_function(compute, inputs, outputs):

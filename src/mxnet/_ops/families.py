@@ -3,7 +3,7 @@
 from importlib import import_module
 from pathlib import Path
 
-MACHINERY = {"__init__", "observe", "registry", "gradient", "dtypes", "device", "invoke", "infer", "signature", "filling", "layout", "families"}
+MACHINERY = {"__init__", "observe", "registry", "storage", "gradient", "dtypes", "device", "invoke", "infer", "signature", "filling", "layout", "families"}
 FAMILIES = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in MACHINERY)
 
 for _family in FAMILIES:

@@ -1,6 +1,7 @@
 """Operators that hand their input on: copies, casts, gradient barriers, and questions about its form."""
 
 import math
+from typing import Literal
 
 import torch
 
@@ -73,10 +74,8 @@ def amp_multicast(*data, num_outputs: int = 0, cast_narrow: bool = False):
 
 
 @op("cast_storage", shape="same")
-def cast_storage(data, *, stype: str):
+def cast_storage(data, *, stype: Literal["csr", "default", "row_sparse"]):
     """The same values; arrays keep their storage type outside of the operators."""
-    if stype not in ("default", "row_sparse", "csr"):
-        raise MXNetError(f"stype must be 'default', 'row_sparse' or 'csr', not {stype!r}")
     return torch.clone(data)
 
 

@@ -63,7 +63,8 @@ def embedding(
     """The rows of `weight` that `data` names; indices out of range mean the first or the last row."""
     if tuple(weight.shape) != (input_dim, output_dim):
         raise MXNetError(f"Embedding weight has shape {bracket(weight.shape)}, expected [{input_dim},{output_dim}]")
-    return F.embedding(data.long().clamp(0, input_dim - 1), weight)
+    by_rows = sparse_grad and getattr(weight, "by_rows", False)  # the variable's gradient is row-sparse
+    return F.embedding(data.long().clamp(0, input_dim - 1), weight, sparse=by_rows)
 
 
 @op("one_hot", dtype="any")

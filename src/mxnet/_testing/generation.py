@@ -4,7 +4,6 @@
 import numpy as np
 
 from .. import ndarray as nd
-from .._core.errors import MXNetError
 from ..context import current_context
 from .comparison import default_dtype
 
@@ -59,41 +58,100 @@ def rand_ndarray(
     shape, stype="default", density=None, dtype=None, modifier_func=None, shuffle_csr_indices=False,
     distribution=None, ctx=None,
 ):  # fmt: skip
-    """A uniform random array between -1 and 1."""
+    """A random array, standard normal if it is dense."""
     if stype != "default":
         return rand_sparse_ndarray(
             shape, stype, density, dtype, distribution, modifier_func=modifier_func, ctx=ctx,
             shuffle_csr_indices=shuffle_csr_indices,
         )[0]  # fmt: skip
-    values = np.random.uniform(-1, 1, size=shape)
-    return nd.array(values, dtype=dtype, ctx=ctx or current_context())
-
-
-def _no_sparse(stype):
-    raise MXNetError(f"storage type {stype!r} is not available in this version")
+    return nd.array(random_arrays(shape), dtype=dtype, ctx=ctx or current_context())
 
 
 def rand_sparse_ndarray(
     shape, stype, density=None, dtype=None, distribution=None, data_init=None, rsp_indices=None,
     modifier_func=None, shuffle_csr_indices=False, ctx=None,
 ):  # fmt: skip
-    """A random sparse array and its parts."""
-    return _no_sparse(stype)
+    """A random sparse array and its parts; `distribution` of a matrix is "uniform" or "powerlaw"."""
+    density = np.random.rand() if density is None else density
+    dtype = default_dtype() if dtype is None else dtype
+    ctx = ctx or current_context()
+    if stype == "row_sparse":
+        assert distribution in (None, "uniform"), f"Distribution {distribution} not supported for row_sparse"
+        return _random_rows(shape, density, dtype, data_init, rsp_indices, modifier_func, ctx)
+    assert stype == "csr", "unknown storage type"
+    assert len(shape) == 2
+    assert distribution in (None, "uniform", "powerlaw"), f"Distribution not supported: {distribution}"
+    if distribution == "powerlaw":
+        csr = nd.array(_power_law(*shape, density, dtype), dtype=dtype, ctx=ctx).tostype("csr")
+    else:
+        csr = _random_csr(shape, density, dtype, data_init, shuffle_csr_indices, ctx)
+    return csr, (csr.indptr, csr.indices, csr.data)
+
+
+def _random_rows(shape, density, dtype, data_init, rows, modifier, ctx):
+    if rows is None:
+        rows = np.flatnonzero(np.random.rand(shape[0]) < density)
+    assert len(rows) <= shape[0]
+    if not len(rows):
+        return nd.zeros(shape, stype="row_sparse", dtype=dtype, ctx=ctx), (np.array([], dtype=dtype), np.array([]))
+    values = np.random.rand(len(rows), *shape[1:]).astype(dtype)
+    if data_init is not None:
+        values.fill(data_init)
+    if modifier is not None:
+        values = assign_each(values, modifier)
+    return nd.sparse.row_sparse_array((values, rows), shape=shape, dtype=dtype, ctx=ctx), (values, rows)
+
+
+def _random_csr(shape, density, dtype, data_init, shuffled, ctx):
+    from scipy import sparse
+
+    matrix = sparse.rand(*shape, density, dtype=dtype, format="csr")
+    if data_init is not None:
+        matrix.data.fill(data_init)
+    if shuffled:
+        shuffle_csr_column_indices(matrix)
+    return nd.sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=shape, dtype=dtype, ctx=ctx)
+
+
+def _power_law(rows, columns, density, dtype):
+    """One element in each row, then twice as many in each row as in the one before, until the density is reached."""
+    left = int(rows * columns * density)
+    matrix = np.zeros((rows, columns), dtype=dtype)
+    counts = [1] * min(rows, max(left, 1))
+    left -= len(counts)
+    for row, most in enumerate(min(columns, 2 << row) for row in range(len(counts))):
+        more = min(left, most - 1)
+        counts[row] += more
+        left -= more
+    if left > 0:
+        raise ValueError(f"not supported for this density: {density} for this shape ({rows},{columns})")
+    for row, count in enumerate(counts):
+        matrix[row, :count] = 1 + np.random.uniform(0.001, 2, count)
+    return matrix
 
 
 def create_sparse_array(
     shape, stype, data_init=None, rsp_indices=None, dtype=None, modifier_func=None, density=0.5,
     shuffle_csr_indices=False,
 ):  # fmt: skip
-    """A sparse array of a given density."""
-    return _no_sparse(stype)
+    """A sparse array of a given density; the rows of a row-sparse one may be given."""
+    rows = None if rsp_indices is None else np.sort(np.asarray(rsp_indices))
+    return rand_sparse_ndarray(
+        shape, stype, density=density, data_init=data_init, rsp_indices=rows, dtype=dtype,
+        modifier_func=modifier_func, shuffle_csr_indices=shuffle_csr_indices,
+    )[0]  # fmt: skip
 
 
 def create_sparse_array_zd(
     shape, stype, density, data_init=None, rsp_indices=None, dtype=None, modifier_func=None, shuffle_csr_indices=False
 ):
-    """A sparse array whose density may be zero."""
-    return _no_sparse(stype)
+    """The same, where a row-sparse array has the given rows or none."""
+    if stype == "row_sparse":
+        density = 0.0
+        assert rsp_indices is None or len(rsp_indices) <= shape[0]
+    return create_sparse_array(
+        shape, stype, data_init, rsp_indices, dtype, modifier_func, density, shuffle_csr_indices
+    )
 
 
 def shuffle_csr_column_indices(csr):

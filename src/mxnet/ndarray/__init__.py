@@ -20,7 +20,7 @@ def __getattr__(name):
         return _import_module(f".{name}", __name__)
     if name in _FROM:
         value = getattr(_import_module(f".{_FROM[name]}", __name__), name)
-    elif not name.startswith("__") and name in _names("op"):
+    elif not name.startswith("_") and name in _names("op"):
         value = _face(name)
     else:
         raise AttributeError(f"module 'mxnet.ndarray' has no attribute '{name}'")

@@ -153,7 +153,7 @@ observe.on_change(_take_functions_anew)
 
 def _equality(name, lhs, rhs, names):
     """`x == None` and `x == "a"` are plain questions, not array operations."""
-    if name in ("eq", "ne") and not isinstance(rhs, numbers.Number) and not hasattr(rhs, "_t"):
+    if name in ("eq", "ne") and not isinstance(rhs, numbers.Number) and not hasattr(rhs, "_ctx"):
         if rhs is None or isinstance(rhs, str):
             return name == "ne"
     return binary(lhs, rhs, names)

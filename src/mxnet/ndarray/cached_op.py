@@ -8,7 +8,7 @@ from .._graph.backends import compiler
 from .._graph.program import Program
 from .._ops.dtypes import NAME
 from ..context import current_context
-from .invoke import graph_tensor, own, write
+from .invoke import SparseStorage, graph_tensor, own, plain_tensor, write
 from .ndarray import NDArray
 
 __all__ = ["CachedOp"]
@@ -57,7 +57,10 @@ class CachedOp:
         if program is None:
             program = self._programs[ctx] = Program(self.symbol._entries, ctx, self._compiler)
         recording = MODES.recording
-        tensors = [graph_tensor(a) for a in args] if recording else [a._t for a in args]
+        try:
+            tensors = [graph_tensor(a) for a in args] if recording else [a._t for a in args]
+        except SparseStorage:
+            tensors = [plain_tensor(a) for a in args]
         types = tuple([t.dtype for t in tensors])
         if types not in self._types:
             self._check(program, args, types)

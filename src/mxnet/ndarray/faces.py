@@ -9,7 +9,7 @@ import torch
 from .._core.attrs import NULL
 from .._core.errors import MXNetError
 from .._core.modes import MODES
-from .._ops import observe, registry
+from .._ops import observe, registry, storage
 from .._ops.signature import docstring, namespace, parameters
 from .invoke import invoke, own
 
@@ -138,7 +138,8 @@ def operator({parameters(operator, "out=None, name=None")}):
 def _simple(operator):
     """Can the generated code run it alone? Not where a second run (after a failure) would change something."""
     changes = operator.mutates or operator.aux or "_rng" in operator.injected
-    return bool(operator.inputs) and not changes and "_device" not in operator.injected
+    sparse = storage.ASKED.get(operator.name) == "stype"  # its whole point is another class of array
+    return bool(operator.inputs) and not changes and not sparse and "_device" not in operator.injected
 
 
 def _fast(operator):
@@ -171,8 +172,9 @@ def _fast(operator):
     start = "                _kw = {}\n" if operator.attrs else ""
     group = f"({', '.join(tensors)},)"
     parsed = "_kw" if operator.attrs else "{}"
+    unasked = " and forward_stype is _Null" if "forward_stype" in operator.attrs else ""
     return f"""
-    if out is None and not kwargs:
+    if out is None and not kwargs{unasked}:
         try:
 {take}
             _mark = None

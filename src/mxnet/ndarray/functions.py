@@ -40,14 +40,13 @@ def _place(ctx):
     return current_context() if ctx is None else ctx
 
 
-def _dense_only(stype):
-    if stype not in (None, "default"):
-        raise MXNetError(f"storage type {stype!r} is not available in this version; use 'default'")
-
-
 def array(source_array, ctx=None, dtype=None):
     """An array from nested lists, a NumPy array or an NDArray; float32 unless `dtype` says otherwise."""
     where = _place(ctx)
+    if getattr(source_array, "stype", "default") != "default" or hasattr(source_array, "tocsr"):
+        from . import sparse
+
+        return sparse.array(source_array, ctx, dtype)
     if isinstance(source_array, NDArrayBase):
         wanted = source_array._t.dtype if dtype is None else torch_dtype(dtype)
         return wrap(source_array._t.detach().to(torch_device(where), wanted, copy=True), where)
@@ -84,14 +83,20 @@ def _to_tensor(source, name, device):
 
 def empty(shape, ctx=None, dtype=None, stype=None):
     """An array whose elements are whatever was in memory."""
-    _dense_only(stype)
+    if stype not in (None, "default"):
+        from . import sparse
+
+        return sparse.empty(stype, shape, ctx, dtype)
     where = _place(ctx)
     return wrap(torch.empty(_sizes(shape), dtype=torch_dtype(dtype), device=torch_device(where)), where)
 
 
 def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
     """An array of zeros."""
-    _dense_only(stype)
+    if stype not in (None, "default"):
+        from . import sparse
+
+        return sparse.zeros(stype, shape, ctx, dtype, **kwargs)
     return _filled("_zeros", shape, ctx, dtype, kwargs)
 
 

@@ -5,8 +5,10 @@ The generated faces do the common case themselves (`faces.py`); everything else,
 
 import torch
 
+from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.modes import MODES
+from .._ops import storage
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
 from .._ops.observe import observed, watching
@@ -20,9 +22,16 @@ IN_GRAPH = (
 )
 
 
+class SparseStorage(MXNetError):
+    """Raised where the dense tensor of a sparse array is asked for; it never gets further than this module."""
+
+
 def graph_tensor(array):
     """The tensor to record with; a graph that a backward has freed counts as a constant, as in MXNet."""
-    t = array._t
+    try:
+        t = array._t
+    except SparseStorage:
+        return array._recorded()
     if t.requires_grad and t.grad_fn is not None and array._ag != MODES.epoch and CONSUMED in t.grad_fn.metadata:
         array._t = t = t.data
         array._ag = None
@@ -30,8 +39,11 @@ def graph_tensor(array):
 
 
 def plain_tensor(array):
-    """The tensor without its history; writes through it touch no version counter."""
-    t = array._t
+    """The tensor without its history; writes through it touch no version counter. Of a sparse array a dense copy."""
+    try:
+        t = array._t
+    except SparseStorage:
+        return array._dense()
     return t.data if t.requires_grad else t
 
 
@@ -156,6 +168,15 @@ def execute(op, inputs, parsed, ctx):
 
 def invoke(op, inputs, attrs, out=None, ctx=None):
     """Call `op` on NDArrays with attributes as a user gave them; returns an NDArray or a list of them."""
+    for x in inputs:
+        if x is not None and x.stype != "default":
+            from ._sparse_invoke import invoke_sparse
+
+            return invoke_sparse(op, inputs, attrs, out, ctx)
+    if op.name in storage.ASKED and attrs.get(storage.ASKED[op.name]) in ("csr", "row_sparse"):
+        from ._sparse_invoke import invoke_stored
+
+        return invoke_stored(op, inputs, attrs, out, ctx)
     check_inputs(op, inputs)
     parsed = op.parse(attrs)
     if op.variadic is not None and op.count in op.attrs and op.count not in parsed:
@@ -183,7 +204,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
 def from_output(op, parsed, out):
     """Creation operators take from `out` what the caller left open."""
     target = out[0] if isinstance(out, (list, tuple)) else out
-    known = {"shape": tuple(target._t.shape), "dtype": NAME[target._t.dtype]}
+    known = {"shape": target.shape, "dtype": dtype_name(target.dtype)}
     known = {k: v for k, v in known.items() if k in op.defaults and op.defaults[k] is None}
     asked = parsed.get("dtype")
     if asked is not None and asked != known.get("dtype", asked):
@@ -207,6 +228,9 @@ def _deliver(op, results, recorded, out):
 def write(target, result, recorded=False, name="assignment"):
     """Put `result` into `target`'s memory; a recorded one makes `target` part of the graph."""
     check_writable(target)
+    if target.stype != "default":
+        target._assign(result.detach())
+        return
     t = target._t
     if t.shape != result.shape and not (t.numel() == result.numel() == 1):
         raise MXNetError(

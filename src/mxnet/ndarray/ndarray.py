@@ -184,11 +184,7 @@ class NDArray(NDArrayBase):
 
     def tostype(self, stype):
         """The array in another storage."""
-        if stype == "default":
-            return self
-        from .sparse import cast_storage
-
-        return cast_storage(self, stype)
+        return self if stype == "default" else _face("cast_storage")(self, stype=stype)
 
     def __reduce__(self):
         return type(self), (None,), self.__getstate__()
@@ -214,11 +210,9 @@ class NDArray(NDArrayBase):
                 return False
             recorded = MODES.recording and graph_tensor(self).requires_grad
             source = self._t if recorded else plain_tensor(self)
-            if source.shape != other._t.shape:
-                raise MXNetError(
-                    f"copyto: the arrays must have one shape, got {self.shape} and {tuple(other._t.shape)}"
-                )
-            write(other, source.to(other._t.dtype), recorded, "_copyto")
+            if self.shape != other.shape:
+                raise MXNetError(f"copyto: the arrays must have one shape, got {self.shape} and {other.shape}")
+            write(other, source.to(torch_dtype(other.dtype)), recorded, "_copyto")
             return other
         if isinstance(other, Context):
             return self._moved(other)
@@ -428,7 +422,12 @@ class NDArray(NDArrayBase):
         """Make it a variable: `backward` will write, add or skip its gradient."""
         from .. import autograd
 
-        grad = zeros_like_plain(self)
+        if stype in (None, "default"):
+            grad = zeros_like_plain(self)
+        else:
+            from .sparse import zeros
+
+            grad = zeros(stype, self.shape, self._ctx, self.dtype)
         autograd.mark_variables([self], [grad], [grad_req])
 
     def detach(self):

@@ -1,28 +1,220 @@
-"""`mx.nd.sparse`: the dense operators under their sparse names; sparse storage itself is later work."""
+"""`mx.nd.sparse`: making sparse arrays, arithmetic on them, and every operator under its sparse name."""
 
-from .._core.errors import MXNetError
+import numpy as np
+
+from .._core.dtypes import dtype_name
+from .._core.errors import MXNetError  # noqa: F401 - MXNet's module shows it
+from .._ops.device import torch_device
+from .._ops.dtypes import torch_dtype
+from ..context import current_context
+from . import functions
+from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+from ._sparse_invoke import zeros as _zeros
+from .arithmetic import BINARY, binary
+from .functions import array as _dense_array
+from .invoke import plain_tensor
 from .namespaces import show
+from .ndarray import NDArray
 
+__all__ = [
+    "BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "add", "array", "csr_matrix", "divide", "empty", "multiply",
+    "row_sparse_array", "subtract", "zeros",
+]  # fmt: skip
 _lookup, __dir__ = show(__name__, "sparse")
 
 
-class BaseSparseNDArray:
-    """The class of sparse arrays, for `isinstance`."""
-
-
-class CSRNDArray(BaseSparseNDArray):
-    """Compressed rows; no array of this class exists yet."""
-
-
-class RowSparseNDArray(BaseSparseNDArray):
-    """Some rows of an array; no array of this class exists yet."""
-
-
-def cast_storage(array, stype):
-    """Convert to another storage; only dense storage exists."""
+# ---------------------------------------------------------------------- making them
+def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
+    """An array of zeros in the given storage."""
     if stype == "default":
-        return array
-    raise MXNetError(f"storage type {stype!r} is not available in this version; keep the array dense ('default')")
+        return functions.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
+    if stype not in ("row_sparse", "csr"):
+        raise ValueError("unknown storage type" + str(stype))
+    shape = functions._sizes(shape)
+    if stype == "csr" and len(shape) != 2:
+        raise MXNetError(f"a csr array has two axes, not the shape {shape}")
+    return _zeros(stype, shape, ctx or current_context(), torch_dtype(dtype))
+
+
+def empty(stype, shape, ctx=None, dtype=None):
+    """The same as `zeros`: nothing is kept yet."""
+    assert stype is not None
+    if stype not in ("csr", "row_sparse"):
+        raise Exception(f"unknown stype : {stype}")
+    return zeros(stype, shape, ctx, dtype)
+
+
+def array(source_array, ctx=None, dtype=None):
+    """A sparse array from another one or from SciPy's."""
+    where = ctx or current_context()
+    if isinstance(source_array, NDArray):
+        assert source_array.stype != "default", (
+            "Please use `tostype` to create RowSparseNDArray or CSRNDArray from an NDArray"
+        )
+        moved = source_array.copyto(where)
+        return moved if dtype is None else moved.astype(dtype, copy=False)
+    if _from_scipy(source_array):
+        matrix = source_array.tocsr().sorted_indices()
+        matrix.sum_duplicates()
+        parts = matrix.data, matrix.indices, matrix.indptr
+        return csr_matrix(parts, shape=matrix.shape, dtype=matrix.dtype if dtype is None else dtype, ctx=where)
+    if isinstance(source_array, (np.ndarray, np.generic)):
+        raise ValueError("Please use mx.nd.array to create an NDArray with source_array of type ", type(source_array))
+    raise ValueError("Unexpected source_array type: ", type(source_array))
+
+
+def _from_scipy(value):
+    return hasattr(value, "tocsr") and hasattr(value, "nnz")
+
+
+def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
+    """A csr array: of a shape, from (data, indices, indptr), from (data, (rows, columns)), or from another array."""
+    if isinstance(arg1, tuple):
+        if len(arg1) == 3:
+            return _csr_of_parts(*arg1, shape, ctx, dtype)
+        if len(arg1) != 2:
+            raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")
+        if isinstance(arg1[1], tuple) and len(arg1[1]) == 2:
+            return _csr_of_elements(*arg1, shape, ctx, dtype)
+        _check_shape(arg1, shape)
+        return empty("csr", arg1, ctx, dtype)
+    if isinstance(arg1, RowSparseNDArray):
+        raise ValueError("Unexpected input type: RowSparseNDArray")
+    return _converted(arg1, "csr", shape, ctx, dtype)
+
+
+def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
+    """A row-sparse array: of a shape, from (data, rows), or from another array."""
+    if isinstance(arg1, tuple):
+        if len(arg1) < 2:
+            raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")
+        if len(arg1) > 2 or all(isinstance(size, (int, np.integer)) for size in arg1):
+            _check_shape(arg1, shape)
+            return empty("row_sparse", arg1, ctx, dtype)
+        return _rows_of_parts(*arg1, shape, ctx, dtype)
+    if isinstance(arg1, CSRNDArray):
+        raise ValueError("Unexpected input type: CSRNDArray")
+    return _converted(arg1, "row_sparse", shape, ctx, dtype)
+
+
+def _converted(source, stype, shape, ctx, dtype):
+    if getattr(source, "stype", "default") == stype or _from_scipy(source):
+        _check_shape(source.shape, shape)
+        return array(source, ctx, dtype)
+    dense = _dense_array(source, ctx=ctx, dtype=_type_of(source, dtype))
+    _check_shape(dense.shape, shape)
+    return dense.tostype(stype)
+
+
+def _check_shape(one, other):
+    if one and other and tuple(one) != tuple(other):
+        raise ValueError(f"Shape mismatch detected. {one} v.s. {other}")
+
+
+def _type_of(source, dtype):
+    """The type asked for, that of the source, or float32."""
+    if dtype is None:
+        dtype = source.dtype if isinstance(source, (NDArray, np.ndarray)) else np.float32
+    return dtype_name(dtype)
+
+
+def _part(values, where, dtype):
+    """One part of a sparse array as a tensor of its own."""
+    if not isinstance(values, (NDArray, np.ndarray)):
+        try:
+            values = np.array(values, dtype=dtype)
+        except (TypeError, ValueError):
+            raise TypeError("values must be array like object") from None
+    tensor = plain_tensor(_dense_array(values, ctx=where, dtype=dtype))
+    return tensor.to(torch_device(where))
+
+
+def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
+    where = ctx or current_context()
+    data = _part(data, where, _type_of(data, dtype))
+    indptr, indices = _part(indptr, where, "int64"), _part(indices, where, "int64")
+    if shape is None:
+        if not len(indices):
+            raise ValueError("invalid shape")
+        shape = (len(indptr) - 1, int(indices.max()) + 1)
+    if data.dim() != 1 or indptr.dim() != 1 or indices.dim() != 1 or not len(indptr) or len(shape) != 2:
+        raise ValueError("invalid shape")
+    return CSRNDArray._made((data, indices, indptr), shape, where)
+
+
+def _csr_of_elements(data, places, shape, ctx, dtype):
+    from scipy.sparse import coo_matrix
+
+    data, row, column = (x.asnumpy() if isinstance(x, NDArray) else x for x in (data, *places))
+    matrix = coo_matrix((data, (row, column)), shape=shape)
+    _check_shape(matrix.shape, shape)
+    return array(matrix, ctx=ctx, dtype=dtype)
+
+
+def _rows_of_parts(data, indices, shape, ctx, dtype):
+    where = ctx or current_context()
+    data, indices = _part(data, where, _type_of(data, dtype)), _part(indices, where, "int64")
+    if shape is None:
+        if not len(indices):
+            raise ValueError("invalid shape")
+        shape = (int(indices[-1]) + 1, *data.shape[1:])
+    if data.dim() != len(shape) or indices.dim() != 1 or 0 in shape[1:]:
+        raise ValueError("invalid shape")
+    return RowSparseNDArray._made((data, indices), shape, where)
+
+
+# ---------------------------------------------------------------------- arithmetic
+def _same_shape(lhs, rhs):
+    return isinstance(lhs, NDArray) and isinstance(rhs, NDArray) and lhs.shape == rhs.shape
+
+
+def _two(elementwise, names, doc):
+    """Arrays of one shape go element by element, which keeps storage; others are broadcast."""
+
+    def function(lhs, rhs):
+        array_name, *scalars = names
+        return binary(lhs, rhs, (elementwise if _same_shape(lhs, rhs) else array_name, *scalars))
+
+    function.__doc__ = doc
+    return function
+
+
+add = _two("elemwise_add", BINARY["add"], "Element by element `lhs + rhs`; either may be a number.")
+subtract = _two("elemwise_sub", BINARY["sub"], "Element by element `lhs - rhs`; either may be a number.")
+multiply = _two("elemwise_mul", BINARY["mul"], "Element by element `lhs * rhs`; either may be a number.")
+divide = _two("elemwise_div", BINARY["truediv"], "Element by element `lhs / rhs`; either may be a number.")
+for _name in ("add", "subtract", "multiply", "divide"):
+    globals()[_name].__name__ = globals()[_name].__qualname__ = _name
+
+
+def _inplace(function):
+    def operator(self, other):
+        result = function(self, other)
+        (result if result.stype in ("default", self.stype) else result.tostype("default")).copyto(self)
+        return self
+
+    return operator
+
+
+def _plain(name):
+    def operator(self, other):
+        from .arithmetic import _equality
+
+        return _equality(name, self, other, BINARY[name])
+
+    return operator
+
+
+def _install(cls):
+    for name in BINARY:
+        setattr(cls, f"__{name}__", _plain(name))
+    for name, function in (("add", add), ("sub", subtract), ("mul", multiply), ("truediv", divide)):
+        setattr(cls, f"__{name}__", lambda self, other, f=function: f(self, other))
+        setattr(cls, f"__i{name}__", _inplace(function))
+    cls.__div__, cls.__idiv__ = cls.__truediv__, cls.__itruediv__
+
+
+_install(BaseSparseNDArray)
 
 
 def __getattr__(name):

@@ -54,11 +54,23 @@ def _named(data):
 
 def blob_of(each):
     """An NDArray as a file holds it; the memory is shared where it can be."""
-    tensor = each._t.detach().cpu()
-    if tensor.dtype is torch.bfloat16:
-        tensor = tensor.view(torch.uint16)
     device = each._ctx.device_typeid, each._ctx.device_id
-    return params.Blob.dense(tensor.numpy(), NAME[each._t.dtype], device)
+    if each.stype != "default":
+        return _sparse_blob(each, device)
+    return params.Blob.dense(_values(each._t.detach()), NAME[each._t.dtype], device)
+
+
+def _values(tensor):
+    tensor = tensor.cpu()
+    return (tensor.view(torch.uint16) if tensor.dtype is torch.bfloat16 else tensor).numpy()
+
+
+def _sparse_blob(each, device):
+    """The parts in the order of a file: data, then row starts, then indices."""
+    data, *places = each._parts
+    kind = params.CSR if each.stype == "csr" else params.ROW_SPARSE
+    indices = [place.cpu().numpy() for place in reversed(places)]
+    return params.Blob(_values(data), NAME[data.dtype], device, kind, each.shape, indices)
 
 
 def load(fname):
@@ -99,32 +111,55 @@ def _check_semantics(blob, name):
 
 
 def array_of(blob, name="array", strict=True):
-    """An NDArray over the memory that was read; it goes back to its GPU if there is one. Sparse ones become dense."""
+    """An NDArray over the memory that was read, in its storage; it goes back to its GPU if there is one."""
     if strict:
         _check_semantics(blob, name)
     if blob.values is None:
         return wrap(torch.empty(0), cpu())
-    values = params.densified(blob, name)
-    if not values.dtype.isnative:
-        values = values.astype(values.dtype.newbyteorder("="))
+    values = _native(blob.values)
     tensor = torch.from_numpy(values if values.ndim or blob.numpy_shapes else np.atleast_1d(values))
     if blob.dtype == "bfloat16":
         tensor = tensor.view(torch.bfloat16)
     kind, number = blob.device
     where = gpu(number) if kind == 2 and number < num_gpus() else cpu()
-    return wrap(tensor.to(torch_device(where)), where)
+    tensor = tensor.to(torch_device(where))
+    return wrap(tensor, where) if blob.storage == params.DENSE else _sparse_of(blob, tensor, where, name)
+
+
+def _native(values):
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def _sparse_of(blob, data, where, name):
+    """A sparse array of a file's parts; a file may claim what it likes, so that they are looked at."""
+    from ._sparse_array import CLASSES
+
+    indices = [torch.from_numpy(_native(part).astype(np.int64)).to(data.device) for part in reversed(blob.indices)]
+    made = CLASSES[params.STORAGE[blob.storage]]._made((data, *indices), blob.shape, where)
+    try:
+        made.check_format()
+    except MXNetError as error:
+        raise MXNetError(f"{name}: the indices of a {made.stype} array do not fit its shape: {error}") from error
+    return made
 
 
 def pickled(array):
     """The bytes of one array, None for one without a value."""
-    if array._t is None:
+    if array.handle is None:
         return None
-    return bytearray(params.dumps_blob(blob_of(array), numpy_shapes=array._t.dim() == 0))
+    return bytearray(params.dumps_blob(blob_of(array), numpy_shapes=array.ndim == 0))
 
 
 def unpickled(data):
     """Tensor and context from the bytes of one array; on the CPU that is `cpu(0)`, wherever it was."""
     if data is None:
         return None, cpu()
-    made = array_of(params.loads_blob(bytes(data), "pickled array"), "pickled array", strict=False)
+    made = unpickled_array(data)
     return made._t, made._ctx
+
+
+def unpickled_array(data):
+    """The array, of whatever storage; None for one without a value."""
+    if data is None:
+        return None
+    return array_of(params.loads_blob(bytes(data), "pickled array"), "pickled array", strict=False)

@@ -1,0 +1,326 @@
+"""Operators on sparse arrays: kernels that keep to the stored parts where there are any, the dense function elsewhere."""
+
+import torch
+
+from .._core.errors import MXNetError
+from .._core.modes import MODES
+from .._ops import storage
+from .._ops.device import torch_device
+from . import _parts
+from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray
+from .invoke import check_writable, graph_tensor, invoke, plain_tensor
+from .ndarray import wrap
+
+_REFUSED = {("row_sparse", "csr"), ("csr", "row_sparse")}
+
+
+def invoke_sparse(op, inputs, attrs, out, ctx):
+    """Call `op` where some inputs are sparse; the results have the storage that MXNet gives them."""
+    parsed = op.full(op.parse(attrs))
+    stypes = [x.stype for x in inputs if x is not None]
+    kind = storage.result_stype(op, parsed, stypes)
+    if op.name == "cast_storage" and (stypes[0], kind) in _REFUSED:
+        raise MXNetError(
+            "Check failed: infer_stype_success: Operator not implemented: operator = cast_storage\n"
+            f"input storage types = [{stypes[0]}, ]\noutput storage types = [{kind}, ]"
+        )
+    result = _by_parts(op, inputs, parsed, kind)
+    if result is None:
+        result = _by_values(op, inputs, attrs, ctx, kind)
+    return result if out is None else _deliver(result, out)
+
+
+def _by_parts(op, inputs, parsed, kind):
+    """The result of a kernel on parts; None if there is none for these inputs, or a graph must be recorded."""
+    if op.name == "dot":
+        return _dot(*inputs, parsed, kind)
+    if MODES.recording and any(x is not None and graph_tensor(x).requires_grad for x in inputs):
+        return None
+    if len(inputs) == 1 and storage.pattern_kept(op, parsed):
+        return _on_data(op, inputs[0], parsed)
+    kernel = _KERNELS.get(op.name)
+    return None if kernel is None else kernel(op, inputs, parsed, kind)
+
+
+def _by_values(op, inputs, attrs, ctx, kind):
+    """The dense function on dense copies; arrays that it changes get their new values back."""
+    dense = [x if x is None or x.stype == "default" else wrap(graph_tensor(x), x._ctx, x._ag) for x in inputs]
+    result = invoke(op, dense, attrs, None, ctx)
+    for name, array, changed in zip(op.inputs, inputs, dense, strict=False):
+        if name in op.mutates and changed is not array:
+            array._assign(changed._t)
+    if kind == "default":
+        return result
+    if isinstance(result, list):
+        return [stored(x, kind) for x in result]
+    return stored(result, kind)
+
+
+def invoke_stored(op, inputs, attrs, out, ctx):
+    """Call `op` on dense arrays where an attribute asks for a sparse result."""
+    kind = attrs[storage.ASKED[op.name]]
+    plain = {**attrs, storage.ASKED[op.name]: "default"}
+    result = stored(invoke(op, inputs, plain, None, ctx), kind)
+    return result if out is None else _deliver(result, out)
+
+
+def stored(dense, kind):
+    """A dense array in another storage; while recording it stays part of the graph."""
+    recorded = MODES.recording and graph_tensor(dense).requires_grad
+    cls = CLASSES[kind]
+    parts = cls._of_dense(plain_tensor(dense))
+    graph, mark = (dense._t, MODES.epoch) if recorded else (None, None)
+    return cls._made(parts, dense.shape, dense._ctx, mark, graph)
+
+
+def _deliver(result, out):
+    outs = list(out) if isinstance(out, (list, tuple)) else [out]
+    results = result if isinstance(result, list) else [result]
+    for target, value in zip(outs, results, strict=False):
+        put(target, value)
+    return out
+
+
+def zeros(stype, shape, ctx, dtype):
+    """An array that keeps nothing; `dtype` is torch's."""
+    device = torch_device(ctx)
+    size = (0,) if stype == "csr" else (0, *shape[1:])
+    parts = [torch.zeros(size, dtype=dtype, device=device), torch.zeros(0, dtype=torch.int64, device=device)]
+    if stype == "csr":
+        parts.append(torch.zeros(shape[0] + 1, dtype=torch.int64, device=device))
+    return CLASSES[stype]._made(parts, shape, ctx)
+
+
+def put(target, value):
+    """Write an array into another, each of any storage."""
+    check_writable(target)
+    if target.stype == "default":
+        from .invoke import write
+
+        recorded = MODES.recording and graph_tensor(value).requires_grad
+        write(target, graph_tensor(value) if recorded else plain_tensor(value), recorded)
+    elif value.stype == target.stype:
+        value.copyto(target)
+    else:
+        target._assign(plain_tensor(value))
+
+
+# ---------------------------------------------------------------------- kernels
+def _like(array, parts, shape=None):
+    return type(array)._made(parts, array.shape if shape is None else shape, array._ctx)
+
+
+def _function(op, *tensors, **parsed):
+    """The operator's function on tensors, in memory of their own."""
+    attrs = {k: v for k, v in parsed.items() if k in op.attrs and v is not None}
+    result = op.fn(*tensors, **attrs)
+    return result.clone() if any(result is t for t in tensors) else result
+
+
+def _on_data(op, array, parsed):
+    """Zeros stay zeros: only the stored elements change."""
+    data, *places = array._parts
+    if op.name == "zeros_like":
+        return zeros(array.stype, array.shape, array._ctx, data.dtype)
+    return _like(array, (_function(op, data, **parsed), *(p.clone() for p in places)))
+
+
+def _elementwise(op, inputs, parsed, kind):
+    """Two arrays of one storage: on the union of their rows; for matrices sums and differences only."""
+    lhs, rhs = inputs
+    if lhs.stype != rhs.stype or lhs.shape != rhs.shape:
+        return None
+    if kind == "row_sparse":
+        rows, (left, right) = _parts.rows_aligned([lhs._parts, rhs._parts])
+        return _like(lhs, (_function(op, left, right, **parsed), rows))
+    if kind == "csr" and op.name in ("elemwise_add", "_grad_add", "elemwise_sub"):
+        sign = -1 if op.name == "elemwise_sub" else 1
+        row = torch.cat([_parts.row_numbers(x._parts[2]) for x in inputs])
+        column = torch.cat([x._parts[1] for x in inputs])
+        data = torch.cat([lhs._parts[0], sign * rhs._parts[0]])
+        return _like(lhs, _parts.csr_of_elements(row, column, data, lhs.shape))
+    return None
+
+
+def _product(op, inputs, parsed, kind):
+    """A sparse array times a dense one of its shape keeps the pattern."""
+    lhs, rhs = inputs
+    if lhs.stype == rhs.stype:
+        return _elementwise(op, inputs, parsed, kind) if kind == "row_sparse" else None
+    sparse, dense = (lhs, rhs) if rhs.stype == "default" else (rhs, lhs)
+    if dense.stype != "default" or sparse.shape != dense.shape:
+        return None
+    data, *places = sparse._parts
+    values = plain_tensor(dense)
+    picked = values[_parts.row_numbers(places[1]), places[0]] if isinstance(sparse, CSRNDArray) else values[places[0]]
+    return _like(sparse, (data * picked, *(p.clone() for p in places)))
+
+
+def _scaled(op, inputs, parsed, kind):
+    """A matrix times or by a number, a row or a column keeps the pattern."""
+    lhs, rhs = inputs
+    if kind != "csr" or rhs.stype != "default":
+        return None
+    data, column, starts = lhs._parts
+    factor = plain_tensor(rhs).expand(lhs.shape)[_parts.row_numbers(starts), column]
+    return _like(lhs, (data * factor if op.name == "broadcast_mul" else data / factor, column.clone(), starts.clone()))
+
+
+def _sum_of_rows(op, inputs, parsed, kind):
+    if kind != "row_sparse":
+        return None
+    rows, aligned = _parts.rows_aligned([x._parts for x in inputs])
+    return _like(inputs[0], (torch.stack(aligned).sum(0), rows))
+
+
+def _retain(op, inputs, parsed, kind):
+    array, rows = inputs
+    if not isinstance(array, RowSparseNDArray):
+        raise MXNetError(f"sparse_retain keeps rows of row_sparse arrays, got storage {array.stype}")
+    return _like(array, _parts.rows_retained(array._parts, plain_tensor(rows).long().reshape(-1)))
+
+
+def _square_sum(op, inputs, parsed, kind):
+    array = inputs[0]
+    if kind != "row_sparse":
+        return None
+    data, rows = array._parts
+    return _like(array, ((data * data).sum(1, keepdim=True), rows.clone()), (array.shape[0], 1))
+
+
+def _slice(op, inputs, parsed, kind):
+    """Some rows (and columns) of a matrix."""
+    array = inputs[0]
+    begin, end, step = parsed["begin"], parsed["end"], parsed.get("step") or ()
+    if kind != "csr" or any(s not in (None, 1) for s in step):
+        return None
+    first, last, _ = slice(begin[0], end[0]).indices(array.shape[0])
+    data, column, starts = array._parts
+    if not begin or last <= first:
+        raise MXNetError(f"slice of a csr array of shape {array.shape}: begin={begin}, end={end} selects nothing")
+    low, high = int(starts[first]), int(starts[last])
+    data, column, starts = data[low:high], column[low:high], starts[first : last + 1] - low
+    if len(begin) == 1:
+        return _like(array, (data.clone(), column.clone(), starts), (last - first, array.shape[1]))
+    left, right, _ = slice(begin[1], end[1]).indices(array.shape[1])
+    inside = (column >= left) & (column < right)
+    row = _parts.row_numbers(starts)[inside]
+    parts = data[inside], column[inside] - left, _parts.starts_of(row, last - first)
+    return _like(array, parts, (last - first, right - left))
+
+
+def _stack(op, inputs, parsed, kind):
+    """Matrices one below the other."""
+    if kind != "csr":
+        return None
+    counts, total = [], 0
+    for array in inputs:
+        counts.append(array._parts[2][(1 if counts else 0) :] + total)
+        total += len(array._parts[0])
+    parts = torch.cat([x._parts[0] for x in inputs]), torch.cat([x._parts[1] for x in inputs]), torch.cat(counts)
+    return _like(inputs[0], parts, (sum(x.shape[0] for x in inputs), inputs[0].shape[1]))
+
+
+def _cast(op, inputs, parsed, kind):
+    array = inputs[0]
+    if kind == array.stype:
+        return array.copy()
+    return wrap(array._dense(), array._ctx) if kind == "default" else None
+
+
+def _total(op, inputs, parsed, kind):
+    """Sums and means of a matrix along one axis."""
+    array, axis = inputs[0], parsed.get("axis")
+    axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
+    if not isinstance(array, CSRNDArray) or axis not in (0, 1, -1, -2) or parsed.get("exclude"):
+        return None
+    data, column, starts = array._parts
+    by_row = axis in (1, -1)
+    place = _parts.row_numbers(starts) if by_row else column
+    total = data.new_zeros(array.shape[0 if by_row else 1]).index_add_(0, place, data)
+    if op.name == "mean":
+        total = total / array.shape[1 if by_row else 0]
+    return wrap(total.unsqueeze(axis) if parsed.get("keepdims") else total, array._ctx)
+
+
+def _update(op, inputs, parsed, kind):
+    """An optimizer's step with a row-sparse gradient: its rows of weight and states, and nothing else."""
+    weight, grad, *states = inputs
+    if grad.stype != "row_sparse" or not parsed.get("lazy_update", True):
+        return None
+    data, rows = grad._parts
+    values = [plain_tensor(x) for x in (weight, *states)]
+    parts = [v[rows] for v in values]
+    fresh = _function(op, parts[0], data, *parts[1:], **parsed)
+    for array, value, part in zip(states, values[1:], parts[1:], strict=True):
+        value.index_copy_(0, rows, part)
+        if array.stype != "default":
+            array._assign(value)
+    result = wrap(values[0].clone().index_copy_(0, rows, fresh), weight._ctx)
+    return result if weight.stype == "default" else stored(result, weight.stype)
+
+
+_KERNELS = {
+    **dict.fromkeys(storage.ALIKE, _elementwise),
+    "elemwise_mul": _product,
+    **dict.fromkeys(("broadcast_mul", "broadcast_div"), _scaled),
+    "add_n": _sum_of_rows,
+    "_sparse_retain": _retain,
+    "_square_sum": _square_sum,
+    "slice": _slice,
+    "Concat": _stack,
+    "cast_storage": _cast,
+    **dict.fromkeys(("sum", "mean"), _total),
+    **dict.fromkeys(
+        ("sgd_update", "sgd_mom_update", "adam_update", "ftrl_update", "_sparse_adagrad_update",
+         "_contrib_group_adagrad_update"), _update,
+    ),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------- products
+class _Product(torch.autograd.Function):
+    """A sparse matrix (or its transpose) times a dense one; the gradient of the dense one may be kept by rows."""
+
+    @staticmethod
+    def forward(ctx, dense, parts, shape, transposed, by_rows):
+        ctx.matrix = parts, shape, transposed, by_rows
+        return torch.sparse.mm(_parts.coo_of_csr(parts, shape, transposed), dense)
+
+    @staticmethod
+    def backward(ctx, head):
+        parts, shape, transposed, by_rows = ctx.matrix
+        if by_rows and not transposed:
+            rows = _rows_of_transposed_product(parts, shape, head)
+            return _parts.coo_of_rows(rows, (shape[1], head.shape[1])), None, None, None, None
+        return torch.sparse.mm(_parts.coo_of_csr(parts, shape, not transposed), head), None, None, None, None
+
+
+def _rows_of_transposed_product(parts, shape, dense):
+    """The transpose of a matrix times a dense one: only rows of columns that the matrix has."""
+    data, columns, starts = parts
+    rows, place = torch.unique(columns, return_inverse=True)
+    small = _parts.coo_of_csr((data, place, starts), (shape[0], len(rows)), transposed=True)
+    return torch.sparse.mm(small, dense), rows
+
+
+def _dot(lhs, rhs, parsed, kind):
+    """csr times dense (or row-sparse) without making the matrix dense; None for what goes the dense way."""
+    if not isinstance(lhs, CSRNDArray) or rhs.stype == "csr" or rhs.ndim != 2 or parsed.get("transpose_b"):
+        return None
+    if MODES.recording and (lhs._ag is not None and lhs._recorded().requires_grad):
+        return None
+    across, data = parsed.get("transpose_a", False), lhs._parts[0]
+    dense = graph_tensor(rhs)
+    inner = lhs.shape[0] if across else lhs.shape[1]
+    if dense.shape[0] != inner or data.dtype is not dense.dtype or data.dtype is torch.float16:
+        return None
+    recorded = MODES.recording and dense.requires_grad
+    if not recorded and kind == "row_sparse" and across:
+        parts = _rows_of_transposed_product(lhs._parts, lhs.shape, plain_tensor(rhs))
+        return RowSparseNDArray._made(parts, (lhs.shape[1], dense.shape[1]), lhs._ctx)
+    dense = dense if recorded else plain_tensor(rhs)
+    result = _Product.apply(dense, lhs._parts, lhs.shape, across, getattr(dense, "by_rows", False))
+    array = wrap(result, lhs._ctx, MODES.epoch if recorded else None)
+    return array if kind == "default" else stored(array, kind)
+
