@@ -20,6 +20,7 @@ from ._ops.infer import known
 from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
 from .context import Context
 from .ndarray.cached_op import unshared
+from .ndarray.invoke import SparseStorage, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
 
 __all__ = ["Executor"]
@@ -102,11 +103,18 @@ class Executor:
         self._tape = None
         if self._monitor_callback is not None:
             self._monitor(train)
-        tensors = [array._t for array in self._arrays]
+        tensors = self._tensors()
         record = (train or self._fickle) and bool(self._wanted)
         self._deliver(self._run(tensors, train, record), tensors)
         self._ran = train
         return self.outputs
+
+    def _tensors(self):
+        """The bound arrays' tensors; sparse arrays enter a graph as dense ones."""
+        try:
+            return [array._t for array in self._arrays]
+        except SparseStorage:
+            return [plain_tensor(array) for array in self._arrays]
 
     def _feed(self, given):
         arguments = self.arg_dict
@@ -136,12 +144,12 @@ class Executor:
 
     def _stand_in(self, tensors):
         """Put differentiable aliases of the arguments into `tensors`; an alias serves as long as its tensor does."""
-        leaves = []
+        leaves, given = [], list(tensors)
         for place, tensor in enumerate(tensors):
             if tensor.requires_grad:
                 tensors[place] = tensor.detach()
         for place, _ in self._wanted:
-            tensor = self._arrays[place]._t
+            tensor = given[place]
             known_tensor, leaf = self._leaves.get(place, (None, None))
             if known_tensor is not tensor:
                 leaf = tensor.detach().requires_grad_()
@@ -179,7 +187,7 @@ class Executor:
         if not self._wanted:
             return
         if self._tape is None:
-            self._run([array._t for array in self._arrays], self._ran, True)
+            self._run(self._tensors(), self._ran, True)
         outputs, leaves = self._tape
         self._tape = None
         roots, seeds = self._seeds(outputs, heads)
@@ -229,11 +237,11 @@ class Executor:
     def _store(self, arg, gradient, taken):
         """Write or add a gradient; `taken` holds where the tensors begin that already belong to somebody."""
         target, req = self.grad_arrays[arg], self.handle.reqs[arg]
-        if gradient is None:
+        if target.stype != "default":
+            _store_sparse(target, gradient, req)
+        elif gradient is None:
             if req == "write":
                 target[:] = 0
-        elif getattr(target, "stype", "default") != "default":
-            _store_sparse(target, gradient, req)
         elif req == "add":
             target._t.add_(gradient)
         else:
@@ -261,7 +269,7 @@ class Executor:
         self._monitor_callback, self._monitor_all = callback, monitor_all
 
     def _monitor(self, train):
-        tensors = [array._t for array in self._arrays]
+        tensors = self._tensors()
         for name, _, value in values(self._program, tensors, train, self._monitor_all):
             self._monitor_callback(name, wrap(value, self._ctx))
 
@@ -374,7 +382,7 @@ class Executor:
 
 def _seed(gradient, tensor, number):
     """The gradient of an output; of one that is too large MXNet reads as much as it needs."""
-    seed = gradient._t.detach()
+    seed = plain_tensor(gradient).detach()
     if seed.shape != tensor.shape:
         if seed.numel() < tensor.numel():
             raise MXNetError(
@@ -386,7 +394,7 @@ def _seed(gradient, tensor, number):
 
 
 def _differentiable(array):
-    return array._t.is_floating_point()
+    return "float" in dtype_name(array.dtype)
 
 
 def _is_loss(node):
@@ -414,7 +422,8 @@ def _resized(array, shape, allow_up_sizing, name):
 
 def _store_sparse(target, gradient, req):
     """Deliver a dense gradient into an array of sparse storage."""
-    dense = wrap(gradient, target.context)
-    if req == "add":
-        dense = dense + target.tostype("default")
-    dense.tostype(target.stype).copyto(target)
+    if gradient is None and req == "add":
+        return
+    dense = plain_tensor(target)
+    dense = torch.zeros_like(dense) if gradient is None else gradient if req == "write" else dense + gradient
+    target._assign(dense)

@@ -62,11 +62,11 @@ class Allocation:
                 array, grad = shared_exec.arg_dict[node.name], shared_exec.grad_dict[node.name]
                 self._fits(node, array)
                 args.append(array)
-                grads.append((grad if grad is not None else self._new(node)) if wanted else None)
+                grads.append((grad if grad is not None else self._new(node, True)) if wanted else None)
             else:
                 pooled = buffer if node.name not in shared_names else None
-                args.append(self._pooled(node, pooled, node.name))
-                grads.append(self._pooled(node, pooled, f"grad of {node.name}") if wanted else None)
+                args.append(self._pooled(node, pooled))
+                grads.append(self._pooled(node, pooled, True) if wanted else None)
         return args, grads, states
 
     def _state(self, node, shared_exec):
@@ -80,33 +80,32 @@ class Allocation:
                 f"got {self.shapes[id(node)]}"
             )
 
-    def _pooled(self, node, buffer, key):
-        """An array out of the shared buffer, if it has a large enough one of that name."""
-        if buffer is None:
-            return self._new(node)
-        shape, ctx = self.shapes[id(node)], self.place(node)
+    def _pooled(self, node, buffer, gradient=False):
+        """An array out of the shared buffer, if it has a large enough one of that name; sparse ones are not shared."""
+        if buffer is None or self._stype(node, gradient) != "default":
+            return self._new(node, gradient)
+        key = f"grad of {node.name}" if gradient else node.name
+        shape, ctx, dtype = self.shapes[id(node)], self.place(node), torch_dtype(self.types[id(node)])
         old = buffer.get(key)
-        dtype = torch_dtype(self.types[id(node)])
         if old is None or old._t.dtype is not dtype or old.size < prod(shape) or old.context != ctx:
-            buffer[key] = old = self._new(node)
-        return (
-            old
-            if old.shape == shape
-            else later("ndarray.ndarray").wrap(old._t.view(-1)[: prod(shape)].view(shape), ctx)
-        )
+            buffer[key] = old = self._new(node, gradient)
+        return old if old.shape == shape else _wrap(old._t.view(-1)[: prod(shape)].view(shape), ctx)
 
-    def _new(self, node):
-        ctx = self.place(node)
-        own = {"1": "row_sparse", "2": "csr"}.get(node.attrs.get("__storage_type__", ""))
+    def _stype(self, node, gradient):
+        """The storage of a variable; the gradient of compressed rows is dense."""
+        own = {"1": "row_sparse", "2": "csr"}.get(node.attrs.get("__storage_type__", ""), "default")
         stype = self.stypes.get(node.name) or own
-        dtype = torch_dtype(self.types[id(node)])
-        if stype not in (None, "default"):
-            make = getattr(later("ndarray.sparse"), "zeros", None)
-            if make is not None:  # without sparse storage a dense array holds the same values
-                return make(stype, self.shapes[id(node)], ctx=ctx, dtype=self.types[id(node)])
-        return later("ndarray.ndarray").wrap(
-            torch.zeros(self.shapes[id(node)], dtype=dtype, device=torch_device(ctx)), ctx
-        )
+        return "default" if gradient and stype == "csr" else stype
+
+    def _new(self, node, gradient=False):
+        shape, ctx, stype = self.shapes[id(node)], self.place(node), self._stype(node, gradient)
+        if stype != "default":
+            return later("ndarray.sparse").zeros(stype, shape, ctx=ctx, dtype=self.types[id(node)])
+        return _wrap(torch.zeros(shape, dtype=torch_dtype(self.types[id(node)]), device=torch_device(ctx)), ctx)
+
+
+def _wrap(tensor, ctx):
+    return later("ndarray.ndarray").wrap(tensor, ctx)
 
 
 def _text(shape):
