@@ -1,0 +1,56 @@
+"""The command line `remx`: what a person does with networks, data and old programs without writing Python."""
+
+import argparse
+import sys
+from importlib import import_module
+
+from .._core.errors import MXNetError
+from .._core.version import MXNET_VERSION, REMX_VERSION
+
+# command -> the module that has `add(parser)` and `run(options)`; loaded only for help of its own and when it runs
+_COMMANDS = {
+    "info": ("info", "versions, devices and features of this installation, and what is missing"),
+    "summary": ("summary", "the layers of a saved network as a table"),
+    "plot": ("plot", "a saved network as a picture"),
+    "convert": ("convert", "between MXNet's files, safetensors and ONNX"),
+    "check": ("check", "which MXNet names of a program ReMX lacks or treats differently"),
+    "bench": ("bench", "how fast this machine runs small calls and a small network"),
+}
+_TOOLS = {
+    "demo": ("mxnet.tools.demo", "train LeNet on the bundled digits"),
+    "im2rec": ("mxnet.tools.im2rec", "image lists and record files from folders of images"),
+    "launch": ("mxnet.tools.launch", "start the workers of a distributed job"),
+}
+
+
+def _parser(wanted):
+    parser = argparse.ArgumentParser(prog="remx", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"remx {REMX_VERSION} (the API of MXNet {MXNET_VERSION})")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (module, text) in _COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text)
+        if name == wanted:
+            import_module(f"{__name__}.{module}").add(command)
+    for name, (_, text) in _TOOLS.items():
+        commands.add_parser(name, help=text, add_help=False)
+    return parser
+
+
+def _run_tool(name, arguments):
+    """A tool parses its own arguments; what it returns is an exit code only if it is a number of its kind."""
+    code = import_module(_TOOLS[name][0]).main(arguments)
+    return code if isinstance(code, int) else 0
+
+
+def main(arguments=None):
+    """Run one command; the exit code. Faults of the user's files are one line, not a traceback."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    wanted = arguments[0] if arguments else None
+    if wanted in _TOOLS:
+        return _run_tool(wanted, arguments[1:])
+    options = _parser(wanted).parse_args(arguments)
+    try:
+        return import_module(f"{__name__}.{_COMMANDS[options.command][0]}").run(options) or 0
+    except (MXNetError, OSError, ImportError, ValueError) as error:
+        print(f"remx {options.command}: {error}", file=sys.stderr)
+        return 1

@@ -1,0 +1,20 @@
+"""`remx summary PREFIX`: the layers of a saved network as a table."""
+
+from ._networks import add_network, load_symbol
+
+
+def add(parser):
+    add_network(parser)
+    parser.add_argument("--width", type=int, default=120, help="width of the table in characters")
+
+
+def run(options):
+    """Print the table; with shapes it tells output shapes and parameter counts too."""
+    from ..visualization import print_summary
+
+    symbol = load_symbol(options.prefix)
+    shapes = dict(options.shape)
+    print_summary(symbol, shape=shapes or None, line_length=options.width)
+    if not shapes:
+        names = [name for name in symbol.list_inputs() if name.endswith(("data", "label"))] or symbol.list_inputs()[:1]
+        print(f"Shapes and parameter counts need --shape {names[0]}=…")
