@@ -98,6 +98,7 @@ def symbolic(name):
         ("_linalg_", "linalg"),
         ("_image_", "image"),
         ("_random_", "random"),
+        ("_sparse_", "sparse"),
     ):
         if name.startswith(prefix) and hasattr(getattr(mx.sym, space), name[len(prefix) :]):
             return getattr(getattr(mx.sym, space), name[len(prefix) :])
