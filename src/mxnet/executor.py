@@ -13,6 +13,7 @@ from ._graph.infer import shape_facts, type_facts
 from ._graph.memory import footprint
 from ._graph.node import walk
 from ._graph.program import LOSSES, Program, placement
+from ._graph.storage import head_stypes
 from ._graph.watch import values
 from ._ops.dtypes import torch_dtype
 from ._ops.gradient import ignores_head
@@ -85,6 +86,9 @@ class Executor:
             for arg, place_in_code in enumerate(order)
             if grads[arg] is not None and reqs[arg] != "null" and _differentiable(self.arg_arrays[arg])
         ]
+        given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
+        self._kinds = head_stypes(program.heads, given)
+        self._sparse = any(kind != "default" for kind in self._kinds)
         self._constant = [
             grad
             for array, grad, req in zip(self.arg_arrays, grads, reqs, strict=True)
@@ -161,6 +165,9 @@ class Executor:
     def _deliver(self, outputs, tensors):
         """Show the results in the output arrays, which stay the same objects from run to run."""
         fresh = [t.detach() if t.requires_grad else t for t in unshared(outputs, tensors)]
+        if self._sparse:
+            self._outputs = self._stored(fresh)
+            return
         if self._outputs is None:
             places = [self._program.place(e.node) for e in self._program.heads]
             self._outputs = [wrap(t, ctx) for t, ctx in zip(fresh, places, strict=True)]
@@ -168,6 +175,13 @@ class Executor:
             return
         for array, tensor in zip(self._outputs, fresh, strict=True):
             array._t = tensor
+
+    def _stored(self, fresh):
+        """The results in the storage that MXNet gives them; sparse ones are new arrays each time."""
+        from .ndarray._sparse_invoke import stored
+
+        arrays = [wrap(t, self._program.place(e.node)) for t, e in zip(fresh, self._program.heads, strict=True)]
+        return [a if kind == "default" else stored(a, kind) for a, kind in zip(arrays, self._kinds, strict=True)]
 
     def _share(self, fresh):
         """A reshaped executor computes into the memory of the one it came from, until that one runs itself."""
@@ -283,18 +297,14 @@ class Executor:
         return self._outputs
 
     def _blank_outputs(self):
-        blank = self._dicts.get("blank")
-        if blank is None:
+        if "blank" not in self._dicts:
             facts = self._program.shapes([a.shape for a in self._arrays])
-            places = [self._program.place(e.node) for e in self._program.heads]
             given = {n.name: dtype_name(a.dtype) for n, a in zip(self._program.variables, self._arrays, strict=True)}
             types = type_facts(self._program.heads, given)
-            blank = [
-                wrap(torch.zeros(facts.of(e) if known(facts.of(e)) else (0,), dtype=torch_dtype(types.of(e))), p)
-                for e, p in zip(self._program.heads, places, strict=True)
-            ]
-            self._dicts["blank"] = blank
-        return blank
+            shapes = [facts.of(e) if known(facts.of(e)) else (0,) for e in self._program.heads]
+            dtypes = [torch_dtype(types.of(e)) for e in self._program.heads]
+            self._dicts["blank"] = self._stored([torch.zeros(s, dtype=d) for s, d in zip(shapes, dtypes, strict=True)])
+        return self._dicts["blank"]
 
     def _named(self, kind, names, arrays):
         if kind not in self._dicts:

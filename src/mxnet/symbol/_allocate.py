@@ -9,6 +9,7 @@ from .._core.errors import MXNetError
 from .._graph.infer import shape_facts, type_facts
 from .._graph.node import auxiliary
 from .._graph.program import placement
+from .._graph.storage import gradient_stypes
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
 from .._ops.infer import known
@@ -28,6 +29,7 @@ class Allocation:
         self.shapes = {id(n): facts.values.get((id(n), 0)) for n in self.variables}
         self._complete()
         self.types = self._types(types or {})
+        self.gradients = gradient_stypes(symbol._entries, {n.name: self._stype(n, False) for n in self.variables})
 
     def _complete(self):
         unknown = [n for n in self.variables if not known(self.shapes[id(n)])]
@@ -92,10 +94,11 @@ class Allocation:
         return old if old.shape == shape else _wrap(old._t.view(-1)[: prod(shape)].view(shape), ctx)
 
     def _stype(self, node, gradient):
-        """The storage of a variable; the gradient of compressed rows is dense."""
+        """The storage of a variable or of its gradient."""
+        if gradient:
+            return self.gradients.get(node.name, "default")
         own = {"1": "row_sparse", "2": "csr"}.get(node.attrs.get("__storage_type__", ""), "default")
-        stype = self.stypes.get(node.name) or own
-        return "default" if gradient and stype == "csr" else stype
+        return self.stypes.get(node.name) or own
 
     def _new(self, node, gradient=False):
         shape, ctx, stype = self.shapes[id(node)], self.place(node), self._stype(node, gradient)
