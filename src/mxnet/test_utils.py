@@ -17,6 +17,7 @@ import zipfile  # noqa: F401
 from importlib import import_module as _import_module
 
 import numpy as np  # noqa: F401 - programs take it from here
+import numpy.random as rnd  # noqa: F401
 import numpy.testing as npt  # noqa: F401
 
 import mxnet as mx  # noqa: F401
