@@ -1,14 +1,10 @@
 """Every operator against what real MXNet 1.9.1 gave: outputs, states changed in place, gradients."""
 
-import numpy as np
 import pytest
 from operator_cases import cases, compare, operators
 
 import mxnet as mx
 from mxnet import autograd, nd
-
-# Gradients that differ on purpose; docs/differences.md gives the reasons.
-DIFFERENT = {"relu": "torch's gradient at NaN is zero, MXNet's is NaN"}
 
 
 def call(case, arrays):
@@ -38,7 +34,7 @@ def test_outputs(operator):
 @pytest.mark.parametrize("operator", [name for name in operators() if any(c.grads for c in cases(name))])
 def test_gradients(operator):
     for case in cases(operator):
-        if not case.grads or (operator in DIFFERENT and any(np.isnan(g).any() for g in case.grads.values())):
+        if not case.grads:
             continue
         arrays = arrays_of(case)
         for i in case.grads:
