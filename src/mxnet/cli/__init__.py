@@ -25,7 +25,9 @@ _TOOLS = {
 
 def _parser(wanted):
     parser = argparse.ArgumentParser(prog="remx", description=__doc__)
-    parser.add_argument("--version", action="version", version=f"remx {REMX_VERSION} (the API of MXNet {MXNET_VERSION})")
+    parser.add_argument(
+        "--version", action="version", version=f"remx {REMX_VERSION} (the API of MXNet {MXNET_VERSION})"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (module, text) in _COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text)

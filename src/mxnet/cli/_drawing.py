@@ -10,7 +10,7 @@ _WIDTH, _HEIGHT, _ACROSS, _DOWN = 130, 46, 160, 90
 
 def _shown(nodes, weights):
     """Numbers of the nodes to draw."""
-    return [i for i, node in enumerate(nodes) if node["op"] != "null" or weights or not node["name"].endswith(_PARAMETERS)]
+    return [i for i, n in enumerate(nodes) if n["op"] != "null" or weights or not n["name"].endswith(_PARAMETERS)]
 
 
 def _depths(nodes, shown):
@@ -38,7 +38,9 @@ def _places(depth):
 def _box(node, x, y):
     colour, label = (_VARIABLE, None) if node["op"] == "null" else _STYLES.get(node["op"], (_OTHER, None))
     lines = (label(node.get("attrs", {})) if label is not None else node["name"]).split("\n")
-    shape = f'<rect x="{x - _WIDTH / 2}" y="{y - _HEIGHT / 2}" width="{_WIDTH}" height="{_HEIGHT}" rx="{20 if node["op"] == "null" else 4}" fill="{colour}" stroke="#555"/>'
+    round_by = 20 if node["op"] == "null" else 4
+    place = f'x="{x - _WIDTH / 2}" y="{y - _HEIGHT / 2}" width="{_WIDTH}" height="{_HEIGHT}"'
+    shape = f'<rect {place} rx="{round_by}" fill="{colour}" stroke="#555"/>'
     start = y + 4 - 7 * (len(lines) - 1)
     texts = (f'<text x="{x}" y="{start + 14 * i}">{escape(line[:22])}</text>' for i, line in enumerate(lines))
     return f"<g><title>{escape(node['name'])}</title>{shape}{''.join(texts)}</g>"

@@ -1,0 +1,44 @@
+"""What ReMX treats differently from MXNet, name by name: the table behind `remx check` and docs/differences.md."""
+
+import re
+
+# Names are canonical (`mxnet.ndarray`, never `mx.nd`); the first pattern that matches a whole name tells the reason.
+DIFFERENT = [
+    (r"mxnet\.(ndarray|symbol)\.Dropout|mxnet\.gluon\.nn\.Dropout|mxnet\.gluon\.contrib\.rnn\.VariationalDropoutCell",
+     "masks come from torch: with the same seed other elements are dropped than in MXNet"),
+    (r"mxnet\.engine\.(bulk|set_bulk_size)", "remembered without effect: operations run at once"),
+    (r"mxnet\.autograd\.get_symbol", "raises: trace with mx.sym or a HybridBlock instead"),
+    (r"mxnet\.base\.(check_call|get_last_ffi_error)", "no C library here: calls raise by themselves"),
+    (r"mxnet\.profiler\.(dump|dumps|set_config)", "kernels in the trace are torch's, under its names"),
+    (r"mxnet\.(context\.)?cpu_pinned", "plain memory: nothing is page-locked"),
+]  # fmt: skip
+# Why a name is not there, where there is more to say than that
+ABSENT = [
+    (r"mxnet\.base\._LIB.*|mxnet\.base\.\w*Handle|mxnet\.(library|rtc|libinfo)\b.*",
+     "belongs to MXNet's C library, which ReMX does not have; write a CustomOp or an autograd.Function"),
+    (r"mxnet\.(ndarray\.|symbol\.)?(np|npx|numpy|numpy_extension)\b.*", "mx.np and mx.npx are not there yet"),
+    (r"mxnet\.contrib\.(quantization|tensorrt)\b.*", "int8 inference is not there yet"),
+    (r"mxnet\.contrib\.amp\b.*", "automatic mixed precision is not there yet; net.cast('float16') is"),
+    (r"mxnet\.kvstore_server\b.*", "there are no server processes: workers hold the values themselves"),
+    (r"mxnet\.(torch|th)\b.*", "the Lua-Torch plug-in; PyTorch is reached by array.as_torch() and mx.contrib.torch"),
+]  # fmt: skip
+# Environment variables that ReMX reads
+VARIABLES = frozenset(
+    "MXNET_BACKWARD_DO_MIRROR MXNET_ELIMINATE_COMMON_EXPR MXNET_GLUON_REPO MXNET_HOME MXNET_KVSTORE_TIMEOUT"
+    " MXNET_MAX_IMAGE_PIXELS MXNET_OPTIMIZER_AGGREGATION_SIZE MXNET_PROFILER_AUTOSTART MXNET_UPDATE_ON_KVSTORE"
+    " MXNET_VIRTUAL_GPUS".split()
+)
+
+
+def _reason(table, name):
+    return next((reason for pattern, reason in table if re.fullmatch(pattern, name)), None)
+
+
+def difference(name):
+    """How ReMX treats this name differently, or None."""
+    return _reason(DIFFERENT, name)
+
+
+def absence(name):
+    """Why this name is not there, or None if nothing more is known."""
+    return _reason(ABSENT, name)

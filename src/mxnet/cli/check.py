@@ -1,0 +1,103 @@
+"""`remx check FILES…`: which MXNet names a program uses that ReMX lacks or treats differently, with the line."""
+
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from ._differences import VARIABLES, absence, difference
+from ._names import exported, follow, unknown_keywords
+from ._output import table
+from ._uses import uses_of, variables_of
+
+_SUFFIXES = (".py", ".ipynb")
+
+
+@dataclass(frozen=True, order=True)
+class Remark:
+    """One line of the report; `kind` is "missing", "differs" or "unread"."""
+
+    line: int
+    kind: str
+    name: str
+    reason: str
+
+
+def add(parser):
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=".py and .ipynb files, or folders of them")
+
+
+def files_below(paths):
+    """The programs among and below the paths, in order."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(p for suffix in _SUFFIXES for p in path.rglob(f"*{suffix}") if p.is_file())
+        else:
+            yield path
+
+
+def program(path):
+    """A file's program text, and the place of each of its lines: `file:line`, or the cell and line of a notebook."""
+    text = path.read_text(encoding="utf-8-sig")
+    if path.suffix != ".ipynb":
+        return text, [f"{path}:{number}" for number in range(1, text.count("\n") + 2)]
+    lines, places = [], []
+    code = (cell for cell in json.loads(text).get("cells", ()) if cell.get("cell_type") == "code")
+    for count, cell in enumerate(code, 1):
+        for number, line in enumerate("".join(cell["source"]).splitlines(), 1):
+            lines.append(_plain(line))
+            places.append(f"{path}[{count}]:{number}")
+    return "\n".join(lines), places
+
+
+def _plain(line):
+    """A line of a notebook without what only notebooks understand; its place stays."""
+    bare = line.lstrip()
+    return line[: len(line) - len(bare)] + "pass" if bare.startswith(("%", "!", "?")) else line
+
+
+def remarks_on(text):
+    """Everything to say about a program."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the program's own strings
+            uses, variables = uses_of(text, exported), list(variables_of(text))
+    except SyntaxError as error:
+        return [Remark(error.lineno or 1, "unread", "", f"not Python 3: {error.msg}")]
+    remarks = {remark for use in uses for remark in _remarks_on_use(use)}
+    for line, name in variables:
+        if name not in VARIABLES:
+            remarks.add(Remark(line, "differs", name, "this environment variable has no effect"))
+    return sorted(remarks)
+
+
+def _remarks_on_use(use):
+    found = follow(use.name)
+    if found.missing:
+        full = found.name + use.name.partition(f".{found.missing}")[2]
+        reason = absence(full) or absence(found.name)
+        hint = f"; did you mean {found.near}?" if found.near and not reason else ""
+        yield Remark(use.line, "missing", found.name, reason or f"ReMX has no such name{hint}")
+        return
+    reason = difference(found.name)
+    if reason:
+        yield Remark(use.line, "differs", found.name, reason)
+    for keyword in unknown_keywords(found.thing, use.keywords) if callable(found.thing) else ():
+        yield Remark(use.line, "missing", f"{found.name}({keyword}=)", "takes no such argument")
+
+
+def run(options):
+    """Print the table; 1 if something is missing or cannot be read."""
+    paths = list(files_below(options.files))
+    remarks, rows = [], []
+    for path in paths:
+        text, places = program(path)
+        found = remarks_on(text)
+        remarks += found
+        rows += [(places[r.line - 1], r.kind, r.name, r.reason) for r in found]
+    if rows:
+        table(["where", "what", "name", "why"], rows)
+    counts = {kind: sum(remark.kind == kind for remark in remarks) for kind in ("missing", "differs", "unread")}
+    files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    print(f"{files}: {counts['missing']} missing, {counts['differs']} different, {counts['unread']} not Python 3")
+    return 1 if counts["missing"] or counts["unread"] else 0

@@ -1,0 +1,104 @@
+"""`remx check`: what it finds in programs, and that it is silent about what is fine."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import mxnet
+from mxnet.cli import main
+from mxnet.cli._differences import VARIABLES
+from mxnet.cli.check import remarks_on
+
+
+def said(text):
+    return [(r.line, r.kind, r.name) for r in remarks_on(text)]
+
+
+def test_a_usual_program_is_fine():
+    text = """
+import mxnet as mx
+import mxnet.ndarray as nd
+from mxnet import gluon, autograd as ag
+from mxnet.gluon import nn as layers
+class Net(gluon.HybridBlock):
+    def hybrid_forward(self, F, x, weight=None):
+        return F.relu(F.FullyConnected(x, weight, no_bias=True, num_hidden=3, name="fc"))
+net = layers.Dense(3, activation="relu")
+net.initialize(mx.init.Xavier(rnd_type="gaussian"), ctx=mx.cpu())
+with ag.record():
+    y = net(nd.random.uniform(0, 1, shape=(2, 3)))
+sym = mx.sym.Variable("data", shape=(1, 2))
+"""
+    assert said(text) == []
+
+
+def test_names_that_are_not_there():
+    text = "import mxnet as mx\nfrom mxnet import gluon\nx = mx.nd.no_such_thing(3)\nnet = gluon.nn.Densee(2)\n"
+    assert said(text) == [(3, "missing", "mxnet.ndarray.no_such_thing"), (4, "missing", "mxnet.gluon.nn.Densee")]
+    assert "did you mean mxnet.gluon.nn.Dense?" in remarks_on(text)[1].reason
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("from mxnet import nothing", "mxnet.nothing"),
+        ("import mxnet.nothing.deep", "mxnet.nothing"),
+        ("from mxnet.gluon.nn import Nothing", "mxnet.gluon.nn.Nothing"),
+        ("from mxnet.gluon import *\nnn.Nothing()", "mxnet.gluon.nn.Nothing"),
+        ("import mxnet\nlayers = mxnet.gluon.nn\nlayers.Nothing()", "mxnet.gluon.nn.Nothing"),
+        ("import mxnet as mx\nclass A(mx.gluon.nn.Nothing): pass", "mxnet.gluon.nn.Nothing"),
+        ("import mxnet as mx\n@mx.nothing\ndef f(): pass", "mxnet.nothing"),
+    ],
+)
+def test_every_way_to_name_something(statement, name):
+    assert [r[1:] for r in said(statement)][-1] == ("missing", name)
+
+
+def test_unknown_arguments():
+    assert said("import mxnet as mx\nmx.gluon.nn.Dense(3, in_unit=2)") == []  # **kwargs go to the base class
+    assert said("import mxnet as mx\nmx.nd.array([1], kind=2)") == [(2, "missing", "mxnet.ndarray.array(kind=)")]
+
+
+def test_what_is_different_has_a_reason():
+    found = remarks_on("from mxnet import engine\nwith engine.bulk(30):\n    pass\n")
+    assert [(r.line, r.kind, r.name) for r in found] == [(2, "differs", "mxnet.engine.bulk")]
+    assert "without effect" in found[0].reason
+    (found,) = remarks_on("import os\nos.environ['MXNET_ENGINE_TYPE'] = 'NaiveEngine'")
+    assert (found.line, found.name) == (2, "MXNET_ENGINE_TYPE")
+    (found,) = remarks_on("from mxnet.base import _LIB")
+    assert "C library" in found.reason
+
+
+def test_other_meanings_of_a_name():
+    assert said("import mxnet as mx\ndef f(mx):\n    return mx.whatever\n") == []
+    assert said("from mxnet import nd\nnd = object()\nnd.whatever\n") == []
+    fallback = "try:\n    import mxnet as mx\nexcept ImportError:\n    mx = None\nmx.whatever\n"
+    assert said(fallback) == [(5, "missing", "mxnet.whatever")]
+
+
+def test_files_folders_and_notebooks(tmp_path, capsys):
+    (tmp_path / "fine.py").write_text("import mxnet as mx\nmx.cpu()\n")
+    assert main(["check", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "1 file: 0 missing, 0 different, 0 not Python 3\n"
+    cells = [
+        {"cell_type": "markdown", "source": ["text"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "import mxnet as mx"]},
+        {"cell_type": "code", "source": ["x = 1\n", "mx.nd.nothing(x)"]},
+    ]
+    (tmp_path / "book.ipynb").write_text(json.dumps({"cells": cells}))
+    (tmp_path / "old.py").write_text("print 'two'\n")
+    assert main(["check", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "book.ipynb[2]:2" in out and "old.py:1" in out
+    assert out.endswith("3 files: 1 missing, 0 different, 1 not Python 3\n")
+
+
+def test_the_table_of_variables_is_the_truth():
+    package = Path(mxnet.__file__).parent
+    read = set()
+    for path in package.rglob("*.py"):
+        if "cli" not in path.parts:
+            read.update(re.findall(r"[\"'](MXNET_[A-Z_]+)[\"']", path.read_text(encoding="utf-8")))
+    assert read == VARIABLES

@@ -1,0 +1,130 @@
+"""The commands of `remx`, called as a person calls them."""
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import nd
+from mxnet.cli import main
+from mxnet.gluon import nn
+
+
+@pytest.fixture
+def prefix(tmp_path):
+    """A saved network with a convolution and moving statistics."""
+    net = nn.HybridSequential(prefix="net_")
+    with net.name_scope():
+        net.add(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Flatten(), nn.Dense(10))
+    net.initialize()
+    net.hybridize()
+    net(nd.ones((1, 1, 8, 8)))
+    net.export(str(tmp_path / "net"), epoch=3)
+    return str(tmp_path / "net")
+
+
+def test_info_tells_versions_and_devices(capsys):
+    assert main(["info"]) == 0
+    out = capsys.readouterr().out
+    for word in ("remx", mx.__remx_version__, "1.9.1", "torch", "mx.cpu()", "opencv-python-headless", "features"):
+        assert word in out
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"remx {mx.__remx_version__} (the API of MXNet 1.9.1)\n"
+
+
+def test_help_lists_every_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    out = capsys.readouterr().out
+    for command in ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "bench", "check"):
+        assert re.search(rf"^ +{command} ", out, re.M)
+
+
+def test_tools_parse_their_own_arguments(capsys):
+    for tool, word in (("demo", "--epochs"), ("im2rec", "--recursive"), ("launch", "--num-workers")):
+        with pytest.raises(SystemExit) as end:
+            main([tool, "--help"])
+        assert end.value.code == 0
+        assert word in capsys.readouterr().out
+
+
+def test_summary(prefix, capsys):
+    assert main(["summary", prefix, "--shape", "data=1,1,8,8"]) == 0
+    out = capsys.readouterr().out
+    assert "net_conv0_fwd(Convolution)" in out
+    assert "4x6x6" in out
+    assert f"Total params: {4 * 9 + 4 + 2 * 4 + 144 * 10 + 10}" in out
+    assert main(["summary", prefix]) == 0
+    assert "--shape data=" in capsys.readouterr().out
+
+
+def test_a_wrong_prefix_names_the_right_ones(prefix, capsys):
+    assert main(["summary", prefix + "x"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("remx summary: there is no file") and error.endswith("prefixes there: net\n")
+
+
+def test_plot_needs_no_graphviz(prefix, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    path = tmp_path / "net.svg"
+    assert main(["plot", prefix, "-o", str(path), "--shape", "1,1,8,8"]) == 0
+    texts = ["".join(e.itertext()) for e in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")]
+    assert {"Convolution", "3x3/1x1, 4", "4×6×6"} <= set(texts)
+    assert main(["plot", prefix, "-o", str(tmp_path / "net.png")]) == 1
+    assert "choose .svg or .dot" in capsys.readouterr().err
+    assert main(["plot", prefix, "-o", str(tmp_path / "net.dot")]) == 0
+    assert (tmp_path / "net.dot").read_text().startswith("digraph")
+
+
+def test_convert_to_safetensors_and_back(prefix, tmp_path):
+    assert main(["convert", prefix, str(tmp_path / "a.safetensors")]) == 0
+    assert main(["convert", str(tmp_path / "a.safetensors"), str(tmp_path / "deep" / "back")]) == 0
+    before, after = nd.load(f"{prefix}-0003.params"), nd.load(str(tmp_path / "deep" / "back-0000.params"))
+    assert set(before) == set(after)
+    for name, value in before.items():
+        np.testing.assert_array_equal(value.asnumpy(), after[name].asnumpy())
+    old, new = (json.loads(open(f"{p}-symbol.json").read()) for p in (prefix, tmp_path / "deep" / "back"))
+    assert old["nodes"] == new["nodes"]
+
+
+def test_convert_gives_plain_names_their_kind(prefix, tmp_path):
+    arrays = {name.split(":")[1]: value for name, value in nd.load(f"{prefix}-0003.params").items()}
+    nd.save(str(tmp_path / "net.safetensors"), arrays)
+    assert main(["convert", str(tmp_path / "net.safetensors"), str(tmp_path / "out")]) == 0
+    names = set(nd.load(str(tmp_path / "out-0000.params")))
+    assert names == set(nd.load(f"{prefix}-0003.params"))
+
+
+def test_convert_to_onnx(prefix, tmp_path, capsys):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    path = str(tmp_path / "net.onnx")
+    assert main(["convert", prefix, path]) == 1
+    assert "--shape data=" in capsys.readouterr().err
+    assert main(["convert", prefix, path, "--shape", "1,1,8,8"]) == 0
+    x = np.random.rand(1, 1, 8, 8).astype("float32")
+    net = mx.gluon.SymbolBlock.imports(f"{prefix}-symbol.json", ["data"], f"{prefix}-0003.params")
+    session = runtime.InferenceSession(path)
+    (out,) = session.run(None, {session.get_inputs()[0].name: x})
+    np.testing.assert_allclose(out, net(nd.array(x)).asnumpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_convert_without_a_graph_says_which_file_it_wants(prefix, tmp_path, capsys):
+    nd.save(str(tmp_path / "lone.params"), {"arg:w": nd.ones((2,))})
+    assert main(["convert", str(tmp_path / "lone.params"), str(tmp_path / "out")]) == 1
+    assert "lone-symbol.json is not there" in capsys.readouterr().err
+
+
+def test_bench_measures(capsys):
+    assert main(["bench", "--calls", "5", "--rounds", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "a.sum(axis=1)" in out and "LeNet, hybridized" in out
