@@ -74,3 +74,15 @@ def test_sizes_left_to_the_graph():
     op = mx.nd.CachedOp(mx.sym.zeros((0, 3)) + x, [])
     for rows in (2, 5):
         assert op(mx.nd.ones((rows, 3))).shape == (rows, 3)
+
+
+def test_a_graph_inside_a_graph():
+    inner = mx.sym.exp(mx.sym.var("d"), name="e") * mx.sym.var("k")
+    outer = mx.sym._internal._CachedOp(mx.sym.var("x"), mx.sym.var("y"), subgraph=inner.tojson(), name="call")
+    assert outer.list_outputs() == ["call__mul0_output"]
+    assert mx.sym.load_json(outer.tojson()).tojson() == outer.tojson()
+    assert outer.infer_shape(x=(2,))[0] == [(2,), (2,)]
+    executor = mx.sym.MakeLoss(outer).simple_bind(mx.cpu(), x=(1,))
+    executor.forward(is_train=True, x=mx.nd.zeros(1), y=mx.nd.ones(1) * 3)
+    executor.backward()
+    assert executor.outputs[0].asscalar() == executor.grad_dict["x"].asscalar() == 3

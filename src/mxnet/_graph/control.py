@@ -6,7 +6,7 @@ from typing import Any
 from .._core.errors import MXNetError
 from ..context import Context
 from .infer import Facts, shape_facts, type_facts
-from .node import Node, walk
+from .node import CACHED, Node, walk
 
 Shape = tuple[int, ...]
 
@@ -27,6 +27,8 @@ def body_inputs(node: Node) -> list[list[int]]:
         return [list(attrs["cond_input_locs"]), list(attrs["func_input_locs"])]
     if node.op.name == "_cond":
         return [list(attrs[f"{part}_input_locs"]) for part in ("cond", "then", "else")]
+    if node.op.name == CACHED:
+        return [list(range(len(node.inputs)))]
     raise MXNetError(f"operator {node.op.name} of node {node.name} holds subgraphs that cannot be run")
 
 
@@ -63,11 +65,19 @@ def bound(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
     function = node.op.fn  # type: ignore[union-attr]
     graphs = tuple(runner(heads) for heads in node.subgraphs)
 
+    if node.op.name == CACHED:  # type: ignore[union-attr]
+        return _named(lambda *tensors: graphs[0](list(tensors)), "graph")
+
     def call(*tensors: Any, **attrs: Any) -> Any:
         return function(*tensors, **attrs, _graphs=graphs)
 
-    call.__name__ = call.__qualname__ = node.op.name.strip("_")  # type: ignore[union-attr]
-    return call
+    return _named(call, node.op.name.strip("_"))  # type: ignore[union-attr]
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Lowered code calls functions by their names."""
+    function.__name__ = function.__qualname__ = name
+    return function
 
 
 # inference
@@ -131,7 +141,7 @@ def _results(node: Node, facts: list[Facts]) -> list[Any]:
 def _stacked(node: Node, ins: list[Any], shapes: list[Any]) -> list[Any]:
     """Outputs of all steps lie along a new first axis."""
     name = node.op.name  # type: ignore[union-attr]
-    if name == "_cond":
+    if name in ("_cond", CACHED):
         return shapes
     if name == "_foreach":
         steps = ins[0][0] if ins[0] else 0

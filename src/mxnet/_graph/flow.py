@@ -38,7 +38,9 @@ def _lacking(node: Node) -> bool:
 
 def _stops(node: Node) -> bool:
     op = node.op
-    return op is not None and (op.name in _STOPS or (not op.differentiable and not _lacking(node)))
+    if op is None or node.subgraphs:
+        return False
+    return op.name in _STOPS or (not op.differentiable and not _lacking(node))
 
 
 def path(program: Program, wanted: Iterable[Node]) -> list[Node]:

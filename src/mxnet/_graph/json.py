@@ -49,7 +49,7 @@ def _node(node: Node, number: dict[int, int], indent: int) -> str:
         pairs = [(key, _quoted(value)) for key, value in sorted(node.attrs.items())]
         fields.append(("attrs", _object(pairs, indent + 2, len(pairs) > 1)))
     fields.append(("inputs", _flat([_entry(e, number) for e in node.inputs], indent + 2)))
-    if node.subgraphs:
+    if node.subgraphs and "subgraph" not in node.attrs:
         fields.append(("subgraphs", _list([_graph(g, indent + 4) for g in node.subgraphs], indent + 2, True)))
     return _object(fields, indent)
 

@@ -7,6 +7,7 @@ from .._core.errors import MXNetError
 from .._ops.registry import Attrs, Op
 from .outputs import NAMES
 
+CACHED = "_CachedOp"  # a call of a graph, which it carries as the text of an attribute
 # What an operator asks of the variables that feed it, by input position; put there unless the user said otherwise.
 _CENTER = {3: '["zero", {}]', 4: '["one", {}]'}
 INITIAL = {
@@ -37,6 +38,10 @@ class Node:
         """Read the text of the attributes into values; operators that have none accept any text."""
         if self.op is not None and self.op.attrs:
             self.parsed = self.op.parse(self.attrs)
+        if self.op is not None and self.op.name == CACHED and "subgraph" in self.attrs:
+            from .json import loads
+
+            self.subgraphs = [loads(self.attrs["subgraph"])]
 
     def input_names(self) -> tuple[str, ...]:
         assert self.op is not None
@@ -45,6 +50,8 @@ class Node:
     def output_names(self) -> tuple[str, ...]:
         if self.op is None:
             return ("",)
+        if self.op.name == CACHED and self.subgraphs:
+            return tuple(label(head) for head in self.subgraphs[0])
         names = self.op.output_names(self.parsed)
         return (NAMES[self.op.name],) if len(names) == 1 and self.op.name in NAMES else names
 
@@ -53,11 +60,17 @@ class Node:
         return len(self.output_names())
 
     def visible(self) -> int:
-        return self.op.visible_outputs(self.parsed) if self.op is not None else 1
+        if self.op is None or self.op.name == CACHED:
+            return self.outputs()
+        return self.op.visible_outputs(self.parsed)
 
     def mutated(self) -> list[int]:
         """Positions of the inputs that the operator changes."""
         op = self.op
+        if op is not None and op.name == CACHED and self.subgraphs:
+            inner = walk(self.subgraphs[0])
+            changed = auxiliary(inner)
+            return [i for i, n in enumerate(n for n in inner if n.op is None) if id(n) in changed]
         if op is None or not (op.aux or op.mutates):
             return []
         changed = {*op.aux_names(self.parsed), *op.mutates}
@@ -73,6 +86,15 @@ class Entry(NamedTuple):
     node: Node
     index: int = 0
     version: int = 0
+
+
+def label(entry: Entry) -> str:
+    """What an entry is called in lists of outputs: a variable's name, or the node's name and the output's."""
+    node = entry.node
+    if node.op is None:
+        return node.name
+    name = node.output_names()[entry.index]
+    return f"{node.name}_{name}" if node.name else name
 
 
 def variable(name: str, attrs: dict[str, str] | None = None) -> Node:

@@ -4,17 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from .node import Entry, Node
+from .node import Entry, Node, label
 from .program import Program
-
-
-def label(node: Node, index: int) -> str:
-    """What an output is called: the variable's name, or the node's name and the output's."""
-    if node.op is None:
-        return node.name
-    name = node.output_names()[index]
-    return f"{node.name}_{name}" if node.name else name
-
 
 # Operators of one input that MXNet gave a name; to its hooks the input of any other is `input0`.
 NAMED_INPUT = frozenset(
@@ -59,7 +50,7 @@ def _entries(program: Program, everything: bool, by_operator: bool) -> list[tupl
                 else:
                     name = f"{node.name}_{names[i]}" if entry.node.op is not None else entry.node.name
                 shown.append((name, node.op.name, entry))
-        shown += [(label(node, i), node.op.name, Entry(node, i)) for i in range(node.visible())]
+        shown += [(label(Entry(node, i)), node.op.name, Entry(node, i)) for i in range(node.visible())]
     return shown
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from .._core.errors import MXNetError
 from .._graph import json as graph_json
 from .._graph.attributes import lookup, set_attributes, shown
-from .._graph.node import Entry, auxiliary, connect, copy, mismatch, stamp, walk
+from .._graph.node import Entry, auxiliary, connect, copy, label, mismatch, stamp, walk
 
 _CLASS: list[type] = []
 
@@ -97,7 +97,7 @@ class SymbolBase:
 
     def list_outputs(self):
         """Names of the outputs: the node's name, then the output's."""
-        return [output_name(entry) for entry in self._entries]
+        return [label(entry) for entry in self._entries]
 
     def _variables(self):
         nodes = walk(self._entries)
@@ -264,15 +264,6 @@ class SymbolBase:
         for node in walk(self._entries):
             lines += _paragraph(node)
         return "\n".join(lines) + "\n"
-
-
-def output_name(entry: Entry) -> str:
-    """What an entry is called in lists of outputs."""
-    node = entry.node
-    if node.op is None:
-        return node.name
-    name = node.output_names()[entry.index]
-    return f"{node.name}_{name}" if node.name else name
 
 
 def _entries_of(args: Any, kwargs: dict[str, Any]) -> tuple[list[Entry], dict[str, Entry]]:

@@ -4,13 +4,12 @@ import math
 
 from .._core.nest import flatten, regroup
 from .._graph.control import variables
-from .._graph.node import Entry, Node, variable, walk
+from .._graph.node import Entry, Node, label, variable, walk
 from .._ops import registry
 from ..attribute import AttrScope, scope
 from ..base import check_call  # noqa: F401 - a name that MXNet's module shows
 from ..name import manager
 from . import _internal, op, symbol
-from ._base import output_name
 from ._space import lookup
 from .register import create
 from .symbol import Group, Symbol, var
@@ -79,9 +78,9 @@ def _cut(heads, name):
     def enter(entry):
         key = (id(entry.node), entry.index)
         if key not in inner:
-            label = output_name(entry)
-            inner[key] = Entry(variable(label, dict(entry.node.attrs) if entry.node.op is None else {}))
-            sources[label] = Entry(entry.node, entry.index)
+            name_in = label(entry)
+            inner[key] = Entry(variable(name_in, dict(entry.node.attrs) if entry.node.op is None else {}))
+            sources[name_in] = Entry(entry.node, entry.index)
         return inner[key]
 
     def moved(entry):
