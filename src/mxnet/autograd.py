@@ -107,22 +107,51 @@ class Variable:
 class SparseVariable(Variable):
     """The same where the array or its gradient is sparse; a sparse array has a dense leaf, made when it is used."""
 
-    __slots__ = ()
+    __slots__ = ("root",)
+
+    def __init__(self, grad, req):
+        super().__init__(grad, req)
+        self.root = None
 
     def deliver(self, leaf):
+        """Write or add the gradient, which may be torch's sparse kind, in the storage asked for."""
         gradient, leaf.grad = leaf.grad, None
         if gradient is None:
             gradient = leaf.data.new_zeros(leaf.shape)
         store_gradient(self.grad, gradient, self.req)
         self.fresh = True
 
-    def leaf(self, tensor):
-        """`tensor` as what torch differentiates by; operators look whether its gradient may come by rows."""
-        if tensor.is_floating_point():
-            tensor.requires_grad_(True)
-            tensor.by_rows = self.grad.stype == "row_sparse"
-            self.handle = tensor.register_post_accumulate_grad_hook(self.deliver)
+    def watch(self, tensor):
+        """Let torch differentiate by `tensor`; operators look whether its gradient may come by rows."""
+        tensor.requires_grad_(True)
+        tensor.by_rows = self.grad.stype == "row_sparse"
+        self.handle = tensor.register_post_accumulate_grad_hook(self.deliver)
         return tensor
+
+    def leaf(self, values):
+        """The dense values of a sparse array, which may change from use to use, as part of the graph.
+
+        All uses hang on one leaf without memory, so that their gradients are summed before they are delivered.
+        """
+        if not values.is_floating_point():
+            return values
+        if self.root is None:
+            self.root = self.watch(values.new_zeros(()).expand(values.shape))
+        used = _Use.apply(self.root, values)
+        used.by_rows = self.root.by_rows
+        return used
+
+
+class _Use(torch.autograd.Function):
+    """Values that stand for a leaf: its gradient is theirs."""
+
+    @staticmethod
+    def forward(ctx, leaf, values):
+        return values.view_as(values)
+
+    @staticmethod
+    def backward(ctx, head):
+        return head, None
 
 
 def store_gradient(target, gradient, req):
@@ -164,7 +193,7 @@ def _mark(array, gradient, req):
         return
     if gradient.stype != "default":
         array._ag = SparseVariable(gradient, req)
-        array._ag.leaf(array._t)
+        array._ag.watch(array._t)
         return
     variable = array._ag = Variable(gradient, req)
     if array._t.is_floating_point():

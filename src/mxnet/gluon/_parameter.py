@@ -175,9 +175,7 @@ class Parameter:
         if self.grad_req == "null":
             self._grad = None
             return
-        # Without sparse storage a gradient is dense: the same numbers, with zeros in the rows that were not used.
-        stype = self._grad_stype if hasattr(ndarray.sparse, "row_sparse_array") else "default"
-        self._grad = [self._zeros(a.shape, a.dtype, a.ctx, stype) for a in self._data]
+        self._grad = [self._zeros(a.shape, a.dtype, a.ctx, self._grad_stype) for a in self._data]
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _load_init(self, data, ctx, cast_dtype=False, dtype_source="current"):

@@ -6,6 +6,7 @@ import torch
 
 from .. import optimizer as opt
 from .._core.errors import MXNetError
+from .._core.modes import MODES
 from .._formats.atomic import atomic_write
 from ..base import c_str, check_call, py_str  # noqa: F401 - MXNet shows them here
 from ..ndarray import NDArray
@@ -158,7 +159,7 @@ class KVStore(KVStoreBase):
                 f"and out is {array.stype}; use pull for dense arrays"
             )
         rows = torch.unique(ids.as_in_context(held.context)._t.flatten().long())
-        held.retain(wrap(rows, held.context)).copyto(array)
+        _overwrite(held.retain(wrap(rows, held.context)), array)
 
     # ------------------------------------------------------------------ sums
     def _reduce(self, key, arrays):
@@ -248,4 +249,13 @@ def _copy(held, array):
             f"operands shape mismatch from.shape = {list(held.shape)} to.shape={list(array.shape)}: "
             "the array to pull into must have the stored value's shape"
         )
-    held.copyto(array)
+    _overwrite(held, array)
+
+
+def _overwrite(source, target):
+    """Copy as no operator does: parameters may be pulled while a graph is recorded."""
+    before, MODES.recording = MODES.recording, False
+    try:
+        source.copyto(target)
+    finally:
+        MODES.recording = before

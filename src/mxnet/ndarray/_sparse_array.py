@@ -7,7 +7,6 @@ import torch
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError, NotSupportedForSparseNDArray
-from .._core.modes import MODES
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
 from ..context import Context, cpu
@@ -115,11 +114,11 @@ class BaseSparseNDArray(NDArray):
     def _recorded(self):
         """The dense tensor to record with: a variable's leaf, a recorded result, or just the values."""
         graph = self._graph
+        if graph is not None and graph.grad_fn is not None and CONSUMED in graph.grad_fn.metadata:
+            graph = self._graph = None
+            self._ag = None if isinstance(self._ag, int) else self._ag
         if graph is None and hasattr(self._ag, "leaf"):
             graph = self._graph = self._ag.leaf(self._dense())
-        elif graph is not None and graph.grad_fn is not None and self._ag != MODES.epoch:
-            if CONSUMED in graph.grad_fn.metadata:
-                graph = self._graph = self._ag = None
         return self._dense() if graph is None else graph
 
     def _replace(self, parts, graph=None):
