@@ -217,3 +217,17 @@ def test_loader_as_iterator():
     assert [batch.pad for batch in iterator] == [0, 0, 1]
     iterator.reset()
     assert iterator.next().data[0].dtype == np.float32
+
+
+def test_sparse_rows():
+    rows = np.array([[0, 1, 0], [2, 0, 0], [0, 0, 3], [4, 0, 5]], np.float32)
+    sparse = mx.nd.array(rows).tostype("csr")
+    with pytest.raises(NotImplementedError, match="CSRNDArray"):
+        mx.io.NDArrayIter(sparse, batch_size=2)
+    np.random.seed(0)
+    iterator = mx.io.NDArrayIter(sparse, np.arange(4), 2, shuffle=True, last_batch_handle="discard")
+    for batch in iterator:
+        assert batch.data[0].stype == "csr"
+        np.testing.assert_array_equal(batch.data[0].asnumpy(), rows[batch.label[0].asnumpy().astype(int)])
+    lines = mx.io.LibSVMIter(data_libsvm=os.path.join(FOLDER, "rows.libsvm"), data_shape=(3,), batch_size=2)
+    assert lines.next().data[0].stype == "csr"

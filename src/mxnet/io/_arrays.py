@@ -5,12 +5,7 @@ import numpy as np
 from ..ndarray import NDArray, array, concat, tile
 from ..ndarray.sparse import CSRNDArray
 from ._base import DataBatch, DataDesc, DataIter
-from .utils import _getdata_by_idx, _init_data, _is_scipy_sparse, _slice_along_batch_axis
-
-
-def _holds_sparse(data):
-    values = data.values() if isinstance(data, dict) else data if isinstance(data, list) else [data]
-    return any(isinstance(value, CSRNDArray) or _is_scipy_sparse(value) for value in values)
+from .utils import _getdata_by_idx, _has_instance, _init_data, _slice_along_batch_axis
 
 
 class NDArrayIter(DataIter):
@@ -23,10 +18,9 @@ class NDArrayIter(DataIter):
     def __init__(self, data, label=None, batch_size=1, shuffle=False, last_batch_handle="pad", data_name="data",
                  label_name="softmax_label", layout="NCHW"):
         super().__init__(batch_size)
-        sparse = _holds_sparse(data) or _holds_sparse(label)
         self.data = _init_data(data, allow_empty=False, default_name=data_name)
         self.label = _init_data(label, allow_empty=True, default_name=label_name)
-        if sparse and last_batch_handle != "discard":
+        if _has_instance(self.data + self.label, CSRNDArray) and last_batch_handle != "discard":
             raise NotImplementedError(
                 "`NDArrayIter` only supports ``CSRNDArray`` with `last_batch_handle` set to `discard`.")
         self.idx = np.arange(self.data[0][1].shape[0])

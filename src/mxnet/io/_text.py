@@ -3,6 +3,7 @@
 import glob
 import gzip
 import os
+from collections import namedtuple
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class CsvTables(Arrays):
 
 
 class LibSvmRows(Arrays):
-    """LibSVMIter: sparse rows, `label index:value …`, with indices from zero; batches are dense arrays."""
+    """LibSVMIter: sparse rows, `label index:value …`, with indices from zero; batches are sparse too."""
 
     def __init__(self, parameters):
         p = parameters
@@ -110,8 +111,11 @@ class LibSvmRows(Arrays):
         return getattr(self, "_" + which)[rows + self._first]
 
 
+SparseBatch = namedtuple("SparseBatch", ["data", "indices", "indptr", "shape"])
+
+
 class SparseRows:
-    """Rows kept as columns and values; indexing with row numbers gives them dense."""
+    """Rows kept as columns and values; indexing with row numbers gives the parts of a csr array."""
 
     def __init__(self, width):
         self.width = width
@@ -124,11 +128,10 @@ class SparseRows:
         return len(self._rows)
 
     def __getitem__(self, rows):
-        dense = np.zeros((len(rows), self.width), np.float32)
-        for target, row in zip(dense, rows, strict=True):
-            columns, values = self._rows[row]
-            target[columns] = values
-        return dense
+        chosen = [self._rows[row] for row in rows]
+        starts = np.cumsum([0] + [len(columns) for columns, _ in chosen])
+        return SparseBatch(np.concatenate([values for _, values in chosen]),
+                           np.concatenate([columns for columns, _ in chosen]), starts, (len(rows), self.width))
 
 
 def _read_libsvm(path, width):

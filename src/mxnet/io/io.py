@@ -5,12 +5,12 @@ import logging
 from .._core.errors import MXNetError
 from ..base import c_str_array, check_call, py_str  # noqa: F401  (MXNet's module shows these names)
 from ..ndarray import NDArray, array  # noqa: F401
-from ..ndarray.sparse import CSRNDArray  # noqa: F401
+from ..ndarray.sparse import CSRNDArray, csr_matrix  # noqa: F401
 from ..util import is_np_array
 from . import _parameters
 from ._arrays import NDArrayIter
 from ._base import DataBatch, DataDesc, DataIter, PrefetchingIter, ResizeIter
-from ._text import CsvTables, LibSvmRows, MnistImages
+from ._text import CsvTables, LibSvmRows, MnistImages, SparseBatch
 
 __all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "ImageDetRecordIter", "ImageRecordInt8Iter",
            "ImageRecordIter", "ImageRecordIter_v1", "ImageRecordUInt8Iter", "ImageRecordUInt8Iter_v1", "LibSVMIter",
@@ -18,7 +18,9 @@ __all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "ImageDetRecordIter",
 
 
 def _as_ndarray(values):
-    """An array of the active kind over a batch, without a copy where the memory allows."""
+    """An array of the active kind over a batch, without a copy where the memory allows; sparse rows stay sparse."""
+    if isinstance(values, SparseBatch):
+        return csr_matrix((values.data, values.indices, values.indptr), shape=values.shape)
     if is_np_array():
         from .. import numpy
 

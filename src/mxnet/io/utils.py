@@ -4,7 +4,8 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..ndarray import NDArray, array
-from ..ndarray.sparse import CSRNDArray  # noqa: F401  (MXNet's module shows it)
+from ..ndarray.sparse import CSRNDArray
+from ..ndarray.sparse import array as sparse_array
 
 
 def _is_lazy(value):
@@ -13,7 +14,7 @@ def _is_lazy(value):
 
 
 def _is_scipy_sparse(value):
-    """Whether it is one of SciPy's sparse matrices; they become dense arrays here."""
+    """Whether it is one of SciPy's sparse matrices."""
     return hasattr(value, "tocsr") and hasattr(value, "toarray")
 
 
@@ -36,7 +37,7 @@ def _as_array(name, value):
     if isinstance(value, NDArray) or _is_lazy(value):
         return value
     try:
-        return array(value.toarray() if _is_scipy_sparse(value) else value)
+        return sparse_array(value) if _is_scipy_sparse(value) else array(value)
     except Exception as error:  # whatever could not become an array is the wrong type for MXNet
         raise TypeError(f"Invalid type '{type(value)}' for {name}, "
                         "should be NDArray, numpy.ndarray or h5py.Dataset") from error
@@ -55,10 +56,14 @@ def _getdata_by_idx(data, idx):
 def _rows(value, idx):
     if _is_lazy(value):
         return value
+    if isinstance(value, CSRNDArray):
+        return sparse_array(value.asscipy()[idx], value.context)
     # MXNet goes through NumPy here, from which arrays come back as float32 whatever they were
     return nd.take(value, array(idx, ctx=value.context, dtype="int64"), axis=0).astype("float32", copy=False)
 
 
 def _slice_along_batch_axis(data, s, batch_axis):
     """The part of `data` within a slice of its batch axis."""
+    if isinstance(data, CSRNDArray):  # only rows can be cut out, and they stay sparse
+        return data[s]
     return data.slice_axis(axis=batch_axis, begin=s.start, end=s.stop)
