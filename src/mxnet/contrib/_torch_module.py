@@ -93,7 +93,7 @@ class Trace:
         return lower_dynamic(self.heads, train, lambda node: ctx, {**shapes, **self.shapes}, self.inputs)
 
 
-class _Tree(torch.nn.Module):
+class Tree(torch.nn.Module):
     """Holds parameters under dotted names, as nested modules do."""
 
     def place(self, path, tensor, state):
@@ -119,7 +119,7 @@ class _Tree(torch.nn.Module):
             self.place(path, made[parameter], state)
 
 
-class GraphModule(_Tree):
+class GraphModule(Tree):
     """The traced graph of a hybrid block as torch code, once for training and once for evaluation."""
 
     def __init__(self, trace, parameters):
@@ -131,7 +131,7 @@ class GraphModule(_Tree):
         context = next((p.list_ctx()[0] for p in parameters.values()), None) or _default_context()
         paths = {parameter.name: path for path, parameter in parameters.items()}
         codes = {
-            train: _as_methods(trace.lowered(train, context), trace.inputs, paths, self) for train in (True, False)
+            train: as_methods(trace.lowered(train, context), trace.inputs, paths, self) for train in (True, False)
         }
         self.training_code, self.training_streams = codes[True]
         self.evaluation_code, self.evaluation_streams = codes[False]
@@ -158,7 +158,7 @@ def _flat(values):
     return [] if values is None else [values]
 
 
-def _as_methods(lowered, inputs, paths, root):
+def as_methods(lowered, inputs, paths, root):
     """Lowered code whose parameters are attributes of `root`, as a function of (root, inputs, streams)."""
     graph = lowered.module.graph
     placeholders = [n for n in graph.nodes if n.op == "placeholder"]
@@ -189,7 +189,7 @@ def _in_order(graph, given, inputs):
             first = first.next
 
 
-class EagerModule(_Tree):
+class EagerModule(Tree):
     """A block that cannot be traced: its own Python runs, on this module's parameters."""
 
     def __init__(self, block, parameters):

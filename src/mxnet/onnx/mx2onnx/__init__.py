@@ -1,0 +1,3 @@
+"""From MXNet to ONNX."""
+
+from ._export_model import export_model, get_operator_support

@@ -1,0 +1,172 @@
+"""`export_model`: a symbol and its parameters, or their files, as an ONNX file, through torch's exporter."""
+
+import contextlib
+import logging
+import warnings
+
+import numpy as np
+import torch
+
+from ... import ndarray, symbol
+from ..._formats.atomic import atomic_write
+from ..._ops.registry import load as all_operators
+from ...base import MXNetError
+from ._program import Plan
+
+MISSING = "ONNX export needs the packages onnx and onnxscript: pip install remx[onnx]"
+LARGEST = 2**31 - 1  # bytes that one protocol buffer can hold
+
+
+def export_model(
+    sym,
+    params,
+    in_shapes=None,
+    in_types=np.float32,
+    onnx_file_path="model.onnx",
+    verbose=False,
+    dynamic=False,
+    dynamic_input_shapes=None,
+    run_shape_inference=False,
+    input_type=None,
+    input_shape=None,
+):
+    """Write the network as ONNX and return the file's path.
+
+    `sym` and `params` are a symbol with a dict (or two dicts: arguments, states), or the two files of a checkpoint.
+    `dynamic` leaves sizes open: all of them, or those that are None or a name in `dynamic_input_shapes`.
+    `input_type` and `input_shape` are older names of `in_types` and `in_shapes`.
+    """
+    onnx = _library()
+    shapes = in_shapes if input_shape is None else input_shape
+    types = in_types if input_type is None else input_type
+    if shapes is None:
+        raise MXNetError("export_model needs in_shapes, a shape for each input of the network")
+    sym, params = _model(sym, params)
+    open_sizes = _open_sizes(shapes, dynamic, dynamic_input_shapes)
+    examples = [_example(shape, sizes) for shape, sizes in zip(shapes, open_sizes, strict=True)]
+    types = types if isinstance(types, (list, tuple)) else [types] * len(shapes)
+    plan = Plan(sym, params, examples, types)
+    model = _export(plan, open_sizes, _output_names(sym), verbose)
+    if run_shape_inference:
+        model = onnx.shape_inference.infer_shapes(model)
+    _write(onnx, model, onnx_file_path)
+    logging.info("Exported ONNX file %s saved to disk, input shapes %s", onnx_file_path, shapes)
+    return onnx_file_path
+
+
+def _library():
+    try:
+        import onnx
+        import onnx.shape_inference
+        import onnxscript  # noqa: F401 - torch's exporter needs it
+    except ImportError as error:
+        raise ImportError(f"{MISSING} ({error})") from error
+    return onnx
+
+
+def _model(sym, params):
+    """The symbol, and the parameters as tensors by plain name."""
+    if isinstance(sym, str) and isinstance(params, str):
+        sym, params = symbol.load(sym), ndarray.load(params)
+    elif isinstance(params, list) and len(params) == 2:
+        params = {**params[0], **params[1]}
+    if not isinstance(sym, symbol.Symbol) or not isinstance(params, dict):
+        raise ValueError("Input sym and params should either be files or objects")
+    return sym, {name.split(":", 1)[-1]: value.as_torch().detach().cpu() for name, value in params.items()}
+
+
+def _open_sizes(shapes, dynamic, dynamic_input_shapes):
+    """For each input, {axis: name or None} of the sizes that stay open."""
+    if not dynamic:
+        return [{} for _ in shapes]
+    if dynamic_input_shapes is None:
+        return [dict.fromkeys(range(len(shape))) for shape in shapes]
+    if len(dynamic_input_shapes) != len(shapes):
+        raise MXNetError(f"dynamic_input_shapes has {len(dynamic_input_shapes)} shapes, in_shapes has {len(shapes)}")
+    return [
+        {axis: size for axis, size in enumerate(sizes) if size is None or isinstance(size, str)}
+        for sizes in dynamic_input_shapes
+    ]
+
+
+def _example(shape, sizes):
+    """The shape to trace with; torch takes a size of one for a fixed size, so open ones are at least two."""
+    if any(not isinstance(n, (int, np.integer)) and axis not in sizes for axis, n in enumerate(shape)):
+        raise MXNetError(f"in_shapes must be numbers, got {shape}; open sizes belong in dynamic_input_shapes")
+    return tuple((2 if not n or n == 1 else int(n)) if axis in sizes else int(n) for axis, n in enumerate(shape))
+
+
+def _output_names(sym):
+    """MXNet's names of the outputs in ONNX: those of the symbol without `_output`."""
+    names = []
+    for name in sym.list_outputs():
+        for ending, number in (("_state_output", "1"), ("_statecell_output", "2"), ("_output", "")):
+            if name.endswith(ending):
+                name = name.removesuffix(ending) + number
+                break
+        else:
+            head, _, number = name.rpartition("_output")
+            name = head + number if head and number.isdigit() else name
+        names.append(name if name not in names else f"{name}_{len(names)}")
+    return names
+
+
+def _export(plan, open_sizes, outputs, verbose):
+    dynamic_shapes = None
+    if any(open_sizes):
+        automatic = torch.export.Dim.DYNAMIC
+        named = [{axis: name or automatic for axis, name in sizes.items()} for sizes in open_sizes]
+        dynamic_shapes = (tuple(named),)
+    with _quiet(verbose):
+        try:
+            program = torch.onnx.export(
+                plan.module().eval(),
+                plan.examples(),
+                input_names=plan.inputs,
+                output_names=outputs,
+                dynamic_shapes=dynamic_shapes,
+                dynamo=True,
+                verbose=verbose,
+            )
+        except torch.onnx.OnnxExporterError as error:
+            raise MXNetError(f"the network cannot be written as ONNX: {_cause(error)}") from error
+    return program.model_proto
+
+
+def _cause(error):
+    """The innermost reason, without the exporter's advice to its own developers."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error).strip().split("\n\n")[0]
+
+
+@contextlib.contextmanager
+def _quiet(verbose):
+    if verbose:
+        yield
+        return
+    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _write(onnx, model, path):
+    """The checked model, whole or not at all."""
+    data = model.SerializeToString()
+    onnx.checker.check_model(data if len(data) < LARGEST else model)
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+def get_operator_support(opset_version=None):
+    """Names of the operators; torch's exporter, not a table of ours, decides about each with its attributes."""
+    _library()
+    return sorted(all_operators())
