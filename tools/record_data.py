@@ -54,7 +54,7 @@ def make_files():
 
 
 def main():
-    from cases import CASES
+    from data_cases import CASES
 
     os.makedirs(FOLDER, exist_ok=True)
     make_files()

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from cases import CASES
+from data_cases import CASES
 
 import mxnet as mx
 
