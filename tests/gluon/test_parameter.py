@@ -173,3 +173,17 @@ def test_dense_parameters_have_no_rows_to_pull():
     p.initialize()
     with pytest.raises(RuntimeError, match=r"via row_sparse_data\(\) because its storage type is default"):
         p.row_sparse_data(nd.array([0]))
+
+
+def test_a_sparse_parameter_gives_the_rows_asked_for():
+    p = gluon.Parameter("p", shape=(4, 2), stype="row_sparse", grad_stype="row_sparse")
+    p.initialize(mx.init.One(), ctx=[mx.cpu(0), mx.cpu(1)])
+    with pytest.raises(RuntimeError, match=r"via data\(\) because its storage type is row_sparse"):
+        p.data()
+    rows = nd.array([1, 3])
+    with pytest.raises(RuntimeError, match="when no Trainer is created with it"):
+        p.row_sparse_data(rows)
+    gluon.Trainer([p], "sgd")
+    taken = p.row_sparse_data(rows)
+    assert taken.stype == "row_sparse"
+    np.testing.assert_array_equal(taken.asnumpy(), [[0, 0], [1, 1], [0, 0], [1, 1]])

@@ -1,5 +1,6 @@
 """The trainer: sums the gradients of all contexts and lets an optimizer update the parameters with them."""
 
+from .. import autograd
 from .. import optimizer as opt
 from ..kvstore import KVStore
 from .parameter import Parameter, ParameterDict
@@ -157,13 +158,14 @@ class Trainer:
             self._init_params()
 
     def _row_sparse_pull(self, parameter, out, row_id, full_idx=False):
-        self._prepare()
         index = self._param2idx[parameter.name]
-        if full_idx and "dist" not in self._kvstore.type:
-            assert row_id.size == out.shape[0]
-            self._kvstore.pull(index, out=out, priority=-index, ignore_sparse=False)
-        else:
-            self._kvstore.row_sparse_pull(index, out=out, row_ids=row_id, priority=-index)
+        with autograd.pause():  # a network pulls its rows in the forward pass, and that is no part of the graph
+            self._prepare()
+            if full_idx and "dist" not in self._kvstore.type:
+                assert row_id.size == out.shape[0]
+                self._kvstore.pull(index, out=out, priority=-index, ignore_sparse=False)
+            else:
+                self._kvstore.row_sparse_pull(index, out=out, row_ids=row_id, priority=-index)
 
     # ---- learning rate ----
 

@@ -30,8 +30,10 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
         )
     each, longer = divmod(size, num_slice)
     bounds = accumulate([each + 1] * longer + [each] * (num_slice - longer), initial=0)
-    index = (slice(None),) * batch_axis
-    if is_np_array() or batch_axis == 0:
+    if batch_axis == 0:
+        return [data[begin:end] for begin, end in pairwise(bounds)]
+    if is_np_array():
+        index = (slice(None),) * batch_axis
         return [data[(*index, slice(begin, end))] for begin, end in pairwise(bounds)]
     return [ndarray.slice_axis(data, axis=batch_axis, begin=begin, end=end) for begin, end in pairwise(bounds)]
 
