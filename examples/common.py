@@ -1,0 +1,76 @@
+"""What the examples share: their options, the digits as batches, a training loop with a progress bar."""
+
+import argparse
+
+from tqdm import tqdm
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet._data import digits
+
+
+def options(text, arguments=None, **numbers):
+    """Parse `--quick`, `--data` and the numbers an example has, each as name=(usual, quick)."""
+    parser = argparse.ArgumentParser(description=text)
+    parser.add_argument("--quick", action="store_true", help="a small setting that shows only that it runs")
+    parser.add_argument("--data", help="folder of MNIST's four .gz files; the bundled digits if left out")
+    for name, (usual, quick) in numbers.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(usual), help=f"{usual}, or {quick} with --quick")
+    parsed = parser.parse_args(arguments)
+    for name, (usual, quick) in numbers.items():
+        if getattr(parsed, name) is None:
+            setattr(parsed, name, quick if parsed.quick else usual)
+    mx.random.seed(42)
+    return parsed
+
+
+def arrays(chosen, size=28):
+    """(train images, train labels, test images, test labels): images between 0 and 1, of shape (n, 1, size, size)."""
+    if chosen.data:
+        parts = [gluon.data.vision.MNIST(chosen.data, train)[:] for train in (True, False)]
+        images, labels, test_images, test_labels = (part for pair in parts for part in pair)
+    else:
+        images, labels, test_images, test_labels = digits()
+    if chosen.quick:
+        images, labels, test_images, test_labels = images[:192], labels[:192], test_images[:64], test_labels[:64]
+    return _pictures(images, size), nd.array(labels), _pictures(test_images, size), nd.array(test_labels)
+
+
+def _pictures(images, size):
+    pictures = nd.array(images, dtype="float32").reshape((-1, 1, 28, 28)) / 255
+    return pictures if size == 28 else nd.contrib.BilinearResize2D(pictures, height=size, width=size)
+
+
+def batches(chosen, batch_size=64, size=28):
+    """Loaders of (training, test) batches."""
+    x, y, test_x, test_y = arrays(chosen, size)
+    train = gluon.data.DataLoader(gluon.data.ArrayDataset(x, y), batch_size, shuffle=True)
+    return train, gluon.data.DataLoader(gluon.data.ArrayDataset(test_x, test_y), batch_size)
+
+
+def accuracy(net, loader):
+    """The share of a loader's labels that the network finds."""
+    metric = mx.metric.Accuracy()
+    for x, y in loader:
+        metric.update(y, net(x))
+    return metric.get()[1]
+
+
+def train(net, loader, trainer, epochs, loss_of=None, test=None):
+    """Train and return the mean loss of each epoch; `test` batches are scored after each."""
+    loss_of = loss_of or gluon.loss.SoftmaxCrossEntropyLoss()
+    means = []
+    for epoch in range(epochs):
+        total = count = 0
+        bar = tqdm(loader, desc=f"epoch {epoch + 1}/{epochs}", leave=False)
+        for x, y in bar:
+            with autograd.record():
+                loss = loss_of(net(x), y)
+            loss.backward()
+            trainer.step(len(x))
+            total, count = total + loss.sum().asscalar(), count + len(x)
+            bar.set_postfix(loss=f"{total / count:.3f}")
+        means.append(total / count)
+        score = f", test accuracy {accuracy(net, test):.3f}" if test is not None else ""
+        print(f"epoch {epoch + 1}: loss {means[-1]:.4f}{score}")
+    return means

@@ -1,0 +1,40 @@
+"""Several processes, each with its share of the digits: `remx launch -n 2 python examples/distributed.py`.
+
+Started alone it is one worker. Every worker ends with the same weights, because gradients are summed before each step.
+"""
+
+import os
+
+import common
+
+import mxnet as mx
+from mxnet import gluon
+from mxnet.gluon import nn
+
+
+def store():
+    """The distributed store if a launcher started this process, else the one of a single process."""
+    return mx.kv.create("dist_sync" if int(os.environ.get("DMLC_NUM_WORKER", "1")) > 1 else "local")
+
+
+def main(arguments=None):
+    chosen = common.options(__doc__, arguments, epochs=(3, 2))
+    kv = store()
+    images, labels, test_images, test_labels = common.arrays(chosen)
+    mine = slice(kv.rank, None, kv.num_workers)
+    loader = gluon.data.DataLoader(gluon.data.ArrayDataset(images[mine], labels[mine]), 32, shuffle=True)
+    test = gluon.data.DataLoader(gluon.data.ArrayDataset(test_images, test_labels), 100)
+    net = nn.HybridSequential()
+    net.add(nn.Flatten(), nn.Dense(64, activation="relu"), nn.Dense(10))
+    net.initialize(mx.init.Xavier())
+    net.hybridize()
+    rate = 0.1 / kv.num_workers  # summed gradients are larger
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": rate, "momentum": 0.9}, kvstore=kv)
+    common.train(net, loader, trainer, chosen.epochs, test=test)
+    checksum = sum(p.data().abs().sum().asscalar() for p in net.collect_params().values())
+    print(f"worker {kv.rank} of {kv.num_workers}: the weights sum up to {checksum:.4f}")
+    return checksum
+
+
+if __name__ == "__main__":
+    main()

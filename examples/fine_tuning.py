@@ -1,0 +1,67 @@
+"""Fine-tuning: a network that knows the digits 0 to 4 learns 5 to 9 from few examples, its features kept."""
+
+import tempfile
+from pathlib import Path
+
+import common
+
+import mxnet as mx
+from mxnet import gluon
+from mxnet.gluon import nn
+
+
+class Network(nn.HybridBlock):
+    """`features` and `output`, as the networks of the model zoo have them."""
+
+    def __init__(self, classes):
+        super().__init__()
+        with self.name_scope():
+            self.features = nn.HybridSequential()
+            self.features.add(nn.Conv2D(16, 5, activation="relu"), nn.MaxPool2D(), nn.Conv2D(32, 3, activation="relu"),
+                              nn.MaxPool2D(), nn.Dense(64, activation="relu"))  # fmt: skip
+            self.output = nn.Dense(classes)
+
+    def hybrid_forward(self, F, x):
+        return self.output(self.features(x))
+
+
+def loaders(chosen, wanted, most=None):
+    """Batches of the digits in `wanted`, counted from 0; `most` limits the training examples."""
+    x, y, test_x, test_y = common.arrays(chosen)
+    made = []
+    for images, labels, limit in ((x, y, most), (test_x, test_y, None)):
+        keep = [i for i, label in enumerate(labels.asnumpy()) if label in wanted][:limit]
+        dataset = gluon.data.ArrayDataset(images.take(mx.nd.array(keep)), labels.take(mx.nd.array(keep)) - wanted[0])
+        made.append(gluon.data.DataLoader(dataset, 32, shuffle=True))
+    return made
+
+
+def pretrained(chosen, path):
+    """Train on 0 to 4 and save."""
+    loader, test = loaders(chosen, range(5))
+    net = Network(5)
+    net.initialize(mx.init.Xavier())
+    net.hybridize()
+    common.train(net, loader, gluon.Trainer(net.collect_params(), "adam"), chosen.epochs, test=test)
+    net.save_parameters(path)
+
+
+def main(arguments=None):
+    chosen = common.options(__doc__, arguments, epochs=(3, 2), examples=(200, 60))
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "net.params")
+        pretrained(chosen, path)
+        net = Network(5)
+        net.load_parameters(path)
+    net.output.initialize(mx.init.Xavier(), force_reinit=True)
+    net.features.collect_params().setattr("lr_mult", 0.1)  # what was learnt moves slowly, what is new moves fast
+    net.hybridize()
+    loader, test = loaders(chosen, range(5, 10), chosen.examples)
+    print(f"fine-tuning with {chosen.examples} examples of the digits 5 to 9")
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
+    common.train(net, loader, trainer, 2 * chosen.epochs, test=test)
+    return common.accuracy(net, test)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Linear regression twice: by hand with arrays and gradients, then with Gluon's parts."""
+
+import common
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet.gluon import nn
+
+WEIGHT, BIAS = nd.array([[2.0], [-3.4]]), 4.2
+
+
+def made(count):
+    """Points on a plane, with a little noise."""
+    x = nd.random.normal(shape=(count, 2))
+    return x, nd.dot(x, WEIGHT) + BIAS + nd.random.normal(scale=0.01, shape=(count, 1))
+
+
+def by_hand(loader, epochs, rate=0.03):
+    """Two parameters, the squared error, and steps against the gradient."""
+    weight, bias = nd.random.normal(scale=0.01, shape=(2, 1)), nd.zeros((1,))
+    for parameter in (weight, bias):
+        parameter.attach_grad()
+    for epoch in range(epochs):
+        for x, y in loader:
+            with autograd.record():
+                loss = ((nd.dot(x, weight) + bias - y) ** 2 / 2).sum()
+            loss.backward()
+            for parameter in (weight, bias):
+                parameter -= rate * parameter.grad / len(x)
+        print(f"by hand, epoch {epoch + 1}: loss of the last batch {loss.asscalar() / len(x):.6f}")
+    return weight, bias
+
+
+def by_gluon(loader, epochs):
+    """The same: a dense layer, a loss and a trainer."""
+    net = nn.Dense(1)
+    net.initialize(mx.init.Normal(0.01))
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.03})
+    common.train(net, loader, trainer, epochs, gluon.loss.L2Loss())
+    return net.weight.data().T, net.bias.data()
+
+
+def main(arguments=None):
+    chosen = common.options(__doc__, arguments, epochs=(3, 3), examples=(1000, 600))
+    loader = gluon.data.DataLoader(gluon.data.ArrayDataset(*made(chosen.examples)), 10, shuffle=True)
+    found = {"by hand": by_hand(loader, chosen.epochs), "by Gluon": by_gluon(loader, chosen.epochs)}
+    for name, (weight, bias) in found.items():
+        print(f"{name}: weight {weight.asnumpy().ravel()}, bias {bias.asnumpy()}; true: [2, -3.4], 4.2")
+    return found
+
+
+if __name__ == "__main__":
+    main()
