@@ -7,8 +7,9 @@ import contextlib
 import io
 import warnings
 
-import mxnet as mx
 import numpy as np
+
+import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet.gluon import loss, nn
 
@@ -57,7 +58,10 @@ LAYERS = {
     "swish": (lambda: nn.Swish(1.5), (2, 3)),
     "conv1d": (lambda: nn.Conv1D(3, 2, strides=2, padding=1), (2, 2, 5)),
     "conv2d": (lambda: nn.Conv2D(4, 3, padding=1, activation="relu"), (2, 2, 4, 4)),
-    "conv2d_groups": (lambda: nn.Conv2D(4, (3, 2), groups=2, dilation=(1, 2), in_channels=2, use_bias=False), (1, 2, 5, 5)),
+    "conv2d_groups": (
+        lambda: nn.Conv2D(4, (3, 2), groups=2, dilation=(1, 2), in_channels=2, use_bias=False),
+        (1, 2, 5, 5),
+    ),
     "conv3d": (lambda: nn.Conv3D(2, 2), (1, 1, 3, 3, 3)),
     "conv1d_transpose": (lambda: nn.Conv1DTranspose(3, 3, strides=2, output_padding=1), (1, 2, 4)),
     "conv2d_transpose": (lambda: nn.Conv2DTranspose(3, 3, strides=2, padding=1, in_channels=2), (1, 2, 3, 3)),
@@ -75,8 +79,11 @@ LAYERS = {
     "global_avg_pool2d": (lambda: nn.GlobalAvgPool2D(), (1, 2, 3, 3)),
     "global_avg_pool3d": (lambda: nn.GlobalAvgPool3D(), (1, 2, 3, 3, 3)),
     "reflection_pad": (lambda: nn.ReflectionPad2D(1), (1, 1, 3, 3)),
-    "sequential": (lambda: chain(nn.HybridSequential, nn.Dense(3, activation="tanh"), nn.BatchNorm(), nn.Dense(2)), (4, 3)),
-}  # fmt: skip
+    "sequential": (
+        lambda: chain(nn.HybridSequential, nn.Dense(3, activation="tanh"), nn.BatchNorm(), nn.Dense(2)),
+        (4, 3),
+    ),
+}
 
 
 def twice(F, x):
@@ -89,9 +96,9 @@ def chain(container, *layers):
     return net
 
 
-def without_names(text, block):
-    """Automatic numbers depend on what ran before; the prefix says which they are."""
-    return text.replace(block.prefix, "<prefix>") if block.prefix else text
+def short_name(name, block):
+    """Automatic numbers depend on what ran before, and are left out."""
+    return name[len(block.prefix) :] if name.startswith(block.prefix) else name.split("_", 1)[1]
 
 
 def layer(name, hybrid=False):
@@ -106,9 +113,9 @@ def layer(name, hybrid=False):
     x = ramp(*shape)
     answer["predicted"] = numbers(block(x))
     answer["params"] = [
-        [name[len(block.prefix) :] if name.startswith(block.prefix) else name.split("_", 1)[1], list(p.shape), str(np.dtype(p.dtype)), p.grad_req]
+        [short_name(name, block), list(p.shape), str(np.dtype(p.dtype)), p.grad_req]
         for name, p in block.collect_params().items()
-    ]  # fmt: skip
+    ]
     answer["repr after"] = repr(block)
     if name != "dropout":  # its mask is random
         x.attach_grad()
@@ -351,7 +358,8 @@ def training(kind, optimizer, hybrid=False, ctx=None):
     for _ in range(6):
         parts = []
         with autograd.record():
-            for x, y in zip(gluon.utils.split_and_load(images, contexts), gluon.utils.split_and_load(classes, contexts)):
+            halves = (gluon.utils.split_and_load(batch, contexts) for batch in (images, classes))
+            for x, y in zip(*halves, strict=True):
                 parts.append(objective(net(x), y))
         for part in parts:
             part.backward()
@@ -365,6 +373,8 @@ def record():
     return {
         "layers": {name: layer(name) for name in LAYERS},
         "losses": {name: loss_of(name) for name in LOSSES},
-        "training": {f"{kind} {name}": training(kind, name) for kind in ("mlp", "lenet", "normalized") for name in OPTIMIZERS},
+        "training": {
+            f"{kind} {name}": training(kind, name) for kind in ("mlp", "lenet", "normalized") for name in OPTIMIZERS
+        },
         **{name: function() for name, function in CASES.items()},
     }

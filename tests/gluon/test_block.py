@@ -3,9 +3,10 @@
 import copy
 import pickle
 
-import mxnet as mx
 import numpy as np
 import pytest
+
+import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet.gluon import nn
 
@@ -349,6 +350,8 @@ def test_embedding_with_sparse_gradients_trains():
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1.0})
     with autograd.record():
         net(nd.array([1, 3, 3])).backward()
+    assert net.weight.grad().stype == "row_sparse"
+    np.testing.assert_array_equal(net.weight.grad().indices.asnumpy(), [1, 3])
     trainer.step(1)
     np.testing.assert_array_equal(net.weight.data().asnumpy()[:, 0], [1, 0, 1, -1, 1])
 

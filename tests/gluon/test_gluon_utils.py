@@ -2,10 +2,11 @@
 
 import hashlib
 
-import mxnet as mx
 import numpy as np
 import pytest
 import requests
+
+import mxnet as mx
 from mxnet import gluon, nd
 
 

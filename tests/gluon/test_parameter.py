@@ -1,8 +1,9 @@
 """Parameters and their dictionaries: initialization, contexts, gradients, sharing, files."""
 
-import mxnet as mx
 import numpy as np
 import pytest
+
+import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet.gluon import nn
 

@@ -1,8 +1,9 @@
 """The trainer: steps, stale gradients, several contexts, states, learning rates."""
 
-import mxnet as mx
 import numpy as np
 import pytest
+
+import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet.gluon import nn
 

@@ -1,8 +1,9 @@
 """Small data in place of the downloads, for the code of the seeds."""
 
-import mxnet as mx
 import numpy as np
 import pytest
+
+import mxnet as mx
 
 
 @pytest.fixture(autouse=True)

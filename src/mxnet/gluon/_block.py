@@ -122,7 +122,7 @@ class Block:
             collected.update(child._collect_params_with_prefix(prefix + name))
         return collected
 
-    def initialize(self, init=initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):  # noqa: B008
+    def initialize(self, init=initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):
         """Initialize all parameters on `ctx`, one context or several."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 

@@ -268,7 +268,7 @@ class HybridBlock(Block):
         graph = self._cached_graph[1]
         symbol_file, params_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
         graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
-        kinds = {name: "arg" for name in graph.list_arguments()}
+        kinds = dict.fromkeys(graph.list_arguments(), "arg")
         kinds.update((name, "aux") for name in graph.list_auxiliary_states())
         arrays = {}
         for param in self._graph_parameters().values():

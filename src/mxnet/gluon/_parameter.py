@@ -117,7 +117,7 @@ class Parameter:
 
     # ---- initialization ----
 
-    def initialize(self, init=None, ctx=None, default_init=initializer.Uniform(), force_reinit=False):  # noqa: B008
+    def initialize(self, init=None, ctx=None, default_init=initializer.Uniform(), force_reinit=False):
         """Make the arrays on `ctx` (one or a list), at once or, with an open shape, in the first forward pass.
 
         `init` wins over the parameter's own initializer, which wins over `default_init`.

@@ -92,7 +92,7 @@ class ParameterDict:
             )
         self._params.update(other.items())
 
-    def initialize(self, init=initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):  # noqa: B008
+    def initialize(self, init=initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):
         """Initialize every parameter; `init` is for those that have no initializer of their own."""
         if verbose:
             init.set_verbosity(verbose=verbose)

@@ -80,8 +80,11 @@ def _squared_norm(array):
 
 def check_sha1(filename, sha1_hash):
     """Whether the file's SHA-1 is `sha1_hash` (hexadecimal digits)."""
+    digest = hashlib.sha1()
     with open(filename, "rb") as file:
-        return hashlib.file_digest(file, "sha1").hexdigest() == sha1_hash
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest() == sha1_hash
 
 
 def replace_file(src, dst):
@@ -137,7 +140,8 @@ def _fetch_with_retries(url, fname, overwrite, sha1_hash, retries, verify_ssl):
     for left in range(max(retries, 1) - 1, -1, -1):
         try:
             print(f"Downloading {fname} from {url}...")
-            return _fetch(url, fname, overwrite, sha1_hash, verify_ssl)
+            _fetch(url, fname, overwrite, sha1_hash, verify_ssl)
+            break
         except Exception as error:  # whatever failed, network or file system, is worth another attempt
             if left == 0:
                 raise

@@ -42,7 +42,7 @@ class LeakyReLU(HybridBlock):
 class PReLU(HybridBlock):
     """x if x > 0, else alpha * x, with a learned alpha, one for all channels or one for each."""
 
-    def __init__(self, alpha_initializer=initializer.Constant(0.25), in_channels=1, **kwargs):  # noqa: B008
+    def __init__(self, alpha_initializer=initializer.Constant(0.25), in_channels=1, **kwargs):
         super().__init__(**kwargs)
         with self.name_scope():
             self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)

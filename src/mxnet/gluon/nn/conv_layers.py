@@ -145,7 +145,7 @@ def _convolution(dimensions):
     one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
     usual_layout = _layouts(dimensions)[0]
 
-    def __init__(
+    def construct(
         self,
         channels,
         kernel_size,
@@ -166,7 +166,7 @@ def _convolution(dimensions):
         window = (channels, kernel_size, strides, padding, dilation, groups, layout, in_channels)
         _Conv.__init__(self, *window, activation, use_bias, weight_initializer, bias_initializer, **kwargs)
 
-    return __init__
+    return construct
 
 
 def _transposed_convolution(dimensions):
@@ -174,7 +174,7 @@ def _transposed_convolution(dimensions):
     one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
     usual_layout = _layouts(dimensions)[0]
 
-    def __init__(
+    def construct(
         self,
         channels,
         kernel_size,
@@ -200,7 +200,7 @@ def _transposed_convolution(dimensions):
         _Conv.__init__(self, *window, *rest, adj=output_padding, **kwargs)
         self.outpad = output_padding
 
-    return __init__
+    return construct
 
 
 class Conv1D(_Conv):
