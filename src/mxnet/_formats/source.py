@@ -1,6 +1,7 @@
 """Bounded reading of little-endian bytes: whoever asks for more than is there gets an error that names the place."""
 
 import io
+import math
 import os
 import struct
 from typing import NoReturn
@@ -8,6 +9,8 @@ from typing import NoReturn
 import numpy as np
 
 from .._core.errors import MXNetError
+
+MOST = 1 << 62  # bytes; NumPy refuses shapes beyond what an address can hold
 
 
 class Source:
@@ -50,6 +53,8 @@ class Source:
         for size in shape:  # Python integers: a product of claimed sizes cannot overflow
             number *= size
         self.need(number, what)
+        if number == 0 and math.prod(s or 1 for s in shape) * dtype.itemsize > MOST:
+            self.fail(f"{what} has no elements, yet sizes that no array can have; the file is damaged")
         flat = np.empty(number // dtype.itemsize, dtype)
         got = self.file.readinto(memoryview(flat).cast("B")) if number else 0
         if got != number:
