@@ -60,7 +60,7 @@ def _gradient(node, place: int, stypes: list[str]) -> str:
         turned = node.parsed.get("transpose_a", False) or node.parsed.get("transpose_b", False)
         by_rows = place == 1 and stypes[0] == "csr" and not turned
     elif name in ("Embedding", "_contrib_SparseEmbedding"):
-        by_rows = place == 1 and bool(node.parsed.get("sparse_grad", name != "Embedding"))
+        by_rows = place == 1 and (name != "Embedding" or bool(node.parsed.get("sparse_grad")))
     else:
         by_rows = stypes[place] == "row_sparse"
     return "row_sparse" if by_rows else "default"

@@ -56,11 +56,30 @@ def embedding_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
     return [dtypes[0] or attrs["dtype"], dtypes[1] or attrs["dtype"]]
 
 
-@op("Embedding", "_contrib_SparseEmbedding", fill=fill_embedding, fill_types=embedding_types, dtype="any")
+@op("Embedding", fill=fill_embedding, fill_types=embedding_types, dtype="any")
 def embedding(
     data, weight, *, input_dim: int, output_dim: int, dtype: Dtype = "float32", sparse_grad: bool = False
 ):
     """The rows of `weight` that `data` names; indices out of range mean the first or the last row."""
+    return _embedded(data, weight, input_dim, output_dim, sparse_grad)
+
+
+@op("_contrib_SparseEmbedding", fill=fill_embedding, fill_types=embedding_types, dtype="any")
+def sparse_embedding(
+    data,
+    weight,
+    *,
+    input_dim: int,
+    output_dim: int,
+    dtype: Dtype = "float32",
+    sparse_grad: bool = False,
+    deterministic: bool = False,
+):
+    """The same as Embedding; the gradient of a variable that takes it by rows always comes so."""
+    return _embedded(data, weight, input_dim, output_dim, True)
+
+
+def _embedded(data: torch.Tensor, weight: torch.Tensor, input_dim: int, output_dim: int, sparse_grad: bool):
     if tuple(weight.shape) != (input_dim, output_dim):
         raise MXNetError(f"Embedding weight has shape {bracket(weight.shape)}, expected [{input_dim},{output_dim}]")
     by_rows = sparse_grad and getattr(weight, "by_rows", False)  # the variable's gradient is row-sparse

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core.errors import MXNetError
 from .registry import Op
 
 DENSE, ROWS, CSR = "default", "row_sparse", "csr"
@@ -95,7 +96,14 @@ def _many(axis: Any) -> tuple[int, ...]:
     return axis if isinstance(axis, (tuple, list)) else (axis,)
 
 
+def _batch_norm(attrs: dict[str, Any], *stypes: str) -> str:
+    if attrs.get("fix_gamma", True):
+        raise MXNetError("fix_gamma=True is not supported for sparse ndarrays; use fix_gamma=False")
+    return DENSE
+
+
 _RULES: dict[str, Callable[..., str]] = {
+    "BatchNorm": _batch_norm,
     "elemwise_mul": _product,
     "add_n": _all_rows,
     "broadcast_mul": _scaled_rows,

@@ -48,6 +48,21 @@ def half_down(data: torch.Tensor) -> torch.Tensor:
 
 
 def gamma(data: torch.Tensor) -> torch.Tensor:
+    """Euler's gamma function."""
+    return with_gradient(_gamma, lambda x, y, heads: heads[0] * y[0] * _digamma(x[0]), data)
+
+
+def log_gamma(data: torch.Tensor) -> torch.Tensor:
+    """The logarithm of the absolute value of the gamma function."""
+    return with_gradient(torch.lgamma, lambda x, y, heads: heads[0] * _digamma(x[0]), data)
+
+
+def _digamma(data: torch.Tensor) -> torch.Tensor:
+    """MXNet's is plus infinity at its poles."""
+    return torch.digamma(data).masked_fill((data <= 0) & (data == torch.floor(data)), math.inf)
+
+
+def _gamma(data: torch.Tensor) -> torch.Tensor:
     """Euler's gamma function; its logarithm loses the sign, which alternates between the negative integers."""
     wide = data.double()
     lower = torch.floor(wide)
@@ -73,7 +88,7 @@ FLOATING: dict[str, tuple[Unary, str]] = {
     "exp": (torch.exp, "Exponential."),
     "expm1": (torch.expm1, "`exp(data) - 1`, exact near zero."),
     "gamma": (gamma, "Gamma function."),
-    "gammaln": (torch.lgamma, "Logarithm of the absolute value of the gamma function."),
+    "gammaln": (log_gamma, "Logarithm of the absolute value of the gamma function."),
     "log": (torch.log, "Natural logarithm."),
     "log10": (torch.log10, "Logarithm to base 10."),
     "log1p": (torch.log1p, "`log(1 + data)`, exact near zero."),

@@ -166,7 +166,14 @@ def check_symbolic_backward(
     if not isinstance(expected, dict):
         expected = dict(zip(sym.list_arguments(), expected, strict=False))
     before = {k: np.random.normal(size=np.shape(v)) for k, v in expected.items()}
-    buffers = {k: nd.array(v, ctx=ctx, dtype=_gradient_dtype(expected[k], dtype)) for k, v in before.items()}
+    stypes = {k: getattr(v, "stype", "default") for k, v in expected.items()}
+    if grad_stypes is not None:
+        pairs = grad_stypes if isinstance(grad_stypes, dict) else dict(zip(sym.list_arguments(), grad_stypes, strict=False))
+        stypes.update({k: v for k, v in pairs.items() if v is not None})
+    buffers = {
+        k: nd.array(v, ctx=ctx, dtype=_gradient_dtype(expected[k], dtype)).tostype(stypes.get(k, "default"))
+        for k, v in before.items()
+    }
     if isinstance(grad_req, str):
         grad_req = dict.fromkeys(sym.list_arguments(), grad_req)
     elif not isinstance(grad_req, dict):
@@ -190,7 +197,7 @@ def check_symbolic_backward(
         request = grad_req.get(name, "write")
         want = want + before[name] if request == "add" else before[name] if request == "null" else want
         assert_almost_equal(np.asarray(want).astype(found[name].dtype), found[name], rtol, atol, label, equal_nan=equal_nan)
-    return executor.grad_arrays
+    return buffers
 
 
 def _gradient_dtype(expected, dtype):

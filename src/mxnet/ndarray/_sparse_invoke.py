@@ -156,6 +156,15 @@ def _product(op, inputs, parsed, kind):
     return _like(sparse, (data * picked, *(p.clone() for p in places)))
 
 
+def _scattered(op, inputs, parsed, kind):
+    """A quotient in the rows of the dividend only."""
+    lhs, rhs = inputs
+    if kind != "row_sparse" or lhs.shape != rhs.shape:
+        return None
+    data, rows = lhs._parts
+    return _like(lhs, (data / plain_tensor(rhs)[rows], rows.clone()))
+
+
 def _scaled(op, inputs, parsed, kind):
     """A matrix times or by a number, a row or a column keeps the pattern."""
     lhs, rhs = inputs
@@ -264,6 +273,7 @@ _KERNELS = {
     **dict.fromkeys(storage.ALIKE, _elementwise),
     "elemwise_mul": _product,
     **dict.fromkeys(("broadcast_mul", "broadcast_div"), _scaled),
+    "_scatter_elemwise_div": _scattered,
     "add_n": _sum_of_rows,
     "_sparse_retain": _retain,
     "_square_sum": _square_sum,

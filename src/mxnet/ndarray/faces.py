@@ -64,7 +64,7 @@ def call(operator, inputs, attrs, kwargs, out):
     for i, x in enumerate(inputs):
         if x is not None and not isinstance(x, NDArray):
             label = operator.inputs[i] if i < len(operator.inputs) else f"{operator.variadic}[{i}]"
-            raise AssertionError(f"Argument {label} must have NDArray type, but got {x}")
+            raise AssertionError(f"Argument {label} must have NDArray type, but got {x}; make one with mx.nd.array")
     missing = [n for n in operator.inputs[len(inputs) :] if n not in operator.optional]
     if missing and operator.inputs_of is None:
         raise MXNetError(f"Operator {operator.name} needs the input {missing[0]}, got {len(inputs)} arrays")

@@ -7,6 +7,7 @@ import torch
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
+from .._core.hints import advice
 from .._core.modes import MODES
 from .._ops import storage
 from .._ops.device import torch_device
@@ -190,7 +191,8 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
         raise  # already in words
     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
-        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}") from error
+        hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
+        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}{hint}") from error
     results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
     if out is not None:
         return _deliver(op, results, recorded, out)

@@ -141,7 +141,9 @@ class NDArray(NDArrayBase):
     def asscalar(self):
         """The one element, as NumPy's scalar."""
         if self.size != 1:
-            raise ValueError("The current array is not a scalar")
+            raise ValueError(
+                f"The current array is not a scalar: its shape is {self.shape}; reduce it first, or use asnumpy()"
+            )
         return self.asnumpy().reshape(-1)[0]
 
     item = asscalar

@@ -59,8 +59,13 @@ class MultiTensorOptimizer(Optimizer):
         masters, inner = zip(*map(self._split_state, states), strict=True)
         grads = [g.astype(numpy.float32) for g in as_list(grad)]
         self._update(as_list(index), list(masters), grads, list(inner))
+        weights = as_list(weight)
+        if any(w.stype != "default" for w in weights):
+            for master, own in zip(masters, weights, strict=True):
+                master.copyto(own)
+            return
         with torch.no_grad():
-            torch._foreach_copy_(list(map(plain_tensor, as_list(weight))), list(map(plain_tensor, masters)))
+            torch._foreach_copy_(list(map(plain_tensor, weights)), list(map(plain_tensor, masters)))
 
     def _update(self, indices, weights, grads, states):
         for weight, grad in zip(weights, grads, strict=True):
