@@ -210,7 +210,15 @@ class Executor:
         else:
             gradients = [None] * len(leaves)
         taken = {seed.data_ptr() for seed in seeds}
+        given = self._given
         for (_, arg), gradient in zip(self._wanted, gradients, strict=True):
+            target = self.grad_arrays[arg]
+            if gradient is not None and given.get(arg) is not None and gradient.is_contiguous():
+                start = gradient.data_ptr()
+                if target._t is given[arg] and start not in taken:  # the common case: take the gradient as it is
+                    taken.add(start)
+                    target._t = given[arg] = gradient
+                    continue
             self._store(arg, gradient, taken)
 
     def _clear_constant_gradients(self):

@@ -50,6 +50,8 @@ def softmax_output(
     columns = (data.shape[0], data.shape[1], -1) if multi_output else _rows(data, preserve_shape)
 
     def forward(data, label):
+        if data.dim() == 2:
+            return torch.softmax(data, 1)
         return torch.softmax(data.reshape(columns), 1).view(data.shape)
 
     def backward(inputs, outputs, heads):
@@ -60,15 +62,15 @@ def softmax_output(
             alpha = 0.0 if multi_output else smooth_alpha
             flat = output.reshape(columns)
             # without preserve_shape MXNet has a row for each example and takes as many labels, from the front
-            classes = label.reshape(-1)[: flat.shape[0] * flat[0, 0].numel()].reshape(flat.shape[:1] + flat.shape[2:])
+            classes = label.reshape(-1)[: flat.shape[0] * flat.shape[2:].numel()].reshape(flat.shape[:1] + flat.shape[2:])
             target = classes.long()
             grad = _cross_entropy_gradient(flat, target, alpha)
             if use_ignore:
                 grad = grad.masked_fill((classes == ignore_label).unsqueeze(1), 0)
-            grad = grad * (grad_scale / _normalizer(label, flat, normalization, ignore_label, multi_output))
-            grad = grad.view(output.shape)
+            factor = grad_scale / _normalizer(label, flat, normalization, ignore_label, multi_output)
+            grad = (grad if isinstance(factor, float) and factor == 1 else grad * factor).view(output.shape)
         # MXNet 1.9.1 multiplies by the output where the head gradient was meant; results are kept the same
-        return grad * output if out_grad else grad, torch.zeros_like(label)
+        return grad * output if out_grad else grad, torch.zeros_like(label) if label.requires_grad else None
 
     return with_gradient(forward, backward, data, label)
 
@@ -85,7 +87,7 @@ def _check_label(data, label, multi_output):
 
 
 def _rows(data, preserve_shape):
-    return (-1, data.shape[-1]) if preserve_shape else (data.shape[0], data[0].numel() if data.dim() > 1 else 1)
+    return (-1, data.shape[-1]) if preserve_shape else (data.shape[0], data.shape[1:].numel())
 
 
 def _cross_entropy_gradient(output, target, alpha):
