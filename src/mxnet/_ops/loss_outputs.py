@@ -62,7 +62,8 @@ def softmax_output(
             alpha = 0.0 if multi_output else smooth_alpha
             flat = output.reshape(columns)
             # without preserve_shape MXNet has a row for each example and takes as many labels, from the front
-            classes = label.reshape(-1)[: flat.shape[0] * flat.shape[2:].numel()].reshape(flat.shape[:1] + flat.shape[2:])
+            wanted = flat.shape[:1] + flat.shape[2:]
+            classes = label.reshape(-1)[: wanted.numel()].reshape(wanted)
             target = classes.long()
             grad = _cross_entropy_gradient(flat, target, alpha)
             if use_ignore:
