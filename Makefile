@@ -33,6 +33,7 @@ lint: $(LINT_STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/dispatch.py
+	$(BIN)/python benchmarks/suite.py
 
 clean:
 	rm -rf $(VENV) build dist demo src/*.egg-info
