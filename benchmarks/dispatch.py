@@ -1,6 +1,6 @@
 """What a small call costs: ReMX beside torch's own call, interleaved in one run, and the time of importing.
 
-Prints a table of medians over rounds; `over` is what ReMX adds. The goals: 1.5 µs over torch, recording 1 µs more.
+Prints a table of the best bursts; `over` is what ReMX adds. The goals: 1.5 µs over torch, recording 1 µs more.
 """
 
 import statistics
@@ -13,7 +13,7 @@ import torch
 import mxnet as mx
 from mxnet import autograd, nd
 
-CALLS, ROUNDS = 2000, 25
+CALLS, ROUNDS = 200, 250  # short bursts: some of them fall into quiet moments of a busy machine
 
 
 def cost(function):
@@ -25,7 +25,7 @@ def cost(function):
 
 
 def compare(pairs):
-    """Median costs of (name, ours, torch's), measured in turns so that noise hits both alike."""
+    """Best costs of (name, ours, torch's), measured in turns so that noise hits both alike."""
     for _, ours, theirs in pairs:
         ours(), theirs()
     seen = {name: ([], []) for name, _, _ in pairs}

@@ -63,14 +63,18 @@ def _choice(choose: Binary, prefers_left: Binary) -> Binary:
     return choice
 
 
-def _truth(test: Binary) -> Binary:
+def _truth(test: Callable[..., torch.Tensor]) -> Binary:
     """A comparison; its results are numbers of the inputs' type."""
 
     def compare(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
         return test(lhs, rhs).type(lhs.dtype)  # faster than `to`
 
     def truth(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
-        return without_gradient(compare, lhs, rhs)
+        if lhs.requires_grad or rhs.requires_grad:
+            return without_gradient(compare, lhs, rhs)
+        if lhs.shape == rhs.shape and lhs.dtype is torch.float32:
+            return test(lhs, rhs, out=torch.empty_like(lhs))  # one pass instead of a comparison and a cast
+        return test(lhs, rhs).type(lhs.dtype)
 
     return truth
 

@@ -11,7 +11,11 @@ from .shapes import bracket
 Storage = Literal["csr", "default", "row_sparse"] | None
 
 
-@op("dot")
+def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
+    return torch.mm(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+
+
+@op("dot", plain=_matrices)
 def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
     """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
     left, right = lhs.dim(), rhs.dim()

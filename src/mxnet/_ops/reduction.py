@@ -116,10 +116,22 @@ def operator(function: Reduce, whole: Callable[[torch.Tensor], torch.Tensor] | N
     return reduction
 
 
+def at_once(whole: Callable[[torch.Tensor], torch.Tensor] | None):
+    """The whole array reduced outside any graph: `resize_` is torch's quickest way from no axis to one."""
+    if whole is None:
+        return None
+
+    def reduction(data: torch.Tensor) -> torch.Tensor | None:
+        return whole(data).resize_(1) if data.is_floating_point() else None
+
+    return reduction
+
+
 for _name, (_function, _aliases, _doc) in TABLE.items():
-    _operator = operator(_function, WHOLE.get(_name))
+    _whole = WHOLE.get(_name)
+    _operator = operator(_function, _whole)
     _operator.__name__, _operator.__doc__ = _name, _doc
-    op(_name, *_aliases)(_operator)
+    op(_name, *_aliases, plain=at_once(_whole))(_operator)
 
 
 def _norm_slope(order: int, axes: tuple[int, ...], keepdims: bool):

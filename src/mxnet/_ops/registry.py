@@ -40,12 +40,13 @@ class Op:
         shape: str | Callable[..., Any] | None,
         dtype: str,
         differentiable: bool,
+        plain: Callable[..., Any] | None,
     ) -> None:
         self.name, self.names, self.fn = names[0], names, fn
         self.inputs_of, self.outputs, self.visible = inputs, outputs, visible
         self.aux, self.mutates, self.count = aux, mutates, count
         self.fill, self.fill_types, self.shape, self.dtype = fill, fill_types, shape, dtype
-        self.differentiable = differentiable
+        self.differentiable, self.plain = differentiable, plain
         self.doc = inspect.getdoc(fn) or ""
         self.inputs: tuple[str, ...] = ()
         self.optional: frozenset[str] = frozenset()
@@ -146,6 +147,7 @@ def op(
     shape: str | Callable[..., Any] | None = None,
     dtype: str = "same",
     differentiable: bool = True,
+    plain: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function under `names`, the first being MXNet's own, the others its aliases.
 
@@ -158,6 +160,7 @@ def op(
     fill     (attrs, shapes) -> shapes: deduces unknown input shapes; a shape is a tuple or None, 0 an unknown size
     fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
     shape    "same" | "broadcast" | (attrs, shapes) -> output shapes: inference without running; else run on meta tensors
+    plain    the function for default attributes where nothing is recorded or traced, if there is a quicker one
     dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
     """
 
@@ -176,6 +179,7 @@ def op(
             shape=shape,
             dtype=dtype,
             differentiable=differentiable,
+            plain=plain,
         )
         for name in names:
             if name in REGISTRY:

@@ -26,10 +26,16 @@ def face(name):
     return function
 
 
+def _functions(operator):
+    """What a face calls: the operator's function, watched or not, and the quick one while nobody watches."""
+    plain = None if observe.watching() else operator.plain
+    return {"fn": observe.observed(operator), "plain": plain or (lambda *tensors: None)}
+
+
 def _take_functions_anew():
     for function in _FACES.values():
         scope = function.__globals__
-        scope["fn"] = observe.observed(scope["OP"])
+        scope.update(_functions(scope["OP"]))
 
 
 observe.on_change(_take_functions_anew)
@@ -83,7 +89,7 @@ def _build(operator, name):
 
     scope = {
         "OP": operator,
-        "fn": observe.observed(operator),
+        **_functions(operator),
         "_Null": NULL,
         "FAILURES": FAILURES,
         "MODES": MODES,
@@ -186,7 +192,7 @@ def _fast(operator):
                 else:
                     {strip}
             if _able:
-{start}{reads}
+{_quick(operator, tensors, first)}{start}{reads}
                 _r = fn({", ".join(tensors)}{kw}{train})
                 if _r.__class__ is Tensor:
                     if _r._is_view() or _r is _t0: _r = own(_r, {group})
@@ -198,6 +204,23 @@ def _fast(operator):
                 return finish(OP, _r, {group}, {first}._ctx, {parsed}, _mark)
         except FAILURES:
             pass
+"""
+
+
+def _quick(operator, tensors, first):
+    """A call with default attributes by the operator's `plain` function, which may decline."""
+    if operator.plain is None:
+        return ""
+    default = " and ".join(["_mark is None", *(f"{a} is _Null" for a in operator.attrs)])
+    return f"""
+                if {default}:
+                    _r = plain({", ".join(tensors)})
+                    if _r is not None:
+                        _a = new(NDArray)
+                        _a._t = _r
+                        _a._ctx = {first}._ctx
+                        _a._ag = None
+                        return _a
 """
 
 
