@@ -202,6 +202,10 @@ def _mark(array, gradient, req):
 
 
 # ---------------------------------------------------------------------- differentiation
+_NOT_RECORDED = " Here nothing was recorded: compute the loss inside `with autograd.record():`."
+_USED_UP = " Here backward has already run on this graph, and has freed it."
+
+
 def _heads(heads, head_grads):
     heads = [heads] if isinstance(heads, NDArray) else list(heads)
     if head_grads is None:
@@ -212,11 +216,12 @@ def _heads(heads, head_grads):
         raise ValueError("heads and head_grads must be lists of the same length")
     tensors, seeds = [], []
     for head, seed in zip(heads, head_grads, strict=True):
+        mark = head._ag
         t = graph_tensor(head)
         if not t.requires_grad:
             if isinstance(head._ag, Variable) or head._ag == MODES.epoch:
                 continue  # recorded, but nothing differentiable leads to it
-            raise MXNetError(NOT_IN_GRAPH)
+            raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
         tensors.append(t)
         seeds.append(torch.ones_like(t.data) if seed is None else _seed(seed, t))
     return tensors, seeds
@@ -272,7 +277,7 @@ def _explained(error):
     if isinstance(error, MXNetError):
         return error
     if "second time" in text or "does not require grad" in text:
-        return MXNetError(NOT_IN_GRAPH)
+        return MXNetError(NOT_IN_GRAPH + _USED_UP)
     return MXNetError(f"Error while differentiating: {text}")
 
 

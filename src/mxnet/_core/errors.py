@@ -28,11 +28,22 @@ class _NotOffered(MXNetError):
         return f"Function {self.function}{alias}{arguments} {self.reason}"
 
 
+_NO_BRANCH = (
+    "A symbol has no values yet, so Python cannot branch on it: use F.where or F.contrib.cond, "
+    "or do not hybridize this block."
+)
+
+
 class NotImplementedForSymbol(_NotOffered):
     """A method of NDArray that has no meaning on a Symbol."""
 
     __module__ = "mxnet.base"
     reason = "is not implemented for Symbol and only available in NDArray."
+
+    def __str__(self) -> str:
+        if self.function == "__bool__":  # an `if` in hybrid_forward
+            return f"{super().__str__()} {_NO_BRANCH}"
+        return super().__str__()
 
 
 class NotSupportedForSparseNDArray(_NotOffered):

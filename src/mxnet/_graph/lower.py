@@ -16,6 +16,7 @@ from torch import fx
 from torch.fx.node import map_arg
 
 from .._core.errors import MXNetError
+from .._core.hints import advice
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
 from ..context import Context
@@ -56,8 +57,10 @@ class Lowered:
         text, node = str(error).strip(), self.calls.get(name)
         if node is None or node.op is None:
             return MXNetError(text)
-        shapes = ", ".join(f"{tuple(a.shape)} {NAME[a.dtype]}" for a in args if isinstance(a, torch.Tensor))
-        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {shapes})")
+        tensors = [a for a in args if isinstance(a, torch.Tensor)]
+        shapes = ", ".join(f"{tuple(a.shape)} {NAME[a.dtype]}" for a in tensors)
+        hint = advice(node.op.name, [tuple(a.shape) for a in tensors], node.parsed)
+        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {shapes}){hint}")
 
 
 def pick(result: Any, index: int) -> torch.Tensor:

@@ -313,7 +313,7 @@ class HybridBlock(Block):
         )
         has_symbol, has_ndarray, contexts, _ = _gather_type_ctx_info([x, *args])
         if not has_symbol and not has_ndarray:
-            raise ValueError(NEITHER)
+            raise ValueError(_neither(x, *args))
         if len(contexts) > 1:
             raise ValueError(
                 "Found multiple contexts in the input, After hybridized, the HybridBlock only supports one input "
@@ -330,6 +330,10 @@ MIXED = (
 NEITHER = "In HybridBlock, there must be one NDArray or one Symbol in the input. Please check the type of the args.\n"
 
 
+def _neither(*args):
+    return f"{NEITHER}Got: {', '.join(type(arg).__name__ for arg in args)}; make arrays with mx.nd.array."
+
+
 def _with_bytes(callback):
     """Operator hooks get names as bytes, as MXNet's library hands them over."""
     return lambda name, operator, array: callback(name.encode(), operator.encode(), array)
@@ -341,7 +345,7 @@ def _survey(x, args):
     if has_symbol and has_ndarray:
         raise ValueError(MIXED)
     if not has_symbol and not has_ndarray:
-        raise ValueError(NEITHER)
+        raise ValueError(_neither(x, *args))
     return has_symbol, first, contexts
 
 

@@ -270,7 +270,7 @@ class Parameter:
             "you should initialize parameters and create Trainer "
             "with Block.collect_params() instead of Block.params "
             "because the later does not include Parameters of "
-            "nested child Blocks"
+            "nested child Blocks. Call initialize() on the network before its first use."
         )
 
     def data(self, ctx=None):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import ndarray
-from ..base import numeric_types
+from ..base import MXNetError, numeric_types
 from ..util import is_np_array  # noqa: F401 - MXNet shows it here
 from .block import HybridBlock
 
@@ -40,7 +40,27 @@ def _apply_weighting(F, loss, weight=None, sample_weight=None):
 
 def _reshape_like(F, x, y):
     """`x` in the shape of `y`; with arrays the shape is at hand, and no gradient flows into `y`."""
-    return x.reshape(y.shape) if F is ndarray else F.reshape_like(x, y)
+    if F is not ndarray:
+        return F.reshape_like(x, y)
+    try:
+        return x.reshape(y.shape)
+    except MXNetError as error:
+        raise _misfit(error, x, y) from error
+
+
+def _misfit(error, label, pred):
+    """The failure with the shapes of what the user gave."""
+    return MXNetError(f"{error}; the label of shape {label.shape} does not fit the prediction of shape {pred.shape}")
+
+
+def _picked(F, pred, label, axis):
+    """The prediction of each label; labels that do not fit are told with their shapes."""
+    try:
+        return F.pick(pred, label, axis=axis, keepdims=True)
+    except MXNetError as error:
+        if F is not ndarray:
+            raise
+        raise _misfit(error, label, pred) from error
 
 
 class Loss(HybridBlock):
@@ -130,7 +150,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         if not self._from_logits:
             pred = F.log_softmax(pred, self._axis)
         if self._sparse_label:
-            loss = -F.pick(pred, label, axis=self._axis, keepdims=True)
+            loss = -_picked(F, pred, label, self._axis)
         else:
             label = _reshape_like(F, label, pred)
             loss = -(pred * label).sum(axis=self._axis, keepdims=True)

@@ -13,6 +13,7 @@ from ..context import cpu  # noqa: F401 - MXNet shows it here
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc, DataIter
 
+NOT_READY = "call bind, then init_params, and init_optimizer before update; fit does all of it"
 PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
 
 
@@ -90,7 +91,7 @@ class BaseModule:
 
     def _forwarded(self, data, num_batch, reset, sparse_row_id_fn):
         """(number, batch) for each batch, after it has been computed."""
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         if reset:
             data.reset()
         for number, batch in enumerate(data):
@@ -140,7 +141,7 @@ class BaseModule:
         sparse_row_id_fn=None,
     ):
         """The outputs for an array or an iterator: joined over batches, or a list for each batch."""
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         if isinstance(eval_data, (ndarray.NDArray, np.ndarray)):
             data = ndarray.array(eval_data) if isinstance(eval_data, np.ndarray) else eval_data
             self.forward(DataBatch([data]))
@@ -173,7 +174,7 @@ class BaseModule:
         optimizer_params=(("learning_rate", 0.01),),
         eval_end_callback=None,
         eval_batch_end_callback=None,
-        initializer=Uniform(0.01),  # noqa: B008 - MXNet's default
+        initializer=Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,
@@ -275,7 +276,7 @@ class BaseModule:
 
     def init_params(
         self,
-        initializer=Uniform(0.01),  # noqa: B008
+        initializer=Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,
@@ -310,13 +311,13 @@ class BaseModule:
 
     def get_states(self, merge_multi_context=True):
         """The states, for modules that have any."""
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         assert not merge_multi_context
         return []
 
     def set_states(self, states=None, value=None):
         """Set the states, for modules that have any."""
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         assert not states and not value
 
     def install_monitor(self, mon):

@@ -11,7 +11,7 @@ from .. import symbol as sym
 from .._training.checkpoint import load_params, params_file
 from ..initializer import Uniform
 from ..name import NameManager
-from .base_module import BaseModule, _check_input_names
+from .base_module import NOT_READY, BaseModule, _check_input_names
 from .module import Module, _names
 
 
@@ -23,7 +23,7 @@ class BucketingModule(BaseModule):
         sym_gen,
         default_bucket_key=None,
         logger=logging,
-        context=ctx.cpu(),  # noqa: B008 - MXNet's default
+        context=ctx.cpu(),
         work_load_list=None,
         fixed_param_names=None,
         state_names=None,
@@ -95,22 +95,22 @@ class BucketingModule(BaseModule):
 
     @property
     def data_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._curr_module.data_shapes
 
     @property
     def label_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._curr_module.label_shapes
 
     @property
     def output_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._curr_module.output_shapes
 
     @property
     def symbol(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._curr_module.symbol
 
     # ------------------------------------------------------------------ parameters
@@ -134,7 +134,7 @@ class BucketingModule(BaseModule):
 
     def init_params(
         self,
-        initializer=Uniform(0.01),  # noqa: B008
+        initializer=Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,
@@ -149,11 +149,11 @@ class BucketingModule(BaseModule):
         self.params_initialized = True
 
     def get_states(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         return self._curr_module.get_states(merge_multi_context=merge_multi_context)
 
     def set_states(self, states=None, value=None):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         self._curr_module.set_states(states, value)
 
     # ------------------------------------------------------------------ setup
@@ -214,7 +214,7 @@ class BucketingModule(BaseModule):
         optimizer_params=(("learning_rate", 0.01),),
         force_init=False,
     ):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
             return
@@ -227,28 +227,28 @@ class BucketingModule(BaseModule):
     # ------------------------------------------------------------------ computing
     def prepare(self, data_batch, sparse_row_id_fn=None):
         """Bind the batch's bucket, then return to the current one."""
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         current = self._curr_bucket_key
         self.switch_bucket(data_batch.bucket_key, data_batch.provide_data, data_batch.provide_label)
         self._curr_module.prepare(data_batch, sparse_row_id_fn=sparse_row_id_fn)
         self.switch_bucket(current, None, None)
 
     def forward(self, data_batch, is_train=None):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         self.switch_bucket(data_batch.bucket_key, data_batch.provide_data, data_batch.provide_label)
         self._curr_module.forward(data_batch, is_train=is_train)
 
     def backward(self, out_grads=None):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         self._curr_module.backward(out_grads=out_grads)
 
     def update(self):
-        assert self.binded and self.params_initialized and self.optimizer_initialized
+        assert self.binded and self.params_initialized and self.optimizer_initialized, NOT_READY
         self._params_dirty = True
         self._curr_module.update()
 
     def get_outputs(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         return self._curr_module.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context=True):
@@ -256,11 +256,11 @@ class BucketingModule(BaseModule):
         return self._curr_module.get_input_grads(merge_multi_context=merge_multi_context)
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         self._curr_module.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon):
-        assert self.binded
+        assert self.binded, NOT_READY
         self._monitor = mon
         for module in self._buckets.values():
             module.install_monitor(mon)

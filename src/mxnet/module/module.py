@@ -18,7 +18,7 @@ from .._training.updates import (
 from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
 from ..ndarray import zeros
-from .base_module import BaseModule, _check_input_names, _parse_data_desc
+from .base_module import NOT_READY, BaseModule, _check_input_names, _parse_data_desc
 from .executor_group import DataParallelExecutorGroup
 
 
@@ -35,7 +35,7 @@ class Module(BaseModule):
         data_names=("data",),
         label_names=("softmax_label",),
         logger=logging,
-        context=ctx.cpu(),  # noqa: B008 - MXNet's default
+        context=ctx.cpu(),
         work_load_list=None,
         fixed_param_names=None,
         state_names=None,
@@ -123,17 +123,17 @@ class Module(BaseModule):
 
     @property
     def data_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._data_shapes
 
     @property
     def label_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._label_shapes
 
     @property
     def output_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._exec_group.get_output_shapes()
 
     # ------------------------------------------------------------------ parameters
@@ -145,7 +145,7 @@ class Module(BaseModule):
 
     def init_params(
         self,
-        initializer=Uniform(0.01),  # noqa: B008
+        initializer=Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,
@@ -276,7 +276,7 @@ class Module(BaseModule):
 
     def reshape(self, data_shapes, label_shapes=None):
         """Take inputs of other shapes from now on."""
-        assert self.binded
+        assert self.binded, NOT_READY
         self._data_shapes, self._label_shapes = _parse_data_desc(
             self.data_names, self.label_names, data_shapes, label_shapes
         )
@@ -289,7 +289,7 @@ class Module(BaseModule):
         optimizer_params=(("learning_rate", 0.01),),
         force_init=False,
     ):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring...")
             return
@@ -352,7 +352,7 @@ class Module(BaseModule):
     # ------------------------------------------------------------------ computing
     def forward(self, data_batch, is_train=None):
         """Compute the outputs for a batch, or a list of batches, one for each device; other shapes rebind."""
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         shapes = _batch_shapes(data_batch)
         if shapes != tuple(x.shape for x in self._data_shapes):
             self.reshape(*self._new_shapes(data_batch, shapes))
@@ -372,11 +372,11 @@ class Module(BaseModule):
         return data, label or None
 
     def backward(self, out_grads=None):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         self._exec_group.backward(out_grads=out_grads)
 
     def update(self):
-        assert self.binded and self.params_initialized and self.optimizer_initialized
+        assert self.binded and self.params_initialized and self.optimizer_initialized, NOT_READY
         self._params_dirty = True
         group = self._exec_group
         if self._update_on_kvstore:
@@ -392,7 +392,7 @@ class Module(BaseModule):
             )
 
     def get_outputs(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         return self._exec_group.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context=True):
@@ -400,23 +400,23 @@ class Module(BaseModule):
         return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
 
     def get_states(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         return self._exec_group.get_states(merge_multi_context=merge_multi_context)
 
     def set_states(self, states=None, value=None):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         self._exec_group.set_states(states, value)
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
         self._exec_group.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon):
-        assert self.binded
+        assert self.binded, NOT_READY
         self._exec_group.install_monitor(mon)
 
     def prepare(self, data_batch, sparse_row_id_fn=None):
         """Pull the rows of row-sparse parameters that the batch will need."""
-        assert self.binded
+        assert self.binded, NOT_READY
         if sparse_row_id_fn is None:
             return
         if not self._kvstore or not self._update_on_kvstore:

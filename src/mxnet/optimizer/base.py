@@ -89,7 +89,8 @@ class Optimizer:
         try:
             klass = Optimizer.opt_registry[name.lower()]
         except KeyError:
-            raise ValueError(f"Cannot find optimizer {name}") from None
+            known = ", ".join(sorted(Optimizer.opt_registry))
+            raise ValueError(f"Cannot find optimizer {name}; there are: {known}") from None
         return klass(**kwargs)
 
     @property

@@ -66,6 +66,15 @@ def _reflected(forward, scalar):
     return operator
 
 
+def _absent(name, instead):
+    """An attribute that needs values; asking for it fails as for any unknown one, and tells what there is instead."""
+
+    def attribute(self):
+        raise AttributeError(f"'Symbol' object has no attribute '{name}': sizes are known only with data; {instead}")
+
+    return property(attribute)
+
+
 def _refused(name, alias):
     """A method that needs values, which a symbol does not have."""
 
@@ -85,6 +94,7 @@ class Symbol(Inference, Binding, SymbolBase):
 
     __slots__ = ()
     __array_priority__ = 1000.0
+    shape = _absent("shape", "0 in F.reshape keeps a size, F.shape_array gives the shape as an array")
     __module__ = "mxnet.symbol.symbol"
 
     __add__ = __radd__ = _arithmetic("_Plus", "_PlusScalar")

@@ -10,6 +10,7 @@ import torch.utils.data
 
 from ... import context
 from ... import ndarray as nd
+from ..._core.errors import MXNetError
 from ...ndarray.ndarray import wrap
 from ...util import is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows them)
 from . import sampler as _sampler
@@ -52,10 +53,21 @@ class SimpleQueue(_Wrapped, multiprocessing.queues.SimpleQueue):
     """A queue without a feeder thread that carries NDArrays through shared memory."""
 
 
+def _check_shapes(shapes):
+    """Samples of one batch are stacked, so they must be of one shape."""
+    other = next((i for i, shape in enumerate(shapes) if shape != shapes[0]), None)
+    if other is not None:
+        raise MXNetError(
+            f"samples of different shapes cannot be one batch: sample 0 has {shapes[0]}, sample {other} has "
+            f"{shapes[other]}; resize them in a transform, or pad them with batchify_fn=gluon.data.batchify.Pad()"
+        )
+
+
 def _merge(data, array_context):
     first = data[0]
     if isinstance(first, nd.NDArray):
         # torch's collate writes straight into shared memory when it runs in a worker process
+        _check_shapes([sample.shape for sample in data])
         stacked = torch.utils.data.default_collate([sample._t.detach() for sample in data])
         return wrap(stacked, array_context or first.context)
     if isinstance(first, tuple):
