@@ -217,7 +217,7 @@ def read_index(path: str, key_type: type = int) -> tuple[list[object], dict[obje
     """Keys in their order, and the byte at which each record begins, from an index file."""
     keys: list[object] = []
     places: dict[object, int] = {}
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:  # what is no text becomes no number either
         for number, line in enumerate(file, 1):
             fields = line.strip().split("\t")
             try:

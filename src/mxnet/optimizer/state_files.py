@@ -56,3 +56,15 @@ def dumps(tree):
 def loads(data):
     """What `dumps` wrote, or one of MXNet's pickles."""
     return states.loads(data, array_of, _made)
+
+
+def loads_for_updater(data):
+    """(states by index, the optimizer or None): what an updater keeps, and nothing else."""
+    loaded = loads(data)
+    tree, optimizer = loaded if isinstance(loaded, tuple) and len(loaded) == 2 else (loaded, None)
+    if not isinstance(tree, dict) or not isinstance(optimizer, (Optimizer, type(None))):
+        raise MXNetError(
+            f"these are no optimizer states: a dict of states, and maybe an optimizer, were expected, "
+            f"got {type(tree).__name__} and {type(optimizer).__name__}"
+        )
+    return tree, optimizer

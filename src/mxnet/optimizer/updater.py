@@ -72,11 +72,8 @@ class Updater:
 
     def set_states(self, states):
         """Take the states (and the optimizer, if it is inside) that `get_states` wrote."""
-        loaded = state_files.loads(states)
-        if isinstance(loaded, tuple) and len(loaded) == 2:
-            self.states, self.optimizer = loaded
-        else:
-            self.states = loaded
+        self.states, optimizer = state_files.loads_for_updater(states)
+        self.optimizer = self.optimizer if optimizer is None else optimizer
         self.states_synced = dict.fromkeys(self.states, False)
 
     def get_states(self, dump_optimizer=False):

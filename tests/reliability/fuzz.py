@@ -1,0 +1,203 @@
+"""Readers under hostile input: each input is read in a process with little memory and an alarm clock.
+
+A reader passes if it returns, or raises MXNetError. Anything else is a finding: another error, memory beyond four
+times the file and 64 MB, more than two seconds, the end of the process.
+"""
+
+import hashlib
+import multiprocessing
+import os
+import pathlib
+import resource
+import signal
+import tempfile
+import time
+from dataclasses import dataclass, field
+
+from . import inputs
+
+KINDS = ("params", "symbol", "record", "states")
+SECONDS, SPARE = 2.0, 64 << 20
+
+
+class Hang(BaseException):
+    """An input took too long."""
+
+
+@dataclass
+class Result:
+    """What came of many inputs."""
+
+    clean: int = 0
+    refused: int = 0
+    slowest: float = 0.0
+    findings: list = field(default_factory=list)
+
+    def add(self, other):
+        self.clean += other.clean
+        self.refused += other.refused
+        self.slowest = max(self.slowest, other.slowest)
+        self.findings += other.findings
+
+
+# -- what a program does with a file of each kind ----------------------------------------------------------------------
+
+
+def read_params(data):
+    import mxnet as mx
+
+    arrays = mx.nd.load_frombuffer(data)
+    for array in arrays.values() if isinstance(arrays, dict) else arrays:
+        array.wait_to_read()
+
+
+def read_symbol(data):
+    import mxnet as mx
+
+    symbol = mx.sym.load_json(data.decode("latin-1"))
+    symbol.tojson()
+    symbol.list_arguments(), symbol.list_outputs(), symbol.attr_dict()
+
+
+def read_record(pair, folder):
+    """Through the index, then one after the other, with the header of each record."""
+    from mxnet import recordio
+    from mxnet.base import MXNetError
+
+    paths = [os.path.join(folder, name) for name in ("a.rec", "a.idx")]
+    for path, data in zip(paths, pair, strict=True):
+        pathlib.Path(path).write_bytes(data)
+    first = None
+    try:
+        with_index = recordio.MXIndexedRecordIO(paths[1], paths[0], "r")
+        for key in with_index.keys:
+            with_index.read_idx(key)
+    except MXNetError as error:
+        first = error
+    plain = recordio.MXRecordIO(paths[0], "r")
+    while (record := plain.read()) is not None:
+        recordio.unpack(record)
+    if first is not None:
+        raise first
+
+
+def read_states(data):
+    import mxnet as mx
+
+    mx.optimizer.get_updater(mx.optimizer.create("sgd")).set_states(data)
+
+
+def reader(kind, folder):
+    """The function that reads an input of a kind."""
+    if kind == "record":
+        return lambda pair: read_record(pair, folder)
+    return {"params": read_params, "symbol": read_symbol, "states": read_states}[kind]
+
+
+# -- one input after the other -----------------------------------------------------------------------------------------
+
+
+def _alarm(signum, frame):
+    raise Hang
+
+
+def _size(data):
+    return sum(map(len, data)) if isinstance(data, tuple) else len(data)
+
+
+def _memory():
+    """Bytes of address space in use."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def attempt(read, data):
+    """(outcome, words): "clean", "refused", or what went wrong."""
+    from mxnet.base import MXNetError
+
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        read(data)
+    except MXNetError as error:
+        words = str(error)
+        return ("memory", words) if "MemoryError" in words else ("refused", words)
+    except Hang:
+        return "hang", f"more than {SECONDS} s"
+    except MemoryError as error:
+        return "memory", str(error)
+    except Exception as error:
+        return "error", f"{type(error).__name__}: {error}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return "clean", ""
+
+
+def run(kind, stream):
+    """Read a stream of inputs in this process, which keeps the limits: call it in a process of its own."""
+    result = Result()
+    signal.signal(signal.SIGALRM, _alarm)
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+        read = reader(kind, folder)
+        _warm(kind, read)
+        base = _memory()
+        for number, data in enumerate(stream):
+            if number % 64 == 0:
+                base = max(base, _memory())
+            resource.setrlimit(resource.RLIMIT_AS, (base + SPARE + 4 * _size(data), -1))
+            start = time.perf_counter()
+            outcome, words = attempt(read, data)
+            result.slowest = max(result.slowest, time.perf_counter() - start)
+            result.clean += outcome == "clean"
+            result.refused += outcome == "refused"
+            if outcome not in ("clean", "refused"):
+                result.findings.append((kind, outcome, words[:300], data))
+    return result
+
+
+def _warm(kind, read):
+    """Import what reading needs before memory and time are measured."""
+    import mxnet as mx
+
+    if kind != "record":
+        mx.sym.Activation(mx.sym.var("x"), act_type="relu").tojson()
+        mx.optimizer.create("sgd")
+        mx.nd.zeros(1).asnumpy()
+    files = inputs.corpus("record" if kind == "record" else kind)
+    indices = inputs.corpus("index")
+    for number, data in enumerate(files):
+        attempt(read, (data, indices[number % len(indices)]) if kind == "record" else data)
+
+
+def _work(kind, seed, count, queue):
+    result = run(kind, inputs.stream(kind, seed, count))
+    result.findings = result.findings[:20]
+    queue.put(result)
+
+
+def in_process(kind, seed, count, patience=600.0):
+    """`run` in a process of its own; its sudden end is a finding too."""
+    context = multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    process = context.Process(target=_work, args=(kind, seed, count, queue))
+    process.start()
+    end = time.monotonic() + patience
+    while queue.empty() and process.is_alive() and time.monotonic() < end:
+        time.sleep(0.02)
+    if queue.empty():
+        process.kill()
+        process.join()
+        words = f"the process ended with {process.exitcode} in the inputs of seed {seed}"
+        return Result(findings=[(kind, "crash", words, b"")])
+    result = queue.get()
+    process.join()
+    return result
+
+
+def keep(finding, folder):
+    """Store the input of a finding; tests read everything that is stored."""
+    kind, _, words, data = finding
+    parts = data if isinstance(data, tuple) else (data,)
+    stem = f"{kind}-{hashlib.sha256(b''.join(parts)).hexdigest()[:12]}"
+    for part, ending in zip(parts, ("rec", "idx") if kind == "record" else (kind,), strict=True):
+        (pathlib.Path(folder) / f"{stem}.{ending}").write_bytes(part)
+    return f"{stem}: {words}"

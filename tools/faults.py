@@ -1,0 +1,91 @@
+"""`make faults`: fuzzing, attack files, kills while saving, full and read-only folders; each prints its number."""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
+from reliability import fuzz  # noqa: E402
+
+FINDINGS = pathlib.Path(__file__).parents[1] / "tests" / "data" / "findings"
+CHUNK = 5000
+
+
+def fuzzing(options):
+    """Mutated and generated inputs for each reader."""
+    bad = 0
+    for kind in options.kinds:
+        start, result = time.monotonic(), fuzz.Result()
+        for first in range(0, options.inputs, CHUNK):
+            result.add(fuzz.in_process(kind, options.seed + first, min(CHUNK, options.inputs - first)))
+        done = result.clean + result.refused
+        print(
+            f"fuzzing {kind}: {done} inputs, {result.clean} read, {result.refused} refused, slowest "
+            f"{result.slowest * 1000:.0f} ms, {len(result.findings)} findings ({time.monotonic() - start:.0f} s)",
+            flush=True,
+        )
+        for finding in result.findings:
+            print("  ", finding[1], fuzz.keep(finding, FINDINGS))
+        bad += len(result.findings)
+    return bad
+
+
+def attacks(options):
+    """Handmade attack files."""
+    from reliability import attacks as handmade
+
+    wrong = handmade.run_all()
+    print(f"attack files: {len(handmade.ATTACKS)} tried, {len(wrong)} not refused", *wrong, sep="\n  ", flush=True)
+    cuts = handmade.truncations()
+    print(f"truncations at every byte: {cuts[0]} tried, {len(cuts[1])} wrong", *cuts[1][:20], sep="\n  ", flush=True)
+    return len(wrong) + len(cuts[1])
+
+
+def kills(options):
+    """SIGKILL at random moments of saving."""
+    from reliability import kills as killing
+
+    bad = 0
+    each = -(-options.kills // len(killing.SAVERS))
+    for name in killing.SAVERS:
+        with tempfile.TemporaryDirectory() as folder:
+            count, old, broken = killing.kill_while_saving(name, folder, each, options.seed)
+        print(f"kills while {name} saved: {count}, {old} found an older set than the last one begun, "
+              f"{len(broken)} broken", *broken, sep="\n  ", flush=True)  # fmt: skip
+        bad += len(broken)
+    return bad
+
+
+def disk(options):
+    """Full and read-only folders."""
+    from reliability import kills as killing
+
+    bad = 0
+    for name in killing.SAVERS:
+        for fault in killing.FAULTS:
+            with tempfile.TemporaryDirectory() as folder:
+                words = killing.save_with_fault(name, fault, folder)
+            print(f"{name}, {fault}: {words or 'the old set stays, no litter'}", flush=True)
+            bad += words is not None
+    return bad
+
+
+PARTS = {"fuzz": fuzzing, "attacks": attacks, "kills": kills, "disk": disk}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=list(PARTS), metavar=f"{{{','.join(PARTS)}}}")
+    parser.add_argument("--inputs", type=int, default=100_000, help="inputs for each kind of file")
+    parser.add_argument("--kinds", nargs="+", default=list(fuzz.KINDS), choices=fuzz.KINDS)
+    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    sys.exit(1 if sum([PARTS[part](options) for part in options.parts]) else 0)
+
+
+if __name__ == "__main__":
+    main()
