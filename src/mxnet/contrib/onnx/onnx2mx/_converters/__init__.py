@@ -1,0 +1,3 @@
+"""Converters of ONNX operators, by family; importing them fills the table."""
+
+from . import elementwise, neural, recurrent, reductions, shapes

@@ -1,0 +1,263 @@
+"""Operators that change shapes, and those that cut, join and pick."""
+
+import numpy as np
+
+from ..... import symbol as sym
+from .._node import Unknown, converts
+
+ENDS = 2**31 - 1  # beyond: "to the end"
+
+
+@converts("Reshape")
+def _reshape(node):
+    shape = list(node.attr("shape")) if node.opset < 5 else node.sizes(1)
+    if node.attr("allowzero", 0) and 0 in shape:
+        raise node.refuse("a size of zero cannot be imported")
+    if not shape:
+        shape = [1]
+    return node.call("reshape", node.sym(), shape=tuple(known_shape(node, shape)))
+
+
+def known_shape(node, shape):
+    """Sizes that only the data tell, as codes: 0 keeps the input's size there, one -1 takes what is left."""
+    own = node.importer.shapes.get(node.inputs[0]) or []
+    codes = []
+    for axis, size in enumerate(shape):
+        if not isinstance(size, Unknown):
+            codes.append(size)
+        elif axis < len(own) and size == own[axis]:
+            codes.append(0)
+        else:
+            codes.append(-1)
+    if codes.count(-1) > 1:
+        raise node.refuse(f"more than one size of the shape {shape} is unknown; give the model's inputs fixed sizes")
+    return codes
+
+
+@converts("Flatten")
+def _flatten(node):
+    axis, rank = node.attr("axis", 1), node.rank()
+    axis = axis + rank if axis < 0 else axis
+    if axis == 1:
+        return node.call("Flatten", node.sym())
+    front = node.shape()[:axis]
+    if any(isinstance(n, Unknown) for n in front):
+        raise node.refuse("the sizes before its axis must be known")
+    return node.call("reshape", node.sym(), shape=(int(np.prod(front)), -1) if axis else (1, -1))
+
+
+@converts("Transpose")
+def _transpose(node):
+    axes = node.attr("perm")
+    return node.call("transpose", node.sym(), **({"axes": tuple(axes)} if axes else {}))
+
+
+@converts("Squeeze")
+def _squeeze(node):
+    axes = node.ints(1, "axes")
+    return node.call("squeeze", node.sym(), **({"axis": tuple(axes)} if axes else {}))
+
+
+@converts("Unsqueeze")
+def _unsqueeze(node):
+    axes = node.ints(1, "axes")
+    rank = (node.rank() if any(a < 0 for a in axes) else 0) + len(axes)
+    x = node.sym()
+    for axis in sorted(a + rank if a < 0 else a for a in axes):
+        x = sym.expand_dims(x, axis=axis)
+    return sym.identity(x, name=node.name)
+
+
+@converts("Concat")
+def _concat(node):
+    return node.call("concat", *node.syms(), dim=node.attr("axis", 1))
+
+
+@converts("Split")
+def _split(node):
+    axis = node.attr("axis", 0)
+    sizes = node.ints(1, "split")
+    if sizes is None:
+        total, count = node.shape()[axis], len(node.outputs)
+        if isinstance(total, Unknown):
+            raise node.refuse("the size of its axis must be known")
+        each = -(-total // count)
+        sizes = [each] * (total // each) + ([total % each] if total % each else [])
+    ends = np.cumsum(sizes).tolist()
+    return [sym.slice_axis(node.sym(), axis=axis, begin=e - s, end=e) for s, e in zip(sizes, ends, strict=True)]
+
+
+@converts("Slice")
+def _slice(node):
+    starts, ends, axes = node.ints(1, "starts"), node.ints(2, "ends"), node.ints(3, "axes")
+    steps = node.ints(4, "steps") if node.opset >= 10 else None
+    axes = list(range(len(starts))) if axes is None else axes
+    axes = [a + node.rank() if a < 0 else a for a in axes]
+    begin, end, step = ([None] * (max(axes) + 1) for _ in range(3))
+    for i, axis in enumerate(axes):
+        begin[axis], end[axis], step[axis] = starts[i], ends[i], (steps[i] if steps else 1)
+        if abs(ends[i]) >= ENDS or _past(node, axis, ends[i], step[axis]):
+            end[axis] = None
+        if abs(starts[i]) >= ENDS or _past(node, axis, starts[i], -step[axis]):
+            begin[axis] = None
+    return node.call("slice", node.sym(), begin=tuple(begin), end=tuple(end), step=tuple(step))
+
+
+def _past(node, axis, position, direction):
+    """Is the position outside, on the side that a walk in this direction ends?"""
+    size = (node.importer.shapes.get(node.inputs[0]) or [Unknown()] * (axis + 1))[axis]
+    if isinstance(size, Unknown):
+        return False
+    return position >= size if direction > 0 else position < -size
+
+
+@converts("Expand")
+def _expand(node):
+    sizes = node.sizes(1)
+    x, rank = node.sym(), node.rank()
+    for _ in range(len(sizes) - max(rank, 1)):
+        x = sym.expand_dims(x, axis=0)
+    sizes = [1] * (rank - len(sizes)) + sizes
+    if any(isinstance(n, Unknown) and n not in node.shape() for n in sizes):
+        return _constant(node, node.const(0), sizes)
+    return node.call("broadcast_to", x, shape=tuple(0 if n == 1 or isinstance(n, Unknown) else n for n in sizes))
+
+
+@converts("ConstantOfShape")
+def _constant_of_shape(node):
+    from onnx.numpy_helper import to_array
+
+    value = node.attr("value")
+    return _constant(node, np.zeros(1, np.float32) if value is None else to_array(value), node.sizes(0))
+
+
+def _constant(node, value, sizes):
+    """One number everywhere; a size that only the data tell is that of an input of the model."""
+    if np.unique(value).size != 1:
+        raise node.refuse(f"the shape {sizes} must be known")
+    name, dtype = f"{node.name}_value", value.dtype.name
+    node.importer.constants[name] = np.full([1 if isinstance(n, Unknown) else n for n in sizes], value.ravel()[0])
+    result = node.importer.symbol_of(name, node)
+    for axis, size in enumerate(sizes):
+        if isinstance(size, Unknown):
+            zeros = sym.cast(_zeros_of_size(node, size), dtype=dtype)
+            result = sym.broadcast_add(result, sym.reshape(zeros, shape=(-1,) + (1,) * (len(sizes) - 1 - axis)))
+    return result
+
+
+def _zeros_of_size(node, size):
+    """As many zeros in a row as the size is: an input that has it, summed over its other axes."""
+    for name in node.importer.inputs:
+        shape = node.importer.shapes.get(name, [])
+        if size in shape:
+            others = tuple(i for i in range(len(shape)) if i != shape.index(size))
+            source = node.importer.symbol_of(name, node)
+            return sym.zeros_like(sym.sum(source, axis=others) if others else source)
+    raise node.refuse(f"the size {size} is not that of an input; give the model's inputs fixed sizes")
+
+
+@converts("Tile")
+def _tile(node):
+    return node.call("tile", node.sym(), reps=tuple(node.ints(1, "repeats")))
+
+
+@converts("Gather")
+def _gather(node):
+    indices = node.sym(1)
+    result = node.call("take", node.sym(0), indices, axis=node.attr("axis", 0), mode="wrap")
+    if node.rank(1) == 0:
+        result = sym.squeeze(result, axis=node.attr("axis", 0)) if node.rank(0) > 1 else result
+    return result
+
+
+@converts("GatherND")
+def _gather_nd(node):
+    if node.attr("batch_dims", 0):
+        raise node.refuse("batch_dims cannot be imported")
+    rank = node.rank(1)
+    indices = sym.transpose(node.sym(1), axes=(rank - 1, *range(rank - 1)))
+    return node.call("gather_nd", node.sym(0), indices)
+
+
+@converts("DepthToSpace")
+def _depth_to_space(node):
+    size, x = node.attr("blocksize"), node.sym()
+    if node.attr("mode", "DCR") == "DCR":
+        return node.call("depth_to_space", x, block_size=size)
+    x = sym.reshape(x, shape=(0, -4, -1, size * size, 0, 0))
+    x = sym.reshape(x, shape=(0, 0, -4, size, size, 0, 0))
+    x = sym.transpose(x, axes=(0, 1, 4, 2, 5, 3))
+    return node.call("reshape", x, shape=(0, 0, -3, -3))
+
+
+@converts("SpaceToDepth")
+def _space_to_depth(node):
+    size, x = node.attr("blocksize"), node.sym()
+    if node.attr("mode", "DCR") == "DCR":
+        return node.call("space_to_depth", x, block_size=size)
+    x = sym.reshape(sym.reshape(x, shape=(0, 0, -4, -1, size, 0)), shape=(0, 0, 0, 0, -4, -1, size))
+    x = sym.transpose(x, axes=(0, 1, 3, 5, 2, 4))
+    return node.call("reshape", sym.reshape(x, shape=(0, -3, 0, 0, 0)), shape=(0, -3, 0, 0))
+
+
+@converts("Trilu")
+def _trilu(node):
+    shape = node.shape()[-2:]
+    if any(isinstance(n, Unknown) for n in shape):
+        raise node.refuse("the sizes of its matrices must be known")
+    shift = int(node.const(1).ravel()[0]) if node.has(1) else 0
+    ones = np.ones(shape, dtype=node.dtype())
+    mask = np.triu(ones, shift) if node.attr("upper", 1) else np.tril(ones, shift)
+    node.importer.constants[f"{node.name}_mask"] = mask
+    return node.call("broadcast_mul", node.sym(), node.importer.symbol_of(f"{node.name}_mask", node))
+
+
+@converts("Pad")
+def _pad(node):
+    pads = node.ints(1, "pads") or node.attr("paddings")
+    rank = node.rank()
+    if node.opset >= 18 and node.has(3):
+        axes = [a % rank for a in node.const(3).tolist()]
+        full = [0] * (2 * rank)
+        for i, axis in enumerate(axes):
+            full[axis], full[axis + rank] = pads[i], pads[i + len(axes)]
+        pads = full
+    value = float(node.const(2).ravel()[0]) if node.has(2) and node.const(2).size else node.attr("value", 0.0)
+    return padded(node, node.sym(), pads, rank, node.attr("mode", "constant"), value)
+
+
+def padded(node, x, pads, rank, mode="constant", value=0.0):
+    """`x` padded by ONNX's list (all beginnings, then all ends); negative ones cut."""
+    if mode not in ("constant", "edge", "reflect"):
+        raise node.refuse(f"padding of mode {mode} cannot be imported")
+    cuts = [(-min(pads[i], 0), min(pads[i + rank], 0) or None) for i in range(rank)]
+    if any(begin or end for begin, end in cuts):
+        x = sym.slice(x, begin=tuple(b for b, _ in cuts), end=tuple(e for _, e in cuts))
+    pairs = [(max(pads[i], 0), max(pads[i + rank], 0)) for i in range(rank)]
+    front = 2 if rank in (2, 3) else 3 if rank == 1 else 0
+    for _ in range(front):
+        x = sym.expand_dims(x, axis=0)
+    pairs = [(0, 0)] * front + pairs
+    x = _pad_behind(x, [(0, 0), (0, 0), *pairs[2:]], mode, value)
+    if any(map(any, pairs[:2])):  # the operator leaves the first two axes alone: turn them to the back
+        order = (*range(2, len(pairs)), 0, 1)
+        x = _pad_behind(sym.transpose(x, axes=order), [(0, 0)] * (len(pairs) - 2) + pairs[:2], mode, value)
+        x = sym.transpose(x, axes=(len(pairs) - 2, len(pairs) - 1, *range(len(pairs) - 2)))
+    for _ in range(front):
+        x = sym.squeeze(x, axis=0)
+    return x
+
+
+def _pad_behind(x, pairs, mode, value):
+    if not any(map(any, pairs)):
+        return x
+    width = tuple(n for pair in pairs for n in pair)
+    return sym.Pad(x, mode=mode, pad_width=width, constant_value=value)
+
+
+@converts("RandomNormal", "RandomUniform")
+def _random(node):
+    shape = tuple(node.attr("shape"))
+    if node.op == "RandomNormal":
+        return node.call("random_normal", loc=node.attr("mean", 0.0), scale=node.attr("scale", 1.0), shape=shape)
+    return node.call("random_uniform", low=node.attr("low", 0.0), high=node.attr("high", 1.0), shape=shape)

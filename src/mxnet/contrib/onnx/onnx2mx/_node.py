@@ -1,0 +1,155 @@
+"""What a converter sees of an ONNX node: its attributes, and its inputs as symbols, constants or sizes."""
+
+import numpy as np
+
+from .... import symbol
+from ....base import MXNetError
+
+TABLE = {}
+
+
+def converts(*names):
+    """Register the decorated function as the converter of these ONNX operators."""
+
+    def register(function):
+        TABLE.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+class Unknown:
+    """A size that only the data tell. Arithmetic with it gives another one."""
+
+    def __init__(self, name=None):
+        self.name = name
+
+    def _another(self, _):
+        return Unknown()
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _another
+
+    def __eq__(self, other):
+        return isinstance(other, Unknown) and self.name is not None and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __repr__(self):
+        return self.name or "?"
+
+
+class Node:
+    """One ONNX node, for its converter."""
+
+    def __init__(self, proto, importer):
+        import onnx
+
+        self.op, self.importer, self.opset = proto.op_type, importer, importer.opset
+        self.name = proto.name or (proto.output[0] if proto.output else proto.op_type)
+        self.inputs, self.outputs = list(proto.input), list(proto.output)
+        self.attrs = {a.name: _plain(onnx.helper.get_attribute_value(a)) for a in proto.attribute}
+
+    def __repr__(self):
+        return f"node {self.name} ({self.op})"
+
+    def refuse(self, reason):
+        """The error for a node that cannot be imported."""
+        return MXNetError(f"{self}: {reason}")
+
+    def attr(self, name, default=None):
+        return self.attrs.get(name, default)
+
+    def has(self, index):
+        return index < len(self.inputs) and self.inputs[index] != ""
+
+    def sym(self, index=0):
+        """The input as a symbol; a constant becomes a parameter."""
+        return self.importer.symbol_of(self.inputs[index], self)
+
+    def syms(self):
+        return [self.sym(i) for i in range(len(self.inputs))]
+
+    def const(self, index, default=None):
+        """The input's value, which must be known at import."""
+        if not self.has(index):
+            return default
+        value = self.importer.constants.get(self.inputs[index])
+        if value is None:
+            raise self.refuse(
+                f"its input {self.inputs[index]} must be a constant, MXNet's graphs have it as an attribute; "
+                "fix the model's input shapes or fold its constants (onnxsim) first"
+            )
+        return value
+
+    def ints(self, index, name):
+        """A list of integers: an attribute in older versions, a constant input in newer ones; None if absent."""
+        value = self.attrs.get(name)
+        if value is None and index is not None and self.has(index):
+            value = self.const(index).tolist()
+        return value if value is None or isinstance(value, list) else [value]
+
+    def sizes(self, index):
+        """A shape given as input: numbers, and `Unknown` where only the data tell."""
+        partial = self.importer.partial.get(self.inputs[index])
+        return list(partial.ravel()) if partial is not None else [int(n) for n in self.const(index).ravel()]
+
+    def shape(self, index=0):
+        """The input's shape: numbers and `Unknown`."""
+        shape = self.importer.shapes.get(self.inputs[index])
+        if shape is None:
+            raise self.refuse(
+                f"the shape of its input {self.inputs[index]} cannot be inferred; give the model's inputs shapes"
+            )
+        return shape
+
+    def rank(self, index=0):
+        return len(self.shape(index))
+
+    def dtype(self, index=0):
+        return self.importer.types.get(self.inputs[index], "float32")
+
+    def call(self, operator, *args, **attrs):
+        """A symbol named after the node."""
+        return face(operator)(*args, name=self.name, **attrs)
+
+
+def face(operator):
+    """The symbol function of an operator."""
+    return getattr(symbol._internal if operator.startswith("_") else symbol, operator)
+
+
+def _plain(value):
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, (str, int, float)) or hasattr(value, "SerializeToString"):
+        return value
+    return [_plain(v) for v in value]
+
+
+def apply_partial(node, values):
+    """The node on shapes that are partly known, as arrays of numbers and `Unknown`; None if it is not for shapes."""
+    first = values[0]
+    if node.op in ("Identity", "Cast"):
+        return first
+    if node.op == "Concat":
+        return np.concatenate([np.atleast_1d(v) for v in values])
+    if node.op == "Gather":
+        return np.take(first, np.asarray(values[1], dtype=int), axis=node.attr("axis", 0))
+    if node.op in ("Squeeze", "Unsqueeze", "Reshape"):
+        scalar = node.op == "Squeeze" or (node.op == "Reshape" and np.size(values[1]) == 0)
+        return first.reshape(()) if scalar and first.size == 1 else first.reshape(-1)
+    if node.op == "Slice":
+        start, end, step = (int(np.ravel(v)[0]) for v in (values[1], values[2], values[4] if len(values) > 4 else 1))
+        return first[start:end:step]
+    if node.op in ARITHMETIC and len(values) == 2:
+        return np.asarray(ARITHMETIC[node.op](first, values[1]), dtype=object)
+    return None
+
+
+ARITHMETIC = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": np.floor_divide,
+}

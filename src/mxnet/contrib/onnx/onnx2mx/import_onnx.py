@@ -1,0 +1,183 @@
+"""ONNX graphs as symbols: constants are folded, every other node goes through its converter in the table."""
+
+import numpy as np
+
+from .... import ndarray as nd
+from .... import symbol
+from ...._core.dtypes import FLAGS
+from ....base import MXNetError
+from . import _converters  # noqa: F401 - fills the table
+from ._node import TABLE, Node, Unknown, apply_partial
+
+MISSING = "ONNX import needs the package onnx: pip install remx[onnx]"
+RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
+DOMAINS = ("", "ai.onnx")
+
+
+def read_model(model_file):
+    """The checked model out of a file (or a model itself)."""
+    try:
+        import onnx
+    except ImportError as error:
+        raise ImportError(f"{MISSING} ({error})") from error
+    if isinstance(model_file, onnx.ModelProto):
+        return model_file
+    try:
+        return onnx.load(model_file)
+    except OSError as error:
+        raise MXNetError(f"cannot read {model_file}: {error}") from error
+    except Exception as error:  # protobuf's DecodeError is not one class over its versions
+        raise MXNetError(f"{model_file} is not an ONNX model: {error}") from error
+
+
+class Importer:
+    """Turns the nodes of a graph into symbols, in order."""
+
+    def __init__(self, model):
+        import onnx
+
+        self.opset = max((o.version for o in model.opset_import if o.domain in DOMAINS), default=1)
+        self.opsets = {o.domain: o.version for o in model.opset_import}
+        # names for unknown sizes let a reshape see that it keeps one
+        graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+        self.constants = {t.name: onnx.numpy_helper.to_array(t) for t in graph.initializer}
+        self.partial, self.symbols, self.used = {}, {}, {}
+        self.shapes, self.types = {}, {}
+        for info in (*graph.input, *graph.value_info, *graph.output):
+            self._note(info)
+        for name, value in self.constants.items():
+            self._know(name, value)
+        self.inputs = [info.name for info in graph.input if info.name not in self.constants]
+        self.symbols.update((name, symbol.Variable(name)) for name in self.inputs)
+        for proto in graph.node:
+            self._convert(proto)
+        self.outputs = [self.symbol_of(info.name, None) for info in graph.output]
+
+    def _note(self, info):
+        import onnx
+
+        tensor = info.type.tensor_type
+        if tensor.HasField("shape"):
+            sizes = (d.dim_value if d.HasField("dim_value") else Unknown(d.dim_param or None) for d in tensor.shape.dim)
+            self.shapes[info.name] = list(sizes)
+        if tensor.elem_type:
+            self.types[info.name] = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
+
+    def _know(self, name, value):
+        self.constants[name] = value
+        self.shapes[name], self.types[name] = list(np.shape(value)), np.asarray(value).dtype.name
+
+    def symbol_of(self, name, node):
+        """The symbol of a value; a constant becomes a variable with that value."""
+        if name not in self.symbols:
+            if name not in self.constants:
+                raise MXNetError(f"{node or 'the graph'}: nothing computes its input {name!r}")
+            value = np.atleast_1d(self.constants[name])
+            if value.dtype.name not in FLAGS:
+                raise MXNetError(f"{name}: MXNet has no arrays of {value.dtype.name}")
+            self.used[name] = value
+            self.symbols[name] = symbol.Variable(name, shape=value.shape, dtype=value.dtype.name)
+        return self.symbols[name]
+
+    def _convert(self, proto):
+        node = Node(proto, self)
+        if self._fold(node, proto):
+            return
+        converter = TABLE.get(node.op) if proto.domain in DOMAINS else None
+        if converter is None:
+            raise NotImplementedError(
+                f"{node}: operator {proto.domain + '.' if proto.domain else ''}{node.op} cannot be imported; "
+                "export the model with simpler operators"
+            )
+        results = converter(node)
+        results = list(results) if isinstance(results, (list, tuple)) else [results]
+        wanted = [name for name in node.outputs if name]
+        if len(wanted) > len(results):
+            raise node.refuse(f"only its first {len(results)} outputs can be imported, {len(wanted)} are used")
+        self.symbols.update((name, result) for name, result in zip(node.outputs, results, strict=False) if name)
+
+    def _fold(self, node, proto):
+        """Compute the node now if its inputs are known; True if that was possible."""
+        names = [name for name in node.inputs if name]
+        if node.op in ("Shape", "Size") and names[0] not in self.constants and names[0] in self.shapes:
+            return self._fold_shape(node)
+        if any(name in self.partial for name in names):
+            return self._fold_partial(node, names)
+        if node.op in RANDOM or any(name not in self.constants for name in names):
+            return False
+        from onnx.reference import ReferenceEvaluator
+
+        evaluator = ReferenceEvaluator(proto, opsets=self.opsets)
+        results = evaluator.run(None, {name: self.constants[name] for name in names})
+        for name, value in zip(node.outputs, results, strict=False):
+            self._know(name, np.asarray(value))
+        return True
+
+    def _fold_shape(self, node):
+        shape = self.shapes[node.inputs[0]][node.attr("start", 0) : node.attr("end", None)]
+        if node.op == "Size":
+            shape = np.prod(np.array(shape, dtype=object)) if shape else 1
+        self._store(node.outputs[0], np.array(shape, dtype=object))
+        return True
+
+    def _fold_partial(self, node, names):
+        if any(name not in self.partial and name not in self.constants for name in names):
+            return False
+        values = [self.partial[n] if n in self.partial else self.constants[n] for n in names]
+        result = apply_partial(node, values)
+        if result is not None:
+            self._store(node.outputs[0], result)
+        return result is not None
+
+    def _store(self, name, value):
+        if any(isinstance(n, Unknown) for n in value.ravel()):
+            self.partial[name] = value
+        else:
+            self._know(name, value.astype(np.int64))
+
+
+class GraphProto:
+    """The importer under MXNet's name for it."""
+
+    def from_onnx(self, graph, opset_version=None):
+        """(symbol, arg_params, aux_params) of a model, or of a graph of operators of that version."""
+        importer = Importer(self._model(graph, opset_version))
+        sym = importer.outputs[0] if len(importer.outputs) == 1 else symbol.Group(importer.outputs)
+        states, arguments = set(sym.list_auxiliary_states()), set(sym.list_arguments())
+        arrays = {name: nd.array(value, dtype=value.dtype) for name, value in importer.used.items()}
+        arg_params = {name: array for name, array in arrays.items() if name in arguments}
+        return sym, arg_params, {name: array for name, array in arrays.items() if name in states}
+
+    @staticmethod
+    def _model(graph, opset_version):
+        import onnx
+
+        if isinstance(graph, onnx.ModelProto):
+            return graph
+        return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset_version or 13)])
+
+    def get_graph_metadata(self, graph):
+        """Names, shapes (and types of the inputs) of what goes in and what comes out."""
+        weights = {t.name for t in graph.initializer}
+
+        def shape(info):
+            return tuple(d.dim_value for d in info.type.tensor_type.shape.dim)
+
+        inputs = [(i.name, shape(i), i.type.tensor_type.elem_type) for i in graph.input if i.name not in weights]
+        return {"input_tensor_data": inputs, "output_tensor_data": [(o.name, shape(o)) for o in graph.output]}
+
+    def graph_to_gluon(self, graph, ctx, opset_version=None):
+        """A SymbolBlock with the graph's parameters on `ctx`."""
+        from onnx.helper import tensor_dtype_to_np_dtype
+
+        from ....gluon import SymbolBlock
+
+        sym, args, auxs = self.from_onnx(graph, opset_version)
+        given = self.get_graph_metadata(self._model(graph, opset_version).graph)["input_tensor_data"]
+        inputs = [symbol.var(name, dtype=tensor_dtype_to_np_dtype(kind).name) for name, _, kind in given]
+        net = SymbolBlock(outputs=sym, inputs=inputs)
+        parameters = net.collect_params()
+        for name, value in {**args, **auxs}.items():
+            if name in parameters:
+                parameters[name]._load_init(value, ctx, cast_dtype=True, dtype_source="saved")
+        return net
