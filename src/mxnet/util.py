@@ -3,10 +3,7 @@
 import functools
 import inspect
 import os
-import sys
 import threading
-
-from ._core.errors import MXNetError
 
 
 def makedirs(d):
@@ -16,10 +13,11 @@ def makedirs(d):
 
 class _Semantics(threading.local):
     array = False
+    shape = False
 
 
 _SEMANTICS = _Semantics()
-_SHAPE = [False]  # MXNet keeps the shape switch for the whole process, the array switch per thread
+_EVERYWHERE = [False]  # the shape switch of all threads, which `set_np_shape(2)` turns on
 
 
 def get_gpu_count():
@@ -63,26 +61,29 @@ class _Switch:
     def __call__(self, function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
-            with _Switch(self._setter, self._active):
+            with _Switch(self._setter, self._active):  # a scope of its own: calls may nest
                 return function(*args, **kwargs)
 
         return wrapper
 
 
 def set_np_shape(active):
-    """Let shapes be zero-dim and sizes zero, as NumPy has them; returns what it was."""
-    before, _SHAPE[0] = _SHAPE[0], bool(active)
+    """Let shapes be zero-dim and sizes zero, as NumPy has them: 1 in this thread, 2 in all; returns what it was."""
+    before = is_np_shape()
+    _SEMANTICS.shape = bool(active)
+    if int(active) == 2 or not active:
+        _EVERYWHERE[0] = bool(active)
     return before
 
 
 def is_np_shape():
     """Are NumPy's shape rules on?"""
-    return _SHAPE[0]
+    return _SEMANTICS.shape or _EVERYWHERE[0]
 
 
 def np_shape(active=True):
     """NumPy's shape rules inside a `with`."""
-    return _Switch(set_np_shape, active)
+    return _NumpyShapeScope(active)
 
 
 def _set_np_array(active):
@@ -97,7 +98,24 @@ def is_np_array():
 
 def np_array(active=True):
     """`mx.np` arrays inside a `with`."""
-    return _Switch(_set_np_array, active)
+    return _NumpyArrayScope(active)
+
+
+class _NumpyArrayScope(_Switch):
+    """The scope that `np_array` gives, under MXNet's name."""
+
+    _current = None
+
+    def __init__(self, is_np_array):
+        super().__init__(_set_np_array, is_np_array)
+        self._is_np_array = is_np_array
+
+
+class _NumpyShapeScope(_Switch):
+    """The scope that `np_shape` gives, under MXNet's name."""
+
+    def __init__(self, is_np_shape):
+        super().__init__(set_np_shape, is_np_shape)
 
 
 def _decorated(thing, switch):
@@ -205,8 +223,6 @@ def setenv(name, value):
 def default_array(source_array, ctx=None, dtype=None):
     """An array of the kind the switches ask for."""
     if is_np_array():
-        if "mxnet.numpy" not in sys.modules:
-            raise MXNetError("mx.np arrays are not available in this version")
         from .numpy import array
     else:
         from .ndarray import array
