@@ -1,0 +1,230 @@
+"""The mistakes users make most, and the words they get: shapes, names and what to do. docs/messages.md shows them."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd, sym
+from mxnet.gluon import nn
+
+PAGE = Path(__file__).parents[1] / "docs" / "messages.md"
+
+
+def dense(**names):
+    net = nn.Dense(3, in_units=4, **names)
+    net.initialize()
+    return net
+
+
+def variable():
+    x = nd.ones((2,))
+    x.attach_grad()
+    return x
+
+
+def data_elsewhere():
+    dense(prefix="net_")(nd.ones((2, 4), ctx=mx.cpu(1)))
+
+
+def not_initialized():
+    nn.Dense(3, prefix="net_")(nd.ones((2, 4)))
+
+
+def touched_early():
+    net = nn.Dense(3, prefix="net_")
+    net.initialize()
+    net.weight.data()
+
+
+def other_input_size():
+    dense()(nd.ones((2, 5)))
+
+
+def pictures_with_channels_last():
+    net = nn.Conv2D(8, 3, in_channels=3)
+    net.initialize()
+    net(nd.ones((2, 32, 32, 3)))
+
+
+def mixed_dtypes():
+    dense()(nd.ones((2, 4), dtype="float64"))
+
+
+def numpy_into_a_network():
+    dense()(np.ones((2, 4)))
+
+
+def written_while_recording():
+    x = variable()
+    with autograd.record():
+        y = x * 2
+        y[0] = 3
+
+
+def nothing_recorded():
+    dense()(nd.ones((2, 4))).backward()
+
+
+def backward_twice():
+    x = variable()
+    with autograd.record():
+        y = x * 2
+    y.backward()
+    y.backward()
+
+
+def step_without_backward():
+    gluon.Trainer(dense(prefix="net_").collect_params(), "sgd").step(1)
+
+
+def parameter_missing_in_file():
+    net = dense(prefix="net_")
+    nd.save("net.params", {"weight": net.weight.data()})
+    net.load_parameters("net.params")
+
+
+def parameter_of_another_shape():
+    other = nn.Dense(3, in_units=5, prefix="net_")
+    other.initialize()
+    other.save_parameters("net.params")
+    dense(prefix="net_").load_parameters("net.params")
+
+
+def another_prefix():
+    dense(prefix="first_").collect_params().save("net.params")
+    dense(prefix="second_").collect_params().load("net.params")
+
+
+def no_such_file():
+    dense().load_parameters("nowhere.params")
+
+
+def label_of_another_length():
+    gluon.loss.SoftmaxCrossEntropyLoss()(nd.ones((4, 3)), nd.ones((5,)))
+
+
+def label_of_another_shape():
+    gluon.loss.L2Loss()(nd.ones((4, 3)), nd.ones((4, 2)))
+
+
+def gpu_that_is_not_there():
+    nd.ones((2,), ctx=mx.gpu(0))
+
+
+def branch_on_a_symbol():
+    class Net(nn.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return x if x.sum() > 0 else -x
+
+    net = Net()
+    net.hybridize()
+    net(nd.ones((2,)))
+
+
+def shape_of_a_symbol():
+    class Net(nn.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return x.reshape((x.shape[0], -1))
+
+    net = Net()
+    net.hybridize()
+    net(nd.ones((2, 3)))
+
+
+def samples_of_different_shapes():
+    list(gluon.data.DataLoader([nd.ones((2,)), nd.ones((3,))], 2))
+
+
+def argument_misspelt():
+    nd.FullyConnected(nd.ones((2, 3)), nd.ones((2, 3)), num_hiden=3)
+
+
+def products_that_do_not_fit():
+    nd.dot(nd.ones((2, 3)), nd.ones((4, 2)))
+
+
+def scalar_of_many():
+    nd.ones((2, 3)).asscalar()
+
+
+def module_not_bound():
+    net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=2), name="softmax")
+    mx.mod.Module(net).forward(mx.io.DataBatch([nd.ones((2, 3))]))
+
+
+# mistake -> (type, words that must be in the message)
+MISTAKES = {
+    data_elsewhere: (RuntimeError, ["net_weight", "not initialized on context cpu(1)", "only initialized on [cpu(0)]"]),
+    not_initialized: (RuntimeError, ["net_weight", "has not been initialized", "Call initialize() on the network"]),
+    touched_early: (
+        gluon.parameter.DeferredInitializationError,
+        ["net_weight", "initialization was deferred", "pass one batch of data", "in_units", "Dense"],
+    ),
+    other_input_size: (
+        mx.MXNetError,
+        ["FullyConnected", "(2, 5) float32 @cpu(0)", "Provided = [3,4], inferred shape=(3,5)", "make a new layer"],
+    ),
+    pictures_with_channels_last: (
+        mx.MXNetError,
+        ["Convolution", "made for 3 channels, and the data has 32", "layout is NCHW", "need a transpose"],
+    ),
+    mixed_dtypes: (
+        mx.MXNetError,
+        ["expected float64, got float32", "(3, 4) float32", "convert one of them with astype"],
+    ),
+    numpy_into_a_network: (ValueError, ["one NDArray or one Symbol", "Got: ndarray", "mx.nd.array"]),
+    written_while_recording: (
+        mx.MXNetError,
+        ["already in a computational graph", "y[idx]=x", "inside a record section"],
+    ),
+    nothing_recorded: (
+        mx.MXNetError,
+        ["not in a computational graph", "compute the loss inside `with autograd.record():`"],
+    ),
+    backward_twice: (mx.MXNetError, ["retain_graph=True", "backward has already run on this graph"]),
+    step_without_backward: (
+        UserWarning,
+        ["net_", "has not been updated by backward", "ignore_stale_grad=True", "loss.backward() was not called"],
+    ),
+    parameter_missing_in_file: (AssertionError, ["'bias' is missing in file: net.params", "'net_weight'"]),
+    parameter_of_another_shape: (AssertionError, ["net_weight", "expected (3, 4) vs saved (3, 5)"]),
+    another_prefix: (AssertionError, ["'second_weight' is missing", "'first_weight'", "same prefix"]),
+    no_such_file: (mx.MXNetError, ["nowhere.params", "No such file or directory"]),
+    label_of_another_length: (mx.MXNetError, ["label of shape (5,)", "prediction of shape (4, 3)"]),
+    label_of_another_shape: (mx.MXNetError, ["label of shape (4, 2)", "prediction of shape (4, 3)"]),
+    gpu_that_is_not_there: (mx.MXNetError, ["gpu(0) is not available", "mx.cpu()", "MXNET_VIRTUAL_GPUS"]),
+    branch_on_a_symbol: (mx.MXNetError, ["__bool__", "not implemented for Symbol", "F.where", "do not hybridize"]),
+    shape_of_a_symbol: (AttributeError, ["'Symbol' object has no attribute 'shape'", "F.reshape", "F.shape_array"]),
+    samples_of_different_shapes: (mx.MXNetError, ["sample 0 has (2,), sample 1 has (3,)", "batchify.Pad()"]),
+    argument_misspelt: (mx.MXNetError, ["Cannot find argument 'num_hiden'", "num_hidden : int, required"]),
+    products_that_do_not_fit: (mx.MXNetError, ["dot shape error: [2,3] X [4,2]", "transpose_a"]),
+    scalar_of_many: (ValueError, ["not a scalar", "(2, 3)", "asnumpy()"]),
+    module_not_bound: (AssertionError, ["call bind, then init_params"]),
+}
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MXNET_VIRTUAL_GPUS", raising=False)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
+def test_the_message_says_what_happened_and_what_to_do(mistake):
+    if mistake is gpu_that_is_not_there and mx.context.num_gpus():
+        pytest.skip("there is a GPU")
+    kind, words = MISTAKES[mistake]
+    with pytest.raises(kind) as failure:
+        mistake()
+    assert [word for word in words if word not in str(failure.value)] == []
+
+
+def test_the_page_shows_every_mistake_with_its_words():
+    page = PAGE.read_text(encoding="utf-8")
+    sections = re.findall(r"^## [^\n]*\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+    flat = [" ".join(section.split()) for section in sections]
+    for mistake, (_, words) in MISTAKES.items():
+        assert any(all(word in section for word in words) for section in flat), mistake.__name__
