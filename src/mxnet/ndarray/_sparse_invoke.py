@@ -1,4 +1,4 @@
-"""Operators on sparse arrays: kernels that keep to the stored parts where there are any, the dense function elsewhere."""
+"""Operators on sparse arrays: kernels on the stored parts where there are any, the dense function elsewhere."""
 
 import torch
 
@@ -256,6 +256,8 @@ def _update(op, inputs, parsed, kind):
     """An optimizer's step with a row-sparse gradient: its rows of weight and states, and nothing else."""
     weight, grad, *states = inputs
     if grad.stype != "row_sparse" or not parsed.get("lazy_update", True):
+        return None
+    if op.name == "ftrl_update" and weight.stype != "row_sparse":
         return None
     data, rows = grad._parts
     values = [plain_tensor(x) for x in (weight, *states)]

@@ -141,7 +141,7 @@ def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
     return invoke(registry.find("_linspace"), [], {k: v for k, v in attrs.items() if k in known}, ctx=_place(ctx))
 
 
-def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):  # noqa: N803 - MXNet's names
+def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
     """Ones on a diagonal, zeros elsewhere."""
     attrs = {"N": N, "M": M, "k": k, "dtype": dtype_name(dtype)}
     return invoke(registry.find("_eye"), [], attrs, kwargs.get("out"), ctx=_place(ctx))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._core.dtypes import dtype_name
-from .._core.errors import MXNetError  # noqa: F401 - MXNet's module shows it
+from .._core.errors import MXNetError
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
 from ..context import current_context

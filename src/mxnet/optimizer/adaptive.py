@@ -181,7 +181,7 @@ class FTML(MultiTensorOptimizer):
 class Ftrl(MultiTensorOptimizer):
     """Follow the regularized leader; `lamda1` makes weights sparse."""
 
-    _lazy = True
+    _lazy, _lazy_when_dense = True, False
 
     def __init__(self, lamda1=0.01, learning_rate=0.1, beta=1, **kwargs):
         super().__init__(**kwargs)

@@ -38,6 +38,8 @@ class MultiTensorOptimizer(Optimizer):
 
     # Do row-sparse gradients touch only their own rows?
     _lazy = False
+    # Also those of dense weights?
+    _lazy_when_dense = True
     # None: as many parameters at once as there are.
     _list_size = None
 
@@ -85,7 +87,7 @@ class MultiTensorOptimizer(Optimizer):
 
     def _one(self, index, weight, grad, state, lr, wd):
         """One parameter, some of whose arrays are sparse."""
-        lazy = grad.stype == "row_sparse" and self._lazy
+        lazy = grad.stype == "row_sparse" and self._lazy and (self._lazy_when_dense or weight.stype == "row_sparse")
         update_rows(self, index, weight, grad if lazy else grad.tostype("default"), state, lr, wd)
 
     def _counts(self, indices):

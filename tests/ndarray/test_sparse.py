@@ -1,0 +1,116 @@
+"""Sparse arrays: MXNet's storages, values and errors, and what they do in files, pickles, gradients and training."""
+
+import json
+import pathlib
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from sparse_cases import LINES, PROGRAMS, described, evaluate, names
+
+import mxnet as mx
+from mxnet import nd
+
+ANSWERS = json.loads((pathlib.Path(__file__).parent.parent / "data" / "sparse.json").read_text())
+
+
+def agree(found, wanted):
+    """Storage, type and kept rows exactly, values closely."""
+    if not isinstance(wanted, list):
+        return found == wanted
+    return (
+        isinstance(found, list)
+        and found[:2] == wanted[:2]
+        and found[3] == wanted[3]
+        and np.allclose(found[2], wanted[2], rtol=1e-5, atol=1e-6)
+    )
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_expression(line):
+    found = evaluate(line)
+    assert agree(found, ANSWERS[line]), f"{line}: {found}, MXNet: {ANSWERS[line]}"
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_program(program):
+    found, wanted = [described(value) for value in program()], ANSWERS[program.__name__]
+    assert all(agree(f, w) for f, w in zip(found, wanted, strict=True)), f"{found}, MXNet: {wanted}"
+
+
+@pytest.mark.parametrize("name", ["csr", "rows"])
+def test_pickle_and_file(name, tmp_path):
+    array = names()[name]
+    again = pickle.loads(pickle.dumps(array))
+    nd.save(str(tmp_path / "a.params"), {"a": array})
+    loaded = nd.load(str(tmp_path / "a.params"))["a"]
+    for copy in (again, loaded):
+        assert type(copy) is type(array)
+        assert described(copy) == described(array)
+        assert copy.context == array.context
+
+
+def test_repr():
+    assert repr(names()["csr"]) == "\n<CSRNDArray 3x4 @cpu(0)>"
+
+
+def test_data_shares_memory():
+    rows = names()["rows"]
+    rows.data[:] = 9
+    assert rows.asnumpy()[2].tolist() == [9, 9]
+
+
+def test_writing():
+    rows = names()["rows"]
+    rows[:] = names()["other"]
+    assert rows.indices.asnumpy().tolist() == [1, 2]
+    rows[:] = 0
+    assert rows.indices.shape == (0,)
+    rows[:] = nd.ones((4, 2))
+    assert rows.asnumpy().sum() == 8
+    with pytest.raises(TypeError, match="only supports"):
+        rows[0] = 1
+
+
+def test_dense_tensor_is_refused():
+    with pytest.raises(mx.MXNetError, match="tostype"):
+        names()["csr"]._t
+
+
+def test_bad_file_is_refused(tmp_path):
+    broken = nd.sparse.csr_matrix(([1.0, 2.0], [0, 9], [0, 1, 2]), shape=(2, 3))
+    nd.save(str(tmp_path / "bad.params"), [broken])
+    with pytest.raises(mx.MXNetError, match="do not fit"):
+        nd.load(str(tmp_path / "bad.params"))
+
+
+def test_product_never_makes_the_matrix_dense():
+    """A million columns times three thousand rows would be 12 GB."""
+    row = np.arange(3000)
+    csr = nd.sparse.csr_matrix((np.ones(3000, "float32"), (row, row * 300)), shape=(3000, 1_000_000))
+    weight = nd.ones((1_000_000, 1))
+    weight.attach_grad(stype="row_sparse")
+    with mx.autograd.record():
+        out = nd.dot(csr, weight)
+    out.backward()
+    assert out.asnumpy().sum() == 3000
+    assert weight.grad.data.shape == (3000, 1)
+
+
+def test_uses_of_a_changing_variable_are_summed():
+    rows = names()["rows"]
+    rows.attach_grad()
+    with mx.autograd.record():
+        first = rows * 2
+        with mx.autograd.pause():
+            rows[:] = names()["other"]
+        second = rows * 3
+        total = first + second
+    total.backward()
+    assert (rows.grad.asnumpy() == 5).all()
+
+
+def test_dense_operators_stay_dense():
+    assert type(nd.relu(names()["dense"])) is nd.NDArray
+    assert isinstance(names()["dense"].handle, torch.Tensor)
