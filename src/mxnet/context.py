@@ -9,6 +9,8 @@ __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu
 
 
 class _Scopes(threading.local):
+    default = None  # what a thread chose instead of the CPU
+
     def __init__(self):
         self.stack = []
 
@@ -22,6 +24,10 @@ class _ContextMeta(type):
     @property
     def default_ctx(cls):
         return current_context()
+
+    @default_ctx.setter
+    def default_ctx(cls, context):
+        _SCOPES.default = context
 
 
 class Context(metaclass=_ContextMeta):

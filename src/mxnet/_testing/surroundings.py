@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from .. import ndarray as nd
-from ..context import current_context, num_gpus
+from ..context import Context, current_context, num_gpus
 
 
 def default_context():
@@ -18,7 +18,7 @@ def default_context():
 
 def set_default_context(ctx):
     """Make `ctx` the current context of this thread until it is set again."""
-    ctx.__enter__()
+    Context.default_ctx = ctx
 
 
 def list_gpus():
