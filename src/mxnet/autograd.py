@@ -115,9 +115,9 @@ class SparseVariable(Variable):
 
     def deliver(self, leaf):
         """Write or add the gradient, which may be torch's sparse kind, in the storage asked for."""
+        from .ndarray.sparse import store_gradient
+
         gradient, leaf.grad = leaf.grad, None
-        if gradient is None:
-            gradient = leaf.data.new_zeros(leaf.shape)
         store_gradient(self.grad, gradient, self.req)
         self.fresh = True
 
@@ -152,21 +152,6 @@ class _Use(torch.autograd.Function):
     @staticmethod
     def backward(ctx, head):
         return head, None
-
-
-def store_gradient(target, gradient, req):
-    """Write or add a gradient, dense or torch's sparse kind, into an array of any storage."""
-    if gradient.is_sparse and target.stype == "row_sparse":
-        from .ndarray._parts import rows_of_coo
-        from .ndarray.sparse import RowSparseNDArray
-
-        array = RowSparseNDArray._made(rows_of_coo(gradient), target.shape, target._ctx)
-    else:
-        array = wrap(gradient.to_dense() if gradient.is_sparse else gradient, target._ctx)
-        if target.stype != "default":
-            array = array.tostype(target.stype)
-    with pause():
-        target[:] = target + array if req == "add" else array
 
 
 def mark_variables(variables, gradients, grad_reqs="write"):
@@ -282,7 +267,7 @@ def _explained(error):
 
 
 def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):
-    """Gradients of `heads` with respect to `variables`, as new arrays; with `create_graph` they can be differentiated."""
+    """Gradients of `heads` with respect to `variables`, as new arrays; `create_graph` lets them be differentiated."""
     variables = [variables] if isinstance(variables, NDArray) else list(variables)
     if not variables:
         raise ValueError("need at least one variable to differentiate by")

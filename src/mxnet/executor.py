@@ -13,16 +13,18 @@ from ._graph.infer import shape_facts, type_facts
 from ._graph.memory import footprint
 from ._graph.node import walk
 from ._graph.program import LOSSES, Program, placement
-from ._graph.storage import head_stypes
+from ._graph.storage import factors, head_stypes
 from ._graph.watch import values
 from ._ops.dtypes import torch_dtype
 from ._ops.gradient import ignores_head
 from ._ops.infer import known
 from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
 from .context import Context
+from .ndarray._parts import coo_of_csr
 from .ndarray.cached_op import unshared
 from .ndarray.invoke import SparseStorage, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
+from .ndarray.sparse import store_gradient
 
 __all__ = ["Executor"]
 
@@ -89,6 +91,8 @@ class Executor:
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
         self._kinds = head_stypes(program.heads, given)
         self._sparse = any(kind != "default" for kind in self._kinds)
+        wanted = {program.variables[place_in_code].name for place_in_code, _ in self._wanted}
+        self._factors = factors(program.heads) - wanted if "csr" in given.values() else set()
         self._constant = [
             grad
             for array, grad, req in zip(self.arg_arrays, grads, reqs, strict=True)
@@ -114,11 +118,16 @@ class Executor:
         return self.outputs
 
     def _tensors(self):
-        """The bound arrays' tensors; sparse arrays enter a graph as dense ones."""
+        """The bound arrays' tensors; sparse arrays enter a graph as dense ones, but for the left sides of products."""
         try:
             return [array._t for array in self._arrays]
         except SparseStorage:
-            return [plain_tensor(array) for array in self._arrays]
+            return [self._opened(array, node.name) for array, node in zip(self._arrays, self._program.variables, strict=True)]
+
+    def _opened(self, array, name):
+        if array.stype == "csr" and name in self._factors:
+            return coo_of_csr(array._parts, array.shape)
+        return plain_tensor(array)
 
     def _feed(self, given):
         arguments = self.arg_dict
@@ -152,11 +161,12 @@ class Executor:
         for place, tensor in enumerate(tensors):
             if tensor.requires_grad:
                 tensors[place] = tensor.detach()
-        for place, _ in self._wanted:
+        for place, arg in self._wanted:
             tensor = given[place]
             known_tensor, leaf = self._leaves.get(place, (None, None))
             if known_tensor is not tensor:
                 leaf = tensor.detach().requires_grad_()
+                leaf.by_rows = self.grad_arrays[arg].stype == "row_sparse"  # embeddings look at this
                 self._leaves[place] = (tensor, leaf)
             tensors[place] = leaf
             leaves.append(leaf)
@@ -260,7 +270,7 @@ class Executor:
         """Write or add a gradient; `taken` holds where the tensors begin that already belong to somebody."""
         target, req = self.grad_arrays[arg], self.handle.reqs[arg]
         if target.stype != "default":
-            _store_sparse(target, gradient, req)
+            store_gradient(target, gradient, req)
         elif gradient is None:
             if req == "write":
                 target[:] = 0
@@ -436,12 +446,3 @@ def _resized(array, shape, allow_up_sizing, name):
             )
         return wrap(torch.zeros(shape, dtype=tensor.dtype, device=tensor.device), array.context)
     return wrap(tensor.contiguous().view(-1)[:count].view(shape), array.context)
-
-
-def _store_sparse(target, gradient, req):
-    """Deliver a dense gradient into an array of sparse storage."""
-    if gradient is None and req == "add":
-        return
-    dense = plain_tensor(target)
-    dense = torch.zeros_like(dense) if gradient is None else gradient if req == "write" else dense + gradient
-    target._assign(dense)

@@ -6,6 +6,7 @@ from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._ops import storage
 from .._ops.device import torch_device
+from .._ops.dtypes import torch_dtype
 from . import _parts
 from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray
 from .invoke import check_writable, graph_tensor, invoke, plain_tensor
@@ -103,6 +104,23 @@ def put(target, value):
         value.copyto(target)
     else:
         target._assign(plain_tensor(value))
+
+
+def store_gradient(target, gradient, req):
+    """Write or add a gradient into an array of any storage; it is a tensor, torch's sparse kind, or None for zero."""
+    if gradient is None:
+        array = zeros("row_sparse", target.shape, target._ctx, torch_dtype(target.dtype))
+    elif gradient.is_sparse:
+        array = RowSparseNDArray._made(_parts.rows_of_coo(gradient), target.shape, target._ctx)
+    else:
+        array = wrap(gradient, target._ctx)
+    if array.stype != target.stype:
+        array = array.tostype("default").tostype(target.stype)
+    before, MODES.recording = MODES.recording, False
+    try:
+        target[:] = target + array if req == "add" else array
+    finally:
+        MODES.recording = before
 
 
 # ---------------------------------------------------------------------- kernels

@@ -9,6 +9,7 @@ from .._ops.dtypes import torch_dtype
 from ..context import current_context
 from . import functions
 from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+from ._sparse_invoke import store_gradient  # noqa: F401 - for those who deliver gradients
 from ._sparse_invoke import zeros as _zeros
 from .arithmetic import BINARY, binary
 from .functions import array as _dense_array
