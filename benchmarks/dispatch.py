@@ -86,7 +86,10 @@ def main():
     print(f"median over torch: {statistics.median(over):.2f} µs")
     bare, plain = import_seconds("pass"), import_seconds("import mxnet")
     base, array = import_seconds("import torch"), import_seconds("import mxnet as mx; mx.nd.ones((1,)) + 1")
-    print(f"import mxnet: {plain - bare:.3f} s; import torch: {base - bare:.3f} s; first array: {array - base:+.3f} s over torch")
+    print(
+        f"import mxnet: {plain - bare:.3f} s; import torch: {base - bare:.3f} s; "
+        f"first array: {array - base:+.3f} s over torch"
+    )
     return mx.__version__
 
 

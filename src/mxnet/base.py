@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from ._core.attrs import NULL as _Null  # noqa: F401, N811 - MXNet's name
+from ._core.attrs import NULL as _Null  # noqa: F401 - MXNet's name
 from ._core.errors import MXNetError, NotImplementedForSymbol, NotSupportedForSparseNDArray  # noqa: F401
 
 string_types = (str,)
@@ -21,7 +21,8 @@ mx_int64 = ctypes.c_int64
 NDArrayHandle = SymbolHandle = ExecutorHandle = KVStoreHandle = RecordIOHandle = ctypes.c_void_p
 
 error_types = {"ValueError": ValueError, "TypeError": TypeError, "AttributeError": AttributeError,
-               "IndexError": IndexError, "NotImplementedError": NotImplementedError, "MXNetError": MXNetError}  # fmt: skip
+               "IndexError": IndexError, "NotImplementedError": NotImplementedError,
+               "MXNetError": MXNetError}  # fmt: skip
 
 
 class MXCallbackList(ctypes.Structure):
@@ -42,7 +43,7 @@ def _as_list(obj):
 def with_metaclass(meta, *bases):
     """A base class that carries a metaclass, for code written for Python 2 and 3."""
 
-    class metaclass(type):  # noqa: N801
+    class metaclass(type):
         def __new__(cls, name, this_bases, d):
             return meta(name, bases, d)
 
@@ -164,8 +165,10 @@ def add_fileline_to_docstring(module, incursive=True):
 
 def data_dir_default():
     """The folder of downloaded models and data when `MXNET_HOME` is not set."""
-    return os.path.join(os.environ.get("APPDATA", ""), "mxnet") if os.name == "nt" else os.path.join(
-        os.path.expanduser("~"), ".mxnet"
+    return (
+        os.path.join(os.environ.get("APPDATA", ""), "mxnet")
+        if os.name == "nt"
+        else os.path.join(os.path.expanduser("~"), ".mxnet")
     )
 
 

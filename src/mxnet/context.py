@@ -9,10 +9,9 @@ __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu
 
 
 class _Scopes(threading.local):
-    default = None  # what a thread chose instead of the CPU
-
     def __init__(self):
         self.stack = []
+        self.default = None  # what the thread chose instead of the CPU
 
 
 _SCOPES = _Scopes()
@@ -44,9 +43,7 @@ class Context(metaclass=_ContextMeta):
         try:
             key = (cls.devstr2type[device_type], int(device_id))
         except KeyError:
-            raise MXNetError(
-                f"unknown device type {device_type!r}; use one of {', '.join(cls.devstr2type)}"
-            ) from None
+            raise MXNetError(f"unknown device type {device_type!r}; use one of {', '.join(cls.devstr2type)}") from None
         known = cls._known.get(key)
         if known is None:
             known = object.__new__(cls)
@@ -152,7 +149,7 @@ _DEFAULT = Context("cpu", 0)
 def current_context():
     """The context of the innermost `with ctx:`; `cpu(0)` outside any."""
     stack = _SCOPES.stack
-    return stack[-1] if stack else _DEFAULT
+    return stack[-1] if stack else _SCOPES.default or _DEFAULT
 
 
 def parse_context(text):

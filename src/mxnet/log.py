@@ -32,7 +32,7 @@ class _Formatter(logging.Formatter):
         return super().format(record)
 
 
-def getLogger(name=None, filename=None, filemode=None, level=WARNING):  # noqa: N802 - the old name
+def getLogger(name=None, filename=None, filemode=None, level=WARNING):
     """The old name of `get_logger`."""
     return get_logger(name, filename, filemode, level)
 

@@ -66,7 +66,10 @@ class CustomOpProp:
         """Storage of the inputs, outputs and auxiliary states: dense."""
         for i, stype in enumerate(in_stype):
             if stype != "default":
-                raise MXNetError(f"Default infer_storage_type implementation doesn't allow non default stypes: found {stype} for input {i}")
+                raise MXNetError(
+                    "Default infer_storage_type implementation doesn't allow non default stypes: "
+                    f"found {stype} for input {i}"
+                )
         return in_stype, ["default"] * len(self.list_outputs()), ["default"] * len(self.list_auxiliary_states())
 
     def infer_storage_type_backward(self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
@@ -162,7 +165,17 @@ class _Run:
         out_grad = [wrap(h.detach(), self.ctx) for h in heads]
         outputs = [wrap(o._t.detach(), self.ctx) for o in self.outputs]
         requests = ["write"] * len(grads)
-        _guarded("backward", f"_backward_{self.name}", self.operator.backward, requests, out_grad, self.inputs, outputs, grads, self.aux)
+        _guarded(
+            "backward",
+            f"_backward_{self.name}",
+            self.operator.backward,
+            requests,
+            out_grad,
+            self.inputs,
+            outputs,
+            grads,
+            self.aux,
+        )
         return (*(g._t if g._t.is_floating_point() else None for g in grads), *[None] * len(self.aux))
 
 

@@ -119,12 +119,16 @@ def set_config(**kwargs):
         raise MXNetError(f"unknown profiler options {sorted(unknown)}; known are {sorted(_OPTIONS)}")
     _RECORDER.options.update(kwargs)
     if kwargs.get("profile_all"):
-        _RECORDER.options.update(dict.fromkeys([o for o in _OPTIONS if o.startswith("profile_") and o != "profile_process"], True))
+        _RECORDER.options.update(
+            dict.fromkeys([o for o in _OPTIONS if o.startswith("profile_") and o != "profile_process"], True)
+        )
 
 
 def profiler_set_config(mode="symbolic", filename="profile.json"):
     """The old form of `set_config`."""
-    warnings.warn("profiler.profiler_set_config() is deprecated. Please use profiler.set_config() instead", stacklevel=2)
+    warnings.warn(
+        "profiler.profiler_set_config() is deprecated. Please use profiler.set_config() instead", stacklevel=2
+    )
     set_config(filename=filename, **{f"profile_{'all' if mode == 'all' else 'symbolic'}": True})
 
 
@@ -344,7 +348,9 @@ class Counter:
         """Set it."""
         self.value = value
         if _RECORDER.active:
-            _RECORDER.event(name=self.name, cat=str(self.domain), ph="C", ts=time.perf_counter() * 1e6, args={self.name: value})
+            _RECORDER.event(
+                name=self.name, cat=str(self.domain), ph="C", ts=time.perf_counter() * 1e6, args={self.name: value}
+            )
             _RECORDER.count(str(self.domain), self.name, value / 1000)
 
     def increment(self, delta=1):

@@ -157,7 +157,8 @@ def test_generated_functions_have_signatures_and_docs():
     import inspect
 
     assert str(inspect.signature(nd.FullyConnected)) == (
-        "(data=None, weight=None, bias=None, num_hidden=_Null, no_bias=_Null, flatten=_Null, out=None, name=None, **kwargs)"
+        "(data=None, weight=None, bias=None, num_hidden=_Null, no_bias=_Null, flatten=_Null, "
+        "out=None, name=None, **kwargs)"
     )
     assert "num_hidden : int, required" in nd.FullyConnected.__doc__
     assert "FullyConnected" in dir(nd) and "exp" in dir(nd)

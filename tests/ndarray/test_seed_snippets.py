@@ -70,7 +70,10 @@ def test_mixed_dtypes_raise_in_mxnets_words():
 def test_writing_to_a_recorded_array_raises_in_mxnets_words():
     x = nd.random_normal(shape=(3,))
     x.attach_grad()
-    with autograd.record(), pytest.raises(mx.MXNetError, match="Assigning to NDArrays that are already in a computational"):
+    with (
+        autograd.record(),
+        pytest.raises(mx.MXNetError, match="Assigning to NDArrays that are already in a computational"),
+    ):
         x[:] = x * 2
     with autograd.record(), pytest.raises(mx.MXNetError, match="inplace operations like"):
         x += 1

@@ -17,7 +17,6 @@ import numpy as np
 from .dtypes import dtype_name
 from .errors import MXNetError
 
-
 if typing.TYPE_CHECKING:
     Floats = tuple[float, ...]
     Dtype = str
@@ -55,7 +54,7 @@ def literal(text: str) -> object:
     try:
         return ast.literal_eval(word.replace("L", "")) if word[:1] in "([" else ast.literal_eval(word)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        if word.startswith("(") or word.startswith("["):
+        if word.startswith(("(", "[")):
             parts = [p for p in word.strip("()[]").split(",") if p.strip()]
             return tuple(literal(p) for p in parts)
         try:

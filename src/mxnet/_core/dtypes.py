@@ -1,5 +1,7 @@
 """Element types: MXNet's numbers and names for them, beside NumPy's."""
 
+import contextlib
+
 import numpy as np
 
 from .errors import MXNetError
@@ -23,7 +25,7 @@ FLAGS = {
 NAMES = {flag: name for name, flag in FLAGS.items()}
 
 
-class bfloat16(np.generic):  # noqa: N801 - a scalar type, named like NumPy's
+class bfloat16(np.generic):
     """Stands where NumPy has no type of its own; arrays of it reach NumPy as float32."""
 
     __module__ = "mxnet.base"
@@ -53,8 +55,6 @@ def dtype_name(dtype: object) -> str:
             raise TypeError(f"{dtype!r} is not a data type; use one of {', '.join(FLAGS)}") from None
     if name not in FLAGS:
         raise MXNetError(f"data type {name} is not supported; use one of {', '.join(FLAGS)}")
-    try:
+    with contextlib.suppress(TypeError):  # not everything that names a dtype can be a key
         _SEEN[dtype] = name
-    except TypeError:
-        pass
     return name

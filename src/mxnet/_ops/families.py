@@ -3,7 +3,9 @@
 from importlib import import_module
 from pathlib import Path
 
-MACHINERY = {"__init__", "observe", "registry", "storage", "gradient", "dtypes", "device", "invoke", "infer", "signature", "filling", "layout", "families"}
+MACHINERY = set(
+    "__init__ device dtypes families filling gradient infer invoke layout observe registry signature storage".split()
+)
 FAMILIES = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in MACHINERY)
 
 for _family in FAMILIES:

@@ -159,7 +159,7 @@ def op(
     count    the attribute that counts the inputs of a variadic operator
     fill     (attrs, shapes) -> shapes: deduces unknown input shapes; a shape is a tuple or None, 0 an unknown size
     fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
-    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes: inference without running; else run on meta tensors
+    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else run on meta tensors
     plain    the function for default attributes where nothing is recorded or traced, if there is a quicker one
     dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
     """

@@ -5,7 +5,6 @@ import numbers
 
 import numpy as np
 
-
 from ..util import get_cuda_compute_capability
 
 _EXACT = ("bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")
@@ -87,7 +86,7 @@ def same(a, b):
     return np.array_equal(_numpy(a), _numpy(b))
 
 
-def checkShapes(a, b):  # noqa: N802 - MXNet's name
+def checkShapes(a, b):
     """Raise if the shapes differ."""
     if a.shape != b.shape:
         raise AssertionError(f"Input shapes differ: {a.shape} and {b.shape}")
@@ -102,7 +101,7 @@ def almost_equal(a, b, rtol=None, atol=None, equal_nan=False, use_broadcast=True
     return np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
-def locationError(a, b, index, names, maxError=False):  # noqa: N802, N803 - MXNet's names
+def locationError(a, b, index, names, maxError=False):
     """One line about one place where two arrays differ."""
     place = ",".join(str(int(i)) for i in index)
     head = "Location of maximum error: " if maxError else ""
@@ -126,7 +125,9 @@ def _report(a, b, rtol, atol, names, mismatches):
     if not len(wrong):
         wrong = np.argwhere(error >= error.max())
     order = sorted(map(tuple, wrong), key=lambda i: -error[i])
-    lines = [f"{n:3d}: Error {error[i]:f}  {locationError(a, b, i, names)}" for n, i in enumerate(order[: mismatches[0]], 1)]
+    lines = [
+        f"{n:3d}: Error {error[i]:f}  {locationError(a, b, i, names)}" for n, i in enumerate(order[: mismatches[0]], 1)
+    ]
     share = 100 * len(wrong) / max(1, a.size)
     head = f"Error {error[order[0]]:f} exceeds tolerance rtol={rtol:e}, atol={atol:e} (mismatch {share:f}%)."
     return "\n".join([head, locationError(a, b, order[0], names, maxError=True), *lines])
@@ -164,7 +165,9 @@ def assert_almost_equal_with_err(
     close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
     share = 1 - close.sum() / close.size
     if share > etol:
-        raise AssertionError(f"{share:f} of the elements differ, more than {etol}. " + _report(a, b, rtol, atol, names, mismatches))
+        raise AssertionError(
+            f"{share:f} of the elements differ, more than {etol}. " + _report(a, b, rtol, atol, names, mismatches)
+        )
 
 
 def assert_almost_equal_ignore_nan(a, b, rtol=None, atol=None, names=("a", "b")):

@@ -1,6 +1,5 @@
 """Making inputs: random shapes, arrays, matrices with wanted properties."""
 
-
 import numpy as np
 
 from .. import ndarray as nd
@@ -149,9 +148,7 @@ def create_sparse_array_zd(
     if stype == "row_sparse":
         density = 0.0
         assert rsp_indices is None or len(rsp_indices) <= shape[0]
-    return create_sparse_array(
-        shape, stype, data_init, rsp_indices, dtype, modifier_func, density, shuffle_csr_indices
-    )
+    return create_sparse_array(shape, stype, data_init, rsp_indices, dtype, modifier_func, density, shuffle_csr_indices)
 
 
 def shuffle_csr_column_indices(csr):

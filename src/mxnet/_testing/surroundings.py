@@ -101,7 +101,9 @@ _MODELS = {
 def download_model(model_name, dst_dir="./", meta_info=None):
     """A model's symbol and parameters from MXNet's model zoo; returns (prefix, epoch), or (None, 0) if unknown."""
     base = "http://data.mxnet.io/models/imagenet/"
-    meta = meta_info or {n: {"symbol": f"{base}{p}-symbol.json", "params": f"{base}{p}-0000.params"} for n, p in _MODELS.items()}
+    meta = meta_info or {
+        n: {"symbol": f"{base}{p}-symbol.json", "params": f"{base}{p}-0000.params"} for n, p in _MODELS.items()
+    }
     if model_name not in meta:
         return None, 0
     os.makedirs(dst_dir, exist_ok=True)
@@ -164,7 +166,9 @@ def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0):
     get_mnist_ubyte()
     shared = dict(input_shape=input_shape, batch_size=batch_size, flat=len(input_shape) != 3)
     shared.update(num_parts=num_parts, part_index=part_index)
-    train = MNISTIter(image="data/train-images-idx3-ubyte", label="data/train-labels-idx1-ubyte", shuffle=True, **shared)
+    train = MNISTIter(
+        image="data/train-images-idx3-ubyte", label="data/train-labels-idx1-ubyte", shuffle=True, **shared
+    )
     val = MNISTIter(image="data/t10k-images-idx3-ubyte", label="data/t10k-labels-idx1-ubyte", **shared)
     return train, val
 
@@ -203,4 +207,3 @@ def get_im2rec_path(home_env="MXNET_HOME"):
 
 
 __all__ = [n for n, v in list(globals().items()) if getattr(v, "__module__", None) == __name__ and n[0] != "_"]
-

@@ -28,7 +28,11 @@ def simple_forward(sym, ctx=None, is_train=False, **inputs):
 
 
 def _as_nd(value, ctx, dtype):
-    return value if isinstance(value, nd.NDArray) else nd.array(value, ctx=ctx, dtype=getattr(value, "dtype", dtype) if dtype == "asnumpy" else dtype)
+    return (
+        value
+        if isinstance(value, nd.NDArray)
+        else nd.array(value, ctx=ctx, dtype=getattr(value, "dtype", dtype) if dtype == "asnumpy" else dtype)
+    )
 
 
 def _located(sym, location, ctx, dtype):
@@ -36,7 +40,8 @@ def _located(sym, location, ctx, dtype):
     if isinstance(location, dict):
         if set(location) != set(sym.list_arguments()):
             raise ValueError(
-                f"Symbol arguments and keys of the given location do not match. symbol args:{set(sym.list_arguments())}, "
+                "Symbol arguments and keys of the given location do not match. "
+                f"symbol args:{set(sym.list_arguments())}, "
                 f"location.keys():{set(location)}"
             )
     else:
@@ -91,9 +96,9 @@ def numeric_grad(executor, location, aux_states=None, eps=1e-4, use_forward_trai
 
 def _requests(sym, grad_nodes):
     if grad_nodes is None:
-        return {k: "write" for k in sym.list_arguments()}
+        return dict.fromkeys(sym.list_arguments(), "write")
     if isinstance(grad_nodes, (list, tuple)):
-        return {k: "write" for k in grad_nodes}
+        return dict.fromkeys(grad_nodes, "write")
     if isinstance(grad_nodes, dict):
         return dict(grad_nodes)
     raise ValueError(f"grad_nodes must be a list or a dict, got {type(grad_nodes)}")
@@ -168,7 +173,9 @@ def check_symbolic_backward(
     before = {k: np.random.normal(size=np.shape(v)) for k, v in expected.items()}
     stypes = {k: getattr(v, "stype", "default") for k, v in expected.items()}
     if grad_stypes is not None:
-        pairs = grad_stypes if isinstance(grad_stypes, dict) else dict(zip(sym.list_arguments(), grad_stypes, strict=False))
+        pairs = (
+            grad_stypes if isinstance(grad_stypes, dict) else dict(zip(sym.list_arguments(), grad_stypes, strict=False))
+        )
         stypes.update({k: v for k, v in pairs.items() if v is not None})
     buffers = {
         k: nd.array(v, ctx=ctx, dtype=_gradient_dtype(expected[k], dtype)).tostype(stypes.get(k, "default"))
@@ -196,7 +203,9 @@ def check_symbolic_backward(
         want = want.asnumpy() if hasattr(want, "asnumpy") else np.asarray(want)
         request = grad_req.get(name, "write")
         want = want + before[name] if request == "add" else before[name] if request == "null" else want
-        assert_almost_equal(np.asarray(want).astype(found[name].dtype), found[name], rtol, atol, label, equal_nan=equal_nan)
+        assert_almost_equal(
+            np.asarray(want).astype(found[name].dtype), found[name], rtol, atol, label, equal_nan=equal_nan
+        )
     return buffers
 
 
@@ -204,11 +213,13 @@ def _gradient_dtype(expected, dtype):
     return getattr(expected, "dtype", None) if dtype == "asnumpy" else dtype
 
 
-def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", **kwargs):  # noqa: N803
+def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", **kwargs):
     """Seconds of one forward (and, for `typ="whole"`, backward) run."""
     ctx = ctx or current_context()
-    executor = sym.simple_bind(grad_req=grad_req or "write", ctx=ctx, **kwargs) if location is None else sym.simple_bind(
-        grad_req=grad_req or "write", ctx=ctx, **{k: v.shape for k, v in location.items()}
+    executor = (
+        sym.simple_bind(grad_req=grad_req or "write", ctx=ctx, **kwargs)
+        if location is None
+        else sym.simple_bind(grad_req=grad_req or "write", ctx=ctx, **{k: v.shape for k, v in location.items()})
     )
     for name, array in executor.arg_dict.items():
         array[:] = np.random.normal(size=array.shape) if location is None else location[name]

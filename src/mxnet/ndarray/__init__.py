@@ -4,8 +4,8 @@ from importlib import import_module as _import_module
 
 from .faces import face as _face
 from .faces import names as _names
-from .functions import *  # noqa: F403
-from .ndarray import NDArray, NDArrayBase  # noqa: F401
+from .functions import *
+from .ndarray import NDArray, NDArrayBase
 
 _SUBMODULES = {"_internal", "cached_op", "contrib", "image", "linalg", "ndarray", "op", "random", "sparse", "utils"}
 _FROM = {

@@ -69,8 +69,10 @@ def operator(self, other):
 
 def scalar_attrs(value):
     """A number as the scalar operators take it: its value, and whether it is an integer."""
-    return {"scalar": float(value) if not isinstance(value, numbers.Integral) else int(value),
-            "is_int": isinstance(value, numbers.Integral)}
+    return {
+        "scalar": float(value) if not isinstance(value, numbers.Integral) else int(value),
+        "is_int": isinstance(value, numbers.Integral),
+    }
 
 
 def binary(lhs, rhs, names):

@@ -164,7 +164,9 @@ def _fast(operator):
         f"({n} is None or ({_alike(operator, t, n, first)}))" if n in optional else _alike(operator, t, n, first)
         for t, n in pairs[1:]
     ]
-    grown = " or ".join(f"({n} is not None and {t}.requires_grad)" if n in optional else f"{t}.requires_grad" for t, n in pairs)
+    grown = " or ".join(
+        f"({n} is not None and {t}.requires_grad)" if n in optional else f"{t}.requires_grad" for t, n in pairs
+    )
     fresh = " and ".join(
         f"({n} is None or {n}._ag.__class__ is not int or {n}._ag == _mark)"
         if n in optional

@@ -4,7 +4,6 @@ import numpy as np
 import torch
 
 
-
 def _is_array(key):
     return hasattr(key, "_t")
 

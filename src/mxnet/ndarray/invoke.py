@@ -210,7 +210,9 @@ def from_output(op, parsed, out):
     known = {k: v for k, v in known.items() if k in op.defaults and op.defaults[k] is None}
     asked = parsed.get("dtype")
     if asked is not None and asked != known.get("dtype", asked):
-        raise MXNetError(f"Output type does not match requested type: {known['dtype']} vs {asked}, in operator {op.name}")
+        raise MXNetError(
+            f"Output type does not match requested type: {known['dtype']} vs {asked}, in operator {op.name}"
+        )
     shape = parsed.get("shape")
     if shape and "shape" in known and 0 not in shape and tuple(shape) != known["shape"]:
         raise MXNetError(

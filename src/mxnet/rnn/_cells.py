@@ -145,9 +145,7 @@ class _Dense(BaseRNNCell):
 
     def _linear(self, inputs, state, name):
         units = self._num_hidden * len(self._gate_names)
-        i2h = symbol.FullyConnected(
-            data=inputs, weight=self._iW, bias=self._iB, num_hidden=units, name=f"{name}i2h"
-        )
+        i2h = symbol.FullyConnected(data=inputs, weight=self._iW, bias=self._iB, num_hidden=units, name=f"{name}i2h")
         h2h = symbol.FullyConnected(data=state, weight=self._hW, bias=self._hB, num_hidden=units, name=f"{name}h2h")
         return i2h, h2h
 

@@ -25,9 +25,7 @@ class BaseConvRNNCell(BaseRNNCell):
         self._i2h = {"kernel": i2h_kernel, "stride": i2h_stride, "pad": i2h_pad, "dilate": i2h_dilate}
         pad = tuple(d * (k - 1) // 2 for d, k in zip(h2h_dilate, h2h_kernel, strict=True))
         self._h2h = {"kernel": h2h_kernel, "stride": (1, 1), "pad": pad, "dilate": h2h_dilate}
-        probe = symbol.Convolution(
-            data=symbol.Variable("data"), num_filter=num_hidden, layout=conv_layout, **self._i2h
-        )
+        probe = symbol.Convolution(data=symbol.Variable("data"), num_filter=num_hidden, layout=conv_layout, **self._i2h)
         self._state_shape = (0, *probe.infer_shape(data=input_shape)[1][0][1:])
         self._iW = self.params.get("i2h_weight", init=i2h_weight_initializer)
         self._hW = self.params.get("h2h_weight", init=h2h_weight_initializer)
@@ -45,9 +43,7 @@ class BaseConvRNNCell(BaseRNNCell):
 
     def _conv_forward(self, inputs, states, name):
         shared = {"num_filter": self._num_hidden * self._num_gates, "layout": self._conv_layout}
-        i2h = symbol.Convolution(
-            name=f"{name}i2h", data=inputs, weight=self._iW, bias=self._iB, **self._i2h, **shared
-        )
+        i2h = symbol.Convolution(name=f"{name}i2h", data=inputs, weight=self._iW, bias=self._iB, **self._i2h, **shared)
         h2h = symbol.Convolution(
             name=f"{name}h2h", data=states[0], weight=self._hW, bias=self._hB, **self._h2h, **shared
         )
@@ -60,7 +56,7 @@ class BaseConvRNNCell(BaseRNNCell):
         raise NotImplementedError("BaseConvRNNCell is abstract class for convolutional RNN")
 
 
-_INIT = '''
+_INIT = """
 def __init__(
     self, input_shape, num_hidden, h2h_kernel=(3, 3), h2h_dilate=(1, 1), i2h_kernel=(3, 3), i2h_stride=(1, 1),
     i2h_pad=(1, 1), i2h_dilate=(1, 1), i2h_weight_initializer=None, h2h_weight_initializer=None,
@@ -72,7 +68,7 @@ def __init__(
         i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation,
         prefix, params, conv_layout,
     )
-'''
+"""
 
 
 def _with_prefix(prefix):

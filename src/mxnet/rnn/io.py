@@ -40,8 +40,17 @@ class BucketSentenceIter(DataIter):
     The label of a sentence is the sentence moved by one. Without `buckets`, every length that fills a batch is one.
     """
 
-    def __init__(self, sentences, batch_size, buckets=None, invalid_label=-1, data_name="data",
-                 label_name="softmax_label", dtype="float32", layout="NT"):
+    def __init__(
+        self,
+        sentences,
+        batch_size,
+        buckets=None,
+        invalid_label=-1,
+        data_name="data",
+        label_name="softmax_label",
+        dtype="float32",
+        layout="NT",
+    ):
         super().__init__()
         if not buckets:
             lengths = np.bincount([len(sentence) for sentence in sentences])
@@ -63,8 +72,9 @@ class BucketSentenceIter(DataIter):
         self.default_bucket_key = max(self.buckets)
         shape = (batch_size, self.default_bucket_key)
         self.provide_data, self.provide_label = self._described(shape if self.major_axis == 0 else shape[::-1])
-        self.idx = [(i, first) for i, rows in enumerate(self.data)
-                    for first in range(0, len(rows) - batch_size + 1, batch_size)]
+        self.idx = [
+            (i, first) for i, rows in enumerate(self.data) for first in range(0, len(rows) - batch_size + 1, batch_size)
+        ]
         self.reset()
 
     @staticmethod
@@ -77,13 +87,15 @@ class BucketSentenceIter(DataIter):
                 discarded += 1
                 continue
             padded = np.full((buckets[place],), invalid_label, dtype=dtype)
-            padded[:len(sentence)] = sentence
+            padded[: len(sentence)] = sentence
             rows[place].append(padded)
         return rows, discarded
 
     def _described(self, shape):
-        return ([DataDesc(name=self.data_name, shape=shape, layout=self.layout)],
-                [DataDesc(name=self.label_name, shape=shape, layout=self.layout)])
+        return (
+            [DataDesc(name=self.data_name, shape=shape, layout=self.layout)],
+            [DataDesc(name=self.label_name, shape=shape, layout=self.layout)],
+        )
 
     def reset(self):
         """Start again, with batches and the sentences in each bucket in a new order."""
@@ -103,9 +115,15 @@ class BucketSentenceIter(DataIter):
             raise StopIteration
         bucket, first = self.idx[self.curr_idx]
         self.curr_idx += 1
-        data, label = (array[bucket][first:first + self.batch_size] for array in (self.nddata, self.ndlabel))
+        data, label = (array[bucket][first : first + self.batch_size] for array in (self.nddata, self.ndlabel))
         if self.major_axis == 1:
             data, label = data.T, label.T
         described, described_label = self._described(data.shape)
-        return DataBatch([data], [label], pad=0, bucket_key=self.buckets[bucket], provide_data=described,
-                         provide_label=described_label)
+        return DataBatch(
+            [data],
+            [label],
+            pad=0,
+            bucket_key=self.buckets[bucket],
+            provide_data=described,
+            provide_label=described_label,
+        )

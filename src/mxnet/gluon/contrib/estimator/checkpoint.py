@@ -46,9 +46,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._resume_from_checkpoint(estimator)
 
     def _check_periods(self, estimator):
-        right = (
-            bool(self.batch_period) == bool(estimator.max_batch)
-            and bool(self.epoch_period) == bool(estimator.max_epoch)
+        right = bool(self.batch_period) == bool(estimator.max_batch) and bool(self.epoch_period) == bool(
+            estimator.max_epoch
         )
         assert right, (
             "To use resume from checkpoint, you must only specify the same type of period you used for training."
@@ -119,8 +118,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             graph[1].save(path)
         else:
             estimator.logger.info(
-                "Model architecture(symbol file) is not saved, please use HybridBlock to construct your model, and call "
-                "net.hybridize() before passing to Estimator in order to save model architecture as %s.",
+                "Model architecture(symbol file) is not saved, please use HybridBlock to construct your model, "
+                "and call net.hybridize() before passing to Estimator in order to save model architecture as %s.",
                 path,
             )
 

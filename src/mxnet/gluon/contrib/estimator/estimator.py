@@ -199,7 +199,8 @@ class Estimator:
                 ends = [h.batch_end(self, batch=batch, pred=pred, label=label, loss=loss) for h in batch_end]
                 if any(ends):
                     break
-            stop = any([handler.epoch_end(self) for handler in epoch_end])
+            ends = [handler.epoch_end(self) for handler in epoch_end]
+            stop = any(ends)
         for handler in train_end:
             handler.train_end(self)
 

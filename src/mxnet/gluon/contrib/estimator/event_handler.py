@@ -120,9 +120,7 @@ class MetricHandler(EpochBegin, BatchEnd):
 class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
     """Evaluates every so many epochs or batches."""
 
-    def __init__(
-        self, val_data, eval_fn, epoch_period=1, batch_period=None, priority=-1000, event_handlers=None
-    ):
+    def __init__(self, val_data, eval_fn, epoch_period=1, batch_period=None, priority=-1000, event_handlers=None):
         self.val_data, self.eval_fn, self.event_handlers = val_data, eval_fn, event_handlers
         self.epoch_period, self.batch_period, self.priority = epoch_period, batch_period, priority
         self.current_batch = self.current_epoch = 0

@@ -3,11 +3,10 @@
 import math
 import warnings
 
-
+from .... import ndarray as nd
 from ....context import num_gpus
 from ...block import Block, HybridBlock
 from ...nn import BatchNorm, HybridSequential, Sequential
-from .... import ndarray as nd
 
 __all__ = [
     "Concurrent", "HybridConcurrent", "Identity", "PixelShuffle1D", "PixelShuffle2D", "PixelShuffle3D",
@@ -70,7 +69,8 @@ class SparseEmbedding(Block):
         return nd.Embedding(x, self.weight.row_sparse_data(x), name="fwd", **self._kwargs)
 
     def __repr__(self):
-        return f"{type(self).__name__}({self._kwargs['input_dim']} -> {self._kwargs['output_dim']}, {self._kwargs['dtype']})"
+        sizes = f"{self._kwargs['input_dim']} -> {self._kwargs['output_dim']}"
+        return f"{type(self).__name__}({sizes}, {self._kwargs['dtype']})"
 
 
 class SyncBatchNorm(BatchNorm):

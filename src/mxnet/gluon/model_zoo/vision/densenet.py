@@ -35,9 +35,7 @@ def _dense_block(num_layers, bn_size, growth_rate, dropout, stage_index):
 class DenseNet(Classifier):
     """Dense blocks of `block_config` layers, each layer adding `growth_rate` channels, with transitions that halve."""
 
-    def __init__(
-        self, num_init_features, growth_rate, block_config, bn_size=4, dropout=0, classes=1000, **kwargs
-    ):
+    def __init__(self, num_init_features, growth_rate, block_config, bn_size=4, dropout=0, classes=1000, **kwargs):
         super().__init__(**kwargs)
         with self.name_scope():
             self.features = chain(

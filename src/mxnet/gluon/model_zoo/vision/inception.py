@@ -91,9 +91,7 @@ def _block_e(prefix):
 
 def make_aux(classes):
     """The auxiliary classifier of the paper."""
-    return chain(
-        nn.AvgPool2D(pool_size=5, strides=3), _conv(128), _conv(768, 5), nn.Flatten(), nn.Dense(classes)
-    )
+    return chain(nn.AvgPool2D(pool_size=5, strides=3), _conv(128), _conv(768, 5), nn.Flatten(), nn.Dense(classes))
 
 
 class Inception3(Classifier):
