@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,5 +35,10 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/dispatch.py
 	$(BIN)/python benchmarks/suite.py
 
+docs: $(STAMP)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	$(BIN)/python docs/make_reference.py
+	$(BIN)/mkdocs build --strict --quiet --site-dir site
+
 clean:
-	rm -rf $(VENV) build dist demo src/*.egg-info
+	rm -rf $(VENV) build dist demo site docs/reference src/*.egg-info
