@@ -50,4 +50,4 @@ class NotSupportedForSparseNDArray(_NotOffered):
     """An operation that sparse storage does not offer."""
 
     __module__ = "mxnet.base"
-    reason = "is not supported for SparseNDArray."
+    reason = "is not supported for SparseNDArray and only available in NDArray."

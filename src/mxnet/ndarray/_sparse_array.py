@@ -232,6 +232,10 @@ class BaseSparseNDArray(NDArray):
         """Not offered for sparse storage."""
         raise NotSupportedForSparseNDArray(self.reshape, None, shape)
 
+    def check_format(self, full_check=True):
+        """Raise if the parts do not fit together; `full_check` looks at every index, too."""
+        raise NotImplementedError
+
     def wait_to_read(self):
         """Return when the value is there."""
         self.data.wait_to_read()
@@ -373,11 +377,12 @@ class RowSparseNDArray(BaseSparseNDArray):
             raise ValueError("Multi-dimension indexing is not supported")
         raise ValueError(f"Undefined behaviour for {key}")
 
-    def retain(self, indices):
-        """The array with only the named rows."""
+    def retain(self, *args, **kwargs):
+        """The array with only the rows that `indices` names; MXNet's method takes the array once more before them."""
         from .faces import face
 
-        return face("_sparse_retain")(self, indices)
+        given = () if "data" in kwargs or (args and isinstance(args[0], RowSparseNDArray)) else (self,)
+        return face("_sparse_retain")(*given, *args, **kwargs)
 
     def check_format(self, full_check=True):
         """Raise if the parts do not fit together; `full_check` looks at every index, too."""

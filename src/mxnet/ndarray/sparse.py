@@ -3,10 +3,11 @@
 import numpy as np
 
 from .._core.dtypes import dtype_name
-from .._core.errors import MXNetError
+from .._core.errors import MXNetError, NotSupportedForSparseNDArray  # noqa: F401 - MXNet's module shows it
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
-from ..context import current_context
+from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows them
+from ..context import Context, current_context  # noqa: F401
 from . import functions
 from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from ._sparse_invoke import store_gradient  # noqa: F401 - for those who deliver gradients
@@ -221,6 +222,8 @@ _install(BaseSparseNDArray)
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "gs_retain":
+        name = "retain"
     try:
         return _lookup(name)
     except AttributeError:
