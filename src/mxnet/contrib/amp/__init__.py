@@ -1,0 +1,3 @@
+"""Automatic mixed precision: half-precision kernels where they are safe, and loss scaling."""
+
+from .amp import *

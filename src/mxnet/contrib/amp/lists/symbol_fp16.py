@@ -1,0 +1,5 @@
+"""The lists for float16."""
+
+from ._recorded import recorded
+
+globals().update(recorded()["float16"])

@@ -1,0 +1,43 @@
+"""The dynamic loss scale: halved when gradients overflow, doubled after a long time without."""
+
+import logging
+
+from ... import autograd
+from ...ndarray import multi_all_finite
+
+CHUNK = 200  # arrays looked at in one call
+
+
+class LossScaler:
+    """Holds the factor that losses are multiplied by, so that small gradients survive half precision."""
+
+    def __init__(self):
+        self._loss_scale = self._next_loss_scale = 2.0**16
+        self._max_loss_scale = 2.0**24
+        self._scale_seq_len = 2000
+        self._unskipped = 0
+
+    @property
+    def loss_scale(self):
+        """The factor now."""
+        return self._loss_scale
+
+    def has_overflow(self, params):
+        """Is a gradient infinite or not a number? The next scale follows from the answer."""
+        overflow = not self._finite([p._grad[0] for p in params if p._grad is not None])
+        self._loss_scale = self._next_loss_scale
+        self._unskipped = 0 if overflow else self._unskipped + 1
+        if overflow:
+            self._next_loss_scale = self._loss_scale / 2.0
+            logging.info("AMP: decreasing loss scale to %f", self._next_loss_scale)
+        elif self._unskipped == self._scale_seq_len:
+            self._unskipped = 0
+            self._next_loss_scale = min(self._max_loss_scale, self._loss_scale * 2.0)
+            logging.info("AMP: increasing loss scale to %f", self._next_loss_scale)
+        return overflow
+
+    @staticmethod
+    def _finite(arrays):
+        with autograd.pause():
+            chunks = [arrays[i : i + CHUNK] for i in range(0, len(arrays), CHUNK)]
+            return all(multi_all_finite(*chunk, num_arrays=len(chunk)).asscalar() for chunk in chunks)

@@ -1,0 +1,111 @@
+"""Inference out of a checkpoint, in the manner of MXNet's predict API: `forward`, `get_output`, `reshape`.
+
+predictor = mx.deploy.Predictor("resnet", 0, {"data": (1, 3, 224, 224)})
+predictor.forward(data=image)
+scores = predictor.get_output(0)
+"""
+
+import threading
+
+import numpy as np
+import torch
+
+from ._core.dtypes import dtype_name
+from ._graph.infer import shape_facts, type_facts
+from ._graph.program import Program
+from ._ops.device import torch_device
+from ._ops.dtypes import NAME, TORCH, torch_dtype
+from ._training.checkpoint import load_checkpoint
+from .base import MXNetError
+from .context import Context, cpu
+
+
+class Predictor:
+    """A network with its parameters, for inputs of fixed shapes. Threads may share one: each has its own outputs."""
+
+    def __init__(self, prefix, epoch, input_shapes, ctx=None, type_dict=None):
+        symbol, arguments, states = load_checkpoint(prefix, epoch)
+        self._start(symbol, {**arguments, **states}, input_shapes, ctx, type_dict)
+
+    @classmethod
+    def from_symbol(cls, symbol, params, input_shapes, ctx=None, type_dict=None):
+        """A predictor of a symbol and a dict of all its parameters."""
+        made = cls.__new__(cls)
+        made._start(symbol, params, input_shapes, ctx, type_dict)
+        return made
+
+    def _start(self, symbol, params, input_shapes, ctx, type_dict):
+        ctx = Context(ctx) if ctx is not None else cpu()
+        self._ctx, self._symbol, self._device = ctx, symbol, torch_device(ctx)
+        self._types = {name: dtype_name(dtype) for name, dtype in (type_dict or {}).items()}
+        self._program = Program(symbol._entries, ctx)
+        self._params = {name: array.as_torch().detach().to(self._device) for name, array in params.items()}
+        self._local, self._lock = threading.local(), threading.Lock()
+        self.reshape(input_shapes)
+
+    def reshape(self, input_shapes):
+        """Take inputs of other shapes from now on."""
+        shapes = {name: tuple(shape) for name, shape in dict(input_shapes).items()}
+        names = [node.name for node in self._program.variables]
+        strange = sorted(set(shapes) - set(names))
+        if strange:
+            raise MXNetError(f"the network has no input {', '.join(strange)}; its inputs are {', '.join(names)}")
+        known = {name: tuple(t.shape) for name, t in self._params.items() if name in names}
+        facts = shape_facts(self._program.heads, {**known, **shapes})
+        fillers = self._absent([n for n in names if n not in known and n not in shapes], facts)
+        outputs = [facts.of(head) for head in self._program.heads]
+        with self._lock:
+            self._shapes, self._fillers, self._output_shapes = shapes, fillers, outputs
+
+    def _absent(self, names, facts):
+        """Labels play no part here: zeros stand for them. Anything else must be given."""
+        found = type_facts(self._program.heads, {n: NAME[t.dtype] for n, t in self._params.items()})
+        fillers = {}
+        for node in self._program.variables:
+            if node.name in names:
+                shape = facts.values.get((id(node), 0))
+                if not node.name.endswith("label") or not shape or 0 in shape:
+                    raise MXNetError(f"{node.name} is neither in the parameters nor in input_shapes: give its shape")
+                dtype = TORCH[found.values.get((id(node), 0)) or "float32"]
+                fillers[node.name] = torch.zeros(shape, dtype=dtype, device=self._device)
+        return fillers
+
+    def forward(self, **inputs):
+        """Compute the outputs for these inputs, arrays of NumPy or MXNet; returns the predictor itself."""
+        with self._lock:
+            shapes, fillers = self._shapes, self._fillers
+        if set(inputs) != set(shapes):
+            raise MXNetError(f"forward takes {', '.join(shapes)}, got {', '.join(inputs) or 'nothing'}")
+        given = {name: self._tensor(name, value, shapes[name]) for name, value in inputs.items()}
+        values = {**self._params, **fillers, **given}
+        tensors = [values[node.name] for node in self._program.variables]
+        with torch.no_grad():
+            self._local.outputs = self._program.run(tensors, False)
+        return self
+
+    def _tensor(self, name, value, shape):
+        value = value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
+        if value.shape != shape:
+            raise MXNetError(f"input {name} has shape {value.shape}, the predictor takes {shape}; reshape changes that")
+        dtype = torch_dtype(self._types.get(name, "float32"))
+        return torch.from_numpy(np.ascontiguousarray(value)).to(self._device, dtype)
+
+    def get_output(self, index=0):
+        """Output number `index` of this thread's last `forward`, as a NumPy array."""
+        outputs = getattr(self._local, "outputs", None)
+        if outputs is None:
+            raise MXNetError("there are no outputs yet: call forward in this thread first")
+        if not 0 <= index < len(outputs):
+            raise MXNetError(f"the network has {len(outputs)} outputs, there is none of number {index}")
+        tensor = outputs[index]
+        return (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).cpu().numpy().copy()
+
+    @property
+    def output_names(self):
+        """Names of the outputs."""
+        return self._symbol.list_outputs()
+
+    @property
+    def output_shapes(self):
+        """Shapes of the outputs for the inputs' shapes."""
+        return list(self._output_shapes)

@@ -1,0 +1,80 @@
+"""Inference out of checkpoints: one predictor, several, and many threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import nd
+from mxnet.deploy import Predictor
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """(prefix, the same network as a function)."""
+    data = mx.sym.Variable("data")
+    x = mx.sym.BatchNorm(mx.sym.Convolution(data, kernel=(3, 3), num_filter=4, name="conv"), name="bn")
+    x = mx.sym.FullyConnected(mx.sym.Activation(x, act_type="relu"), num_hidden=3, name="fc")
+    module = mx.mod.Module(mx.sym.SoftmaxOutput(x, name="softmax"))
+    module.bind([("data", (2, 3, 8, 8))], [("softmax_label", (2,))])
+    module.init_params(mx.init.Xavier())
+    module.save_checkpoint(str(tmp_path / "net"), 3)
+
+    def evaluated(images):
+        module.forward(mx.io.DataBatch([nd.array(images)], [nd.zeros(len(images))]), is_train=False)
+        return module.get_outputs()[0].asnumpy()
+
+    return str(tmp_path / "net"), evaluated
+
+
+def images(seed, batch=2):
+    return np.random.default_rng(seed).normal(size=(batch, 3, 8, 8)).astype("float32")
+
+
+def test_forward_output_and_reshape(checkpoint):
+    prefix, evaluated = checkpoint
+    predictor = Predictor(prefix, 3, {"data": (2, 3, 8, 8)})
+    assert (predictor.output_names, predictor.output_shapes) == (["softmax_output"], [(2, 3)])
+    predictor.forward(data=images(0))
+    np.testing.assert_allclose(predictor.get_output(0), evaluated(images(0)), rtol=1e-5)
+    predictor.reshape({"data": (5, 3, 8, 8)})
+    out = predictor.forward(data=nd.array(images(1, 5))).get_output(0)
+    np.testing.assert_allclose(out, evaluated(images(1, 5)), rtol=1e-5)
+
+
+def test_threads_share_a_predictor(checkpoint):
+    prefix, evaluated = checkpoint
+    predictor = Predictor(prefix, 3, {"data": (2, 3, 8, 8)})
+    wanted = [evaluated(images(i)) for i in range(16)]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda i: predictor.forward(data=images(i)).get_output(0), range(16)))
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_two_predictors_do_not_disturb_each_other(checkpoint):
+    prefix, _ = checkpoint
+    first, second = (Predictor(prefix, 3, {"data": (2, 3, 8, 8)}) for _ in range(2))
+    first.forward(data=images(0))
+    before = first.get_output(0)
+    second.forward(data=images(1))
+    np.testing.assert_array_equal(first.get_output(0), before)
+
+
+def test_faults_are_told(checkpoint):
+    prefix, _ = checkpoint
+    with pytest.raises(mx.MXNetError, match="no input image"):
+        Predictor(prefix, 3, {"image": (2, 3, 8, 8)})
+    with pytest.raises(mx.MXNetError, match="conv"):
+        Predictor(prefix, 3, {"data": (2, 5, 8, 8)})
+    with pytest.raises(mx.MXNetError, match="data is neither"):
+        Predictor(prefix, 3, {})
+    predictor = Predictor(prefix, 3, {"data": (2, 3, 8, 8)})
+    with pytest.raises(mx.MXNetError, match="call forward"):
+        predictor.get_output(0)
+    with pytest.raises(mx.MXNetError, match=r"shape \(1, 3, 8, 8\)"):
+        predictor.forward(data=images(0, 1))
+    with pytest.raises(mx.MXNetError, match="takes data"):
+        predictor.forward(x=images(0))
+    with pytest.raises(mx.MXNetError, match="none of number 4"):
+        predictor.forward(data=images(0)).get_output(4)
