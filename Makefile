@@ -38,7 +38,7 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	$(BIN)/python docs/make_reference.py
-	$(BIN)/mkdocs build --strict --quiet --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 
 clean:
 	rm -rf $(VENV) build dist demo site docs/reference src/*.egg-info

@@ -13,9 +13,9 @@ sys.path.insert(0, str(FOLDER.parents[1] / "src"))
 MODULES = (
     "autograd callback context contrib.svrg_optimization contrib.tensorboard contrib.text contrib.torch engine executor"
     " gluon gluon.contrib.estimator gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify gluon.data.vision"
-    " gluon.data.vision.transforms gluon.loss gluon.model_zoo.vision gluon.nn gluon.rnn gluon.utils image initializer io"
-    " kvstore lr_scheduler metric model module monitor name ndarray.ndarray ndarray.random ndarray.sparse onnx operator"
-    " optimizer profiler random recordio rnn runtime symbol.random symbol.symbol test_utils util visualization"
+    " gluon.data.vision.transforms gluon.loss gluon.model_zoo.vision gluon.nn gluon.rnn gluon.utils image initializer"
+    " io kvstore lr_scheduler metric model module monitor name ndarray.ndarray ndarray.random ndarray.sparse onnx"
+    " operator optimizer profiler random recordio rnn runtime symbol.random symbol.symbol test_utils util visualization"
 ).split()
 
 

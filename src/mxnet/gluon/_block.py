@@ -49,6 +49,11 @@ class Block:
     def __repr__(self):
         return _describe(self, ((key, value) for key, value in self.__dict__.items() if isinstance(value, Block)))
 
+    def _repr_html_(self):
+        from ._notebook import html
+
+        return html(self)
+
     def __setattr__(self, name, value):
         existing = getattr(self, name, None)
         if isinstance(existing, (Parameter, Block)) and not isinstance(value, type(existing)):

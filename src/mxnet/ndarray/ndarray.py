@@ -11,10 +11,10 @@ from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - p
 from .._core.modes import MODES
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
-from ..context import Context, cpu, current_context
+from ..context import Context, cpu
 from . import indexing
 from .fluent import METHODS, Fluent
-from .invoke import check_writable, graph_tensor, in_graph, own, plain_tensor, write
+from .invoke import check_writable, graph_tensor, own, plain_tensor, write
 from .one import OneNumber
 
 __all__ = ["NDArray"]
@@ -79,7 +79,7 @@ class NDArray(NDArrayBase):
         return "default"
 
     @property
-    def T(self):  # noqa: N802 - NumPy's name
+    def T(self):
         """The transpose: axes in reverse order."""
         return self.transpose() if self.ndim > 1 else self
 
@@ -98,6 +98,11 @@ class NDArray(NDArrayBase):
         return f"\n{self.asnumpy()!s}\n<{type(self).__name__} {shape} @{self._ctx}>"
 
     __str__ = __repr__
+
+    def _repr_html_(self):
+        from .notebook import html
+
+        return html(self)
 
     def __hash__(self):
         return id(self) // 16
