@@ -75,6 +75,13 @@ CASES = {
     "_contrib_backward_quadratic": [({"a": 2.0, "b": 1.0}, [_head, _data], [_head * (4 * _data + 1)])],
     "_contrib_backward_gradientmultiplier": [({"scalar": 3.0}, [_head], [_head * 3])],
     "_contrib_backward_index_copy": [({}, [_back, _old, _index, _new], [_kept, np.zeros(2, "float32"), _back[[3, 1]]])],
+    "_contrib_SparseEmbedding": [
+        (
+            {"input_dim": _old.shape[0], "output_dim": _old.shape[1], "deterministic": True},
+            [np.array([3, 0, 3], "float32"), _old],
+            [_old[[3, 0, 3]]],
+        )
+    ],
     "_sparse_retain": [({}, [_old, np.array([0, 2], "float32")], [_old * np.array([[1], [0], [1], [0]], "float32")])],
     "_sparse_adagrad_update": [
         (
