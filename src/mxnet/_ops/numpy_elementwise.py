@@ -1,0 +1,190 @@
+"""NumPy-semantics operators on elements: unary and binary functions, with arrays or with one number."""
+
+import torch
+
+from .._core.attrs import Dtype
+from .dtypes import torch_dtype
+from .registry import op
+
+
+def _kept(function):
+    """`function` on integers computes in floats and gives integers back, as MXNet does."""
+
+    def apply(x):
+        return function(x) if x.is_floating_point() else function(x.float()).to(x.dtype)
+
+    return apply
+
+
+def _cube_root(x):
+    return torch.sign(x) * torch.abs(x).pow(1.0 / 3.0)
+
+
+def _negative(x):
+    return -(x.to(torch.int64) if x.dtype is torch.bool else x)
+
+
+def _invert(x):
+    return torch.bitwise_not(x)
+
+
+UNARY = {
+    "absolute": torch.abs, "arccos": torch.acos, "arccosh": torch.acosh, "arcsin": torch.asin, "arcsinh": torch.asinh,
+    "arctan": torch.atan, "arctanh": torch.atanh, "cbrt": _cube_root, "ceil": torch.ceil, "cos": torch.cos,
+    "cosh": torch.cosh, "degrees": torch.rad2deg, "exp": torch.exp, "expm1": torch.expm1, "fix": torch.trunc,
+    "floor": torch.floor, "log": torch.log, "log10": torch.log10, "log1p": torch.log1p, "log2": torch.log2,
+    "radians": torch.deg2rad, "reciprocal": torch.reciprocal, "rint": torch.round, "sign": torch.sign,
+    "sin": torch.sin, "sinh": torch.sinh, "sqrt": torch.sqrt, "square": torch.square, "tan": torch.tan,
+    "tanh": torch.tanh, "trunc": torch.trunc,
+}  # fmt: skip
+EXACT = {  # integers stay integers, or the answer is a boolean
+    "negative": _negative, "bitwise_not": _invert, "logical_not": torch.logical_not, "isfinite": torch.isfinite,
+    "isinf": torch.isinf, "isnan": torch.isnan, "isneginf": torch.isneginf, "isposinf": torch.isposinf,
+}  # fmt: skip
+INTEGRAL = {"absolute": torch.abs, "square": torch.square, "sign": torch.sign}  # have integer kernels of their own
+
+
+def _whole(function, exact):
+    def apply(x):
+        known = not x.is_floating_point() and x.dtype is not torch.bool and exact is not None
+        return exact(x) if known else function(x)
+
+    return apply
+
+
+def _register_unary(name, function):
+    names = ("_npi_absolute", "_npi_abs") if name == "absolute" else (f"_npi_{name}",)
+
+    def unary(x):
+        return function(x)
+
+    unary.__doc__ = f"NumPy's {name}, element by element."
+    op(*names, dtype="any", shape="same")(unary)
+
+
+for _name, _function in UNARY.items():
+    _register_unary(_name, _whole(_kept(_function), INTEGRAL.get(_name)))
+for _name, _function in EXACT.items():
+    _register_unary(_name, _function)
+
+
+def _common(lhs, rhs):
+    """Both in the type that holds both; an integer gives way to any float."""
+    dtype = torch.promote_types(lhs.dtype, rhs.dtype)
+    return lhs.to(dtype), rhs.to(dtype)
+
+
+def _divide(lhs, rhs):
+    lhs, rhs = _common(lhs, rhs)
+    return torch.true_divide(lhs, rhs)
+
+
+def _modulo(lhs, rhs):
+    """The sign is the divisor's; integers by zero give zero."""
+    lhs, rhs = _common(lhs, rhs)
+    if lhs.is_floating_point():
+        return torch.remainder(lhs, rhs)
+    return torch.where(rhs == 0, 0, torch.remainder(lhs, torch.where(rhs == 0, 1, rhs)))
+
+
+def _power(lhs, rhs):
+    lhs, rhs = _common(lhs, rhs)
+    if lhs.is_floating_point():
+        return torch.pow(lhs, rhs)
+    return torch.pow(lhs.double(), rhs.double()).to(lhs.dtype)
+
+
+def _in_floats(function):
+    def apply(lhs, rhs):
+        lhs, rhs = _common(lhs, rhs)
+        return function(lhs, rhs) if lhs.is_floating_point() else function(lhs.float(), rhs.float())
+
+    return apply
+
+
+def _scaled(lhs, rhs):
+    return lhs * torch.pow(2.0, rhs.to(lhs.dtype))
+
+
+BINARY = {
+    "add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "true_divide": _divide, "mod": _modulo,
+    "power": _power, "maximum": torch.maximum, "minimum": torch.minimum, "hypot": _in_floats(torch.hypot),
+    "arctan2": _in_floats(torch.atan2), "copysign": _in_floats(torch.copysign), "lcm": torch.lcm,
+    "ldexp": _in_floats(_scaled), "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
+    "bitwise_xor": torch.bitwise_xor, "equal": torch.eq, "not_equal": torch.ne, "greater": torch.gt,
+    "greater_equal": torch.ge, "less": torch.lt, "less_equal": torch.le,
+}  # fmt: skip
+REVERSED = ("subtract", "true_divide", "mod", "power", "arctan2", "copysign", "ldexp")
+COMPARING = ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")
+
+
+def _number(data, scalar, name):
+    """The number in the array's type: MXNet's arrays decide, and a fraction is lost on integers."""
+    if name in COMPARING:
+        return data, torch.tensor(scalar, device=data.device)
+    if data.dtype is torch.bool and not name.startswith("bitwise"):
+        data = data.to(torch.int64)
+    if name in ("true_divide", "hypot", "arctan2", "copysign", "ldexp") and not data.is_floating_point():
+        data = data.float()
+    value = scalar if data.is_floating_point() else int(scalar)
+    return data, torch.tensor(value, dtype=data.dtype, device=data.device)
+
+
+def _register_binary(name, function):
+    def of_sides(lhs, rhs):
+        return function(lhs, rhs)
+
+    def of_coordinates(x1, x2):
+        return function(x1, x2)
+
+    binary = of_coordinates if name in ("hypot", "arctan2") else of_sides  # MXNet calls their inputs so
+
+    def with_number(data, *, scalar: float = 1.0, is_int: bool = True):
+        data, number = _number(data, scalar, name)
+        return function(data, number)
+
+    def with_number_first(data, *, scalar: float = 1.0, is_int: bool = True):
+        data, number = _number(data, scalar, name)
+        return function(number, data)
+
+    binary.__doc__ = f"NumPy's {name} of two arrays, element by element."
+    with_number.__doc__ = f"NumPy's {name} of an array and a number."
+    with_number_first.__doc__ = f"NumPy's {name} of a number and an array."
+    op(f"_npi_{name}", dtype="any", shape="broadcast")(binary)
+    op(f"_npi_{name}_scalar", dtype="any", shape="same")(with_number)
+    if name in REVERSED:
+        op(f"_npi_r{name}_scalar", dtype="any", shape="same")(with_number_first)
+
+
+for _name, _function in BINARY.items():
+    _register_binary(_name, _function)
+
+
+@op("_npi_around", dtype="any")
+def around(x, *, decimals: int = 0):
+    """Rounded to so many decimals, halves to even."""
+    return torch.round(x, decimals=decimals) if x.is_floating_point() else x.clone()
+
+
+@op("_npi_clip", dtype="any")
+def clip(data, *, a_min: float | None, a_max: float | None):
+    """Every element brought between two bounds; None is no bound."""
+    return torch.clamp(data, a_min, a_max).to(data.dtype)
+
+
+@op("_npi_nan_to_num", dtype="any")
+def nan_to_num(data, *, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None):
+    """Numbers in the place of NaN and the infinities."""
+    return torch.nan_to_num(data, nan, posinf, neginf)
+
+
+@op("_npi_where", dtype="any")
+def where(condition, x, y):
+    """Elements of `x` where the condition holds, of `y` elsewhere."""
+    return torch.where(condition != 0, *_common(x, y))
+
+
+@op("_npi_cast", dtype="any")
+def cast(data, *, dtype: Dtype):
+    """In another type."""
+    return data.to(torch_dtype(dtype))

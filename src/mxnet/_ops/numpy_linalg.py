@@ -1,0 +1,128 @@
+"""NumPy-semantics linear algebra: products, decompositions, solvers."""
+
+import torch
+
+from .._core.errors import MXNetError
+from .numpy_elementwise import _common
+from .registry import op
+
+
+def _square(a):
+    if a.dim() < 2 or a.shape[-1] != a.shape[-2]:
+        raise MXNetError(f"Input A must be square matrices in its last two axes, got shape {tuple(a.shape)}")
+    return a
+
+
+@op("_np_dot", dtype="any")
+def dot(a, b):
+    """NumPy's dot: a product with a number, of vectors, matrices, or over a's last and b's last but one axis."""
+    a, b = _common(a, b)
+    if a.dim() == 0 or b.dim() == 0:
+        return a * b
+    if b.dim() == 1:
+        return torch.tensordot(a, b, ([-1], [0]))
+    return torch.tensordot(a, b, ([-1], [-2]))
+
+
+@op("_npi_matmul", dtype="any")
+def matmul(a, b):
+    """Matrix products over the last two axes, the others broadcast."""
+    if a.dim() == 0 or b.dim() == 0:
+        raise MXNetError("Multiplication by scalars is not allowed: matmul needs arrays with axes")
+    return torch.matmul(*_common(a, b))
+
+
+@op("_npi_tensordot", dtype="any")
+def tensordot(a, b, *, a_axes_summed: tuple, b_axes_summed: tuple):
+    """A product summed over pairs of axes."""
+    return torch.tensordot(*_common(a, b), (list(a_axes_summed), list(b_axes_summed)))
+
+
+@op("_npi_tensordot_int_axes", dtype="any")
+def tensordot_int_axes(a, b, *, axes: int):
+    """A product summed over a's last and b's first axes."""
+    return torch.tensordot(*_common(a, b), axes)
+
+
+@op("_npi_einsum", dtype="any")
+def einsum(*data, num_args: int, subscripts: str = "", optimize: int = 0):
+    """A sum of products in Einstein's notation."""
+    return torch.einsum(subscripts, *data)
+
+
+@op("_npi_cholesky")
+def cholesky(A):  # noqa: N803 - MXNet's name
+    """The lower triangular root."""
+    return torch.linalg.cholesky(_square(A))
+
+
+@op("_npi_inv")
+def inv(A):  # noqa: N803
+    """Inverses of square matrices."""
+    return torch.linalg.inv(_square(A))
+
+
+@op("_npi_det")
+def det(A):  # noqa: N803
+    """Determinants."""
+    return torch.linalg.det(_square(A))
+
+
+@op("_npi_slogdet", outputs=2)
+def slogdet(A):  # noqa: N803
+    """Signs and logarithms of determinants."""
+    return tuple(torch.linalg.slogdet(_square(A)))
+
+
+@op("_npi_solve")
+def solve(A, B):  # noqa: N803
+    """The x of A x = B."""
+    return torch.linalg.solve(_square(A), B)
+
+
+@op("_npi_svd", outputs=3)
+def svd(A):  # noqa: N803
+    """Singular values and vectors: U, the values, and V transposed."""
+    return tuple(torch.linalg.svd(A, full_matrices=False))
+
+
+@op("_npi_eigh", outputs=2)
+def eigh(A, *, UPLO: str = "L"):  # noqa: N803
+    """Eigenvalues and vectors of symmetric matrices."""
+    return tuple(torch.linalg.eigh(_square(A), UPLO))
+
+
+@op("_npi_eigvalsh")
+def eigvalsh(A, *, UPLO: str = "L"):  # noqa: N803
+    """Eigenvalues of symmetric matrices."""
+    return torch.linalg.eigvalsh(_square(A), UPLO)
+
+
+@op("_npi_eig", outputs=2, differentiable=False)
+def eig(A):  # noqa: N803
+    """Eigenvalues and vectors, their real parts."""
+    return tuple(r.real.contiguous() for r in torch.linalg.eig(_square(A)))
+
+
+@op("_npi_eigvals", differentiable=False)
+def eigvals(A):  # noqa: N803
+    """Eigenvalues, their real parts."""
+    return torch.linalg.eigvals(_square(A)).real.contiguous()
+
+
+@op("_npi_pinv_scalar_rcond")
+def pinv(A, *, rcond: float = 1e-15, hermitian: bool = False):  # noqa: N803
+    """Pseudo-inverses; small singular values count as zero."""
+    return torch.linalg.pinv(A, rtol=rcond, hermitian=hermitian)
+
+
+@op("_npi_tensorinv")
+def tensorinv(a, *, ind: int = 2):
+    """The inverse with respect to tensordot."""
+    return torch.linalg.tensorinv(a, ind)
+
+
+@op("_npi_tensorsolve")
+def tensorsolve(a, b, *, a_axes: tuple = ()):
+    """The x of tensordot(a, x) = b."""
+    return torch.linalg.tensorsolve(a, b, a_axes or None)

@@ -1,0 +1,122 @@
+"""NumPy-semantics reductions: over all axes the result has none."""
+
+import torch
+
+from .._core.attrs import Dtype
+from .dtypes import torch_dtype
+from .registry import op
+from .shapes import real_axis
+
+
+def _axes(data, axis):
+    if axis is None:
+        return tuple(range(data.dim()))
+    return tuple(real_axis(a, data.dim(), "Reduction axis") for a in axis)
+
+
+def _typed(data, dtype, boolean=torch.int64):
+    """The input in the type to compute in: booleans are counted in integers."""
+    if dtype is not None:
+        return data.to(torch_dtype(dtype))
+    return data.to(boolean) if data.dtype is torch.bool else data
+
+
+def _started(result, initial, combine):
+    return result if initial is None else combine(result, torch.as_tensor(initial, dtype=result.dtype))
+
+
+def _product(data, axes, keepdims):
+    for axis in sorted(axes, reverse=True):
+        data = torch.prod(data, axis, keepdim=keepdims, dtype=data.dtype)
+    return data
+
+
+@op("_np_sum", dtype="any")
+def sum_(a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None):
+    """The sum over axes."""
+    a = _typed(a, dtype)
+    axes = _axes(a, axis)
+    result = torch.sum(a, axes, keepdims, dtype=a.dtype) if axes else a.clone()
+    return _started(result, initial, torch.add)
+
+
+@op("_np_prod", "_np_product", dtype="any")
+def prod(a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None):
+    """The product over axes."""
+    a = _typed(a, dtype)
+    return _started(_product(a, _axes(a, axis), keepdims), initial, torch.mul)
+
+
+@op("_npi_mean", dtype="any")
+def mean(a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None):
+    """The mean over axes; of integers it is a float32."""
+    wanted = torch_dtype(dtype) if dtype else (a.dtype if a.is_floating_point() else torch.float32)
+    data = a if a.is_floating_point() else a.float()
+    axes = _axes(a, axis)
+    result = torch.mean(data, axes, keepdims) if axes else data.clone()
+    return result.to(wanted)
+
+
+def _moment(name, root):
+    def moment(
+        a, *, axis: tuple | None = None, dtype: Dtype | None = None, ddof: int = 0, keepdims: bool = False
+    ):
+        data = a if a.is_floating_point() else a.float()
+        axes = _axes(a, axis)
+        result = torch.var(data, axes, correction=ddof, keepdim=keepdims) if axes else torch.zeros_like(data)
+        return (torch.sqrt(result) if root else result).to(torch_dtype(dtype) if dtype else a.dtype)
+
+    moment.__doc__ = f"NumPy's {name} over axes."
+    op(f"_npi_{name}", dtype="any")(moment)
+
+
+_moment("var", False)
+_moment("std", True)
+
+
+def _extreme(name, function, combine):
+    def extreme(a, *, axis: tuple | None = None, keepdims: bool = False, initial: float | None = None):
+        axes = _axes(a, axis)
+        return _started(function(a, axes, keepdims) if axes else a.clone(), initial, combine)
+
+    extreme.__doc__ = f"The {name} over axes."
+    op(f"_np_{name}", f"_np_a{name}", dtype="any")(extreme)
+
+
+_extreme("max", torch.amax, torch.maximum)
+_extreme("min", torch.amin, torch.minimum)
+
+
+def _position(name, function):
+    def position(data, *, axis: int | None = None, keepdims: bool = False):
+        return function(data, axis, keepdim=keepdims) if axis is not None else function(data)
+
+    position.__doc__ = f"Where the first {name[3:]} is."
+    op(f"_npi_{name}", dtype="any", differentiable=False)(position)
+
+
+_position("argmax", torch.argmax)
+_position("argmin", torch.argmin)
+
+
+def _truth(names, function):
+    def truth(data, *, axis: tuple | None = None, keepdims: bool = False):
+        data = data != 0
+        axes = _axes(data, axis)
+        return function(data, axes, keepdim=keepdims) if axes else data
+
+    truth.__doc__ = f"NumPy's {names[0][4:]} over axes."
+    op(*names, dtype="any", differentiable=False)(truth)
+
+
+_truth(("_np_all",), torch.all)
+_truth(("_np_any", "_np_sometrue"), torch.any)
+
+
+@op("_np_cumsum", dtype="any")
+def cumsum(a, *, axis: int | None = None, dtype: Dtype | None = None):
+    """Running sums along an axis, or over the flat array."""
+    a = _typed(a, dtype)
+    return torch.cumsum(a.reshape(-1) if axis is None else a, 0 if axis is None else axis, dtype=a.dtype)
+
+

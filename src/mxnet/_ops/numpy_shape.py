@@ -1,0 +1,221 @@
+"""NumPy-semantics operators on shapes and order: reshaping, joining, splitting, picking, sorting."""
+
+import math
+from typing import Literal
+
+import torch
+
+from .._core.attrs import Dtype
+from .._core.errors import MXNetError
+from .dtypes import torch_dtype
+from .registry import op
+from .shapes import real_axis
+
+
+@op("_np_reshape", dtype="any")
+def reshape(a, *, newshape: tuple, order: str = "C"):
+    """The elements in another shape; one size may be -1."""
+    if order != "C":
+        raise MXNetError(f"reshape: only order 'C' is supported, got {order!r}")
+    known = math.prod(s for s in newshape if s != -1)
+    fits = known == a.numel() if -1 not in newshape else known and a.numel() % known == 0
+    if not fits:
+        raise MXNetError(f"cannot reshape array of size {a.numel()} (shape {tuple(a.shape)}) into shape {newshape}")
+    return a.reshape(newshape)
+
+
+@op("_np_copy", dtype="any")
+def copy(a):
+    """A copy."""
+    return a.clone()
+
+
+@op("_np_transpose", dtype="any")
+def transpose(a, *, axes: tuple | None = None):
+    """Axes in another order, reversed unless told."""
+    return a.permute(axes if axes else tuple(reversed(range(a.dim())))).contiguous()
+
+
+@op("_np_squeeze", dtype="any")
+def squeeze(a, *, axis: tuple | None = None):
+    """Without axes of size one: all of them, or those named."""
+    if axis is None:
+        return a.squeeze()
+    axes = [real_axis(i, a.dim(), "squeeze axis") for i in axis]
+    wrong = [i for i in axes if a.shape[i] != 1]
+    if wrong:
+        raise MXNetError(f"cannot squeeze axis {wrong[0]} of shape {tuple(a.shape)}: its size is not one")
+    return a.squeeze(tuple(axes))
+
+
+@op("_np_moveaxis", dtype="any")
+def moveaxis(a, *, source: tuple, destination: tuple):
+    """Axes moved to other places, the rest in order."""
+    return torch.movedim(a, source, destination).contiguous()
+
+
+@op("_npi_swapaxes", dtype="any")
+def swapaxes(data, *, dim1: int = 0, dim2: int = 0):
+    """Two axes exchanged."""
+    return data.transpose(dim1, dim2).contiguous()
+
+
+@op("_npi_expand_dims", dtype="any")
+def expand_dims(data, *, axis: int):
+    """A new axis of size one."""
+    return data.unsqueeze(axis)
+
+
+@op("_npi_broadcast_to", dtype="any")
+def broadcast_to(array, *, shape: tuple = ()):
+    """Stretched to a shape."""
+    return array.expand(shape).contiguous()
+
+
+@op("_np_repeat", dtype="any")
+def repeat(data, *, repeats: int, axis: int | None = None):
+    """Each element so many times, along an axis or of the flat array."""
+    return torch.repeat_interleave(data, repeats, axis)
+
+
+@op("_npi_tile", dtype="any")
+def tile(data, *, reps: tuple):
+    """The whole array so many times along each axis."""
+    return torch.tile(data, reps)
+
+
+@op("_np_roll", dtype="any")
+def roll(data, *, shift: tuple | None = None, axis: tuple | None = None):
+    """Elements moved round, those that fall off come in at the other end."""
+    if axis is None:
+        return torch.roll(data, shift[0])
+    return torch.roll(data, shift * len(axis) if len(shift) == 1 else shift, axis)
+
+
+@op("_npi_flip", dtype="any")
+def flip(data, *, axis: tuple):
+    """Turned round along axes."""
+    return torch.flip(data, axis)
+
+
+@op("_npi_rot90", dtype="any")
+def rot90(data, *, k: int = 1, axes: tuple | None = None):
+    """Turned by quarters in the plane of two axes."""
+    return torch.rot90(data, k, axes or (0, 1))
+
+
+@op("_np_diag", dtype="any")
+def diag(data, *, k: int = 0):
+    """A matrix's diagonal, or a matrix with it."""
+    return torch.diag(data, k)
+
+
+@op("_np_diagflat", dtype="any")
+def diagflat(data, *, k: int = 0):
+    """A matrix with the flat array as diagonal."""
+    return torch.diagflat(data, k)
+
+
+@op("_np_diagonal", dtype="any")
+def diagonal(data, *, offset: int = 0, axis1: int = 0, axis2: int = 1):
+    """Diagonals of the planes of two axes."""
+    return torch.diagonal(data, offset, axis1, axis2).contiguous()
+
+
+@op("_np_trace", dtype="any")
+def trace(data, *, offset: int = 0, axis1: int = 0, axis2: int = 1):
+    """Sums of diagonals."""
+    return torch.diagonal(data, offset, axis1, axis2).sum(-1, dtype=data.dtype)
+
+
+@op("_npi_tril", dtype="any")
+def tril(data, *, k: int = 0):
+    """Zeros above a diagonal."""
+    return torch.tril(data, k)
+
+
+@op("_npi_concatenate", dtype="any")
+def concatenate(*data, num_args: int, dim: int | None = 1):
+    """Joined along an axis; None joins the flat arrays."""
+    return torch.cat([d.reshape(-1) for d in data], 0) if dim is None else torch.cat(data, dim)
+
+
+@op("_npi_stack", dtype="any")
+def stack(*data, axis: int = 0, num_args: int):
+    """Joined along a new axis."""
+    return torch.stack(data, axis)
+
+
+def _stacking(name, function):
+    def stacking(*data, num_args: int):
+        return function(data)
+
+    def stacking_with_dim(*data, num_args: int, dim: int = 1):
+        return function(data)
+
+    chosen = stacking_with_dim if name in ("hstack", "dstack") else stacking  # MXNet shows them a `dim` without use
+    chosen.__doc__ = f"NumPy's {name}."
+    op(f"_npi_{name}", dtype="any")(chosen)
+
+
+for _name in ("vstack", "hstack", "dstack", "column_stack"):
+    _stacking(_name, getattr(torch, _name))
+
+
+def _pieces(attrs):
+    return len(attrs["indices"]) if attrs["sections"] == 0 else attrs["sections"]
+
+
+@op("_npi_split", dtype="any", outputs=_pieces)
+def split(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False, sections: int = 0):
+    """Pieces along an axis: equal ones, or those that begin at `indices`."""
+    if sections:
+        return [p.contiguous() for p in torch.tensor_split(data, sections, axis)]
+    return [p.contiguous() for p in torch.tensor_split(data, list(indices[1:]), axis)]
+
+
+@op("_npi_take", dtype="any")
+def take(a, indices, *, axis: int | None = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
+    """Elements or slices at indices; None takes from the flat array."""
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    size = a.shape[axis]
+    where = indices.to(torch.int64)
+    where = where.clamp(0, size - 1) if mode == "clip" else torch.remainder(where, size)
+    picked = torch.index_select(a, axis, where.reshape(-1))
+    axis = real_axis(axis, a.dim(), "take axis")
+    return picked.reshape(*a.shape[:axis], *where.shape, *a.shape[axis + 1 :])
+
+
+@op("_npi_sort", dtype="any")
+def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
+    """Sorted along an axis; None sorts the flat array."""
+    data = data.reshape(-1) if axis is None else data
+    return torch.sort(data, -1 if axis is None else axis, not is_ascend, stable=True)[0] if data.dim() else data.clone()
+
+
+@op("_npi_argsort", dtype="any", differentiable=False)
+def argsort(data, *, axis: int | None = -1, is_ascend: bool = True, dtype: Dtype = "float32"):
+    """The order that sorts along an axis."""
+    data = data.reshape(-1) if axis is None else data
+    order = torch.argsort(data, -1 if axis is None else axis, not is_ascend, stable=True)
+    return order.to(torch_dtype(dtype))
+
+
+@op("_npi_diff", dtype="any")
+def diff(a, *, n: int = 1, axis: int = -1):
+    """Differences of neighbours, `n` times over."""
+    return torch.diff(a, n, axis)
+
+
+@op("_npi_nonzero", dtype="any", differentiable=False)
+def nonzero(x):
+    """The positions of what is not zero, one row each."""
+    return torch.nonzero(x)
+
+
+@op("_npi_bincount", dtype="any", differentiable=False, inputs=lambda a: ("data", "weights")[: 1 + a["has_weights"]])
+def bincount(data, weights=None, *, minlength: int = 0, has_weights: bool = False):
+    """How often each number occurs, or the sums of weights."""
+    counts = torch.bincount(data.to(torch.int64), weights, minlength)
+    return counts.to(data.dtype if weights is None else weights.dtype)

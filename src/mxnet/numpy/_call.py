@@ -1,0 +1,83 @@
+"""Calling an operator for `mx.np`: numbers stay NumPy's business, results are `mx.np.ndarray`."""
+
+import numbers
+
+from .._core.errors import MXNetError
+from .._ops import registry
+from ..context import current_context
+from ..ndarray.invoke import invoke
+from ..ndarray.ndarray import NDArrayBase
+
+UFUNC_OPTIONS = {"where": (True,), "casting": ("same_kind",), "order": ("K", "C"), "dtype": (None,), "subok": (True,)}
+
+
+def as_np(result):
+    """The same memory and history as `mx.np.ndarray`s, in lists too."""
+    if isinstance(result, (list, tuple)):
+        return [as_np(r) for r in result]
+    return result.as_np_ndarray()
+
+
+def call(name, *inputs, out=None, ctx=None, **attrs):
+    """Run a registered operator; attributes that are None are left at their default."""
+    for i, x in enumerate(inputs):
+        if not isinstance(x, NDArrayBase):
+            raise TypeError(f"{name}: input {i} must be an mx.np.ndarray, got {type(x)}; make one with mx.np.array")
+    given = {k: v for k, v in attrs.items() if v is not None}
+    result = invoke(registry.find(name), list(inputs), given, out, ctx=place(ctx))
+    return out if out is not None else as_np(result)
+
+
+def place(ctx):
+    """The context asked for, or the current one."""
+    return current_context() if ctx is None else ctx
+
+
+def check_ufunc(name, options):
+    """NumPy's ufunc keywords are accepted as far as they change nothing."""
+    for key, value in options.items():
+        if key not in UFUNC_OPTIONS:
+            raise TypeError(f"{key} is an invalid keyword to function '{name}'")
+        if not any(value is legal or value == legal for legal in UFUNC_OPTIONS[key]):
+            raise NotImplementedError(f"{key}={value} is not implemented yet for operator {name}")
+
+
+def unary(name, x, out, plain):
+    """An operator of one array; a number is computed by NumPy."""
+    if isinstance(x, numbers.Number):
+        return plain(x)
+    if not isinstance(x, NDArrayBase):
+        raise TypeError(f"type {type(x)} not supported")
+    return call(f"_npi_{name}", x, out=out)
+
+
+def binary(name, x1, x2, out, plain, reverse=None):
+    """An operator of two arrays, or of an array and a number on either side."""
+    if isinstance(x1, NDArrayBase):
+        if isinstance(x2, NDArrayBase):
+            return call(f"_npi_{name}", x1, x2, out=out)
+        if isinstance(x2, numbers.Number):
+            return call(f"_npi_{name}_scalar", x1, out=out, **_number(x2))
+        raise TypeError(f"type {type(x2)} not supported")
+    if not isinstance(x1, numbers.Number):
+        raise TypeError(f"type {type(x1)} not supported")
+    if isinstance(x2, NDArrayBase):
+        return call(f"_npi_{reverse or name}_scalar", x2, out=out, **_number(x1))
+    if isinstance(x2, numbers.Number):
+        return plain(x1, x2)
+    raise TypeError(f"type {type(x2)} not supported")
+
+
+def _number(value):
+    return {"scalar": float(value), "is_int": isinstance(value, numbers.Integral)}
+
+
+def axes(axis):
+    """An axis, or several, as operators take them."""
+    return (axis,) if isinstance(axis, numbers.Integral) else axis
+
+
+def need(condition, message):
+    """Say what is wrong with an argument."""
+    if not condition:
+        raise MXNetError(message)

@@ -1,0 +1,158 @@
+"""`mx.np` functions that make arrays."""
+
+import numpy as onp
+
+from .._core.dtypes import dtype_name
+from ..ndarray import functions as nd
+from ..ndarray.ndarray import NDArrayBase
+from ._call import call
+from .multiarray import ndarray
+
+__all__ = [
+    "arange", "array", "blackman", "copy", "empty", "empty_like", "eye", "full", "full_like", "hamming", "hanning",
+    "identity", "indices", "linspace", "logspace", "ones", "ones_like", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def _shape(shape):
+    return (int(shape),) if onp.ndim(shape) == 0 else tuple(int(s) for s in shape)
+
+
+def _order(order):
+    if order not in ("C", None):
+        raise NotImplementedError(f"only row-major order 'C' is supported, got {order!r}")
+
+
+def array(object, dtype=None, ctx=None):  # noqa: A002 - NumPy's name
+    """An array from nested lists, numbers or another array; lists and numbers become float32 unless told."""
+    if isinstance(object, (list, tuple)):
+        object = onp.array(_plain(object), dtype=None if dtype is None else dtype_name(dtype))  # noqa: A001
+        dtype = onp.float32 if dtype is None else dtype
+    elif dtype is None:
+        dtype = getattr(object, "dtype", onp.float32)
+    return ndarray(nd.array(object, ctx, dtype))
+
+
+def _plain(nested):
+    if isinstance(nested, NDArrayBase):
+        return nested.asnumpy()
+    return [_plain(x) for x in nested] if isinstance(nested, (list, tuple)) else nested
+
+
+def zeros(shape, dtype=None, order="C", ctx=None):
+    """An array of zeros."""
+    _order(order)
+    return call("_npi_zeros", shape=_shape(shape), dtype=dtype, ctx=ctx)
+
+
+def ones(shape, dtype=onp.float32, order="C", ctx=None):
+    """An array of ones."""
+    _order(order)
+    return call("_npi_ones", shape=_shape(shape), dtype=dtype, ctx=ctx)
+
+
+def empty(shape, dtype=onp.float32, order="C", ctx=None):
+    """An array whose elements are whatever was in memory."""
+    _order(order)
+    return ndarray(nd.empty(_shape(shape), ctx, dtype))
+
+
+def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None):
+    """One number, or a broadcast array, everywhere."""
+    _order(order)
+    if isinstance(fill_value, NDArrayBase):
+        from . import broadcast_to
+
+        return broadcast_to(fill_value if dtype is None else fill_value.astype(dtype), _shape(shape))
+    dtype = onp.bool_ if dtype is None and isinstance(fill_value, bool) else dtype
+    return call("_npi_full", shape=_shape(shape), value=fill_value, dtype=dtype, ctx=ctx, out=out)
+
+
+def full_like(a, fill_value, dtype=None, order="C", ctx=None, out=None):
+    """One number everywhere, in the shape and type of `a`."""
+    _order(order)
+    return call("_npi_full_like", a, fill_value=fill_value, dtype=dtype, out=out)
+
+
+def zeros_like(a, dtype=None, order="C", ctx=None, out=None):
+    """Zeros in the shape and type of `a`."""
+    return full_like(a, 0, dtype, order, ctx, out)
+
+
+def ones_like(a, dtype=None, order="C", ctx=None, out=None):
+    """Ones in the shape and type of `a`."""
+    return full_like(a, 1, dtype, order, ctx, out)
+
+
+def empty_like(prototype, dtype=None, order="C", subok=False, shape=None):
+    """An array like another, its elements whatever was in memory."""
+    _order(order)
+    if subok or shape is not None:
+        raise NotImplementedError("empty_like: subok and shape are not supported; use mx.np.empty")
+    return empty(prototype.shape, prototype.dtype if dtype is None else dtype, ctx=prototype.ctx)
+
+
+def copy(a, out=None):
+    """A copy."""
+    return call("_np_copy", a, out=out)
+
+
+def arange(start, stop=None, step=1, dtype=None, ctx=None):
+    """Numbers at equal steps, without the end."""
+    if step == 0:
+        raise ZeroDivisionError("step cannot be 0")
+    start, stop = (0, start) if stop is None else (start, stop)
+    return call("_npi_arange", start=start, stop=stop, step=step, dtype=dtype or onp.float32, ctx=ctx)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, ctx=None):
+    """`num` numbers at equal distances."""
+    if axis != 0:
+        raise NotImplementedError("linspace: only axis 0 is supported")
+    values = onp.linspace(start, stop, num, endpoint, retstep)
+    numbers, step = values if retstep else (values, None)
+    result = array(numbers, dtype or onp.float32, ctx)
+    return (result, step) if retstep else result
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, ctx=None):
+    """Powers of `base` whose exponents are at equal distances."""
+    if axis != 0:
+        raise NotImplementedError("logspace: only axis 0 is supported")
+    return call(
+        "_npi_logspace", start=start, stop=stop, num=num, endpoint=endpoint, base=base, dtype=dtype, ctx=ctx
+    )
+
+
+def eye(N, M=None, k=0, dtype=onp.float32, **kwargs):  # noqa: N803 - NumPy's names
+    """Ones on a diagonal, zeros elsewhere."""
+    return call("_npi_eye", N=N, M=M, k=k, dtype=dtype, ctx=kwargs.get("ctx"))
+
+
+def identity(n, dtype=None, ctx=None):
+    """The identity matrix."""
+    if isinstance(n, (tuple, list)):
+        raise TypeError("identity: n must be an integer")
+    return call("_npi_identity", shape=(n, n), dtype=dtype, ctx=ctx)
+
+
+def indices(dimensions, dtype=onp.int32, ctx=None):
+    """The coordinates of every place of a grid."""
+    if not isinstance(dimensions, (tuple, list)):
+        raise ValueError(f"The dimensions must be sequence of ints, got {dimensions!r}")
+    return call("_npi_indices", dimensions=tuple(dimensions), dtype=dtype, ctx=ctx)
+
+
+def blackman(M, dtype=onp.float32, ctx=None):  # noqa: N803
+    """The Blackman window."""
+    return call("_npi_blackman", M=max(M, 0), dtype=dtype, ctx=ctx)
+
+
+def hamming(M, dtype=onp.float32, ctx=None):  # noqa: N803
+    """The Hamming window."""
+    return call("_npi_hamming", M=max(M, 0), dtype=dtype, ctx=ctx)
+
+
+def hanning(M, dtype=onp.float32, ctx=None):  # noqa: N803
+    """The Hann window."""
+    return call("_npi_hanning", M=max(M, 0), dtype=dtype, ctx=ctx)

@@ -1,0 +1,45 @@
+"""Methods of `mx.np.ndarray` that are functions of `mx.np` or `mx.npx`."""
+
+from . import _elementwise, _products, _reducing, _shaping
+
+_REDUCING = "all any argmax argmin argsort cumsum max mean min prod std sum var".split()
+_ELEMENTWISE = (
+    "abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh degrees exp expm1 fix floor log log10 log1p"
+    " log2 radians reciprocal rint sign sin sinh sqrt square tan tanh trunc round"
+).split()
+_SHAPING = "nonzero repeat swapaxes take expand_dims flip tile split diag".split()
+
+
+def _clip(self, min=None, max=None, out=None):  # noqa: A002 - NumPy's names
+    """Every element brought between two bounds."""
+    return _elementwise.clip(self, min, max, out)
+
+
+def _sort(self, axis=-1, kind=None, order=None):
+    """Sort along an axis, in place."""
+    self[...] = _reducing.sort(self, axis, kind, order)
+
+
+def _sum(self, axis=None, dtype=None, out=None, keepdims=False):
+    """The sum over axes."""
+    return _reducing.sum(self, axis, dtype, keepdims, out=out)
+
+
+def _truth(function):
+    def method(self, axis=None, out=None, keepdims=False):
+        return function(self, axis, keepdims, out)
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    return method
+
+
+def install(cls):
+    """Give the class its methods."""
+    for family, names in ((_reducing, _REDUCING), (_elementwise, _ELEMENTWISE), (_shaping, _SHAPING)):
+        for name in names:
+            setattr(cls, name, getattr(family, name))
+    for name in ("all", "any", "max", "min"):  # their arguments come in another order here
+        setattr(cls, name, _truth(getattr(_reducing, name)))
+    cls.dot, cls.clip, cls.sort, cls.sum = _products.dot, _clip, _sort, _sum
+    cls.__matmul__ = _products.matmul
+    cls.__rmatmul__ = lambda self, other: _products.matmul(other, self)

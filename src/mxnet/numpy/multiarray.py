@@ -1,0 +1,260 @@
+"""`mx.np.ndarray`: an NDArray with NumPy's manners (no-axis arrays, promotion, boolean comparisons)."""
+
+import numpy as onp
+import torch
+
+from .._core.modes import MODES
+from ..context import cpu
+from ..ndarray import indexing
+from ..ndarray.invoke import graph_tensor, own, plain_tensor
+from ..ndarray.ndarray import NDArray, NDArrayBase
+from ._call import as_np, binary, unary
+
+__all__ = ["ndarray"]
+_new = object.__new__
+
+
+class ndarray(NDArray):  # noqa: N801 - NumPy's name
+    """An array of numbers on a device, with NumPy's rules for shapes, types and indices."""
+
+    __slots__ = ()
+    __module__ = "mxnet.numpy"
+
+    def __init__(self, handle=None, writable=True):
+        super().__init__(handle, writable)
+        self._ag = handle._ag if isinstance(handle, NDArrayBase) else None
+        self._ctx = self._ctx or cpu()
+
+    # ------------------------------------------------------------------ to and from the other world
+    def as_nd_ndarray(self):
+        """The same memory and history as `mx.nd.NDArray`."""
+        array = _new(NDArray)
+        array._t, array._ctx, array._ag = self._t, self._ctx, self._ag
+        return array
+
+    def as_np_ndarray(self):
+        """Itself: the array already is of this class."""
+        return self
+
+    def asnumpy(self):
+        """A NumPy copy."""
+        return onp.asarray(super().asnumpy()).view(onp.ndarray)
+
+    def item(self, *args):
+        """One element as a Python number."""
+        if not args and self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return self.asnumpy().item(*args)
+
+    def __repr__(self):
+        text = repr(self.asnumpy())
+        for usual in (", dtype=float32",):  # the default type goes without saying, double precision does not
+            text = text.replace(usual, "")
+        if self.dtype == onp.float64 and "dtype" not in text:
+            text = text[:-1] + ", dtype=float64)"
+        if self.dtype == onp.int64 and "dtype" not in text:
+            text = text[:-1] + ", dtype=int64)"
+        return text if self._ctx.device_type == "cpu" else f"{text[:-1]}, ctx={self._ctx})"
+
+    def __str__(self):
+        text = str(self.asnumpy())
+        return text if self._ctx.device_type == "cpu" or not self.ndim else f"{text} @{self._ctx}"
+
+    __hash__ = NDArray.__hash__
+
+    def __len__(self):
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return self._t.shape[0]
+
+    def __iter__(self):
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __bool__(self):
+        if self.size > 1:
+            raise ValueError("The truth value of an ndarray with multiple elements is ambiguous.")
+        return bool(self.size and self.item())
+
+    # ------------------------------------------------------------------ parts
+    def __getitem__(self, key):
+        recorded = MODES.recording and graph_tensor(self).requires_grad
+        t = self._t if recorded else plain_tensor(self)
+        result = _read(t, key)
+        return _wrap(result, self._ctx, MODES.epoch if recorded else None)
+
+    def __setitem__(self, key, value):
+        if not self.ndim and (key == () or key is Ellipsis or key == slice(None)):
+            NDArray.__setitem__(self.reshape_view(1), slice(None), value)
+            return
+        NDArray.__setitem__(self, key, value)
+
+    # ------------------------------------------------------------------ shapes
+    @property
+    def T(self):  # noqa: N802 - NumPy's name
+        """The transpose: axes in reverse order."""
+        return self.transpose()
+
+    def reshape_view(self, *shape, **kwargs):
+        """The same memory in another shape."""
+        return as_np(self._viewed(lambda t: t.reshape(_sizes(shape))))
+
+    def reshape(self, *args, order="C", **kwargs):
+        """The elements in another shape; one size may be -1."""
+        from . import reshape
+
+        shape = kwargs.get("newshape", kwargs.get("shape", _sizes(args)))
+        return reshape(self, shape, order=order)
+
+    def transpose(self, *axes):
+        """Axes in another order, reversed unless told."""
+        from . import transpose
+
+        return transpose(self, _sizes(axes) if axes and axes[0] is not None else None)
+
+    def flatten(self, order="C"):
+        """All elements along one axis, a copy."""
+        return self.reshape(-1).copy()
+
+    def squeeze(self, axis=None):
+        """Without axes of size one."""
+        from . import squeeze
+
+        return squeeze(self, axis)
+
+    def broadcast_to(self, shape):
+        """Stretched to `shape`."""
+        from . import broadcast_to
+
+        return broadcast_to(self, shape)
+
+    # ------------------------------------------------------------------ copies
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        """In another type."""
+        _only("astype", order=(order, "K"), casting=(casting, "unsafe"), subok=(subok, True))
+        if not copy and onp.dtype(dtype) == self.dtype:
+            return self
+        return as_np(super().astype(dtype))
+
+    def copy(self, order="C"):
+        """A copy in the same context."""
+        _only("copy", order=(order, "C"))
+        return self.copyto(self._ctx)
+
+    def copyto(self, other):
+        """Copy into another array, or into a new one in the given context."""
+        result = super().copyto(other)
+        return as_np(result) if isinstance(result, NDArrayBase) else result
+
+    def as_in_ctx(self, ctx):
+        """Itself if it is there already, else a copy there."""
+        return self if self._ctx == ctx else self.copyto(ctx)
+
+    as_in_context = as_in_ctx
+
+    def detach(self):
+        """The same memory as a constant."""
+        return as_np(super().detach())
+
+    @property
+    def grad(self):
+        """The gradient buffer that `attach_grad` made, or None."""
+        grad = NDArray.grad.fget(self)
+        return None if grad is None else grad.as_np_ndarray()
+
+    def attach_grad(self, grad_req="write"):
+        """Make it a variable: `backward` will write, add or skip its gradient."""
+        super().attach_grad(grad_req)
+
+
+def _only(function, **options):
+    for name, (given, legal) in options.items():
+        if given != legal:
+            raise ValueError(f"{name} must be {legal!r} in ndarray.{function}, got {given!r}")
+
+
+def _sizes(shape):
+    return tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else tuple(shape)
+
+
+def _wrap(tensor, ctx, mark=None):
+    array = _new(ndarray)
+    array._t, array._ctx, array._ag = tensor, ctx, mark
+    return array
+
+
+def _read(tensor, key):
+    """`tensor[key]`, sharing memory where MXNet would; an index of everything leaves no axes."""
+    if isinstance(key, (bool, onp.bool_)):
+        return tensor[bool(key)].clone()
+    if key == () if isinstance(key, tuple) else False:
+        return tensor
+    entries = indexing.normalize(_plain_key(key), tensor.shape, tensor.device)
+    flipped, entries_up = indexing._flip_negative(tensor, entries)
+    result = flipped[tuple(entries_up)]
+    shared = indexing.is_basic(entries) and indexing.shares(entries, tensor.shape)
+    return result if shared else own(result, (tensor,))
+
+
+def _plain_key(key):
+    """No-axis integer arrays count as numbers."""
+    if isinstance(key, tuple):
+        return tuple(_plain_key(k) for k in key)
+    if isinstance(key, NDArrayBase) and not key.ndim and key._t.dtype is not torch.bool:
+        return int(key._t.item())
+    return key
+
+
+# dunder: (operator, the same with the number first)
+OPERATORS = {
+    "add": ("add", "add"), "sub": ("subtract", "rsubtract"), "mul": ("multiply", "multiply"),
+    "truediv": ("true_divide", "rtrue_divide"), "mod": ("mod", "rmod"), "pow": ("power", "rpower"),
+    "and": ("bitwise_and", "bitwise_and"), "or": ("bitwise_or", "bitwise_or"), "xor": ("bitwise_xor", "bitwise_xor"),
+}  # fmt: skip
+COMPARISONS = {
+    "eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal",
+}  # fmt: skip
+
+
+def _install_operator(dunder, name, reverse):
+    plain = getattr(onp, name)
+
+    def forward(self, other):
+        return binary(name, self, other, None, plain)
+
+    def backward(self, other):
+        return binary(name, other, self, None, plain, reverse)
+
+    def inplace(self, other):
+        return binary(name, self, other, self, plain)
+
+    for prefix, function in (("", forward), ("r", backward), ("i", inplace)):
+        function.__name__ = f"__{prefix}{dunder}__"
+        setattr(ndarray, function.__name__, function)
+
+
+def _install_comparison(dunder, name):
+    plain = getattr(onp, name)
+
+    def compare(self, other):
+        return binary(name, self, other, None, plain)
+
+    compare.__name__ = f"__{dunder}__"
+    setattr(ndarray, compare.__name__, compare)
+
+
+for _dunder, (_name, _reverse) in OPERATORS.items():
+    _install_operator(_dunder, _name, _reverse)
+for _dunder, _name in COMPARISONS.items():
+    _install_comparison(_dunder, _name)
+ndarray.__neg__ = lambda self: unary("negative", self, None, onp.negative)
+ndarray.__abs__ = lambda self: unary("absolute", self, None, onp.absolute)
+ndarray.__invert__ = lambda self: unary("bitwise_not", self, None, onp.invert)
+ndarray.__hash__ = NDArray.__hash__
