@@ -12,6 +12,7 @@ from .infer import Facts, shape_facts, type_facts
 from .lower import Lowered, Place, lower, unsized
 from .mirror import wanted as mirror_wanted
 from .node import Entry, auxiliary, walk
+from .passes import Folding, fold
 
 # What operators raise when they are given something they cannot work with.
 FAILURES = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError)
@@ -63,6 +64,7 @@ class Program:
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
         self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
+        self._folding: Folding | bool | None = None
         self._checked: set[Any] = set()
 
     def code(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
@@ -84,12 +86,36 @@ class Program:
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
         """The heads' values; torch's grad mode decides if they can be differentiated."""
         lowered, streams = self.code(train, tensors) if self.unsized else self._codes.get(train) or self.code(train, ())
+        if not train and self._folding is not False and not torch.is_grad_enabled():
+            results = self._run_folded(lowered, tensors, streams)
+            if results is not None:
+                return results
         try:
             return lowered.run(*tensors, *streams)
         except MXNetError:
             raise
         except FAILURES as error:
             raise lowered.explain([*tensors, *streams], error) from error
+
+    def _run_folded(
+        self, lowered: Lowered, tensors: Sequence[torch.Tensor], streams: list[Any]
+    ) -> tuple[torch.Tensor, ...] | None:
+        """The heads by the graph made for inference; None where it does not apply, or has to be explained."""
+        if self._folding is None:
+            self._folding = self._foldable() and (fold(lowered) or False)
+        if not self._folding:
+            return None
+        convolutions = self._folding.convolutions(tensors)
+        if convolutions is None:
+            return None
+        try:
+            return self._folding.run(*tensors, *streams, convolutions)
+        except FAILURES:  # the graph as it is finds the operator to blame, and tells it
+            return None
+
+    def _foldable(self) -> bool:
+        names = {node.op.name for node in self.nodes if node.op is not None}
+        return self.compiler is None and not self.unsized and {"Convolution", "BatchNorm"} <= names
 
     def shapes(self, given: Sequence[tuple[int, ...]]) -> Facts:
         """All shapes of the graph for inputs of these shapes."""

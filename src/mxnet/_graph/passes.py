@@ -1,0 +1,182 @@
+"""The inference graph rewritten for speed: batch norm, sum and activation go into the convolution before them.
+
+The rewritten convolutions hold folded copies of parameters. Parameters can be changed in ways that leave no trace (a
+trainer's step, a view, memory shared with torch), so each run compares them with the values that were folded, which
+costs a read of the weights. Only values that two runs in a row have seen are folded: a network that learns between
+its predictions runs as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import fx
+
+from .._ops.registry import find
+from .lower import Lowered, pick
+from .packed import Bounds, PackedConvolution, available, convolve, folded, plain, same_bytes
+
+CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
+ACTIVATION, CLIP = find("Activation").fn, find("clip").fn
+# Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
+KEEP_ORDER = frozenset(
+    find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
+)
+NONE: Bounds = (None, None)
+
+
+@dataclass
+class Site:
+    """One convolution with what follows it; parameters are positions in the list of inputs."""
+
+    conv: fx.Node
+    weight: int
+    bias: int | None = None
+    norm: list[int] = field(default_factory=list)
+    norm_attrs: dict[str, Any] = field(default_factory=dict)
+    bounds: Bounds = NONE
+    sum: fx.Node | None = None
+    chain: list[fx.Node] = field(default_factory=list)
+
+    @property
+    def parameters(self) -> list[int]:
+        return [self.weight, *([] if self.bias is None else [self.bias]), *self.norm]
+
+    def build(self, tensors: list[torch.Tensor]) -> PackedConvolution:
+        weight = tensors[self.weight]
+        bias = None if self.bias is None else tensors[self.bias]
+        if self.norm:
+            weight, bias = folded(weight, bias, [tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3))
+        return PackedConvolution(weight, bias, dict(self.conv.kwargs), self.bounds)
+
+
+def _sole_user(node: fx.Node) -> fx.Node | None:
+    return next(iter(node.users)) if len(node.users) == 1 else None
+
+
+def _calls(node: fx.Node | None, target: Any) -> bool:
+    return node is not None and node.op == "call_function" and node.target is target
+
+
+def _bounds(node: fx.Node | None) -> Bounds:
+    """Where the activation, if it is one of those, cuts off."""
+    if _calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu":
+        return 0.0, None
+    if _calls(node, CLIP):
+        return float(node.kwargs["a_min"]), float(node.kwargs["a_max"])
+    return NONE
+
+
+def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
+    """The convolution, if it is one that can be packed, and what can be computed with it."""
+    weights = conv.args[1:]
+    if len(conv.kwargs["kernel"]) != 2 or conv.kwargs.get("layout") not in (None, "NCHW"):
+        return None
+    if any(w not in positions for w in weights if w is not None):
+        return None
+    where = [positions[w] for w in weights if w is not None]
+    site = Site(conv, where[0], where[1] if len(where) > 1 else None, chain=[conv])
+    _take_norm(site, positions)
+    _take_sum(site, sums)
+    after = _sole_user(site.chain[-1])
+    site.bounds = _bounds(after)
+    if site.bounds is not NONE:
+        site.chain.append(after)
+    return site
+
+
+def _take_sum(site: Site, sums: set[fx.Node]) -> None:
+    """A sum of the convolution and something else, which goes to the first convolution that asks."""
+    node = _sole_user(site.chain[-1])
+    if _calls(node, SUM) and node not in sums and len(node.all_input_nodes) == 2:
+        sums.add(node)
+        site.sum = node
+        site.chain.append(node)
+
+
+def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
+    norm = _sole_user(site.conv)
+    if not _calls(norm, NORM) or norm.args[0] is not site.conv or norm.kwargs.get("axis", 1) != 1:
+        return
+    value = _sole_user(norm)
+    if not _calls(value, pick) or value.args[1] != 0 or any(p not in positions for p in norm.args[1:]):
+        return
+    site.norm, site.norm_attrs = [positions[p] for p in norm.args[1:]], dict(norm.kwargs)
+    site.chain += [norm, value]
+
+
+class Folding:
+    """The rewritten graph, with the parameters it was last folded from."""
+
+    def __init__(self, module: fx.GraphModule, sites: list[Site]) -> None:
+        self.run, self.sites = module.forward, sites
+        self.watched = sorted({i for site in sites for i in site.parameters})
+        self.ones = [s.norm[0] for s in sites if s.norm and s.norm_attrs.get("fix_gamma", True)]
+        # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
+        self._state: tuple[list[torch.Tensor], list[PackedConvolution] | None] | None = None
+
+    def convolutions(self, tensors: Sequence[torch.Tensor]) -> list[PackedConvolution] | None:
+        """Packed convolutions for these parameters; None where the graph as it is should run this time."""
+        for t in tensors:
+            if t.dtype is not torch.float32 or t.device.type != "cpu":
+                return None
+        for i in self.ones:  # what BatchNorm does to a fixed gamma
+            tensors[i].data.fill_(1)
+        now, state = [tensors[i].data for i in self.watched], self._state
+        if state is None or not all(map(same_bytes, now, state[0])):
+            self._state = [t.clone() for t in now], None
+            return None
+        seen, made = state
+        if made is None:
+            made = self._build(tensors, seen)
+            self._state = seen, made
+        return made
+
+    def _build(self, tensors: Sequence[torch.Tensor], seen: list[torch.Tensor]) -> list[PackedConvolution]:
+        values = list(tensors)
+        for i, t in zip(self.watched, seen, strict=True):
+            values[i] = t
+        return [site.build(values) for site in self.sites]
+
+
+def fold(lowered: Lowered) -> Folding | None:
+    """The lowered inference graph with packed convolutions, or None where it has no batch norm to fold."""
+    if not available():
+        return None
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(lowered.module.graph, {}))
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    positions = {node: i for i, node in enumerate(inputs[: len(lowered.variables)])}
+    sums: set[fx.Node] = set()
+    sites = [site for node in graph.nodes if _calls(node, CONVOLUTION) and (site := _site(node, positions, sums))]
+    if not any(site.norm for site in sites):
+        return None
+    with graph.inserting_after(inputs[-1]):
+        packed = graph.placeholder("convolutions")
+    for index, site in enumerate(sites):
+        _replace(graph, site, packed, index)
+    _restore_order(graph)
+    return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
+
+
+def _replace(graph: fx.Graph, site: Site, packed: fx.Node, index: int) -> None:
+    inputs = [site.conv.args[0]]
+    if site.sum is not None:
+        inputs += [value for value in site.sum.args if value not in site.chain]
+    with graph.inserting_before(site.chain[-1]):
+        made = graph.call_function(convolve, (packed, index, *inputs))
+    site.chain[-1].replace_all_uses_with(made)
+    for node in reversed(site.chain):
+        graph.erase_node(node)
+
+
+def _restore_order(graph: fx.Graph) -> None:
+    """Results, and operators not known to work in channels-last order, get values in the usual one."""
+    for node in list(graph.nodes):
+        if node.op == "placeholder" or node.target in KEEP_ORDER or node.target in (convolve, pick, plain):
+            continue
+        for value in list(node.all_input_nodes):
+            if value.op == "call_function":
+                with graph.inserting_before(node):
+                    node.replace_input_with(value, graph.call_function(plain, (value,)))

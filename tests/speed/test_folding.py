@@ -1,0 +1,207 @@
+"""The inference graph with packed convolutions gives what the plain one gives, whatever happens to its parameters."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet._graph.packed import available
+from mxnet.gluon import nn
+
+pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")
+
+
+class Unit(gluon.HybridBlock):
+    """A residual unit, with every neighbour that a convolution may take in."""
+
+    def __init__(self, channels, bound):
+        super().__init__()
+        self.bound = bound
+        self.body = nn.HybridSequential()
+        self.body.add(nn.Conv2D(channels, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"))
+        self.body.add(nn.Conv2D(channels, 3, padding=1, groups=2, use_bias=False), nn.BatchNorm(scale=False))
+        self.side = nn.HybridSequential()
+        self.side.add(nn.Conv2D(channels, 1, use_bias=False), nn.BatchNorm())
+
+    def hybrid_forward(self, F, x):
+        y = self.body(x) + self.side(x)
+        return F.clip(y, 0, 6) if self.bound else F.relu(y) * 2
+
+
+def network():
+    mx.random.seed(7)
+    net = nn.HybridSequential()
+    net.add(
+        nn.Conv2D(8, 3, strides=2), Unit(8, True), nn.MaxPool2D(), Unit(12, False), nn.GlobalAvgPool2D(), nn.Dense(5)
+    )
+    net.initialize(mx.init.Xavier(magnitude=3))
+    net(images())
+    for name, parameter in net.collect_params().items():
+        if name.endswith(("gamma", "beta", "running_mean", "running_var")):
+            parameter.set_data(nd.random.uniform(0.5, 1.5, shape=parameter.shape))
+    return net
+
+
+def images(batch=2, size=17):
+    mx.random.seed(8)
+    return nd.random.normal(shape=(batch, 3, size, size))
+
+
+def folding(net):
+    (program,) = net._cached_op._programs.values()
+    return program._folding
+
+
+def folded_now(net):
+    state = folding(net)._state
+    return state is not None and state[1] is not None
+
+
+def agree(net, x):
+    """Three hybridized runs (seen, folded, folded) beside the eager one."""
+    net.hybridize(False)
+    want = net(x).asnumpy()
+    net.hybridize(True, clear=False)
+    for _ in range(3):
+        np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
+    assert folded_now(net)
+
+
+def test_everything_around_a_convolution_is_taken_in():
+    net = network()
+    agree(net, images())
+    sites = folding(net).sites
+    assert len(sites) == 7
+    assert [bool(s.norm) for s in sites].count(True) == 6
+    assert [s.sum is not None for s in sites].count(True) == 2
+    agree(net, images(batch=1, size=33))
+
+
+def scale_in_place(net):
+    net[0].weight.data()[:] *= 1.5
+
+
+def write_a_view(net):
+    net[1].body[0].weight.data()[0:2][:] = 0.25
+
+
+def write_through_torch(net):
+    net[1].body[1].gamma.data().as_torch().data.mul_(3)
+
+
+def move_statistics(net):
+    with autograd.record():
+        loss = net(images() * 2).sum()
+    loss.backward()
+
+
+def learn(net):
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05})
+    move_statistics(net)
+    trainer.step(2)
+
+
+def swap_two_filters(net):
+    weight = net[0].weight.data()
+    weight[:] = weight[::-1]
+
+
+@pytest.mark.parametrize(
+    "change", [scale_in_place, write_a_view, write_through_torch, move_statistics, learn, swap_two_filters]
+)
+def test_a_changed_parameter_is_seen_at_the_next_run(change):
+    net, x = network(), images()
+    agree(net, x)
+    before = net(x).asnumpy()
+    change(net)
+    after = net(x).asnumpy()
+    assert np.abs(after - before).max() > 1e-4
+    agree(net, x)
+    np.testing.assert_allclose(net(x).asnumpy(), after, rtol=1e-4, atol=1e-5 * np.abs(after).max())
+
+
+def test_loaded_and_cast_and_shared(tmp_path):
+    net, x = network(), images()
+    agree(net, x)
+    net.save_parameters(str(tmp_path / "old.params"))
+    want = net(x).asnumpy()
+    scale_in_place(net)
+    net.load_parameters(str(tmp_path / "old.params"))
+    np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5, atol=1e-6)
+    twin = nn.HybridSequential(params=net.collect_params())
+    twin.add(*net._children.values())
+    agree(twin, x)
+    scale_in_place(twin)
+    agree(net, x)
+    net.cast("float64")
+    got = [net(x.astype("float64")).asnumpy() for _ in range(3)]
+    net.hybridize(False)
+    np.testing.assert_allclose(got[-1], net(x.astype("float64")).asnumpy(), rtol=1e-12)
+    net.cast("float32")
+    agree(net, x)
+
+
+def test_gradients_come_from_the_plain_graph():
+    net, x = network(), images()
+    agree(net, x)
+    x.attach_grad()
+    for mode in (False, True):  # in this order: training moves the statistics that prediction uses
+        results = []
+        for active in (True, False):
+            net.hybridize(active)
+            with autograd.record(train_mode=mode):
+                loss = (net(x) ** 2).sum()
+            loss.backward()
+            results.append(x.grad.asnumpy())
+        got, want = results
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * np.abs(want).max())
+
+
+def test_a_network_that_learns_between_predictions_is_not_folded():
+    net, x = network(), images()
+    net.hybridize()
+    for _ in range(3):
+        learn(net)
+        net(x)
+        assert not folded_now(net)
+
+
+def test_nan_stays_nan_and_results_have_the_usual_order():
+    net, x = network(), images()
+    agree(net, x)
+    x[0, 0, 3, 3] = float("nan")
+    assert np.isnan(net(x)[0].asnumpy()).all() and not np.isnan(net(x)[1].asnumpy()).any()
+    inner = nn.HybridSequential()
+    inner.add(nn.Conv2D(4, 3), nn.BatchNorm())
+    inner.initialize()
+    agree(inner, images())
+    assert inner(images())._t.is_contiguous()
+
+
+def test_a_fixed_gamma_is_one_again():
+    net, x = network(), images()
+    agree(net, x)
+    gamma = net[1].body[4].gamma.data()
+    gamma[:] = 5
+    agree(net, x)
+    np.testing.assert_array_equal(gamma.asnumpy(), 1)
+
+
+def test_errors_are_those_of_the_plain_graph():
+    net = network()
+    agree(net, images())
+    with pytest.raises(mx.MXNetError, match=r"operator conv\d+_fwd: .* \(Convolution on \(2, 4, 17, 17\)"):
+        net(nd.zeros((2, 4, 17, 17)))
+
+
+def test_bound_symbols_are_folded_too():
+    x = mx.sym.BatchNorm(mx.sym.Convolution(mx.sym.var("data"), kernel=(3, 3), num_filter=4, name="c"), name="b")
+    executor = mx.sym.Activation(x, act_type="relu").simple_bind(mx.cpu(), data=(2, 3, 9, 9))
+    for array in executor.arg_arrays:
+        array[:] = nd.random.normal(shape=array.shape)
+    executor.aux_dict["b_moving_var"][:] = 2
+    first = executor.forward()[0].asnumpy()
+    for _ in range(2):
+        np.testing.assert_allclose(executor.forward()[0].asnumpy(), first, rtol=1e-5, atol=1e-6)
+    executor.aux_dict["b_moving_var"][:] = 8
+    assert np.abs(executor.forward()[0].asnumpy() - first).max() > 1e-2
