@@ -34,7 +34,7 @@ def test_networks_are_trees():
     text = net._repr_html_()
     tree = ElementTree.fromstring(text)
     assert tree.find("details/summary").text.strip() == "HybridSequential"
-    assert tree.find("details/summary/small").text == "9 parameters and more after the first batch"
+    assert tree.find("details/summary/small").text == "13 parameters and more after the first batch"
     assert [e.text for e in tree.findall("details/div")] == [
         "(0): Dense(2 -> 3, linear)",
         "(1): Dense(None -> 4, linear)",
