@@ -8,7 +8,8 @@ import pytest
 
 import mxnet
 from mxnet.cli import main
-from mxnet.cli._differences import VARIABLES
+from mxnet.cli._differences import DIFFERENT, VARIABLES
+from mxnet.cli._names import follow
 from mxnet.cli.check import remarks_on
 
 
@@ -102,3 +103,14 @@ def test_the_table_of_variables_is_the_truth():
         if "cli" not in path.parts:
             read.update(re.findall(r"[\"'](MXNET_[A-Z_]+)[\"']", path.read_text(encoding="utf-8")))
     assert read == VARIABLES
+
+
+def test_the_page_of_differences_has_every_reason():
+    page = (Path(__file__).parents[2] / "docs" / "differences.md").read_text(encoding="utf-8")
+    assert [reason for _, reason in DIFFERENT if reason not in page] == []
+
+
+def test_names_in_the_table_of_differences_exist():
+    plain = [p for pattern, _ in DIFFERENT for p in pattern.split("|mxnet") if "(" not in p]
+    names = ["mxnet" + p.removeprefix("mxnet").replace("\\.", ".") for p in plain]
+    assert names and [name for name in names if follow(name).missing] == []
