@@ -117,7 +117,7 @@ class HybridBlock(Block):
         return self._run(ctx, contexts, x, args)
 
     def _run(self, ctx, contexts, x, args):
-        if self._active:
+        if self._active and not is_np_array():  # graphs are made of classic operators: NumPy's arrays run eagerly
             if len(contexts) > 1:
                 raise ValueError(
                     "Find multiple contexts in the input, After hybridized, the HybridBlock only supports one input "
@@ -132,7 +132,8 @@ class HybridBlock(Block):
             for param in self.params.values():
                 param._finish_deferred_init()
             params = {name: param.data(ctx) for name, param in self._reg_params.items()}
-        return self.hybrid_forward(ndarray, x, *args, **params)
+        out = self.hybrid_forward(ndarray, x, *args, **params)
+        return _as_np(out) if is_np_array() else out
 
     def hybrid_forward(self, F, x, *args, **kwargs):
         """What the block computes, in terms of the operators of `F`; parameters come as keywords. Subclasses say it."""
@@ -355,5 +356,11 @@ def _variables(flat, args):
     if number == 0:
         raise ValueError(f"All args are None and we do not support such a case. Received args={args}")
     names = iter(["data"] if number == 1 else [f"data{i}" for i in range(number)])
-    variables = [None if arg is None else symbol.var(next(names)) for arg in flat]
-    return [v and v.as_np_ndarray() for v in variables] if is_np_array() else variables
+    return [None if arg is None else symbol.var(next(names)) for arg in flat]
+
+
+def _as_np(out):
+    """Classic operators give classic arrays; under NumPy's rules a block gives `mx.np` ones, nested as they were."""
+    if isinstance(out, (list, tuple)):
+        return type(out)([_as_np(o) for o in out])
+    return out.as_np_ndarray() if isinstance(out, NDArray) else out

@@ -15,9 +15,14 @@ _FROM = {
 }
 
 
+_NUMPY = {"np": "numpy", "npx": "numpy_extension"}  # blocks say F.np and F.npx
+
+
 def __getattr__(name):
     if name in _SUBMODULES:
         return _import_module(f".{name}", __name__)
+    if name in _NUMPY:
+        return _import_module(f"..{_NUMPY[name]}", __name__)
     if name in _FROM:
         value = getattr(_import_module(f".{_FROM[name]}", __name__), name)
     elif not name.startswith("_") and name in _names("op"):

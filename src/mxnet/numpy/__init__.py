@@ -27,6 +27,7 @@ from ._reducing import *  # noqa: F403
 from ._shaping import *  # noqa: F403
 from .multiarray import ndarray
 
+bool = bool  # noqa: A001 - NumPy 1 and MXNet show Python's own here
 PZERO, NZERO, PINF, NINF, NAN = 0.0, -0.0, inf, -inf, nan
 
 

@@ -60,7 +60,13 @@ class ndarray(NDArray):  # noqa: N801 - NumPy's name
         text = str(self.asnumpy())
         return text if self._ctx.device_type == "cpu" or not self.ndim else f"{text} @{self._ctx}"
 
-    __hash__ = NDArray.__hash__
+    def __format__(self, spec):
+        return format(self.item() if spec and self.size == 1 else str(self), spec)
+
+    @property
+    def dtype(self):
+        """Its element type, as NumPy's dtype."""
+        return onp.dtype(NDArray.dtype.fget(self))
 
     def __len__(self):
         if not self.ndim:
@@ -145,7 +151,8 @@ class ndarray(NDArray):  # noqa: N801 - NumPy's name
 
     def copy(self, order="C"):
         """A copy in the same context."""
-        _only("copy", order=(order, "C"))
+        if order != "C":
+            raise NotImplementedError(f"ndarray.copy only supports order='C', got {order!r}")
         return self.copyto(self._ctx)
 
     def copyto(self, other):
