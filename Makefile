@@ -40,5 +40,8 @@ docs: $(STAMP)
 	$(BIN)/python docs/make_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 
+faults: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python tools/faults.py
+
 clean:
 	rm -rf $(VENV) build dist demo site docs/reference src/*.egg-info

@@ -1,6 +1,6 @@
 """mx.model: checkpoints, `FeedForward`, and the helpers that training interfaces share."""
 
-from ._training.checkpoint import BatchEndParam, load_checkpoint, load_params, save_checkpoint
+from ._training.checkpoint import BatchEndParam, latest_checkpoint, load_checkpoint, load_params, save_checkpoint
 from ._training.feed_forward import BASE_ESTIMATOR, FeedForward
 from ._training.updates import call_all as _multiple_callbacks
 from ._training.updates import create_kvstore as _create_kvstore
@@ -32,6 +32,7 @@ __all__ = [
     "_update_params_on_kvstore",
     "cpu",
     "get_updater",
+    "latest_checkpoint",
     "load_checkpoint",
     "load_params",
     "save_checkpoint",

@@ -54,8 +54,8 @@ def literal(text: str) -> object:
     try:
         return ast.literal_eval(word.replace("L", "")) if word[:1] in "([" else ast.literal_eval(word)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        if word.startswith(("(", "[")):
-            parts = [p for p in word.strip("()[]").split(",") if p.strip()]
+        if word[:1] + word[-1:] in ("()", "[]"):
+            parts = [p for p in word[1:-1].split(",") if p.strip()]
             return tuple(literal(p) for p in parts)
         try:
             return float(word)  # inf, nan, 1e-5f

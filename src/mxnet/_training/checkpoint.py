@@ -1,10 +1,13 @@
 """Checkpoints: `prefix-symbol.json` and `prefix-0001.params`."""
 
+import contextlib
 import logging
+import os
 from collections import namedtuple
 
 from .. import ndarray as nd
 from .. import symbol as sym
+from .._formats import manifest
 from ..context import cpu
 
 BatchEndParam = namedtuple("BatchEndParams", ["epoch", "nbatch", "eval_metric", "locals"])
@@ -13,6 +16,10 @@ BatchEndParam.__module__ = "mxnet.model"
 
 def params_file(prefix, epoch):
     return f"{prefix}-{epoch:04d}.params"
+
+
+def symbol_file(prefix):
+    return f"{prefix}-symbol.json"
 
 
 def states_file(prefix, epoch):
@@ -40,15 +47,33 @@ def split_param_dict(arrays, unknown=None):
 
 def save_checkpoint(prefix, epoch, symbol, arg_params, aux_params, remove_amp_cast=True):
     """Write the symbol (unless None) and the parameters of an epoch."""
-    if symbol is not None:
-        symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
     fname = params_file(prefix, epoch)
-    save_param_dicts(fname, arg_params, aux_params)
+    with one_checkpoint(prefix, epoch) as files:
+        if symbol is not None:
+            files.append(symbol_file(prefix))
+            symbol.save(files[-1], remove_amp_cast=remove_amp_cast)
+        files.append(fname)
+        save_param_dicts(fname, arg_params, aux_params)
     logging.info('Saved checkpoint to "%s"', fname)
 
 
+@contextlib.contextmanager
+def one_checkpoint(prefix, epoch):
+    """Files that are written inside and put into the list become one checkpoint, declared by its manifest."""
+    files = []
+    manifest.withdraw(prefix, epoch)
+    yield files
+    manifest.write(prefix, epoch, files)
+
+
+def latest_checkpoint(prefix):
+    """The newest epoch that was saved to its end, None if there is none: where to go on after a crash."""
+    return manifest.latest(prefix)
+
+
 def load_params(prefix, epoch):
-    """(arg_params, aux_params) of an epoch."""
+    """(arg_params, aux_params) of an epoch, compared with its manifest if it has one."""
+    manifest.verify(prefix, epoch, shared=[os.path.basename(symbol_file(prefix))])
     fname = params_file(prefix, epoch)
     arrays = nd.load(fname)
     if not arrays:
@@ -59,4 +84,4 @@ def load_params(prefix, epoch):
 
 def load_checkpoint(prefix, epoch):
     """(symbol, arg_params, aux_params) of an epoch."""
-    return (sym.load(f"{prefix}-symbol.json"), *load_params(prefix, epoch))
+    return (sym.load(symbol_file(prefix)), *load_params(prefix, epoch))

@@ -2,6 +2,7 @@
 
 import json
 
+from .._formats.atomic import write_file
 from ..symbol import load_json
 
 
@@ -9,8 +10,7 @@ def save(block, prefix):
     """Write `prefix-model.json` and `prefix-model.params`."""
     model = {}
     _describe(block, iter(range(1 << 62)), model)
-    with open(prefix + "-model.json", "w") as file:
-        json.dump(model, file)
+    write_file(prefix + "-model.json", json.dumps(model))
     block.save_parameters(prefix + "-model.params")
 
 

@@ -2,6 +2,7 @@
 
 from .. import autograd
 from .. import optimizer as opt
+from .._formats.atomic import write_file
 from ..kvstore import KVStore
 from .parameter import Parameter, ParameterDict
 
@@ -251,25 +252,29 @@ class Trainer:
         scaler = getattr(self, "_amp_loss_scaler", None)
         if scaler is not None and scaler.has_overflow(self._params):
             return
-        work = [([], [], []) for _ in self._updaters]
-        for i, param in enumerate(self._params):
-            if param.grad_req == "null":
-                continue
-            arrays = param._check_and_get(param._data, list)
-            for (indices, grads, weights), array, grad in zip(work, arrays, param._grad, strict=True):
-                if array._fresh_grad:
-                    indices.append(i)
-                    grads.append(grad)
-                    weights.append(array)
-                elif not ignore_stale_grad:
-                    raise self._stale(param, array)
+        work = [self._fresh(place, ignore_stale_grad) for place in range(len(self._updaters))]
         if self._kvstore and self._update_on_kvstore:
             return
         for updater, (indices, grads, weights) in zip(self._updaters, work, strict=True):
             for array in weights:
-                array._fresh_grad = False
+                array._ag.fresh = False
             if indices:  # all at once: the optimizer may use one kernel for many parameters
                 updater(indices, grads, weights)
+
+    def _fresh(self, place, ignore_stale_grad):
+        """(indices, gradients, weights) with new gradients in the context at `place` of each parameter's list."""
+        indices, grads, weights = [], [], []
+        for i, param in enumerate(self._params):
+            if param._grad_req == "null":
+                continue
+            array = (param._data or param._check_and_get(param._data, list))[place]
+            if getattr(array._ag, "fresh", False):  # what _fresh_grad reads
+                indices.append(i)
+                grads.append(param._grad[place])
+                weights.append(array)
+            elif not ignore_stale_grad:
+                raise self._stale(param, array)
+        return indices, grads, weights
 
     def _stale(self, param, array):
         cause = _probable_cause(param, [p for p in self._params if p.grad_req != "null"])
@@ -294,8 +299,7 @@ class Trainer:
             )
             self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
         else:
-            with open(fname, "wb") as file:
-                file.write(self._updaters[0].get_states(dump_optimizer=True))
+            write_file(fname, self._updaters[0].get_states(dump_optimizer=True))
 
     def load_states(self, fname):
         """Read what `save_states` wrote; the multipliers stay those of this trainer's parameters."""

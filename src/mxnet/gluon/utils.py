@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from .. import ndarray
+from .._core.errors import MXNetError
 from ..util import is_np_array, is_np_shape
 
 __all__ = ["split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file"]
@@ -144,6 +145,7 @@ def _fetch_with_retries(url, fname, overwrite, sha1_hash, retries, verify_ssl):
             break
         except Exception as error:  # whatever failed, network or file system, is worth another attempt
             if left == 0:
+                warnings.warn(_by_hand(fname, sha1_hash, [url]), stacklevel=4)
                 raise
             print(f"download failed due to {error!r}, retrying, {left} attempt{'s' if left > 1 else ''} left")
 
@@ -171,9 +173,39 @@ def _fetch(url, fname, overwrite, sha1_hash, verify_ssl):
         )
 
 
+def _by_hand(fname, sha1_hash, urls):
+    """What to do without the network: which file, with which hash, belongs in which folder."""
+    folder, name = os.path.split(os.path.abspath(fname))
+    digest = f" (SHA-1 {sha1_hash})" if sha1_hash else ""
+    return (
+        f"{name} could not be fetched from {', '.join(urls)}. Put the file {name}{digest} into {folder}, "
+        "or set MXNET_GLUON_REPO to one or more https mirrors, separated by commas."
+    )
+
+
+def _get_repo_urls():
+    """Addresses of the repositories of data sets and models, in the order they are tried, each with a slash at its end."""
+    names = os.environ.get("MXNET_GLUON_REPO", "").split(",")
+    return [name.strip().rstrip("/") + "/" for name in names if name.strip()] or [DEFAULT_REPOSITORY]
+
+
 def _get_repo_url():
-    """Address of the repository of data sets and models, with a slash at its end."""
-    return os.environ.get("MXNET_GLUON_REPO", DEFAULT_REPOSITORY).rstrip("/") + "/"
+    """Address of the first repository."""
+    return _get_repo_urls()[0]
+
+
+def _download_from_repo(namespace, filename, path, sha1_hash=None, overwrite=False, wanted=None):
+    """Fetch a file from the first repository that has it; `wanted` is (file, hash) a person would put in its place."""
+    urls = [f"{repository}{namespace}/{filename}" for repository in _get_repo_urls()]
+    failures = []
+    for url in urls:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # all addresses are named once, below
+                return download(url, path=path, overwrite=overwrite, sha1_hash=sha1_hash, retries=5 // len(urls) or 1)
+        except (OSError, RuntimeError, ValueError, UserWarning) as error:  # requests' errors are OSErrors
+            failures.append(f"{type(error).__name__}: {error}")
+    raise MXNetError(f"{_by_hand(*(wanted or (path, sha1_hash)), urls)} ({'; '.join(failures)})")
 
 
 def _get_repo_file_url(namespace, filename):

@@ -7,7 +7,7 @@ from .. import context as ctx
 from .. import ndarray as nd
 from .. import optimizer as opt
 from .._formats.atomic import atomic_write
-from .._training.checkpoint import load_checkpoint, params_file, states_file
+from .._training.checkpoint import load_checkpoint, one_checkpoint, params_file, states_file, symbol_file
 from .._training.updates import (
     create_kvstore,
     index_names,
@@ -80,14 +80,15 @@ class Module(BaseModule):
 
     def save_checkpoint(self, prefix, epoch, save_optimizer_states=False, remove_amp_cast=True):
         """Write symbol and parameters, and the optimizer's states if asked."""
-        self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
-        fname = params_file(prefix, epoch)
-        self.save_params(fname)
-        logging.info('Saved checkpoint to "%s"', fname)
-        if save_optimizer_states:
-            fname = states_file(prefix, epoch)
-            self.save_optimizer_states(fname)
-            logging.info('Saved optimizer state to "%s"', fname)
+        with one_checkpoint(prefix, epoch) as files:
+            files += [symbol_file(prefix), params_file(prefix, epoch)]
+            self._symbol.save(files[0], remove_amp_cast=remove_amp_cast)
+            self.save_params(files[1])
+            logging.info('Saved checkpoint to "%s"', files[1])
+            if save_optimizer_states:
+                files.append(states_file(prefix, epoch))
+                self.save_optimizer_states(files[2])
+                logging.info('Saved optimizer state to "%s"', files[2])
 
     def save_optimizer_states(self, fname):
         """Write the optimizer's states to a file."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._core.errors import MXNetError
+from .._formats.atomic import write_file
 from .._graph import json as graph_json
 from .._graph.attributes import lookup, set_attributes, shown
 from .._graph.node import Entry, auxiliary, connect, copy, label, mismatch, stamp, walk
@@ -241,8 +242,7 @@ class SymbolBase:
         """Write the graph's JSON to a file."""
         if not isinstance(fname, str):
             raise TypeError("fname need to be string")
-        with open(fname, "w", encoding="utf-8", newline="\n") as file:
-            file.write(self.tojson(remove_amp_cast))
+        write_file(fname, self.tojson(remove_amp_cast))
 
     def __getstate__(self):
         return {"handle": self.tojson() if self._entries else None}

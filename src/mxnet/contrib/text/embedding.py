@@ -2,13 +2,12 @@
 
 import logging
 import os
-import tarfile
 import warnings
-import zipfile
 
 from ... import base, registry
 from ... import ndarray as nd
 from ..._core.errors import MXNetError
+from ..._formats.archives import extract
 from ...util import is_np_array
 from . import _constants as C
 from . import vocab
@@ -56,7 +55,7 @@ class _TokenEmbedding(vocab.Vocabulary):
 
     @classmethod
     def _get_pretrained_file_url(cls, pretrained_file_name):
-        repository = os.environ.get("MXNET_GLUON_REPO", C.APACHE_REPO_URL)
+        repository = os.environ.get("MXNET_GLUON_REPO", C.APACHE_REPO_URL).split(",")[0].strip().rstrip("/") + "/"
         name = cls._get_download_file_name(pretrained_file_name)
         return f"{repository}gluon/embeddings/{cls.__name__.lower()}/{name}"
 
@@ -81,7 +80,7 @@ class _TokenEmbedding(vocab.Vocabulary):
             raise MXNetError(f"The embedding {pretrained_file_name} is not in {folder} and could not be downloaded "
                              f"from {url}: {error}. Put a file of that name with SHA-1 {sha1} there.") from error
         if archive != path:
-            _extract(archive, pretrained_file_name, path)
+            extract(archive, {pretrained_file_name: sha1}, folder, expected, largest=1 << 33)
         return path
 
     def _load_embedding(self, pretrained_file_path, elem_delim, init_unknown_vec, encoding="utf8"):
@@ -222,27 +221,6 @@ class _TokenEmbedding(vocab.Vocabulary):
         path = self._get_pretrained_file(embedding_root, pretrained_file_name)
         self._load_embedding(path, " ", init_unknown_vec)
         self._build_embedding_for_vocabulary(vocabulary)
-
-
-def _extract(archive, member_name, target):
-    """One expected member of an archive, whatever folder it is in."""
-    def write(source):
-        with open(target + ".part", "wb") as file:
-            while block := source.read(1 << 20):
-                file.write(block)
-        os.replace(target + ".part", target)
-
-    if archive.endswith(".zip"):
-        with zipfile.ZipFile(archive) as opened:
-            for name in opened.namelist():
-                if os.path.basename(name) == member_name:
-                    return write(opened.open(name))
-    else:
-        with tarfile.open(archive) as opened:
-            for member in opened:
-                if member.isfile() and os.path.basename(member.name) == member_name:
-                    return write(opened.extractfile(member))
-    raise MXNetError(f"{archive} does not contain {member_name}")
 
 
 @register

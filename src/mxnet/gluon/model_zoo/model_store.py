@@ -2,11 +2,10 @@
 
 import os
 import tempfile
-import zipfile
 
 from ... import base
-from ..._core.errors import MXNetError
-from ..utils import check_sha1, download, replace_file
+from ..._formats.archives import extract
+from ..utils import _download_from_repo, check_sha1, replace_file
 
 __all__ = ["get_model_file", "purge"]
 
@@ -48,7 +47,6 @@ _SHA1 = {
     "vgg19_bn": "f360b758e856f1074a85abd5fd873ed1d98297c3",
 }
 _model_sha1 = _SHA1  # the name that other zoos add their own entries to
-_REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 LARGEST = 1 << 30  # no published file is larger than this
 
 
@@ -67,33 +65,12 @@ def get_model_file(name, root=os.path.join(base.data_dir(), "models")):
     if os.path.exists(path) and check_sha1(path, _SHA1[name]):
         return path
     os.makedirs(root, exist_ok=True)
-    repository = os.environ.get("MXNET_GLUON_REPO", _REPOSITORY).rstrip("/")
-    url = f"{repository}/gluon/models/{stem}.zip"
-    try:
-        with tempfile.TemporaryDirectory(dir=root) as folder:
-            archive = download(url, path=os.path.join(folder, f"{stem}.zip"), overwrite=True)
-            _extract(archive, f"{stem}.params", folder)
-            extracted = os.path.join(folder, f"{stem}.params")
-            if not check_sha1(extracted, _SHA1[name]):
-                raise ValueError(f"{url} holds other parameters than published: SHA-1 differs from {_SHA1[name]}")
-            replace_file(extracted, path)
-    except (OSError, RuntimeError) as error:
-        raise MXNetError(
-            f"The pretrained parameters of {name} are not on this machine and could not be fetched from {url}: {error}. "
-            f"Put the file {stem}.params (SHA-1 {_SHA1[name]}) into {root}, or set MXNET_GLUON_REPO to a mirror."
-        ) from error
+    with tempfile.TemporaryDirectory(dir=root) as folder:
+        archive = os.path.join(folder, f"{stem}.zip")
+        _download_from_repo("gluon/models", f"{stem}.zip", archive, overwrite=True, wanted=(path, _SHA1[name]))
+        (extracted,) = extract(archive, {f"{stem}.params": _SHA1[name]}, folder, largest=LARGEST)
+        replace_file(extracted, path)
     return path
-
-
-def _extract(archive, member, folder):
-    """Only the expected member, no larger than any published file."""
-    with zipfile.ZipFile(archive) as zipped:
-        info = zipped.getinfo(member)
-        if info.file_size > LARGEST:
-            raise ValueError(f"{member} claims {info.file_size} bytes, more than any published model")
-        with zipped.open(info) as source, open(os.path.join(folder, member), "wb") as target:
-            for block in iter(lambda: source.read(1 << 20), b""):
-                target.write(block)
 
 
 def purge(root=os.path.join(base.data_dir(), "models")):

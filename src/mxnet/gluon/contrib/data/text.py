@@ -1,15 +1,15 @@
 """WikiText language-model data sets, in samples of a fixed length whatever the sentences."""
 
 import os
-import zipfile
 
 import numpy as np
 
 from .... import base
 from .... import ndarray as nd
+from ...._formats.archives import extract
 from ....contrib import text
 from ...data import dataset
-from ...utils import _get_repo_file_url, check_sha1, download
+from ...utils import _download_from_repo, check_sha1
 
 __all__ = ["WikiText103", "WikiText2"]
 
@@ -61,15 +61,10 @@ class _WikiText(_LanguageModelDataset):
 
     def _fetch(self):
         name, digest = self._archive
-        url = _get_repo_file_url(f"gluon/dataset/{self._namespace}", name)
-        wanted = set(_FILES.values())
-        with zipfile.ZipFile(download(url, path=self._root, sha1_hash=digest)) as archive:
-            for member in archive.namelist():
-                base_name = os.path.basename(member)
-                if base_name in wanted:
-                    with archive.open(member) as source, open(os.path.join(self._root, base_name), "wb") as target:
-                        for block in iter(lambda: source.read(1 << 20), b""):
-                            target.write(block)
+        path = os.path.join(self._root, name)
+        if not os.path.exists(path) or not check_sha1(path, digest):
+            _download_from_repo(f"gluon/dataset/{self._namespace}", name, path, digest)
+        extract(path, {_FILES[kind]: hash_ for kind, hash_ in self._hashes.items()}, self._root, digest)
 
     def _indices(self, content):
         self._build_vocab(content)

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import tarfile
 import warnings
 
 import numpy as np
@@ -10,8 +9,9 @@ import numpy as np
 from .... import base, image, recordio
 from .... import ndarray as nd
 from ...._core.errors import MXNetError
+from ...._formats.archives import extract
 from ....util import is_np_array  # noqa: F401  (MXNet's module shows it)
-from ...utils import _get_repo_file_url, check_sha1, download
+from ...utils import _download_from_repo, check_sha1
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
 __all__ = ["MNIST", "FashionMNIST", "CIFAR10", "CIFAR100", "ImageRecordDataset", "ImageFolderDataset",
@@ -33,14 +33,7 @@ def _obtain(root, namespace, name, sha1):
     path = os.path.join(root, name)
     if os.path.exists(path) and check_sha1(path, sha1):
         return path
-    url = _get_repo_file_url("gluon/dataset/" + namespace, name)
-    try:
-        return download(url, path=path, sha1_hash=sha1)
-    except Exception as error:  # requests, urllib and the system have many ways to say "no network"
-        raise MXNetError(
-            f"The file {name} of the dataset {namespace!r} is not in {root} and could not be downloaded from {url}: "
-            f"{error}. Put a file of that name with SHA-1 {sha1} into {root}, or set MXNET_GLUON_REPO to a mirror."
-        ) from error
+    return _download_from_repo("gluon/dataset/" + namespace, name, path, sha1)
 
 
 def _read_idx(path, magic):
@@ -129,26 +122,12 @@ class CIFAR10(_DownloadedDataset):
     def _get_data(self):
         missing = dict(self._missing())
         if missing:
-            self._extract(_obtain(self._root, self._namespace, *self._archive_file), missing)
+            extract(_obtain(self._root, self._namespace, *self._archive_file), missing, self._root, largest=1 << 28)
         files = self._train_data if self._train else self._test_data
         data, label = zip(*(self._read_batch(os.path.join(self._root, name)) for name, _ in files), strict=True)
         data = np.concatenate(data)
         self._data = nd.array(data, dtype=data.dtype)
         self._label = np.concatenate(label)
-
-    def _extract(self, archive, wanted):
-        """Only the expected files, whatever path the archive gives them, each checked before it gets its name."""
-        with tarfile.open(archive) as tar:
-            for member in tar:
-                name = os.path.basename(member.name)
-                if member.isfile() and name in wanted and member.size <= 1 << 28:
-                    target = os.path.join(self._root, name)
-                    with open(target + ".part", "wb") as file:
-                        file.write(tar.extractfile(member).read())
-                    if not check_sha1(target + ".part", wanted[name]):
-                        os.remove(target + ".part")
-                        raise MXNetError(f"{archive}: the SHA-1 of its member {name} is not {wanted[name]}")
-                    os.replace(target + ".part", target)
 
 
 class CIFAR100(CIFAR10):

@@ -1,0 +1,52 @@
+"""Readers take hostile input: a clean result or MXNetError, within two seconds, in little memory."""
+
+import tempfile
+
+import pytest
+
+from . import attacks, fuzz, inputs
+
+FINDINGS = sorted(path for path in (inputs.DATA / "findings").iterdir() if path.suffix != ".idx")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def clock():
+    import signal
+
+    before = signal.signal(signal.SIGALRM, fuzz._alarm)
+    for kind in fuzz.KINDS:
+        fuzz._warm(kind, fuzz.reader(kind, tempfile.gettempdir()))
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("kind", fuzz.KINDS)
+def test_mutated_and_generated_inputs(kind):
+    result = fuzz.in_process(kind, seed=1, count=400)
+    assert not result.findings
+    assert result.clean and result.refused and result.clean + result.refused == 400
+
+
+@pytest.mark.parametrize("kind, data", [a[::2] for a in attacks.ATTACKS], ids=[f"{a[0]}: {a[1]}" for a in attacks.ATTACKS])
+def test_attack_files_are_refused(kind, data, tmp_path):
+    assert fuzz.attempt(attacks.reader(kind, str(tmp_path)), data)[0] == "refused"
+
+
+def test_the_archive_that_is_expected(tmp_path):
+    for data in (attacks.zipped("some/folder/a.params", b"abc"), attacks.tarred("x/a.params", b"abc"),
+                 attacks.tarred("a.params", b"abc", mode="w:xz")):  # fmt: skip
+        attacks.read_archive(data)
+
+
+def test_truncated_files():
+    count, wrong = attacks.truncations(most=8)
+    assert count > 400 and not wrong
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=[path.name for path in FINDINGS])
+def test_earlier_findings(path, tmp_path):
+    kind = "record" if path.suffix == ".rec" else path.suffix[1:]
+    data = path.read_bytes()
+    if kind == "record":
+        data = (data, path.with_suffix(".idx").read_bytes())
+    assert fuzz.attempt(fuzz.reader(kind, str(tmp_path)), data)[0] in ("clean", "refused")
