@@ -122,7 +122,8 @@ class Executor:
         try:
             return [array._t for array in self._arrays]
         except SparseStorage:
-            return [self._opened(array, node.name) for array, node in zip(self._arrays, self._program.variables, strict=True)]
+            names = [node.name for node in self._program.variables]
+            return [self._opened(array, name) for array, name in zip(self._arrays, names, strict=True)]
 
     def _opened(self, array, name):
         if array.stype == "csr" and name in self._factors:
