@@ -1,8 +1,10 @@
 """The commands of `remx`, called as a person calls them."""
 
+import importlib.util
 import json
 import re
 import shutil
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -57,6 +59,16 @@ def test_tools_parse_their_own_arguments(capsys):
         assert word in capsys.readouterr().out
 
 
+def test_the_demo_needs_no_optional_package(tmp_path, monkeypatch, capsys):
+    for name in ("tqdm", "matplotlib"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.delitem(sys.modules, "mxnet.tools.demo", raising=False)
+    assert main(["demo", "--epochs", "1", "--examples", "64", "--output", str(tmp_path)]) == 0
+    assert "remx[plot]" in capsys.readouterr().out
+    assert (tmp_path / "lenet-0001.params").is_file()
+
+
 def test_summary(prefix, capsys):
     assert main(["summary", prefix, "--shape", "data=1,1,8,8"]) == 0
     out = capsys.readouterr().out
@@ -64,7 +76,9 @@ def test_summary(prefix, capsys):
     assert "4x6x6" in out
     assert f"Total params: {4 * 9 + 4 + 2 * 4 + 144 * 10 + 10}" in out
     assert main(["summary", prefix]) == 0
-    assert "--shape data=" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "--shape data=" in out
+    assert out.endswith(f"net-0003.params: 8 arrays, {4 * 9 + 4 + 4 * 4 + 144 * 10 + 10:,} numbers\n")
 
 
 def test_a_wrong_prefix_names_the_right_ones(prefix, capsys):
@@ -116,6 +130,11 @@ def test_convert_to_onnx(prefix, tmp_path, capsys):
     session = runtime.InferenceSession(path)
     (out,) = session.run(None, {session.get_inputs()[0].name: x})
     np.testing.assert_allclose(out, net(nd.array(x)).asnumpy(), rtol=1e-4, atol=1e-5)
+    back = str(tmp_path / "back")
+    assert main(["convert", path, back]) == 0
+    inputs = [name for name in mx.sym.load(f"{back}-symbol.json").list_inputs() if "data" in name]
+    again = mx.gluon.SymbolBlock.imports(f"{back}-symbol.json", inputs, f"{back}-0000.params")
+    np.testing.assert_allclose(again(nd.array(x)).asnumpy(), out, rtol=1e-4, atol=1e-5)
 
 
 def test_convert_without_a_graph_says_which_file_it_wants(prefix, tmp_path, capsys):

@@ -1,6 +1,7 @@
 """`remx summary PREFIX`: the layers of a saved network as a table."""
 
-from ._networks import add_network, load_symbol
+from .._core.errors import MXNetError
+from ._networks import add_network, load_symbol, params_path
 
 
 def add(parser):
@@ -18,3 +19,16 @@ def run(options):
     if not shapes:
         names = [name for name in symbol.list_inputs() if name.endswith(("data", "label"))] or symbol.list_inputs()[:1]
         print(f"Shapes and parameter counts need --shape {names[0]}=…")
+    _print_parameters(options.prefix.removesuffix("-symbol.json"))
+
+
+def _print_parameters(prefix):
+    """What the parameters beside the graph hold, if there are any."""
+    from .. import ndarray
+
+    try:
+        path = params_path(prefix)
+    except MXNetError:
+        return
+    arrays = ndarray.load(str(path)).values()
+    print(f"{path.name}: {len(arrays)} arrays, {sum(array.size for array in arrays):,} numbers")

@@ -1,15 +1,19 @@
 """The demonstration: a convolution net learns handwritten digits, and leaves a checkpoint and a curve."""
 
 import argparse
+import importlib.util
 import time
 from pathlib import Path
-
-from tqdm import tqdm
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._data import digits
 from mxnet.gluon import nn
+
+try:
+    from tqdm import tqdm
+except ImportError:  # a bar is nice to have
+    tqdm = None
 
 
 def lenet():
@@ -49,21 +53,24 @@ def train(net, batches, test, epochs):
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9})
     losses, scores = [], []
     for epoch in range(epochs):
-        bar = tqdm(batches, desc=f"epoch {epoch + 1}/{epochs}", unit="batch")
-        for data, label in bar:
+        bar = tqdm(batches, desc=f"epoch {epoch + 1}/{epochs}", unit="batch") if tqdm is not None else None
+        for data, label in bar if bar is not None else batches:
             with autograd.record():
                 loss = loss_of(net(data), label)
             loss.backward()
             trainer.step(data.shape[0])
             losses.append(float(loss.mean().asscalar()))
-            bar.set_postfix(loss=f"{losses[-1]:.3f}")
+            if bar is not None:
+                bar.set_postfix(loss=f"{losses[-1]:.3f}")
         scores.append(accuracy(net, test))
         print(f"epoch {epoch + 1}: test accuracy {scores[-1]:.4f}")
     return losses, scores
 
 
 def draw(losses, scores, path):
-    """The curve of the training, as a picture."""
+    """The curve of the training, as a picture; the sentence that tells of it."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return "no curve: that needs pip install 'remx[plot]'"
     import matplotlib
 
     matplotlib.use("Agg")
@@ -76,6 +83,7 @@ def draw(losses, scores, path):
     right.set(xlabel="epoch", ylabel="test accuracy")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
+    return f"wrote {path}"
 
 
 def main(arguments=None):
@@ -97,9 +105,9 @@ def main(arguments=None):
     losses, scores = train(net, batches, test, options.epochs)
     prefix = str(options.output / "lenet")
     net.export(prefix, epoch=options.epochs)
-    draw(losses, scores, options.output / "curve.png")
+    drawn = draw(losses, scores, options.output / "curve.png")
     print(f"{options.epochs} epochs in {time.time() - started:.1f} s, test accuracy {scores[-1]:.4f}")
-    print(f"wrote {prefix}-symbol.json, {prefix}-{options.epochs:04d}.params and {options.output / 'curve.png'}")
+    print(f"wrote {prefix}-symbol.json and {prefix}-{options.epochs:04d}.params; {drawn}")
     return scores[-1]
 
 
