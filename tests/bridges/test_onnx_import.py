@@ -1,14 +1,13 @@
-"""ONNX files as symbols and blocks: the project's own node tests, whole networks, and faults."""
+"""ONNX files as symbols and blocks: the project's own node tests, parameters, and faults."""
 
 import numpy as np
 import onnx
 import onnx_node_tests
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from onnx_nets import Encoder, Tagger, cnn, exported, words
 
 import mxnet as mx
-from mxnet import gluon, nd
+from mxnet import nd
 
 # What MXNet's operators cannot say; every one of them is refused with the node's name, none gives wrong numbers.
 REFUSED = ("dilations", "gru_", "peepholes", "argmax", "tf_crop", "wrap_pad", "allowzero", "batch_dim", "_uint8")
@@ -23,36 +22,6 @@ def test_node_tests_of_the_onnx_project():
     others = [n for n in failures if n not in refused and not any(word in n for word in DIFFERENT)]
     assert not others, {n: failures[n] for n in others}
     assert len(results) - len(failures) >= 670
-
-
-def images(batch):
-    return (nd.random.normal(shape=(batch, 3, 9, 9)),)
-
-
-def sentences(batch):
-    return words(batch), words(batch) > 9, nd.array(np.arange(batch) % 11 + 1)
-
-
-@pytest.mark.parametrize(
-    "make, inputs",
-    [
-        (cnn, images),
-        (lambda: Tagger(gluon.rnn.LSTM(5, 2, bidirectional=True, layout="NTC")), lambda n: (words(n, 4),)),
-        (Encoder, sentences),
-    ],
-    ids=["cnn", "lstm", "encoder"],
-)
-def test_networks_come_back_from_onnx(tmp_path, make, inputs):
-    net = make()
-    net.initialize(mx.init.Normal(0.4))
-    path = exported(net, inputs(2), tmp_path / "net.onnx")
-    again = mx.contrib.onnx.import_to_gluon(path, mx.cpu())
-    for batch in (2, 5):
-        given = inputs(batch)
-        wanted, got = net(*given), again(*given)
-        wanted, got = ([x] if isinstance(x, nd.NDArray) else x for x in (wanted, got))
-        for a, b in zip(wanted, got, strict=True):
-            np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-4, atol=1e-5)
 
 
 def small_model(op="Relu", **attrs):
