@@ -7,7 +7,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
-from reliability import fuzz  # noqa: E402
+from reliability import fuzz
 
 FINDINGS = pathlib.Path(__file__).parents[1] / "tests" / "data" / "findings"
 CHUNK = 5000

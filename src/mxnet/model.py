@@ -2,6 +2,7 @@
 
 from ._training.checkpoint import BatchEndParam, latest_checkpoint, load_checkpoint, load_params, save_checkpoint
 from ._training.feed_forward import BASE_ESTIMATOR, FeedForward
+from ._training.progress import load_progress, save_progress
 from ._training.updates import call_all as _multiple_callbacks
 from ._training.updates import create_kvstore as _create_kvstore
 from ._training.updates import create_sparse_kvstore as _create_sparse_kvstore
@@ -35,5 +36,7 @@ __all__ = [
     "latest_checkpoint",
     "load_checkpoint",
     "load_params",
+    "load_progress",
     "save_checkpoint",
+    "save_progress",
 ]

@@ -27,7 +27,10 @@ def test_mutated_and_generated_inputs(kind):
     assert result.clean and result.refused and result.clean + result.refused == 400
 
 
-@pytest.mark.parametrize("kind, data", [a[::2] for a in attacks.ATTACKS], ids=[f"{a[0]}: {a[1]}" for a in attacks.ATTACKS])
+NAMES = [f"{kind}: {name}" for kind, name, _ in attacks.ATTACKS]
+
+
+@pytest.mark.parametrize("kind, data", [a[::2] for a in attacks.ATTACKS], ids=NAMES)
 def test_attack_files_are_refused(kind, data, tmp_path):
     assert fuzz.attempt(attacks.reader(kind, str(tmp_path)), data)[0] == "refused"
 

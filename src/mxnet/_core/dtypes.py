@@ -51,7 +51,7 @@ def dtype_name(dtype: object) -> str:
     else:
         try:
             name = np.dtype(dtype).name  # pyright: ignore[reportArgumentType, reportCallIssue]
-        except TypeError:
+        except (TypeError, ValueError, SyntaxError):  # NumPy reads texts such as "(2, 3)f4" as Python
             raise TypeError(f"{dtype!r} is not a data type; use one of {', '.join(FLAGS)}") from None
     if name not in FLAGS:
         raise MXNetError(f"data type {name} is not supported; use one of {', '.join(FLAGS)}")

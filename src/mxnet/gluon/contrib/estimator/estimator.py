@@ -26,6 +26,7 @@ from .event_handler import (
     ValidationHandler,
     _check_event_handlers,
 )
+from .resume import Resumption
 from .utils import _check_handler_metric_ref, _check_metrics, _suggest_metric_for_loss
 
 __all__ = ["Estimator"]
@@ -173,8 +174,13 @@ class Estimator:
         for handler in epoch_end:
             handler.epoch_end(self)
 
-    def fit(self, train_data, val_data=None, epochs=None, event_handlers=None, batches=None, batch_axis=0):
-        """Train for a number of epochs, or of batches."""
+    def fit(self, train_data, val_data=None, epochs=None, event_handlers=None, batches=None, batch_axis=0,
+            resume=None, resume_dir="resume"):  # fmt: skip
+        """Train for a number of epochs, or of batches.
+
+        With `resume="auto"` everything is saved in `resume_dir` after each epoch, and a second call, in this process
+        or in another after a crash, goes on from there as if nothing had happened.
+        """
         if not isinstance(train_data, DataLoader):
             raise ValueError(_NOT_A_LOADER)
         if (not epochs) == (not batches):
@@ -183,6 +189,11 @@ class Estimator:
                 "Please specify one and only one of: epochs or batches."
             )
         self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
+        if resume is not None:
+            handler = Resumption(resume, resume_dir)
+            event_handlers = [*_check_event_handlers(event_handlers), handler]
+            if not handler.restore(self):
+                return
         handlers = self._prepare_default_handlers(val_data, event_handlers)
         train_begin, epoch_begin, batch_begin, batch_end, epoch_end, train_end = self._categorize_handlers(handlers)
         for handler in train_begin:
