@@ -151,33 +151,38 @@ def table(rows, importing, machine):
     return "\n".join(lines)
 
 
+def report(folder, rows, importing, machine):
+    """Write both files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.md").write_text(table(rows, importing, machine))
+    facts = {"machine": machine, "rows": rows, "import": importing}
+    (folder / "results.json").write_text(json.dumps(facts, indent=1))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rounds, two encoder layers instead of twelve")
     parser.add_argument("--only", default="", help="works whose names contain this")
     parser.add_argument("--compile", action="store_true", help="torch.compile, too (needs a C++ compiler)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--rounds", type=int, help="turns of each contestant")
     parser.add_argument("--output", type=Path, default=HERE)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     layers, rounds = (2, 5) if args.quick else (12, 15)
+    machine = f"{platform.machine()}, {args.threads} thread(s), torch {torch.__version__}, ReMX {mx.__version__}, "
+    machine += f"{layers} encoder layers" + (", quick setting" if args.quick else "")
+    importing = {} if args.only else imports()
     contestants = peers(args, layers)
     rows = []
     for name in contestants["ReMX"].table:
         if args.only.lower() in name.lower():
-            rows.append(row(name, measure(name, contestants, rounds)))
+            rows.append(row(name, measure(name, contestants, args.rounds or rounds)))
             ratios = "  ".join(f"{who} {q['ratio']:.2f}" for who, q in rows[-1]["ratios"].items())
             print(f"{name:42s} {rows[-1]['ms']['ReMX']:10.3f} ms   {ratios}", flush=True)
+            report(args.output, rows, importing, machine)  # after each work: a run that is cut short is not lost
     if "MXNet" in contestants:
         contestants["MXNet"].close()
-    importing = {} if args.only else imports()
-    machine = f"{platform.machine()}, {args.threads} thread(s), torch {torch.__version__}, ReMX {mx.__version__}, "
-    machine += f"{layers} encoder layers" + (", quick setting" if args.quick else "")
-    args.output.mkdir(parents=True, exist_ok=True)
-    (args.output / "results.md").write_text(table(rows, importing, machine))
-    (args.output / "results.json").write_text(
-        json.dumps({"machine": machine, "rows": rows, "import": importing}, indent=1)
-    )
 
 
 if __name__ == "__main__":

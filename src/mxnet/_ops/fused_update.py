@@ -93,12 +93,13 @@ def alike(*lists: Tensors) -> bool:
 
 def grouped(keys: Iterable[object], *lists: Sequence[object]) -> Iterable[tuple]:
     """(key, its part of every list) for each distinct key: fused kernels take one learning rate at a time."""
+    keys = list(keys)
+    if keys.count(keys[0]) == len(keys):
+        yield keys[0], *lists
+        return
     groups: dict[object, list[int]] = defaultdict(list)
     for position, key in enumerate(keys):
         groups[key].append(position)
-    if len(groups) == 1:
-        yield next(iter(groups)), *lists
-        return
     for key, positions in groups.items():
         yield key, *[[part[i] for i in positions] for part in lists]
 

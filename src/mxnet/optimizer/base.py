@@ -1,6 +1,7 @@
 """What all optimizers share: the registry, counts, learning rates, weight decays, and the walk over many parameters."""
 
 import warnings
+from operator import attrgetter
 
 import numpy
 import torch
@@ -177,10 +178,12 @@ class Optimizer:
         self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
 
     def _update_count(self, index):
-        counts = self._index_update_count
+        counts, start, latest = self._index_update_count, self.begin_num_update, self.num_update
         for i in as_list(index):
-            counts[i] = counts.get(i, self.begin_num_update) + 1
-            self.num_update = max(counts[i], self.num_update)
+            count = counts[i] = counts.get(i, start) + 1
+            if count > latest:
+                latest = count
+        self.num_update = latest
 
     def _factor(self, index, attribute, factors):
         """How parameter `index` multiplies the common value: by its Parameter, by index, or by name."""
@@ -190,15 +193,24 @@ class Optimizer:
             return factors[index]
         return factors.get(self.idx2name.get(index), 1.0)
 
+    def _factors(self, indices, attribute, factors):
+        """`_factor` of each index; Gluon's optimizers know all their parameters, and need no look-up by name."""
+        params = self.param_dict
+        if params and params.keys() >= set(indices):
+            read = attrgetter(attribute)
+            return [read(params[i]) for i in indices]
+        return [self._factor(i, attribute, factors) for i in indices]
+
     def _get_lrs(self, indices):
         lr = self.learning_rate
-        return [lr * self._factor(i, "lr_mult", self.lr_mult) for i in indices]
+        return [lr * factor for factor in self._factors(indices, "lr_mult", self.lr_mult)]
 
     def _get_lr(self, index):
         return self._get_lrs([index])[0]
 
     def _get_wds(self, indices):
-        return [self.wd * self._factor(i, "wd_mult", self.wd_mult) for i in indices]
+        wd = self.wd
+        return [wd * factor for factor in self._factors(indices, "wd_mult", self.wd_mult)]
 
     def _get_wd(self, index):
         return self._get_wds([index])[0]

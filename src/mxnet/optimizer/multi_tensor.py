@@ -3,11 +3,13 @@
 import numpy
 import torch
 
+from ..ndarray import NDArray
 from ..ndarray.invoke import plain_tensor
 from .base import Optimizer, as_list, check_arrays
 from .rows import arrays_of, update_rows
 
 TAKE_LISTS = set()
+DENSE = frozenset([NDArray])  # arrays of this very type are dense, which needs no asking one by one
 
 
 def takes_lists(method):
@@ -70,18 +72,25 @@ class MultiTensorOptimizer(Optimizer):
             torch._foreach_copy_(list(map(plain_tensor, weights)), list(map(plain_tensor, masters)))
 
     def _update(self, indices, weights, grads, states):
-        for weight, grad in zip(weights, grads, strict=True):
-            check_arrays(weight, grad)
+        dense = DENSE.issuperset(map(type, weights)) and DENSE.issuperset(map(type, grads))
+        if not dense:
+            for weight, grad in zip(weights, grads, strict=True):
+                check_arrays(weight, grad)
+            dense = all(a.stype == "default" for a in (*weights, *grads))
         self._update_count(indices)
         lrs, wds = self._get_lrs(indices), self._get_wds(indices)
-        if all(g.stype == "default" and w.stype == "default" for w, g in zip(weights, grads, strict=True)):
+        if dense:
             self._dense(indices, list(map(plain_tensor, weights)), list(map(plain_tensor, grads)), states, lrs, wds)
             return
         for i, weight, grad, state, lr, wd in zip(indices, weights, grads, states, lrs, wds, strict=True):
             self._one(i, weight, grad, state, lr, wd)
 
     def _dense(self, indices, weights, grads, states, lrs, wds):
-        parts = [[plain_tensor(a) for a in part] for part in zip(*map(arrays_of, states), strict=True)]
+        if not DENSE.issuperset(map(type, states)):
+            states = zip(*map(arrays_of, states), strict=True)
+        else:
+            states = [states]
+        parts = [[plain_tensor(a) for a in part] for part in states]
         with torch.no_grad():
             self._step(weights, grads, parts, lrs, wds, indices)
 

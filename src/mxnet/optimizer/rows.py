@@ -2,6 +2,7 @@
 
 import torch
 
+from ..ndarray import NDArray
 from ..ndarray.invoke import plain_tensor
 
 
@@ -10,6 +11,8 @@ def arrays_of(state):
     if state is None:
         return []
     if isinstance(state, (list, tuple)):
+        if all(type(part) is NDArray for part in state):
+            return state
         return [array for part in state for array in arrays_of(part)]
     return [state]
 

@@ -18,6 +18,11 @@ def _as_classic(arrays, allow_np):
     return arrays
 
 
+def _one_dtype(weights):
+    """Are these dense arrays of one dtype? Torch's types are compared: NumPy's would have to be made first."""
+    return {NDArray}.issuperset(map(type, weights)) and len({w._t.dtype for w in weights}) == 1
+
+
 class Updater:
     """Callable with (index, gradient, weight), or lists of them: updates the weights in place."""
 
@@ -35,8 +40,10 @@ class Updater:
         grads, weights = _as_classic(grad, allow_np), _as_classic(weight, allow_np)
         if weights:
             self.optimizer._set_current_context(weights[0].context.device_id)
+        synced = self.states_synced
         for i, w in zip(indices, weights, strict=True):
-            self._ensure_state(i, w)
+            if not synced.get(i):
+                self._ensure_state(i, w)
         size = list_size(self.optimizer)
         if size == 0:
             for i, w, g in zip(indices, weights, grads, strict=True):
@@ -54,13 +61,17 @@ class Updater:
 
     def _update_lists(self, indices, grads, weights, size):
         """Parameters of one dtype together, at most `size` at a time."""
+        states = self.states
+        if size >= len(indices) and _one_dtype(weights):
+            self.optimizer.update_multi_precision(indices, weights, grads, [states[i] for i in indices])
+            return
         groups = {}
         for item in zip(indices, weights, grads, strict=True):
             groups.setdefault(item[1].dtype, []).append(item)
         for items in groups.values():
             for start in range(0, len(items), size):
                 ids, ws, gs = zip(*items[start : start + size], strict=True)
-                self.optimizer.update_multi_precision(ids, ws, gs, [self.states[i] for i in ids])
+                self.optimizer.update_multi_precision(ids, ws, gs, [states[i] for i in ids])
 
     def sync_state_context(self, state, context):
         """The state, moved to where the weight is (after loading)."""
