@@ -191,14 +191,14 @@ def take(a, indices, *, axis: int | None = 0, mode: Literal["clip", "raise", "wr
 def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
     """Sorted along an axis; None sorts the flat array."""
     data = data.reshape(-1) if axis is None else data
-    return torch.sort(data, -1 if axis is None else axis, not is_ascend, stable=True)[0] if data.dim() else data.clone()
+    return torch.sort(data, dim=-1 if axis is None else axis, descending=not is_ascend, stable=True)[0]
 
 
 @op("_npi_argsort", dtype="any", differentiable=False)
 def argsort(data, *, axis: int | None = -1, is_ascend: bool = True, dtype: Dtype = "float32"):
     """The order that sorts along an axis."""
     data = data.reshape(-1) if axis is None else data
-    order = torch.argsort(data, -1 if axis is None else axis, not is_ascend, stable=True)
+    order = torch.argsort(data, dim=-1 if axis is None else axis, descending=not is_ascend, stable=True)
     return order.to(torch_dtype(dtype))
 
 

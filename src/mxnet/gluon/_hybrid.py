@@ -117,7 +117,7 @@ class HybridBlock(Block):
         return self._run(ctx, contexts, x, args)
 
     def _run(self, ctx, contexts, x, args):
-        if self._active and not is_np_array():  # graphs are made of classic operators: NumPy's arrays run eagerly
+        if self._active and not _numpy(x):  # graphs are made of classic operators: NumPy's arrays run eagerly
             if len(contexts) > 1:
                 raise ValueError(
                     "Find multiple contexts in the input, After hybridized, the HybridBlock only supports one input "
@@ -357,6 +357,11 @@ def _variables(flat, args):
         raise ValueError(f"All args are None and we do not support such a case. Received args={args}")
     names = iter(["data"] if number == 1 else [f"data{i}" for i in range(number)])
     return [None if arg is None else symbol.var(next(names)) for arg in flat]
+
+
+def _numpy(x):
+    """Is this call about `mx.np` arrays?"""
+    return is_np_array() or type(x).__module__ == "mxnet.numpy"
 
 
 def _as_np(out):

@@ -369,8 +369,6 @@ class Parameter:
                 init=self.init,
                 stype=self._stype,
             )
-            if is_np_array():
-                self._var = self._var.as_np_ndarray()
         return self._var
 
     # ---- writing ----

@@ -21,6 +21,7 @@ from numpy import (  # noqa: F401 - MXNet shows NumPy's own constants and types 
 from . import linalg, random  # noqa: F401
 from ._creation import *  # noqa: F403
 from ._elementwise import *  # noqa: F403
+from ._fallback import *  # noqa: F403
 from ._methods import install as _install
 from ._products import *  # noqa: F403
 from ._reducing import *  # noqa: F403

@@ -1,5 +1,7 @@
 """`mx.np` functions of elements, made from tables: each is one operator, or NumPy itself for plain numbers."""
 
+import numbers
+
 import numpy as onp
 
 from .._ops.numpy_elementwise import BINARY, EXACT, REVERSED, UNARY
@@ -60,6 +62,8 @@ def clip(a, a_min, a_max, out=None):
     """Every element brought between two bounds."""
     if a_min is None and a_max is None:
         raise ValueError("array_clip: must set either max or min")
+    if isinstance(a, numbers.Number):
+        return onp.clip(a, a_min, a_max)
     low = -onp.inf if a_min is None else a_min
     high = onp.inf if a_max is None else a_max
     return call("_npi_clip", a, a_min=low, a_max=high, out=out)

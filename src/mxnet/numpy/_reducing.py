@@ -99,7 +99,7 @@ def average(a, axis=None, weights=None, returned=False, out=None):
     """The mean over axes, or with weights the weighted mean; with `returned` also the sum of the weights."""
     if weights is None:
         result = mean(a, axis, out=out)
-        if a.dtype.__name__.startswith("int"):
+        if a.dtype.kind == "i":
             result = result.astype(a.dtype)
         total = result * 0 + a.size / result.size if returned else None
         return (result, total) if returned else result

@@ -10,8 +10,8 @@ from ._call import axes, call
 __all__ = [
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to",
     "column_stack", "concatenate", "diag", "diag_indices_from", "diagflat", "diagonal", "dsplit", "dstack",
-    "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "may_share_memory", "meshgrid", "moveaxis",
-    "nonzero", "ravel", "repeat", "reshape", "resize", "roll", "rot90", "row_stack", "shape", "shares_memory",
+    "ediff1d", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "may_share_memory", "meshgrid", "moveaxis",
+    "nonzero", "pad", "ravel", "repeat", "reshape", "resize", "roll", "rot90", "row_stack", "shape", "shares_memory",
     "split", "squeeze", "stack", "swapaxes", "take", "tile", "trace", "transpose", "tril", "unique",
     "unravel_index", "vsplit", "vstack", "where",
 ]  # fmt: skip
@@ -344,3 +344,41 @@ def shares_memory(a, b, max_work=None):
 
 
 may_share_memory = shares_memory
+
+
+def ediff1d(ary, to_end=None, to_begin=None):
+    """Differences of neighbours in the flat array, with numbers or arrays before and after."""
+    from . import array, diff
+
+    parts = [to_begin, diff(ravel(ary)), to_end]
+    made = [p if isinstance(p, NDArrayBase) else array(p, dtype=ary.dtype) for p in parts if p is not None]
+    return concatenate([ravel(p) for p in made])
+
+
+def pad(x, pad_width=None, mode="constant", **kwargs):
+    """Wider along each axis: a constant, or the array's own elements by their places."""
+    if mode not in ("constant", "edge", "reflect", "symmetric", "maximum", "minimum"):
+        raise ValueError(f"mode '{mode}' is not supported")
+    value = kwargs.pop("constant_values", 0)
+    if kwargs.pop("reflect_type", "even") != "even" or kwargs:
+        raise ValueError(f"pad: unsupported keyword arguments for mode '{mode}': {kwargs or 'reflect_type'}")
+    for axis, (before, after) in enumerate(onp.broadcast_to(pad_width, (x.ndim, 2)).tolist()):
+        if before or after:
+            x = _padded(x, axis, before, after, mode, value)
+    return x
+
+
+def _padded(x, axis, before, after, mode, value):
+    from . import array, full
+    from . import max as greatest
+    from . import min as least
+
+    if mode in ("edge", "reflect", "symmetric"):
+        places = onp.pad(onp.arange(x.shape[axis]), (before, after), mode)
+        return take(x, array(places), axis, "clip")
+    if mode == "constant":
+        edge = full((), value, x.dtype, ctx=x.ctx)
+    else:
+        edge = (greatest if mode == "maximum" else least)(x, axis, keepdims=True)
+    sizes = [(*x.shape[:axis], width, *x.shape[axis + 1 :]) for width in (before, after)]
+    return concatenate([broadcast_to(edge, sizes[0]), x, broadcast_to(edge, sizes[1])], axis)

@@ -61,7 +61,7 @@ class ndarray(NDArray):  # noqa: N801 - NumPy's name
         return text if self._ctx.device_type == "cpu" or not self.ndim else f"{text} @{self._ctx}"
 
     def __format__(self, spec):
-        return format(self.item() if spec and self.size == 1 else str(self), spec)
+        return format(self.asnumpy()[()], spec) if spec else str(self)
 
     @property
     def dtype(self):

@@ -11,6 +11,7 @@ import numpy as onp
 from .._core.errors import MXNetError
 from ..ndarray.ndarray import NDArrayBase
 from ._call import call
+from ._creation import zeros
 
 __all__ = [
     "beta", "chisquare", "choice", "exponential", "gamma", "gumbel", "logistic", "lognormal", "multinomial",
@@ -32,9 +33,11 @@ def _place(ctx, *parameters):
 
 
 def _standard(kind, shape, dtype, ctx, **attrs):
-    """Samples in a shape; an array without axes is drawn as one with a single place."""
+    """Samples in a shape; an array without axes is drawn as one with a single place, nothing is drawn for nothing."""
+    if 0 in shape:
+        return zeros(shape, dtype, ctx=ctx)
     drawn = call(f"_random_{kind}", shape=shape or (1,), dtype=dtype, ctx=ctx, **attrs)
-    return drawn.reshape(shape) if not shape or 0 in shape else drawn
+    return drawn if shape else drawn.reshape(())
 
 
 def _deliver(result, out):

@@ -6,16 +6,14 @@ from . import _internal, op
 from .symbol import *
 from .symbol import __all__ as _named
 
-_MODULES = ("contrib", "image", "linalg", "numpy", "numpy_extension", "random", "register", "sparse", "symbol")
-_ALIASES = {"np": "numpy", "npx": "numpy_extension"}
+_MODULES = ("contrib", "image", "linalg", "random", "register", "sparse", "symbol")
 _SHOWN = ("contrib", "image", "linalg", "op", "random", "sparse")
 __all__ = [*_named, *_SHOWN]
 
 
 def __getattr__(name):
-    module = _ALIASES.get(name, name)
-    if module in _MODULES:
-        found = import_module(f".{module}", __name__)
+    if name in _MODULES:
+        found = import_module(f".{name}", __name__)
     else:
         try:
             found = getattr(op, name)

@@ -165,10 +165,10 @@ class Symbol(Inference, Binding, SymbolBase):
         return self
 
     def as_np_ndarray(self):
-        """The same graph with the operators of `mx.np`."""
-        from .numpy import _Symbol
-
-        return _Symbol(self._entries)
+        """MXNet's graph of `mx.np` operators; there is none here, which the error says."""
+        raise MXNetError(
+            "symbols of mx.np operators are not available: blocks on mx.np arrays run eagerly, hybridized or not"
+        )
 
 
 def _fluent(name):

@@ -1,0 +1,92 @@
+"""`mx.np` functions that NumPy itself computes, on copies and without gradients, as MXNet does with most of them."""
+
+import functools
+
+import numpy as onp
+
+from ..ndarray.ndarray import NDArrayBase
+from ._creation import array
+
+_NAMES = (
+    "allclose alltrue apply_along_axis apply_over_axes argpartition argwhere array_equal array_equiv choose compress"
+    " corrcoef correlate count_nonzero cov digitize divmod extract flatnonzero float_power frexp heaviside histogram2d"
+    " histogram_bin_edges histogramdd i0 in1d interp intersect1d isclose isin ix_ lexsort min_scalar_type modf msort"
+    " nanargmax nanargmin nancumprod nancumsum nanmax nanmedian nanmin nanpercentile nanprod nanquantile ndim packbits"
+    " partition piecewise poly polyadd polydiv polyfit polyint polymul polysub positive promote_types ptp real"
+    " result_type rollaxis roots searchsorted select setdiff1d setxor1d signbit size spacing take_along_axis trapz"
+    " tril_indices_from trim_zeros triu_indices_from union1d unpackbits unwrap vander"
+    " delete insert percentile quantile genfromtxt"
+).split()
+
+
+def _inward(value):
+    if isinstance(value, NDArrayBase):
+        return value.asnumpy()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_inward(v) for v in value)
+    return value
+
+
+def _outward(value):
+    if isinstance(value, onp.ndarray):
+        return array(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_outward(v) for v in value) if type(value) in (list, tuple) else tuple(map(_outward, value))
+    return value
+
+
+def through_numpy(function):
+    """`function` of NumPy for `mx.np` arrays."""
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        out = kwargs.pop("out", None)
+        given = {k: _inward(v) for k, v in kwargs.items()}
+        result = function(*(_inward(a) for a in args), **given)
+        if out is not None:
+            out[...] = result
+            return out
+        return _outward(result)
+
+    wrapper.__module__ = "mxnet.numpy"
+    wrapper.__doc__ = f"NumPy's own {function.__name__}, computed on a copy."
+    return wrapper
+
+
+# NumPy 2 has dropped some of the names; they are absent here with it.
+FUNCTIONS = {name: through_numpy(getattr(onp, name)) for name in _NAMES if hasattr(onp, name)}
+
+
+def _in_kind(name):
+    """Percentiles of single precision stay in it; `interpolation` is MXNet's word for NumPy's `method`."""
+    plain = getattr(onp, name)
+
+    def function(a, q, axis=None, out=None, overwrite_input=None, interpolation="linear", keepdims=False):
+        dtype = a.dtype if a.dtype.kind == "f" else onp.dtype("float32")
+        found = plain(_inward(a), _inward(q), axis=axis, method=interpolation, keepdims=keepdims)
+        result = array(onp.asarray(found), dtype=dtype, ctx=a.ctx)
+        if out is not None:
+            out[...] = result
+        return result if out is None else out
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__, function.__doc__ = "mxnet.numpy", f"NumPy's {name} over axes, without a gradient."
+    return function
+
+
+FUNCTIONS.update({name: _in_kind(name) for name in ("percentile", "quantile")})
+
+
+def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):  # noqa: A002 - NumPy's name
+    """How many elements fall in each bin, and the bins' edges."""
+    if normed or weights is not None or density:
+        raise NotImplementedError("histogram: normed, weights and density are not supported")
+    if isinstance(bins, int) and range is None:
+        raise NotImplementedError("automatic range is not supported yet...")
+    counts, edges = onp.histogram(a.asnumpy(), _inward(bins), range)
+    return array(counts.astype("int64")), array(edges, dtype=a.dtype)
+
+
+FUNCTIONS["histogram"] = histogram
+globals().update(FUNCTIONS)
+__all__ = list(FUNCTIONS)
