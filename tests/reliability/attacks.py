@@ -55,7 +55,8 @@ PARAMS = {
     "sparse rows outside": params(sparse(1, (1, 1), (2, 1), (1,), data=b"\0" * 4 + struct.pack("<q", 9))),
     "sparse rows negative": params(sparse(1, (1, 1), (2, 1), (1,), data=b"\0" * 4 + struct.pack("<q", -9))),
     "sparse without indices": params(sparse(1, (1, 1), (2, 1), (), data=b"\0" * 12)),
-    "row starts that go back": params(sparse(2, (1,), (2, 2), (3,), (1,), data=b"\0" * 4 + struct.pack("<4q", 0, 9, 1, 0))),
+    "row starts that go back": params(
+        sparse(2, (1,), (2, 2), (3,), (1,), data=b"\0" * 4 + struct.pack("<4q", 0, 9, 1, 0))),
     "legacy blob of 2^32 - 1 in three directions": params(struct.pack("<IIII", 3, *[2**32 - 1] * 3)),
     "V1 blob of negative size": params(struct.pack("<IIq", V1, 1, -(2**63))),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Training runs that can be killed after some epoch and started again; the last line printed is a hash of the weights."""
+"""Training runs that can be killed after some epoch and started again; the last line is a hash of the weights."""
 
 import hashlib
 import os
@@ -44,21 +44,21 @@ def loop(folder, last):
     net, loss = network(), gluon.loss.SoftmaxCrossEntropyLoss()
     trainer = trainer_of(net)
     loader = gluon.data.DataLoader(gluon.data.ArrayDataset(*data()), batch_size=6, shuffle=True)
-    paths = [os.path.join(folder, name) for name in ("net.params", "net.states", "progress")]
+    prefix, progress = os.path.join(folder, "net"), os.path.join(folder, "progress")
     start = 0
-    if os.path.exists(paths[2]):
-        net.load_parameters(paths[0])
-        trainer.load_states(paths[1])
-        start = mx.model.load_progress(paths[2])["epoch"]
+    if os.path.exists(progress):
+        start = mx.model.load_progress(progress)["epoch"]
+        net.load_parameters(f"{prefix}-{start:04d}.params")
+        trainer.load_states(f"{prefix}-{start:04d}.states")
     for epoch in range(start, EPOCHS):
         for x, y in loader:
             with mx.autograd.record():
                 value = loss(net(x), y)
             value.backward()
             trainer.step(len(x))
-        net.save_parameters(paths[0])
-        trainer.save_states(paths[1])
-        mx.model.save_progress(paths[2], epoch=epoch + 1)
+        net.save_parameters(f"{prefix}-{epoch + 1:04d}.params")
+        trainer.save_states(f"{prefix}-{epoch + 1:04d}.states")
+        mx.model.save_progress(progress, epoch=epoch + 1)
         die_after(epoch, last)
     return [p.data() for p in net.collect_params().values()]
 

@@ -19,6 +19,7 @@ from .._core.errors import MXNetError
 from .._core.hints import advice
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
+from .._ops.observe import in_graphs
 from ..context import Context
 from .infer import Facts, counted
 from .node import Entry, Node, walk
@@ -170,7 +171,7 @@ def node_function(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
         return bound(node, train, ctx)
     if "_ctx" in node.op.injected:
         return _placed(node.op.fn, ctx)
-    return node.op.fn
+    return in_graphs(node.op)
 
 
 def _placed(function: Callable[..., Any], ctx: Context) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from .registry import Op
 
 Wrapper = Callable[[Op], Callable[..., Any]]
 _WRAPPERS: list[Wrapper] = []
+_GRAPH_WRAPPERS: list[Wrapper] = []
 _REFRESH: list[Callable[[], None]] = []
 
 
@@ -33,15 +34,27 @@ def watching() -> bool:
     return bool(_WRAPPERS)
 
 
-def watch(wrapper: Wrapper) -> None:
-    """Call every operator through `wrapper(op)` from now on."""
+def in_graphs(op: Op) -> Callable[..., Any]:
+    """What a graph that is lowered now calls: the function inside the wrappers that asked for graphs too."""
+    function = op.fn
+    for wrap in _GRAPH_WRAPPERS:
+        function = wrap(op) if function is op.fn else _chain(wrap, op, function)
+    return function
+
+
+def watch(wrapper: Wrapper, graphs: bool = False) -> None:
+    """Call every operator through `wrapper(op)` from now on; with `graphs` also in graphs that are lowered later."""
     _WRAPPERS.append(wrapper)
+    if graphs:
+        _GRAPH_WRAPPERS.append(wrapper)
     _refresh()
 
 
 def unwatch(wrapper: Wrapper) -> None:
     """Take the wrapper away again."""
     _WRAPPERS.remove(wrapper)
+    if wrapper in _GRAPH_WRAPPERS:
+        _GRAPH_WRAPPERS.remove(wrapper)
     _refresh()
 
 

@@ -2,6 +2,7 @@
 
 from importlib import import_module as _import_module
 
+from .check_nan import enable_if_asked as _enable_if_asked
 from .faces import face as _face
 from .faces import names as _names
 from .functions import *
@@ -15,6 +16,7 @@ _FROM = {
 }
 
 
+_enable_if_asked()
 _NUMPY = {"np": "numpy", "npx": "numpy_extension"}  # blocks say F.np and F.npx
 
 
