@@ -34,7 +34,7 @@ def full_like(a, *, fill_value: float, ctx: str = "", dtype: Dtype | None = None
 
 
 @op("_npi_eye", dtype="any")
-def eye(*, N: int, M: int | None = None, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device):  # noqa: N803
+def eye(*, N: int, M: int | None = None, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device):
     """Ones on a diagonal."""
     ones = torch.ones((N, N if M is None else M), device=_device)
     return (torch.triu(ones, k) - torch.triu(ones, k + 1)).to(torch_dtype(dtype))
@@ -80,7 +80,7 @@ def indices(*, dimensions: tuple, dtype: Dtype = "int32", ctx: str = "", _device
 
 
 def _window(name, terms):
-    def window(*, M: int | None = None, ctx: str = "", dtype: Dtype = "float32", _device):  # noqa: N803
+    def window(*, M: int | None = None, ctx: str = "", dtype: Dtype = "float32", _device):
         count = M or 0
         if count < 2:
             return torch.ones(count, dtype=torch_dtype(dtype), device=_device)

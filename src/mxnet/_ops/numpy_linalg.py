@@ -51,67 +51,67 @@ def einsum(*data, num_args: int, subscripts: str = "", optimize: int = 0):
 
 
 @op("_npi_cholesky")
-def cholesky(A):  # noqa: N803 - MXNet's name
+def cholesky(A):
     """The lower triangular root."""
     return torch.linalg.cholesky(_square(A))
 
 
 @op("_npi_inv")
-def inv(A):  # noqa: N803
+def inv(A):
     """Inverses of square matrices."""
     return torch.linalg.inv(_square(A))
 
 
 @op("_npi_det")
-def det(A):  # noqa: N803
+def det(A):
     """Determinants."""
     return torch.linalg.det(_square(A))
 
 
 @op("_npi_slogdet", outputs=2)
-def slogdet(A):  # noqa: N803
+def slogdet(A):
     """Signs and logarithms of determinants."""
     return tuple(torch.linalg.slogdet(_square(A)))
 
 
 @op("_npi_solve")
-def solve(A, B):  # noqa: N803
+def solve(A, B):
     """The x of A x = B."""
     return torch.linalg.solve(_square(A), B)
 
 
 @op("_npi_svd", outputs=3)
-def svd(A):  # noqa: N803
+def svd(A):
     """Singular values and vectors: U, the values, and V transposed."""
     return tuple(torch.linalg.svd(A, full_matrices=False))
 
 
 @op("_npi_eigh", outputs=2)
-def eigh(A, *, UPLO: str = "L"):  # noqa: N803
+def eigh(A, *, UPLO: str = "L"):
     """Eigenvalues and vectors of symmetric matrices."""
     return tuple(torch.linalg.eigh(_square(A), UPLO))
 
 
 @op("_npi_eigvalsh")
-def eigvalsh(A, *, UPLO: str = "L"):  # noqa: N803
+def eigvalsh(A, *, UPLO: str = "L"):
     """Eigenvalues of symmetric matrices."""
     return torch.linalg.eigvalsh(_square(A), UPLO)
 
 
 @op("_npi_eig", outputs=2, differentiable=False)
-def eig(A):  # noqa: N803
+def eig(A):
     """Eigenvalues and vectors, their real parts."""
     return tuple(r.real.contiguous() for r in torch.linalg.eig(_square(A)))
 
 
 @op("_npi_eigvals", differentiable=False)
-def eigvals(A):  # noqa: N803
+def eigvals(A):
     """Eigenvalues, their real parts."""
     return torch.linalg.eigvals(_square(A)).real.contiguous()
 
 
 @op("_npi_pinv_scalar_rcond")
-def pinv(A, *, rcond: float = 1e-15, hermitian: bool = False):  # noqa: N803
+def pinv(A, *, rcond: float = 1e-15, hermitian: bool = False):
     """Pseudo-inverses; small singular values count as zero."""
     return torch.linalg.pinv(A, rtol=rcond, hermitian=hermitian)
 

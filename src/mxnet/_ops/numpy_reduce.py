@@ -32,7 +32,9 @@ def _product(data, axes, keepdims):
 
 
 @op("_np_sum", dtype="any")
-def sum_(a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None):
+def sum_(
+    a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None
+):
     """The sum over axes."""
     a = _typed(a, dtype)
     axes = _axes(a, axis)
@@ -41,14 +43,18 @@ def sum_(a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: 
 
 
 @op("_np_prod", "_np_product", dtype="any")
-def prod(a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None):
+def prod(
+    a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None
+):
     """The product over axes."""
     a = _typed(a, dtype)
     return _started(_product(a, _axes(a, axis), keepdims), initial, torch.mul)
 
 
 @op("_npi_mean", dtype="any")
-def mean(a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None):
+def mean(
+    a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None
+):
     """The mean over axes; of integers it is a float32."""
     wanted = torch_dtype(dtype) if dtype else (a.dtype if a.is_floating_point() else torch.float32)
     data = a if a.is_floating_point() else a.float()

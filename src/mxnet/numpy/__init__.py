@@ -1,7 +1,7 @@
 """`mx.np`: arrays and functions with NumPy's semantics on the same engine."""
 
 import numpy as _onp
-from numpy import (  # noqa: F401 - MXNet shows NumPy's own constants and types here
+from numpy import (
     bool_,
     e,
     euler_gamma,
@@ -18,17 +18,17 @@ from numpy import (  # noqa: F401 - MXNet shows NumPy's own constants and types 
     uint8,
 )
 
-from . import linalg, random  # noqa: F401
-from ._creation import *  # noqa: F403
-from ._elementwise import *  # noqa: F403
-from ._fallback import *  # noqa: F403
+from . import linalg, random
+from ._creation import *
+from ._elementwise import *
+from ._fallback import *
 from ._methods import install as _install
-from ._products import *  # noqa: F403
-from ._reducing import *  # noqa: F403
-from ._shaping import *  # noqa: F403
+from ._products import *
+from ._reducing import *
+from ._shaping import *
 from .multiarray import ndarray
 
-bool = bool  # noqa: A001 - NumPy 1 and MXNet show Python's own here
+bool = bool
 PZERO, NZERO, PINF, NINF, NAN = 0.0, -0.0, inf, -inf, nan
 
 

@@ -23,10 +23,10 @@ def _order(order):
         raise NotImplementedError(f"only row-major order 'C' is supported, got {order!r}")
 
 
-def array(object, dtype=None, ctx=None):  # noqa: A002 - NumPy's name
+def array(object, dtype=None, ctx=None):
     """An array from nested lists, numbers or another array; lists and numbers become float32 unless told."""
     if isinstance(object, (list, tuple)):
-        object = onp.array(_plain(object), dtype=None if dtype is None else dtype_name(dtype))  # noqa: A001
+        object = onp.array(_plain(object), dtype=None if dtype is None else dtype_name(dtype))
         dtype = onp.float32 if dtype is None else dtype
     elif dtype is None:
         dtype = getattr(object, "dtype", onp.float32)
@@ -124,7 +124,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, 
     )
 
 
-def eye(N, M=None, k=0, dtype=onp.float32, **kwargs):  # noqa: N803 - NumPy's names
+def eye(N, M=None, k=0, dtype=onp.float32, **kwargs):
     """Ones on a diagonal, zeros elsewhere."""
     return call("_npi_eye", N=N, M=M, k=k, dtype=dtype, ctx=kwargs.get("ctx"))
 
@@ -143,16 +143,16 @@ def indices(dimensions, dtype=onp.int32, ctx=None):
     return call("_npi_indices", dimensions=tuple(dimensions), dtype=dtype, ctx=ctx)
 
 
-def blackman(M, dtype=onp.float32, ctx=None):  # noqa: N803
+def blackman(M, dtype=onp.float32, ctx=None):
     """The Blackman window."""
     return call("_npi_blackman", M=max(M, 0), dtype=dtype, ctx=ctx)
 
 
-def hamming(M, dtype=onp.float32, ctx=None):  # noqa: N803
+def hamming(M, dtype=onp.float32, ctx=None):
     """The Hamming window."""
     return call("_npi_hamming", M=max(M, 0), dtype=dtype, ctx=ctx)
 
 
-def hanning(M, dtype=onp.float32, ctx=None):  # noqa: N803
+def hanning(M, dtype=onp.float32, ctx=None):
     """The Hann window."""
     return call("_npi_hanning", M=max(M, 0), dtype=dtype, ctx=ctx)

@@ -55,7 +55,7 @@ def around(x, decimals=0, out=None, **kwargs):
     return call("_npi_around", x, decimals=decimals, out=out)
 
 
-round = round_ = around  # noqa: A001 - NumPy's names
+round = round_ = around
 
 
 def clip(a, a_min, a_max, out=None):

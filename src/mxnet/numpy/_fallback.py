@@ -77,7 +77,7 @@ def _in_kind(name):
 FUNCTIONS.update({name: _in_kind(name) for name in ("percentile", "quantile")})
 
 
-def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):  # noqa: A002 - NumPy's name
+def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
     """How many elements fall in each bin, and the bins' edges."""
     if normed or weights is not None or density:
         raise NotImplementedError("histogram: normed, weights and density are not supported")

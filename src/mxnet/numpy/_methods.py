@@ -10,7 +10,7 @@ _ELEMENTWISE = (
 _SHAPING = "nonzero repeat swapaxes take expand_dims flip tile split diag".split()
 
 
-def _clip(self, min=None, max=None, out=None):  # noqa: A002 - NumPy's names
+def _clip(self, min=None, max=None, out=None):
     """Every element brought between two bounds."""
     return _elementwise.clip(self, min, max, out)
 

@@ -8,7 +8,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def sum(a, axis=None, dtype=None, keepdims=False, initial=None, out=None):  # noqa: A001 - NumPy's names here
+def sum(a, axis=None, dtype=None, keepdims=False, initial=None, out=None):
     """The sum over axes."""
     return call("_np_sum", a, axis=axes(axis), dtype=dtype, keepdims=keepdims, initial=initial, out=out)
 
@@ -36,12 +36,12 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     return call("_npi_var", a, axis=axes(axis), dtype=dtype, ddof=ddof, keepdims=keepdims, out=out)
 
 
-def max(a, axis=None, keepdims=False, out=None):  # noqa: A001
+def max(a, axis=None, keepdims=False, out=None):
     """The greatest over axes."""
     return call("_np_max", a, axis=axes(axis), keepdims=keepdims, out=out)
 
 
-def min(a, axis=None, keepdims=False, out=None):  # noqa: A001
+def min(a, axis=None, keepdims=False, out=None):
     """The least over axes."""
     return call("_np_min", a, axis=axes(axis), keepdims=keepdims, out=out)
 
@@ -49,12 +49,12 @@ def min(a, axis=None, keepdims=False, out=None):  # noqa: A001
 amax, amin = max, min
 
 
-def all(a, axis=None, keepdims=False, out=None):  # noqa: A001
+def all(a, axis=None, keepdims=False, out=None):
     """Is every element true?"""
     return call("_np_all", a, axis=axes(axis), keepdims=keepdims, out=out)
 
 
-def any(a, axis=None, keepdims=False, out=None):  # noqa: A001
+def any(a, axis=None, keepdims=False, out=None):
     """Is some element true?"""
     return call("_np_any", a, axis=axes(axis), keepdims=keepdims, out=out)
 

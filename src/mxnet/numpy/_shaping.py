@@ -10,7 +10,8 @@ from ._call import axes, call
 __all__ = [
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to",
     "column_stack", "concatenate", "diag", "diag_indices_from", "diagflat", "diagonal", "dsplit", "dstack",
-    "ediff1d", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "may_share_memory", "meshgrid", "moveaxis",
+    "ediff1d", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "may_share_memory", "meshgrid",
+    "moveaxis",
     "nonzero", "pad", "ravel", "repeat", "reshape", "resize", "roll", "rot90", "row_stack", "shape", "shares_memory",
     "split", "squeeze", "stack", "swapaxes", "take", "tile", "trace", "transpose", "tril", "unique",
     "unravel_index", "vsplit", "vstack", "where",
@@ -81,7 +82,7 @@ def repeat(a, repeats, axis=None):
     return call("_np_repeat", a, repeats=repeats, axis=axis)
 
 
-def tile(A, reps):  # noqa: N803 - NumPy's name
+def tile(A, reps):
     """The whole array so many times along each axis."""
     return call("_npi_tile", A, reps=axes(reps))
 

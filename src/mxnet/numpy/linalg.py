@@ -10,7 +10,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002 - NumPy's name
+def norm(x, ord=None, axis=None, keepdims=False):
     """A vector or matrix norm; the Euclidean one unless told."""
     from . import abs as absolute
     from . import max as greatest
@@ -34,7 +34,7 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002 - NumPy's name
     return total(absolute(x) ** ord, axes, keepdims=keepdims) ** (1.0 / ord)
 
 
-def _matrix_norm(x, ord, axes, keepdims):  # noqa: A002
+def _matrix_norm(x, ord, axes, keepdims):
     from . import abs as absolute
     from . import expand_dims, moveaxis
     from . import max as greatest
@@ -95,12 +95,12 @@ def eigvals(a):
     return call("_npi_eigvals", a)
 
 
-def eigh(a, UPLO="L"):  # noqa: N803 - NumPy's name
+def eigh(a, UPLO="L"):
     """Eigenvalues and vectors of symmetric matrices."""
     return tuple(call("_npi_eigh", a, UPLO=UPLO))
 
 
-def eigvalsh(a, UPLO="L"):  # noqa: N803
+def eigvalsh(a, UPLO="L"):
     """Eigenvalues of symmetric matrices."""
     return call("_npi_eigvalsh", a, UPLO=UPLO)
 

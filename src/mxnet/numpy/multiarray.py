@@ -14,7 +14,7 @@ __all__ = ["ndarray"]
 _new = object.__new__
 
 
-class ndarray(NDArray):  # noqa: N801 - NumPy's name
+class ndarray(NDArray):
     """An array of numbers on a device, with NumPy's rules for shapes, types and indices."""
 
     __slots__ = ()
@@ -68,6 +68,19 @@ class ndarray(NDArray):  # noqa: N801 - NumPy's name
         """Its element type, as NumPy's dtype."""
         return onp.dtype(NDArray.dtype.fget(self))
 
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        """NumPy's own `numpy.exp(x)` is `mx.np.exp(x)`."""
+        if method != "__call__":
+            return NotImplemented
+        out = kwargs.pop("out", None)
+        if out is not None:
+            kwargs["out"] = out[0]
+        return _counterpart(ufunc)(*inputs, **kwargs)
+
+    def __array_function__(self, func, types, args, kwargs):
+        """NumPy's own `numpy.sum(x)` is `mx.np.sum(x)`."""
+        return _counterpart(func)(*args, **kwargs)
+
     def __len__(self):
         if not self.ndim:
             raise TypeError("len() of unsized object")
@@ -104,7 +117,7 @@ class ndarray(NDArray):  # noqa: N801 - NumPy's name
 
     # ------------------------------------------------------------------ shapes
     @property
-    def T(self):  # noqa: N802 - NumPy's name
+    def T(self):
         """The transpose: axes in reverse order."""
         return self.transpose()
 
@@ -179,6 +192,15 @@ class ndarray(NDArray):  # noqa: N801 - NumPy's name
     def attach_grad(self, grad_req="write"):
         """Make it a variable: `backward` will write, add or skip its gradient."""
         super().attach_grad(grad_req)
+
+
+def _counterpart(function):
+    """The function of `mx.np` that a function of NumPy stands for; what is missing here NumPy computes on copies."""
+    from .. import numpy as here
+    from ._fallback import through_numpy
+
+    space = here.linalg if getattr(function, "__module__", "").endswith("linalg") else here
+    return getattr(space, function.__name__, None) or through_numpy(function)
 
 
 def _only(function, **options):

@@ -2,13 +2,13 @@
 
 import functools as _functools
 
-from ..context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus  # noqa: F401
+from ..context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus
 from ..ndarray.faces import face as _face
-from ..ndarray.functions import waitall  # noqa: F401
+from ..ndarray.functions import waitall
 from ..numpy._call import as_np as _as_np
-from ..util import get_cuda_compute_capability, is_np_array, is_np_shape, reset_np, set_np  # noqa: F401
+from ..util import get_cuda_compute_capability, is_np_array, is_np_shape, reset_np, set_np
 from . import random
-from ._functions import constraint_check, load, nonzero, reshape, save  # noqa: F401
+from ._functions import constraint_check, load, nonzero, reshape, save
 
 # name here: the operator
 _OPERATORS = {

@@ -44,22 +44,9 @@ def reshape(a, newshape, reverse=False, order="C"):
     if order != "C":
         raise MXNetError(f"npx.reshape: only order 'C' is supported, got {order!r}")
     codes = (newshape,) if isinstance(newshape, int) else tuple(newshape)
-    sizes = _decoded_backwards(codes, a.shape) if reverse else _decoded(codes, a.shape)
-    return a.reshape(sizes)
-
-
-def _decoded_backwards(codes, shape):
-    """From the right: groups that belong together keep their order."""
-    groups, i = [], 0
-    while i < len(codes):
-        length = 3 if codes[i] == -6 else 1
-        groups.append(codes[i : i + length])
-        i += length
-    turned = [c if len(g) == 1 else g for g in reversed(groups) for c in ([g[0]] if len(g) == 1 else [g])]
-    flat = []
-    for code in turned:
-        flat += [code] if isinstance(code, int) else [code[0], code[2], code[1]]
-    return tuple(reversed(_decoded(tuple(flat), tuple(reversed(shape)))))
+    if reverse:
+        return a.reshape(_decoded(codes[::-1], a.shape[::-1])[::-1])
+    return a.reshape(_decoded(codes, a.shape))
 
 
 def _decoded(codes, shape):
@@ -70,10 +57,8 @@ def _decoded(codes, shape):
             sizes.append(code)
             rest = rest[1:]
         elif code == -4:
-            later = sum({-6: -1, -5: 2}.get(c, 1) for c in queue)
-            cut = len(rest) - max(later, 0)
-            sizes, rest = sizes + rest[:cut], rest[cut:]
-        elif not rest:
+            sizes, rest = sizes + rest, []
+        elif len(rest) < (2 if code == -5 else 1):
             raise MXNetError(f"npx.reshape: the codes {codes} need more axes than shape {shape} has")
         else:
             made, used = _one(code, rest, queue, shape)

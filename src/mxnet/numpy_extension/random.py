@@ -1,7 +1,7 @@
 """`mx.npx.random`: seeds, batches of samples, coin throws."""
 
 from ..numpy import random as _random
-from ..random import seed  # noqa: F401
+from ..random import seed
 
 __all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
 
