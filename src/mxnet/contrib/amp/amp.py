@@ -5,7 +5,7 @@ import logging
 
 from ... import optimizer as opt
 from ..._core.dtypes import dtype_name
-from ...base import MXNetError
+from ...base import MXNetError, c_array_buf, c_str_array, check_call  # noqa: F401 - MXNet shows them here
 from ...context import gpu
 from ...gluon import HybridBlock, SymbolBlock, Trainer
 from ...module import BucketingModule
