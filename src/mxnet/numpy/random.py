@@ -214,6 +214,8 @@ def multinomial(n, pvals, size=None, **kwargs):
         raise ValueError("sum(pvals[:-1]) > 1.0")
     wanted = _shape(size)
     rounds = math.prod(wanted)
+    if not chances.size:
+        return zeros((*wanted, 0), "int64")
     p = array(chances, dtype="float32")
     throws = choice(len(chances), (rounds * n,), p=p / p.sum()).asnumpy().reshape(rounds, n)
     counts = [onp.bincount(t, minlength=len(chances)) for t in throws]
