@@ -54,8 +54,8 @@ def dense(**names):                       # used below
 """
 TAIL = """
 ## The loss becomes NaN
-There is no message: like MXNet, ReMX computes on. Going through the layers one by one finds the first whose output
-is not finite:
+There is no message: like MXNet, ReMX computes on. `MXNET_CHECK_NAN=1 python train.py` raises at the first operator that
+makes a NaN, with its name, the ranges of its inputs and the block. By hand, layer after layer:
 
 ```python
 import mxnet as mx

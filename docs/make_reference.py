@@ -11,10 +11,12 @@ FOLDER = Path(__file__).with_name("reference")
 sys.path.insert(0, str(FOLDER.parents[1] / "src"))
 
 MODULES = (
-    "autograd callback context contrib.svrg_optimization contrib.tensorboard contrib.text contrib.torch engine executor"
+    "autograd callback context contrib.amp contrib.onnx contrib.svrg_optimization contrib.tensorboard contrib.text"
+    " contrib.torch deploy engine executor"
     " gluon gluon.contrib.estimator gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify gluon.data.vision"
     " gluon.data.vision.transforms gluon.loss gluon.model_zoo.vision gluon.nn gluon.rnn gluon.utils image initializer"
-    " io kvstore lr_scheduler metric model module monitor name ndarray.ndarray ndarray.random ndarray.sparse onnx"
+    " io kvstore lr_scheduler metric model module monitor name ndarray.ndarray ndarray.random ndarray.sparse numpy"
+    " numpy.linalg numpy.random numpy_extension onnx"
     " operator optimizer profiler random recordio rnn runtime symbol.random symbol.symbol test_utils util visualization"
 ).split()
 

@@ -16,17 +16,17 @@ DIFFERENT = [
 ABSENT = [
     (r"mxnet\.base\._LIB.*|mxnet\.base\.\w*Handle|mxnet\.(library|rtc|libinfo)\b.*",
      "belongs to MXNet's C library, which ReMX does not have; write a CustomOp or an autograd.Function"),
-    (r"mxnet\.(ndarray\.|symbol\.)?(np|npx|numpy|numpy_extension)\b.*", "mx.np and mx.npx are not there yet"),
+    (r"mxnet\.(ndarray\.|symbol\.)?(np|npx|numpy|numpy_extension)\b.*",
+     "mx.np and mx.npx are there for arrays only, and not whole"),
     (r"mxnet\.contrib\.(quantization|tensorrt)\b.*", "int8 inference is not there yet"),
-    (r"mxnet\.contrib\.amp\b.*", "automatic mixed precision is not there yet; net.cast('float16') is"),
     (r"mxnet\.kvstore_server\b.*", "there are no server processes: workers hold the values themselves"),
     (r"mxnet\.(torch|th)\b.*", "the Lua-Torch plug-in; PyTorch is reached by array.as_torch() and mx.contrib.torch"),
 ]  # fmt: skip
 # Environment variables that ReMX reads
 VARIABLES = frozenset(
-    "MXNET_BACKWARD_DO_MIRROR MXNET_ELIMINATE_COMMON_EXPR MXNET_GLUON_REPO MXNET_HOME MXNET_KVSTORE_TIMEOUT"
-    " MXNET_MAX_IMAGE_PIXELS MXNET_OPTIMIZER_AGGREGATION_SIZE MXNET_PROFILER_AUTOSTART MXNET_UPDATE_ON_KVSTORE"
-    " MXNET_VIRTUAL_GPUS".split()
+    "MXNET_BACKWARD_DO_MIRROR MXNET_CHECK_NAN MXNET_ELIMINATE_COMMON_EXPR MXNET_GLUON_REPO MXNET_HOME"
+    " MXNET_KVSTORE_TIMEOUT MXNET_MAX_IMAGE_PIXELS MXNET_OPTIMIZER_AGGREGATION_SIZE MXNET_PROFILER_AUTOSTART "
+    "MXNET_UPDATE_ON_KVSTORE MXNET_VIRTUAL_GPUS".split()
 )
 
 
