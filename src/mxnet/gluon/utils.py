@@ -157,20 +157,22 @@ def _fetch(url, fname, overwrite, sha1_hash, verify_ssl):
     if response.status_code != 200:
         raise RuntimeError(f"Failed downloading url {url}")
     partial = f"{fname}.{uuid.uuid4()}"
-    with open(partial, "wb") as file:
-        for chunk in response.iter_content(chunk_size=1 << 16):
-            file.write(chunk)
-    if overwrite or not _is_present(fname, sha1_hash):
-        replace_file(partial, fname)
-    else:  # another process was faster
+    try:
+        with open(partial, "wb") as file:
+            for chunk in response.iter_content(chunk_size=1 << 16):
+                file.write(chunk)
+        if sha1_hash and not check_sha1(partial, sha1_hash):
+            raise UserWarning(
+                f"File {fname} is downloaded but the content hash does not match."
+                " The repo may be outdated or download may be incomplete. "
+                'If the "repo_url" is overridden, consider switching to the default repo.'
+            )
+        if overwrite or not _is_present(fname, sha1_hash):
+            replace_file(partial, fname)
+        else:  # another process was faster
+            warnings.warn(f"File {fname} exists in file system so the downloaded file is deleted", stacklevel=4)
+    finally:
         _remove_quietly(partial)
-        warnings.warn(f"File {fname} exists in file system so the downloaded file is deleted", stacklevel=4)
-    if sha1_hash and not check_sha1(fname, sha1_hash):
-        raise UserWarning(
-            f"File {fname} is downloaded but the content hash does not match."
-            " The repo may be outdated or download may be incomplete. "
-            'If the "repo_url" is overridden, consider switching to the default repo.'
-        )
 
 
 def _by_hand(fname, sha1_hash, urls):
