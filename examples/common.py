@@ -2,6 +2,7 @@
 
 import argparse
 
+import numpy as np
 from tqdm import tqdm
 
 import mxnet as mx
@@ -21,6 +22,7 @@ def options(text, arguments=None, **numbers):
         if getattr(parsed, name) is None:
             setattr(parsed, name, quick if parsed.quick else usual)
     mx.random.seed(42)
+    np.random.seed(42)  # shuffling samplers draw from NumPy
     return parsed
 
 

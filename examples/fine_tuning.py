@@ -47,7 +47,7 @@ def pretrained(chosen, path):
 
 
 def main(arguments=None):
-    chosen = common.options(__doc__, arguments, epochs=(3, 2), examples=(200, 60))
+    chosen = common.options(__doc__, arguments, epochs=(3, 4), examples=(200, 80))
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "net.params")
         pretrained(chosen, path)
