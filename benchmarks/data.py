@@ -1,6 +1,6 @@
 """How fast data comes: images and records per second, beside real MXNet where `REMX_MXNET_PYTHON` names its Python.
 
-    python benchmarks/data.py [--images 512] [--repeats 3] [--only ImageRecordIter]
+python benchmarks/data.py [--images 512] [--repeats 3] [--only ImageRecordIter]
 """
 
 import argparse
@@ -38,9 +38,22 @@ def image_record_iter(stem, threads=2):
     import mxnet as mx
 
     iterator = mx.io.ImageRecordIter(
-        path_imgrec=stem + ".rec", data_shape=(3, CROP, CROP), batch_size=BATCH, rand_crop=True, rand_mirror=True,
-        mean_r=123.68, mean_g=116.28, mean_b=103.53, std_r=58.395, std_g=57.12, std_b=57.375,
-        preprocess_threads=threads, prefetch_buffer=4, shuffle=True, verbose=False)
+        path_imgrec=stem + ".rec",
+        data_shape=(3, CROP, CROP),
+        batch_size=BATCH,
+        rand_crop=True,
+        rand_mirror=True,
+        mean_r=123.68,
+        mean_g=116.28,
+        mean_b=103.53,
+        std_r=58.395,
+        std_g=57.12,
+        std_b=57.375,
+        preprocess_threads=threads,
+        prefetch_buffer=4,
+        shuffle=True,
+        verbose=False,
+    )
 
     def epoch():
         iterator.reset()
@@ -58,9 +71,14 @@ def data_loader(stem):
     from mxnet.gluon.data import DataLoader
     from mxnet.gluon.data.vision import ImageRecordDataset, transforms
 
-    transform = transforms.Compose([
-        transforms.RandomResizedCrop(CROP), transforms.RandomFlipLeftRight(), transforms.ToTensor(),
-        transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+    transform = transforms.Compose(
+        [
+            transforms.RandomResizedCrop(CROP),
+            transforms.RandomFlipLeftRight(),
+            transforms.ToTensor(),
+            transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
+        ]
+    )
     dataset = ImageRecordDataset(stem + ".rec").transform_first(transform)
     loader = DataLoader(dataset, BATCH, shuffle=True, num_workers=2)
 
@@ -107,8 +125,12 @@ def ndarray_iter(_):
     return epoch
 
 
-MEASURES = {"ImageRecordIter": image_record_iter, "DataLoader": data_loader, "RecordIO": record_io,
-            "NDArrayIter": ndarray_iter}
+MEASURES = {
+    "ImageRecordIter": image_record_iter,
+    "DataLoader": data_loader,
+    "RecordIO": record_io,
+    "NDArrayIter": ndarray_iter,
+}
 
 
 def rate(name, stem, repeats):

@@ -1,6 +1,6 @@
 """Record what real MXNet 1.9.1 does with data: run it with MXNet's Python; writes tests/data/data_layer.
 
-    python tools/record_data.py
+python tools/record_data.py
 """
 
 import os
@@ -18,8 +18,9 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "data_layer"))
 
 def smooth(generator, height, width):
     """A picture of soft blobs, which every JPEG decoder sees alike."""
-    return cv2.resize(generator.randint(0, 255, (4, 4, 3)).astype(np.uint8), (width, height),
-                      interpolation=cv2.INTER_LINEAR)
+    return cv2.resize(
+        generator.randint(0, 255, (4, 4, 3)).astype(np.uint8), (width, height), interpolation=cv2.INTER_LINEAR
+    )
 
 
 def path(name):
@@ -39,8 +40,9 @@ def make_files():
     boxes = mx.recordio.MXIndexedRecordIO(path("boxes.idx"), path("boxes.rec"), "w")
     for i in range(4):
         label = [2, 5] + sum([[k, 0.1 + 0.05 * k, 0.2, 0.5 + 0.1 * k, 0.8] for k in range(i % 3 + 1)], [])
-        boxes.write_idx(i, mx.recordio.pack_img(mx.recordio.IRHeader(0, label, i, 0), smooth(generator, 24, 30 + i),
-                                                9, ".png"))
+        boxes.write_idx(
+            i, mx.recordio.pack_img(mx.recordio.IRHeader(0, label, i, 0), smooth(generator, 24, 30 + i), 9, ".png")
+        )
     boxes.close()
     np.savetxt(path("data.csv"), np.arange(20).reshape(5, 4), "%d", ",")
     np.savetxt(path("label.csv"), np.arange(5) + 100, "%d", ",")

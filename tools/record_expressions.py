@@ -1,6 +1,6 @@
 """Record what MXNet 1.9.1 answers to tests/operators/expressions.txt. Run it with an interpreter that has MXNet.
 
-    python tools/record_expressions.py
+python tools/record_expressions.py
 """
 
 import json

@@ -1,6 +1,6 @@
 """Record what MXNet 1.9.1 answers to tests/ndarray/sparse_cases.py. Run it with an interpreter that has MXNet.
 
-    python tools/record_sparse.py
+python tools/record_sparse.py
 """
 
 import json

@@ -30,10 +30,13 @@ def epochs(iterator, count=2):
 
 def record_case(name, count=1, **parameters):
     """A case of ImageRecordIter over the small record file."""
+
     def run(mx, folder):
-        iterator = mx.io.ImageRecordIter(path_imgrec=os.path.join(folder, "images.rec"), verbose=False,
-                                         **{"data_shape": (3, 12, 12), "batch_size": 3, "preprocess_threads": 1,
-                                            **parameters})
+        iterator = mx.io.ImageRecordIter(
+            path_imgrec=os.path.join(folder, "images.rec"),
+            verbose=False,
+            **{"data_shape": (3, 12, 12), "batch_size": 3, "preprocess_threads": 1, **parameters},
+        )
         return epochs(iterator, count)
 
     CASES["records_" + name] = run
@@ -65,17 +68,28 @@ record_case("seeded_saturation", saturation=0.4, seed_aug=1)
 record_case("seeded_shear", max_shear_ratio=0.2, seed_aug=1)
 record_case("seeded_rotation", max_rotate_angle=20, seed_aug=1)
 record_case("seeded_aspect", max_aspect_ratio=0.3, seed_aug=1)
-record_case("seeded_resized_crop", random_resized_crop=True, min_random_area=0.3, max_aspect_ratio=1.3,
-            min_aspect_ratio=0.8, seed_aug=1)
+record_case(
+    "seeded_resized_crop",
+    random_resized_crop=True,
+    min_random_area=0.3,
+    max_aspect_ratio=1.3,
+    min_aspect_ratio=0.8,
+    seed_aug=1,
+)
 record_case("seeded_crop_size", min_crop_size=8, max_crop_size=16, rand_crop=True, seed_aug=1)
 
 
 def detection_case(name, **parameters):
     """A case of ImageDetRecordIter over the small detection file."""
+
     def run(mx, folder):
-        iterator = mx.io.ImageDetRecordIter(path_imgrec=os.path.join(folder, "boxes.rec"), verbose=False,
-                                            preprocess_threads=1, batch_size=2,
-                                            **{"data_shape": (3, 14, 16), **parameters})
+        iterator = mx.io.ImageDetRecordIter(
+            path_imgrec=os.path.join(folder, "boxes.rec"),
+            verbose=False,
+            preprocess_threads=1,
+            batch_size=2,
+            **{"data_shape": (3, 14, 16), **parameters},
+        )
         return epochs(iterator, 1)
 
     CASES["boxes_" + name] = run
@@ -89,26 +103,60 @@ detection_case("shrink", resize_mode="shrink")
 detection_case("fit", resize_mode="fit")
 detection_case("pad", rand_pad_prob=0.7, max_pad_scale=2.0)
 detection_case("crop", rand_crop_prob=0.8, min_crop_scales=(0.5,), max_crop_scales=(0.9,))
-detection_case("crop_by_overlap", rand_crop_prob=1.0, min_crop_scales=(0.3,), max_crop_scales=(0.7,),
-               crop_emit_mode="overlap", emit_overlap_thresh=0.5)
-detection_case("two_samplers", rand_crop_prob=1.0, num_crop_sampler=2, min_crop_scales=(0.3, 0.5),
-               max_crop_scales=(0.9, 0.9), min_crop_aspect_ratios=(0.5, 0.6), max_crop_aspect_ratios=(2.0, 1.5),
-               min_crop_overlaps=(0.1, 0.2), max_crop_overlaps=(1.0, 1.0), max_crop_trials=(20, 20))
+detection_case(
+    "crop_by_overlap",
+    rand_crop_prob=1.0,
+    min_crop_scales=(0.3,),
+    max_crop_scales=(0.7,),
+    crop_emit_mode="overlap",
+    emit_overlap_thresh=0.5,
+)
+detection_case(
+    "two_samplers",
+    rand_crop_prob=1.0,
+    num_crop_sampler=2,
+    min_crop_scales=(0.3, 0.5),
+    max_crop_scales=(0.9, 0.9),
+    min_crop_aspect_ratios=(0.5, 0.6),
+    max_crop_aspect_ratios=(2.0, 1.5),
+    min_crop_overlaps=(0.1, 0.2),
+    max_crop_overlaps=(1.0, 1.0),
+    max_crop_trials=(20, 20),
+)
 detection_case("contrast", random_contrast_prob=1.0, max_random_contrast=0.5)
 
 
 @case
 def labels_from_list(mx, folder):
-    return epochs(mx.io.ImageRecordIter(
-        path_imgrec=os.path.join(folder, "images.rec"), path_imglist=os.path.join(folder, "images.lst"),
-        label_width=2, data_shape=(3, 12, 12), batch_size=3, verbose=False, preprocess_threads=2), 1)
+    return epochs(
+        mx.io.ImageRecordIter(
+            path_imgrec=os.path.join(folder, "images.rec"),
+            path_imglist=os.path.join(folder, "images.lst"),
+            label_width=2,
+            data_shape=(3, 12, 12),
+            batch_size=3,
+            verbose=False,
+            preprocess_threads=2,
+        ),
+        1,
+    )
 
 
 @case
 def indexed_parts(mx, folder):
     stem = os.path.join(folder, "images")
-    return epochs(mx.io.ImageRecordIter(path_imgrec=stem + ".rec", path_imgidx=stem + ".idx", num_parts=3,
-                                        part_index=1, data_shape=(3, 12, 12), batch_size=2, verbose=False), 1)
+    return epochs(
+        mx.io.ImageRecordIter(
+            path_imgrec=stem + ".rec",
+            path_imgidx=stem + ".idx",
+            num_parts=3,
+            part_index=1,
+            data_shape=(3, 12, 12),
+            batch_size=2,
+            verbose=False,
+        ),
+        1,
+    )
 
 
 @case
@@ -120,8 +168,9 @@ def csv_rounds(mx, folder):
 @case
 def csv_integers(mx, folder):
     data, label = (os.path.join(folder, name) for name in ("data.csv", "label.csv"))
-    return epochs(mx.io.CSVIter(data_csv=data, data_shape=(4,), label_csv=label, batch_size=2, dtype="int32",
-                                round_batch=False))
+    return epochs(
+        mx.io.CSVIter(data_csv=data, data_shape=(4,), label_csv=label, batch_size=2, dtype="int32", round_batch=False)
+    )
 
 
 @case
@@ -138,21 +187,27 @@ def mnist(mx, folder):
 @case
 def mnist_flat_part(mx, folder):
     image, label = (os.path.join(folder, name) for name in ("digits-images", "digits-labels"))
-    return epochs(mx.io.MNISTIter(image=image, label=label, batch_size=2, shuffle=False, flat=True, silent=True,
-                                  num_parts=2, part_index=1))
+    return epochs(
+        mx.io.MNISTIter(
+            image=image, label=label, batch_size=2, shuffle=False, flat=True, silent=True, num_parts=2, part_index=1
+        )
+    )
 
 
 def array_case(mode, shuffle=False, batch_size=4):
     """A case of NDArrayIter."""
+
     def run(mx, folder):
         np.random.seed(3)
-        iterator = mx.io.NDArrayIter({"b": np.arange(18).reshape(9, 2), "a": np.arange(9)}, np.arange(9) * 10,
-                                     batch_size, shuffle, mode)
+        iterator = mx.io.NDArrayIter(
+            {"b": np.arange(18).reshape(9, 2), "a": np.arange(9)}, np.arange(9) * 10, batch_size, shuffle, mode
+        )
         result = {}
         for epoch in range(3):
             for number, batch in enumerate(iterator):
                 result[f"{epoch}_{number}"] = np.concatenate(
-                    [array.asnumpy().ravel() for array in batch.data + batch.label] + [[batch.pad]])
+                    [array.asnumpy().ravel() for array in batch.data + batch.label] + [[batch.pad]]
+                )
             iterator.reset()
         return result
 
@@ -197,6 +252,7 @@ def image_functions(mx, folder):
 
 def augmenter_case(name, **parameters):
     """A case of the chain that CreateAugmenter builds."""
+
     def run(mx, folder):
         random.seed(2)
         np.random.seed(2)
@@ -222,11 +278,13 @@ augmenter_case("normalized", mean=True, std=True)
 
 def iterator_case(name, **parameters):
     """A case of ImageIter over the small record file."""
+
     def run(mx, folder):
         random.seed(2)
         stem = os.path.join(folder, "images")
-        iterator = mx.image.ImageIter(3, (3, 12, 12), path_imgrec=stem + ".rec", path_imgidx=stem + ".idx",
-                                      inter_method=1, **parameters)
+        iterator = mx.image.ImageIter(
+            3, (3, 12, 12), path_imgrec=stem + ".rec", path_imgidx=stem + ".idx", inter_method=1, **parameters
+        )
         return epochs(iterator)
 
     CASES["image_iter_" + name] = run
@@ -241,11 +299,18 @@ iterator_case("part", part_index=1, num_parts=2)
 
 def detection_iterator_case(name, **parameters):
     """A case of ImageDetIter over the small detection file."""
+
     def run(mx, folder):
         random.seed(4)
         np.random.seed(4)
-        iterator = mx.image.ImageDetIter(2, (3, 14, 16), path_imgrec=os.path.join(folder, "boxes.rec"),
-                                         path_imgidx=os.path.join(folder, "boxes.idx"), inter_method=1, **parameters)
+        iterator = mx.image.ImageDetIter(
+            2,
+            (3, 14, 16),
+            path_imgrec=os.path.join(folder, "boxes.rec"),
+            path_imgidx=os.path.join(folder, "boxes.idx"),
+            inter_method=1,
+            **parameters,
+        )
         return epochs(iterator)
 
     CASES["image_det_iter_" + name] = run
@@ -257,6 +322,7 @@ detection_iterator_case("changes", rand_crop=0.7, rand_pad=0.7, rand_mirror=True
 
 def transform_case(name, build):
     """A case of one transform on one image."""
+
     def run(mx, folder):
         random.seed(3)
         np.random.seed(3)
@@ -266,8 +332,12 @@ def transform_case(name, build):
 
 
 transform_case("to_tensor", lambda t: t.ToTensor())
-transform_case("compose", lambda t: t.Compose([t.Resize(14), t.CenterCrop((10, 8)), t.ToTensor(),
-                                               t.Normalize((0.1, 0.2, 0.3), (0.5, 0.6, 0.7))]))
+transform_case(
+    "compose",
+    lambda t: t.Compose(
+        [t.Resize(14), t.CenterCrop((10, 8)), t.ToTensor(), t.Normalize((0.1, 0.2, 0.3), (0.5, 0.6, 0.7))]
+    ),
+)
 transform_case("resize_keep", lambda t: t.Resize(13, keep_ratio=True))
 transform_case("crop_resize", lambda t: t.CropResize(1, 2, 12, 10, (6, 5), 1))
 transform_case("random_resized_crop", lambda t: t.RandomResizedCrop(9))
@@ -281,9 +351,15 @@ def buckets(mx, folder):
     words = [["a", "b", "c"], ["b"], ["c", "a"], ["a", "a", "a", "b"], ["b", "c"], ["c"]] * 2
     codes, _ = mx.rnn.encode_sentences(words, invalid_label=0, start_label=1)
     iterator = mx.rnn.BucketSentenceIter(codes, 2, buckets=[2, 4], invalid_label=0)
-    return {f"{number}_{name}": value for number, batch in enumerate(iterator)
-            for name, value in (("data", batch.data[0].asnumpy()), ("label", batch.label[0].asnumpy()),
-                                ("key", np.array(batch.bucket_key)))}
+    return {
+        f"{number}_{name}": value
+        for number, batch in enumerate(iterator)
+        for name, value in (
+            ("data", batch.data[0].asnumpy()),
+            ("label", batch.label[0].asnumpy()),
+            ("key", np.array(batch.bucket_key)),
+        )
+    }
 
 
 @case
@@ -291,5 +367,9 @@ def shuffled_loader(mx, folder):
     np.random.seed(6)
     data = mx.gluon.data.ArrayDataset(np.arange(20).reshape(10, 2), mx.nd.arange(10))
     loader = mx.gluon.data.DataLoader(data, 3, shuffle=True, last_batch="rollover")
-    return {f"{epoch}_{number}_{field}": value.asnumpy() for epoch in range(2)
-            for number, batch in enumerate(loader) for field, value in enumerate(batch)}
+    return {
+        f"{epoch}_{number}_{field}": value.asnumpy()
+        for epoch in range(2)
+        for number, batch in enumerate(loader)
+        for field, value in enumerate(batch)
+    }

@@ -17,8 +17,9 @@ def records():
 
 
 def boxes():
-    return mx.io.ImageDetRecordIter(path_imgrec=os.path.join(FOLDER, "boxes.rec"), data_shape=(3, 160, 160),
-                                    batch_size=4)
+    return mx.io.ImageDetRecordIter(
+        path_imgrec=os.path.join(FOLDER, "boxes.rec"), data_shape=(3, 160, 160), batch_size=4
+    )
 
 
 def arrays():

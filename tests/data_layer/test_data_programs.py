@@ -88,14 +88,20 @@ def test_own_dataset_over_an_array_dataset():
 
 def test_augmenters_on_float_images():
     img = image.imread(PICTURE)
-    for aug in (image.HorizontalFlipAug(0.5), image.RandomCropAug([10, 10]), image.BrightnessJitterAug(0.5),
-                image.RandomSizedCropAug((10, 10), 0.1, (0.5, 2)), image.HueJitterAug(0.5)):
+    for aug in (
+        image.HorizontalFlipAug(0.5),
+        image.RandomCropAug([10, 10]),
+        image.BrightnessJitterAug(0.5),
+        image.RandomSizedCropAug((10, 10), 0.1, (0.5, 2)),
+        image.HueJitterAug(0.5),
+    ):
         shown = nd.stack(*[aug(img.astype("float32")) for _ in range(4)]).clip(0, 255) / 255
         assert shown.shape[0] == 4 and shown.max().asscalar() <= 1
 
 
 def test_iterator_or_loader_is_told_apart():
-    iterator = mx.io.ImageRecordIter(path_imgrec=os.path.join(os.path.dirname(PICTURE), "images.rec"),
-                                     data_shape=(3, 12, 12), batch_size=3)
+    iterator = mx.io.ImageRecordIter(
+        path_imgrec=os.path.join(os.path.dirname(PICTURE), "images.rec"), data_shape=(3, 12, 12), batch_size=3
+    )
     assert isinstance(iterator, mx.io.MXDataIter)
     assert not isinstance(gluon.data.DataLoader([1, 2], 1), mx.io.MXDataIter)

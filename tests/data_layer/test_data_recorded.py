@@ -10,8 +10,14 @@ import mxnet as mx
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "data_layer")
 # Gray levels (of 255) by which OpenCV's cubic and affine resampling differs between its versions; all else is exact.
-ROUNDED = {"records_larger_2": 2, "records_larger_9": 2, "records_shorter_edge_2": 1, "records_seeded_shear": 1,
-           "records_seeded_rotation": 1, "records_seeded_aspect": 1}
+ROUNDED = {
+    "records_larger_2": 2,
+    "records_larger_9": 2,
+    "records_shorter_edge_2": 1,
+    "records_seeded_shear": 1,
+    "records_seeded_rotation": 1,
+    "records_seeded_aspect": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -29,5 +35,6 @@ def test_same_as_recorded(name, expected):
         assert found[key].shape == value.shape, key
         assert found[key].dtype == value.dtype, key
         steps = ROUNDED.get(name, 0) if key.startswith("data") else 0
-        np.testing.assert_allclose(found[key].astype(float), value.astype(float), rtol=1e-5, atol=steps + 1e-4,
-                                   err_msg=key)
+        np.testing.assert_allclose(
+            found[key].astype(float), value.astype(float), rtol=1e-5, atol=steps + 1e-4, err_msg=key
+        )

@@ -62,8 +62,10 @@ def test_batch_sampler_modes():
 def write_mnist(folder, monkeypatch):
     """Small files of MNIST's names, with the hashes that the class expects changed to theirs."""
     images = np.arange(20 * 784, dtype=np.uint32).astype(np.uint8).reshape(20, 28, 28)
-    contents = {"t10k-images-idx3-ubyte.gz": struct.pack(">IIII", 2051, 20, 28, 28) + images.tobytes(),
-                "t10k-labels-idx1-ubyte.gz": struct.pack(">II", 2049, 20) + bytes(range(20))}
+    contents = {
+        "t10k-images-idx3-ubyte.gz": struct.pack(">IIII", 2051, 20, 28, 28) + images.tobytes(),
+        "t10k-labels-idx1-ubyte.gz": struct.pack(">II", 2049, 20) + bytes(range(20)),
+    }
     for name, content in contents.items():
         with gzip.open(folder / name, "wb") as file:
             file.write(content)
@@ -95,8 +97,12 @@ def test_missing_dataset_offline(tmp_path, monkeypatch):
     monkeypatch.setattr(vision.datasets, "download", no_network)
     with pytest.raises(mx.MXNetError) as caught:
         vision.FashionMNIST(root=str(tmp_path))
-    for part in ("train-images-idx3-ubyte.gz", "0cf37b0d40ed5169c6b3aba31069a9770ac9043d", str(tmp_path),
-                 "Network is unreachable"):
+    for part in (
+        "train-images-idx3-ubyte.gz",
+        "0cf37b0d40ed5169c6b3aba31069a9770ac9043d",
+        str(tmp_path),
+        "Network is unreachable",
+    ):
         assert part in str(caught.value)
 
 

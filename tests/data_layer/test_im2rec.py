@@ -38,8 +38,12 @@ def records(stem):
 def test_recursive_list_labels_folders(root):
     assert run(root, "--list", "--recursive", "--no-shuffle") == 0
     assert lines(root / "all.lst") == [
-        "0\t0.000000\tcat/a.png", "1\t0.000000\tcat/b.png", "2\t1.000000\tcat/deep/c.png", "3\t2.000000\tdog/d.png",
-        "4\t2.000000\tdog/e.PNG"]
+        "0\t0.000000\tcat/a.png",
+        "1\t0.000000\tcat/b.png",
+        "2\t1.000000\tcat/deep/c.png",
+        "3\t2.000000\tdog/d.png",
+        "4\t2.000000\tdog/e.PNG",
+    ]
 
 
 def test_shuffled_list_is_mxnets(root):

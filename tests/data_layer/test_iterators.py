@@ -12,8 +12,10 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "data_
 
 
 def records(path=None, **parameters):
-    return mx.io.ImageRecordIter(path_imgrec=str(path or os.path.join(FOLDER, "images.rec")),
-                                 **{"data_shape": (3, 12, 12), "batch_size": 3, **parameters})
+    return mx.io.ImageRecordIter(
+        path_imgrec=str(path or os.path.join(FOLDER, "images.rec")),
+        **{"data_shape": (3, 12, 12), "batch_size": 3, **parameters},
+    )
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def damaged(tmp_path):
 
 
 def labels(iterator):
-    return [(batch.label[0].asnumpy()[:len(batch.label[0]) - batch.pad].astype(int).tolist()) for batch in iterator]
+    return [(batch.label[0].asnumpy()[: len(batch.label[0]) - batch.pad].astype(int).tolist()) for batch in iterator]
 
 
 def test_it_is_an_mxdataiter_with_descriptions():
@@ -93,10 +95,16 @@ def test_truncated_file(tmp_path):
 
 
 def test_wrong_parameters_say_which():
-    for parameters, words in [({"path": "missing.rec"}, "missing.rec"), ({"data_shape": (5, 12, 12)}, "shape"),
-                              ({"batch_size": "many"}, "batch_size"), ({"dtype": "int32"}, "dtype"),
-                              ({"path_imgidx": "missing.idx"}, "missing.idx"), ({"label_width": 2}, "label_width"),
-                              ({"part_index": 3, "num_parts": 2}, "part_index"), ({"on_error": "ignore"}, "on_error")]:
+    for parameters, words in [
+        ({"path": "missing.rec"}, "missing.rec"),
+        ({"data_shape": (5, 12, 12)}, "shape"),
+        ({"batch_size": "many"}, "batch_size"),
+        ({"dtype": "int32"}, "dtype"),
+        ({"path_imgidx": "missing.idx"}, "missing.idx"),
+        ({"label_width": 2}, "label_width"),
+        ({"part_index": 3, "num_parts": 2}, "part_index"),
+        ({"on_error": "ignore"}, "on_error"),
+    ]:
         with pytest.raises(mx.MXNetError, match=words):
             records(**parameters)
     with pytest.raises(mx.MXNetError, match="data_shape"):
@@ -186,8 +194,11 @@ def test_prefetching_iter_joins_and_renames():
     def source(start):
         return mx.io.NDArrayIter({"data": np.arange(4) + start}, np.arange(4), batch_size=2)
 
-    joined = mx.io.PrefetchingIter([source(0), source(10)], rename_data=[{"data": "a"}, {"data": "b"}],
-                                   rename_label=[{"softmax_label": "x"}, {"softmax_label": "y"}])
+    joined = mx.io.PrefetchingIter(
+        [source(0), source(10)],
+        rename_data=[{"data": "a"}, {"data": "b"}],
+        rename_label=[{"softmax_label": "x"}, {"softmax_label": "y"}],
+    )
     assert [d.name for d in joined.provide_data + joined.provide_label] == ["a", "b", "x", "y"]
     for _ in range(2):
         values = [[array.asnumpy().tolist() for array in batch.data] for batch in joined]

@@ -181,8 +181,13 @@ if __name__ == "__main__":
     print([label.asnumpy().tolist() for _ in range(2) for _, label in loader])
 """
     path = pathlib.Path(mx.__file__).parents[1]
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "PYTHONPATH": str(path)})
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(path)},
+    )
     assert done.stdout.strip() == str([[0, 1], [2, 3], [4, 5]] * 2), done.stderr
 
 

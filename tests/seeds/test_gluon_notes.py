@@ -17,30 +17,30 @@ def test_accumulating_gradients_over_batches():
     namedLayer, ctx = net, mx.cpu()
     batch_size = 4
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
-    #默认是write，改为累加
+    # 默认是write，改为累加
     for p in net.collect_params().values():
-        p.grad_req="add"
+        p.grad_req = "add"
     for i in range(1, 5):
         with autograd.record():
             loss = net(nd.ones((batch_size, 2)))
         loss.backward()
         # 在每次trainer.step更新参数后，将梯度清零。step的batchsz参数要做适当的修改
-        if (i%2)==0 and i != 0:
+        if (i % 2) == 0 and i != 0:
             assert (net.weight.grad().asnumpy() == 2 * batch_size).all()
-            trainer.step(batch_size*2) # update the wb parameters
+            trainer.step(batch_size * 2)  # update the wb parameters
             net.collect_params().zero_grad()
     np.testing.assert_allclose(net.weight.data().asnumpy(), 0.8, rtol=1e-6)
     print(namedLayer.weight.shape)
-    print(namedLayer.weight.data(ctx=ctx)[0,1])
-    print(namedLayer.weight.grad(ctx=ctx)[0,1])
+    print(namedLayer.weight.data(ctx=ctx)[0, 1])
+    print(namedLayer.weight.grad(ctx=ctx)[0, 1])
     print(namedLayer.bias.grad(ctx=ctx)[0])
 
 
 def test_gradient_of_the_mean(capsys):
-    x = nd.array([[1,2,3],[3,2,1]])
+    x = nd.array([[1, 2, 3], [3, 2, 1]])
     x.attach_grad()
     with autograd.record(False):
-        y =  nd.mean(x)
+        y = nd.mean(x)
         y.backward()
 
     print("y:", y)
@@ -52,10 +52,10 @@ def test_gradient_of_the_mean(capsys):
 
 
 def test_gradient_of_the_maximum(capsys):
-    x = nd.array([[1,2,3],[3,2,1]])
+    x = nd.array([[1, 2, 3], [3, 2, 1]])
     x.attach_grad()
     with autograd.record(False):
-        y =  nd.max(x)
+        y = nd.max(x)
         y.backward()
 
     print("y:", y)
@@ -66,15 +66,15 @@ def test_gradient_of_the_maximum(capsys):
 
 
 def test_gradient_of_a_broadcast_sum():
-    x = nd.array([[1,2,3],[3,2,1]])
+    x = nd.array([[1, 2, 3], [3, 2, 1]])
     x.attach_grad()
     with autograd.record(False):
-        y =  nd.mean(x) + 2 * x
+        y = nd.mean(x) + 2 * x
         y.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), 3)
     x = x + 0.00001
     yy = nd.mean(x) + 2 * x
-    x = x + nd.array([[0.00001, 0, 0],[0,0,0]])
+    x = x + nd.array([[0.00001, 0, 0], [0, 0, 0]])
     yy = nd.mean(x) + 2 * x
     assert (yy - y).shape == (2, 3)
 
@@ -82,10 +82,11 @@ def test_gradient_of_a_broadcast_sum():
 def test_a_loss_of_ones_own():
     def my_softmax_loss(l_o, r_o, y):
         margin = 1.0
-        d = nd.norm(l_o - r_o, axis=1) #
-        dd = nd.relu(margin -d )
-        l = y*d*d+(1-y)*dd*dd
+        d = nd.norm(l_o - r_o, axis=1)  #
+        dd = nd.relu(margin - d)
+        l = y * d * d + (1 - y) * dd * dd
         return l
+
     a, b, y = nd.array([[1, 2], [0, 0.5]]), nd.array([[1, 1], [0, 0]]), nd.array([1, 0])
     a.attach_grad()
     with autograd.record():
@@ -104,12 +105,12 @@ class sigmoid(mx.autograd.Function):
     def backward(self, dy):
         # backward takes as many inputs as forward's return value,
         # and returns as many NDArrays as forward's arguments.
-        y, = self.saved_tensors
-        return dy * y * (1-y)
+        (y,) = self.saved_tensors
+        return dy * y * (1 - y)
 
 
 class MyLayer(block.Block):
-    def __init__(self,  **kwargs):
+    def __init__(self, **kwargs):
         super(MyLayer, self).__init__(**kwargs)
         self.func = sigmoid()
 
@@ -140,7 +141,7 @@ def test_hyperparameters():
     net.initialize(mx.init.One())
     namedLayer, lr = net, 0.5
     namedLayer.weight.lr_mult = 2.0
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate":0.1,"wd":0.0001})
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "wd": 0.0001})
     trainer.set_learning_rate(lr)
     with autograd.record():
         net(nd.ones((1, 1))).backward()
@@ -166,8 +167,10 @@ def test_a_dataset_of_ones_own():
 
         def __getitem__(self, item):
             return XY[item]
+
         def __len__(self):
             return num_examples
+
     batch_size = 100
     train_data = gluon.data.DataLoader(MyFileDataset(), batch_size=batch_size, shuffle=True)
     batches = list(train_data)
@@ -196,16 +199,16 @@ def test_modes(tmp_path):
     net = MLP()
     net.initialize()
     net(nd.ones((1, 784)))
-    net.save_parameters(str(tmp_path / 'softmax.params'))
+    net.save_parameters(str(tmp_path / "softmax.params"))
     net = MLP()
-    net.load_parameters(str(tmp_path / 'softmax.params'), ctx=ctx)
-    inputdata = nd.ones(shape=(64,784),ctx=ctx)
+    net.load_parameters(str(tmp_path / "softmax.params"), ctx=ctx)
+    inputdata = nd.ones(shape=(64, 784), ctx=ctx)
     net(inputdata)
     assert autograd.is_training() is False
 
     net = MLP()
     net.initialize(ctx=ctx)
-    inputdata = nd.array([[1,2,3,4]],ctx=ctx)
+    inputdata = nd.array([[1, 2, 3, 4]], ctx=ctx)
     with autograd.train_mode():
         first, second = net(inputdata), net(inputdata)
     assert (first.asnumpy() != second.asnumpy()).any()
@@ -214,14 +217,15 @@ def test_modes(tmp_path):
 
 def test_inner_layers():
     from mxnet.gluon.model_zoo import vision
+
     resnet18 = vision.resnet18_v1()
     resnet18.initialize()
     x = whole = nd.ones((1, 3, 32, 32))
     for i in range(len(resnet18.features)):
         layer = resnet18.features[i]
         x = layer(x)
-        print(type(x),":",x.shape)
-    x = resnet18.output(x) #最后一层别忘记了
+        print(type(x), ":", x.shape)
+    x = resnet18.output(x)  # 最后一层别忘记了
     assert nd.topk(x, k=5).shape == (1, 5)
     np.testing.assert_allclose(x.asnumpy(), resnet18(whole).asnumpy(), rtol=1e-5)
     text = str(resnet18)
@@ -241,12 +245,12 @@ def test_four_ways_of_saving(tmp_path):
     # 1. pickle
     np.testing.assert_allclose(pickle.loads(pickle.dumps(model))(x).asnumpy(), expected, rtol=1e-6)
     # 2. export
-    symbol_file = os.path.join(str(tmp_path), 'triplet-net')
+    symbol_file = os.path.join(str(tmp_path), "triplet-net")
     model.export(path=symbol_file, epoch=5)  # gluon的export
 
     prefix = os.path.join(str(tmp_path), "triplet-net")  # export导出的前缀
     sym, arg_params, aux_params = mx.model.load_checkpoint(prefix=prefix, epoch=5)
-    net = gluon.nn.SymbolBlock(outputs=sym, inputs=mx.sym.var('data'))  # 加载网络结构
+    net = gluon.nn.SymbolBlock(outputs=sym, inputs=mx.sym.var("data"))  # 加载网络结构
     # 设置网络参数
     net_params = net.collect_params()
     for param in arg_params:

@@ -19,7 +19,7 @@ def test_writing_into_a_recorded_array_is_an_error():
                 y = x * 2
                 y[:] = x * 2
                 z = y * x
-                z.backward(retain_graph= True)
+                z.backward(retain_graph=True)
 
 
 def test_backward_again_and_again():
@@ -46,7 +46,7 @@ def test_a_consumed_graph_is_explained():
         y = x * 2
         z = y * x
     z.backward()
-    assert (x.grad == 4*x).asnumpy().all()
+    assert (x.grad == 4 * x).asnumpy().all()
     message = "Cannot differentiate node because it is not in a computational graph"
     with pytest.raises(mx.MXNetError, match=message):
         y.backward()
@@ -93,9 +93,9 @@ def test_batches():
 
 def test_access_initialization_and_sharing():
     net = nn.Sequential()
-    net.add(nn.Dense(8, activation='relu'), nn.Dense(8, activation='relu'))
+    net.add(nn.Dense(8, activation="relu"), nn.Dense(8, activation="relu"))
     net.initialize()
-    x = nd.random.uniform(shape=(2,20))
+    x = nd.random.uniform(shape=(2, 20))
     net(x)
     assert isinstance(net[0].params, gluon.ParameterDict)
     assert isinstance(net[0].weight, gluon.Parameter)
@@ -103,8 +103,8 @@ def test_access_initialization_and_sharing():
     net.initialize(init=init.Normal(sigma=0.01), force_reinit=True)
     net[0].weight.initialize(init=init.Xavier(), force_reinit=True)
     before = net[0].weight.data().copy()
-    net[0].weight.set_data(net[0].weight.data()+1)
+    net[0].weight.set_data(net[0].weight.data() + 1)
     np.testing.assert_allclose(net[0].weight.data().asnumpy(), before.asnumpy() + 1)
-    shared = nn.Dense(8, activation='relu')
-    other = nn.Dense(8, activation='relu', params=shared.params)
+    shared = nn.Dense(8, activation="relu")
+    other = nn.Dense(8, activation="relu", params=shared.params)
     assert other.weight is shared.weight

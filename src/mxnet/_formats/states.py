@@ -261,5 +261,5 @@ def loads(data: bytes, make_array: MakeArray, make_object: MakeObject, trust: bo
     if data.startswith(MAGIC):
         return _read_container(data, make_array, make_object)
     if trust:
-        return pickle.loads(data)  # noqa: S301 - asked for in so many words
+        return pickle.loads(data)
     return _read_pickle(data, make_array, make_object)

@@ -1,7 +1,6 @@
 """Batch normalization, with MXNet's moving statistics: auxiliary states that the backward pass updates."""
 
 from functools import partial
-
 from typing import Any
 
 import torch
@@ -121,7 +120,13 @@ def batch_norm(
     output is the reciprocal standard deviation.
     """
     training = _train and not use_global_stats
-    attrs: dict[str, Any] = {"eps": eps, "momentum": momentum, "fix_gamma": fix_gamma, "training": training, "axis": axis}
+    attrs: dict[str, Any] = {
+        "eps": eps,
+        "momentum": momentum,
+        "fix_gamma": fix_gamma,
+        "training": training,
+        "axis": axis,
+    }
     result, mean, invstd = normalize_batch(data, gamma, beta, moving_mean, moving_var, **attrs)
     if invstd is None:
         invstd = (moving_var.detach() + eps).rsqrt() if output_mean_var else moving_var.detach()

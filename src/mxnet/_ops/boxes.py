@@ -232,7 +232,7 @@ def bipartite_matching(data, *, is_ascend: bool = False, threshold: float, topk:
     def pair(scores: Tensor) -> tuple[Tensor, Tensor]:
         found = [_match(s, is_ascend, threshold, limit) for s in scores.reshape(-1, *scores.shape[-2:])]
         shapes = scores.shape[:-1], (*scores.shape[:-2], scores.shape[-1])
-        return tuple(
+        return tuple(  # pyright: ignore[reportReturnType]
             torch.from_numpy(np.stack(side)).to(scores.device, scores.dtype).reshape(shape)
             for side, shape in zip(zip(*found, strict=True), shapes, strict=True)
         )

@@ -63,8 +63,8 @@ def _convolved(attrs, shapes):
         return [None]
     if len(data) != len(kernel) + 2:
         raise MXNetError(
-            f"Input data should be {len(kernel) + 2}D for a kernel of {len(kernel)} axes, got shape {data}, in operator "
-            "Convolution"
+            f"Input data should be {len(kernel) + 2}D for a kernel of {len(kernel)} axes, got shape {data}, in "
+            "operator Convolution"
         )
     last = channels_last(attrs["layout"], len(kernel), "Convolution")
     ones = (1,) * len(kernel)
@@ -157,7 +157,7 @@ def deconvolution(
     pairs = (("stride", stride), ("dilate", dilate), ("pad", pad), ("adj", adj))
     _check("Deconvolution", data, weight, kernel, num_filter, weight.shape[1] * num_group, pairs)
     if any(target_shape):
-        pad, adj = _reaching(target_shape, data.shape[2:], kernel, stride, dilate)
+        pad, adj = _reaching(target_shape, data.shape[2:], kernel, stride, dilate)  # pyright: ignore[reportAssignmentType]
     transposed = _TRANSPOSED[len(kernel)]
     result = transposed(data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1)
     return to_last(result) if last else result

@@ -17,7 +17,7 @@ def _sample(data: Tensor, y: Tensor, x: Tensor, clamp: bool) -> Tensor:
     Points count from the first pixel to just short of one past the last (`clamp`), or, with zeros around the image,
     from just after one before the first.
     """
-    groups, channels, height, width = data.shape
+    groups, channels, height, width = data.shape  # pyright: ignore[reportUnusedVariable]
     reach = 0 if clamp else -1
     inside = ((y >= 0) & (x >= 0)) if clamp else ((y > reach) & (x > reach))
     inside = inside & (y < height) & (x < width)

@@ -111,7 +111,14 @@ def _fused_sgd(weights: Tensors, grads: Tensors, momenta: Tensors, lr: float, wd
     else:
         rates = {"lr": lr, "momentum": 0.0, "dampening": 0.0}
     torch._fused_sgd_(
-        weights, grads, momenta, weight_decay=wd, nesterov=False, maximize=False, is_first_step=False, **rates
+        weights,
+        grads,
+        momenta,
+        weight_decay=wd,
+        nesterov=False,
+        maximize=False,
+        is_first_step=False,
+        **rates,  # pyright: ignore[reportArgumentType]
     )
 
 

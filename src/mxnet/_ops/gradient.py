@@ -42,7 +42,7 @@ def with_gradient(
 
 
 def _zeros(inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], heads: Sequence[torch.Tensor]) -> Any:
-    return [None if t is None else torch.zeros_like(t) for t in inputs]
+    return [None if t is None else torch.zeros_like(t) for t in inputs]  # pyright: ignore[reportUnnecessaryComparison]
 
 
 def ignores_head(result: torch.Tensor) -> bool:

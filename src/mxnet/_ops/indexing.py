@@ -57,9 +57,7 @@ def embedding_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
 
 
 @op("Embedding", fill=fill_embedding, fill_types=embedding_types, dtype="any")
-def embedding(
-    data, weight, *, input_dim: int, output_dim: int, dtype: Dtype = "float32", sparse_grad: bool = False
-):
+def embedding(data, weight, *, input_dim: int, output_dim: int, dtype: Dtype = "float32", sparse_grad: bool = False):
     """The rows of `weight` that `data` names; indices out of range mean the first or the last row."""
     return _embedded(data, weight, input_dim, output_dim, sparse_grad)
 

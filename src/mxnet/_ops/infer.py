@@ -171,18 +171,16 @@ def infer_type(
         first = next((d for d in inputs if d is not None), None)
         for i, d in enumerate(inputs):
             if d is not None and d != first:
-                raise MXNetError(
-                    f"Incompatible attr in node {op.name} at {i}-th input: expected {first}, got {d}"
-                )
+                raise MXNetError(f"Incompatible attr in node {op.name} at {i}-th input: expected {first}, got {d}")
         inputs = [first] * len(inputs)
     elif inputs and inputs[0] is not None:
         inputs = [d or inputs[0] for d in inputs]
     count = len(op.output_names(attrs))
     if any(d is None for d in inputs):
-        return inputs, [None] * count
+        return inputs, [None] * count  # pyright: ignore[reportReturnType]
     # A creation operator may not be run before its size is known.
     unsized = not inputs and callable(op.shape) and not all(known(s) for s in op.shape(op.full(attrs), []))
     if (shapes or not inputs) and not unsized and all(known(s) for s in shapes):
-        return inputs, [t for _, t in _run(op, attrs, tuple(s or () for s in shapes), inputs)]
+        return inputs, [t for _, t in _run(op, attrs, tuple(s or () for s in shapes), inputs)]  # pyright: ignore[reportReturnType]
     asked = op.full(attrs).get("dtype")
-    return inputs, [asked if asked in TORCH else (inputs[0] if inputs else "float32")] * count
+    return inputs, [asked if asked in TORCH else (inputs[0] if inputs else "float32")] * count  # pyright: ignore[reportReturnType]

@@ -55,7 +55,7 @@ def _parts(parts: tuple[torch.Tensor, ...], axis: int, squeeze: bool):
         if any(p.shape[axis] != 1 for p in parts):
             raise MXNetError(f"squeeze_axis=True needs parts of size 1 along axis {axis}, not {parts[0].shape[axis]}")
         parts = tuple(p.squeeze(axis) if p.dim() > 1 else p for p in parts)
-    return parts if len(parts) > 1 else parts[0]
+    return parts if len(parts) > 1 else parts[0]  # pyright: ignore[reportGeneralTypeIssues]
 
 
 def _split_count(attrs: Attrs) -> int:

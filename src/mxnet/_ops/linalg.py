@@ -70,9 +70,7 @@ def _triangle(A: torch.Tensor, lower: bool) -> torch.Tensor:
 
 
 @linalg("trmm")
-def trmm(
-    A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0
-):
+def trmm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0):
     """Product of a triangular matrix `A`, on the left or the right, with `B`."""
     triangle = _triangle(A, lower)
     if rightside:
@@ -81,9 +79,7 @@ def trmm(
 
 
 @linalg("trsm")
-def trsm(
-    A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0
-):
+def trsm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0):
     """The `X` for which `A @ X`, or `X @ A`, is `alpha * B`; `A` is triangular."""
     triangle = _triangle(A, lower)
     if transpose:

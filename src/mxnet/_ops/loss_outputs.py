@@ -69,7 +69,7 @@ def softmax_output(
             if use_ignore:
                 grad = grad.masked_fill((classes == ignore_label).unsqueeze(1), 0)
             factor = grad_scale / _normalizer(label, flat, normalization, ignore_label, multi_output)
-            grad = (grad if isinstance(factor, float) and factor == 1 else grad * factor).view(output.shape)
+            grad = (grad if isinstance(factor, float) and factor == 1 else grad * factor).view(output.shape)  # pyright: ignore[reportUnnecessaryComparison]
         # MXNet 1.9.1 multiplies by the output where the head gradient was meant; results are kept the same
         return grad * output if out_grad else grad, torch.zeros_like(label) if label.requires_grad else None
 

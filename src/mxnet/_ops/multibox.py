@@ -30,7 +30,7 @@ def multibox_prior(
     step_y, step_x = steps if min(steps) > 0 else (1 / height, 1 / width)
 
     def priors(like: Tensor) -> Tensor:
-        root = np.sqrt(np.float64(ratios))
+        root = np.sqrt(np.float64(ratios))  # pyright: ignore[reportArgumentType]
         shapes = [(s, root[0]) for s in sizes] + [(sizes[0], r) for r in root[1:]]
         half = like.new_tensor([(s * height / width * r / 2, s / r / 2) for s, r in shapes])
         y = (torch.arange(height, device=like.device) + offsets[0]) * step_y

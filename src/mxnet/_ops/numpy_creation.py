@@ -85,7 +85,7 @@ def _window(name, terms):
         if count < 2:
             return torch.ones(count, dtype=torch_dtype(dtype), device=_device)
         place = 2 * math.pi * torch.arange(count, dtype=torch.float64, device=_device) / (count - 1)
-        return sum(c * torch.cos(i * place) for i, c in enumerate(terms)).to(torch_dtype(dtype))
+        return sum(c * torch.cos(i * place) for i, c in enumerate(terms)).to(torch_dtype(dtype))  # pyright: ignore[reportAttributeAccessIssue]
 
     window.__doc__ = f"The {name} window: a sum of cosines."
     op(f"_npi_{name}", dtype="any")(window)

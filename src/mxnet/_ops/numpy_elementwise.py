@@ -47,7 +47,7 @@ INTEGRAL = {"absolute": torch.abs, "square": torch.square, "sign": torch.sign}  
 def _whole(function, exact):
     def apply(x):
         known = not x.is_floating_point() and x.dtype is not torch.bool and exact is not None
-        return exact(x) if known else function(x)
+        return exact(x) if known else function(x)  # pyright: ignore[reportOptionalCall]
 
     return apply
 

@@ -20,8 +20,8 @@ def dot(a, b):
     if a.dim() == 0 or b.dim() == 0:
         return a * b
     if b.dim() == 1:
-        return torch.tensordot(a, b, ([-1], [0]))
-    return torch.tensordot(a, b, ([-1], [-2]))
+        return torch.tensordot(a, b, ([-1], [0]))  # pyright: ignore[reportArgumentType]
+    return torch.tensordot(a, b, ([-1], [-2]))  # pyright: ignore[reportArgumentType]
 
 
 @op("_npi_matmul", dtype="any")
@@ -35,7 +35,7 @@ def matmul(a, b):
 @op("_npi_tensordot", dtype="any")
 def tensordot(a, b, *, a_axes_summed: tuple, b_axes_summed: tuple):
     """A product summed over pairs of axes."""
-    return torch.tensordot(*_common(a, b), (list(a_axes_summed), list(b_axes_summed)))
+    return torch.tensordot(*_common(a, b), (list(a_axes_summed), list(b_axes_summed)))  # pyright: ignore[reportArgumentType]
 
 
 @op("_npi_tensordot_int_axes", dtype="any")

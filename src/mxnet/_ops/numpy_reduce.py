@@ -64,9 +64,7 @@ def mean(
 
 
 def _moment(name, root):
-    def moment(
-        a, *, axis: tuple | None = None, dtype: Dtype | None = None, ddof: int = 0, keepdims: bool = False
-    ):
+    def moment(a, *, axis: tuple | None = None, dtype: Dtype | None = None, ddof: int = 0, keepdims: bool = False):
         data = a if a.is_floating_point() else a.float()
         axes = _axes(a, axis)
         result = torch.var(data, axes, correction=ddof, keepdim=keepdims) if axes else torch.zeros_like(data)
@@ -124,5 +122,3 @@ def cumsum(a, *, axis: int | None = None, dtype: Dtype | None = None):
     """Running sums along an axis, or over the flat array."""
     a = _typed(a, dtype)
     return torch.cumsum(a.reshape(-1) if axis is None else a, 0 if axis is None else axis, dtype=a.dtype)
-
-

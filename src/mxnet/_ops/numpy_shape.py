@@ -88,8 +88,8 @@ def tile(data, *, reps: tuple):
 def roll(data, *, shift: tuple | None = None, axis: tuple | None = None):
     """Elements moved round, those that fall off come in at the other end."""
     if axis is None:
-        return torch.roll(data, shift[0])
-    return torch.roll(data, shift * len(axis) if len(shift) == 1 else shift, axis)
+        return torch.roll(data, shift[0])  # pyright: ignore[reportOptionalSubscript]
+    return torch.roll(data, shift * len(axis) if len(shift) == 1 else shift, axis)  # pyright: ignore[reportArgumentType, reportOptionalOperand]
 
 
 @op("_npi_flip", dtype="any")

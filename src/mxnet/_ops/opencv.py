@@ -64,7 +64,7 @@ def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> 
     check_size(content, name)
     check_whole(content, name)
     image = _do("imdecode", data, flag)
-    if image is None:
+    if image is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise MXNetError(f"Check failed: !res.empty(): Decoding failed. Invalid image file. ({name})")
     if to_rgb and flag != 0 and image.ndim == 3:
         image = _do("cvtColor", image, cv2().COLOR_BGR2RGB)

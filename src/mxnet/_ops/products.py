@@ -30,7 +30,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
         raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
     if lhs.is_sparse and right == 1:
         return torch.mv(lhs.t() if transpose_a else lhs, rhs)
-    return torch.tensordot(lhs, rhs, ([a], [b]))
+    return torch.tensordot(lhs, rhs, ([a], [b]))  # pyright: ignore[reportArgumentType]
 
 
 @op("batch_dot")

@@ -390,14 +390,14 @@ def sample_multinomial(
     dtype: Literal["float16", "float32", "float64", "int32", "uint8"] = "int32",
     _rng,
 ):
-    """For each row of probabilities `shape` class numbers; with `get_prob` also their (differentiable) log likelihoods."""
+    """For each row of probabilities `shape` class numbers; `get_prob` adds their (differentiable) log likelihoods."""
     if not data.dtype.is_floating_point:
         raise MXNetError(f"This operation only support floating point types, not {NAME[data.dtype]}")
     target = multinomial_shapes({"shape": shape, "get_prob": False}, [tuple(data.shape)])[0]
     rows = data.reshape(-1, data.shape[-1])
-    each = math.prod(target) // max(len(rows), 1)
+    each = math.prod(target) // max(len(rows), 1)  # pyright: ignore[reportArgumentType]
     classes = choose(rows.detach(), each, _rng)
-    samples = classes.to(TORCH[dtype]).reshape(target)
+    samples = classes.to(TORCH[dtype]).reshape(target)  # pyright: ignore[reportArgumentType]
     if get_prob:
         likely = rows.gather(1, classes.clamp(max=rows.shape[1] - 1))
         return samples, likely.log().reshape(target)
@@ -439,7 +439,7 @@ def sample_unique_zipfian(*, range_max: int, shape: tuple | None = None, _rng, _
     size = tuple(shape or ())
     check(len(size) == 2, "param.shape.ndim() == 2U", f"{len(size)} vs. 2", "shape is (rows, candidates)")
     words = "Number of samples cannot exceed the number of possible classes"
-    check(size[1] <= range_max, "num_sampled <= param.range_max", f"{size[1]} vs. {range_max}", words)
+    check(size[1] <= range_max, "num_sampled <= param.range_max", f"{size[1]} vs. {range_max}", words)  # pyright: ignore[reportGeneralTypeIssues]
     device = torch.device(_device or "cpu")
     if device.type == "meta":
         return tuple(torch.empty(s, dtype=torch.int64, device=device) for s in (size, size[:1]))

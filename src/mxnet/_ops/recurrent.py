@@ -38,7 +38,7 @@ def _fill(attrs, shapes):
     """Parameters and states follow from the data; the data's batch size may follow from a state."""
     if not shapes[0] or len(shapes[0]) != 3:
         return shapes
-    steps, batch, width = shapes[0]
+    steps, batch, width = shapes[0]  # pyright: ignore[reportUnusedVariable]
     rows = attrs["num_layers"] * (2 if attrs["bidirectional"] else 1)
     total = parameter_count(attrs, width) if width else 0
     assign(shapes, 1, (total,), "RNN", "parameters")
@@ -156,7 +156,7 @@ def _of_lengths(mode, data, states, weights, num_layers, dropout, train, bidirec
     packed = pack_padded_sequence(data, lengths.detach().long().cpu(), enforce_sorted=False)
     order, back = packed.sorted_indices, packed.unsorted_indices
     one = isinstance(states, torch.Tensor)
-    states = states.index_select(1, order) if one else tuple(s.index_select(1, order) for s in states)
+    states = states.index_select(1, order) if one else tuple(s.index_select(1, order) for s in states)  # pyright: ignore[reportArgumentType]
     run = getattr(_VF, mode)
     output, *final = run(
         packed.data, packed.batch_sizes, states, weights, True, num_layers, dropout, train, bidirectional

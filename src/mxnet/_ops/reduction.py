@@ -232,10 +232,10 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | No
         if range is None or len(range) != 2:
             raise MXNetError("_histogram with bin_cnt needs range=(low, high)")
         return _equal_bins(flat, bin_cnt, *range)
-    edges = bins.to(flat.dtype)
+    edges = bins.to(flat.dtype)  # pyright: ignore[reportOptionalMemberAccess]
     inside = flat[(flat >= edges[0]) & (flat <= edges[-1])]
     place = torch.searchsorted(edges, inside, right=True).clamp(max=edges.numel() - 1) - 1
-    return torch.bincount(place, minlength=edges.numel() - 1), bins.clone()
+    return torch.bincount(place, minlength=edges.numel() - 1), bins.clone()  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:

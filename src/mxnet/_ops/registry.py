@@ -201,6 +201,6 @@ def find(name: str) -> Op:
 
 def load() -> dict[str, Op]:
     """Import every family once; the registry is whole afterwards."""
-    from . import families  # noqa: F401
+    from . import families  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     return REGISTRY

@@ -70,9 +70,7 @@ def _target_shape(target: Shape, source: Shape, keep_highest: bool) -> Shape:
 
 
 @op("Reshape", "reshape")
-def reshape(
-    data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False
-):
+def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False):
     """`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own."""
     if shape and min(shape) > 0:
         return data.reshape(shape)
@@ -203,9 +201,7 @@ PAD_MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect"}
 
 
 @op("Pad", "pad")
-def pad(
-    data, *, mode: Literal["constant", "edge", "reflect"], pad_width: tuple, constant_value: float = 0.0
-):
+def pad(data, *, mode: Literal["constant", "edge", "reflect"], pad_width: tuple, constant_value: float = 0.0):
     """A border around the last axes of an array of 4 or 5 axes."""
     ndim = data.dim()
     if ndim not in (4, 5):

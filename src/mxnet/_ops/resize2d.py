@@ -41,11 +41,11 @@ ROUNDED = {
 
 def _wanted(sizes: tuple[int, int], like: Tensor | None, mode: str, fixed: tuple, scales: tuple) -> tuple[int, int]:
     if mode == "like":
-        return tuple(like.shape[2:])
+        return tuple(like.shape[2:])  # pyright: ignore[reportOptionalMemberAccess, reportReturnType]
     if mode == "size":
-        return fixed if scales[0] is None else tuple(map(_scaled, sizes, scales))
+        return fixed if scales[0] is None else tuple(map(_scaled, sizes, scales))  # pyright: ignore[reportReturnType]
     if mode == "odd_scale":
-        return tuple(map(_odd_scaled, sizes, scales))
+        return tuple(map(_odd_scaled, sizes, scales))  # pyright: ignore[reportReturnType]
     return tuple(map(ROUNDED[mode], sizes))
 
 

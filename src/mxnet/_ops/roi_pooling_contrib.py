@@ -75,7 +75,7 @@ def _inside(y: Tensor, x: Tensor, size: tuple[int, int]) -> Tensor:
 def _position_sensitive(data: Tensor, image: Tensor, y: Tensor, x: Tensor) -> Tensor:
     """Every bin reads a channel of its own: y and x are (regions, ph, pw, points)."""
     _, ph, pw, _ = y.shape
-    batch, channels, height, width = data.shape
+    batch, channels, height, width = data.shape  # pyright: ignore[reportUnusedVariable]
     channel = torch.arange(channels, device=data.device).reshape(1, -1, ph, pw, 1)
     base = (image.reshape(-1, 1, 1, 1, 1) * channels + channel) * (height * width)
     return _interpolate(data, base, y[:, None], x[:, None], (height, width))
@@ -83,7 +83,7 @@ def _position_sensitive(data: Tensor, image: Tensor, y: Tensor, x: Tensor) -> Te
 
 def _pool(data: Tensor, image: Tensor, y: Tensor, x: Tensor, position_sensitive: bool) -> Tensor:
     """The mean of bilinear samples; points outside count as zeros. y and x are (regions, ph, pw, points)."""
-    batch, channels, height, width = data.shape
+    batch, channels, height, width = data.shape  # pyright: ignore[reportUnusedVariable]
     weight = (_inside(y, x, (height, width)) & (image >= 0).reshape(-1, 1, 1, 1)).to(data.dtype)
     image = image.clamp_min(0)
     if position_sensitive:
@@ -291,7 +291,7 @@ def deformable_psroi_pooling(
     corner = index[None, None] * (extent / pooled_size)[..., None] + start[..., None]  # (regions, yx, bins)
     y, x = corner[:, 0, None, :, None, None], corner[:, 1, None, None, :, None]
     if not no_trans:
-        shift_y, shift_x = _shifts(trans, output_dim, pooled_size, part_size or pooled_size, trans_std)
+        shift_y, shift_x = _shifts(trans, output_dim, pooled_size, part_size or pooled_size, trans_std)  # pyright: ignore[reportArgumentType]
         y = y + shift_y * extent[:, 0].reshape(-1, 1, 1, 1, 1)
         x = x + shift_x * extent[:, 1].reshape(-1, 1, 1, 1, 1)
     inner = torch.arange(sample_per_part, device=data.device, dtype=data.dtype)

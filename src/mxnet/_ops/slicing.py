@@ -118,7 +118,6 @@ def slice_assign_scalar(data, *, scalar: float = 0.0, begin: tuple, end: tuple, 
     return result
 
 
-
 @op("Crop")
 def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), center_crop: bool = False):
     """A window of images: as large as `h_w` or as the images of a second input, at `offset` or in the middle."""
@@ -130,7 +129,7 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
         offset = tuple((s - w) // 2 for s, w in zip(sizes, window, strict=True))
     if any(w < 1 or o < 0 or o + w > s for s, w, o in zip(sizes, window, offset, strict=True)):
         raise MXNetError(f"a window of {window} at offset {tuple(offset)} is not within an image of {sizes}")
-    return data[0].narrow(2, offset[0], window[0]).narrow(3, offset[1], window[1])
+    return data[0].narrow(2, offset[0], window[0]).narrow(3, offset[1], window[1])  # pyright: ignore[reportGeneralTypeIssues]
 
 
 @op("clip", shape="same")

@@ -16,7 +16,7 @@ class _Penalized(torch.autograd.Function):
         return data.clone()
 
     @staticmethod
-    def backward(ctx: Any, head):
+    def backward(ctx: Any, head):  # pyright: ignore[reportIncompatibleMethodOverride]
         (data,) = ctx.saved_tensors
         target, penalty, momentum = ctx.attrs
         average = data.reshape(-1, data.shape[-1]).mean(0)

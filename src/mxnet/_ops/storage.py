@@ -93,7 +93,7 @@ def _square_sum(attrs: dict[str, Any], data: str) -> str:
 
 
 def _many(axis: Any) -> tuple[int, ...]:
-    return axis if isinstance(axis, (tuple, list)) else (axis,)
+    return axis if isinstance(axis, (tuple, list)) else (axis,)  # pyright: ignore[reportReturnType]
 
 
 def _batch_norm(attrs: dict[str, Any], *stypes: str) -> str:

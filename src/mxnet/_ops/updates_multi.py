@@ -52,7 +52,7 @@ def _counted(given: Sequence[Any], number: int, what: str, name: str) -> None:
 
 
 def _scaled(grads: list[Tensor], rescale: float | Tensor, clip: float) -> list[Tensor]:
-    grads = torch._foreach_mul(grads, rescale)
+    grads = torch._foreach_mul(grads, rescale)  # pyright: ignore[reportAssignmentType]
     if clip >= 0:
         torch._foreach_clamp_max_(grads, clip)
         torch._foreach_clamp_min_(grads, -clip)
@@ -71,13 +71,13 @@ def _descend(
 ) -> list[Tensor]:
     """New weights after a step of gradient descent; `moms` change in place."""
     step = _scaled(grads, rescale, clip)
-    torch._foreach_add_(step, torch._foreach_mul(weights, wds))
-    torch._foreach_mul_(step, lrs)
+    torch._foreach_add_(step, torch._foreach_mul(weights, wds))  # pyright: ignore[reportArgumentType]
+    torch._foreach_mul_(step, lrs)  # pyright: ignore[reportArgumentType]
     if moms is None:
-        return torch._foreach_sub(weights, step)
+        return torch._foreach_sub(weights, step)  # pyright: ignore[reportReturnType]
     torch._foreach_mul_(moms, momentum)
     torch._foreach_sub_(moms, step)
-    return torch._foreach_add(weights, moms)
+    return torch._foreach_add(weights, moms)  # pyright: ignore[reportReturnType]
 
 
 def _masters(weights: list[Tensor], weights32: list[Tensor]) -> list[Tensor]:
@@ -185,8 +185,8 @@ def multi_mp_sgd_mom_update(
 
 def _preloaded(data: Sequence[Tensor], number: int) -> tuple[Sequence[Tensor], Rates, Rates]:
     *data, lrs, wds = data
-    _counted(lrs.flatten(), number, "learning rates", "num_weights")
-    _counted(wds.flatten(), number, "weight decays", "num_weights")
+    _counted(lrs.flatten(), number, "learning rates", "num_weights")  # pyright: ignore[reportArgumentType]
+    _counted(wds.flatten(), number, "weight decays", "num_weights")  # pyright: ignore[reportArgumentType]
     single_precision(lrs, wds)
     return data, lrs.flatten().unbind(), wds.flatten().unbind()
 
@@ -281,7 +281,7 @@ def _adamw(
     torch._foreach_add_(roots, epsilon)
     new = torch._foreach_mul(weights, [1 - eta * wd for eta, wd in zip(etas, wds, strict=True)])
     torch._foreach_addcdiv_(new, means, roots, [-eta * lr for eta, lr in zip(etas, lrs, strict=True)])
-    return new
+    return new  # pyright: ignore[reportReturnType]
 
 
 def _counted_adamw(lrs: Floats, wds: Floats, etas: Floats, number: int) -> None:
@@ -357,7 +357,7 @@ def multi_mp_adamw_update(
 
 
 def _norms(tensors: list[Tensor]) -> list[Tensor]:
-    return torch._foreach_norm([t.float() for t in tensors])
+    return torch._foreach_norm([t.float() for t in tensors])  # pyright: ignore[reportReturnType]
 
 
 def _trust(r1: Tensor, r2: Tensor, lower: float, upper: float) -> Tensor:
@@ -385,10 +385,10 @@ def _lamb(
     torch._foreach_div_(step, roots)
     torch._foreach_add_(step, torch._foreach_mul(weights, attrs["wds"]))
     bounds = attrs["lower_bound"], attrs["upper_bound"]
-    ratios = [_trust(r1, r2, *bounds) for r1, r2 in zip(norms, _norms(step), strict=True)]
+    ratios = [_trust(r1, r2, *bounds) for r1, r2 in zip(norms, _norms(step), strict=True)]  # pyright: ignore[reportArgumentType]
     torch._foreach_mul_(step, [r.to(step[0].dtype) for r in ratios])
     torch._foreach_mul_(step, attrs["learning_rates"])
-    return torch._foreach_sub(weights, step)
+    return torch._foreach_sub(weights, step)  # pyright: ignore[reportReturnType]
 
 
 def _counted_lamb(attrs: dict[str, Any]) -> None:

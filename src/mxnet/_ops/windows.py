@@ -36,9 +36,7 @@ def im2col(data, *, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: 
 
 
 @op("col2im")
-def col2im(
-    data, *, output_size: tuple, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: tuple = ()
-):
+def col2im(data, *, output_size: tuple, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: tuple = ()):
     """Columns of windows added up where they came from."""
     if len(kernel) != len(output_size) or len(kernel) > 2:
         raise MXNetError(f"col2im: kernel {bracket(kernel)} does not fit output_size {bracket(output_size)}")

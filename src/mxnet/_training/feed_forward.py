@@ -121,7 +121,7 @@ class FeedForward(BASE_ESTIMATOR):
         num_epoch=None,
         epoch_size=None,
         optimizer="sgd",
-        initializer=Uniform(0.01),  # noqa: B008 - MXNet's default
+        initializer=Uniform(0.01),
         numpy_batch_size=128,
         arg_params=None,
         aux_params=None,
@@ -298,7 +298,7 @@ class FeedForward(BASE_ESTIMATOR):
         logger=None,
         work_load_list=None,
         monitor=None,
-        eval_end_callback=LogValidationMetricsCallback(),  # noqa: B008 - MXNet's default
+        eval_end_callback=LogValidationMetricsCallback(),
         eval_batch_end_callback=None,
     ):
         """Train on `X`, from `begin_epoch` to `num_epoch`."""
@@ -359,7 +359,7 @@ class FeedForward(BASE_ESTIMATOR):
         num_epoch=None,
         epoch_size=None,
         optimizer="sgd",
-        initializer=Uniform(0.01),  # noqa: B008
+        initializer=Uniform(0.01),
         eval_data=None,
         eval_metric="acc",
         epoch_end_callback=None,
@@ -367,7 +367,7 @@ class FeedForward(BASE_ESTIMATOR):
         kvstore="local",
         logger=None,
         work_load_list=None,
-        eval_end_callback=LogValidationMetricsCallback(),  # noqa: B008
+        eval_end_callback=LogValidationMetricsCallback(),
         eval_batch_end_callback=None,
         **kwargs,
     ):

@@ -130,9 +130,7 @@ class GraphModule(Tree):
         self.in_format, self.out_format = trace.in_format, trace.out_format
         context = next((p.list_ctx()[0] for p in parameters.values()), None) or _default_context()
         paths = {parameter.name: path for path, parameter in parameters.items()}
-        codes = {
-            train: as_methods(trace.lowered(train, context), trace.inputs, paths, self) for train in (True, False)
-        }
+        codes = {train: as_methods(trace.lowered(train, context), trace.inputs, paths, self) for train in (True, False)}
         self.training_code, self.training_streams = codes[True]
         self.evaluation_code, self.evaluation_streams = codes[False]
 

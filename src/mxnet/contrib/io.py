@@ -30,7 +30,7 @@ class DataLoaderIter(DataIter):
         if not self.getpad():
             return [array]
         filled = nd.zeros((self.batch_size, *array.shape[1:]), dtype=self.dtype)
-        filled[:array.shape[0]] = array
+        filled[: array.shape[0]] = array
         return [filled]
 
     def getdata(self):

@@ -186,7 +186,7 @@ def _by_hand(fname, sha1_hash, urls):
 
 
 def _get_repo_urls():
-    """Addresses of the repositories of data sets and models, in the order they are tried, each with a slash at its end."""
+    """Addresses of the repositories of data sets and models, in the order they are tried, each ending in a slash."""
     names = os.environ.get("MXNET_GLUON_REPO", "").split(",")
     return [name.strip().rstrip("/") + "/" for name in names if name.strip()] or [DEFAULT_REPOSITORY]
 

@@ -283,8 +283,22 @@ def color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray
         yield ColorNormalizeAug(mean, std)
 
 
-def CreateAugmenter(data_shape, resize=0, rand_crop=False, rand_resize=False, rand_mirror=False, mean=None, std=None,
-                    brightness=0, contrast=0, saturation=0, hue=0, pca_noise=0, rand_gray=0, inter_method=2):
+def CreateAugmenter(
+    data_shape,
+    resize=0,
+    rand_crop=False,
+    rand_resize=False,
+    rand_mirror=False,
+    mean=None,
+    std=None,
+    brightness=0,
+    contrast=0,
+    saturation=0,
+    hue=0,
+    pca_noise=0,
+    rand_gray=0,
+    inter_method=2,
+):
     """The usual chain for classification: resize, crop to `data_shape`, mirror, cast, colour, normalize."""
     chain = [ResizeAug(resize, inter_method)] if resize > 0 else []
     crop_size = (data_shape[2], data_shape[1])

@@ -105,8 +105,9 @@ class _Proposing(DetAugmenter):
         self.aspect_ratio_range = _as_range(aspect_ratio_range, "aspect ratio", name)
         self.area_range = _as_range(area_range, "area range", name)
         self.max_attempts = max_attempts
-        super().__init__(aspect_ratio_range=self.aspect_ratio_range, area_range=self.area_range,
-                         max_attempts=max_attempts, **others)
+        super().__init__(
+            aspect_ratio_range=self.aspect_ratio_range, area_range=self.area_range, max_attempts=max_attempts, **others
+        )
         self.enabled = True
         if self.area_range[1] <= self._least_area or self.area_range[0] > self.area_range[1]:
             self._disable("area_range", self.area_range)
@@ -134,10 +135,21 @@ class DetRandomCropAug(_Proposing):
     Objects of which less than `min_eject_coverage` remains are removed from the label.
     """
 
-    def __init__(self, min_object_covered=0.1, aspect_ratio_range=(0.75, 1.33), area_range=(0.05, 1.0),
-                 min_eject_coverage=0.3, max_attempts=50):
-        super().__init__(aspect_ratio_range, area_range, max_attempts, min_object_covered=min_object_covered,
-                         min_eject_coverage=min_eject_coverage)
+    def __init__(
+        self,
+        min_object_covered=0.1,
+        aspect_ratio_range=(0.75, 1.33),
+        area_range=(0.05, 1.0),
+        min_eject_coverage=0.3,
+        max_attempts=50,
+    ):
+        super().__init__(
+            aspect_ratio_range,
+            area_range,
+            max_attempts,
+            min_object_covered=min_object_covered,
+            min_eject_coverage=min_eject_coverage,
+        )
         self.min_object_covered = min_object_covered
         self.min_eject_coverage = min_eject_coverage
 
@@ -220,8 +232,9 @@ class DetRandomPadAug(_Proposing):
 
     _least_area = 1.0
 
-    def __init__(self, aspect_ratio_range=(0.75, 1.33), area_range=(1.0, 3.0), max_attempts=50,
-                 pad_val=(128, 128, 128)):
+    def __init__(
+        self, aspect_ratio_range=(0.75, 1.33), area_range=(1.0, 3.0), max_attempts=50, pad_val=(128, 128, 128)
+    ):
         if not isinstance(pad_val, (list, tuple)):
             assert isinstance(pad_val, numeric_types)
             pad_val = (pad_val,)
@@ -258,30 +271,63 @@ class DetRandomPadAug(_Proposing):
         return ()
 
 
-def CreateMultiRandCropAugmenter(min_object_covered=0.1, aspect_ratio_range=(0.75, 1.33), area_range=(0.05, 1.0),
-                                 min_eject_coverage=0.3, max_attempts=50, skip_prob=0):
+def CreateMultiRandCropAugmenter(
+    min_object_covered=0.1,
+    aspect_ratio_range=(0.75, 1.33),
+    area_range=(0.05, 1.0),
+    min_eject_coverage=0.3,
+    max_attempts=50,
+    skip_prob=0,
+):
     """A random choice among several crops: each argument may be a list, of one length or of one element."""
-    arguments = [value if isinstance(value, list) else [value]
-                 for value in (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)]
+    arguments = [
+        value if isinstance(value, list) else [value]
+        for value in (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)
+    ]
     count = max(len(values) for values in arguments)
     for values in arguments:
         assert len(values) in (1, count)
     aligned = [values * count if len(values) == 1 else values for values in arguments]
-    return DetRandomSelectAug([DetRandomCropAug(*values) for values in zip(*aligned, strict=True)],
-                              skip_prob=skip_prob)
+    return DetRandomSelectAug([DetRandomCropAug(*values) for values in zip(*aligned, strict=True)], skip_prob=skip_prob)
 
 
-def CreateDetAugmenter(data_shape, resize=0, rand_crop=0, rand_pad=0, rand_gray=0, rand_mirror=False, mean=None,
-                       std=None, brightness=0, contrast=0, saturation=0, pca_noise=0, hue=0, inter_method=2,
-                       min_object_covered=0.1, aspect_ratio_range=(0.75, 1.33), area_range=(0.05, 3.0),
-                       min_eject_coverage=0.3, max_attempts=50, pad_val=(127, 127, 127)):
+def CreateDetAugmenter(
+    data_shape,
+    resize=0,
+    rand_crop=0,
+    rand_pad=0,
+    rand_gray=0,
+    rand_mirror=False,
+    mean=None,
+    std=None,
+    brightness=0,
+    contrast=0,
+    saturation=0,
+    pca_noise=0,
+    hue=0,
+    inter_method=2,
+    min_object_covered=0.1,
+    aspect_ratio_range=(0.75, 1.33),
+    area_range=(0.05, 3.0),
+    min_eject_coverage=0.3,
+    max_attempts=50,
+    pad_val=(127, 127, 127),
+):
     """The usual chain for detection: resize, crop, mirror, pad, resize to `data_shape`, cast, colour, normalize."""
     chain = []
     if resize > 0:
         chain.append(DetBorrowAug(ResizeAug(resize, inter_method)))
     if rand_crop > 0:
-        chain.append(CreateMultiRandCropAugmenter(min_object_covered, aspect_ratio_range, area_range,
-                                                  min_eject_coverage, max_attempts, skip_prob=1 - rand_crop))
+        chain.append(
+            CreateMultiRandCropAugmenter(
+                min_object_covered,
+                aspect_ratio_range,
+                area_range,
+                min_eject_coverage,
+                max_attempts,
+                skip_prob=1 - rand_crop,
+            )
+        )
     if rand_mirror > 0:
         chain.append(DetHorizontalFlipAug(0.5))
     if rand_pad > 0:

@@ -33,8 +33,17 @@ from .det_augment import (
 from .functional import copyMakeBorder, fixed_crop  # noqa: F401
 from .iterator import ImageIter, _array
 
-__all__ = ["CreateDetAugmenter", "CreateMultiRandCropAugmenter", "DetAugmenter", "DetBorrowAug",
-           "DetHorizontalFlipAug", "DetRandomCropAug", "DetRandomPadAug", "DetRandomSelectAug", "ImageDetIter"]
+__all__ = [
+    "CreateDetAugmenter",
+    "CreateMultiRandCropAugmenter",
+    "DetAugmenter",
+    "DetBorrowAug",
+    "DetHorizontalFlipAug",
+    "DetRandomCropAug",
+    "DetRandomPadAug",
+    "DetRandomSelectAug",
+    "ImageDetIter",
+]
 
 
 class ImageDetIter(ImageIter):
@@ -44,14 +53,42 @@ class ImageDetIter(ImageIter):
     bottom, ….
     """
 
-    def __init__(self, batch_size, data_shape, path_imgrec=None, path_imglist=None, path_root=None, path_imgidx=None,
-                 shuffle=False, part_index=0, num_parts=1, aug_list=None, imglist=None, data_name="data",
-                 label_name="label", last_batch_handle="pad", on_error="raise", **kwargs):
-        super().__init__(batch_size=batch_size, data_shape=data_shape, path_imgrec=path_imgrec,
-                         path_imglist=path_imglist, path_root=path_root, path_imgidx=path_imgidx, shuffle=shuffle,
-                         part_index=part_index, num_parts=num_parts, aug_list=[], imglist=imglist,
-                         data_name=data_name, label_name=label_name, last_batch_handle=last_batch_handle,
-                         on_error=on_error)
+    def __init__(
+        self,
+        batch_size,
+        data_shape,
+        path_imgrec=None,
+        path_imglist=None,
+        path_root=None,
+        path_imgidx=None,
+        shuffle=False,
+        part_index=0,
+        num_parts=1,
+        aug_list=None,
+        imglist=None,
+        data_name="data",
+        label_name="label",
+        last_batch_handle="pad",
+        on_error="raise",
+        **kwargs,
+    ):
+        super().__init__(
+            batch_size=batch_size,
+            data_shape=data_shape,
+            path_imgrec=path_imgrec,
+            path_imglist=path_imglist,
+            path_root=path_root,
+            path_imgidx=path_imgidx,
+            shuffle=shuffle,
+            part_index=part_index,
+            num_parts=num_parts,
+            aug_list=[],
+            imglist=imglist,
+            data_name=data_name,
+            label_name=label_name,
+            last_batch_handle=last_batch_handle,
+            on_error=on_error,
+        )
         self.auglist = CreateDetAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
         self.label_shape = self._estimate_label_shape()
         self.provide_label = [(label_name, (self.batch_size, *self.label_shape))]
@@ -118,7 +155,7 @@ class ImageDetIter(ImageIter):
     def _place(self, batch_data, batch_label, row, label, image):
         batch_data[row] = image
         padded = np.full(batch_label.shape[1:], -1, np.float32)
-        padded[:len(label)] = label
+        padded[: len(label)] = label
         batch_label[row] = _array(padded)
 
     def augmentation_transform(self, data, label):
@@ -131,14 +168,25 @@ class ImageDetIter(ImageIter):
         if len(label_shape) != 2:
             raise ValueError("label_shape should have length 2")
         if label_shape[0] < self.label_shape[0]:
-            raise ValueError(f"Attempts to reduce label count from {self.label_shape[0]} to {label_shape[0]}, "
-                             "not allowed.")
+            raise ValueError(
+                f"Attempts to reduce label count from {self.label_shape[0]} to {label_shape[0]}, not allowed."
+            )
         if label_shape[1] != self.provide_label[0][1][2]:
-            raise ValueError(f"label_shape object width inconsistent: {self.provide_label[0][1][2]} vs "
-                             f"{label_shape[1]}.")
+            raise ValueError(
+                f"label_shape object width inconsistent: {self.provide_label[0][1][2]} vs {label_shape[1]}."
+            )
 
-    def draw_next(self, color=None, thickness=2, mean=None, std=None, clip=True, waitKey=None,
-                  window_name="draw_next", id2labels=None):
+    def draw_next(
+        self,
+        color=None,
+        thickness=2,
+        mean=None,
+        std=None,
+        clip=True,
+        waitKey=None,
+        window_name="draw_next",
+        id2labels=None,
+    ):
         """Yield the next images with their boxes drawn, as uint8 in OpenCV's channel order; show them if asked."""
         import cv2
 

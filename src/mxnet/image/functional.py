@@ -31,8 +31,10 @@ def imdecode(buf, *args, **kwargs):
     """Decode the bytes of an image file; arguments as for `imread`."""
     if not isinstance(buf, nd.NDArray):
         if not isinstance(buf, (bytes, bytearray, np.ndarray)):
-            raise ValueError("buf must be of type bytes, bytearray or numpy.ndarray,"
-                             "if you would like to input type str, please convert to bytes")
+            raise ValueError(
+                "buf must be of type bytes, bytearray or numpy.ndarray,"
+                "if you would like to input type str, please convert to bytes"
+            )
         buf = nd.array(np.frombuffer(buf, dtype=np.uint8), dtype=np.uint8)
     return _active(_internal._cvimdecode(buf, *args, **kwargs))
 
@@ -76,13 +78,14 @@ def resize_short(src, size, interp=2):
         new_height, new_width = size * height // width, size
     else:
         new_height, new_width = size, size * width // height
-    return imresize(src, new_width, new_height,
-                    interp=_get_interp_method(interp, (height, width, new_height, new_width)))
+    return imresize(
+        src, new_width, new_height, interp=_get_interp_method(interp, (height, width, new_height, new_width))
+    )
 
 
 def fixed_crop(src, x0, y0, w, h, size=None, interp=2):
     """The crop at (x0, y0) of `w` by `h`, resized to `size` (width, height) if one is given."""
-    out = src[y0:y0 + h, x0:x0 + w]
+    out = src[y0 : y0 + h, x0 : x0 + w]
     if size is not None and (w, h) != size:
         out = imresize(out, *size, interp=_get_interp_method(interp, (h, w, size[1], size[0])))
     return out

@@ -31,10 +31,27 @@ class ImageIter(io.DataIter):
     `aug_list` is given. `on_error` says what happens to an image that cannot be read.
     """
 
-    def __init__(self, batch_size, data_shape, label_width=1, path_imgrec=None, path_imglist=None, path_root=None,
-                 path_imgidx=None, shuffle=False, part_index=0, num_parts=1, aug_list=None, imglist=None,
-                 data_name="data", label_name="softmax_label", dtype="float32", last_batch_handle="pad",
-                 on_error="raise", **kwargs):
+    def __init__(
+        self,
+        batch_size,
+        data_shape,
+        label_width=1,
+        path_imgrec=None,
+        path_imglist=None,
+        path_root=None,
+        path_imgidx=None,
+        shuffle=False,
+        part_index=0,
+        num_parts=1,
+        aug_list=None,
+        imglist=None,
+        data_name="data",
+        label_name="softmax_label",
+        dtype="float32",
+        last_batch_handle="pad",
+        on_error="raise",
+        **kwargs,
+    ):
         super().__init__()
         assert path_imgrec or path_imglist or isinstance(imglist, list)
         assert dtype in ["int32", "float32", "int64", "float64"], dtype + " label not supported"
@@ -79,8 +96,9 @@ class ImageIter(io.DataIter):
             self.imglist = dict(self._listed_in_file(path_imglist, dtype))
         elif isinstance(imglist, list):
             logging.info("%s: loading image list...", type(self).__name__)
-            self.imglist = {str(i): (_array(self._labels(item), dtype=dtype), item[-1])
-                            for i, item in enumerate(imglist, 1)}
+            self.imglist = {
+                str(i): (_array(self._labels(item), dtype=dtype), item[-1]) for i, item in enumerate(imglist, 1)
+            }
         return list(self.imglist or ())
 
     @staticmethod
@@ -110,7 +128,7 @@ class ImageIter(io.DataIter):
         if num_parts > 1:
             assert part_index < num_parts
             count = len(self.seq) // num_parts
-            self.seq = self.seq[part_index * count:(part_index + 1) * count]
+            self.seq = self.seq[part_index * count : (part_index + 1) * count]
 
     def _clear_cache(self):
         self._cache_data = None

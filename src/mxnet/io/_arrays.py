@@ -15,14 +15,24 @@ class NDArrayIter(DataIter):
     "discard" drops it, "roll_over" gives it with the next epoch.
     """
 
-    def __init__(self, data, label=None, batch_size=1, shuffle=False, last_batch_handle="pad", data_name="data",
-                 label_name="softmax_label", layout="NCHW"):
+    def __init__(
+        self,
+        data,
+        label=None,
+        batch_size=1,
+        shuffle=False,
+        last_batch_handle="pad",
+        data_name="data",
+        label_name="softmax_label",
+        layout="NCHW",
+    ):
         super().__init__(batch_size)
         self.data = _init_data(data, allow_empty=False, default_name=data_name)
         self.label = _init_data(label, allow_empty=True, default_name=label_name)
         if _has_instance(self.data + self.label, CSRNDArray) and last_batch_handle != "discard":
             raise NotImplementedError(
-                "`NDArrayIter` only supports ``CSRNDArray`` with `last_batch_handle` set to `discard`.")
+                "`NDArrayIter` only supports ``CSRNDArray`` with `last_batch_handle` set to `discard`."
+            )
         self.idx = np.arange(self.data[0][1].shape[0])
         self.shuffle = shuffle
         self.last_batch_handle = last_batch_handle
@@ -38,8 +48,12 @@ class NDArrayIter(DataIter):
 
     def _described(self, pairs):
         axis = self._axis
-        return [DataDesc(name, (*value.shape[:axis], self.batch_size, *value.shape[axis + 1:]), value.dtype,
-                         layout=self.layout) for name, value in pairs]
+        return [
+            DataDesc(
+                name, (*value.shape[:axis], self.batch_size, *value.shape[axis + 1 :]), value.dtype, layout=self.layout
+            )
+            for name, value in pairs
+        ]
 
     @property
     def provide_data(self):
@@ -108,8 +122,10 @@ class NDArrayIter(DataIter):
         times, rest = divmod(count, self.num_data)
         if not times or not source:
             return self._getdata(source, end=count)
-        whole = [tile(value, [times if axis == self._axis else 1 for axis in range(len(value.shape))])
-                 for value in self._getdata(source)]
+        whole = [
+            tile(value, [times if axis == self._axis else 1 for axis in range(len(value.shape))])
+            for value in self._getdata(source)
+        ]
         return self._concat(whole, self._getdata(source, end=rest)) if rest else whole
 
     def getdata(self):

@@ -42,12 +42,20 @@ class DefaultAugmenter:
         self.max_aspect = 1.0 + p.max_aspect_ratio if p.min_aspect_ratio is None else p.max_aspect_ratio
         self.min_aspect = 1.0 - p.max_aspect_ratio if p.min_aspect_ratio is None else p.min_aspect_ratio
         self.affine = (
-            p.max_rotate_angle > 0 or p.max_shear_ratio > 0 or p.rotate > 0 or p.max_random_scale != 1.0
-            or p.min_random_scale != 1.0 or p.max_img_size != 1e10 or p.min_img_size != 0.0
-            or (not p.random_resized_crop and (self.min_aspect != 1.0 or self.max_aspect != 1.0)))
+            p.max_rotate_angle > 0
+            or p.max_shear_ratio > 0
+            or p.rotate > 0
+            or p.max_random_scale != 1.0
+            or p.min_random_scale != 1.0
+            or p.max_img_size != 1e10
+            or p.min_img_size != 0.0
+            or (not p.random_resized_crop and (self.min_aspect != 1.0 or self.max_aspect != 1.0))
+        )
         if p.inter_method not in (0, 1, 2, 3, 4, 9, 10) or (self.affine and p.inter_method == 0):
-            raise MXNetError(f"invalid inter_method {p.inter_method}: valid values are 1, 2, 3, 4, 9, 10, and 0 "
-                             "where the image is not rotated, sheared or scaled")
+            raise MXNetError(
+                f"invalid inter_method {p.inter_method}: valid values are 1, 2, 3, 4, 9, 10, and 0 "
+                "where the image is not rotated, sheared or scaled"
+            )
 
     def __call__(self, image, engine):
         p = self.p
@@ -56,8 +64,9 @@ class DefaultAugmenter:
         if self.affine:
             image = self._affine(image, engine)
         if p.pad > 0:
-            image = cv2.copyMakeBorder(image, p.pad, p.pad, p.pad, p.pad, cv2.BORDER_CONSTANT,
-                                       value=(p.fill_value,) * 3)
+            image = cv2.copyMakeBorder(
+                image, p.pad, p.pad, p.pad, p.pad, cv2.BORDER_CONSTANT, value=(p.fill_value,) * 3
+            )
         image = self._crop(image, engine)
         if p.brightness > 0 or p.contrast > 0 or p.saturation > 0:
             image = self._jitter(image, engine)
@@ -91,13 +100,20 @@ class DefaultAugmenter:
         wide = ratio * high
         width = max(f(p.min_img_size), min(f(p.max_img_size), scale * f(columns)))
         height = max(f(p.min_img_size), min(f(p.max_img_size), scale * f(rows)))
-        matrix = np.array([[high * a - shear * b * wide, high * b + shear * a * wide, 0],
-                           [-b * wide, a * wide, 0]], dtype=f)
+        matrix = np.array(
+            [[high * a - shear * b * wide, high * b + shear * a * wide, 0], [-b * wide, a * wide, 0]], dtype=f
+        )
         matrix[:, 2] = (np.array([width, height], dtype=f) - matrix[:, :2] @ np.array([columns, rows], dtype=f)) / f(2)
         width, height = int(width), int(height)
         method = interpolation(p.inter_method, columns, rows, width, height, engine)
-        return cv2.warpAffine(image, matrix, (width, height), flags=method, borderMode=cv2.BORDER_CONSTANT,
-                              borderValue=(p.fill_value,) * 3)
+        return cv2.warpAffine(
+            image,
+            matrix,
+            (width, height),
+            flags=method,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=(p.fill_value,) * 3,
+        )
 
     def _crop(self, image, engine):
         p = self.p
@@ -107,12 +123,14 @@ class DefaultAugmenter:
             return self._random_size_crop(image, engine)
         rows, columns = image.shape[:2]
         if rows < self.height:
-            image = self._resized(image, int(np.float32(self.height) / np.float32(rows) * np.float32(columns)),
-                                  self.height, engine)
+            image = self._resized(
+                image, int(np.float32(self.height) / np.float32(rows) * np.float32(columns)), self.height, engine
+            )
             rows, columns = image.shape[:2]
         if columns < self.width:
-            image = self._resized(image, self.width,
-                                  int(np.float32(self.width) / np.float32(columns) * np.float32(rows)), engine)
+            image = self._resized(
+                image, self.width, int(np.float32(self.width) / np.float32(columns) * np.float32(rows)), engine
+            )
         return self._window(image, self.width, self.height, engine)
 
     def _window(self, image, width, height, engine):
@@ -125,13 +143,15 @@ class DefaultAugmenter:
             x = engine.integer(0, x)
         else:
             y, x = y // 2, x // 2
-        return image[y:y + height, x:x + width]
+        return image[y : y + height, x : x + width]
 
     def _random_size_crop(self, image, engine):
         p = self.p
         if min(image.shape[:2]) < p.max_crop_size or p.max_crop_size < p.min_crop_size:
-            raise MXNetError(f"input image size smaller than max_crop_size: {image.shape[0]}x{image.shape[1]} against "
-                             f"{p.max_crop_size} (min_crop_size {p.min_crop_size})")
+            raise MXNetError(
+                f"input image size smaller than max_crop_size: {image.shape[0]}x{image.shape[1]} against "
+                f"{p.max_crop_size} (min_crop_size {p.min_crop_size})"
+            )
         size = engine.integer(p.min_crop_size, p.max_crop_size)
         return self._resized(self._window(image, size, size, engine), self.width, self.height, engine)
 
@@ -147,10 +167,10 @@ class DefaultAugmenter:
             if height <= rows and width <= columns:
                 y = engine.integer(0, rows - height)
                 x = engine.integer(0, columns - width)
-                return self._resized(image[y:y + height, x:x + width], self.width, self.height, engine)
+                return self._resized(image[y : y + height, x : x + width], self.width, self.height, engine)
         size = min(rows, columns)
         y, x = (rows - size) // 2, (columns - size) // 2
-        return self._resized(image[y:y + size, x:x + size], self.width, self.height, engine)
+        return self._resized(image[y : y + size, x : x + size], self.width, self.height, engine)
 
     def _varies(self):
         p = self.p

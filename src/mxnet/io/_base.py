@@ -40,8 +40,7 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
 class DataBatch:
     """One batch: lists of arrays for data and label, how many samples at its end are padding, their indices."""
 
-    def __init__(self, data, label=None, pad=None, index=None, bucket_key=None, provide_data=None,
-                 provide_label=None):
+    def __init__(self, data, label=None, pad=None, index=None, bucket_key=None, provide_data=None, provide_label=None):
         if data is not None:
             assert isinstance(data, (list, tuple)), "Data must be list of NDArrays"
         if label is not None:
@@ -208,8 +207,11 @@ class PrefetchingIter(_HoldsBatch):
     def _described(self, which, renames):
         if renames is None:
             return sum([getattr(source, which) for source in self.iters], [])
-        return [DataDesc(rename[d.name], d.shape, d.dtype) if isinstance(d, DataDesc) else DataDesc(*d)
-                for rename, source in zip(renames, self.iters, strict=True) for d in getattr(source, which)]
+        return [
+            DataDesc(rename[d.name], d.shape, d.dtype) if isinstance(d, DataDesc) else DataDesc(*d)
+            for rename, source in zip(renames, self.iters, strict=True)
+            for d in getattr(source, which)
+        ]
 
     @property
     def provide_data(self):
@@ -238,9 +240,14 @@ class PrefetchingIter(_HoldsBatch):
             return False
         first = batches[0]
         assert all(batch.pad == first.pad for batch in batches), "Number of entry mismatches between iterators"
-        self.current_batch = DataBatch(sum([batch.data for batch in batches], []),
-                                       sum([batch.label for batch in batches], []), first.pad, first.index,
-                                       provide_data=self.provide_data, provide_label=self.provide_label)
+        self.current_batch = DataBatch(
+            sum([batch.data for batch in batches], []),
+            sum([batch.label for batch in batches], []),
+            first.pad,
+            first.index,
+            provide_data=self.provide_data,
+            provide_label=self.provide_label,
+        )
         self._request()
         return True
 

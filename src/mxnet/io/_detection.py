@@ -17,8 +17,10 @@ class Objects:
             raise MXNetError(f"a detection label has a header and at least one object, but holds {raw.size} values")
         header, width = int(raw[0]), int(raw[1])
         if header < 2 or width < 5 or (raw.size - header) % width:
-            raise MXNetError(f"a detection label of {raw.size} values does not fit its header: header width {header}, "
-                             f"object width {width}")
+            raise MXNetError(
+                f"a detection label of {raw.size} values does not fit its header: header width {header}, "
+                f"object width {width}"
+            )
         self.header = raw[:header]
         self.rows = raw[header:].reshape(-1, width).copy()
 
@@ -58,10 +60,19 @@ class DetectionAugmenter:
     def __init__(self, parameters):
         self.p = p = parameters
         _, self.height, self.width = p.data_shape
-        for name in ("min_crop_scales", "max_crop_scales", "min_crop_aspect_ratios", "max_crop_aspect_ratios",
-                     "min_crop_overlaps", "max_crop_overlaps", "min_crop_sample_coverages",
-                     "max_crop_sample_coverages", "min_crop_object_coverages", "max_crop_object_coverages",
-                     "max_crop_trials"):
+        for name in (
+            "min_crop_scales",
+            "max_crop_scales",
+            "min_crop_aspect_ratios",
+            "max_crop_aspect_ratios",
+            "min_crop_overlaps",
+            "max_crop_overlaps",
+            "min_crop_sample_coverages",
+            "max_crop_sample_coverages",
+            "min_crop_object_coverages",
+            "max_crop_object_coverages",
+            "max_crop_trials",
+        ):
             values = getattr(p, name)
             if len(values) not in (1, p.num_crop_sampler):
                 raise MXNetError(f"{name} has {len(values)} values, but num_crop_sampler is {p.num_crop_sampler}")
@@ -99,8 +110,9 @@ class DetectionAugmenter:
         limits = (p.max_random_hue, p.max_random_saturation, p.max_random_illumination, p.max_random_contrast)
         chances = (p.random_hue_prob, p.random_saturation_prob, p.random_illumination_prob, p.random_contrast_prob)
         changes = [engine.unit() * limit * 2 - limit for limit in limits]
-        hue, saturation, lightness, contrast = (change if engine.unit() < chance else 0
-                                                for change, chance in zip(changes, chances, strict=True))
+        hue, saturation, lightness, contrast = (
+            change if engine.unit() < chance else 0 for change, chance in zip(changes, chances, strict=True)
+        )
         image = shift_hls(image, int(hue), int(lightness), int(saturation))
         return cv2.convertScaleAbs(image, alpha=contrast + 1) if abs(contrast) > 1e-3 else image
 
@@ -111,9 +123,15 @@ class DetectionAugmenter:
         x, y = engine.uniform(0, scale - 1), engine.uniform(0, scale - 1)
         objects.project((-x, -y, scale, scale))
         rows, columns = image.shape[:2]
-        return cv2.copyMakeBorder(image, int(y * rows), int((scale - y - 1) * rows), int(x * columns),
-                                  int((scale - x - 1) * columns), cv2.BORDER_CONSTANT,
-                                  value=(self.p.fill_value,) * 3)
+        return cv2.copyMakeBorder(
+            image,
+            int(y * rows),
+            int((scale - y - 1) * rows),
+            int(x * columns),
+            int((scale - x - 1) * columns),
+            cv2.BORDER_CONSTANT,
+            value=(self.p.fill_value,) * 3,
+        )
 
     def _crop(self, image, objects, engine):
         """The first crop that a sampler finds, samplers being tried in random order; else the image as it is."""
@@ -125,7 +143,7 @@ class DetectionAugmenter:
                 box = self._crop_box(sampler, columns / rows, engine)
                 if self._try(objects, box, sampler):
                     left, top = int(box[0] * columns), int(box[1] * rows)
-                    return image[top:top + int(box[3] * rows), left:left + int(box[2] * columns)]
+                    return image[top : top + int(box[3] * rows), left : left + int(box[2] * columns)]
         return image
 
     def _crop_box(self, sampler, aspect, engine):
@@ -157,9 +175,11 @@ class DetectionAugmenter:
         """Whether some object meets every bound that the sampler sets."""
         p = self.p
         common, areas, box_area = objects.common(box), objects.areas(), box[2] * box[3]
-        measures = ((common / (areas + box_area - common), p.min_crop_overlaps, p.max_crop_overlaps),
-                    (common / box_area, p.min_crop_sample_coverages, p.max_crop_sample_coverages),
-                    (common / areas, p.min_crop_object_coverages, p.max_crop_object_coverages))
+        measures = (
+            (common / (areas + box_area - common), p.min_crop_overlaps, p.max_crop_overlaps),
+            (common / box_area, p.min_crop_sample_coverages, p.max_crop_sample_coverages),
+            (common / areas, p.min_crop_object_coverages, p.max_crop_object_coverages),
+        )
         meets = np.ones(len(common), bool)
         for measure, least, most in measures:
             if least[sampler] > 0 or most[sampler] < 1:
@@ -195,8 +215,9 @@ class DetectionRecords(ImageRecords):
         p = self.p
         longest = max((len(self._raw_label(position)) for position in range(len(self._file.offsets))), default=0)
         if p.label_pad_width and p.label_pad_width < longest:
-            raise MXNetError(f"ImageDetRecordIter: label_pad_width: {p.label_pad_width} smaller than estimated width: "
-                             f"{longest}")
+            raise MXNetError(
+                f"ImageDetRecordIter: label_pad_width: {p.label_pad_width} smaller than estimated width: {longest}"
+            )
         width = 4 + max(longest, p.label_pad_width)
         return [((p.batch_size, *p.data_shape), self._dtype), ((p.batch_size, width), np.float32)]
 
@@ -208,13 +229,15 @@ class DetectionRecords(ImageRecords):
         label = self._list[header.id][0] if self._list is not None else np.atleast_1d(header.label)
         width = self.p.label_width
         if width > 0 and width != len(label):
-            raise MXNetError(f"{self.describe(position)}: rec file provide {len(label)}-dimensional label but "
-                             f"label_width is set to {width}")
+            raise MXNetError(
+                f"{self.describe(position)}: rec file provide {len(label)}-dimensional label but "
+                f"label_width is set to {width}"
+            )
         return label
 
     def _index(self, positions):
         index = np.zeros(self.p.batch_size, np.uint64)
-        index[:len(positions)] = positions
+        index[: len(positions)] = positions
         return index
 
     def _fill(self, position, number, serial, arrays, row):
@@ -232,4 +255,4 @@ class DetectionRecords(ImageRecords):
         data[row][:, :height, :width] = target
         label = objects.flat()
         labels[row] = self.p.label_pad_value
-        labels[row, :4 + len(label)] = [len(target), height, width, len(label), *label]
+        labels[row, : 4 + len(label)] = [len(target), height, width, len(label), *label]

@@ -95,8 +95,10 @@ class Normalizer:
     def _table(self, contrast, illumination):
         """What each of the 256 values of each channel becomes."""
         values = np.arange(256, dtype=np.float32)
-        return [(values - mean) * (contrast / deviation) + illumination / deviation
-                for mean, deviation in zip(self.mean, self.deviation, strict=True)]
+        return [
+            (values - mean) * (contrast / deviation) + illumination / deviation
+            for mean, deviation in zip(self.mean, self.deviation, strict=True)
+        ]
 
 
 class ImageRecords:
@@ -117,16 +119,24 @@ class ImageRecords:
         self._augmenter = self.augmenter_class(p)
         self._normalizer = self._make_normalizer()
         order = Order(len(self._file.offsets), p.shuffle, p.seed)
-        self._pipeline = Pipeline(Batches(order, p.batch_size, p.round_batch), self._shapes(), self._fill,
-                                  self.describe, p.preprocess_threads, p.prefetch_buffer, p.on_error)
+        self._pipeline = Pipeline(
+            Batches(order, p.batch_size, p.round_batch),
+            self._shapes(),
+            self._fill,
+            self.describe,
+            p.preprocess_threads,
+            p.prefetch_buffer,
+            p.on_error,
+        )
 
     def _check(self):
         p = self.p
         if not p.path_imgrec:
             raise MXNetError("ImageRecordIter: must specify path_imgrec, the record file to read")
         if len(p.data_shape) != 3:
-            raise MXNetError(f"value {list(p.data_shape)} for Parameter data_shape has wrong dimensions, "
-                             "expected dimension=3")
+            raise MXNetError(
+                f"value {list(p.data_shape)} for Parameter data_shape has wrong dimensions, expected dimension=3"
+            )
         if p.data_shape[0] not in (1, 3, 4):
             raise MXNetError(f"Invalid output shape {list(p.data_shape)}: images have 1, 3 or 4 channels")
         if p.dtype not in _FORMATS:
@@ -204,8 +214,10 @@ class ImageRecords:
             if len(label) != width:
                 raise MXNetError(f"rec file provide {len(label)}-dimensional label but label_width is set to {width}")
         elif width != 1:
-            raise MXNetError("label_width must be 1 unless an imglist is provided or the rec file is packed with "
-                             f"multi dimensional label, but it is {width}")
+            raise MXNetError(
+                "label_width must be 1 unless an imglist is provided or the rec file is packed with "
+                f"multi dimensional label, but it is {width}"
+            )
         else:
             return header.label
         return label[0] if width == 1 else label

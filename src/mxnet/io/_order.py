@@ -66,7 +66,7 @@ class Batches:
 
     def _take(self, count):
         """The next positions of the epoch and their numbers; an epoch that a fill used up is forgotten."""
-        positions = list(self._epoch[self._cursor:self._cursor + count])
+        positions = list(self._epoch[self._cursor : self._cursor + count])
         self._cursor += len(positions)
         numbers = [position + self._shift for position in positions]
         if self._ended and self._cursor >= len(self._epoch):

@@ -209,5 +209,3 @@ class ImageDetRecord(Records, DetectionAugmentation):
     std_b: float = 0.0
     std_a: float = 0.0
     scale: float = 1.0
-
-

@@ -95,9 +95,9 @@ class Pipeline:
         batch = Batch([np.empty(shape, dtype) for shape, dtype in self._shapes], positions, pad)
         if len(positions) < len(batch.arrays[0]):
             for array in batch.arrays:
-                array[len(positions):] = 0
+                array[len(positions) :] = 0
         for first in range(0, len(positions), _SLICE):
-            part = list(zip(positions, numbers, strict=True))[first:first + _SLICE]
+            part = list(zip(positions, numbers, strict=True))[first : first + _SLICE]
             batch.tasks.append(pool.submit(self._work, batch, part, first, self._serial))
         self._serial += len(positions)
         return batch

@@ -86,10 +86,10 @@ class Engine:
             missing = min(len(targets) - done, _WINDOW) - len(drawn)
             if missing > 0:
                 drawn = np.concatenate([drawn, self._draw(missing)])
-            rejected = np.flatnonzero(drawn >= limits[done:done + len(drawn)])
+            rejected = np.flatnonzero(drawn >= limits[done : done + len(drawn)])
             good = int(rejected[0]) if len(rejected) else len(drawn)
-            targets[done:done + good] = drawn[:good] // scaling[done:done + good]
-            done, drawn = done + good, drawn[good + 1:]
+            targets[done : done + good] = drawn[:good] // scaling[done : done + good]
+            done, drawn = done + good, drawn[good + 1 :]
         return targets
 
 

@@ -33,7 +33,7 @@ class RecordFile:
             raise MXNetError(f"{index_path}: {error.strerror}; it should be the index of {self.path}") from error
         offsets = sorted(places.values())
         step = -(-len(offsets) // parts)
-        return offsets[part * step:(part + 1) * step]
+        return offsets[part * step : (part + 1) * step]
 
     def _scanned(self, part, parts):
         """Partition by bytes: a record belongs to the part in which it begins."""

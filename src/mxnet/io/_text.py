@@ -39,7 +39,7 @@ class Arrays:
         if taken is None:
             return None
         positions, _, pad = taken
-        positions += self._previous[len(positions):]  # an incomplete batch shows the rows that were there before
+        positions += self._previous[len(positions) :]  # an incomplete batch shows the rows that were there before
         self._previous = positions
         rows = np.array(positions)
         return self.rows(rows, "data"), self.rows(rows, "label"), pad, self.index(rows)
@@ -130,8 +130,12 @@ class SparseRows:
     def __getitem__(self, rows):
         chosen = [self._rows[row] for row in rows]
         starts = np.cumsum([0] + [len(columns) for columns, _ in chosen])
-        return SparseBatch(np.concatenate([values for _, values in chosen]),
-                           np.concatenate([columns for columns, _ in chosen]), starts, (len(rows), self.width))
+        return SparseBatch(
+            np.concatenate([values for _, values in chosen]),
+            np.concatenate([columns for columns, _ in chosen]),
+            starts,
+            (len(rows), self.width),
+        )
 
 
 def _read_libsvm(path, width):
@@ -167,8 +171,10 @@ class MnistImages(Arrays):
         p = parameters
         images, labels = _idx(p.image), _idx(p.label)
         if images.ndim != 3 or labels.ndim != 1 or len(images) != len(labels):
-            raise MXNetError(f"{p.image} holds {images.shape} values and {p.label} {labels.shape}: "
-                             "they are not MNIST's images and labels")
+            raise MXNetError(
+                f"{p.image} holds {images.shape} values and {p.label} {labels.shape}: "
+                "they are not MNIST's images and labels"
+            )
         part = slice(len(images) * p.part_index // p.num_parts, len(images) * (p.part_index + 1) // p.num_parts)
         images, labels = images[part], labels[part]
         order = np.arange(len(images))

@@ -12,9 +12,24 @@ from ._arrays import NDArrayIter
 from ._base import DataBatch, DataDesc, DataIter, PrefetchingIter, ResizeIter
 from ._text import CsvTables, LibSvmRows, MnistImages, SparseBatch
 
-__all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "ImageDetRecordIter", "ImageRecordInt8Iter",
-           "ImageRecordIter", "ImageRecordIter_v1", "ImageRecordUInt8Iter", "ImageRecordUInt8Iter_v1", "LibSVMIter",
-           "MNISTIter", "MXDataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
+__all__ = [
+    "CSVIter",
+    "DataBatch",
+    "DataDesc",
+    "DataIter",
+    "ImageDetRecordIter",
+    "ImageRecordInt8Iter",
+    "ImageRecordIter",
+    "ImageRecordIter_v1",
+    "ImageRecordUInt8Iter",
+    "ImageRecordUInt8Iter_v1",
+    "LibSVMIter",
+    "MNISTIter",
+    "MXDataIter",
+    "NDArrayIter",
+    "PrefetchingIter",
+    "ResizeIter",
+]
 
 
 def _as_ndarray(values):
@@ -146,12 +161,19 @@ CSVIter = _creator("CSVIter", _parameters.Csv, lambda: CsvTables, "Rows of CSV f
 LibSVMIter = _creator("LibSVMIter", _parameters.LibSvm, lambda: LibSvmRows, "Sparse rows of LibSVM files.")
 MNISTIter = _creator("MNISTIter", _parameters.Mnist, lambda: MnistImages, "Digits of MNIST's files.")
 ImageRecordIter = _creator("ImageRecordIter", _parameters.ImageRecord, _image_records, _RECORDS + ".")
-ImageRecordUInt8Iter = _creator("ImageRecordUInt8Iter", _parameters.ImageRecord, _image_records,
-                                _RECORDS + ", as uint8.", dtype="uint8")
-ImageRecordInt8Iter = _creator("ImageRecordInt8Iter", _parameters.ImageRecord, _image_records,
-                               _RECORDS + ", as int8.", dtype="int8")
+ImageRecordUInt8Iter = _creator(
+    "ImageRecordUInt8Iter", _parameters.ImageRecord, _image_records, _RECORDS + ", as uint8.", dtype="uint8"
+)
+ImageRecordInt8Iter = _creator(
+    "ImageRecordInt8Iter", _parameters.ImageRecord, _image_records, _RECORDS + ", as int8.", dtype="int8"
+)
 ImageRecordIter_v1 = _creator("ImageRecordIter_v1", _parameters.ImageRecord, _image_records, _RECORDS + ".")
-ImageRecordUInt8Iter_v1 = _creator("ImageRecordUInt8Iter_v1", _parameters.ImageRecord, _image_records,
-                                   _RECORDS + ", as uint8.", dtype="uint8")
-ImageDetRecordIter = _creator("ImageDetRecordIter", _parameters.ImageDetRecord, _detection_records,
-                              "Images with bounding boxes from a record file.")
+ImageRecordUInt8Iter_v1 = _creator(
+    "ImageRecordUInt8Iter_v1", _parameters.ImageRecord, _image_records, _RECORDS + ", as uint8.", dtype="uint8"
+)
+ImageDetRecordIter = _creator(
+    "ImageDetRecordIter",
+    _parameters.ImageDetRecord,
+    _detection_records,
+    "Images with bounding boxes from a record file.",
+)

@@ -39,8 +39,9 @@ def _as_array(name, value):
     try:
         return sparse_array(value) if _is_scipy_sparse(value) else array(value)
     except Exception as error:  # whatever could not become an array is the wrong type for MXNet
-        raise TypeError(f"Invalid type '{type(value)}' for {name}, "
-                        "should be NDArray, numpy.ndarray or h5py.Dataset") from error
+        raise TypeError(
+            f"Invalid type '{type(value)}' for {name}, should be NDArray, numpy.ndarray or h5py.Dataset"
+        ) from error
 
 
 def _has_instance(data, dtype):

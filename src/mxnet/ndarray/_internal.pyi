@@ -556,7 +556,7 @@ def _npi_arctan(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = .
     "NumPy's arctan, element by element."
     ...
 
-def _npi_arctan2(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+def _npi_arctan2(x1: NDArray | None = ..., x2: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     "NumPy's arctan2 of two arrays, element by element."
     ...
 
@@ -776,7 +776,7 @@ def _npi_hstack(*data: NDArray, **kwargs: Any) -> Any:
     "NumPy's hstack."
     ...
 
-def _npi_hypot(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+def _npi_hypot(x1: NDArray | None = ..., x2: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     "NumPy's hypot of two arrays, element by element."
     ...
 
@@ -1177,7 +1177,7 @@ def _sample_generalized_negative_binomial(mu: NDArray | None = ..., alpha: NDArr
     ...
 
 def _sample_multinomial(data: NDArray | None = ..., shape: Any = ..., get_prob: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'For each row of probabilities `shape` class numbers; with `get_prob` also their (differentiable) log likelihoods.'
+    'For each row of probabilities `shape` class numbers; `get_prob` adds their (differentiable) log likelihoods.'
     ...
 
 def _sample_negative_binomial(k: NDArray | None = ..., p: NDArray | None = ..., shape: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

@@ -353,4 +353,3 @@ def _dot(lhs, rhs, parsed, kind):
     result = _Product.apply(dense, lhs._parts, lhs.shape, across, getattr(dense, "by_rows", False))
     array = wrap(result, lhs._ctx, MODES.epoch if recorded else None)
     return array if kind == "default" else stored(array, kind)
-

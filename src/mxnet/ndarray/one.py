@@ -1,7 +1,7 @@
 """NumPy arrays of one element that are still numbers to `float`, `int` and `"%f" %`.
 
-MXNet has no zero-dim arrays, so programs print `loss.mean().asnumpy()`, whose shape is (1,), as a number. NumPy did that
-conversion until 2.4; arrays that come from here go on doing it.
+MXNet has no zero-dim arrays, so programs print `loss.mean().asnumpy()`, whose shape is (1,), as a number. NumPy did
+that conversion until 2.4; arrays that come from here go on doing it.
 """
 
 import numpy as np

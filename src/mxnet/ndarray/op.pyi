@@ -893,7 +893,7 @@ def sample_generalized_negative_binomial(mu: NDArray | None = ..., alpha: NDArra
     ...
 
 def sample_multinomial(data: NDArray | None = ..., shape: Any = ..., get_prob: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'For each row of probabilities `shape` class numbers; with `get_prob` also their (differentiable) log likelihoods.'
+    'For each row of probabilities `shape` class numbers; `get_prob` adds their (differentiable) log likelihoods.'
     ...
 
 def sample_negative_binomial(k: NDArray | None = ..., p: NDArray | None = ..., shape: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

@@ -119,9 +119,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, 
     """Powers of `base` whose exponents are at equal distances."""
     if axis != 0:
         raise NotImplementedError("logspace: only axis 0 is supported")
-    return call(
-        "_npi_logspace", start=start, stop=stop, num=num, endpoint=endpoint, base=base, dtype=dtype, ctx=ctx
-    )
+    return call("_npi_logspace", start=start, stop=stop, num=num, endpoint=endpoint, base=base, dtype=dtype, ctx=ctx)
 
 
 def eye(N, M=None, k=0, dtype=onp.float32, **kwargs):

@@ -556,7 +556,7 @@ def _npi_arctan(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, 
     "NumPy's arctan, element by element."
     ...
 
-def _npi_arctan2(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+def _npi_arctan2(x1: Symbol | None = ..., x2: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's arctan2 of two arrays, element by element."
     ...
 
@@ -776,7 +776,7 @@ def _npi_hstack(*data: Symbol, **kwargs: Any) -> Any:
     "NumPy's hstack."
     ...
 
-def _npi_hypot(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+def _npi_hypot(x1: Symbol | None = ..., x2: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's hypot of two arrays, element by element."
     ...
 
@@ -1177,7 +1177,7 @@ def _sample_generalized_negative_binomial(mu: Symbol | None = ..., alpha: Symbol
     ...
 
 def _sample_multinomial(data: Symbol | None = ..., shape: Any = ..., get_prob: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'For each row of probabilities `shape` class numbers; with `get_prob` also their (differentiable) log likelihoods.'
+    'For each row of probabilities `shape` class numbers; `get_prob` adds their (differentiable) log likelihoods.'
     ...
 
 def _sample_negative_binomial(k: Symbol | None = ..., p: Symbol | None = ..., shape: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:

@@ -893,7 +893,7 @@ def sample_generalized_negative_binomial(mu: Symbol | None = ..., alpha: Symbol 
     ...
 
 def sample_multinomial(data: Symbol | None = ..., shape: Any = ..., get_prob: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'For each row of probabilities `shape` class numbers; with `get_prob` also their (differentiable) log likelihoods.'
+    'For each row of probabilities `shape` class numbers; `get_prob` adds their (differentiable) log likelihoods.'
     ...
 
 def sample_negative_binomial(k: Symbol | None = ..., p: Symbol | None = ..., shape: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:

@@ -61,7 +61,7 @@ def make_list(args):
         random.Random(100).shuffle(listed)
     size = -(-len(listed) // args.chunks)
     for i in range(args.chunks):
-        chunk = listed[i * size:(i + 1) * size]
+        chunk = listed[i * size : (i + 1) * size]
         prefix = args.prefix + (f"_{i}" if args.chunks > 1 else "")
         train, test = int(size * args.train_ratio), int(size * args.test_ratio)
         if args.train_ratio == 1.0:
@@ -70,8 +70,8 @@ def make_list(args):
         if args.test_ratio:
             write_list(prefix + "_test.lst", chunk[:test])
         if args.train_ratio + args.test_ratio < 1.0:
-            write_list(prefix + "_val.lst", chunk[test + train:])
-        write_list(prefix + "_train.lst", chunk[test:test + train])
+            write_list(prefix + "_val.lst", chunk[test + train :])
+        write_list(prefix + "_train.lst", chunk[test : test + train])
 
 
 def read_list(path_in):
@@ -80,8 +80,10 @@ def read_list(path_in):
         for count, line in enumerate(file, 1):
             fields = [field.strip() for field in line.strip().split("\t")]
             if len(fields) < 3:
-                print(f"{path_in}, line {count}: lst should have at least has three parts, "
-                      f"but only has {len(fields)} parts for {fields}")
+                print(
+                    f"{path_in}, line {count}: lst should have at least has three parts, "
+                    f"but only has {len(fields)} parts for {fields}"
+                )
                 continue
             try:
                 yield [int(fields[0]), fields[-1], *(float(label) for label in fields[1:-1])]
@@ -110,7 +112,7 @@ def encode(args, item):
 def _square(image):
     height, width = image.shape[:2]
     margin = abs(height - width) // 2
-    return image[margin:margin + width] if height > width else image[:, margin:margin + height]
+    return image[margin : margin + width] if height > width else image[:, margin : margin + height]
 
 
 def _resized(image, size):
@@ -149,6 +151,7 @@ def _progress(args, count, stem):
 
 def _encoded(args, items):
     """Each item with its record or the exception that it raised, in order, worked on by threads."""
+
     def attempt(item):
         try:
             return item, encode(args, item)
@@ -162,7 +165,7 @@ def _encoded(args, items):
         source = iter(items)
         pending = [pool.submit(attempt, item) for item in islice(source, _AHEAD * args.num_thread)]
         while pending:
-            done, pending = pending[:args.num_thread], pending[args.num_thread:]
+            done, pending = pending[: args.num_thread], pending[args.num_thread :]
             pending.extend(pool.submit(attempt, item) for item in islice(source, len(done)))
             yield from (future.result() for future in done)
 
@@ -170,8 +173,10 @@ def _encoded(args, items):
 def parse_args(arguments=None):
     """The command line."""
     parser = argparse.ArgumentParser(
-        prog="im2rec", formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        description="Make an image list from a folder (--list), or record files from image lists.")
+        prog="im2rec",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description="Make an image list from a folder (--list), or record files from image lists.",
+    )
     parser.add_argument("prefix", help="prefix of the .lst, .rec and .idx files")
     parser.add_argument("root", help="folder that the images are in")
     lists = parser.add_argument_group("image lists")
@@ -189,8 +194,13 @@ def parse_args(arguments=None):
     records.add_argument("--center-crop", action="store_true", help="cut images to squares")
     records.add_argument("--quality", type=int, default=95, help="JPEG quality (1-100) or PNG compression (1-9)")
     records.add_argument("--num-thread", type=int, default=1, help="threads that read and encode; the order stays")
-    records.add_argument("--color", type=int, default=1, choices=[-1, 0, 1],
-                         help="1 color, 0 grayscale, -1 as the file is, with its alpha channel")
+    records.add_argument(
+        "--color",
+        type=int,
+        default=1,
+        choices=[-1, 0, 1],
+        help="1 color, 0 grayscale, -1 as the file is, with its alpha channel",
+    )
     records.add_argument("--encoding", default=".jpg", choices=[".jpg", ".png"], help="format of the packed images")
     records.add_argument("--pack-label", action="store_true", help="pack all labels of a line, not only the first")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -28,7 +28,7 @@ class SVRGModule(Module):
         data_names=("data",),
         label_names=("softmax_label",),
         logger=logging,
-        context=ctx.cpu(),  # noqa: B008 - MXNet's default
+        context=ctx.cpu(),
         work_load_list=None,
         fixed_param_names=None,
         state_names=None,

@@ -1,3 +1,3 @@
 """Text: vocabularies and pre-trained token embeddings."""
 
-from . import embedding, utils, vocab  # noqa: F401
+from . import embedding, utils, vocab

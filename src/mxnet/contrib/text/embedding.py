@@ -39,8 +39,10 @@ def get_pretrained_file_names(embedding_name=None):
     if embedding_name is None:
         return {name: list(cls.pretrained_file_name_sha1) for name, cls in classes.items()}
     if embedding_name not in classes:
-        raise KeyError(f"Cannot find `embedding_name` {embedding_name}. Use "
-                       "`get_pretrained_file_names(embedding_name=None).keys()` to get all the valid embedding names.")
+        raise KeyError(
+            f"Cannot find `embedding_name` {embedding_name}. Use "
+            "`get_pretrained_file_names(embedding_name=None).keys()` to get all the valid embedding names."
+        )
     return list(classes[embedding_name].pretrained_file_name_sha1)
 
 
@@ -77,8 +79,10 @@ class _TokenEmbedding(vocab.Vocabulary):
         try:
             download(url, archive, sha1_hash=expected)
         except Exception as error:  # requests, urllib and the system have many ways to say "no network"
-            raise MXNetError(f"The embedding {pretrained_file_name} is not in {folder} and could not be downloaded "
-                             f"from {url}: {error}. Put a file of that name with SHA-1 {sha1} there.") from error
+            raise MXNetError(
+                f"The embedding {pretrained_file_name} is not in {folder} and could not be downloaded "
+                f"from {url}: {error}. Put a file of that name with SHA-1 {sha1} there."
+            ) from error
         if archive != path:
             extract(archive, {pretrained_file_name: sha1}, folder, expected, largest=1 << 33)
         return path
@@ -104,27 +108,36 @@ class _TokenEmbedding(vocab.Vocabulary):
     @staticmethod
     def _parsed(line, number, elem_delim, path):
         fields = line.rstrip().split(elem_delim)
-        assert len(fields) > 1, (f"At line {number} of the pre-trained text embedding file: the data format of the "
-                                 f"pre-trained token embedding file {path} is unexpected.")
+        assert len(fields) > 1, (
+            f"At line {number} of the pre-trained text embedding file: the data format of the "
+            f"pre-trained token embedding file {path} is unexpected."
+        )
         return fields[0], [float(value) for value in fields[1:]]
 
     def _accepts(self, token, vector, number, unknown):
         seen = token in self._token_to_idx and (token != self.unknown_token or unknown is not None)
         if seen:
-            warnings.warn(f"At line {number} of the pre-trained token embedding file: the embedding vector for token "
-                          f"{token} has been loaded and a duplicate embedding for the  same token is seen and "
-                          "skipped.", stacklevel=4)
+            warnings.warn(
+                f"At line {number} of the pre-trained token embedding file: the embedding vector for token "
+                f"{token} has been loaded and a duplicate embedding for the  same token is seen and "
+                "skipped.",
+                stacklevel=4,
+            )
             return False
         if len(vector) == 1:
-            warnings.warn(f"At line {number} of the pre-trained text embedding file: token {token} with 1-dimensional "
-                          f"vector {vector} is likely a header and is skipped.", stacklevel=4)
+            warnings.warn(
+                f"At line {number} of the pre-trained text embedding file: token {token} with 1-dimensional "
+                f"vector {vector} is likely a header and is skipped.",
+                stacklevel=4,
+            )
             return False
         if self._vec_len is None:
             self._vec_len = len(vector)
         assert len(vector) == self._vec_len, (
             f"At line {number} of the pre-trained token embedding file: the dimension of token {token} is "
             f"{len(vector)} but the dimension of previous tokens is {self._vec_len}. Dimensions of all the tokens "
-            "must be the same.")
+            "must be the same."
+        )
         return True
 
     def _set_vectors(self, vectors, unknown, init_unknown_vec):
@@ -160,7 +173,8 @@ class _TokenEmbedding(vocab.Vocabulary):
     def _build_embedding_for_vocabulary(self, vocabulary):
         if vocabulary is not None:
             assert isinstance(vocabulary, vocab.Vocabulary), (
-                "The argument `vocabulary` must be an instance of mxnet.contrib.text.vocab.Vocabulary.")
+                "The argument `vocabulary` must be an instance of mxnet.contrib.text.vocab.Vocabulary."
+            )
             self._set_idx_to_vec_by_embeddings([self], len(vocabulary), vocabulary.idx_to_token)
             self._index_tokens_from_vocabulary(vocabulary)
 
@@ -191,31 +205,38 @@ class _TokenEmbedding(vocab.Vocabulary):
         assert self.idx_to_vec is not None, "The property `idx_to_vec` has not been properly set."
         if not isinstance(tokens, list) or len(tokens) == 1:
             assert isinstance(new_vectors, nd.NDArray) and len(new_vectors.shape) in [1, 2], (
-                "`new_vectors` must be a 1-D or 2-D NDArray if `tokens` is a singleton.")
+                "`new_vectors` must be a 1-D or 2-D NDArray if `tokens` is a singleton."
+            )
             tokens = tokens if isinstance(tokens, list) else [tokens]
             if len(new_vectors.shape) == 1:
                 new_vectors = new_vectors.expand_dims(axis=0)
         else:
             assert isinstance(new_vectors, nd.NDArray) and len(new_vectors.shape) == 2, (
-                "`new_vectors` must be a 2-D NDArray if `tokens` is a list of multiple strings.")
+                "`new_vectors` must be a 2-D NDArray if `tokens` is a list of multiple strings."
+            )
         assert new_vectors.shape == (len(tokens), self.vec_len), (
             "The length of new_vectors must be equal to the number of tokens and the width of"
-            "new_vectors must be equal to the dimension of embeddings of the glossary.")
+            "new_vectors must be equal to the dimension of embeddings of the glossary."
+        )
         self._idx_to_vec[_array([self._known(token) for token in tokens])] = new_vectors
 
     def _known(self, token):
         if token not in self.token_to_idx:
-            raise ValueError(f"Token {token} is unknown. To update the embedding vector for an unknown token, please "
-                             f"specify it explicitly as the `unknown_token` {self.idx_to_token[C.UNKNOWN_IDX]} in "
-                             "`tokens`. This is to avoid unintended updates.")
+            raise ValueError(
+                f"Token {token} is unknown. To update the embedding vector for an unknown token, please "
+                f"specify it explicitly as the `unknown_token` {self.idx_to_token[C.UNKNOWN_IDX]} in "
+                "`tokens`. This is to avoid unintended updates."
+            )
         return self.token_to_idx[token]
 
     @classmethod
     def _check_pretrained_file_names(cls, pretrained_file_name):
         name = cls.__name__.lower()
         if pretrained_file_name not in cls.pretrained_file_name_sha1:
-            raise KeyError(f"Cannot find pretrained file {pretrained_file_name} for token embedding {name}. "
-                           f"Valid pretrained files for embedding {name}: {', '.join(cls.pretrained_file_name_sha1)}")
+            raise KeyError(
+                f"Cannot find pretrained file {pretrained_file_name} for token embedding {name}. "
+                f"Valid pretrained files for embedding {name}: {', '.join(cls.pretrained_file_name_sha1)}"
+            )
 
     def _load_published(self, pretrained_file_name, embedding_root, init_unknown_vec, vocabulary):
         path = self._get_pretrained_file(embedding_root, pretrained_file_name)
@@ -235,8 +256,14 @@ class GloVe(_TokenEmbedding):
         corpus = pretrained_file_name.split(".")[1]
         return next(name for name in cls.pretrained_archive_name_sha1 if name.split(".")[1] == corpus)
 
-    def __init__(self, pretrained_file_name="glove.840B.300d.txt", embedding_root=EMBEDDING_ROOT,
-                 init_unknown_vec=nd.zeros, vocabulary=None, **kwargs):
+    def __init__(
+        self,
+        pretrained_file_name="glove.840B.300d.txt",
+        embedding_root=EMBEDDING_ROOT,
+        init_unknown_vec=nd.zeros,
+        vocabulary=None,
+        **kwargs,
+    ):
         self._check_pretrained_file_names(pretrained_file_name)
         super().__init__(**kwargs)
         self._load_published(pretrained_file_name, embedding_root, init_unknown_vec, vocabulary)
@@ -253,8 +280,14 @@ class FastText(_TokenEmbedding):
     def _get_download_file_name(cls, pretrained_file_name):
         return os.path.splitext(pretrained_file_name)[0] + ".zip"
 
-    def __init__(self, pretrained_file_name="wiki.simple.vec", embedding_root=EMBEDDING_ROOT,
-                 init_unknown_vec=nd.zeros, vocabulary=None, **kwargs):
+    def __init__(
+        self,
+        pretrained_file_name="wiki.simple.vec",
+        embedding_root=EMBEDDING_ROOT,
+        init_unknown_vec=nd.zeros,
+        vocabulary=None,
+        **kwargs,
+    ):
         self._check_pretrained_file_names(pretrained_file_name)
         super().__init__(**kwargs)
         self._load_published(pretrained_file_name, embedding_root, init_unknown_vec, vocabulary)
@@ -263,8 +296,15 @@ class FastText(_TokenEmbedding):
 class CustomEmbedding(_TokenEmbedding):
     """Vectors from a text file: a token and its values on each line, separated by `elem_delim`."""
 
-    def __init__(self, pretrained_file_path, elem_delim=" ", encoding="utf8", init_unknown_vec=nd.zeros,
-                 vocabulary=None, **kwargs):
+    def __init__(
+        self,
+        pretrained_file_path,
+        elem_delim=" ",
+        encoding="utf8",
+        init_unknown_vec=nd.zeros,
+        vocabulary=None,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self._load_embedding(pretrained_file_path, elem_delim, init_unknown_vec, encoding)
         self._build_embedding_for_vocabulary(vocabulary)
@@ -275,13 +315,15 @@ class CompositeEmbedding(_TokenEmbedding):
 
     def __init__(self, vocabulary, token_embeddings):
         assert isinstance(vocabulary, vocab.Vocabulary), (
-            "The argument `vocabulary` must be an instance of mxnet.contrib.text.indexer.Vocabulary.")
+            "The argument `vocabulary` must be an instance of mxnet.contrib.text.indexer.Vocabulary."
+        )
         if not isinstance(token_embeddings, list):
             token_embeddings = [token_embeddings]
         for embedding in token_embeddings:
             assert isinstance(embedding, _TokenEmbedding), (
                 "The argument `token_embeddings` must be an instance or a list of instances of "
                 "`mxnet.contrib.text.embedding.TextEmbedding` whose embedding vectors will be"
-                "loaded or concatenated-then-loaded to map to the indexed tokens.")
+                "loaded or concatenated-then-loaded to map to the indexed tokens."
+            )
         self._index_tokens_from_vocabulary(vocabulary)
         self._set_idx_to_vec_by_embeddings(token_embeddings, len(self), self.idx_to_token)

@@ -16,7 +16,8 @@ class Vocabulary:
         if reserved_tokens is not None:
             assert unknown_token not in reserved_tokens, "`reserved_token` cannot contain `unknown_token`."
             assert len(set(reserved_tokens)) == len(reserved_tokens), (
-                "`reserved_tokens` cannot contain duplicate reserved tokens.")
+                "`reserved_tokens` cannot contain duplicate reserved tokens."
+            )
         self._unknown_token = unknown_token
         self._reserved_tokens = None if reserved_tokens is None else list(reserved_tokens)
         self._idx_to_token = [unknown_token, *(reserved_tokens or ())]

@@ -121,8 +121,14 @@ class ProcessPool:
         with warnings.catch_warnings():  # more workers than cores is the user's choice
             warnings.filterwarnings("ignore", message="This DataLoader will create")
             loader = torch.utils.data.DataLoader(
-                _Positions(fetcher), batch_sampler=journal, num_workers=num_workers, collate_fn=_unchanged,
-                prefetch_factor=max(1, -(-prefetch // num_workers)), timeout=_POLL, persistent_workers=keep)
+                _Positions(fetcher),
+                batch_sampler=journal,
+                num_workers=num_workers,
+                collate_fn=_unchanged,
+                prefetch_factor=max(1, -(-prefetch // num_workers)),
+                timeout=_POLL,
+                persistent_workers=keep,
+            )
         return loader, journal
 
     def __iter__(self):
@@ -194,7 +200,8 @@ class _ProcessRun:
                     raise DataLoaderTimeout(
                         f"Worker timed out after {self._timeout} seconds. This might be caused by slow data (then use "
                         "a larger timeout), or by too little shared memory (then use fewer workers); "
-                        f"{self._journal.describe()}") from None
+                        f"{self._journal.describe()}"
+                    ) from None
 
     def _explained(self, error):
         """The death of a worker in the words of this API; a dataset's RuntimeError stays what it is."""
@@ -207,8 +214,9 @@ class _ProcessRun:
         for worker in getattr(self._iterator, "_workers", ()):
             if _is_stopped(worker.pid):
                 worker.kill()  # a stopped process hears nothing else
-                raise DataLoaderWorkerError(f"A data loader worker (pid {worker.pid}) was stopped by a signal; "
-                                            f"{self._journal.describe()}")
+                raise DataLoaderWorkerError(
+                    f"A data loader worker (pid {worker.pid}) was stopped by a signal; {self._journal.describe()}"
+                )
 
 
 def _is_stopped(pid):
@@ -266,5 +274,7 @@ class _ThreadRun:
         try:
             return future.result(self._timeout)
         except FutureTimeout as error:
-            raise DataLoaderTimeout(f"Worker timed out after {self._timeout} seconds at the samples "
-                                    f"{[_plain(index) for index in indices]}; use a larger timeout") from error
+            raise DataLoaderTimeout(
+                f"Worker timed out after {self._timeout} seconds at the samples "
+                f"{[_plain(index) for index in indices]}; use a larger timeout"
+            ) from error

@@ -98,8 +98,9 @@ def _batches(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler):
     """The batch sampler that the loader's arguments describe."""
     if batch_sampler is not None:
         if batch_size is not None or shuffle or sampler is not None or last_batch is not None:
-            raise ValueError("batch_size, shuffle, sampler and last_batch must "
-                             "not be specified if batch_sampler is specified.")
+            raise ValueError(
+                "batch_size, shuffle, sampler and last_batch must not be specified if batch_sampler is specified."
+            )
         return batch_sampler
     if batch_size is None:
         raise ValueError("batch_size must be specified unless batch_sampler is specified")
@@ -118,9 +119,24 @@ class DataLoader:
     "raise" stops, "warn" and "skip" leave it out of its batch.
     """
 
-    def __init__(self, dataset, batch_size=None, shuffle=False, sampler=None, last_batch=None, batch_sampler=None,
-                 batchify_fn=None, num_workers=0, pin_memory=False, pin_device_id=0, prefetch=None, thread_pool=False,
-                 timeout=120, auto_reload=False, on_error="raise"):
+    def __init__(
+        self,
+        dataset,
+        batch_size=None,
+        shuffle=False,
+        sampler=None,
+        last_batch=None,
+        batch_sampler=None,
+        batchify_fn=None,
+        num_workers=0,
+        pin_memory=False,
+        pin_device_id=0,
+        prefetch=None,
+        thread_pool=False,
+        timeout=120,
+        auto_reload=False,
+        on_error="raise",
+    ):
         assert timeout > 0, f"timeout must be positive, given {timeout}"
         self._pool = None
         self._iter = None
@@ -172,10 +188,31 @@ class DataLoader:
 class DataLoaderV1(DataLoader):
     """MXNet's first loader: the same batches with fewer options."""
 
-    def __init__(self, dataset, batch_size=None, shuffle=False, sampler=None, last_batch=None, batch_sampler=None,
-                 batchify_fn=None, num_workers=0, pin_memory=False, pin_device_id=0):
-        super().__init__(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler, batchify_fn, num_workers,
-                         pin_memory, pin_device_id)
+    def __init__(
+        self,
+        dataset,
+        batch_size=None,
+        shuffle=False,
+        sampler=None,
+        last_batch=None,
+        batch_sampler=None,
+        batchify_fn=None,
+        num_workers=0,
+        pin_memory=False,
+        pin_device_id=0,
+    ):
+        super().__init__(
+            dataset,
+            batch_size,
+            shuffle,
+            sampler,
+            last_batch,
+            batch_sampler,
+            batchify_fn,
+            num_workers,
+            pin_memory,
+            pin_device_id,
+        )
 
 
 def worker_loop_v1(dataset, key_queue, data_queue, batchify_fn):

@@ -38,7 +38,7 @@ class Plan:
         if len(self.inputs) != len(shapes):
             raise MXNetError(
                 f"The symbol has {len(self.inputs)} inputs without a parameter ({', '.join(self.inputs)}), but "
-                f"in_shapes gives {len(shapes)} shapes: give the missing parameters in params, or a shape for each input"
+                f"in_shapes gives {len(shapes)} shapes: give the missing parameters, or a shape for each input"
             )
 
     def _add_labels(self, labels, facts):

@@ -29,8 +29,8 @@ def _check_metric_known(handler, metric, known_metrics):
     if metric not in known_metrics:
         raise ValueError(
             f"Event handler {type(handler).__name__} refers to a metric instance {metric} outside of the known "
-            "training and validation metrics. Please use the metrics from estimator.train_metrics and estimator.val_metrics "
-            "instead."
+            "training and validation metrics. Please use the metrics from estimator.train_metrics and "
+            "estimator.val_metrics instead."
         )
 
 

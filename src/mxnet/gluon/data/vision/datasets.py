@@ -14,8 +14,15 @@ from ....util import is_np_array  # noqa: F401  (MXNet's module shows it)
 from ...utils import _download_from_repo, check_sha1
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
-__all__ = ["MNIST", "FashionMNIST", "CIFAR10", "CIFAR100", "ImageRecordDataset", "ImageFolderDataset",
-           "ImageListDataset"]
+__all__ = [
+    "MNIST",
+    "FashionMNIST",
+    "CIFAR10",
+    "CIFAR100",
+    "ImageRecordDataset",
+    "ImageFolderDataset",
+    "ImageListDataset",
+]
 
 
 def _default_root(name):
@@ -41,7 +48,7 @@ def _read_idx(path, magic):
     with gzip.open(path, "rb") as file:
         content = file.read()
     dimensions = magic & 0xFF
-    header = np.frombuffer(content[:4 * (1 + dimensions)], dtype=">u4")
+    header = np.frombuffer(content[: 4 * (1 + dimensions)], dtype=">u4")
     if len(header) != 1 + dimensions or header[0] != magic:
         raise MXNetError(f"{path} is not an IDX file of {dimensions} dimensions")
     shape = tuple(int(extent) for extent in header[1:])
@@ -95,11 +102,13 @@ class CIFAR10(_DownloadedDataset):
     def __init__(self, root=CIFAR10_ROOT, train=True, transform=None):
         self._train = train
         self._archive_file = ("cifar-10-binary.tar.gz", "fab780a1e191a7eda0f345501ccd62d20f7ed891")
-        self._train_data = [("data_batch_1.bin", "aadd24acce27caa71bf4b10992e9e7b2d74c2540"),
-                            ("data_batch_2.bin", "c0ba65cce70568cd57b4e03e9ac8d2a5367c1795"),
-                            ("data_batch_3.bin", "1dd00a74ab1d17a6e7d73e185b69dbf31242f295"),
-                            ("data_batch_4.bin", "aab85764eb3584312d3c7f65fd2fd016e36a258e"),
-                            ("data_batch_5.bin", "26e2849e66a845b7f1e4614ae70f4889ae604628")]
+        self._train_data = [
+            ("data_batch_1.bin", "aadd24acce27caa71bf4b10992e9e7b2d74c2540"),
+            ("data_batch_2.bin", "c0ba65cce70568cd57b4e03e9ac8d2a5367c1795"),
+            ("data_batch_3.bin", "1dd00a74ab1d17a6e7d73e185b69dbf31242f295"),
+            ("data_batch_4.bin", "aab85764eb3584312d3c7f65fd2fd016e36a258e"),
+            ("data_batch_5.bin", "26e2849e66a845b7f1e4614ae70f4889ae604628"),
+        ]
         self._test_data = [("test_batch.bin", "67eb016db431130d61cd03c7ad570b013799c88c")]
         self._namespace = "cifar10"
         super().__init__(root, transform)
@@ -110,7 +119,7 @@ class CIFAR10(_DownloadedDataset):
         if values.size % width:
             raise MXNetError(f"{filename}: {values.size} bytes are not a whole number of records of {width} bytes")
         rows = values.reshape(-1, width)
-        images = rows[:, self._label_bytes:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+        images = rows[:, self._label_bytes :].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
         return images, rows[:, self._label_column].astype(np.int32)
 
     def _missing(self):
@@ -232,8 +241,9 @@ class ImageFolderDataset(Dataset):
             if extension.lower() in self._exts:
                 yield name
             else:
-                warnings.warn(f"Ignoring {name} of type {extension}. Only support {', '.join(self._exts)}",
-                              stacklevel=4)
+                warnings.warn(
+                    f"Ignoring {name} of type {extension}. Only support {', '.join(self._exts)}", stacklevel=4
+                )
 
     def __getitem__(self, idx):
         path, label = self.items[idx]
