@@ -94,7 +94,7 @@ def test_missing_dataset_offline(tmp_path, monkeypatch):
     def no_network(*args, **kwargs):
         raise OSError("Network is unreachable")
 
-    monkeypatch.setattr(vision.datasets, "download", no_network)
+    monkeypatch.setattr(mx.gluon.utils, "_fetch", no_network)
     with pytest.raises(mx.MXNetError) as caught:
         vision.FashionMNIST(root=str(tmp_path))
     for part in (

@@ -67,7 +67,9 @@ def test_checkpoints_at_the_end_of_epochs(tmp_path, lines):
     save = mx.callback.do_checkpoint(prefix, period=2)
     for epoch in range(4):
         save(epoch, training_cases.network(mx), weights, {})
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["net-0002.params", "net-0004.params", "net-symbol.json"]
+    manifests = [f"net-{epoch:04d}.manifest.json" for epoch in (2, 4)]  # ours: what belongs together, with its hashes
+    files = ["net-0002.params", "net-0004.params", "net-symbol.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(files + manifests)
     assert lines()[0] == f'Saved checkpoint to "{prefix}-0002.params"'
     symbol, args, auxs = mx.model.load_checkpoint(prefix, 4)
     assert symbol.list_outputs() == ["softmax_output"] and auxs == {}
