@@ -28,8 +28,8 @@ INPLACE = ("add", "sub", "mul", "truediv", "mod")
 
 _TEMPLATE = """
 def operator(self, other):
-    t = self._t
     try:
+        t = self._t  # a sparse array has none, and goes the slow way
         if other.__class__ is NDArray:
             u = other._t
             if t.dtype is u.dtype and self._ctx is other._ctx:
