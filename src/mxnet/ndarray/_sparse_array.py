@@ -396,3 +396,5 @@ class RowSparseNDArray(BaseSparseNDArray):
 
 
 CLASSES = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}
+
+from . import sparse  # noqa: E402, F401 - gives the classes their operators
