@@ -397,4 +397,6 @@ class RowSparseNDArray(BaseSparseNDArray):
 
 CLASSES = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}
 
-from . import sparse  # noqa: E402, F401 - gives the classes their operators
+from ._sparse_arithmetic import install  # noqa: E402 - after the classes it is given
+
+install(BaseSparseNDArray)

@@ -9,10 +9,10 @@ from .._ops.dtypes import torch_dtype
 from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows them
 from ..context import Context, current_context  # noqa: F401
 from . import functions
+from ._sparse_arithmetic import add, divide, multiply, subtract
 from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from ._sparse_invoke import store_gradient  # noqa: F401 - for those who deliver gradients
 from ._sparse_invoke import zeros as _zeros
-from .arithmetic import BINARY, binary
 from .functions import array as _dense_array
 from .invoke import plain_tensor
 from .namespaces import show
@@ -163,60 +163,6 @@ def _rows_of_parts(data, indices, shape, ctx, dtype):
     if data.dim() != len(shape) or indices.dim() != 1 or 0 in shape[1:]:
         raise ValueError("invalid shape")
     return RowSparseNDArray._made((data, indices), shape, where)
-
-
-# ---------------------------------------------------------------------- arithmetic
-def _same_shape(lhs, rhs):
-    return isinstance(lhs, NDArray) and isinstance(rhs, NDArray) and lhs.shape == rhs.shape
-
-
-def _two(elementwise, names, doc):
-    """Arrays of one shape go element by element, which keeps storage; others are broadcast."""
-
-    def function(lhs, rhs):
-        array_name, *scalars = names
-        return binary(lhs, rhs, (elementwise if _same_shape(lhs, rhs) else array_name, *scalars))
-
-    function.__doc__ = doc
-    return function
-
-
-add = _two("elemwise_add", BINARY["add"], "Element by element `lhs + rhs`; either may be a number.")
-subtract = _two("elemwise_sub", BINARY["sub"], "Element by element `lhs - rhs`; either may be a number.")
-multiply = _two("elemwise_mul", BINARY["mul"], "Element by element `lhs * rhs`; either may be a number.")
-divide = _two("elemwise_div", BINARY["truediv"], "Element by element `lhs / rhs`; either may be a number.")
-for _name in ("add", "subtract", "multiply", "divide"):
-    globals()[_name].__name__ = globals()[_name].__qualname__ = _name
-
-
-def _inplace(function):
-    def operator(self, other):
-        result = function(self, other)
-        (result if result.stype in ("default", self.stype) else result.tostype("default")).copyto(self)
-        return self
-
-    return operator
-
-
-def _plain(name):
-    def operator(self, other):
-        from .arithmetic import _equality
-
-        return _equality(name, self, other, BINARY[name])
-
-    return operator
-
-
-def _install(cls):
-    for name in BINARY:
-        setattr(cls, f"__{name}__", _plain(name))
-    for name, function in (("add", add), ("sub", subtract), ("mul", multiply), ("truediv", divide)):
-        setattr(cls, f"__{name}__", lambda self, other, f=function: f(self, other))
-        setattr(cls, f"__i{name}__", _inplace(function))
-    cls.__div__, cls.__idiv__ = cls.__truediv__, cls.__itruediv__
-
-
-_install(BaseSparseNDArray)
 
 
 def __getattr__(name):
