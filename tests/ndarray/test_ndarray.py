@@ -162,3 +162,9 @@ def test_generated_functions_have_signatures_and_docs():
     )
     assert "num_hidden : int, required" in nd.FullyConnected.__doc__
     assert "FullyConnected" in dir(nd) and "exp" in dir(nd)
+
+
+def test_an_array_without_axes_is_written_whole():
+    x = nd.array(np.float32(3))
+    x[:] = 5
+    assert x.shape == () and x.asnumpy() == 5

@@ -30,6 +30,8 @@ def _number(value):
 
 def normalize(key, shape, device):
     """Split a key into (one entry per axis: int, slice or tensor, with None for new axes); checks bounds."""
+    if not len(shape) and isinstance(key, slice) and key == slice(None):
+        return []  # `x[:]` is the whole of an array without axes, too
     parts = list(key) if isinstance(key, tuple) else [key]
     consumed = sum(_axes(p) for p in parts if p is not None and p is not Ellipsis)
     if consumed > len(shape):
