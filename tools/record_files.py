@@ -118,28 +118,56 @@ def records(folder):
         keep(folder, name + ".idx", kind="index", index=[[k, v] for k, v in index.items()])
 
 
+PLAIN = ["adadelta", "adagrad", "adamax", "dcasgd", "ftml", "ftrl", "groupadagrad", "lamb", "lars", "nag", "sgld",
+         "signum"]  # fmt: skip
+
+
+def optimizer_cases():
+    """Each optimizer MXNet has, with options that change what it keeps, and each schedule."""
+    schedules = [
+        mx.lr_scheduler.FactorScheduler(10, 0.5),
+        mx.lr_scheduler.MultiFactorScheduler([2, 4], 0.5),
+        mx.lr_scheduler.PolyScheduler(20, pwr=2),
+        mx.lr_scheduler.CosineScheduler(20, warmup_steps=3),
+    ]
+    half = {"momentum": 0.9, "multi_precision": True}
+    first = [("sgd", {"momentum": 0.9}), ("sgd", {}), ("adam", {"lr_scheduler": schedules[0]}), ("nadam", {}),
+             ("sgd", half), ("rmsprop", {"centered": True})]  # fmt: skip
+    more = [(name, {"lr_scheduler": schedules[i % 4]} if i % 2 else {}) for i, name in enumerate(PLAIN)]
+    return [*first, *more, ("rmsprop", {}), ("adam", {"multi_precision": True}), ("lbsgd", {"momentum": 0.5}),
+            ("nag", {"momentum": 0.5, "lr_scheduler": schedules[3]}), ("lars", half), ("ccsgd", {})]  # fmt: skip
+
+
 def states(folder):
-    schedule = mx.lr_scheduler.FactorScheduler(10, 0.5)
-    cases = [("sgd", {"momentum": 0.9}), ("sgd", {}), ("adam", {"lr_scheduler": schedule}), ("nadam", {}),
-             ("sgd", {"momentum": 0.9, "multi_precision": True}), ("rmsprop", {"centered": True})]  # fmt: skip
-    for number, (name, options) in enumerate(cases):
+    for number, (name, options) in enumerate(optimizer_cases()):
         updater = mx.optimizer.get_updater(mx.optimizer.create(name, learning_rate=0.1, **options))
+        weights = {}
         for index in (0, "fc_weight"):
-            weight = mx.nd.array([[1, 2], [3, 4]], dtype="float16" if "multi_precision" in options else "float32")
-            updater(index, weight * 0.5, weight)
+            weights[index] = mx.nd.array(
+                [[1, 2], [3, 4]], dtype="float16" if "multi_precision" in options else "float32"
+            )
+            updater(index, weights[index] * 0.5, weights[index])
         for whole in (False, True):
             file_name = f"{number}_{name}{'_whole' if whole else ''}.states"
             with open(os.path.join(folder, file_name), "wb") as file:
                 file.write(updater.get_states(whole))
             flat = {}
             for key, state in updater.states.items():
-                parts = state if isinstance(state, tuple) else (state,)
-                flat[str(key)] = [None if p is None else described(p) for p in parts]
-            facts = {"kind": "states", "states": flat}
+                flat[str(key)] = [None if p is None else described(p) for p in parts_of(state)]
+            facts = {"kind": "states", "states": flat, "weight": described(weights[0])}
             if whole:
                 facts["optimizer"] = {"class": type(updater.optimizer).__name__, "lr": updater.optimizer.lr,
                                       "num_update": updater.optimizer.num_update}  # fmt: skip
             keep(folder, file_name, **facts)
+        updater(0, weights[0] * 0.25, weights[0])
+        EXPECTED[f"{number}_{name}_whole.states"]["after"] = described(weights[0])
+
+
+def parts_of(state):
+    """The arrays of a state, however they are nested."""
+    if isinstance(state, (tuple, list)):
+        return [part for inner in state for part in parts_of(inner)]
+    return [state]
 
 
 def main(folder):
