@@ -23,7 +23,8 @@ def fuzzing(options):
         done = result.clean + result.refused
         print(
             f"fuzzing {kind}: {done} inputs, {result.clean} read, {result.refused} refused, slowest "
-            f"{result.slowest * 1000:.0f} ms, {len(result.findings)} findings ({time.monotonic() - start:.0f} s)",
+            f"{result.slowest * 1000:.0f} ms, at most {result.growth / 1e6:.1f} MB more memory, "
+            f"{len(result.findings)} findings ({time.monotonic() - start:.0f} s)",
             flush=True,
         )
         for finding in result.findings:

@@ -31,12 +31,14 @@ class Result:
     clean: int = 0
     refused: int = 0
     slowest: float = 0.0
+    growth: int = 0  # most bytes of memory that a process of thousands of inputs came to hold on top of its start
     findings: list = field(default_factory=list)
 
     def add(self, other):
         self.clean += other.clean
         self.refused += other.refused
         self.slowest = max(self.slowest, other.slowest)
+        self.growth = max(self.growth, other.growth)
         self.findings += other.findings
 
 
@@ -111,6 +113,11 @@ def _memory():
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
+def _peak():
+    """Most bytes of memory that this process ever held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def attempt(read, data):
     """(outcome, words): "clean", "refused", or what went wrong."""
     from mxnet.base import MXNetError
@@ -139,7 +146,7 @@ def run(kind, stream):
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         read = reader(kind, folder)
         _warm(kind, read)
-        base = _memory()
+        base, peak = _memory(), _peak()
         for number, data in enumerate(stream):
             if number % 64 == 0:
                 base = max(base, _memory())
@@ -151,6 +158,7 @@ def run(kind, stream):
             result.refused += outcome == "refused"
             if outcome not in ("clean", "refused"):
                 result.findings.append((kind, outcome, words[:300], data))
+        result.growth = _peak() - peak
     return result
 
 

@@ -7,7 +7,7 @@ import random
 import struct
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
-FILES = DATA / "files"
+FOLDERS = (DATA / "files", DATA / "models")
 NUMBERS = (0, 1, 2, 3, 7, 8, 31, 32, 33, 127, 128, 255, 256, 65535, 65536, 2**29, 2**31 - 1, 2**31, 2**32 - 1, 2**40,
            2**62, 2**63 - 1, 2**63, 2**64 - 1)  # fmt: skip
 MAGICS = (0x112, 0xF993FAC8, 0xF993FAC9, 0xF993FACA, 0xCED7230A)
@@ -17,9 +17,14 @@ def corpus(kind):
     """The recorded files that damage starts from."""
     if kind == "symbol":
         texts = json.loads((DATA / "symbols.json").read_text(encoding="utf-8"))["texts"]
-        return [entry["json"].encode() for entry in texts.values() if len(entry["json"]) < 20_000]
+        recorded = [entry["json"].encode() for entry in texts.values() if len(entry["json"]) < 20_000]
+        return recorded + _stored(("-symbol.json",))
     endings = {"params": (".params",), "record": (".rec",), "index": (".idx",), "states": (".states",)}[kind]
-    return [path.read_bytes() for path in sorted(FILES.iterdir()) if path.suffix in endings]
+    return _stored(endings)
+
+
+def _stored(endings):
+    return [path.read_bytes() for folder in FOLDERS for path in sorted(folder.iterdir()) if path.name.endswith(endings)]
 
 
 # -- damage to bytes ---------------------------------------------------------------------------------------------------
