@@ -171,7 +171,7 @@ def node_function(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
         return bound(node, train, ctx)
     if "_ctx" in node.op.injected:
         return _placed(node.op.fn, ctx)
-    return in_graphs(node.op)
+    return in_graphs(node.op, node.name)
 
 
 def _placed(function: Callable[..., Any], ctx: Context) -> Callable[..., Any]:

@@ -4,13 +4,14 @@ The eager faces take `observed(op)` when a wrapper is set, and are told to take 
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .registry import Op
 
 Wrapper = Callable[[Op], Callable[..., Any]]
 _WRAPPERS: list[Wrapper] = []
-_GRAPH_WRAPPERS: list[Wrapper] = []
+_GRAPH_WRAPPERS: list[Callable[..., Callable[..., Any]]] = []
 _REFRESH: list[Callable[[], None]] = []
 
 
@@ -34,16 +35,20 @@ def watching() -> bool:
     return bool(_WRAPPERS)
 
 
-def in_graphs(op: Op) -> Callable[..., Any]:
-    """What a graph that is lowered now calls: the function inside the wrappers that asked for graphs too."""
+def in_graphs(op: Op, name: str = "") -> Callable[..., Any]:
+    """What a graph that is lowered now calls for its node `name`: the function inside the wrappers for graphs."""
     function = op.fn
-    for wrap in _GRAPH_WRAPPERS:
+    for named in _GRAPH_WRAPPERS:
+        wrap = partial(named, name=name)
         function = wrap(op) if function is op.fn else _chain(wrap, op, function)
     return function
 
 
 def watch(wrapper: Wrapper, graphs: bool = False) -> None:
-    """Call every operator through `wrapper(op)` from now on; with `graphs` also in graphs that are lowered later."""
+    """Call every operator through `wrapper(op)` from now on.
+
+    With `graphs` also in graphs that are lowered later: there it is `wrapper(op, name=node)`.
+    """
     _WRAPPERS.append(wrapper)
     if graphs:
         _GRAPH_WRAPPERS.append(wrapper)
