@@ -62,12 +62,26 @@ def test_unknown_arguments():
     assert said("import mxnet as mx\nmx.nd.array([1], kind=2)") == [(2, "missing", "mxnet.ndarray.array(kind=)")]
 
 
+def test_arguments_of_operators():
+    assert said("import mxnet as mx\nmx.nd.sum(x, axs=1)") == [(2, "missing", "mxnet.ndarray.sum(axs=)")]
+    assert said("import mxnet as mx\nmx.nd.zeros_like(x, dtype='int64')") == []  # MXNet takes anything here too
+    assert said("import mxnet as mx\nmx.nd.Custom(x, op_type='mine', depth=3)") == []
+
+
+def test_the_face_of_a_hybrid_block_is_arrays_or_symbols():
+    text = (
+        "class Net(Block):\n    def hybrid_forward(self, F, x):\n        return F.array(x), F.Variable, F.nothing(x)\n"
+    )
+    assert said(text) == [(3, "missing", "mxnet.symbol.nothing")]
+
+
 def test_what_is_different_has_a_reason():
     found = remarks_on("from mxnet import engine\nwith engine.bulk(30):\n    pass\n")
     assert [(r.line, r.kind, r.name) for r in found] == [(2, "differs", "mxnet.engine.bulk")]
     assert "without effect" in found[0].reason
     (found,) = remarks_on("import os\nos.environ['MXNET_ENGINE_TYPE'] = 'NaiveEngine'")
     assert (found.line, found.name) == (2, "MXNET_ENGINE_TYPE")
+    assert remarks_on("import os\ntitle = 'MXNET_C_API'\nseed = os.getenv('MXNET_MODULE_SEED')") == []
     (found,) = remarks_on("from mxnet.base import _LIB")
     assert "C library" in found.reason
 
@@ -75,6 +89,8 @@ def test_what_is_different_has_a_reason():
 def test_other_meanings_of_a_name():
     assert said("import mxnet as mx\ndef f(mx):\n    return mx.whatever\n") == []
     assert said("from mxnet import nd\nnd = object()\nnd.whatever\n") == []
+    assert said("from mxnet.image import image\ndef f(x):\n    y = [image.w for image in x]\n    image = y\n") == []
+    assert said("from mxnet.image import image\ndef f(x):\n    global image\n    image = x\nimage.nothing\n") != []
     fallback = "try:\n    import mxnet as mx\nexcept ImportError:\n    mx = None\nmx.whatever\n"
     assert said(fallback) == [(5, "missing", "mxnet.whatever")]
 
@@ -86,7 +102,8 @@ def test_files_folders_and_notebooks(tmp_path, capsys):
     cells = [
         {"cell_type": "markdown", "source": ["text"]},
         {"cell_type": "code", "source": ["%matplotlib inline\n", "import mxnet as mx"]},
-        {"cell_type": "code", "source": ["x = 1\n", "mx.nd.nothing(x)"]},
+        {"cell_type": "code", "source": ["x = 1\n", "mx.nd.nothing(x, '%d' \\\n", "  % 3)"]},
+        {"cell_type": "code", "source": ["%%bash\n", "for f in *; do ls; done"]},
     ]
     (tmp_path / "book.ipynb").write_text(json.dumps({"cells": cells}))
     (tmp_path / "old.py").write_text("print 'two'\n")

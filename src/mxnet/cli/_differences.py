@@ -20,12 +20,15 @@ ABSENT = [
      "mx.np and mx.npx are there for arrays only, and not whole"),
     (r"mxnet\.contrib\.(quantization|tensorrt)\b.*", "int8 inference is not there yet"),
     (r"mxnet\.kvstore_server\b.*", "there are no server processes: workers hold the values themselves"),
+    (r"mxnet\.notebook\b.*", "live charts; write metrics with mx.contrib.tensorboard and watch them in TensorBoard"),
+    (r"mxnet\.(ndarray|symbol|io)\.(Caffe\w+|WarpCTC)",
+     "a plug-in, which MXNet's own packages do not have either; CTCLoss does what WarpCTC did"),
     (r"mxnet\.(torch|th)\b.*", "the Lua-Torch plug-in; PyTorch is reached by array.as_torch() and mx.contrib.torch"),
 ]  # fmt: skip
 # Environment variables that ReMX reads
 VARIABLES = frozenset(
     "MXNET_BACKWARD_DO_MIRROR MXNET_CHECK_NAN MXNET_ELIMINATE_COMMON_EXPR MXNET_GLUON_REPO MXNET_HOME"
-    " MXNET_KVSTORE_TIMEOUT MXNET_MAX_IMAGE_PIXELS MXNET_OPTIMIZER_AGGREGATION_SIZE MXNET_PROFILER_AUTOSTART "
+    " MXNET_KVSTORE_OVERLAP MXNET_KVSTORE_TIMEOUT MXNET_MAX_IMAGE_PIXELS MXNET_OPTIMIZER_AGGREGATION_SIZE MXNET_PROFILER_AUTOSTART "
     "MXNET_UPDATE_ON_KVSTORE MXNET_VIRTUAL_GPUS".split()
 )
 

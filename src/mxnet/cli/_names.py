@@ -8,6 +8,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from .._core.attrs import NULL
+
 
 @dataclass(frozen=True)
 class Found:
@@ -67,12 +69,17 @@ def exported(module):
     return getattr(found.thing, "__all__", None) or [name for name in dir(found.thing) if not name.startswith("_")]
 
 
+def _is_operator(parameters):
+    """Whether these are an operator's with attributes: it refuses what is not among them, though **kwargs is there."""
+    return any(parameter.default is NULL for parameter in parameters.values())
+
+
 def unknown_keywords(thing, keywords):
     """Keywords that a function or class does not take; none if it takes any."""
     try:
         parameters = inspect.signature(thing).parameters
     except (TypeError, ValueError):
         return []
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) and not _is_operator(parameters):
         return []
-    return [keyword for keyword in keywords if keyword not in parameters]
+    return [keyword for keyword in keywords if keyword not in parameters and not keyword.startswith("__")]

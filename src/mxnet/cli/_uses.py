@@ -1,7 +1,12 @@
 """Which MXNet names a program uses: imports, aliases and attribute chains, read from its syntax tree."""
 
 import ast
+import re
 from dataclasses import dataclass, field
+
+FACE = "mxnet.F"  # the `F` of hybrid_forward: mxnet.ndarray or mxnet.symbol, told only when it runs
+_VARIABLE = re.compile(r"MXNET_(?!TEST_)[A-Z0-9_]*[A-Z0-9]")  # MXNET_TEST_… are those of MXNet's own tests
+_SETTERS = ("setdefault", "putenv", "setenv")
 
 
 @dataclass(frozen=True)
@@ -21,11 +26,32 @@ def uses_of(source, exported=lambda module: ()):
 
 
 def variables_of(source):
-    """(line, name) of the environment variables of MXNet that a program mentions."""
+    """(line, name) of the environment variables of MXNet that a program sets; those it only reads are its own affair."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node.value.startswith("MXNET_") and node.value.isupper() and node.value.replace("_", "").isalnum():
-                yield node.lineno, node.value
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            keys = [node.slice]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _SETTERS:
+            keys = node.args[:1]
+        else:
+            continue
+        for key in keys:
+            if isinstance(key, ast.Constant) and isinstance(key.value, str) and _VARIABLE.fullmatch(key.value):
+                yield key.lineno, key.value
+
+
+def _stored(body):
+    """Names that a function's own statements assign: they are its own all through it, unless said to be global."""
+    stored, outer, waiting = set(), set(), list(body if isinstance(body, list) else [body])
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            continue
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            outer.update(node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stored.add(node.id)
+        waiting.extend(ast.iter_child_nodes(node))
+    return stored - outer
 
 
 class _Reader(ast.NodeVisitor):
@@ -93,13 +119,20 @@ class _Reader(ast.NodeVisitor):
         for outer in (*getattr(node, "decorator_list", ()), *node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(outer)
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        self.scopes.append({argument.arg: None for argument in arguments})
+        local = {argument.arg for argument in arguments} | _stored(node.body)
+        self.scopes.append({name: None for name in local})
         if getattr(node, "name", "") == "hybrid_forward" and len(arguments) > 1:
-            self.bind(arguments[1].arg, "mxnet.symbol")  # F: what a symbol can do, an array can do
+            self.bind(arguments[1].arg, FACE)
         for statement in node.body if isinstance(node.body, list) else [node.body]:
             self.visit(statement)
         self.scopes.pop()
 
+    def _comprehension(self, node):
+        self.scopes.append({name: None for generator in node.generators for name in _stored([generator.target])})
+        self.generic_visit(node)
+        self.scopes.pop()
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function  # noqa: N815 - ast's names
 
     # ------------------------------------------------------------------ what uses names

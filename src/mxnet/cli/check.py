@@ -1,6 +1,7 @@
 """`remx check FILES…`: which MXNet names a program uses that ReMX lacks or treats differently, with the line."""
 
 import json
+import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +9,11 @@ from pathlib import Path
 from ._differences import VARIABLES, absence, difference
 from ._names import exported, follow, unknown_keywords
 from ._output import table
-from ._uses import uses_of, variables_of
+from ._uses import FACE, uses_of, variables_of
 
 _SUFFIXES = (".py", ".ipynb")
+_MAGIC = re.compile(r"%{1,2}[A-Za-z]|[!?]")  # `% (a, b)` goes on from the line before
+_OTHER_LANGUAGE = re.compile(r"\s*%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile)\b")
 
 
 @dataclass(frozen=True, order=True)
@@ -44,8 +47,10 @@ def program(path):
     lines, places = [], []
     code = (cell for cell in json.loads(text).get("cells", ()) if cell.get("cell_type") == "code")
     for count, cell in enumerate(code, 1):
-        for number, line in enumerate("".join(cell["source"]).splitlines(), 1):
-            lines.append(_plain(line))
+        text = "".join(cell["source"])
+        foreign = _OTHER_LANGUAGE.match(text)
+        for number, line in enumerate(text.splitlines(), 1):
+            lines.append("pass" if foreign else _plain(line))
             places.append(f"{path}[{count}]:{number}")
     return "\n".join(lines), places
 
@@ -53,7 +58,7 @@ def program(path):
 def _plain(line):
     """A line of a notebook without what only notebooks understand; its place stays."""
     bare = line.lstrip()
-    return line[: len(line) - len(bare)] + "pass" if bare.startswith(("%", "!", "?")) else line
+    return line[: len(line) - len(bare)] + "pass" if _MAGIC.match(bare) else line
 
 
 def remarks_on(text):
@@ -71,8 +76,15 @@ def remarks_on(text):
     return sorted(remarks)
 
 
+def _follow_face(name):
+    """A name of `F` is there if symbols or arrays have it: a block that is never hybridized uses arrays only."""
+    found = follow(name.replace(FACE, "mxnet.symbol", 1))
+    as_array = follow(name.replace(FACE, "mxnet.ndarray", 1)) if found.missing else found
+    return found if as_array.missing else as_array
+
+
 def _remarks_on_use(use):
-    found = follow(use.name)
+    found = _follow_face(use.name) if use.name.split(".")[:2] == FACE.split(".") else follow(use.name)
     if found.missing:
         full = found.name + use.name.partition(f".{found.missing}")[2]
         reason = absence(full) or absence(found.name)
