@@ -171,6 +171,8 @@ def unpack_img(s, iscolor=-1):
     import numpy as np
 
     header, content = unpack(s)
+    if _images.size(content) is None:
+        return header, None
     _images.check_size(content, "unpack_img")
     return header, cv2.imdecode(np.frombuffer(content, np.uint8), iscolor)
 

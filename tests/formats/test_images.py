@@ -32,6 +32,23 @@ def test_sizes(form, options):
         assert images.size(data[:cut]) in (None, (37, 21))
 
 
+@pytest.mark.parametrize("ending", [".tiff", ".ppm", ".pgm", ".pbm", ".pam", ".pfm", ".sr", ".hdr", ".jp2"])
+def test_rarer_kinds(ending):
+    pixels = np.zeros((64, 96, 3), np.float32 if ending in (".pfm", ".hdr") else np.uint8)
+    data = cv2.imencode(ending, pixels[..., 0] if ending in (".pgm", ".pbm") else pixels)[1].tobytes()
+    assert sorted(images.size(data)) == [64, 96]
+    assert images.decode(data).shape == (64, 96, 3)
+    for cut in range(0, min(len(data), 300), 3):
+        assert images.size(data[:cut]) is None or sorted(images.size(data[:cut])) == [64, 96]
+
+
+def test_bytes_between_the_markers_of_a_jpeg_do_not_hide_its_size():
+    data = encoded("JPEG")
+    assert data[20:22] == b"\xff\xdb"  # after the first segment
+    hidden = data[:20] + b"\0\0garbage\xff\0" + data[20:]
+    assert images.size(hidden) == images.decode(hidden).shape[1::-1] == (37, 21)
+
+
 @pytest.mark.parametrize("data", [b"", b"\xff\xd8\xff", b"\xff\xd8" + b"\xff\xe0\0\0" * 50, b"BM", b"RIFF....WEBPVP8 "])
 def test_what_is_no_image_has_no_size(data):
     assert images.size(data) is None

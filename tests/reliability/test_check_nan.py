@@ -58,7 +58,8 @@ def test_the_backward_pass(hybridize):
     with autograd.record():
         loss = net(nd.array([[1, 3]])).sum()
     words = (
-        r"the gradient of operator sqrt.* made a NaN in block net_zero \(Zero\)\. input 0: float32\(1, 2\) from 0 to 0; "
+        r"the gradient of operator sqrt.* made a NaN in block net_zero \(Zero\)\. "
+        r"input 0: float32\(1, 2\) from 0 to 0; "
         r"gradient of output 0: float32\(1, 2\) from 0 to 0"
     )
     with pytest.raises(mx.MXNetError, match=words):

@@ -1,6 +1,7 @@
 """Encoded images: how large they are, told from their first bytes, before anything decodes them."""
 
 import os
+import re
 import struct
 
 import numpy as np
@@ -44,11 +45,12 @@ def _webp(data: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg(data: bytes) -> tuple[int, int] | None:
-    """Walk from marker to marker; each step moves forward, so a damaged file ends the walk."""
+    """Walk from marker to marker as decoders do, over what is no marker; each step moves forward."""
     at, end = 2, len(data)
-    while at + 4 <= end:
-        if data[at] != 0xFF:
-            return None
+    while 0 <= at <= end - 4:
+        if data[at] != 0xFF or data[at + 1] == 0:
+            at = data.find(b"\xff", at + 1)
+            continue
         marker = data[at + 1]
         if marker == 0xFF or marker in _JPEG_ALONE:
             at += 1 if marker == 0xFF else 2
@@ -64,7 +66,60 @@ def _jpeg(data: bytes) -> tuple[int, int] | None:
     return None
 
 
+def _tiff(data: bytes) -> tuple[int, int] | None:
+    """The largest of the first directory's width and height entries; BigTIFF is not admitted."""
+    order = "<" if data[:2] == b"II" else ">"
+    if len(data) < 10:
+        return None
+    (at,) = struct.unpack(order + "I", data[4:8])
+    (count,) = struct.unpack(order + "H", data[at : at + 2]) if at + 2 <= len(data) else (0,)
+    found: dict[int, int] = {}
+    for entry in range(at + 2, min(at + 2 + 12 * count, len(data) - 11), 12):
+        tag, kind, _, value = struct.unpack(order + "HHII", data[entry : entry + 12])
+        if tag in (256, 257):
+            short = struct.unpack(order + "H", data[entry + 8 : entry + 10])[0]
+            found[tag] = max(found.get(tag, 0), short if kind == 3 else value)
+    return (found[256], found[257]) if len(found) == 2 else None
+
+
+def _jp2(data: bytes) -> tuple[int, int] | None:
+    """From the size segment of the code stream, which both the bare stream and the boxed file have."""
+    at = data.find(b"\xff\x4f\xff\x51")
+    if at < 0 or at + 24 > len(data):
+        return None
+    right, bottom, left, top = struct.unpack(">4I", data[at + 8 : at + 24])
+    return max(0, right - left), max(0, bottom - top)
+
+
+def _sun(data: bytes) -> tuple[int, int] | None:
+    return struct.unpack(">II", data[4:12]) if len(data) >= 12 else None
+
+
+_SPACE = rb"(?:\s|#[^\n]*\n)+"
+_TEXTS = (
+    re.compile(rb"P[1-6Ff]" + _SPACE + rb"(\d{1,9})" + _SPACE + rb"(\d{1,9})\s"),
+    re.compile(rb"P7\s[^\0]{0,200}?WIDTH\s+(\d{1,9})\s+HEIGHT\s+(\d{1,9})\s"),
+    re.compile(rb"#\?[^\0]{0,2000}?-Y\s+(\d{1,9})\s+\+X\s+(\d{1,9})\s"),
+)
+
+
+def _text(data: bytes) -> tuple[int, int] | None:
+    """PBM, PGM, PPM, PFM, PAM and Radiance: two numbers in a readable header."""
+    for pattern in _TEXTS:
+        found = pattern.match(data[:4096])
+        if found:
+            return int(found[1]), int(found[2])
+    return None
+
+
 _KINDS = (
+    *[(b"P%c" % kind, _text) for kind in b"1234567Ff"],
+    (b"#?", _text),
+    (b"II*\0", _tiff),
+    (b"MM\0*", _tiff),
+    (b"\xff\x4f\xff\x51", _jp2),
+    (b"\0\0\0\x0cjP  \r\n\x87\n", _jp2),
+    (b"\x59\xa6\x6a\x95", _sun),
     (b"\xff\xd8\xff", _jpeg),
     (b"\x89PNG\r\n\x1a\n", _png),
     (b"GIF87a", _gif),
@@ -74,7 +129,7 @@ _KINDS = (
 
 
 def size(data: bytes) -> tuple[int, int] | None:
-    """(width, height) of a JPEG, PNG, GIF, BMP or WebP; None if it is none of them or too damaged to say."""
+    """(width, height) of an image of one of the kinds above; None if it is of none or too damaged to say."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return _webp(data)
     for start, reader in _KINDS:
@@ -93,9 +148,14 @@ def limit() -> int:
 
 
 def check_size(data: bytes, name: str = "image") -> None:
-    """Refuse an image whose header claims more pixels than allowed."""
+    """Refuse an image whose header claims more pixels than allowed, or from which no size can be read."""
     found = size(data)
-    if found is not None and found[0] * found[1] > limit():
+    if found is None:
+        raise MXNetError(
+            f"{name}: decoding failed, no size can be read from {len(data)} bytes beginning {bytes(data[:8])!r}; "
+            "it is damaged, or no JPEG, PNG, GIF, BMP, WebP, TIFF, JPEG 2000, PNM, PFM, Radiance or Sun raster image"
+        )
+    if found[0] * found[1] > limit():
         raise MXNetError(
             f"{name}: {found[0]} x {found[1]} pixels are more than the {limit()} allowed; if you trust the file, "
             "raise MXNET_MAX_IMAGE_PIXELS"
@@ -113,9 +173,9 @@ def decode(data: bytes, flag: int = 1, name: str = "image") -> np.ndarray:
     import cv2
 
     data = bytes(data) if not isinstance(data, bytes) else data
-    check_size(data, name)
     if not data:
         raise MXNetError(f"{name}: decoding failed, there are no bytes")
+    check_size(data, name)
     check_whole(data, name)
     pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flag)
     if pixels is None:
