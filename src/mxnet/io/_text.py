@@ -1,13 +1,13 @@
 """Native iterators over plain files: CSV tables, LibSVM lines, MNIST's IDX files."""
 
 import glob
-import gzip
 import os
 from collections import namedtuple
 
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._formats.archives import unpacked
 from ._order import Batches, Order
 from ._random import Engine
 
@@ -201,12 +201,9 @@ class MnistImages(Arrays):
 def _idx(path):
     """The bytes of an IDX file, gzipped or not, in the shape its header says."""
     try:
-        with open(path, "rb") as file:
-            content = file.read()
+        content = unpacked(path)
     except OSError as error:
         raise MXNetError(f"{path}: {error.strerror}") from error
-    if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
     dimensions = content[3] if len(content) >= 4 else 0
     if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * dimensions:
         raise MXNetError(f"{path} is not an IDX file of bytes")
