@@ -3,10 +3,10 @@
 import argparse
 
 import numpy as np
-from tqdm import tqdm
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
+from mxnet._core.progress import progress
 from mxnet._data import digits
 
 
@@ -64,7 +64,7 @@ def train(net, loader, trainer, epochs, loss_of=None, test=None):
     means = []
     for epoch in range(epochs):
         total = count = 0
-        bar = tqdm(loader, desc=f"epoch {epoch + 1}/{epochs}", leave=False)
+        bar = progress(loader, desc=f"epoch {epoch + 1}/{epochs}", unit="batch", leave=False)
         for x, y in bar:
             with autograd.record():
                 loss = loss_of(net(x), y)

@@ -2,6 +2,7 @@
 
 import logging
 import math
+import sys
 import time
 
 from ._training.checkpoint import save_checkpoint
@@ -86,18 +87,27 @@ class Speedometer:
 
 
 class ProgressBar:
-    """Logs a bar of how much of `total` batches is done."""
+    """A bar of how much of `total` batches is done: moving in a terminal, elsewhere logged at each tenth."""
 
     def __init__(self, total, length=80):
         self.bar_len = length
         self.total = total
+        self._tenth = None
 
     def __call__(self, param):
         """Called after each batch."""
         done = param.nbatch / float(self.total)
         filled = int(round(self.bar_len * done))
         bar = "=" * filled + "-" * (self.bar_len - filled)
-        logging.info("[%s] %s%s\r", bar, math.ceil(100.0 * param.nbatch / float(self.total)), "%")
+        self._show(f"[{bar}] {math.ceil(100 * done)}%", int(10 * done), param.nbatch + 1 >= self.total)
+
+    def _show(self, text, tenth, last):
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{text}" + ("\n" if last else ""))
+            sys.stderr.flush()
+        elif tenth != self._tenth or last:  # a log keeps what it gets: MXNet's carriage return would stay in it
+            logging.info("%s", text)
+        self._tenth = tenth
 
 
 class LogValidationMetricsCallback:

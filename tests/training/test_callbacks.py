@@ -55,7 +55,7 @@ def test_progress_bar_and_metric_logs(lines):
     mx.callback.log_train_metric(2)(batch(0, 4, accuracy()))
     mx.callback.LogValidationMetricsCallback()(batch(7, 0, accuracy()))
     assert lines() == [
-        "[===-----] 38%\r",
+        "[===-----] 38%",
         "Iter[0] Batch[4] Train-accuracy=0.750000",
         "Epoch[7] Validation-accuracy=0.750000",
     ]

@@ -26,7 +26,7 @@ def uses_of(source, exported=lambda module: ()):
 
 
 def variables_of(source):
-    """(line, name) of the environment variables of MXNet that a program sets; those it only reads are its own affair."""
+    """(line, name) of the environment variables of MXNet that a program sets; what it only reads is its own."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             keys = [node.slice]
@@ -120,7 +120,7 @@ class _Reader(ast.NodeVisitor):
             self.visit(outer)
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         local = {argument.arg for argument in arguments} | _stored(node.body)
-        self.scopes.append({name: None for name in local})
+        self.scopes.append(dict.fromkeys(local))
         if getattr(node, "name", "") == "hybrid_forward" and len(arguments) > 1:
             self.bind(arguments[1].arg, FACE)
         for statement in node.body if isinstance(node.body, list) else [node.body]:

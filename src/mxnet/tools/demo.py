@@ -7,13 +7,9 @@ from pathlib import Path
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
+from mxnet._core.progress import progress
 from mxnet._data import digits
 from mxnet.gluon import nn
-
-try:
-    from tqdm import tqdm
-except ImportError:  # a bar is nice to have
-    tqdm = None
 
 
 def lenet():
@@ -53,15 +49,14 @@ def train(net, batches, test, epochs):
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9})
     losses, scores = [], []
     for epoch in range(epochs):
-        bar = tqdm(batches, desc=f"epoch {epoch + 1}/{epochs}", unit="batch") if tqdm is not None else None
-        for data, label in bar if bar is not None else batches:
+        bar = progress(batches, desc=f"epoch {epoch + 1}/{epochs}", unit="batch")
+        for data, label in bar:
             with autograd.record():
                 loss = loss_of(net(data), label)
             loss.backward()
             trainer.step(data.shape[0])
             losses.append(float(loss.mean().asscalar()))
-            if bar is not None:
-                bar.set_postfix(loss=f"{losses[-1]:.3f}")
+            bar.set_postfix(loss=f"{losses[-1]:.3f}")
         scores.append(accuracy(net, test))
         print(f"epoch {epoch + 1}: test accuracy {scores[-1]:.4f}")
     return losses, scores

@@ -10,16 +10,13 @@ from itertools import islice
 
 from .. import recordio
 from .._core.errors import MXNetError
+from .._core.progress import progress
 from .._formats import images
 
 try:
     import cv2
 except ImportError:
     sys.exit("im2rec needs OpenCV: pip install opencv-python-headless")
-try:
-    from tqdm import tqdm
-except ImportError:  # a bar is nice to have
-    tqdm = None
 
 _AHEAD = 64  # images in work for each thread
 
@@ -144,9 +141,9 @@ def make_record(args, list_path):
 
 
 def _progress(args, count, stem):
-    if tqdm is None or args.quiet:
+    if args.quiet:
         return contextlib.nullcontext()
-    return tqdm(total=count, unit=" images", desc=os.path.basename(stem))
+    return progress(total=count, unit=" images", desc=os.path.basename(stem))
 
 
 def _encoded(args, items):

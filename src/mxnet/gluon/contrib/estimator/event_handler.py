@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from ...._core.progress import progress
 from ....metric import CompositeEvalMetric, EvalMetric
 from ....metric import Loss as metric_loss
 from .utils import _check_metrics
@@ -17,7 +18,18 @@ __all__ = [
 
 
 class EventHandler:
-    """Base of all handlers."""
+    """Base of all handlers. What `state_dict` gives is saved with a checkpoint and set again by `load_state_dict`."""
+
+    _counts = ()
+
+    def state_dict(self):
+        """How far it is: numbers, texts, lists and arrays."""
+        return {name: getattr(self, name) for name in self._counts if hasattr(self, name)}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        for name, value in state.items():
+            setattr(self, name, value)
 
 
 def _check_event_handlers(handlers):
@@ -74,6 +86,8 @@ class BatchEnd(EventHandler):
 class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
     """Stops after a number of epochs or batches."""
 
+    _counts = ("current_batch", "current_epoch")
+
     def __init__(self, max_epoch=None, max_batch=None):
         self.max_epoch, self.max_batch = max_epoch, max_batch
         self.current_batch = self.current_epoch = 0
@@ -120,6 +134,8 @@ class MetricHandler(EpochBegin, BatchEnd):
 class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
     """Evaluates every so many epochs or batches."""
 
+    _counts = ("current_batch", "current_epoch")
+
     def __init__(self, val_data, eval_fn, epoch_period=1, batch_period=None, priority=-1000, event_handlers=None):
         self.val_data, self.eval_fn, self.event_handlers = val_data, eval_fn, event_handlers
         self.epoch_period, self.batch_period, self.priority = epoch_period, batch_period, priority
@@ -147,6 +163,8 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
     """Logs metrics and times, each epoch or every `log_interval` batches; runs after all others."""
+
+    _counts = ("batch_index", "current_epoch", "processed_samples", "log_interval_time")
 
     def __init__(self, log_interval="epoch", metrics=None, priority=np.inf):
         super().__init__()
@@ -218,7 +236,9 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
 
 
 class ProgressBarHandler(EpochBegin, BatchEnd, EpochEnd):
-    """A progress bar for each epoch, with the metrics beside it (needs tqdm)."""
+    """A progress bar for each epoch, with the metrics beside it; in a log file, a line now and then."""
+
+    _counts = ("current_epoch",)
 
     def __init__(self, metrics=None, total=None, priority=np.inf):
         self.metrics, self.total, self.priority = _check_metrics(metrics), total, priority
@@ -227,11 +247,7 @@ class ProgressBarHandler(EpochBegin, BatchEnd, EpochEnd):
 
     def epoch_begin(self, estimator, *args, **kwargs):
         """Open a bar."""
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            raise ImportError("the progress bar needs tqdm: pip install tqdm") from None
-        self._bar = tqdm(total=self.total, desc=f"epoch {self.current_epoch}", unit="batch")
+        self._bar = progress(total=self.total, desc=f"epoch {self.current_epoch}", unit="batch")
 
     def batch_end(self, estimator, *args, **kwargs):
         """Move it."""
@@ -267,6 +283,8 @@ def worst(better):
 
 class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
     """Stops when a metric has not improved for `patience` epochs."""
+
+    _counts = ("wait", "best", "stopped_epoch", "current_epoch", "stop_training")
 
     def __init__(self, monitor, min_delta=0, patience=0, mode="auto", baseline=None):
         super().__init__()
