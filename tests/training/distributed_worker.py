@@ -6,6 +6,7 @@ import sys
 import time
 
 import numpy as np
+import pytest
 import training_cases
 
 import mxnet as mx
@@ -53,21 +54,100 @@ def compression():
         check(out, seen * store.num_workers)
 
 
+def half(store):
+    """This worker's rows: its half of each batch."""
+    first = 8 * store.rank
+    return [row for start in range(0, 80, 16) for row in range(start + first, start + first + 8)]
+
+
+def compare(found, recorded):
+    for name, array in found.items():
+        np.testing.assert_allclose(array, recorded[f"modules/one_{name}"], rtol=1e-5, atol=1e-5, err_msg=name)
+
+
 def module(store, recorded):
     """Halves of each batch on two workers train as the whole batch on one."""
-    data, label = training_cases.examples()
-    rows = np.concatenate([np.arange(s + 8 * store.rank, s + 8 * store.rank + 8) for s in range(0, 80, 16)])
+    data, label = (part[half(store)] for part in training_cases.examples())
     mx.random.seed(2)
     net = mx.mod.Module(training_cases.network(mx))
     net.fit(
-        mx.io.NDArrayIter(data[rows], label[rows], batch_size=8),
+        mx.io.NDArrayIter(data, label, batch_size=8),
         optimizer_params={"learning_rate": 0.5, "momentum": 0.9},
         initializer=mx.init.Xavier() if store.rank == 0 else mx.init.Zero(),
         num_epoch=4,
         kvstore=store,
     )
-    for name, array in net.get_params()[0].items():
-        check(array, recorded[f"modules/one_{name}"])
+    compare({name: array.asnumpy() for name, array in net.get_params()[0].items()}, recorded)
+
+
+def trainer(recorded, contexts, **options):
+    """The same by a trainer, whose gradients are sent while backward runs."""
+    store = mx.kv.create("dist_sync")
+    found = training_cases.trained(mx, contexts, store, half(store), **options)
+    compare(found, recorded)
+    assert store._plan.early_sends == 19 * len(store._plan.buckets)
+
+
+class Pair:
+    """Two weights and a trainer that sums their gradients over the workers."""
+
+    def __init__(self, req="write"):
+        self.store = mx.kv.create("dist_sync")
+        self.params = [mx.gluon.Parameter(name, shape=(3,), init="ones", grad_req=req) for name in "ab"]
+        for param in self.params:
+            param.initialize()
+        self.trainer = mx.gluon.Trainer(self.params, "sgd", {"learning_rate": 1.0}, self.store, update_on_kvstore=False)
+
+    def backward(self, *heads):
+        with mx.autograd.record():
+            loss = sum(head * param.data() for head, param in zip(heads, self.params, strict=False))
+        loss.backward()
+
+    def sums(self):
+        self.trainer.allreduce_grads()
+        return [param.grad().asnumpy()[0] for param in self.params]
+
+
+def gradients_on_their_way():
+    """Whatever happens between backward and the step, and wherever it happens, the step sees the right sums."""
+    rank, pair = mx.kv.create("dist_sync").rank, Pair()
+    for step in range(3):
+        pair.backward(rank + 1, 10)
+        assert pair.sums() == [3, 20], step
+    assert pair.store._plan.early_sends == 2
+    pair.backward(rank + 1, 10)
+    pair.params[0].grad()[:] = 5  # as clipping does
+    assert pair.sums() == [10, 20]
+    if rank == 0:  # one worker differentiates more often than the other
+        pair.backward(100, 100)
+    pair.store.barrier()
+    pair.backward(rank + 1, 10)
+    assert pair.sums() == [3, 20]
+    pair.backward(rank + 1)  # the other gradient is old
+    assert pair.sums() == [3, 40]
+    with pytest.raises(UserWarning, match="has not been updated by backward since last `step`"):
+        pair.trainer.update(1)
+        pair.backward(rank + 1)
+        pair.trainer.step(1)
+    assert pair.store._plan.eager
+    for step in range(5):
+        pair.backward(rank + 1, 10)
+        pair.params[1].grad()[:] = 1
+        assert pair.sums() == [3, 2], step
+    assert not pair.store._plan.eager  # in vain every time
+    pair.backward(rank + 1, 10)
+    assert pair.sums() == [3, 20]
+
+
+def gradients_that_add_up():
+    rank, pair = mx.kv.create("dist_sync").rank, Pair("add")
+    for step in range(3):
+        for _ in range(4):
+            pair.backward(rank + 1, 10)
+        assert pair.sums() == [12, 80], step
+        for param in pair.params:
+            param.zero_grad()
+    assert pair.store._plan.early_sends == 0
 
 
 def asynchronous():
@@ -92,6 +172,10 @@ def whole():
     updates(mx.kv.create("dist_device_sync"))
     compression()
     module(mx.kv.create("dist_sync"), recorded)
+    trainer(recorded, [mx.cpu()])
+    trainer(recorded, [mx.cpu(0), mx.cpu(1)], update_on_kvstore=False)
+    gradients_on_their_way()
+    gradients_that_add_up()
     asynchronous()
 
 

@@ -34,3 +34,22 @@ def test_results_are_mxnets(section):
         else:
             assert array.dtype == expected[name].dtype
             np.testing.assert_allclose(array, expected[name], rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def same_weights(found):
+    for name, array in found.items():
+        np.testing.assert_allclose(array, RECORDED[f"modules/one_{name}"], rtol=1e-5, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("options", [{}, {"update_on_kvstore": False}, {"update_on_kvstore": True}], ids=str)
+@pytest.mark.parametrize("contexts", [1, 4])
+def test_a_trainer_gives_the_modules_weights_on_any_number_of_contexts(contexts, options, monkeypatch):
+    monkeypatch.setenv("MXNET_VIRTUAL_GPUS", "4")
+    same_weights(training_cases.trained(mx, [mx.gpu(i) for i in range(contexts)], **options))
+
+
+def test_a_module_gives_the_same_weights_on_four_gpus(monkeypatch):
+    monkeypatch.setenv("MXNET_VIRTUAL_GPUS", "4")
+    for kvstore in ("local", "device"):
+        module, _ = training_cases.fitted(mx, contexts=[mx.gpu(i) for i in range(4)], kvstore=kvstore)
+        same_weights({name: array.asnumpy() for name, array in module.get_params()[0].items()})

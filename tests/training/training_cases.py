@@ -176,7 +176,8 @@ def fitted(mx, contexts=1, optimizer="sgd", kvstore="local", callbacks=(), epoch
     logger.handlers, logger.propagate = [lines], False
     data, label = examples()
     batches = mx.io.NDArrayIter(data, label, batch_size=16)
-    module = mx.mod.Module(network(mx), context=[mx.cpu(i) for i in range(contexts)], logger=logger)
+    contexts = [mx.cpu(i) for i in range(contexts)] if isinstance(contexts, int) else contexts
+    module = mx.mod.Module(network(mx), context=contexts, logger=logger)
     options = {"learning_rate": 0.5, "momentum": 0.9} if optimizer == "sgd" else {"learning_rate": 0.05}
     module.fit(
         batches,
@@ -190,6 +191,48 @@ def fitted(mx, contexts=1, optimizer="sgd", kvstore="local", callbacks=(), epoch
         batch_end_callback=list(callbacks),
     )
     return module, [line for line in lines.lines if "Time cost" not in line]
+
+
+def first_weights(mx):
+    """What `fitted` starts from."""
+    mx.random.seed(2)
+    module = mx.mod.Module(network(mx))
+    module.bind([("data", (16, 5))], [("softmax_label", (16,))])
+    module.init_params(mx.init.Xavier())
+    return {name: array.copy() for name, array in module.get_params()[0].items()}
+
+
+def dense_pair(mx, weights, contexts):
+    """The network of `network` as a block with these weights."""
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Dense(8, activation="relu", in_units=5), mx.gluon.nn.Dense(3, in_units=8))
+    net.initialize(ctx=contexts)
+    for layer, name in zip(net, ("fc1", "fc2"), strict=True):
+        layer.weight.set_data(weights[name + "_weight"])
+        layer.bias.set_data(weights[name + "_bias"])
+    net.hybridize()
+    return net
+
+
+def trained(mx, contexts, kvstore="device", rows=range(80), batch=16, weights=None, **options):
+    """The same 20 steps as `fitted` by a Trainer; `rows` are this process's share of the examples."""
+    net = dense_pair(mx, weights or first_weights(mx), contexts)
+    settings = {"learning_rate": 0.5, "momentum": 0.9}
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", settings, kvstore=kvstore, **options)
+    data, label = (part[list(rows)] for part in examples())
+    loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    share = batch * len(data) // 80
+    for start in list(range(0, len(data), share)) * 4:
+        chosen = slice(start, start + share)
+        with mx.autograd.record():
+            parts = zip(*(mx.gluon.utils.split_and_load(a[chosen], contexts) for a in (data, label)), strict=True)
+            losses = [loss_of(net(x), y) for x, y in parts]
+        mx.autograd.backward(losses)
+        trainer.step(batch)
+    found = {}
+    for layer, name in zip(net, ("fc1", "fc2"), strict=True):
+        found[name + "_weight"], found[name + "_bias"] = layer.weight.data(contexts[0]), layer.bias.data(contexts[0])
+    return {name: array.asnumpy() for name, array in found.items()}
 
 
 def modules(mx):

@@ -234,19 +234,32 @@ class Trainer:
     def _allreduce_grads(self):
         if not self._kvstore:
             return
+        dense = []
         for i, param in enumerate(self._params):
             if param.grad_req == "null":
                 continue
             grads = param.list_grad()
-            if grads[0].stype != "default":
-                self._kvstore.push(i, grads, priority=-i)
-                if param._stype == "default":
-                    target = param.list_data() if self._update_on_kvstore else grads
-                    self._kvstore.pull(i, target, priority=-i, ignore_sparse=self._distributed)
-            elif self._update_on_kvstore:
-                self._kvstore.pushpull(i, grads, out=param.list_data(), priority=-i)
-            else:
-                self._kvstore.pushpull(i, grads, priority=-i)
+            if grads[0].stype == "default":
+                dense.append((i, grads, param.list_data()))
+                continue
+            self._kvstore.push(i, grads, priority=-i)
+            if param._stype == "default":
+                target = param.list_data() if self._update_on_kvstore else grads
+                self._kvstore.pull(i, target, priority=-i, ignore_sparse=self._distributed)
+        if dense:
+            self._exchange(*zip(*dense, strict=True))
+
+    def _exchange(self, keys, grads, weights):
+        """Sum dense gradients; MXNet's own stores take all in one call, and may send the next ones ahead."""
+        outs = weights if self._update_on_kvstore else grads
+        if isinstance(self._kvstore, KVStore):
+            self._kvstore.pushpull(keys, grads, out=outs)
+            if not self._params_to_init:
+                self._kvstore.watch(keys, weights)
+            return
+        for key, grad, out in zip(keys, grads, outs, strict=True):
+            where = {"out": out} if self._update_on_kvstore else {}
+            self._kvstore.pushpull(key, grad, priority=-key, **where)
 
     def _update(self, ignore_stale_grad=False):
         scaler = getattr(self, "_amp_loss_scaler", None)

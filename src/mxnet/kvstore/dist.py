@@ -8,6 +8,7 @@ from ..ndarray.ndarray import wrap
 from . import group
 from .compression import pack, unpack
 from .kvstore import KVStore, pairs
+from .overlap import Plan, describe
 
 
 def create_distributed(name):
@@ -43,6 +44,24 @@ class Workers(KVStore):
 class KVStoreDist(Workers):
     """Every worker pushes, every worker gets the sum; the updater runs in each, on equal values."""
 
+    def __init__(self, handle):
+        super().__init__(handle)
+        self._plan = None
+
+    def watch(self, keys, weights):
+        """Send these weights' gradients while the next backward runs; they are pushed as ever afterwards."""
+        if self._compress is not None:  # what is quantized cannot be taken back
+            return
+        if self._plan is None or self._plan.description != describe(keys, weights):
+            channel = group.channel() if self._plan is None else self._plan.channel
+            self._forget()
+            self._plan = Plan(keys, weights, channel)
+        self._plan.watch()
+
+    def _forget(self):
+        if self._plan is not None:
+            self._plan.close()
+
     def init(self, key, value):
         """Store the first worker's values in all."""
         for k, arrays in self._check_keys(pairs(key, value)):
@@ -57,6 +76,9 @@ class KVStoreDist(Workers):
     def _reduce_all(self, found):
         if self._compress is not None:
             return [self._exchange_compressed(k, self._sum(arrays)) for k, arrays in found]
+        if self._plan is not None and self._plan.fits(*zip(*found, strict=True)):
+            sums = self._plan.sums()
+            return [wrap(sums[k], arrays[0].context) for k, arrays in found]
         sums = [self._sum(arrays) for _, arrays in found]
         # Copies: a gradient that was pushed must stay as it was.
         dense = [s.copy() if s.stype == "default" else s.tostype("default") for s in sums]

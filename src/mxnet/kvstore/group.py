@@ -11,6 +11,7 @@ import torch.distributed as dist
 from .._core.errors import MXNetError
 
 HOW = "start the workers with: python -m mxnet.tools.launch -n 4 python train.py"
+BUCKET = 4 << 20  # bytes; larger ones hide less behind backward, smaller ones cost a message each
 # What launchers call the same four facts, torchrun's names first, then those of MXNet's own launcher.
 NAMES = {
     "rank": ("RANK", "DMLC_WORKER_ID", "DMLC_TASK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"),
@@ -73,41 +74,67 @@ def contact(rank=None):
         ) from error
 
 
+class Traffic:
+    """Bytes that this process has handed to the transport."""
+
+    handed = 0
+
+
+def _handed(tensor):
+    Traffic.handed += tensor.numel() * tensor.element_size()
+    return tensor
+
+
+def channel():
+    """A group of all workers for messages of one kind, which then cannot be mistaken for others."""
+    with contact():
+        return dist.new_group()
+
+
+def start_sum(tensor, channel=None):
+    """Begin to sum a contiguous tensor over all workers, in place; `wait` for what comes back."""
+    with contact():
+        return dist.all_reduce(_handed(tensor), group=channel, async_op=True)
+
+
+def agree(flags, channel=None):
+    """Set each flag that is set in any worker."""
+    with contact():
+        dist.all_reduce(_handed(flags), op=dist.ReduceOp.MAX, group=channel)
+
+
 def add_over_workers(tensors):
     """Sum each tensor over all workers, in place: one message for each large tensor or bucket of small ones."""
     waiting = []
-    with contact():
-        for bucket in _buckets(tensors):
-            flat = bucket[0] if len(bucket) == 1 else torch._utils._flatten_dense_tensors(bucket)
-            flat = flat if flat.is_contiguous() else flat.contiguous()
-            waiting.append((bucket, flat, dist.all_reduce(flat, async_op=True)))
-        for bucket, flat, work in waiting:
+    for bucket in buckets(tensors):
+        flat = bucket[0] if len(bucket) == 1 else torch._utils._flatten_dense_tensors(bucket)
+        flat = flat if flat.is_contiguous() else flat.contiguous()
+        waiting.append((bucket, flat, start_sum(flat)))
+    for bucket, flat, work in waiting:
+        with contact():
             work.wait()
-            if flat is not bucket[0]:
-                parts = torch._utils._unflatten_dense_tensors(flat, bucket) if len(bucket) > 1 else [flat]
-                torch._foreach_copy_(bucket, list(parts))
+        if flat is not bucket[0]:
+            parts = torch._utils._unflatten_dense_tensors(flat, bucket) if len(bucket) > 1 else [flat]
+            torch._foreach_copy_(bucket, list(parts))
 
 
-def _buckets(tensors, limit=4 << 20):
-    """Lists of tensors of one kind, about `limit` bytes each."""
-    open_buckets, sizes = {}, {}
-    for tensor in tensors:
+def buckets(items, tensor_of=lambda item: item):
+    """Lists of items whose tensors are of one kind, closed when they have BUCKET bytes."""
+    filling, sizes = {}, {}
+    for item in items:
+        tensor = tensor_of(item)
         kind = (tensor.dtype, tensor.device)
-        size = tensor.numel() * tensor.element_size()
-        if size >= limit:
-            yield [tensor]
-            continue
-        if sizes.get(kind, 0) + size > limit:
-            yield open_buckets.pop(kind)
+        filling.setdefault(kind, []).append(item)
+        sizes[kind] = sizes.get(kind, 0) + tensor.numel() * tensor.element_size()
+        if sizes[kind] >= BUCKET:
+            yield filling.pop(kind)
             sizes[kind] = 0
-        open_buckets.setdefault(kind, []).append(tensor)
-        sizes[kind] = sizes.get(kind, 0) + size
-    yield from open_buckets.values()
+    yield from filling.values()
 
 
 def gather_over_workers(tensor):
     """Every worker's tensor, in the order of ranks."""
     found = [torch.empty_like(tensor) for _ in range(dist.get_world_size())]
     with contact():
-        dist.all_gather(found, tensor)
+        dist.all_gather(found, _handed(tensor))
     return found

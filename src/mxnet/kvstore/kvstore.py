@@ -128,6 +128,9 @@ class KVStore(KVStoreBase):
         self.push(key, value, priority)
         self.pull(key, value if out is None else out, priority, ignore_sparse=False)
 
+    def watch(self, keys, weights):
+        """Told by a trainer whose gradients it will push next; in one process nothing can be sent ahead."""
+
     def broadcast(self, key, value, out, priority=0):
         """`init`, then `pull` into `out`."""
         self.init(key, value)
