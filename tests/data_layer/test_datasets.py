@@ -10,6 +10,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import gluon
+from mxnet._formats import fetch
 from mxnet.gluon.data import vision
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "data_layer")
@@ -94,7 +95,7 @@ def test_missing_dataset_offline(tmp_path, monkeypatch):
     def no_network(*args, **kwargs):
         raise OSError("Network is unreachable")
 
-    monkeypatch.setattr(mx.gluon.utils, "_fetch", no_network)
+    monkeypatch.setattr(fetch, "_fetch", no_network)
     with pytest.raises(mx.MXNetError) as caught:
         vision.FashionMNIST(root=str(tmp_path))
     for part in (

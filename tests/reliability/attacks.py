@@ -26,10 +26,10 @@ def blob(shape, flag=0, storage=0, ndim=None, data=b"", code="q"):
     return head + sizes + struct.pack("<iii", 1, 0, flag) + data
 
 
-def sparse(storage, stored, shape, *indices, data=b""):
+def sparse(storage, stored, shape, *indices, data=b"", kind=6):
     pack = lambda sizes: struct.pack("<i", len(sizes)) + b"".join((s % (1 << 64)).to_bytes(8, "little") for s in sizes)
     head = struct.pack("<Ii", V2, storage) + pack(stored) + pack(shape) + struct.pack("<iii", 1, 0, 0)
-    return head + b"".join(struct.pack("<i", 6) + pack(size) for size in indices) + data
+    return head + b"".join(struct.pack("<i", kind) + pack(size) for size in indices) + data
 
 
 NAME = struct.pack("<Q", 1)
@@ -54,6 +54,9 @@ PARAMS = {
     "an unknown storage": params(blob((1,), storage=7, data=b"\0" * 8)),
     "sparse rows outside": params(sparse(1, (1, 1), (2, 1), (1,), data=b"\0" * 4 + struct.pack("<q", 9))),
     "sparse rows negative": params(sparse(1, (1, 1), (2, 1), (1,), data=b"\0" * 4 + struct.pack("<q", -9))),
+    "sparse rows that are fractions": params(sparse(1, (1, 1), (2, 1), (1,), data=b"\0\0\xc0\x7f" * 2, kind=0)),
+    "sparse rows twice as many as values": params(sparse(1, (1, 1), (2, 1), (2,), data=b"\0" * 20)),
+    "sparse data of another width": params(sparse(1, (1, 9), (2, 1), (1,), data=b"\0" * 44)),
     "sparse without indices": params(sparse(1, (1, 1), (2, 1), (), data=b"\0" * 12)),
     "row starts that go back": params(
         sparse(2, (1,), (2, 2), (3,), (1,), data=b"\0" * 4 + struct.pack("<4q", 0, 9, 1, 0))),

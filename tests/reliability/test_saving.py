@@ -67,19 +67,3 @@ def test_a_broken_manifest(saved):
         file.write('{"files": {"../x": {}}}')
     with pytest.raises(mx.MXNetError, match="no manifest"):
         mx.model.load_checkpoint(saved, 3)
-
-
-def test_mirrors_are_tried_in_turn(tmp_path, monkeypatch):
-    from mxnet.gluon import utils
-
-    asked = []
-
-    def fail(url, **options):
-        asked.append(url)
-        raise OSError("no route")
-
-    monkeypatch.setattr(utils, "download", fail)
-    monkeypatch.setenv("MXNET_GLUON_REPO", "https://one.example, https://two.example/x/")
-    with pytest.raises(mx.MXNetError, match=r"a\.zip .*SHA-1 1234.* into .*https mirrors"):
-        utils._download_from_repo("gluon/models", "a.zip", str(tmp_path / "a.zip"), "1234")
-    assert asked == ["https://one.example/gluon/models/a.zip", "https://two.example/x/gluon/models/a.zip"]

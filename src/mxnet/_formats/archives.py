@@ -10,7 +10,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -19,6 +19,7 @@ from .atomic import atomic_write
 
 LARGEST = 4 << 30  # bytes of one member
 RATIO, ALWAYS = 200, 16 << 20  # an archive may grow this much, and a small one to this size
+MOST_MEMBERS = 100_000
 _BLOCK = 1 << 20
 _PACKED = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ", lzma.open))
 _DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, gzip.BadGzipFile,
@@ -72,19 +73,81 @@ def extract(
     The archive's own hash is checked before it is opened. Folders in members' names are ignored, links and devices
     are refused, and so is an archive that lacks a member.
     """
-    if sha1 is not None and sha1_of(archive) != sha1:
-        raise MXNetError(f"{archive}: its SHA-1 is {sha1_of(archive)}, expected {sha1}; remove it and fetch it again")
-    limit = max(ALWAYS, RATIO * os.path.getsize(archive))
+    _check_hash(archive, sha1)
+    limit = _limit(archive)
     left, paths = dict(wanted), []
+    os.makedirs(folder, exist_ok=True)
     with _damage_named(archive):
-        for name, stream, size in _members(str(archive), left, limit):
-            if size > largest:
-                raise MXNetError(f"{archive}: its member {name} claims {size} bytes, at most {largest} are allowed")
-            cap = _Capped(stream, min(largest, limit), f"{archive}, member {name}")
+        for member, stream, size in _members(str(archive), lambda member: os.path.basename(member) in left, limit):
+            name = os.path.basename(member)
+            cap = _capped(stream, size, archive, name, min(largest, limit))
             paths.append(_write(cap, os.path.join(folder, name), left.pop(name), archive))
     if left:
         raise MXNetError(f"{archive}: it has no member {', '.join(sorted(left))}")
     return paths
+
+
+def extract_all(
+    archive: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    sha1: str | None = None,
+    largest: int = LARGEST,
+) -> list[str]:
+    """Write every file of an archive below `folder`, in the folders its name says; return their paths.
+
+    For archives whose members nobody has listed. One name that leads out of `folder`, one link or device and nothing
+    more is written; all members together keep within the size and the ratio.
+    """
+    _check_hash(archive, sha1)
+    left, paths = min(largest, _limit(archive)), []
+    with _damage_named(archive):
+        for member, stream, size in _members(str(archive), lambda member: True, _limit(archive)):
+            path = _inside(folder, member, archive)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            cap = _capped(stream, size, archive, member, left)
+            paths.append(_write(cap, path, None, archive))
+            left = cap.left
+            if len(paths) > MOST_MEMBERS:
+                raise MXNetError(f"{archive}: it has more than {MOST_MEMBERS} members")
+    return paths
+
+
+def _inside(folder: str | os.PathLike[str], member: str, archive: Any) -> str:
+    """Where a member goes: below `folder`, also after the links that are there already."""
+    root = os.path.realpath(folder)
+    parts = member.replace("\\", "/").split("/")
+    path = os.path.realpath(os.path.join(root, *parts)) if all(parts) and ":" not in parts[0] else ""
+    if ".." in parts or os.path.commonpath([root, path or "/"]) != root or path == root:
+        raise MXNetError(f"{archive}: its member {member!r} leads out of the folder it is unpacked into")
+    return path
+
+
+def unpack(packed: str | os.PathLike[str], target: str | os.PathLike[str], largest: int = LARGEST) -> str:
+    """Write what a gzip, bzip2 or xz file holds to `target`."""
+    with _opened(str(packed)) as stream, _damage_named(packed):
+        return _write(_Capped(stream, min(largest, _limit(packed)), str(packed)), str(target), None, packed)
+
+
+def unpacked(packed: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
+    """What a gzip, bzip2 or xz file holds; of another file, its bytes."""
+    with _opened(str(packed)) as stream, _damage_named(packed):
+        capped = _Capped(stream, min(largest, _limit(packed)), str(packed))
+        return b"".join(iter(lambda: capped.read(_BLOCK), b""))
+
+
+def _check_hash(archive: str | os.PathLike[str], sha1: str | None) -> None:
+    if sha1 is not None and sha1_of(archive) != sha1:
+        raise MXNetError(f"{archive}: its SHA-1 is {sha1_of(archive)}, expected {sha1}; remove it and fetch it again")
+
+
+def _limit(archive: str | os.PathLike[str]) -> int:
+    return max(ALWAYS, RATIO * os.path.getsize(archive))
+
+
+def _capped(stream: IO[bytes], size: int, archive: Any, name: str, most: int) -> _Capped:
+    if size > most:
+        raise MXNetError(f"{archive}: its member {name} claims {size} bytes, at most {most} are allowed")
+    return _Capped(stream, most, f"{archive}, member {name}")
 
 
 @contextmanager
@@ -98,36 +161,39 @@ def _damage_named(archive: Any) -> Iterator[None]:
         raise MXNetError(f"{archive}: the archive is damaged ({type(error).__name__}: {error})") from error
 
 
-def _members(archive: str, wanted: Mapping[str, str | None], limit: int) -> Iterator[tuple[str, IO[bytes], int]]:
+def _members(archive: str, wanted: Callable[[str], bool], limit: int) -> Iterator[tuple[str, IO[bytes], int]]:
+    """Name, contents and claimed size of each wanted file of an archive."""
     return _zipped(archive, wanted) if zipfile.is_zipfile(archive) else _tarred(archive, wanted, limit)
 
 
-def _zipped(archive: str, wanted: Mapping[str, str | None]) -> Iterator[tuple[str, IO[bytes], int]]:
+def _zipped(archive: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes], int]]:
     with zipfile.ZipFile(archive) as file:
         for info in file.infolist():
-            name = os.path.basename(info.filename)
-            if name in wanted and not info.is_dir():
+            if wanted(info.filename) and not info.is_dir():
                 kind = stat.S_IFMT(info.external_attr >> 16)
                 if kind not in (0, stat.S_IFREG):
                     raise MXNetError(f"{archive}: its member {info.filename} is a link or a device")
                 with file.open(info) as stream:
-                    yield name, stream, info.file_size
+                    yield info.filename, stream, info.file_size
 
 
-def _tarred(archive: str, wanted: Mapping[str, str | None], limit: int) -> Iterator[tuple[str, IO[bytes], int]]:
-    with open(archive, "rb") as raw:
+def _opened(path: str) -> IO[bytes]:
+    """The file, seen through the packing that its first bytes tell."""
+    with open(path, "rb") as raw:
         start = raw.read(8)
-    opened = next((opener for magic, opener in _PACKED if start.startswith(magic)), open)
+    return next((opener for magic, opener in _PACKED if start.startswith(magic)), open)(path, "rb")  # type: ignore
+
+
+def _tarred(archive: str, wanted: Callable[[str], bool], limit: int) -> Iterator[tuple[str, IO[bytes], int]]:
     with (
-        opened(archive, "rb") as stream,
+        _opened(archive) as stream,
         tarfile.open(fileobj=_Capped(stream, limit, archive), mode="r|") as file,  # type: ignore[arg-type]
     ):
         for member in file:
-            name = os.path.basename(member.name)
-            if name in wanted and not member.isdir():
+            if wanted(member.name) and not member.isdir():
                 if not member.isreg():
                     raise MXNetError(f"{archive}: its member {member.name} is a link or a device")
-                yield name, file.extractfile(member), member.size  # type: ignore[misc]
+                yield member.name, file.extractfile(member), member.size  # type: ignore[misc]
 
 
 def _write(stream: _Capped, path: str, sha1: str | None, archive: Any) -> str:

@@ -148,6 +148,8 @@ def _values(source: Source, storage: int, shape: tuple[int, ...], stored: tuple[
     if heads and (not size or any(len(s) != 1 for _, s in heads)):
         shapes = [s for _, s in heads]
         source.fail(f"a {STORAGE[storage]} array with data of shape {size} and indices of shapes {shapes}")
+    if any("int" not in kind for kind, _ in heads):
+        source.fail(f"indices of a {STORAGE[storage]} array are whole numbers, not {[kind for kind, _ in heads]}")
     values = source.array(size, numpy_dtype(dtype), f"{dtype} data of shape {size}")
     indices = [source.array(s, numpy_dtype(d), f"{d} indices of shape {s}") for d, s in heads]
     return Blob(values, dtype, device, storage, shape, indices)

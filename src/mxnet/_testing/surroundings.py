@@ -127,9 +127,7 @@ def get_mnist():
 
 def get_mnist_ubyte():
     """MNIST's four raw files under `data/`."""
-    import gzip
-    import shutil
-
+    from .._formats.archives import unpack
     from ..base import data_dir
 
     source = os.path.join(data_dir(), "datasets", "mnist")
@@ -141,8 +139,7 @@ def get_mnist_ubyte():
             packed = os.path.join(source, f"{name}-{suffix}.gz")
             if not os.path.exists(packed):
                 get_mnist()
-            with gzip.open(packed) as zipped, open(target, "wb") as out:
-                shutil.copyfileobj(zipped, out)
+            unpack(packed, target)
 
 
 def get_mnist_pkl():
@@ -175,27 +172,24 @@ def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0):
 
 def get_zip_data(data_dir, url, data_origin_name):
     """Fetch an archive into a folder and unpack it there."""
-    import zipfile
+    from .._formats.archives import extract_all
 
     os.makedirs(data_dir, exist_ok=True)
     path = os.path.join(data_dir, data_origin_name)
     if not os.path.exists(path):
         download(url, dirname=data_dir, fname=data_origin_name)
-        with zipfile.ZipFile(path) as archive:
-            archive.extractall(data_dir)
+        extract_all(path, data_dir)
 
 
 def get_bz2_data(data_dir, data_name, url, data_origin_name):
     """Fetch a bz2 file into a folder and unpack it there."""
-    import bz2
+    from .._formats.archives import unpack
 
     os.makedirs(data_dir, exist_ok=True)
     target, packed = os.path.join(data_dir, data_name), os.path.join(data_dir, data_origin_name)
     if not os.path.exists(target):
         download(url, fname=data_origin_name, dirname=data_dir, overwrite=False)
-        with bz2.BZ2File(packed) as zipped, open(target, "wb") as out:
-            for block in iter(lambda: zipped.read(1 << 20), b""):
-                out.write(block)
+        unpack(packed, target)
         os.remove(packed)
 
 

@@ -1,10 +1,6 @@
 """Helpers of Gluon: splitting batches over contexts, clipping gradients, fetching files, hooks."""
 
 import collections
-import contextlib
-import hashlib
-import os
-import uuid
 import warnings
 import weakref
 from itertools import accumulate, pairwise
@@ -12,12 +8,10 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from .. import ndarray
-from .._core.errors import MXNetError
+from .._formats.fetch import check_sha1, download, replace_file, repositories
 from ..util import is_np_array, is_np_shape
 
 __all__ = ["split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file"]
-
-DEFAULT_REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 
 def split_data(data, num_slice, batch_axis=0, even_split=True):
@@ -79,135 +73,9 @@ def _squared_norm(array):
     return ndarray.dot(flat, flat)
 
 
-def check_sha1(filename, sha1_hash):
-    """Whether the file's SHA-1 is `sha1_hash` (hexadecimal digits)."""
-    digest = hashlib.sha1()
-    with open(filename, "rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest() == sha1_hash
-
-
-def replace_file(src, dst):
-    """Move `src` over `dst` in one step; on failure `src` is removed and OSError raised."""
-    try:
-        os.replace(src, dst)
-    except OSError as error:
-        _remove_quietly(src)
-        raise OSError(
-            f"Moving downloaded temp file - {src}, to {dst} failed. Please retry the download. ({error})"
-        ) from error
-
-
-def _remove_quietly(path):
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(path)
-
-
-def download(url, path=None, overwrite=False, sha1_hash=None, retries=5, verify_ssl=True):
-    """Fetch `url` into `path` (a file or a directory; by default the working directory) and return the file's name.
-
-    An existing file is kept unless `overwrite`, or unless its SHA-1 is not `sha1_hash`. The file appears under its
-    name only when it is whole; failures are tried again up to `retries` times.
-    """
-    fname = _target(url, path)
-    assert retries >= 0, f"Number of retries should be at least 0, currently it's {retries}"
-    if not verify_ssl:
-        warnings.warn(
-            "Unverified HTTPS request is being made (verify_ssl=False). "
-            "Adding certificate verification is strongly advised.",
-            stacklevel=2,
-        )
-    if overwrite or not _is_present(fname, sha1_hash):
-        os.makedirs(os.path.dirname(os.path.abspath(fname)), exist_ok=True)
-        _fetch_with_retries(url, fname, overwrite, sha1_hash, retries, verify_ssl)
-    return fname
-
-
-def _target(url, path):
-    last = url.split("/")[-1]
-    if path is None:
-        assert last, "Can't construct file-name from this URL. Please set the `path` option manually."
-        return last
-    path = os.path.expanduser(path)
-    return os.path.join(path, last) if os.path.isdir(path) else path
-
-
-def _is_present(fname, sha1_hash):
-    return os.path.exists(fname) and (not sha1_hash or check_sha1(fname, sha1_hash))
-
-
-def _fetch_with_retries(url, fname, overwrite, sha1_hash, retries, verify_ssl):
-    for left in range(max(retries, 1) - 1, -1, -1):
-        try:
-            print(f"Downloading {fname} from {url}...")
-            _fetch(url, fname, overwrite, sha1_hash, verify_ssl)
-            break
-        except Exception as error:  # whatever failed, network or file system, is worth another attempt
-            if left == 0:
-                warnings.warn(_by_hand(fname, sha1_hash, [url]), stacklevel=4)
-                raise
-            print(f"download failed due to {error!r}, retrying, {left} attempt{'s' if left > 1 else ''} left")
-
-
-def _fetch(url, fname, overwrite, sha1_hash, verify_ssl):
-    import requests
-
-    response = requests.get(url, stream=True, verify=verify_ssl)
-    if response.status_code != 200:
-        raise RuntimeError(f"Failed downloading url {url}")
-    partial = f"{fname}.{uuid.uuid4()}"
-    try:
-        with open(partial, "wb") as file:
-            for chunk in response.iter_content(chunk_size=1 << 16):
-                file.write(chunk)
-        if sha1_hash and not check_sha1(partial, sha1_hash):
-            raise UserWarning(
-                f"File {fname} is downloaded but the content hash does not match."
-                " The repo may be outdated or download may be incomplete. "
-                'If the "repo_url" is overridden, consider switching to the default repo.'
-            )
-        if overwrite or not _is_present(fname, sha1_hash):
-            replace_file(partial, fname)
-        else:  # another process was faster
-            warnings.warn(f"File {fname} exists in file system so the downloaded file is deleted", stacklevel=4)
-    finally:
-        _remove_quietly(partial)
-
-
-def _by_hand(fname, sha1_hash, urls):
-    """What to do without the network: which file, with which hash, belongs in which folder."""
-    folder, name = os.path.split(os.path.abspath(fname))
-    digest = f" (SHA-1 {sha1_hash})" if sha1_hash else ""
-    return (
-        f"{name} could not be fetched from {', '.join(urls)}. Put the file {name}{digest} into {folder}, "
-        "or set MXNET_GLUON_REPO to one or more https mirrors, separated by commas."
-    )
-
-
-def _get_repo_urls():
-    """Addresses of the repositories of data sets and models, in the order they are tried, each ending in a slash."""
-    names = os.environ.get("MXNET_GLUON_REPO", "").split(",")
-    return [name.strip().rstrip("/") + "/" for name in names if name.strip()] or [DEFAULT_REPOSITORY]
-
-
 def _get_repo_url():
-    """Address of the first repository."""
-    return _get_repo_urls()[0]
-
-
-def _download_from_repo(namespace, filename, path, sha1_hash=None, overwrite=False, wanted=None):
-    """Fetch a file from the first repository that has it; `wanted` is (file, hash) a person would put in its place."""
-    urls = [f"{repository}{namespace}/{filename}" for repository in _get_repo_urls()]
-    failures = []
-    for url in urls:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # all addresses are named once, below
-                return download(url, path=path, overwrite=overwrite, sha1_hash=sha1_hash, retries=5 // len(urls) or 1)
-        except (OSError, RuntimeError, ValueError, UserWarning) as error:  # requests' errors are OSErrors
-            failures.append(f"{type(error).__name__}: {error}")
-    raise MXNetError(f"{_by_hand(*(wanted or (path, sha1_hash)), urls)} ({'; '.join(failures)})")
+    """Address of the first repository of data sets and models."""
+    return repositories()[0]
 
 
 def _get_repo_file_url(namespace, filename):

@@ -8,6 +8,7 @@ from ... import base, registry
 from ... import ndarray as nd
 from ..._core.errors import MXNetError
 from ..._formats.archives import extract
+from ..._formats.fetch import check_sha1, from_repository
 from ...util import is_np_array
 from . import _constants as C
 from . import vocab
@@ -64,8 +65,6 @@ class _TokenEmbedding(vocab.Vocabulary):
     @classmethod
     def _get_pretrained_file(cls, embedding_root, pretrained_file_name):
         """The path of a published file, downloaded and unpacked unless the right one is there."""
-        from ...gluon.utils import check_sha1, download
-
         url = cls._get_pretrained_file_url(pretrained_file_name)
         folder = os.path.join(os.path.expanduser(embedding_root), cls.__name__.lower())
         path = os.path.join(folder, pretrained_file_name)
@@ -77,12 +76,10 @@ class _TokenEmbedding(vocab.Vocabulary):
         archives = getattr(cls, "pretrained_archive_name_sha1", {})
         expected = archives.get(os.path.basename(url), sha1)
         try:
-            download(url, archive, sha1_hash=expected)
-        except Exception as error:  # requests, urllib and the system have many ways to say "no network"
-            raise MXNetError(
-                f"The embedding {pretrained_file_name} is not in {folder} and could not be downloaded "
-                f"from {url}: {error}. Put a file of that name with SHA-1 {sha1} there."
-            ) from error
+            namespace = f"gluon/embeddings/{cls.__name__.lower()}"
+            from_repository(namespace, os.path.basename(url), archive, expected, wanted=(path, sha1))
+        except MXNetError as error:
+            raise MXNetError(f"The embedding {pretrained_file_name} is not in {folder}: {error}") from error
         if archive != path:
             extract(archive, {pretrained_file_name: sha1}, folder, expected, largest=1 << 33)
         return path

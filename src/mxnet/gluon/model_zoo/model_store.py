@@ -5,7 +5,7 @@ import tempfile
 
 from ... import base
 from ..._formats.archives import extract
-from ..utils import _download_from_repo, check_sha1, replace_file
+from ..._formats.fetch import check_sha1, from_repository, replace_file
 
 __all__ = ["get_model_file", "purge"]
 
@@ -67,7 +67,7 @@ def get_model_file(name, root=os.path.join(base.data_dir(), "models")):
     os.makedirs(root, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root) as folder:
         archive = os.path.join(folder, f"{stem}.zip")
-        _download_from_repo("gluon/models", f"{stem}.zip", archive, overwrite=True, wanted=(path, _SHA1[name]))
+        from_repository("gluon/models", f"{stem}.zip", archive, overwrite=True, wanted=(path, _SHA1[name]))
         (extracted,) = extract(archive, {f"{stem}.params": _SHA1[name]}, folder, largest=LARGEST)
         replace_file(extracted, path)
     return path

@@ -7,9 +7,9 @@ import numpy as np
 from .... import base
 from .... import ndarray as nd
 from ...._formats.archives import extract
+from ...._formats.fetch import check_sha1, from_repository
 from ....contrib import text
 from ...data import dataset
-from ...utils import _download_from_repo, check_sha1
 
 __all__ = ["WikiText103", "WikiText2"]
 
@@ -63,7 +63,7 @@ class _WikiText(_LanguageModelDataset):
         name, digest = self._archive
         path = os.path.join(self._root, name)
         if not os.path.exists(path) or not check_sha1(path, digest):
-            _download_from_repo(f"gluon/dataset/{self._namespace}", name, path, digest)
+            from_repository(f"gluon/dataset/{self._namespace}", name, path, digest)
         extract(path, {_FILES[kind]: hash_ for kind, hash_ in self._hashes.items()}, self._root, digest)
 
     def _indices(self, content):

@@ -1,6 +1,5 @@
 """Image datasets: MNIST and CIFAR from MXNet's cache folder, record files, folders and lists of images."""
 
-import gzip
 import os
 import warnings
 
@@ -9,9 +8,9 @@ import numpy as np
 from .... import base, image, recordio
 from .... import ndarray as nd
 from ...._core.errors import MXNetError
-from ...._formats.archives import extract
+from ...._formats.archives import extract, unpacked
+from ...._formats.fetch import check_sha1, from_repository
 from ....util import is_np_array  # noqa: F401  (MXNet's module shows it)
-from ...utils import _download_from_repo, check_sha1
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
 __all__ = [
@@ -40,13 +39,12 @@ def _obtain(root, namespace, name, sha1):
     path = os.path.join(root, name)
     if os.path.exists(path) and check_sha1(path, sha1):
         return path
-    return _download_from_repo("gluon/dataset/" + namespace, name, path, sha1)
+    return from_repository("gluon/dataset/" + namespace, name, path, sha1)
 
 
 def _read_idx(path, magic):
     """The array in a gzipped IDX file of bytes, checked against its own header."""
-    with gzip.open(path, "rb") as file:
-        content = file.read()
+    content = unpacked(path, largest=1 << 30)
     dimensions = magic & 0xFF
     header = np.frombuffer(content[: 4 * (1 + dimensions)], dtype=">u4")
     if len(header) != 1 + dimensions or header[0] != magic:

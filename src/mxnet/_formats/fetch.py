@@ -1,0 +1,213 @@
+"""Files from the network: over https or with a known hash, under a temporary name until they are whole and right."""
+
+import contextlib
+import hashlib
+import os
+import uuid
+import warnings
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from .._core.errors import MXNetError
+from .._core.progress import progress
+
+DEFAULT_REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_SECONDS = 60  # without a byte, until a server counts as gone
+
+
+def check_sha1(filename: str, sha1_hash: str) -> bool:
+    """Whether the file's SHA-1 is `sha1_hash` (hexadecimal digits)."""
+    digest = hashlib.sha1()
+    with open(filename, "rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest() == sha1_hash
+
+
+def replace_file(src: str, dst: str) -> None:
+    """Move `src` over `dst` in one step; on failure `src` is removed and OSError raised."""
+    try:
+        os.replace(src, dst)
+    except OSError as error:
+        _remove_quietly(src)
+        raise OSError(
+            f"Moving downloaded temp file - {src}, to {dst} failed. Please retry the download. ({error})"
+        ) from error
+
+
+def _remove_quietly(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
+
+
+def download(
+    url: str,
+    path: str | None = None,
+    overwrite: bool = False,
+    sha1_hash: str | None = None,
+    retries: int = 5,
+    verify_ssl: bool = True,
+) -> str:
+    """Fetch `url` into `path` (a file or a directory; by default the working directory) and return the file's name.
+
+    An existing file is kept unless `overwrite`, or unless its SHA-1 is not `sha1_hash`. The file appears under its
+    name only when it is whole; failures are tried again up to `retries` times. An http address without a hash is
+    asked over https instead, unless `MXNET_ALLOW_HTTP=1`.
+    """
+    fname = _target(url, path)
+    assert retries >= 0, f"Number of retries should be at least 0, currently it's {retries}"
+    if not verify_ssl:
+        warnings.warn(
+            "Unverified HTTPS request is being made (verify_ssl=False). "
+            "Adding certificate verification is strongly advised.",
+            stacklevel=2,
+        )
+    if overwrite or not _is_present(fname, sha1_hash):
+        os.makedirs(os.path.dirname(os.path.abspath(fname)), exist_ok=True)
+        _fetch_with_retries(url, fname, overwrite, sha1_hash, retries, verify_ssl)
+    return fname
+
+
+def _target(url: str, path: str | None) -> str:
+    last = url.split("/")[-1]
+    if path is None:
+        assert last, "Can't construct file-name from this URL. Please set the `path` option manually."
+        return last
+    path = os.path.expanduser(path)
+    return os.path.join(path, last) if os.path.isdir(path) else path
+
+
+def _is_present(fname: str, sha1_hash: str | None) -> bool:
+    return os.path.exists(fname) and (not sha1_hash or check_sha1(fname, sha1_hash))
+
+
+def _fetch_with_retries(
+    url: str, fname: str, overwrite: bool, sha1_hash: str | None, retries: int, verify_ssl: bool
+) -> None:
+    for left in range(max(retries, 1) - 1, -1, -1):
+        try:
+            print(f"Downloading {fname} from {url}...")
+            _fetch(url, fname, overwrite, sha1_hash, verify_ssl)
+            break
+        except Exception as error:  # whatever failed, network or file system, is worth another attempt
+            if left == 0 or isinstance(error, MXNetError):
+                warnings.warn(by_hand(fname, sha1_hash, [url]), stacklevel=4)
+                raise
+            print(f"download failed due to {error!r}, retrying, {left} attempt{'s' if left > 1 else ''} left")
+
+
+# -- who may be asked --------------------------------------------------------------------------------------------------
+
+
+def _unsafe_allowed(url: str) -> bool:
+    """May `url` be read without https and without a hash: on this machine, from a mirror that was set, or if told."""
+    return (
+        os.environ.get("MXNET_ALLOW_HTTP", "0") not in ("", "0")
+        or urlsplit(url).hostname in _LOCAL
+        or any(url.startswith(mirror) for mirror in _mirrors())
+    )
+
+
+def _is_safe(url: str, sha1_hash: str | None) -> bool:
+    return urlsplit(url).scheme == "https" or sha1_hash is not None or _unsafe_allowed(url)
+
+
+def _secured(url: str, sha1_hash: str | None) -> str:
+    """The address to ask: an http one whose file nothing verifies becomes an https one."""
+    if _is_safe(url, sha1_hash):
+        return url
+    parts = urlsplit(url)
+    if parts.scheme != "http":
+        raise MXNetError(f"{url}: files are fetched over https (or http with a hash), not {parts.scheme or 'a path'}")
+    return urlunsplit(parts._replace(scheme="https"))
+
+
+def _check_hops(response: Any, sha1_hash: str | None) -> None:
+    """A server may send elsewhere, but not to where nothing verifies the file."""
+    for hop in (*getattr(response, "history", ()), response):
+        address = getattr(hop, "url", None)
+        if isinstance(address, str) and not _is_safe(address, sha1_hash):
+            raise MXNetError(
+                f"{address}: the server leads to an address without https, and no hash is known for the file; "
+                "give sha1_hash, or set MXNET_ALLOW_HTTP=1 if you trust the network"
+            )
+
+
+def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_ssl: bool) -> None:
+    import requests
+
+    response = requests.get(_secured(url, sha1_hash), stream=True, verify=verify_ssl, timeout=_SECONDS)
+    _check_hops(response, sha1_hash)
+    if response.status_code != 200:
+        raise RuntimeError(f"Failed downloading url {url}")
+    partial = f"{fname}.{uuid.uuid4()}"
+    try:
+        with open(partial, "wb") as file, _progress(response, fname) as bar:
+            for chunk in response.iter_content(chunk_size=1 << 16):
+                file.write(chunk)
+                bar.update(len(chunk))
+        if sha1_hash and not check_sha1(partial, sha1_hash):
+            raise UserWarning(
+                f"File {fname} is downloaded but the content hash does not match."
+                " The repo may be outdated or download may be incomplete. "
+                'If the "repo_url" is overridden, consider switching to the default repo.'
+            )
+        if overwrite or not _is_present(fname, sha1_hash):
+            replace_file(partial, fname)
+        else:  # another process was faster
+            warnings.warn(f"File {fname} exists in file system so the downloaded file is deleted", stacklevel=4)
+    finally:
+        _remove_quietly(partial)
+
+
+def _progress(response: Any, fname: str) -> Any:
+    size = getattr(response, "headers", {}).get("content-length", "")
+    return progress(
+        total=int(size) if size.isdigit() else None, desc=os.path.basename(fname), unit="B", unit_scale=True
+    )
+
+
+# -- repositories of data sets and models ------------------------------------------------------------------------------
+
+
+def by_hand(fname: str, sha1_hash: str | None, urls: Sequence[str]) -> str:
+    """What to do without the network: which file, with which hash, belongs in which folder."""
+    folder, name = os.path.split(os.path.abspath(fname))
+    digest = f" (SHA-1 {sha1_hash})" if sha1_hash else ""
+    return (
+        f"{name} could not be fetched from {', '.join(urls)}. Put the file {name}{digest} into {folder}, "
+        "or set MXNET_GLUON_REPO to one or more https mirrors, separated by commas."
+    )
+
+
+def _mirrors() -> list[str]:
+    names = os.environ.get("MXNET_GLUON_REPO", "").split(",")
+    return [name.strip().rstrip("/") + "/" for name in names if name.strip()]
+
+
+def repositories() -> list[str]:
+    """Addresses of the repositories of data sets and models, in the order they are tried, each ending in a slash."""
+    return _mirrors() or [DEFAULT_REPOSITORY]
+
+
+def from_repository(
+    namespace: str,
+    filename: str,
+    path: str,
+    sha1_hash: str | None = None,
+    overwrite: bool = False,
+    wanted: tuple[str, str] | None = None,
+) -> str:
+    """Fetch a file from the first repository that has it; `wanted` is (file, hash) a person would put in its place."""
+    urls = [f"{repository}{namespace}/{filename}" for repository in repositories()]
+    failures = []
+    for url in urls:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # all addresses are named once, below
+                return download(url, path=path, overwrite=overwrite, sha1_hash=sha1_hash, retries=5 // len(urls) or 1)
+        except (OSError, RuntimeError, ValueError, UserWarning) as error:  # requests' errors are OSErrors
+            failures.append(f"{type(error).__name__}: {error}")
+    raise MXNetError(f"{by_hand(*(wanted or (path, sha1_hash)), urls)} ({'; '.join(failures)})")

@@ -1,0 +1,132 @@
+"""Files from the network: https or a hash, no redirects to less, mirrors in their order, and what a person can do."""
+
+import hashlib
+import http.server
+import threading
+
+import pytest
+import requests
+
+from mxnet._formats import fetch
+from mxnet.base import MXNetError
+
+GOOD = hashlib.sha1(b"good").hexdigest()
+
+
+class Answer:
+    def __init__(self, url, content, history=()):
+        self.url, self.content, self.status_code = url, content, 200 if content is not None else 404
+        self.history = [Answer(address, b"") for address in history]
+
+    def iter_content(self, chunk_size):
+        yield self.content
+
+
+@pytest.fixture
+def web(monkeypatch):
+    """What each address answers; which were asked."""
+    pages, asked = {}, []
+
+    def get(url, **options):
+        assert options["timeout"] > 0
+        asked.append(url)
+        return pages.get(url) or Answer(url, None)
+
+    monkeypatch.setattr(requests, "get", get)
+    monkeypatch.delenv("MXNET_GLUON_REPO", raising=False)
+    monkeypatch.delenv("MXNET_ALLOW_HTTP", raising=False)
+    return pages, asked
+
+
+def put(web, url, content=b"good", **options):
+    web[0][url] = Answer(url, content, **options)
+
+
+def test_http_without_a_hash_is_asked_over_https(web, tmp_path):
+    put(web, "https://host/a")
+    put(web, "http://host/a", b"from the man in the middle")
+    fetch.download("http://host/a", str(tmp_path))
+    assert web[1] == ["https://host/a"] and (tmp_path / "a").read_bytes() == b"good"
+
+
+def test_http_with_a_hash_is_verified(web, tmp_path):
+    put(web, "http://host/a")
+    fetch.download("http://host/a", str(tmp_path), sha1_hash=GOOD)
+    assert web[1] == ["http://host/a"]
+    put(web, "http://host/b", b"bad")
+    with pytest.warns(UserWarning, match=f"b could not be fetched .*Put the file b .SHA-1 {GOOD}. into {tmp_path}"):
+        with pytest.raises(UserWarning, match="hash does not match"):
+            fetch.download("http://host/b", str(tmp_path), sha1_hash=GOOD, retries=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_http_that_was_allowed(web, tmp_path, monkeypatch):
+    monkeypatch.setenv("MXNET_ALLOW_HTTP", "1")
+    put(web, "http://host/a")
+    fetch.download("http://host/a", str(tmp_path))
+    assert web[1] == ["http://host/a"]
+
+
+@pytest.mark.parametrize("url", ["ftp://host/a", "file:///etc/passwd", "/etc/passwd"])
+@pytest.mark.filterwarnings("ignore:.* could not be fetched")
+def test_other_schemes(web, tmp_path, url):
+    with pytest.raises(MXNetError, match="over https"):
+        fetch.download(url, str(tmp_path))
+    assert not web[1]
+
+
+@pytest.mark.filterwarnings("ignore:.* could not be fetched")
+def test_a_redirect_must_not_leave_https(web, tmp_path):
+    web[0]["https://host/a"] = Answer("http://other/a", b"good", history=["https://host/a"])
+    with pytest.raises(MXNetError, match="http://other/a: the server leads to an address without https"):
+        fetch.download("https://host/a", str(tmp_path))
+    assert not list(tmp_path.iterdir())
+    fetch.download("https://host/a", str(tmp_path), sha1_hash=GOOD)
+    web[0]["https://host/b"] = Answer("https://host/b", b"good", history=["http://between/b"])
+    with pytest.raises(MXNetError, match="between"):
+        fetch.download("https://host/b", str(tmp_path))
+
+
+def test_mirrors_in_their_order(web, tmp_path, monkeypatch):
+    monkeypatch.setenv("MXNET_GLUON_REPO", "https://one, http://two/deep/")
+    put(web, "http://two/deep/models/a")
+    fetch.from_repository("models", "a", str(tmp_path / "a"))
+    assert web[1][-1] == "http://two/deep/models/a" and web[1][0] == "https://one/models/a"
+
+
+def test_mirrors_are_all_named(web, tmp_path, monkeypatch):
+    monkeypatch.setenv("MXNET_GLUON_REPO", "https://one.example, https://two.example/x/")
+    with pytest.raises(MXNetError, match=r"a\.zip .*SHA-1 1234.* into .*https mirrors"):
+        fetch.from_repository("models", "a.zip", str(tmp_path / "a.zip"), "1234")
+    assert set(web[1]) == {"https://one.example/models/a.zip", "https://two.example/x/models/a.zip"}
+
+
+def test_what_to_do_without_a_network(web, tmp_path):
+    with pytest.raises(MXNetError) as caught:
+        fetch.from_repository("models", "a.zip", str(tmp_path / "a.zip"), wanted=(str(tmp_path / "a.params"), GOOD))
+    for words in (f"Put the file a.params (SHA-1 {GOOD}) into {tmp_path}", "MXNET_GLUON_REPO", "models/a.zip"):
+        assert words in str(caught.value)
+
+
+def test_a_server_that_hangs_up_early(tmp_path):
+    """A real server that promises more than it sends."""
+
+    class Short(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"half")
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Short)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with pytest.warns(UserWarning), pytest.raises(requests.exceptions.RequestException):
+            fetch.download(f"http://127.0.0.1:{server.server_port}/a", str(tmp_path), retries=1)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert not list(tmp_path.iterdir())
