@@ -1,7 +1,6 @@
 """Adam and its relatives over whole lists of tensors, in place; arguments as in `fused_update`."""
 
 from collections.abc import Sequence
-from itertools import repeat
 
 import torch
 from torch import Tensor
@@ -19,15 +18,19 @@ from .fused_update import (
     decayed,
     div,
     div_,
+    each,
     grouped,
     mul,
     mul_,
     negative,
     scaled,
+    scaled_beside,
     single,
     sqrt,
     sqrt_,
     sub,
+    uniform,
+    zeros_beside,
 )
 
 
@@ -47,14 +50,14 @@ def adam(
     clip: float | None,
 ) -> None:
     """weight -= lr_t * mean / (sqrt(variance) + epsilon), lr_t = lr*sqrt(1-beta2^t)/(1-beta1^t)."""
-    rates = [lr * (1 - beta2**t) ** 0.5 / (1 - beta1**t) for lr, t in zip(lrs, counts, strict=True)]
+    rates = each(lambda lr, t: lr * (1 - beta2**t) ** 0.5 / (1 - beta1**t), lrs, counts)
     beta1, beta2 = single(beta1), single(beta2)
     if alike(weights, grads, means, variances) and beta2 < 1:
         if clip is not None:
             grads, wds = decayed(grads, weights, wds, rescale, clip), [0.0] * len(wds)
         elif rescale != 1:
-            grads = mul(grads, rescale)
-        for (rate, wd), *parts in grouped(zip(rates, wds, strict=True), weights, grads, means, variances):
+            grads = scaled_beside(weights, grads, rescale, None)
+        for (rate, wd), *parts in grouped(rates, wds, weights, grads, means, variances):
             _fused_adam(*parts, rate, wd, beta1, beta2, epsilon)
         return
     steps = decayed(grads, weights, wds, rescale, clip)
@@ -370,24 +373,52 @@ def lamb(
 ) -> None:
     """Adam's direction, scaled for each tensor by |weight| / |direction|; `sizes` are the weights to measure."""
     beta1, beta2 = single(beta1), single(beta2)
-    steps = scaled(grads, rescale, clip)
-    average_(means, steps, beta1)
-    average_square_(variances, steps, beta2)
-    first = [1 - beta1**t for t in counts] if bias_correction else list(repeat(1.0, len(counts)))
-    second = [1 - beta2**t for t in counts] if bias_correction else list(repeat(1.0, len(counts)))
-    roots = div(variances, second)
-    sqrt_(roots)
-    add_(roots, epsilon)
-    steps = list(div(div(means, first), roots))
+    steps = grads if rescale == 1 and clip is None else scaled_beside(weights, grads, rescale, clip)
+    wanted = counts if bias_correction else None
+    steps = _directions(weights, steps, means, variances, wanted, beta1, beta2, epsilon)
     add_scaled_(steps, weights, wds)
     ratios = _trust(torch._foreach_norm(sizes or weights), torch._foreach_norm(steps), lower, upper)
-    for weight, step, lr, ratio in zip(weights, steps, lrs, ratios, strict=True):
+    if weights[0].device.type == "cpu":
+        rates = [-lr * ratio for lr, ratio in zip(lrs, ratios.tolist(), strict=True)]
+        torch._foreach_addcmul_(weights, steps, [ratios.new_ones((), dtype=weights[0].dtype)] * len(steps), rates)
+        return
+    for weight, step, lr, ratio in zip(weights, steps, lrs, ratios.unbind(), strict=True):  # without a wait
         weight.sub_(step.mul_(ratio * lr))
 
 
-def _trust(sizes: Tensors, slopes: Tensors, lower: float | None, upper: float | None) -> list[Tensor]:
+def _directions(
+    weights: Tensors,
+    grads: Tensors,
+    means: Tensors,
+    variances: Tensors,
+    counts: Sequence[int] | None,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+) -> list[Tensor]:
+    """mean / (sqrt(variance) + epsilon) after both have taken the gradients in; bias corrected if there are counts."""
+    if alike(weights, grads, means, variances) and beta2 < 1 and (counts is None or uniform(counts)):
+        directions = zeros_beside(weights)
+        first = second = 1.0
+        if counts is not None:
+            first, second = 1 - beta1 ** counts[0], (1 - beta2 ** counts[0]) ** 0.5
+        # Adam's kernel on weights of zero, with a rate of -1, leaves the directions in them.
+        _fused_adam(directions, grads, means, variances, -second / first, 0.0, beta1, beta2, epsilon * second)
+        return directions
+    average_(means, grads, beta1)
+    average_square_(variances, grads, beta2)
+    if counts is None:
+        roots, tops = sqrt(variances), means
+    else:
+        roots, tops = div(variances, [1 - beta2**t for t in counts]), div(means, [1 - beta1**t for t in counts])
+        sqrt_(roots)
+    add_(roots, epsilon)
+    return list(div(tops, roots))
+
+
+def _trust(sizes: Tensors, slopes: Tensors, lower: float | None, upper: float | None) -> Tensor:
     """|weight| within its bounds over |direction|, 1 where either is zero."""
     size, slope = torch.stack(list(sizes)), torch.stack(list(slopes)).to(sizes[0].dtype)
     if lower is not None or upper is not None:
         size = size.clamp(lower, upper)
-    return list(torch.where((size == 0) | (slope == 0), torch.ones_like(size), size / slope).unbind())
+    return torch.where((size == 0) | (slope == 0), torch.ones_like(size), size / slope)

@@ -5,7 +5,9 @@ Every function takes equally long lists (weights, gradients, states, learning ra
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 import torch
@@ -13,6 +15,8 @@ from torch import Tensor
 
 Tensors = list[Tensor] | tuple[Tensor, ...]
 Numbers = Sequence[float]
+LARGEST_ROOM = 1 << 22  # numbers; above that the calls cost nothing beside the memory they walk through
+FUSED_DTYPES = {torch.float32, torch.float64}  # those for which torch has fused kernels on every device
 
 add_, mul_, div_, sqrt_ = torch._foreach_add_, torch._foreach_mul_, torch._foreach_div_, torch._foreach_sqrt_
 add, sub, mul, div, sqrt = (
@@ -27,7 +31,7 @@ add, sub, mul, div, sqrt = (
 def add_scaled_(targets: Tensors, others: Tensors, factors: Numbers) -> None:
     """targets += factors * others; one call when the factors agree, as they mostly do."""
     first = factors[0]
-    if all(f == first for f in factors):
+    if uniform(factors):
         if first != 0:
             add_(targets, others, alpha=first)
     else:
@@ -45,6 +49,28 @@ def scaled(grads: Tensors, rescale: float, clip: float | None) -> list[Tensor]:
     result = mul(grads, rescale)
     clip_(result, clip)
     return list(result)
+
+
+def scaled_beside(weights: Tensors, grads: Tensors, rescale: float, clip: float | None) -> Tensors:
+    """As `scaled`, in memory that the weights keep for it: two calls instead of one for each of many small arrays."""
+    room = weights.room("scaled") if isinstance(weights, Steady) else None
+    if room is None:
+        return scaled(grads, rescale, clip)
+    block, parts = room
+    torch._foreach_copy_(parts, grads)
+    block.mul_(rescale)
+    if clip is not None:
+        block.clamp_(-clip, clip)
+    return parts
+
+
+def zeros_beside(weights: Tensors) -> list[Tensor]:
+    """Zeros shaped as the weights."""
+    room = weights.room("zeros") if isinstance(weights, Steady) else None
+    if room is None:
+        return list(map(torch.zeros_like, weights))
+    room[0].zero_()
+    return room[1]
 
 
 def decayed(grads: Tensors, weights: Tensors, wds: Numbers, rescale: float, clip: float | None) -> list[Tensor]:
@@ -76,29 +102,89 @@ def negative(numbers: Iterable[float]) -> list[float]:
     return [-n for n in numbers]
 
 
+def each(formula: Callable[..., float], *lists: Sequence[float]) -> list[float]:
+    """`formula` of the lists' elements; computed once where every list holds one value only."""
+    if all(map(uniform, lists)):
+        return [formula(*[values[0] for values in lists])] * len(lists[0])
+    return [formula(*values) for values in zip(*lists, strict=True)]
+
+
 def _flat(tensor: Tensor) -> bool:
     """Is the tensor one block of memory, whatever the order of its axes?"""
     return tensor.is_contiguous() or (tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last))
 
 
+_dtype = attrgetter("dtype")
+
+
+class Layout:
+    """How the tensors of a list lie in memory: what has to agree before one kernel may walk over several lists."""
+
+    def __init__(self, tensors: Tensors) -> None:
+        self.shapes = list(map(Tensor.size, tensors))
+        self.dtypes = set(map(_dtype, tensors))
+        self.contiguous = all(map(Tensor.is_contiguous, tensors))
+        self.strides = None if self.contiguous else [t.stride() for t in tensors]
+        self.flat = self.contiguous or all(map(_flat, tensors))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Layout)
+            and self.shapes == other.shapes
+            and self.dtypes == other.dtypes
+            and self.strides == other.strides
+        )
+
+
+class Steady(list[Tensor]):
+    """Tensors that stay from step to step (weights, states), so that their layout is looked at once."""
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout(self)
+
+    @cached_property
+    def _rooms(self) -> dict[str, tuple[Tensor, list[Tensor]]]:
+        return {}
+
+    def room(self, purpose: str) -> tuple[Tensor, list[Tensor]] | None:
+        """One block of memory and its parts, shaped as the tensors; None where keeping it would cost too much."""
+        if purpose not in self._rooms:
+            sizes = [t.numel() for t in self]
+            if sum(sizes) > LARGEST_ROOM or not self.layout.contiguous or len(self.layout.dtypes) > 1:
+                return None
+            block = torch.empty(sum(sizes), dtype=self[0].dtype, device=self[0].device)
+            parts = [part.view(t.shape) for part, t in zip(block.split(sizes), self, strict=True)]
+            self._rooms[purpose] = block, parts
+        return self._rooms[purpose]
+
+
+def layout(tensors: Tensors) -> Layout:
+    """How the tensors lie in memory."""
+    return tensors.layout if isinstance(tensors, Steady) else Layout(tensors)
+
+
 def alike(*lists: Tensors) -> bool:
     """May torch's fused kernels, which walk raw memory, run over these lists together?"""
-    first = lists[0]
-    if first[0].dtype not in (torch.float32, torch.float64):
+    first = layout(lists[0])
+    kinds = first.dtypes
+    if not first.flat or len(kinds) > 1 or not kinds <= FUSED_DTYPES:
         return False
-    strides = [t.stride() for t in first]
-    same = all([t.stride() for t in others] == strides for others in lists[1:])
-    return same and all(o[0].dtype == first[0].dtype for o in lists[1:]) and all(map(_flat, first))
+    return all(layout(others) == first for others in lists[1:])
 
 
-def grouped(keys: Iterable[object], *lists: Sequence[object]) -> Iterable[tuple]:
-    """(key, its part of every list) for each distinct key: fused kernels take one learning rate at a time."""
-    keys = list(keys)
-    if keys.count(keys[0]) == len(keys):
-        yield keys[0], *lists
+def uniform(values: Sequence[object]) -> bool:
+    """Are all values the same? They mostly are, and then one computation serves them all."""
+    return values.count(values[0]) == len(values)
+
+
+def grouped(firsts: Numbers, seconds: Numbers, *lists: Sequence[object]) -> Iterable[tuple]:
+    """((first, second), their part of every list) for each distinct pair: fused kernels take one rate at a time."""
+    if uniform(firsts) and uniform(seconds):
+        yield (firsts[0], seconds[0]), *lists
         return
     groups: dict[object, list[int]] = defaultdict(list)
-    for position, key in enumerate(keys):
+    for position, key in enumerate(zip(firsts, seconds, strict=True)):
         groups[key].append(position)
     for key, positions in groups.items():
         yield key, *[[part[i] for i in positions] for part in lists]
@@ -136,8 +222,8 @@ def sgd(
     """mom = momentum*mom - lr*(grad + wd*weight); weight += mom. `momenta` is empty where there is no momentum."""
     if rescale != 0 and alike(weights, grads, *([momenta] if momenta else [])):
         if clip is not None:
-            grads, rescale = scaled(grads, rescale, clip), 1.0
-        for (lr, wd), *parts in grouped(zip(lrs, wds, strict=True), weights, grads, momenta or weights):
+            grads, rescale = scaled_beside(weights, grads, rescale, clip), 1.0
+        for (lr, wd), *parts in grouped(lrs, wds, weights, grads, momenta or weights):
             states = parts[2] if momenta else []
             _fused_sgd(parts[0], parts[1], states, lr * rescale, wd / rescale, momentum)
         return

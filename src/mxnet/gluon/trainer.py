@@ -1,5 +1,7 @@
 """The trainer: sums the gradients of all contexts and lets an optimizer update the parameters with them."""
 
+from itertools import compress
+
 from .. import autograd
 from .. import optimizer as opt
 from .._formats.atomic import write_file
@@ -34,6 +36,7 @@ class Trainer:
         self._contains_sparse_grad = any(param._grad_stype != "default" for param in self._params)
         self._compression_params = compression_params
         self._contexts = self._check_contexts()
+        self._requests = None
         self._init_optimizer(optimizer, optimizer_params or {})
         self._scale = self._optimizer.rescale_grad
         self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
@@ -274,20 +277,26 @@ class Trainer:
             if indices:  # all at once: the optimizer may use one kernel for many parameters
                 updater(indices, grads, weights)
 
+    def _learning(self):
+        """Indices and parameters that have gradients; looked up again when a `grad_req` has changed."""
+        requests = [param._grad_req for param in self._params]
+        if requests != self._requests:
+            indices = [i for i, request in enumerate(requests) if request != "null"]
+            self._requests, self._learners = requests, (indices, [self._params[i] for i in indices])
+        return self._learners
+
     def _fresh(self, place, ignore_stale_grad):
         """(indices, gradients, weights) with new gradients in the context at `place` of each parameter's list."""
-        indices, grads, weights = [], [], []
-        for i, param in enumerate(self._params):
-            if param._grad_req == "null":
-                continue
-            array = (param._data or param._check_and_get(param._data, list))[place]
-            if getattr(array._ag, "fresh", False):  # what _fresh_grad reads
-                indices.append(i)
-                grads.append(param._grad[place])
-                weights.append(array)
-            elif not ignore_stale_grad:
-                raise self._stale(param, array)
-        return indices, grads, weights
+        indices, params = self._learning()
+        weights = [(p._data or p._check_and_get(p._data, list))[place] for p in params]
+        fresh = [getattr(array._ag, "fresh", False) for array in weights]  # what _fresh_grad reads
+        grads = [p._grad[place] for p in params]
+        if False not in fresh:
+            return indices, grads, weights
+        if not ignore_stale_grad:
+            stale = fresh.index(False)
+            raise self._stale(params[stale], weights[stale])
+        return tuple(list(compress(part, fresh)) for part in (indices, grads, weights))
 
     def _stale(self, param, array):
         cause = _probable_cause(param, [p for p in self._params if p.grad_req != "null"])

@@ -17,6 +17,10 @@ def as_list(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+# What is not written into files: where the optimizer meets the program that runs it.
+_TRANSIENT = ("param_dict", "_kept", "_all_kept")
+
+
 class Optimizer:
     """An update rule for parameters. Subclasses define `create_state` and `update`."""
 
@@ -46,6 +50,8 @@ class Optimizer:
         self.num_update = begin_num_update
         self._all_index_update_counts = {0: {}}
         self._index_update_count = self._all_index_update_counts[0]
+        self._all_kept = {}
+        self._kept = {}
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = 0
@@ -174,16 +180,22 @@ class Optimizer:
         return {n: float(attributes[n][key]) for n in names if key in attributes.get(n, ())}
 
     def _set_current_context(self, device_id):
-        """Each device counts its own updates of a parameter."""
+        """Each device counts its own updates of a parameter, and has tensors of its own."""
         self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+        self._kept = self._all_kept.setdefault(device_id, {})
 
     def _update_count(self, index):
-        counts, start, latest = self._index_update_count, self.begin_num_update, self.num_update
-        for i in as_list(index):
-            count = counts[i] = counts.get(i, start) + 1
-            if count > latest:
-                latest = count
-        self.num_update = latest
+        counts, indices = self._index_update_count, as_list(index)
+        first, known = counts.get(indices[0]), list(map(counts.get, indices))
+        if first is not None and known.count(first) == len(known):
+            new = dict.fromkeys(indices, first + 1)
+            if len(new) == len(known):  # the usual case: each parameter once, and all have the same past
+                counts.update(new)
+                self.num_update = max(self.num_update, first + 1)
+                return
+        for i in indices:
+            counts[i] = counts.get(i, self.begin_num_update) + 1
+            self.num_update = max(self.num_update, counts[i])
 
     def _factor(self, index, attribute, factors):
         """How parameter `index` multiplies the common value: by its Parameter, by index, or by name."""
@@ -195,32 +207,36 @@ class Optimizer:
 
     def _factors(self, indices, attribute, factors):
         """`_factor` of each index; Gluon's optimizers know all their parameters, and need no look-up by name."""
-        params = self.param_dict
-        if params and params.keys() >= set(indices):
-            read = attrgetter(attribute)
-            return [read(params[i]) for i in indices]
-        return [self._factor(i, attribute, factors) for i in indices]
+        try:
+            params = [self.param_dict[i] for i in indices]
+        except KeyError:
+            return [self._factor(i, attribute, factors) for i in indices]
+        return list(map(attrgetter(attribute), params))
 
     def _get_lrs(self, indices):
-        lr = self.learning_rate
-        return [lr * factor for factor in self._factors(indices, "lr_mult", self.lr_mult)]
+        return self._times(self.learning_rate, indices, "lr_mult", self.lr_mult)
+
+    def _times(self, value, indices, attribute, factors):
+        """`value` times each parameter's factor, which mostly is the same for all."""
+        found = self._factors(indices, attribute, factors)
+        if found.count(found[0]) == len(found):
+            return [value * found[0]] * len(found)
+        return [value * factor for factor in found]
 
     def _get_lr(self, index):
         return self._get_lrs([index])[0]
 
     def _get_wds(self, indices):
-        wd = self.wd
-        return [wd * factor for factor in self._factors(indices, "wd_mult", self.wd_mult)]
+        return self._times(self.wd, indices, "wd_mult", self.wd_mult)
 
     def _get_wd(self, index):
         return self._get_wds([index])[0]
 
     def __getstate__(self):
-        return {key: value for key, value in self.__dict__.items() if key != "param_dict"}
+        return {key: value for key, value in self.__dict__.items() if key not in _TRANSIENT}
 
     def __setstate__(self, state):
-        self.__dict__ = state
-        self.param_dict = {}
+        self.__dict__ = {**state, **{name: {} for name in _TRANSIENT}}
 
 
 def zeros_like(weight, dtype=None, stype="default"):

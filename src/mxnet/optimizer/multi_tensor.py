@@ -1,8 +1,11 @@
 """Optimizers that update all parameters at once, with torch's multi-tensor kernels."""
 
+from operator import is_
+
 import numpy
 import torch
 
+from .._ops.fused_update import Steady, layout
 from ..ndarray import NDArray
 from ..ndarray.invoke import plain_tensor
 from .base import Optimizer, as_list, check_arrays
@@ -24,6 +27,35 @@ def list_size(optimizer):
     if kind.update in TAKE_LISTS and kind.update_multi_precision in TAKE_LISTS:
         return optimizer._list_size
     return optimizer.aggregate_num
+
+
+class Known:
+    """The tensors of some weights or states, kept from step to step: taking them out of 200 arrays has its price."""
+
+    def __init__(self, arrays):
+        self.sources = [a._t for a in arrays]
+        self.tensors = Steady(map(plain_tensor, arrays))
+
+    def holds(self, arrays):
+        """Are these still the arrays' tensors? An array that was cast, loaded or moved has another one."""
+        return len(arrays) == len(self.sources) and all(map(is_, [a._t for a in arrays], self.sources))
+
+
+def kept_tensors(optimizer, key, arrays):
+    """The arrays' tensors, those of the last step if nothing has changed; `key` tells lists apart."""
+    if len(arrays) == 1:
+        return [plain_tensor(arrays[0])]
+    known = optimizer._kept.get(key)
+    if known is None or not known.holds(arrays):
+        known = optimizer._kept[key] = Known(arrays)
+    return known.tensors
+
+
+def of_one_dtype(optimizer, indices, weights):
+    """Are these dense arrays of one dtype?"""
+    if not DENSE.issuperset(map(type, weights)):
+        return False
+    return len(layout(kept_tensors(optimizer, ("weight", indices[0]), weights)).dtypes) == 1
 
 
 class MultiTensorOptimizer(Optimizer):
@@ -80,7 +112,7 @@ class MultiTensorOptimizer(Optimizer):
         self._update_count(indices)
         lrs, wds = self._get_lrs(indices), self._get_wds(indices)
         if dense:
-            self._dense(indices, list(map(plain_tensor, weights)), list(map(plain_tensor, grads)), states, lrs, wds)
+            self._dense(indices, weights, grads, states, lrs, wds)
             return
         for i, weight, grad, state, lr, wd in zip(indices, weights, grads, states, lrs, wds, strict=True):
             self._one(i, weight, grad, state, lr, wd)
@@ -90,9 +122,10 @@ class MultiTensorOptimizer(Optimizer):
             states = zip(*map(arrays_of, states), strict=True)
         else:
             states = [states]
-        parts = [[plain_tensor(a) for a in part] for part in states]
+        parts = [kept_tensors(self, (part, indices[0]), arrays) for part, arrays in enumerate(states)]
+        tensors = kept_tensors(self, ("weight", indices[0]), weights)
         with torch.no_grad():
-            self._step(weights, grads, parts, lrs, wds, indices)
+            self._step(tensors, [g._t for g in grads], parts, lrs, wds, indices)  # gradients are only read
 
     def _one(self, index, weight, grad, state, lr, wd):
         """One parameter, some of whose arrays are sparse."""

@@ -3,7 +3,7 @@
 from ..ndarray import NDArray
 from ..util import is_np_array
 from . import state_files
-from .multi_tensor import list_size
+from .multi_tensor import list_size, of_one_dtype
 
 
 def _as_classic(arrays, allow_np):
@@ -16,11 +16,6 @@ def _as_classic(arrays, allow_np):
             raise ValueError("Converting np.ndarray to mx.nd.NDArray is not allowed")
         return arrays.as_nd_ndarray()
     return arrays
-
-
-def _one_dtype(weights):
-    """Are these dense arrays of one dtype? Torch's types are compared: NumPy's would have to be made first."""
-    return {NDArray}.issuperset(map(type, weights)) and len({w._t.dtype for w in weights}) == 1
 
 
 class Updater:
@@ -36,13 +31,13 @@ class Updater:
         allow_np = getattr(self.optimizer, "allow_np_array", is_np_array())
         if not isinstance(index, (list, tuple)):
             index, grad, weight = [index], [grad], [weight]
-        indices = [i.decode() if isinstance(i, bytes) else i for i in index]
+        named = bytes in set(map(type, index))
+        indices = [i.decode() if isinstance(i, bytes) else i for i in index] if named else list(index)
         grads, weights = _as_classic(grad, allow_np), _as_classic(weight, allow_np)
         if weights:
             self.optimizer._set_current_context(weights[0].context.device_id)
-        synced = self.states_synced
-        for i, w in zip(indices, weights, strict=True):
-            if not synced.get(i):
+        if not all(map(self.states_synced.get, indices)):
+            for i, w in zip(indices, weights, strict=True):
                 self._ensure_state(i, w)
         size = list_size(self.optimizer)
         if size == 0:
@@ -62,8 +57,8 @@ class Updater:
     def _update_lists(self, indices, grads, weights, size):
         """Parameters of one dtype together, at most `size` at a time."""
         states = self.states
-        if size >= len(indices) and _one_dtype(weights):
-            self.optimizer.update_multi_precision(indices, weights, grads, [states[i] for i in indices])
+        if size >= len(indices) and of_one_dtype(self.optimizer, indices, weights):
+            self.optimizer.update_multi_precision(indices, weights, grads, list(map(states.__getitem__, indices)))
             return
         groups = {}
         for item in zip(indices, weights, grads, strict=True):
