@@ -86,6 +86,15 @@ def test_what_is_different_has_a_reason():
     assert "C library" in found.reason
 
 
+def test_neighbours_have_a_successor():
+    (found,) = remarks_on("from mxboard import SummaryWriter\nwriter = SummaryWriter('logs')\n")
+    assert (found.line, found.kind, found.name) == (1, "differs", "mxboard")
+    assert (
+        "mxnet.contrib.tensorboard.SummaryWriter" in found.reason
+        and not follow("mxnet.contrib.tensorboard.SummaryWriter").missing
+    )
+
+
 def test_other_meanings_of_a_name():
     assert said("import mxnet as mx\ndef f(mx):\n    return mx.whatever\n") == []
     assert said("from mxnet import nd\nnd = object()\nnd.whatever\n") == []

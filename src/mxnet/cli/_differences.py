@@ -25,6 +25,8 @@ ABSENT = [
      "a plug-in, which MXNet's own packages do not have either; CTCLoss does what WarpCTC did"),
     (r"mxnet\.(torch|th)\b.*", "the Lua-Torch plug-in; PyTorch is reached by array.as_torch() and mx.contrib.torch"),
 ]  # fmt: skip
+# Packages beside MXNet that its programs import, and what takes their place
+NEIGHBOURS = {"mxboard": "needs a protobuf of its time; mxnet.contrib.tensorboard.SummaryWriter takes the same calls"}
 # Environment variables that ReMX reads
 VARIABLES = frozenset(
     "MXNET_BACKWARD_DO_MIRROR MXNET_CHECK_NAN MXNET_ELIMINATE_COMMON_EXPR MXNET_GLUON_REPO MXNET_HOME"

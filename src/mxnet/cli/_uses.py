@@ -4,6 +4,8 @@ import ast
 import re
 from dataclasses import dataclass, field
 
+from ._differences import NEIGHBOURS
+
 FACE = "mxnet.F"  # the `F` of hybrid_forward: mxnet.ndarray or mxnet.symbol, told only when it runs
 _VARIABLE = re.compile(r"MXNET_(?!TEST_)[A-Z0-9_]*[A-Z0-9]")  # MXNET_TEST_… are those of MXNet's own tests
 _SETTERS = ("setdefault", "putenv", "setenv")
@@ -83,12 +85,17 @@ class _Reader(ast.NodeVisitor):
     # ------------------------------------------------------------------ what binds names
     def visit_Import(self, node):
         for alias in node.names:
-            if alias.name.split(".")[0] == "mxnet":
+            if alias.name.split(".")[0] in NEIGHBOURS:
+                self.use(node, alias.name.split(".")[0])
+            elif alias.name.split(".")[0] == "mxnet":
                 self.use(node, alias.name)
                 self.bind(alias.asname or "mxnet", alias.name if alias.asname else "mxnet")
 
     def visit_ImportFrom(self, node):
-        if node.level or not node.module or node.module.split(".")[0] != "mxnet":
+        package = (node.module or "").split(".")[0] if not node.level else ""
+        if package in NEIGHBOURS:
+            self.use(node, package)
+        if package != "mxnet":
             return
         for alias in node.names:
             if alias.name == "*":

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._differences import VARIABLES, absence, difference
+from ._differences import NEIGHBOURS, VARIABLES, absence, difference
 from ._names import exported, follow, unknown_keywords
 from ._output import table
 from ._uses import FACE, uses_of, variables_of
@@ -84,6 +84,9 @@ def _follow_face(name):
 
 
 def _remarks_on_use(use):
+    if use.name in NEIGHBOURS:
+        yield Remark(use.line, "differs", use.name, NEIGHBOURS[use.name])
+        return
     found = _follow_face(use.name) if use.name.split(".")[:2] == FACE.split(".") else follow(use.name)
     if found.missing:
         full = found.name + use.name.partition(f".{found.missing}")[2]
