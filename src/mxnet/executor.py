@@ -14,7 +14,7 @@ from ._graph.memory import footprint
 from ._graph.node import walk
 from ._graph.program import LOSSES, Program, placement
 from ._graph.storage import factors, head_stypes
-from ._graph.watch import values
+from ._graph.watch import Walk
 from ._ops.dtypes import torch_dtype
 from ._ops.gradient import ignores_head
 from ._ops.infer import known
@@ -109,8 +109,6 @@ class Executor:
             self._feed(kwargs)
         train = bool(is_train)
         self._tape = None
-        if self._monitor_callback is not None:
-            self._monitor(train)
         tensors = self._tensors()
         record = (train or self._fickle) and bool(self._wanted)
         self._deliver(self._run(tensors, train, record), tensors)
@@ -143,18 +141,27 @@ class Executor:
                 )
             arguments[name][:] = array
 
-    def _run(self, tensors, train, record):
+    def _run(self, tensors, train, record, again=False):
         """The heads' tensors; with `record`, leaves stand in for the arguments whose gradients are wanted."""
         before = torch.is_grad_enabled()
         leaves = self._stand_in(tensors) if record else None
+        walk = self._walk(record, silent=again) if self._monitor_callback is not None else None
         torch._C._set_grad_enabled(record)
         try:
-            outputs = self._program.run(tensors, train)
+            outputs = (walk or self._program).run(tensors, train)
         finally:
             torch._C._set_grad_enabled(before)
         if record:
-            self._tape = outputs, leaves
+            self._tape = outputs, leaves, walk
         return outputs
+
+    def _walk(self, record, silent):
+        """A run that shows its values to the callback; a silent one only its gradients."""
+
+        def show(name, _, tensor):
+            self._monitor_callback(name.encode(), wrap(tensor, self._ctx))
+
+        return Walk(self._program, show, self._monitor_all, cut=record, silent=silent)
 
     def _stand_in(self, tensors):
         """Put differentiable aliases of the arguments into `tensors`; an alias serves as long as its tensor does."""
@@ -212,11 +219,13 @@ class Executor:
         if not self._wanted:
             return
         if self._tape is None:
-            self._run(self._tensors(), self._ran, True)
-        outputs, leaves = self._tape
+            self._run(self._tensors(), self._ran, True, again=True)
+        outputs, leaves, walk = self._tape
         self._tape = None
         roots, seeds = self._seeds(outputs, heads)
-        if roots:
+        if walk is not None:
+            gradients = self._walk_back(walk, outputs, roots, seeds)
+        elif roots:
             gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)
@@ -231,6 +240,11 @@ class Executor:
                     target._t = given[arg] = gradient
                     continue
             self._store(arg, gradient, taken)
+
+    def _walk_back(self, walk, outputs, roots, seeds):
+        seed_of = {id(root): seed for root, seed in zip(roots, seeds, strict=True)}
+        found = walk.backward([seed_of.get(id(t)) for t in outputs], len(self._program.variables))
+        return [found[place] for place, _ in self._wanted]
 
     def _clear_constant_gradients(self):
         """Whole numbers (lengths, indices) have a gradient of zero, which is written where one is asked for."""
@@ -298,13 +312,11 @@ class Executor:
     # watching
 
     def set_monitor_callback(self, callback, monitor_all=False):
-        """Call `callback(name, array)` with every operator's outputs at each forward; `monitor_all`: inputs, too."""
-        self._monitor_callback, self._monitor_all = callback, monitor_all
+        """Call `callback(name, array)` with outputs and gradients of all operators; with `monitor_all` inputs, too.
 
-    def _monitor(self, train):
-        tensors = self._tensors()
-        for name, _, value in values(self._program, tensors, train, self._monitor_all):
-            self._monitor_callback(name, wrap(value, self._ctx))
+        As in MXNet the name comes as bytes, and the array may be cast to an `NDArrayHandle`.
+        """
+        self._monitor_callback, self._monitor_all = callback, monitor_all
 
     # what it is bound to
 

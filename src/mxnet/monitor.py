@@ -4,7 +4,7 @@ import logging
 import re
 from math import sqrt
 
-from .base import py_str  # noqa: F401 - a name that MXNet's module shows
+from .base import py_str
 from .ndarray import NDArray
 
 __all__ = ["Monitor"]
@@ -29,7 +29,8 @@ class Monitor:
         self.monitor_all = monitor_all
 
     def stat_helper(self, name, array):
-        """What executors call with every value."""
+        """What executors call with every value; they name it in bytes."""
+        name = name if isinstance(name, str) else py_str(name)
         if self.activated and self.re_prog.match(name):
             self.queue.append((self.step, name, self.stat_func(array)))
 

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import ctypes
 import itertools
 import sys
 import traceback
@@ -14,13 +15,23 @@ from ._core.modes import MODES
 from ._ops import custom, registry
 from ._ops.dtypes import SCALAR, TORCH
 from .autograd import pause
-from .base import MXCallbackList, c_array, c_array_buf, c_str, check_call, ctypes2numpy_shared, py_str  # noqa: F401
-from .ndarray.ndarray import wrap
+from .base import (  # noqa: F401 - public names of this module
+    MXCallbackList,
+    NDArrayHandle,
+    c_array,
+    c_array_buf,
+    c_str,
+    check_call,
+    ctypes2numpy_shared,
+    py_str,
+)
+from .ndarray.ndarray import NDArray, wrap
 from .util import is_np_array  # noqa: F401
 
 __all__ = [
     "CustomOp", "CustomOpProp", "NDArrayOp", "NumpyOp", "OperatorArguments", "PythonOp",
     "get_all_registered_operators", "get_operator_arguments", "register",
+    "NDArray", "NDArrayHandle", "ctypes",  # MXNet's module gives these away, too
 ]  # fmt: skip
 
 

@@ -227,21 +227,5 @@ def test_errors_name_the_node():
         net.bind(mx.cpu(), {"i": mx.nd.ones(2), "table_weight": mx.nd.ones((3, 2)), "x": mx.nd.ones((5, 5))})
 
 
-def test_monitor_sees_every_operator():
-    seen = []
-    executor = mx.sym.exp(product(), name="e").simple_bind(mx.cpu(), a=(2,), b=(2,))
-    executor.set_monitor_callback(lambda name, array: seen.append((name, array.shape)))
-    executor.forward()
-    assert seen == [("_mul0_output", (2,)), ("e_output", (2,))]
-
-    monitor = mx.mon.Monitor(1, pattern=".*output|a")
-    monitor.install(executor)
-    monitor.tic()
-    executor.forward()
-    assert [(name, text) for _, name, text in monitor.toc()] == [
-        ("_mul0_output", "0.0\t"), ("e_output", "1.0\t"), ("a", "0.0\t"),
-    ]  # fmt: skip
-
-
 def test_eval():
     assert product().eval(**arrays(a=[1, 2], b=[3, 4]))[0].asnumpy().tolist() == [3, 8]

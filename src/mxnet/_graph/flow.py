@@ -36,7 +36,8 @@ def _lacking(node: Node) -> bool:
     return name in _WITHOUT or "_update" in name
 
 
-def _stops(node: Node) -> bool:
+def stops(node: Node) -> bool:
+    """Does no gradient pass the operator, as MXNet has it?"""
     op = node.op
     if op is None or node.subgraphs:
         return False
@@ -47,7 +48,7 @@ def path(program: Program, wanted: Iterable[Node]) -> list[Node]:
     """The operators that a gradient passes on its way from a head to one of the wanted variables."""
     leads = {id(node) for node in wanted}
     for node in program.nodes:
-        if node.op is not None and not _stops(node) and any(id(e.node) in leads for e in node.inputs):
+        if node.op is not None and not stops(node) and any(id(e.node) in leads for e in node.inputs):
             leads.add(id(node))
     passed = {id(e.node) for e in program.heads} & leads
     result = []

@@ -83,6 +83,16 @@ class Program:
             lowered.run = self.compiler(lowered.module)
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 
+    def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
+        """Code in which every operator is one call, for those who look at the values in between."""
+        shapes = tuple(tuple(t.shape) for t in tensors) if self.unsized else None
+        made = self._codes.get(("steps", train, shapes))
+        if made is None:
+            facts = self.shapes(shapes) if shapes is not None else None
+            lowered = lower(self.heads, train, self.place, facts, self.variables)
+            made = self._codes[("steps", train, shapes)] = lowered, [_stream(ctx) for ctx in lowered.streams]
+        return made
+
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
         """The heads' values; torch's grad mode decides if they can be differentiated."""
         lowered, streams = self.code(train, tensors) if self.unsized else self._codes.get(train) or self.code(train, ())

@@ -67,17 +67,16 @@ class CachedOp:
         for i in program.states:
             tensors[i] = args[i]._t.data
         results = self._run(program, tensors, recording)
-        if self._monitor is not None:
-            self._watch(program, tensors)
         return self._wrap(unshared(results, tensors), tensors, ctx, recording, out, args)
 
     def _run(self, program, tensors, recording):
         before = torch.is_grad_enabled()
+        run = program.run if self._monitor is None else self._watched(program)
         if before is recording:
-            return program.run(tensors, MODES.training)
+            return run(tensors, MODES.training)
         torch._C._set_grad_enabled(recording)
         try:
-            return program.run(tensors, MODES.training)
+            return run(tensors, MODES.training)
         finally:
             torch._C._set_grad_enabled(before)
 
@@ -115,11 +114,16 @@ class CachedOp:
         """Call `callback(name, operator, array)` with operators' outputs at each run; `monitor_all`: inputs, too."""
         self._monitor = callback, monitor_all
 
-    def _watch(self, program, tensors):
-        from .._graph.watch import values
+    def _watched(self, program):
+        """What runs the graph while somebody looks at it."""
+        from .._graph.watch import Walk
 
         callback, everything = self._monitor
-        for name, operator, tensor in values(program, tensors, MODES.training, everything, True):
+        ctx = program.place(program.heads[0].node)
+
+        def show(name, operator, tensor):
             a = _new(NDArray)
-            a._t, a._ctx, a._ag = tensor, program.place(program.heads[0].node), None
+            a._t, a._ctx, a._ag = tensor, ctx, None
             callback(name, operator, a)
+
+        return Walk(program, show, everything, by_operator=True).run

@@ -1,8 +1,10 @@
 """`NDArray`: a torch tensor with MXNet's manners."""
 
+import ctypes
 import math
 import numbers
 import warnings
+import weakref
 
 import numpy as np
 import torch
@@ -18,6 +20,16 @@ from .invoke import check_writable, graph_tensor, own, plain_tensor, write
 from .one import OneNumber
 
 __all__ = ["NDArray"]
+
+
+_POINTED = weakref.WeakValueDictionary()
+
+
+def _pointed(handle):
+    array = _POINTED.get(handle.value)
+    if array is None:
+        raise MXNetError(f"no array lives at the handle {handle.value}; keep the array it was made from")
+    return array
 
 
 class NDArrayBase:
@@ -38,6 +50,8 @@ class NDArray(NDArrayBase):
     __module__ = "mxnet.ndarray.ndarray"
 
     def __init__(self, handle=None, writable=True):
+        if isinstance(handle, ctypes.c_void_p):
+            handle = _pointed(handle)
         tensor = handle._t if isinstance(handle, NDArrayBase) else handle
         if tensor is not None and not isinstance(tensor, torch.Tensor):
             raise TypeError(f"NDArray is made from a tensor or an array, not from {type(handle)}; use mx.nd.array")
@@ -87,6 +101,12 @@ class NDArray(NDArrayBase):
     def handle(self):
         """The tensor underneath, where MXNet has a pointer."""
         return self._t
+
+    @property
+    def _as_parameter_(self):
+        """What `ctypes.cast(array, NDArrayHandle)` takes; `NDArray(handle)` finds the array again while it lives."""
+        _POINTED[id(self)] = self
+        return ctypes.c_void_p(id(self))
 
     @property
     def writable(self):
