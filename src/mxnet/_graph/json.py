@@ -247,6 +247,10 @@ def _check(nodes: list[Node], heads: list[Entry]) -> None:
     """Every input must exist: right number of inputs, outputs within what their nodes give."""
     for node in nodes:
         if node.op is not None:
+            _expect(
+                node.op.inputs_of is None or node.op.count not in node.op.attrs or node.op.count in node.parsed,
+                f"node {node.name} ({node.op.name}) does not say its {node.op.count}",
+            )
             wanted = node.op.input_names(node.parsed, len(node.inputs))
             least = len([n for n in wanted if n not in node.op.optional])
             if node.subgraphs or "_graphs" in node.op.injected:
