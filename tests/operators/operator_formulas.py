@@ -42,6 +42,35 @@ def _batch_norm(data, gamma, beta, mean, var):
     )
 
 
+def _one(value):
+    return np.array([value], "float32")
+
+
+def _small(*shape):
+    return _random.randint(-60, 61, shape).astype("int8")
+
+
+def _bits(*shape):
+    return _random.randint(0, 256, shape).astype("uint8")
+
+
+def _products(step):
+    """The range of 32-bit sums in steps of this size."""
+    return _one(-step * 2**31), _one(step * 2**31)
+
+
+def _sums(data, weight, *ends):
+    """Convolution of a 2x2 kernel in whole numbers."""
+    size = data.shape[2] - 1
+    patches = [data[:, :, i : i + size, j : j + size].astype("int32") for i in (0, 1) for j in (0, 1)]
+    kernels = [weight[:, :, i, j].astype("int32") for i in (0, 1) for j in (0, 1)]
+    sums = sum(np.einsum("nchw,oc->nohw", p, k) for p, k in zip(patches, kernels, strict=True))
+    return [sums.astype("int32"), *_products(ends[1][0] / 255 * (ends[3][0] / 127))]
+
+
+_convolved = [_bits(1, 2, 4, 4), _small(3, 2, 2, 2), _one(0.0), _one(2.0), _one(-3.0), _one(3.0)]
+_factors = [_small(2, 4), _small(2, 4), _one(-2.0), _one(2.0), _one(-3.0), _one(3.0)]
+_cell = _real(1, 2, 2)
 _signal, _spectrum = _real(3, 8), _real(3, 8)
 _sketched = _real(2, 5), np.array([[0, 2, 1, 2, 0]], "float32"), np.array([[1, -1, 1, 1, -1]], "float32")
 _quantized = _real(2, 4)
@@ -113,5 +142,36 @@ CASES = {
     "_zeros_without_dtype": [({"shape": (2, 3)}, [], [np.zeros((2, 3), "float32")])],
     "amp_multicast": [
         ({"num_outputs": 2}, [_data.astype("float16"), _head], [_data.astype("float16").astype("float32"), _head])
+    ],
+    # MXNet's CPU kernel takes no signed data, adds a bias without its scale and takes unsigned data for signed.
+    "_contrib_quantized_conv": [
+        ({"kernel": (2, 2), "num_filter": 3, "no_bias": True}, _convolved[:6], _sums(*_convolved)),
+        (
+            {"kernel": (2, 2), "num_filter": 3},
+            [*_convolved[:2], _small(3), *_convolved[2:], _one(-0.0), _one(0.0)],
+            _sums(*_convolved),
+        ),
+    ],
+    # MXNet 1.9.1 cannot infer the shape of this one outside of a graph.
+    "_contrib_quantized_elemwise_mul": [
+        ({}, _factors, [_factors[0].astype("int32") * _factors[1], *_products(2 / 127 * (3 / 127))]),
+        (
+            {"enable_float_output": True},
+            _factors,
+            [(_factors[0] * (2 / 127.5) * _factors[1] * (3 / 127.5)).astype("float32")],
+        ),
+        (
+            {"min_calib_range": -4.0, "max_calib_range": 4.5},
+            _factors,
+            [np.trunc(_factors[0] * 2.0 * _factors[1] * 3.0 / 127.5 / 4.5).astype("int8"), _one(-4.0), _one(4.5)],
+        ),
+    ],
+    # One step: no weights but zeros, so that the state alone counts.
+    "_contrib_quantized_rnn": [
+        (
+            {"state_size": 2, "num_layers": 1, "mode": "lstm"},
+            [_bits(1, 2, 3), np.zeros(56, "float32"), np.zeros((1, 2, 2), "float32"), _cell, _one(10.0), _one(128.0)],
+            [0.5 * np.tanh(0.5 * _cell)],
+        )
     ],
 }

@@ -43,6 +43,16 @@ def given(values, dtype=F32):
     return np.array(values, dtype)
 
 
+def small(*shape):
+    """8-bit integers for quantized layers."""
+    return _random.randint(-60, 61, shape).astype(I8)
+
+
+def ends(reach):
+    """The range that goes with them."""
+    return given([-reach]), given([reach])
+
+
 def boxes(*shape, dtype=F32):
     corner = _random.uniform(0, 0.6, (*shape, 2))
     return np.concatenate([corner, corner + _random.uniform(0.05, 0.4, (*shape, 2))], -1).astype(dtype)
@@ -727,4 +737,47 @@ SAMPLES = {
     "_scatter_minus_scalar": [Case(real(2, 3), scalar=1.5, grad=False)],
     "_scatter_plus_scalar": [Case(real(2, 3), scalar=1.5, grad=False)],
     "_copyto": [Case(real(2, 3), outs=(0,), grad=False)],
+    # 8-bit layers; values small enough that MXNet's 16-bit sums do not overflow
+    "_contrib_quantized_fully_connected": [
+        Case(small(2, 5), small(3, 5), small(3), *ends(2.0), *ends(3.0), *ends(5.0), num_hidden=3, grad=False),
+        Case(image(2, 2, 2), small(3, 4), *ends(2.0), *ends(3.0), num_hidden=3, no_bias=True, grad=False),
+        Case(
+            small(2, 3, 2), small(3, 2), *ends(2.0), *ends(3.0), num_hidden=3, no_bias=True, flatten=False, grad=False
+        ),
+    ],
+    "_contrib_quantized_act": [Case(small(2, 3, 4), *ends(2.0), act_type="relu", grad=False)],
+    "_contrib_quantized_flatten": [
+        Case(small(2, 3, 4), *ends(2.0), grad=False),
+        Case(image(3, 2, 2, 2), *ends(0.5), grad=False),
+    ],
+    "_contrib_quantized_pooling": [
+        Case(small(1, 2, 5, 5), *ends(2.0), kernel=(2, 2), stride=(2, 2), grad=False),
+        Case(image(1, 2, 5, 5), *ends(2.0), kernel=(3, 3), pad=(1, 1), pool_type="avg", grad=False),
+        Case(small(1, 2, 4, 4), *ends(2.0), kernel=(2, 2), pool_type="avg", global_pool=True, grad=False),
+        Case(image(1, 2, 5, 5), *ends(2.0), kernel=(2, 2), stride=(2, 2), pooling_convention="full", grad=False),
+    ],
+    "_contrib_quantized_concat": [
+        Case(small(2, 3), small(2, 2), *ends(2.0), *ends(3.0), num_args=2, grad=False),
+        Case(small(2, 3), image(2, 3), *ends(2.0), given([0.0]), given([3.0]), num_args=2, dim=0, grad=False),
+        Case(image(2, 3), image(2, 1), given([0.0]), given([2.0]), given([0.0]), given([3.0]), num_args=2, grad=False),
+    ],
+    "_contrib_quantized_elemwise_add": [
+        Case(small(2, 4), small(2, 4), *ends(2.0), *ends(3.0), grad=False),
+        Case(image(2, 4), image(2, 4), *ends(2.0), *ends(3.0), grad=False),
+        Case(small(2, 4), small(2, 4), *ends(2.0), *ends(3.0), min_calib_range=-4.0, max_calib_range=4.5, grad=False),
+        Case(image(2, 4), image(2, 4), *ends(2.0), *ends(3.0), min_calib_range=0.0, max_calib_range=4.5, grad=False),
+        Case(small(2, 4), image(2, 4), *ends(2.0), *ends(3.0), min_calib_range=-4.0, max_calib_range=4.5, grad=False),
+        Case(image(2, 4), small(2, 4), *ends(2.0), *ends(3.0), min_calib_range=-4.0, max_calib_range=4.5, grad=False),
+    ],
+    "_contrib_quantized_batch_norm": [
+        Case(data, *(positive(2) for _ in range(4)), *ends(2.0), min_calib_range=-4.0, max_calib_range=4.5, grad=False)
+        for data in (small(2, 2, 3, 3), image(2, 2, 3, 3))
+    ],
+    "_contrib_quantized_embedding": [
+        Case(given([0, 3, 9, -1]), small(5, 3), *ends(2.0), input_dim=5, output_dim=3, grad=False)
+    ],
+    "_contrib_calibrate_entropy": [
+        Case(whole(40, 301), np.linspace(-3, 3, 302).astype(F32), num_quantized_bins=steps, grad=False)
+        for steps in (31, 127)
+    ],
 }

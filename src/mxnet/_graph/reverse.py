@@ -138,6 +138,11 @@ def _first_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     return [out, *ins[1:]] if ins[0] is None else _merged(ins, out)
 
 
+def _pair_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """The first two inputs have the shape of the first output; the others are ranges."""
+    return [*_all_like(attrs, ins[:2], outs), *ins[2:]]
+
+
 def _all_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     """All inputs and the output have one shape."""
     out = outs[0]
@@ -162,6 +167,12 @@ RULES: dict[str, Rule] = {
     "transpose": _transpose,
     "Reshape": _reshape,
     "Flatten": _axis_kept(0),
+    "_contrib_quantized_conv": _convolution,
+    "_contrib_quantized_fully_connected": _dense,
+    "_contrib_quantized_pooling": _axis_kept(0, 1),
+    "_contrib_quantized_flatten": _axis_kept(0),
+    "_contrib_quantized_elemwise_add": _pair_like,
+    "_contrib_quantized_elemwise_mul": _pair_like,
     **dict.fromkeys(
         [
             "Activation",
@@ -186,6 +197,13 @@ RULES: dict[str, Rule] = {
             "clip",
             "_copy",
             "reverse",
+            "_contrib_dequantize",
+            "_contrib_quantize",
+            "_contrib_quantize_asym",
+            "_contrib_quantize_v2",
+            "_contrib_quantized_act",
+            "_contrib_quantized_batch_norm",
+            "_contrib_requantize",
         ],
         _first_like,
     ),

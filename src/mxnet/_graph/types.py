@@ -41,8 +41,39 @@ def _normalized(attrs: Attrs, ins: Types, count: int) -> Types:
     return [ins[0], *[ins[1]] * (count - 1)]
 
 
+def _calibrated(attrs: Attrs) -> bool:
+    return attrs["min_calib_range"] is not None and attrs["max_calib_range"] is not None
+
+
 def _quantized(attrs: Attrs, ins: Types, count: int) -> Types:
-    return [attrs.get("out_type", "uint8"), "float32", "float32"][:count]
+    """The type asked for; `auto` is unsigned where the calibrated range has nothing below zero."""
+    kind = attrs.get("out_type", "uint8")
+    if kind == "auto":
+        kind = "uint8" if _calibrated(attrs) and attrs["min_calib_range"] >= 0 else "int8"
+    return [kind, "float32", "float32"]
+
+
+def _quantized_like(attrs: Attrs, ins: Types, count: int) -> Types:
+    return [ins[0], "float32", "float32"]
+
+
+def _quantized_sum(attrs: Attrs, ins: Types, count: int) -> Types:
+    return [_signed(ins[:2]) if _calibrated(attrs) else "int32", "float32", "float32"]
+
+
+def _quantized_product(attrs: Attrs, ins: Types, count: int) -> Types:
+    if attrs["enable_float_output"]:
+        return ["float32"]
+    return ["int8" if _calibrated(attrs) else "int32", "float32", "float32"]
+
+
+def _signed(kinds: Types) -> str | None:
+    """Unsigned if all of them are."""
+    return None if None in kinds else "int8" if "int8" in kinds else "uint8"
+
+
+def _quantized_join(attrs: Attrs, ins: Types, count: int) -> Types:
+    return [_signed(ins[: attrs["num_args"]]), "float32", "float32"]
 
 
 RULES: dict[str, Rule] = {
@@ -59,6 +90,17 @@ RULES: dict[str, Rule] = {
     "_contrib_quantize": _quantized,
     "_contrib_quantize_asym": _quantized,
     "_contrib_quantize_v2": _quantized,
+    "_contrib_quantized_act": _quantized_like,
+    "_contrib_quantized_batch_norm": _fixed("int8", "float32", "float32"),
+    "_contrib_quantized_concat": _quantized_join,
+    "_contrib_quantized_conv": _fixed("int32", "float32", "float32"),
+    "_contrib_quantized_elemwise_add": _quantized_sum,
+    "_contrib_quantized_elemwise_mul": _quantized_product,
+    "_contrib_quantized_embedding": _fixed("int8", "float32", "float32"),
+    "_contrib_quantized_flatten": _quantized_like,
+    "_contrib_quantized_fully_connected": _fixed("int32", "float32", "float32"),
+    "_contrib_quantized_pooling": _quantized_like,
+    "_contrib_quantized_rnn": _fixed("float32", "float32", "float32"),
     "_contrib_requantize": _quantized,
     "_histogram": lambda attrs, ins, count: ["int64", ins[0]],
     "_image_to_tensor": _fixed("float32"),

@@ -16,11 +16,12 @@ WHOLE = {"int8": 127.0, "uint8": 255.0}
 HALF = {"int8": 127.5, "uint8": 255.5}
 
 
-def _reach(low: Tensor, high: Tensor) -> Tensor:
+def reach(low: Tensor, high: Tensor) -> Tensor:
+    """How far from zero a range goes: it alone sets the scale."""
     return torch.maximum(low.abs(), high.abs())
 
 
-def _rounded(steps: Tensor, kind: str) -> Tensor:
+def rounded(steps: Tensor, kind: str) -> Tensor:
     """Halves go to the even number; what does not fit takes the nearest that does."""
     limits = torch.iinfo(TORCH[kind])
     return steps.round().clamp(limits.min, limits.max).to(TORCH[kind])
@@ -30,19 +31,20 @@ def _quantized(
     data: Tensor, low: Tensor, high: Tensor, kind: str, steps: dict[str, float]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Zero stays zero in both types: only the larger end of the range sets the scale."""
-    reach = _reach(low, high)
-    span = (-reach, reach) if kind == "int8" else (low.clone(), high.clone())
-    return _rounded(data * (steps[kind] / reach), kind), *span
+    end = reach(low, high)
+    span = (-end, end) if kind == "int8" else (low.clone(), high.clone())
+    return rounded(data * (steps[kind] / end), kind), *span
 
 
-def _scalar(value: float, like: Tensor) -> Tensor:
+def scalar(value: float, like: Tensor) -> Tensor:
+    """One end of a range, as the operators hand it on."""
     return torch.tensor([value], dtype=torch.float32, device=like.device)
 
 
 def _calibrated(data: Tensor, low: float | None, high: float | None) -> tuple[Tensor, Tensor]:
     """The range found by calibration, else the data's own."""
     if low is not None and high is not None:
-        return _scalar(low, data), _scalar(high, data)
+        return scalar(low, data), scalar(high, data)
     return data.min().reshape(1), data.max().reshape(1)
 
 
@@ -60,7 +62,8 @@ def _shape(attrs: dict, shapes: list) -> list:
     return [shapes[0], (1,), (1,)]
 
 
-def _float32(*tensors: Tensor) -> None:
+def require_float32(*tensors: Tensor) -> None:
+    """Refuse ranges of another type, as MXNet does."""
     for tensor in tensors:
         if tensor.dtype != torch.float32:
             given = str(tensor.dtype).removeprefix("torch.")
@@ -70,7 +73,7 @@ def _float32(*tensors: Tensor) -> None:
 @op("_contrib_quantize", outputs=3, fill=_fill, shape=_shape, dtype="any", differentiable=False)
 def quantize(data, min_range, max_range, *, out_type: Literal["int8", "uint8"] = "uint8"):
     """Quantize floats of a given range; returns the integers and the range they span."""
-    _float32(data, min_range, max_range)
+    require_float32(data, min_range, max_range)
     return _quantized(data, min_range.reshape(1), max_range.reshape(1), out_type, WHOLE)
 
 
@@ -87,8 +90,8 @@ def quantize_v2(
         low, high = (0.0, HALF["uint8"]) if data.dtype == torch.uint8 else (-HALF["int8"], HALF["int8"])
         if min_calib_range is not None and max_calib_range is not None:
             low, high = min_calib_range, max_calib_range
-        return data.clone(), _scalar(low, data), _scalar(high, data)
-    _float32(data)
+        return data.clone(), scalar(low, data), scalar(high, data)
+    require_float32(data)
     kind = _chosen(out_type, min_calib_range, max_calib_range)
     return _quantized(data, *_calibrated(data, min_calib_range, max_calib_range), kind, HALF)
 
@@ -97,15 +100,15 @@ def quantize_v2(
 def quantize_asym(data, *, min_calib_range: float | None = None, max_calib_range: float | None = None):
     """Quantize to uint8 with a scale and a shift: `data * scale + shift`."""
     if data.dtype == torch.uint8:
-        return data.clone(), _scalar(1, data), _scalar(0, data)
+        return data.clone(), scalar(1, data), scalar(0, data)
     if data.dtype == torch.int8:
-        return (data.to(torch.int16) + 128).to(torch.uint8), _scalar(1, data), _scalar(128, data)
+        return (data.to(torch.int16) + 128).to(torch.uint8), scalar(1, data), scalar(128, data)
     if data.dtype != torch.float32:
         raise MXNetError("Asymmetric quantizaiton only supports int8, uint8 and float inputs")
     low, high = _calibrated(data, min_calib_range, max_calib_range)
     scale = 255 / (high - low)
     shift = 255 - high * scale
-    return _rounded(data * scale + shift, "uint8"), scale, shift
+    return rounded(data * scale + shift, "uint8"), scale, shift
 
 
 @op("_contrib_dequantize", fill=_fill, shape=lambda attrs, shapes: [shapes[0]], dtype="any")
@@ -113,9 +116,9 @@ def dequantize(data, min_range, max_range, *, out_type: Literal["float32"] = "fl
     """Floats out of 8-bit integers and the range they span."""
     if data.dtype not in (torch.uint8, torch.int8):
         raise MXNetError("the input data type of dequantize op must be provided, either uint8 or int8")
-    _float32(min_range, max_range)
+    require_float32(min_range, max_range)
     steps = HALF[NAME[data.dtype]]
-    return without_gradient(lambda x, low, high: x.float() * (_reach(low, high) / steps), data, min_range, max_range)
+    return without_gradient(lambda x, low, high: x.float() * (reach(low, high) / steps), data, min_range, max_range)
 
 
 @op("_contrib_requantize", outputs=3, fill=_fill, shape=_shape, dtype="any", differentiable=False)
@@ -132,9 +135,9 @@ def requantize(
     if data.dtype != torch.int32:
         given = str(data.dtype).removeprefix("torch.")
         raise MXNetError(f"Type inconsistent, Provided = {given}, inferred type = int32")
-    _float32(min_range, max_range)
-    reals = data.float() * (_reach(min_range, max_range) / INT32)
+    require_float32(min_range, max_range)
+    reals = data.float() * (reach(min_range, max_range) / INT32)
     kind = _chosen(out_type, min_calib_range, max_calib_range)
-    reach = _reach(*_calibrated(reals, min_calib_range, max_calib_range))
-    low = -reach if kind == "int8" else torch.zeros_like(reach)
-    return _quantized(reals, low, reach, kind, WHOLE)
+    end = reach(*_calibrated(reals, min_calib_range, max_calib_range))
+    low = -end if kind == "int8" else torch.zeros_like(end)
+    return _quantized(reals, low, end, kind, WHOLE)

@@ -6,7 +6,7 @@ _SUBMODULES = {
     name: name
     for name in "amp autograd io ndarray onnx quantization svrg_optimization symbol tensorboard text torch".split()
 }
-_SUBMODULES.update(nd="ndarray", sym="symbol")
+_SUBMODULES.update(nd="ndarray", quant="quantization", sym="symbol")
 
 
 def __getattr__(name):

@@ -124,6 +124,10 @@ def box_non_maximum_suppression(data: NDArray | None = ..., overlap_thresh: Any 
     'Keep boxes by falling score unless a kept one (of the same class) overlaps them; the rest become -1.'
     ...
 
+def calibrate_entropy(hist: NDArray | None = ..., hist_edges: NDArray | None = ..., num_quantized_bins: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'The threshold whose quantized histogram diverges least from the given one, and that divergence.'
+    ...
+
 def count_sketch(data: NDArray | None = ..., h: NDArray | None = ..., s: NDArray | None = ..., out_dim: Any = ..., processing_batch_size: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     'Project the last axis to `out_dim` buckets: element i goes to bucket `h[i]` with the sign `s[i]`.'
     ...
@@ -202,6 +206,50 @@ def quantize_asym(data: NDArray | None = ..., min_calib_range: Any = ..., max_ca
 
 def quantize_v2(data: NDArray | None = ..., out_type: Any = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     'Quantize floats by their own or a calibrated range; integers pass through.'
+    ...
+
+def quantized_act(data: NDArray | None = ..., min_data: NDArray | None = ..., max_data: NDArray | None = ..., act_type: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'Rectified 8-bit integers; the range stays.'
+    ...
+
+def quantized_batch_norm(data: NDArray | None = ..., gamma: NDArray | None = ..., beta: NDArray | None = ..., moving_mean: NDArray | None = ..., moving_var: NDArray | None = ..., min_data: NDArray | None = ..., max_data: NDArray | None = ..., eps: Any = ..., momentum: Any = ..., fix_gamma: Any = ..., use_global_stats: Any = ..., output_mean_var: Any = ..., axis: Any = ..., cudnn_off: Any = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'Batch norm by the moving statistics, from 8 bits to int8 of the calibrated range; `gamma` counts as it is.'
+    ...
+
+def quantized_concat(*data: NDArray, **kwargs: Any) -> Any:
+    'Arrays joined along an axis, in the widest of their ranges; unsigned only if all of them are.'
+    ...
+
+def quantized_conv(*rest: NDArray, **kwargs: Any) -> Any:
+    'Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that their type stands for.'
+    ...
+
+def quantized_elemwise_add(lhs: NDArray | None = ..., rhs: NDArray | None = ..., lhs_min: NDArray | None = ..., lhs_max: NDArray | None = ..., rhs_min: NDArray | None = ..., rhs_max: NDArray | None = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'The sum of 8-bit arrays: 8 bits of a calibrated range, else 32 bits that span both ranges.'
+    ...
+
+def quantized_elemwise_mul(lhs: NDArray | None = ..., rhs: NDArray | None = ..., lhs_min: NDArray | None = ..., lhs_max: NDArray | None = ..., rhs_min: NDArray | None = ..., rhs_max: NDArray | None = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., enable_float_output: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'The product of int8 arrays: reals, 8 bits of a calibrated range, or the 32-bit products.'
+    ...
+
+def quantized_embedding(data: NDArray | None = ..., weight: NDArray | None = ..., min_weight: NDArray | None = ..., max_weight: NDArray | None = ..., input_dim: Any = ..., output_dim: Any = ..., dtype: Any = ..., sparse_grad: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'Rows of an 8-bit weight; the range stays.'
+    ...
+
+def quantized_flatten(data: NDArray | None = ..., min_data: NDArray | None = ..., max_data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'One row of each element of the first axis; the range stays.'
+    ...
+
+def quantized_fully_connected(*rest: NDArray, **kwargs: Any) -> Any:
+    'Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that their type stands for.'
+    ...
+
+def quantized_pooling(data: NDArray | None = ..., min_data: NDArray | None = ..., max_data: NDArray | None = ..., kernel: Any = ..., pool_type: Any = ..., global_pool: Any = ..., cudnn_off: Any = ..., pooling_convention: Any = ..., stride: Any = ..., pad: Any = ..., p_value: Any = ..., count_include_pad: Any = ..., layout: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'The maximum or the rounded mean of windows of 8-bit integers; the range stays.'
+    ...
+
+def quantized_rnn(data: NDArray | None = ..., parameters: NDArray | None = ..., state: NDArray | None = ..., state_cell: NDArray | None = ..., data_scale: NDArray | None = ..., data_shift: NDArray | None = ..., state_size: Any = ..., num_layers: Any = ..., bidirectional: Any = ..., mode: Any = ..., p: Any = ..., state_outputs: Any = ..., projection_size: Any = ..., lstm_state_clip_min: Any = ..., lstm_state_clip_max: Any = ..., lstm_state_clip_nan: Any = ..., use_sequence_length: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'An LSTM over uint8 data of a scale and a shift, its parameters taken to 8 bits; states and output are reals.'
     ...
 
 def requantize(data: NDArray | None = ..., min_range: NDArray | None = ..., max_range: NDArray | None = ..., out_type: Any = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

@@ -124,6 +124,10 @@ def box_non_maximum_suppression(data: Symbol | None = ..., overlap_thresh: Any =
     'Keep boxes by falling score unless a kept one (of the same class) overlaps them; the rest become -1.'
     ...
 
+def calibrate_entropy(hist: Symbol | None = ..., hist_edges: Symbol | None = ..., num_quantized_bins: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The threshold whose quantized histogram diverges least from the given one, and that divergence.'
+    ...
+
 def count_sketch(data: Symbol | None = ..., h: Symbol | None = ..., s: Symbol | None = ..., out_dim: Any = ..., processing_batch_size: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Project the last axis to `out_dim` buckets: element i goes to bucket `h[i]` with the sign `s[i]`.'
     ...
@@ -202,6 +206,50 @@ def quantize_asym(data: Symbol | None = ..., min_calib_range: Any = ..., max_cal
 
 def quantize_v2(data: Symbol | None = ..., out_type: Any = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Quantize floats by their own or a calibrated range; integers pass through.'
+    ...
+
+def quantized_act(data: Symbol | None = ..., min_data: Symbol | None = ..., max_data: Symbol | None = ..., act_type: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Rectified 8-bit integers; the range stays.'
+    ...
+
+def quantized_batch_norm(data: Symbol | None = ..., gamma: Symbol | None = ..., beta: Symbol | None = ..., moving_mean: Symbol | None = ..., moving_var: Symbol | None = ..., min_data: Symbol | None = ..., max_data: Symbol | None = ..., eps: Any = ..., momentum: Any = ..., fix_gamma: Any = ..., use_global_stats: Any = ..., output_mean_var: Any = ..., axis: Any = ..., cudnn_off: Any = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Batch norm by the moving statistics, from 8 bits to int8 of the calibrated range; `gamma` counts as it is.'
+    ...
+
+def quantized_concat(*data: Symbol, **kwargs: Any) -> Any:
+    'Arrays joined along an axis, in the widest of their ranges; unsigned only if all of them are.'
+    ...
+
+def quantized_conv(*rest: Symbol, **kwargs: Any) -> Any:
+    'Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that their type stands for.'
+    ...
+
+def quantized_elemwise_add(lhs: Symbol | None = ..., rhs: Symbol | None = ..., lhs_min: Symbol | None = ..., lhs_max: Symbol | None = ..., rhs_min: Symbol | None = ..., rhs_max: Symbol | None = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The sum of 8-bit arrays: 8 bits of a calibrated range, else 32 bits that span both ranges.'
+    ...
+
+def quantized_elemwise_mul(lhs: Symbol | None = ..., rhs: Symbol | None = ..., lhs_min: Symbol | None = ..., lhs_max: Symbol | None = ..., rhs_min: Symbol | None = ..., rhs_max: Symbol | None = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., enable_float_output: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The product of int8 arrays: reals, 8 bits of a calibrated range, or the 32-bit products.'
+    ...
+
+def quantized_embedding(data: Symbol | None = ..., weight: Symbol | None = ..., min_weight: Symbol | None = ..., max_weight: Symbol | None = ..., input_dim: Any = ..., output_dim: Any = ..., dtype: Any = ..., sparse_grad: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Rows of an 8-bit weight; the range stays.'
+    ...
+
+def quantized_flatten(data: Symbol | None = ..., min_data: Symbol | None = ..., max_data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'One row of each element of the first axis; the range stays.'
+    ...
+
+def quantized_fully_connected(*rest: Symbol, **kwargs: Any) -> Any:
+    'Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that their type stands for.'
+    ...
+
+def quantized_pooling(data: Symbol | None = ..., min_data: Symbol | None = ..., max_data: Symbol | None = ..., kernel: Any = ..., pool_type: Any = ..., global_pool: Any = ..., cudnn_off: Any = ..., pooling_convention: Any = ..., stride: Any = ..., pad: Any = ..., p_value: Any = ..., count_include_pad: Any = ..., layout: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The maximum or the rounded mean of windows of 8-bit integers; the range stays.'
+    ...
+
+def quantized_rnn(data: Symbol | None = ..., parameters: Symbol | None = ..., state: Symbol | None = ..., state_cell: Symbol | None = ..., data_scale: Symbol | None = ..., data_shift: Symbol | None = ..., state_size: Any = ..., num_layers: Any = ..., bidirectional: Any = ..., mode: Any = ..., p: Any = ..., state_outputs: Any = ..., projection_size: Any = ..., lstm_state_clip_min: Any = ..., lstm_state_clip_max: Any = ..., lstm_state_clip_nan: Any = ..., use_sequence_length: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'An LSTM over uint8 data of a scale and a shift, its parameters taken to 8 bits; states and output are reals.'
     ...
 
 def requantize(data: Symbol | None = ..., min_range: Symbol | None = ..., max_range: Symbol | None = ..., out_type: Any = ..., min_calib_range: Any = ..., max_calib_range: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:

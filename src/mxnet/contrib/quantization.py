@@ -1,0 +1,476 @@
+"""Networks of 8-bit integers: symbols and Gluon blocks quantized, with or without calibration."""
+
+import logging
+import warnings
+from types import SimpleNamespace
+
+from .. import ndarray
+from .._graph.node import copy
+from ..base import c_array, c_str, c_str_array, check_call, py_str  # noqa: F401
+from ..context import Context, cpu
+from ..io import DataBatch, DataDesc, DataIter
+from ..module import Module
+from ..ndarray import NDArray  # noqa: F401
+from ..ndarray import load as nd_load
+from ..ndarray import save as nd_save  # noqa: F401
+from ..symbol import Symbol
+from ..symbol import load as sym_load
+from ._calibrate import (
+    _as_data_iter,
+    _collect_layer_histogram,
+    _collect_layer_output_min_max,
+    _collect_layer_statistics,
+    _get_optimal_threshold,  # noqa: F401
+    _get_optimal_thresholds,
+    _LayerHistogramCollector,
+    _LayerOutputMinMaxCollector,
+    _smooth_distribution,  # noqa: F401
+    combine_histogram,  # noqa: F401
+)
+from ._fold_norm import activated, fold_norms
+from ._quantize_graph import QUANTIZED, Quantizer, calibrate
+
+MODES = "expected `none`, `naive`, `entropy` or `customize`"
+
+
+def _quantize_symbol(
+    sym,
+    ctx,
+    excluded_symbols=None,
+    excluded_operators=None,
+    offline_params=None,
+    quantized_dtype="int8",
+    quantize_mode="smart",
+    quantize_granularity="tensor-wise",
+):
+    """(the quantized symbol, names of the values to calibrate by); `offline_params` are quantized beforehand."""
+    assert excluded_symbols is None or isinstance(excluded_symbols, list)
+    assert excluded_operators is None or isinstance(excluded_operators, list)
+    made = Quantizer(
+        sym._entries,
+        excluded_symbols or (),
+        excluded_operators or (),
+        quantized_dtype,
+        quantize_mode,
+        offline_params or (),
+    )
+    return Symbol(made.heads), made.watched
+
+
+def _calibrate_quantized_sym(qsym, th_dict):
+    """The quantized symbol with ranges written into it, found by the names of layers' outputs."""
+    if not th_dict:
+        return qsym
+    heads = copy(qsym._entries)
+    calibrate(heads, th_dict)
+    return Symbol(heads)
+
+
+def _quantize_params(qsym, params, th_dict):
+    """The parameters that the quantized symbol asks for: 8-bit ones with their ranges, the others as they are."""
+    wanted = qsym.list_arguments()
+    quantized = {}
+    for name in wanted:
+        original = name.removesuffix(QUANTIZED)
+        if name.endswith(QUANTIZED) and original in params:
+            value = params[original]
+            made = ndarray.contrib.quantize(value, ndarray.min(value), ndarray.max(value), out_type="int8")
+            quantized.update(zip((name, f"{name}_min", f"{name}_max"), made, strict=True))
+        elif name in params:
+            quantized[name] = params[name]
+        elif name.endswith(("_min", "_max")) and name[:-4] in th_dict:
+            quantized[name] = ndarray.array([th_dict[name[:-4]][name.endswith("_max")]])
+    return quantized
+
+
+def _load_sym(sym, logger=None):
+    """A symbol out of itself or a file."""
+    if isinstance(sym, Symbol):
+        return sym
+    if not isinstance(sym, str):
+        raise ValueError(f"_load_sym only accepts Symbol or path to the symbol file, while received type {type(sym)}")
+    if logger:
+        logger.info("Loading symbol from file %s", sym)
+    return sym_load(sym)
+
+
+def _load_params(params, logger=None):
+    """(arguments, auxiliary states) out of themselves or a file."""
+    if isinstance(params, (tuple, list)) and len(params) == 2:
+        return params[0], params[1]
+    if not isinstance(params, str):
+        raise ValueError(
+            "Unsupported params provided. Must be either a path to the param file or a pair of dictionaries "
+            "representing arg_params and aux_params"
+        )
+    if logger:
+        logger.info("Loading params from file %s", params)
+    groups = {"arg": {}, "aux": {}}
+    for key, value in nd_load(params).items():
+        kind, name = key.split(":", 1)
+        groups.get(kind, {})[name] = value
+    return groups["arg"], groups["aux"]
+
+
+def _names(names, argument, what):
+    """A list of names, none of them if nothing is given."""
+    if names is None:
+        return []
+    if not isinstance(names, list):
+        raise ValueError(
+            f"{argument} must be a list of strings representing the names of the {what} that will not be quantized, "
+            f"while received type {type(names)}"
+        )
+    return names
+
+
+def _check(quantized_dtype, quantize_granularity):
+    if quantized_dtype not in ("int8", "uint8", "auto"):
+        raise ValueError(f"unknown quantized_dtype {quantized_dtype} received, expected `int8`, `uint8` or `auto`")
+    if quantize_granularity not in ("tensor-wise", "channel-wise"):
+        raise ValueError(
+            f"unkonwn quantize_granularity {quantize_granularity} received, expected `tensor-wise` or `channel-wise`."
+        )
+
+
+def _say(logger, text, *args):
+    if logger:
+        logger.info(text, *args)
+
+
+def _check_calibration(calib_mode, calib_data, ctx):
+    if not isinstance(ctx, Context):
+        raise ValueError(f"currently only supports single ctx, while received {ctx}")
+    if calib_data is None:
+        raise ValueError(f"calib_data must be provided when calib_mode={calib_mode}")
+
+
+def quantize_model(
+    sym,
+    arg_params,
+    aux_params,
+    data_names=("data",),
+    label_names=("softmax_label",),
+    ctx=cpu(0),
+    excluded_sym_names=None,
+    excluded_op_names=None,
+    calib_mode="entropy",
+    calib_data=None,
+    num_calib_examples=None,
+    quantized_dtype="int8",
+    quantize_mode="smart",
+    quantize_granularity="tensor-wise",
+    logger=None,
+):
+    """(symbol, arguments, auxiliary states) of 8-bit integers.
+
+    `calib_mode` is "none" (ranges are found in every run), "naive" (the extremes over `calib_data`) or "entropy" (the
+    ranges that lose least). `quantized_dtype` "auto" takes uint8 where a range has nothing below zero.
+    `quantize_mode` "full" quantizes every operator that can be, "smart" the layers that gain and what lies between.
+    Weights have one range each: "channel-wise" is accepted and changes nothing here.
+    """
+    names = _names(excluded_sym_names, "excluded_sym_names", "symbols")
+    operators = _names(excluded_op_names, "excluded_op_names", "operators")
+    _say(logger, "Quantizing symbol")
+    _check(quantized_dtype, quantize_granularity)
+    qsym, layers = _quantize_symbol(
+        sym, ctx, names, operators, list(arg_params), quantized_dtype, quantize_mode, quantize_granularity
+    )
+    ranges = {}
+    if calib_mode is not None and calib_mode != "none":
+        _check_calibration(calib_mode, calib_data, ctx)
+        if not isinstance(calib_data, DataIter):
+            raise ValueError(
+                f"calib_data must be of DataIter type when calib_mode={calib_mode}, while received type "
+                f"{type(calib_data)}"
+            )
+        module = _bound(sym, arg_params, aux_params, calib_data, data_names, label_names, ctx)
+        ranges = _ranges(module, calib_mode, calib_data, layers, num_calib_examples, quantized_dtype, logger)
+        qsym = _calibrate_quantized_sym(qsym, ranges)
+    _say(logger, "Quantizing parameters")
+    return qsym, _quantize_params(qsym, arg_params, ranges), aux_params
+
+
+def _bound(sym, arguments, states, data, data_names, label_names, ctx):
+    """A module for prediction over what `data` provides."""
+    module = Module(symbol=sym, data_names=data_names, label_names=label_names, context=ctx)
+    labels = getattr(data, "provide_label", None) if label_names else None
+    module.bind(for_training=False, data_shapes=data.provide_data, label_shapes=labels or None)
+    module.set_params(arguments, states)
+    return module
+
+
+def _ranges(module, mode, data, layers, examples, dtype, logger):
+    if mode == "entropy":
+        histograms, seen = _collect_layer_histogram(module, data, layers, examples, logger)
+        _say(logger, "Collected layer outputs from FP32 model using %d examples", seen)
+        _say(logger, "Calculating optimal thresholds for quantization")
+        return _get_optimal_thresholds(histograms, dtype, logger=logger)
+    if mode == "naive":
+        ranges, seen = _collect_layer_output_min_max(module, data, dtype, layers, examples, logger)
+        _say(logger, "Collected layer output min/max values from FP32 model using %d examples", seen)
+        return ranges
+    raise ValueError(f"unknown calibration mode {mode} received, expected `none`, `naive`, or `entropy`")
+
+
+def quantize_model_mkldnn(
+    sym,
+    arg_params,
+    aux_params,
+    data_names=("data",),
+    label_names=("softmax_label",),
+    ctx=cpu(0),
+    excluded_sym_names=None,
+    excluded_op_names=None,
+    calib_mode="entropy",
+    calib_data=None,
+    num_calib_examples=None,
+    quantized_dtype="int8",
+    quantize_mode="smart",
+    quantize_granularity="tensor-wise",
+    logger=None,
+):
+    """As `quantize_model`, after batch norms were folded into the layers before them; for the CPU."""
+    if not isinstance(ctx, Context):
+        raise ValueError(f"currently only supports single ctx, while received {ctx}")
+    if ctx.device_type != "cpu":
+        raise ValueError("quantize_model_mkldnn only support Intel cpu platform with MKL-DNN Backend")
+    heads, arg_params, aux_params = fold_norms(sym._entries, arg_params, aux_params, excluded_sym_names or ())
+    return quantize_model(
+        Symbol(heads),
+        arg_params,
+        aux_params,
+        data_names,
+        label_names,
+        ctx,
+        excluded_sym_names,
+        excluded_op_names,
+        calib_mode,
+        calib_data,
+        num_calib_examples,
+        quantized_dtype,
+        quantize_mode,
+        quantize_granularity,
+        logger,
+    )
+
+
+def _collector(mode, given, dtype, layers, logger):
+    """Who watches the layers in a calibration mode; None where nobody does."""
+    if mode is None or mode == "none":
+        return None
+    if mode == "entropy":
+        return _LayerHistogramCollector(include_layer=layers, logger=logger)
+    if mode == "naive":
+        return _LayerOutputMinMaxCollector(quantized_dtype=dtype, include_layer=layers, logger=logger)
+    if mode == "customize" and given is not None:
+        return given
+    raise ValueError(f"unknown calibration mode {mode} received, {MODES}")
+
+
+def quantize_graph(
+    sym,
+    arg_params,
+    aux_params,
+    ctx=cpu(0),
+    excluded_sym_names=None,
+    excluded_op_names=None,
+    calib_mode="entropy",
+    quantized_dtype="int8",
+    quantize_mode="full",
+    quantize_granularity="tensor-wise",
+    LayerOutputCollector=None,
+    logger=None,
+):
+    """(symbol, arguments, auxiliary states, collector) before calibration.
+
+    Give `collector.collect` to `set_monitor_callback` of an executor of the original symbol, run it over data, then
+    call `calib_graph`. `calib_mode` "customize" takes your own `LayerOutputCollector`, which has `collect(name, array)`
+    and leaves `min_max_dict`.
+    """
+    names = _names(excluded_sym_names, "excluded_sym_names", "symbols")
+    operators = _names(excluded_op_names, "excluded_op_names", "operators")
+    _say(logger, "Quantizing graph")
+    _check(quantized_dtype, quantize_granularity)
+    qsym, layers = _quantize_symbol(
+        sym, ctx, names, operators, list(arg_params), quantized_dtype, quantize_mode, quantize_granularity
+    )
+    collector = _collector(calib_mode, LayerOutputCollector, quantized_dtype, layers, logger)
+    if collector is not None:
+        _say(logger, "Collector created, please use set_monitor_callback to collect calibration information.")
+    _say(logger, "Quantizing parameters")
+    return qsym, _quantize_params(qsym, arg_params, {}), aux_params, collector
+
+
+def calib_graph(qsym, arg_params, aux_params, collector, calib_mode="entropy", quantized_dtype="int8", logger=logging):
+    """(symbol, arguments, auxiliary states) with the ranges that the collector of `quantize_graph` found."""
+    if calib_mode is None or calib_mode == "none":
+        raise ValueError("please set calibration mode to naive or entropy.")
+    ranges = _collected(collector, calib_mode, quantized_dtype, logger)
+    qsym = _calibrate_quantized_sym(qsym, ranges)
+    _say(logger, "Quantizing parameters")
+    return qsym, _quantize_params(qsym, arg_params, ranges), aux_params
+
+
+def _collected(collector, mode, dtype, logger):
+    if mode == "entropy":
+        _say(logger, "Calculating optimal thresholds for quantization")
+        return _get_optimal_thresholds(collector.hist_dict, dtype, logger=logger)
+    if mode in ("naive", "customize"):
+        return collector.min_max_dict
+    raise ValueError(f"unknown calibration mode {mode} received, {MODES}")
+
+
+def quantize_net_v2(
+    network,
+    quantized_dtype="auto",
+    quantize_mode="full",
+    quantize_granularity="tensor-wise",
+    exclude_layers=None,
+    exclude_layers_match=None,
+    exclude_operators=None,
+    calib_data=None,
+    data_shapes=None,
+    calib_mode="none",
+    num_calib_examples=None,
+    ctx=cpu(0),
+    LayerOutputCollector=None,
+    logger=None,
+):
+    """A SymbolBlock that computes what `network` computes, in 8-bit integers.
+
+    Batch norms are folded into the layers before them, and a layer that feeds a rectifier alone is calibrated by what
+    the rectifier lets through. `calib_data` is a DataIter or a DataLoader; without it `data_shapes` (a list of
+    DataDesc) says what goes in. `exclude_layers_match` excludes layers whose names contain one of the words.
+    """
+    from ..gluon import SymbolBlock
+
+    _say(logger, "Export HybridBlock")
+    if calib_data is not None:
+        calib_data, provided = _as_data_iter(calib_data)
+        data_shapes = data_shapes or provided
+    if not data_shapes:
+        raise ValueError("data_shapes required")
+    graph, arguments, states, descriptions = _traced(network, list(data_shapes), ctx)
+    excluded = _excluded(graph, exclude_layers, exclude_layers_match)
+    _say(logger, "These layers have been excluded %s", excluded)
+    heads, arguments, states = fold_norms(graph._entries, arguments, states, excluded)
+    graph = Symbol(heads)
+    qsym, qarguments, qstates, collector = quantize_graph(
+        graph, arguments, states, ctx, excluded, exclude_operators, calib_mode, quantized_dtype, quantize_mode,
+        quantize_granularity, LayerOutputCollector, logger,
+    )  # fmt: skip
+    if collector is not None:
+        _check_calibration(calib_mode, calib_data, ctx)
+        source = SimpleNamespace(provide_data=descriptions, provide_label=None)
+        module = _bound(graph, arguments, states, source, [d.name for d in descriptions], None, ctx)
+        pairs = _rectified(heads, collector)
+        seen = _collect_layer_statistics(module, _Inputs(calib_data, len(descriptions)), collector, num_calib_examples,
+                                         logger)  # fmt: skip
+        _say(logger, "Collected layer output values from FP32 model using %d examples", seen)
+        ranges = _collected(collector, calib_mode, quantized_dtype, logger)
+        ranges.update({before: ranges[after] for before, after in pairs if after in ranges})
+        qsym = _calibrate_quantized_sym(qsym, ranges)
+        qarguments = _quantize_params(qsym, arguments, ranges)
+    inputs = [_input(d) for d in descriptions]
+    block = SymbolBlock(qsym, inputs)
+    block.collect_params().load_dict(_saved(qarguments, qstates), ctx=ctx, cast_dtype=True, dtype_source="saved")
+    return block
+
+
+def _input(description):
+    from ..symbol import var
+
+    return var(description.name)
+
+
+def _saved(arguments, states):
+    groups = (("arg", arguments), ("aux", states))
+    return {f"{kind}:{name}": value for kind, values in groups for name, value in values.items()}
+
+
+def _traced(network, descriptions, ctx):
+    """(symbol, arguments, states, descriptions of its inputs); what it does not take is dropped."""
+    network.hybridize()
+    arrays = [ndarray.zeros(d.shape, ctx=ctx, dtype=getattr(d, "dtype", "float32")) for d in descriptions]
+    while True:
+        try:
+            network(*arrays)
+            break
+        except TypeError:
+            if len(arrays) == 1:
+                raise
+            del arrays[-1], descriptions[-1]
+    inputs, graph = network._cached_graph
+    names = set(graph.list_auxiliary_states())
+    values = {p.name: p._reduce() for p in network.collect_params().values()}
+    arguments = {n: values[n] for n in graph.list_arguments() if n in values}
+    states = {n: values[n] for n in names if n in values}
+    given = [DataDesc(name=i.name, shape=d.shape, dtype=d.dtype, layout=d.layout) for i, d in
+             zip(inputs, descriptions, strict=True)]  # fmt: skip
+    return graph, arguments, states, given
+
+
+def _excluded(graph, layers, words):
+    """Names of the excluded layers; those that match a word included."""
+    names = _names(layers, "exclude_layers", "layers")
+    internals = [s.name for s in graph.get_internals()]
+    return [*names, *(name for word in words or () for name in internals if word in name)]
+
+
+def _rectified(heads, collector):
+    """(output of a layer, output of the rectifier behind it) pairs; the collector is asked to watch the latter."""
+    watched = getattr(collector, "include_layer", None)
+    if watched is None:
+        return []
+    pairs = [(f"{layer.name}_output", f"{relu.name}_output") for layer, relu in activated(heads)]
+    pairs = [(before, after) for before, after in pairs if before in watched]
+    watched += [after for _, after in pairs]
+    return pairs
+
+
+class _Inputs(DataIter):
+    """The first arrays of each batch, as many as the network takes."""
+
+    def __init__(self, data, number):
+        super().__init__(data.batch_size)
+        self.data, self.number = data, number
+        self.data.reset()
+
+    def next(self):
+        batch = self.data.next()
+        return DataBatch(data=batch.data[: self.number], pad=batch.pad)
+
+
+def quantize_net(
+    network,
+    quantized_dtype="auto",
+    quantize_mode="full",
+    exclude_layers=None,
+    exclude_layers_match=None,
+    exclude_operators=None,
+    calib_data=None,
+    data_shapes=None,
+    calib_mode="none",
+    num_calib_examples=None,
+    ctx=cpu(0),
+    logger=None,
+):
+    """The older name of `quantize_net_v2`."""
+    warnings.warn("WARNING: This will be deprecated after MXNet 2.0, please use quantize_net_v2.", stacklevel=2)
+    return quantize_net_v2(
+        network,
+        quantized_dtype,
+        quantize_mode,
+        "tensor-wise",
+        exclude_layers,
+        exclude_layers_match,
+        exclude_operators,
+        calib_data,
+        data_shapes,
+        calib_mode,
+        num_calib_examples,
+        ctx,
+        None,
+        logger,
+    )
