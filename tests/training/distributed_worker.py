@@ -1,5 +1,6 @@
 """What each worker of the distributed tests runs; prints `ok` at the end."""
 
+import itertools
 import os
 import signal
 import sys
@@ -163,9 +164,58 @@ def asynchronous():
     store.barrier()
     store.pull(keys[0], out=out)
     check(out, -store.num_workers * (store.num_workers + 1) / 2)
+    asynchronous_rows(store)
+    store.barrier()
 
 
-def whole():
+def asynchronous_rows(store):
+    """Row-sparse values, and only the rows that are asked for."""
+    store.init("rows", mx.nd.ones((6, 2)).tostype("row_sparse"))
+    grad = mx.nd.sparse.row_sparse_array((np.ones((1, 2)), [store.rank]), shape=(6, 2))
+    store.push("rows", grad)
+    out = mx.nd.sparse.zeros("row_sparse", (6, 2))
+    store.row_sparse_pull("rows", out=out, row_ids=mx.nd.array([store.rank, 5]))
+    expected = np.zeros((6, 2))
+    expected[5] = 1
+    check(out.tostype("default"), expected)
+
+
+def states(kind, folder):
+    """Optimizer states go to a file and come back: two steps, or one, a file, and one in new stores."""
+    path = os.path.join(folder, f"{kind}.states")
+
+    def store_with(value):
+        store = mx.kv.create(kind)
+        store.set_optimizer(mx.optimizer.create("sgd", learning_rate=0.1, momentum=0.9))
+        store.init([f"s{i}" for i in range(5)], [mx.nd.full((2,), value)] * 5)
+        return store
+
+    def step(store):
+        keys = [f"s{i}" for i in range(5)]
+        store.push(keys, [mx.nd.ones((2,))] * 5)
+        store.barrier()
+        outs = [mx.nd.zeros((2,)) for _ in keys]
+        store.pull(keys, out=outs)
+        store.barrier()
+        return outs
+
+    store = store_with(0.0)
+    middle = step(store)[0].asnumpy()[0]
+    if store.rank == 0:
+        store.save_optimizer_states(path)
+    store.barrier()
+    end = step(store)
+    again = store_with(middle)
+    if kind == "dist_sync" or store.rank == 0:
+        again.load_optimizer_states(path)
+    again.barrier()
+    for found, expected in zip(step(again), end, strict=True):
+        check(found, expected.asnumpy())
+    with open(path, "rb") as file:
+        assert set(mx.optimizer.state_files.loads(file.read())) >= {f"s{i}" for i in range(5)}
+
+
+def whole(folder):
     recorded = np.load(os.path.join(os.path.dirname(__file__), "..", "data", "training.npz"))
     store = mx.kv.create("dist_sync")
     sums(store)
@@ -177,22 +227,71 @@ def whole():
     gradients_on_their_way()
     gradients_that_add_up()
     asynchronous()
+    for kind in ("dist_sync", "dist_async"):
+        states(kind, folder)
 
 
-def death():
-    """The second worker dies; the first one must notice."""
+def train_until_death(kind):
+    """Train for ever; says how far it is, and when another worker is gone."""
+    store = mx.kv.create(kind)
+    net = training_cases.dense_pair(mx, training_cases.first_weights(mx), [mx.cpu()])
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}, kvstore=store)
+    data = mx.nd.array(training_cases.examples()[0])
+    for step in itertools.count():
+        with mx.autograd.record():
+            loss = net(data).square().mean()
+        loss.backward()
+        try:
+            trainer.step(1)
+        except mx.MXNetError as error:
+            print("noticed:", error, flush=True)
+            raise
+        if step == 5:
+            print("training", flush=True)
+        time.sleep(0.01)
+
+
+def restarted(folder):
+    """The recorded training with a checkpoint after each epoch, in which the second worker dies once."""
+    recorded = np.load(os.path.join(os.path.dirname(__file__), "..", "data", "training.npz"))
     store = mx.kv.create("dist_sync")
-    store.init("w", mx.nd.ones((3,)))
-    if store.rank == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(1)
-    try:
-        store.push("w", mx.nd.ones((3,)))
-    except mx.MXNetError as error:
-        assert "lost contact with the other workers" in str(error)
-        print("noticed", flush=True)
+    prefix, died = os.path.join(folder, "net"), os.path.join(folder, "died")
+    done = sorted(int(name[4:8]) for name in os.listdir(folder) if name.startswith("net-") and name.endswith(".states"))
+    begin = done[-1] if done else 0
+    mx.random.seed(2)
+    options = {"load_optimizer_states": True} if begin else {}
+    net = mx.mod.Module.load(prefix, begin, **options) if begin else mx.mod.Module(training_cases.network(mx))
+
+    def epoch_end(epoch, *_):
+        if store.rank == 0:
+            net.save_checkpoint(prefix, epoch + 1, save_optimizer_states=True)
+        store.barrier()
+        if epoch == 1 and store.rank == 1 and not os.path.exists(died):
+            open(died, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    data, label = (part[half(store)] for part in training_cases.examples())
+    net.fit(
+        mx.io.NDArrayIter(data, label, batch_size=8),
+        optimizer_params={"learning_rate": 0.5, "momentum": 0.9},
+        initializer=mx.init.Xavier(),
+        begin_epoch=begin,
+        num_epoch=4,
+        kvstore=store,
+        epoch_end_callback=epoch_end,
+    )
+    compare({name: array.asnumpy() for name, array in net.get_params()[0].items()}, recorded)
+    print("began with epoch", begin, flush=True)
+
+
+def greet(text):
+    store = mx.kv.create("dist_sync")
+    store.init("w", mx.nd.zeros((1,)))
+    store.push("w", mx.nd.ones((1,)))
+    print(text, os.environ["GREETING"], store.rank, store.num_workers, os.getcwd(), flush=True)
 
 
 if __name__ == "__main__":
-    {"whole": whole, "death": death}[sys.argv[1]]()
+    modes = {"whole": whole, "death": train_until_death, "restarted": restarted, "greet": greet}
+    modes[sys.argv[1]](*sys.argv[2:])
     print("ok", flush=True)

@@ -59,6 +59,12 @@ def leave():
         dist.destroy_process_group()
 
 
+class Lost:
+    """Whether contact was lost: then nobody is waited for at the end."""
+
+    seen = False
+
+
 @contextmanager
 def contact(rank=None):
     """Say in clear words when another worker has died or never came."""
@@ -67,6 +73,7 @@ def contact(rank=None):
     except (RuntimeError, ValueError) as error:
         if isinstance(error, MXNetError):
             raise
+        Lost.seen = True
         rank = dist.get_rank() if rank is None else rank
         raise MXNetError(
             f"worker {rank} lost contact with the other workers: one of them has died, left, or never started "

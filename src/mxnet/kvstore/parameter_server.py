@@ -4,6 +4,7 @@ import atexit
 import os
 import socket
 import threading
+import warnings
 import zlib
 from contextlib import contextmanager
 
@@ -12,62 +13,13 @@ import torch.distributed as dist
 from torch.distributed import rpc
 
 from .._core.errors import MXNetError
-from ..context import cpu
-from ..ndarray.ndarray import wrap
-from ..optimizer import get_updater, state_files
-from . import group
-from .compression import pack, unpack
+from .._formats.atomic import write_file
+from ..optimizer import state_files
+from . import group, shard
 from .dist import Workers
-from .kvstore import KVStore, _copy, pairs
+from .kvstore import _copy, _overwrite, pairs
 
-
-class Shard:
-    """The part of the values that this process serves, updated under a lock by requests from all workers."""
-
-    def __init__(self):
-        self.store, self.lock = KVStore("local"), threading.Lock()
-
-    def set(self, key, tensor):
-        with self.lock:
-            self.store._stored[key] = wrap(tensor.clone(), cpu())
-
-    def push(self, key, tensor):
-        with self.lock:
-            if self.store._updater is None:
-                raise MXNetError("Updater needs to be set for async mode: call set_optimizer before push")
-            self.store._take([key], [wrap(tensor, cpu())])
-
-    def pull(self, key):
-        with self.lock:
-            return self.store._held(key)._t.clone()
-
-    def set_optimizer(self, data):
-        with self.lock:
-            self.store._set_updater(get_updater(state_files.loads(data)))
-
-
-SHARD = Shard()
-
-
-def serve_set(key, tensor):
-    SHARD.set(key, tensor)
-
-
-def serve_push(key, tensor):
-    SHARD.push(key, tensor)
-
-
-def serve_push_packed(key, packed, shape, threshold):
-    signs = unpack(packed, torch.Size(shape).numel())
-    SHARD.push(key, (signs.to(torch.float32) * threshold).view(shape))
-
-
-def serve_pull(key):
-    return SHARD.pull(key)
-
-
-def serve_optimizer(data):
-    SHARD.set_optimizer(data)
+PULSE = 2  # seconds between two questions whether the others live
 
 
 def _free_port():
@@ -81,7 +33,9 @@ def own_store():
     """Let the first worker open the meeting point, which torch otherwise expects of the launcher's agent."""
     held = os.environ.pop("TORCHELASTIC_USE_AGENT_STORE", None)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "You are using a Backend")  # torch's own call of its own function
+            yield
     finally:
         if held is not None:
             os.environ["TORCHELASTIC_USE_AGENT_STORE"] = held
@@ -99,13 +53,49 @@ def connect():
         options = rpc.TensorPipeRpcBackendOptions(init_method=where, rpc_timeout=300)
         with own_store():
             rpc.init_rpc(f"worker{rank}", rank=rank, world_size=world, rpc_backend_options=options)
+    PULSE_OF_OTHERS.start([f"worker{other}" for other in range(world) if other != rank])
     atexit.register(disconnect)
 
 
 def disconnect():
     """Leave when all workers are done: until then others may need the values that live here."""
     if rpc.api._is_current_rpc_agent_set():
-        rpc.shutdown()
+        PULSE_OF_OTHERS.stop()
+        rpc.shutdown(graceful=not PULSE_OF_OTHERS.lost and not group.Lost.seen)
+
+
+class Pulse:
+    """Asks the other workers now and then whether they live: who holds no key of ours would not be missed else."""
+
+    def __init__(self):
+        self.lost, self._done, self._thread = "", threading.Event(), None
+
+    def start(self, others):
+        self._thread = threading.Thread(target=self._watch, args=(others,), daemon=True, name="pulse")
+        self._thread.start()
+
+    def stop(self):
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self, others):
+        while not self.lost and not self._done.wait(PULSE):
+            for other in others:
+                self._ask(other)
+
+    def _ask(self, other):
+        try:
+            rpc.rpc_sync(other, shard.serve_alive, timeout=60)
+        except RuntimeError as error:
+            if not self._done.is_set():
+                self.lost = f"{other} does not answer: {str(error).splitlines()[0]}"
+
+    def check(self):
+        if self.lost:
+            raise RuntimeError(self.lost)
+
+
+PULSE_OF_OTHERS = Pulse()
 
 
 class KVStoreAsync(Workers):
@@ -114,59 +104,115 @@ class KVStoreAsync(Workers):
     def __init__(self, handle):
         super().__init__(handle)
         connect()
-        self._pending = {}
-        self._shapes = {}
+        self._pending = []
+        self._known = set()
 
+    # ------------------------------------------------------------------ messages
     def _owner(self, key):
         return f"worker{zlib.crc32(repr(key).encode()) % self.num_workers}"
 
-    def _wait(self, key):
-        """Our own pushes of a key arrive before we pull it."""
-        for answer in self._pending.pop(key, ()):
-            with group.contact():
-                answer.wait()
+    def _everyone(self):
+        return [f"worker{worker}" for worker in range(self.num_workers)]
 
+    @staticmethod
+    def _start(worker, call, *arguments):
+        with group.contact():
+            PULSE_OF_OTHERS.check()
+            return rpc.rpc_async(worker, call, args=arguments)
+
+    @staticmethod
+    def _finish(answers):
+        with group.contact():
+            return [answer.wait() for answer in answers]
+
+    def _by_owner(self, items):
+        """Items (key, ...) gathered for the workers that hold the keys: one message for each worker."""
+        gathered = {}
+        for item in items:
+            gathered.setdefault(self._owner(item[0]), []).append(item)
+        return gathered
+
+    def _send(self, call, items):
+        group.Traffic.handed += sum(shard.size_on_wire(sent) for _, sent in items)
+        return [self._start(worker, call, chosen) for worker, chosen in self._by_owner(items).items()]
+
+    def _settle(self):
+        """Our own pushes arrive before we pull."""
+        pending, self._pending = self._pending, []
+        self._finish(pending)
+
+    def _barrier(self):
+        """Wait for all workers, whose pushes have then arrived."""
+        self._settle()
+        super()._barrier()
+
+    def _check_known(self, found):
+        for key, _ in self._check_keys(found):
+            if key not in self._known:
+                raise MXNetError(f"key {key} has not been inited; call init or broadcast with it first")
+        return found
+
+    # ------------------------------------------------------------------ values
     def init(self, key, value):
         """Store the first worker's values."""
-        for k, arrays in self._check_keys(pairs(key, value)):
-            self._shapes[k] = arrays[0].shape
-            if self.rank == 0:
-                rpc.rpc_sync(self._owner(k), serve_set, args=(k, arrays[0]._t.cpu()))
+        found = self._check_keys(pairs(key, value))
+        self._known.update(k for k, _ in found)
+        if self.rank == 0:
+            self._finish(self._send(shard.serve_set, [(k, shard.to_wire(arrays[0])) for k, arrays in found]))
         self._barrier()
 
     def push(self, key, value, priority=0):
         """Send each key's sum over our devices to where it lives."""
-        for k, arrays in self._check_keys(pairs(key, value)):
-            if k not in self._shapes:
-                raise MXNetError(f"key {k} has not been inited; call init or broadcast with it first")
-            tensor = self._sum(arrays)._t.detach().cpu()
-            if self._compress is None:
-                call, arguments = serve_push, (k, tensor)
-            else:
-                packed = pack(self._compress.quantize(k, tensor))
-                call, arguments = serve_push_packed, (k, packed, tuple(tensor.shape), self._compress.threshold)
-            self._pending.setdefault(k, []).append(rpc.rpc_async(self._owner(k), call, args=arguments))
+        found = self._check_known(pairs(key, value))
+        self._pending += self._send(shard.serve_push, [(k, self._wire(k, self._sum(a))) for k, a in found])
+
+    def _wire(self, key, array):
+        return shard.to_wire(array) if self._compress is None else shard.compressed(self._compress, key, array)
 
     def pull(self, key, out=None, priority=0, ignore_sparse=True):
         """Fetch the values as they are now."""
         assert out is not None
-        for k, arrays in self._check_keys(pairs(key, out)):
-            self._wait(k)
-            with group.contact():
-                held = wrap(rpc.rpc_sync(self._owner(k), serve_pull, args=(k,)), cpu())
-            for array in arrays:
-                _copy(held, array)
+        found = self._check_known(pairs(key, out))
+        self._settle()
+        gathered = list(self._by_owner(found).items())
+        answers = [self._start(worker, shard.serve_pull, [k for k, _ in items]) for worker, items in gathered]
+        for (_, items), sent in zip(gathered, self._finish(answers), strict=True):
+            for (_, arrays), one in zip(items, sent, strict=True):
+                held = shard.from_wire(one)
+                for array in arrays:
+                    if array.stype == "default" or not ignore_sparse:
+                        _copy(held, array)
+
+    def _pull_rows(self, key, array, ids):
+        if array.stype != "row_sparse":
+            raise MXNetError(f"row_sparse_pull of key {key} needs a row_sparse array, out is {array.stype}; use pull")
+        self._check_known([(key, None)])
+        self._settle()
+        [sent] = self._finish([self._start(self._owner(key), shard.serve_rows, key, ids._t.cpu())])
+        _overwrite(shard.from_wire(sent), array)
+
+    # ------------------------------------------------------------------ optimizer
+    def _tell_all(self, call, *arguments):
+        return self._finish([self._start(worker, call, *arguments) for worker in self._everyone()])
 
     def set_optimizer(self, optimizer):
         """Give the first worker's optimizer to every server."""
         if self.rank == 0:
-            data = state_files.dumps(optimizer)
-            for worker in range(self.num_workers):
-                rpc.rpc_sync(f"worker{worker}", serve_optimizer, args=(data,))
+            self._tell_all(shard.serve_optimizer, state_files.dumps(optimizer))
         self._barrier()
 
     def save_optimizer_states(self, fname, dump_optimizer=False):
-        raise MXNetError("Cannot save states for distributed training: the servers of dist_async hold them")
+        """Gather the states of all keys into one file, as a single process would write it."""
+        self._settle()
+        states, optimizer = {}, None
+        for data in self._tell_all(shard.serve_states, dump_optimizer):
+            part, optimizer = state_files.loads_for_updater(data)
+            states.update(part)
+        write_file(fname, state_files.dumps((states, optimizer) if dump_optimizer else states))
 
     def load_optimizer_states(self, fname):
-        raise MXNetError("Cannot load states for distributed training: the servers of dist_async hold them")
+        """Give every server the states of the file."""
+        with open(fname, "rb") as file:
+            data = file.read()
+        self._settle()
+        self._tell_all(shard.serve_new_states, data)

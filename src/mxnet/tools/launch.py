@@ -10,7 +10,10 @@ import shlex
 import socket
 import subprocess
 import sys
+import time
 import uuid
+
+PASSED = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")  # variables that hosts are given without being asked
 
 
 def parser():
@@ -78,10 +81,10 @@ def run_here(options):
 
 
 def hosts_of(path):
-    """Host names of a host file; what follows a name (slots and the like) is left aside."""
+    """Host names of a host file, `user@host:port` if need be; what follows (slots and the like) is left aside."""
     with open(path) as file:
         names = [line.split("#")[0].split() for line in file]
-    found = [fields[0].removeprefix("user@") for fields in names if fields]
+    found = [fields[0] for fields in names if fields]
     if not found:
         raise SystemExit(f"the host file {path} names no host")
     return found
@@ -95,36 +98,59 @@ def spread(workers, hosts):
     return [(host, count) for host, count in zip(hosts, counts, strict=True) if count]
 
 
+def interpreter(command):
+    """The Python of the hosts: the one that the program is started with, so that both find the same packages."""
+    return command[0] if os.path.basename(command[0]).startswith("python") else "python3"
+
+
 def remote_command(options, node, nodes, count, master, port, folder):
     """The command line that starts a host's share of the workers."""
-    passed = [f"{name}={os.environ[name]}" for name in options.env if name in os.environ]
+    passed = [f"{name}={os.environ[name]}" for name in (*PASSED, *options.env) if name in os.environ]
     mine = ["-n", str(count), "--nodes", str(nodes), "--node-rank", str(node), "--master", master, "--port", str(port)]
     mine += ["--max-restarts", str(options.max_restarts)]
     for pair in options.env_worker:
         mine += ["--env-worker", pair]
-    parts = ["env", *passed, "python3", "-m", "mxnet.tools.launch", *mine, *options.command]
+    parts = ["env", *passed, interpreter(options.command), "-m", "mxnet.tools.launch", *mine, *options.command]
     return f"cd {shlex.quote(folder)} && {shlex.join(parts)}"
+
+
+def ssh(host, command):
+    """The command line of ssh; a terminal is asked for, so that what runs there ends when the connection does."""
+    name, _, port = host.partition(":")
+    place = ["-p", port, name] if port else [name]
+    return ["ssh", "-tt", "-o", "StrictHostKeyChecking=accept-new", *place, command]
 
 
 def run_over_ssh(options):
     """One agent on each host; when one fails, the others are ended."""
     places = spread(options.num_workers, hosts_of(options.hostfile))
     folder = options.sync_dst_dir or os.getcwd()
-    master, port = places[0][0], options.port or 29500
+    master, port = places[0][0].partition(":")[0].rpartition("@")[2], options.port or 29500
     if options.sync_dst_dir:
         for host, _ in places:
-            subprocess.run(["rsync", "-az", "./", f"{host}:{options.sync_dst_dir}/"], check=True)
+            name, _, ssh_port = host.partition(":")
+            shell = ["-e", f"ssh -p {ssh_port}"] if ssh_port else []
+            subprocess.run(["rsync", "-az", *shell, "./", f"{name}:{options.sync_dst_dir}/"], check=True)
     agents = []
     for node, (host, count) in enumerate(places):
         command = remote_command(options, node, len(places), count, master, port, folder)
-        agents.append(subprocess.Popen(["ssh", "-tt", "-o", "StrictHostKeyChecking=accept-new", host, command]))
-    codes = []
-    for agent in agents:
-        codes.append(agent.wait())
-        if codes[-1]:
-            for other in agents:
-                other.terminate()
-    return max(codes)
+        agents.append(subprocess.Popen(ssh(host, command), stdin=subprocess.DEVNULL))
+    return first_failure(agents, [host for host, _ in places])
+
+
+def first_failure(agents, hosts, patience=60):
+    """Wait for all; when one fails, those that have not ended by themselves after `patience` seconds are ended."""
+    code, deadline = 0, None
+    while any(agent.poll() is None for agent in agents):
+        for agent, host in zip(agents, hosts, strict=True):
+            if agent.poll() and not code:
+                code, deadline = abs(agent.returncode), time.monotonic() + patience
+                print(f"the workers on {host} failed with exit code {code}", file=sys.stderr)
+        if deadline is not None and time.monotonic() > deadline:
+            for agent in agents:
+                agent.terminate()
+        time.sleep(0.1)
+    return code or max(abs(agent.returncode) for agent in agents)
 
 
 def main(arguments=None):
