@@ -73,7 +73,27 @@ def disk(options):
     return bad
 
 
-PARTS = {"fuzz": fuzzing, "attacks": attacks, "kills": kills, "disk": disk}
+def workers(options):
+    """Data workers that fail."""
+    from reliability import workers as failing
+
+    bad = 0
+    for name in failing.FAULTS:
+        slowest, wrong = failing.many(name, options.worker_faults)
+        print(f"data workers, {name}: {options.worker_faults} times, reported after at most {slowest:.1f} s, "
+              f"{len(wrong)} wrong", *wrong, sep="\n  ", flush=True)  # fmt: skip
+        bad += len(wrong)
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = failing.parent_killed(folder)
+    print("data workers, their parent killed: " + ("STILL THERE" if seconds is None else f"gone after {seconds:.1f} s"))
+    words = failing.full_shared_memory()
+    told = words is None or ("out of shared memory" in words and "in flight" in words)
+    shown = "not tried, needs the right to mount" if words is None else "reported" if told else words
+    print(f"data workers, /dev/shm of 1 MB: {shown}", flush=True)
+    return bad + (seconds is None) + (not told)
+
+
+PARTS = {"fuzz": fuzzing, "attacks": attacks, "kills": kills, "disk": disk, "workers": workers}
 
 
 def main():
@@ -82,6 +102,7 @@ def main():
     parser.add_argument("--inputs", type=int, default=100_000, help="inputs for each kind of file")
     parser.add_argument("--kinds", nargs="+", default=list(fuzz.KINDS), choices=fuzz.KINDS)
     parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--worker-faults", type=int, default=20, help="how often each fault of data workers happens")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)

@@ -2,21 +2,31 @@
 
 import collections
 import contextlib
+import glob
 import multiprocessing
 import os
+import signal
+import threading
 import time
 import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 
+import torch.multiprocessing
 import torch.utils.data
 
 from ..._core.errors import MXNetError
+from ...ndarray import NDArray
 from . import _sharing  # noqa: F401  (NDArrays can be sent from here on)
+from ._tolerance import checked_on_error
 
-ON_ERROR = ("raise", "warn", "skip")
-_POLL = 1  # seconds between looks at the workers while a batch is awaited
+_POLL = 1  # seconds between looks at the workers while a batch is awaited, and of workers at their parent
+_CAUSES = {
+    "SIGKILL": "somebody killed it, or the system ran out of memory",
+    "SIGBUS": "probably /dev/shm is full: use fewer workers or smaller batches, or thread_pool=True",
+    "SIGSEGV": "a library it called crashed",
+}
 
 
 class DataLoaderTimeout(MXNetError, multiprocessing.TimeoutError):
@@ -31,33 +41,43 @@ class Fetcher:
     """Reads the samples at some indices and merges them; the same object works in any process or thread."""
 
     def __init__(self, dataset, batchify, on_error):
-        if on_error not in ON_ERROR:
-            raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, but got {on_error!r}")
         self.dataset = dataset
         self.batchify = batchify
-        self.on_error = on_error
+        self.on_error = checked_on_error(on_error)
 
     def __call__(self, indices):
+        batch, warned = self.fetch(indices)
+        for words in warned:
+            warnings.warn(words, stacklevel=2)
+        return batch
+
+    def fetch(self, indices):
+        """The batch, None if no sample of it can be read, and what to warn about."""
         if self.on_error == "raise":
-            return self.batchify([self._read(index) for index in indices])
-        samples = list(self._readable(indices))
-        return self.batchify(samples) if samples else None
+            return self.batchify([self._read(index) for index in indices]), []
+        samples, warned = [], []
+        for index in indices:
+            try:
+                samples.append(self.dataset[index])
+            except Exception as error:  # whatever a dataset raises is what the caller asked to pass over
+                if self.on_error == "warn":
+                    warned.append(f"sample {_plain(index)} left out: {type(error).__name__}: {error}")
+        return (self.batchify(samples) if samples else None), warned
 
     def _read(self, index):
         try:
             return self.dataset[index]
         except Exception as error:
-            if hasattr(error, "add_note"):  # Python 3.11
-                error.add_note(f"while reading sample {_plain(index)} of {type(self.dataset).__name__}")
+            _note(error, f"while reading sample {_plain(index)} of {type(self.dataset).__name__}")
             raise
 
-    def _readable(self, indices):
-        for index in indices:
-            try:
-                yield self.dataset[index]
-            except Exception as error:  # whatever a dataset raises is what the caller asked to pass over
-                if self.on_error == "warn":
-                    warnings.warn(f"sample {index} left out: {type(error).__name__}: {error}", stacklevel=2)
+
+def _note(error, words):
+    """Add words to an error of whatever type; before Python 3.11 only one that holds a text can take them."""
+    if hasattr(error, "add_note"):
+        error.add_note(words)
+    elif len(error.args) == 1 and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]}\n{words}",)
 
 
 class _Positions(torch.utils.data.Dataset):
@@ -67,10 +87,20 @@ class _Positions(torch.utils.data.Dataset):
         self.fetcher = fetcher
 
     def __getitems__(self, indices):
-        return self.fetcher(indices)
+        try:
+            batch, warned = self.fetcher.fetch(indices)
+            _share(batch)
+        except RuntimeError as error:
+            if not any(words in str(error) for words in ("shared memory", "unable to resize file")):
+                raise
+            raise DataLoaderWorkerError(
+                f"A data loader worker is out of shared memory ({error}): use fewer workers or smaller batches, "
+                "give /dev/shm more room, or use thread_pool=True"
+            ) from error
+        return batch, warned
 
     def __getitem__(self, index):
-        return self.fetcher([index])
+        return self.__getitems__([index])
 
     def __len__(self):
         return len(self.fetcher.dataset)
@@ -78,6 +108,38 @@ class _Positions(torch.utils.data.Dataset):
 
 def _unchanged(batch):
     return batch
+
+
+def _share(batch):
+    """Move arrays to shared memory here, where a failure is an error; the queue's own thread would only print it."""
+    if isinstance(batch, NDArray):
+        if batch.stype == "default" and not batch._t.is_cuda:
+            batch._t.data.share_memory_()
+    elif isinstance(batch, dict):
+        _share(list(batch.values()))
+    elif isinstance(batch, (list, tuple)):
+        for part in batch:
+            _share(part)
+
+
+def _sweep(worker):
+    """Remove names that a worker gave to shared memory and did not live, or have the room, to take away again."""
+    if torch.multiprocessing.get_sharing_strategy() == "file_descriptor":
+        for path in glob.glob(f"/dev/shm/torch_{worker.pid}_*"):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _live_with_parent(number):
+    """Start a thread that ends this worker when the process that started it is gone, however busy the worker is."""
+    parent = os.getppid()
+
+    def look():
+        while os.getppid() == parent:
+            time.sleep(_POLL)
+        os._exit(1)
+
+    threading.Thread(target=look, daemon=True, name="mxnet-data-parent").start()
 
 
 class _Journal:
@@ -128,6 +190,7 @@ class ProcessPool:
                 prefetch_factor=max(1, -(-prefetch // num_workers)),
                 timeout=_POLL,
                 persistent_workers=keep,
+                worker_init_fn=_live_with_parent,
             )
         return loader, journal
 
@@ -135,7 +198,7 @@ class ProcessPool:
         busy = self._current is not None and self._current() is not None and not self._current().finished
         if busy:
             loader, journal = self._build(keep=False)
-            return _ProcessRun(iter(loader), journal, self._arguments[-1], self)
+            return _ProcessRun(_started(loader), journal, self._arguments[-1], self)
         run = _ProcessRun(self._restarted(), self._journal, self._arguments[-1], self)
         self._current = weakref.ref(run)
         return run
@@ -143,21 +206,35 @@ class ProcessPool:
     def _restarted(self):
         """The kept workers at the beginning of a pass; new ones if they are still busy with one that was given up."""
         try:
-            return iter(self._loader)
+            return _started(self._loader)
         except RuntimeError:
             self.close()
-            return iter(self._loader)
+            return _started(self._loader)
 
-    def close(self, iterator=None):
-        """Stop the workers of an iterator, or of the one that is kept between epochs."""
+    def close(self, iterator=None, kill=False):
+        """Stop the workers of an iterator, or of the one that is kept between epochs; `kill` does not ask them."""
         kept = getattr(self._loader, "_iterator", None)
         iterator = iterator or kept
         if iterator is not None and os.getpid() == self._owner:
-            # torch's signal handler would report workers that die now: they were told to, or it is known already
-            with contextlib.suppress(RuntimeError):
-                iterator._shutdown_workers()
+            for worker in iterator._workers if kill else ():
+                worker.kill()
+            iterator._shutdown_workers()
+            for worker in iterator._workers:
+                _sweep(worker)
         if iterator is kept:
             self._loader._iterator = None
+
+
+def _started(loader):
+    """The loader's iterator. Its workers are looked after here, where the batches are awaited, and nowhere else.
+
+    torch would raise from a signal handler, in the middle of whatever the program is doing when a worker dies.
+    """
+    iterator = iter(loader)
+    if getattr(iterator, "_worker_pids_set", False):
+        torch._C._remove_worker_pids(id(iterator))
+        iterator._worker_pids_set = False
+    return iterator
 
 
 class _ProcessRun:
@@ -175,15 +252,19 @@ class _ProcessRun:
 
     def __next__(self):
         try:
-            batch = self._awaited()
+            batch, warned = self._awaited()
         except StopIteration:
             self.finished = True
             raise
-        except Exception:
+        except Exception as error:
             self.finished = True
-            self._pool.close(self._iterator)
+            self._pool.close(self._iterator, kill=True)
+            if "in flight" not in str(error):
+                _note(error, self._journal.describe())
             raise
         self._journal.in_flight.popleft()
+        for words in warned:
+            warnings.warn(words, stacklevel=3)
         return batch
 
     def _awaited(self):
@@ -207,7 +288,8 @@ class _ProcessRun:
         """The death of a worker in the words of this API; a dataset's RuntimeError stays what it is."""
         text = str(error)
         if "DataLoader worker" in text and "Caught " not in text:
-            return DataLoaderWorkerError(f"A data loader worker died: {text}; {self._journal.describe()}")
+            ends = [_end(worker) for worker in self._iterator._workers if not worker.is_alive()]
+            return DataLoaderWorkerError(f"A data loader worker died: {'; '.join(ends)}; {self._journal.describe()}")
         return error
 
     def _check_stopped(self):
@@ -217,6 +299,16 @@ class _ProcessRun:
                 raise DataLoaderWorkerError(
                     f"A data loader worker (pid {worker.pid}) was stopped by a signal; {self._journal.describe()}"
                 )
+
+
+def _end(worker):
+    """How a worker ended, for people."""
+    code = worker.exitcode
+    if code is None or code >= 0:
+        return f"pid {worker.pid} exited with code {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    cause = _CAUSES.get(name)
+    return f"pid {worker.pid} was ended by {name}" + (f" ({cause})" if cause else "")
 
 
 def _is_stopped(pid):

@@ -4,6 +4,7 @@ import os
 
 from ... import ndarray, recordio
 from ..._formats.recordio import read_at
+from ._tolerance import Tolerant, checked_on_error
 from .sampler import FilterSampler, Sampler, SequentialSampler
 
 __all__ = ["Dataset", "SimpleDataset", "ArrayDataset", "RecordFileDataset"]
@@ -136,19 +137,29 @@ class ArrayDataset(Dataset):
         return self._length
 
 
-class RecordFileDataset(Dataset):
-    """The raw records of a RecordIO file that has an index file of the same name beside it."""
+class RecordFileDataset(Tolerant, Dataset):
+    """The raw records of a RecordIO file that has an index file of the same name beside it.
 
-    def __init__(self, filename):
+    `on_error` "warn" and "skip" put the next readable record in the place of one that cannot be read.
+    """
+
+    def __init__(self, filename, on_error="raise"):
+        self._on_error = checked_on_error(on_error)
         self.idx_file = os.path.splitext(filename)[0] + ".idx"
         self.filename = filename
         self._record = recordio.MXIndexedRecordIO(self.idx_file, self.filename, "r")
 
-    def __getitem__(self, idx):
+    def _read(self, idx):
         # by offset, without a position in the file: worker threads and forked workers read at the same time
         record = self._record
-        reader = record._reader
-        return read_at(record._file.fileno(), reader.size, record.idx[record.keys[idx]], self.filename)
+        return read_at(record._file.fileno(), record._reader.size, self._offset(idx), self._place(idx))
+
+    def _offset(self, idx):
+        return self._record.idx[self._record.keys[idx]]
+
+    def _place(self, idx):
+        """File and record of a sample, for messages."""
+        return f"{self.filename}, record {self._record.keys[idx]}"
 
     def __len__(self):
         return len(self._record.keys)

@@ -11,6 +11,7 @@ from ...._core.errors import MXNetError
 from ...._formats.archives import extract, unpacked
 from ...._formats.fetch import check_sha1, from_repository
 from ....util import is_np_array  # noqa: F401  (MXNet's module shows it)
+from .._tolerance import Tolerant, checked_on_error
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
 __all__ = [
@@ -156,24 +157,26 @@ class CIFAR100(CIFAR10):
 class ImageRecordDataset(RecordFileDataset):
     """Images and labels of a record file made by im2rec; `flag` 0 reads them as grayscale."""
 
-    def __init__(self, filename, flag=1, transform=None):
-        super().__init__(filename)
+    def __init__(self, filename, flag=1, transform=None, on_error="raise"):
+        super().__init__(filename, on_error)
         self._flag = flag
         self._transform = transform
 
-    def __getitem__(self, idx):
-        header, content = recordio.unpack(super().__getitem__(idx))
+    def _read(self, idx):
+        record = super()._read(idx)
         try:
+            header, content = recordio.unpack(record)
             picture = image.imdecode(content, self._flag)
         except MXNetError as error:
-            raise MXNetError(f"{self.filename}, record {self._record.keys[idx]}: {error}") from error
+            raise MXNetError(f"{self._place(idx)} at byte {self._offset(idx)}: {error}") from error
         return (picture, header.label) if self._transform is None else self._transform(picture, header.label)
 
 
-class ImageListDataset(Dataset):
+class ImageListDataset(Tolerant, Dataset):
     """Images named by a `.lst` file or by a list of `[label, …, path]`, with paths below `root`."""
 
-    def __init__(self, root=".", imglist=None, flag=1):
+    def __init__(self, root=".", imglist=None, flag=1, on_error="raise"):
+        self._on_error = checked_on_error(on_error)
         self._root = os.path.expanduser(root)
         self._flag = flag
         self._imglist = {}
@@ -200,9 +203,12 @@ class ImageListDataset(Dataset):
                 fields = line.strip().split("\t")
                 if len(fields) < 3:
                     raise MXNetError(f"{path}, line {number}: expected index, label(s) and path separated by tabs")
-                yield int(fields[0]), self._labels([float(value) for value in fields[1:-1]]), fields[-1]
+                try:
+                    yield int(fields[0]), self._labels([float(value) for value in fields[1:-1]]), fields[-1]
+                except ValueError as error:
+                    raise MXNetError(f"{path}, line {number}: {error}") from error
 
-    def __getitem__(self, idx):
+    def _read(self, idx):
         label, name = self._imglist[self._imgkeys[idx]]
         return image.imread(os.path.join(self._root, name), self._flag), label
 
@@ -210,10 +216,11 @@ class ImageListDataset(Dataset):
         return len(self._imgkeys)
 
 
-class ImageFolderDataset(Dataset):
+class ImageFolderDataset(Tolerant, Dataset):
     """Images below one folder per class; `synsets` lists the classes, `items` the (path, label) pairs."""
 
-    def __init__(self, root, flag=1, transform=None):
+    def __init__(self, root, flag=1, transform=None, on_error="raise"):
+        self._on_error = checked_on_error(on_error)
         self._root = os.path.expanduser(root)
         self._flag = flag
         self._transform = transform
@@ -243,7 +250,7 @@ class ImageFolderDataset(Dataset):
                     f"Ignoring {name} of type {extension}. Only support {', '.join(self._exts)}", stacklevel=4
                 )
 
-    def __getitem__(self, idx):
+    def _read(self, idx):
         path, label = self.items[idx]
         picture = image.imread(path, self._flag)
         return (picture, label) if self._transform is None else self._transform(picture, label)

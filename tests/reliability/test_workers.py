@@ -1,0 +1,44 @@
+"""Data workers that fail are reported soon, with the samples in flight, and leave no process and no shared memory."""
+
+import warnings
+
+import pytest
+
+from mxnet.gluon.data import DataLoader
+
+from . import workers
+
+
+@pytest.mark.parametrize("name", workers.FAULTS)
+def test_a_fault_is_reported_and_leaves_nothing(name):
+    assert workers.once(name)[2] == []
+
+
+def test_busy_workers_go_when_their_parent_is_killed(tmp_path):
+    assert workers.parent_killed(tmp_path) is not None
+
+
+def test_shared_memory_that_is_really_full():
+    words = workers.full_shared_memory()
+    if words is None:
+        pytest.skip("needs the right to mount")
+    assert "DataLoaderWorkerError" in words and "out of shared memory" in words and "in flight" in words
+
+
+def test_a_loader_works_again_after_a_fault(tmp_path):
+    data = workers.Faulty(workers.kill, tmp_path / "when")
+    loader = DataLoader(data, 4, num_workers=2)
+    with pytest.raises(Exception, match="in flight"):
+        list(loader)
+    data.fault = lambda: None
+    loader = DataLoader(data, 4, num_workers=2)
+    assert [len(batch) for batch in loader] == [4] * 6
+
+
+def test_warnings_of_workers_arrive_in_the_program(tmp_path):
+    with pytest.warns(UserWarning, match="sample 13 left out: KeyError: 'sample thirteen'"):
+        list(DataLoader(workers.Faulty(workers.complain, tmp_path / "w"), 4, num_workers=2, on_error="warn"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = list(DataLoader(workers.Faulty(workers.complain, tmp_path / "w"), 4, num_workers=2, on_error="skip"))
+    assert [len(batch) for batch in kept] == [4, 4, 4, 3, 4, 4]
