@@ -7,6 +7,7 @@ import mxnet as mx
 from mxnet import autograd, nd
 
 SCORES = [[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]
+X, W, B = nd.ones((2, 3)), nd.ones((4, 3)), nd.ones(4)
 
 
 def close(array, expected, tolerance=1e-4):
@@ -187,3 +188,39 @@ def test_dropout_along_axes_decides_once():
         kept = nd.Dropout(nd.ones((4, 50)), p=0.5, axes=(0,)).asnumpy()
     assert (kept == kept[0]).all() and {0, 2} == set(kept[0])
     assert (nd.Dropout(nd.ones((4, 5)), p=0.5).asnumpy() == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: nd.FullyConnected(X, W, B, num_hidden=4, no_bias=True), "expects 2 inputs, but got 3 instead"),
+        (lambda: nd.FullyConnected(X, W, num_hidden=4), "expects 3 inputs, but got 2 instead"),
+        (lambda: nd.FullyConnected(X, W, B, num_hidden=5), r"Provided = \[4,3\], inferred shape=\(5,3\)"),
+        (lambda: nd.FullyConnected(X, W, B, num_hidden=-1), "value -1 for Parameter num_hidden should be greater"),
+        (lambda: nd.SequenceMask(X, use_sequence_length=True), "expects 2 inputs, but got 1 instead"),
+        (lambda: nd.SequenceLast(X, nd.ones(3)), "expects 1 inputs, but got 2 instead"),
+        (lambda: nd.LeakyReLU(X, act_type="prelu"), "expects 2 inputs, but got 1 instead"),
+        (lambda: nd.Pooling(nd.ones((1, 1, 4, 4)), kernel=(2, 2), stride=(0, 0)), "must be nonzero in all dimensions"),
+        (lambda: nd.Dropout(X, p=1.5), r"value 1.5 for Parameter p exceed bound \[0,1\]"),
+        (lambda: nd.arange(5, 2), r"Invalid range \(start, stop, step\) = \(5,2,1\)"),
+        (lambda: X + W, r"operands could not be broadcast together with shapes \[2,3\] \[4,3\]"),
+    ],
+)
+def test_refused(call, words):
+    with pytest.raises(mx.MXNetError, match=words):
+        call()
+
+
+def test_ranges_of_halves_drop_fractions():  # as MXNet's do
+    assert nd.arange(1.5, 4, 0.5, dtype="float16").asnumpy().tolist() == [1, 1, 1, 1, 1]
+    assert nd.arange(4.94, 12, 3.004).asnumpy().tolist() == np.float32([4.94, 7.9440002, 10.948]).tolist()
+
+
+@pytest.mark.parametrize(("shape", "scale"), [((4,), 3.0), ((3, 2), 1.0), ((2, 3, 4), 0.5), ((2, 2, 1), 0.75)])
+def test_make_loss_counts_rows(shape, scale):
+    x = nd.ones(shape)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = nd.MakeLoss(x, normalization="batch", grad_scale=3)
+    y.backward()
+    assert (x.grad.asnumpy() == scale).all()

@@ -2,7 +2,7 @@
 
 An operator's keyword-only parameters are its attributes; their annotations say what is accepted:
 `int`, `float`, `bool`, `str`, `tuple` (MXNet's Shape), `Floats`, `Dtype`, `Literal[...]` (an enumeration),
-each optionally `| None`.
+each optionally `| None`; `Count`, `Fraction`, `Factor` and `Sizes` are numbers and shapes within bounds.
 """
 
 import ast
@@ -27,6 +27,34 @@ else:
 
     class Dtype(str):
         """Annotation: a data type, as its canonical name."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What numbers an attribute admits; `low` and `high` are admitted themselves."""
+
+    low: float | None = None
+    high: float | None = None
+    nonzero: bool = False
+
+    def check(self, name: str, value: typing.Any) -> None:
+        """Raise what MXNet says of a value outside."""
+        if self.nonzero:
+            if 0 in value:
+                sizes = ",".join(map(str, value))
+                raise MXNetError(
+                    f"value [{sizes}]for Parameter {name} is invalid, the input shape must be nonzero in all dimensions"
+                )
+        elif self.high is not None and not self.low <= value <= self.high:  # type: ignore[operator]
+            raise MXNetError(f"value {value:g} for Parameter {name} exceed bound [{self.low:g},{self.high:g}]")
+        elif self.low is not None and value < self.low:
+            raise MXNetError(f"value {value:g} for Parameter {name} should be greater equal to {self.low:g}")
+
+
+Count = typing.Annotated[int, Bound(1)]
+Factor = typing.Annotated[float, Bound(0)]
+Fraction = typing.Annotated[float, Bound(0, 1)]
+Sizes = typing.Annotated[tuple, Bound(nonzero=True)]  # type: ignore[type-arg]
 
 
 class _Null:
@@ -154,6 +182,8 @@ class Attr:
     def parse(self, value: object, operator: str) -> object:
         try:
             return self.read(value)
+        except MXNetError as error:
+            raise MXNetError(f"{error}, in operator {operator}") from None
         except (ValueError, TypeError):
             raise MXNetError(
                 f"Invalid Parameter format for {self.name} expect {self.kind} but value='{value}', "
@@ -178,9 +208,21 @@ def _choice(names: tuple[str, ...]) -> Callable[[object], object]:
     return reader
 
 
+def _bounded(read: Callable[[object], object], name: str, bound: Bound) -> Callable[[object], object]:
+    def reader(value: object) -> object:
+        number = read(value)
+        bound.check(name, number)
+        return number
+
+    return reader
+
+
 def attribute(name: str, annotation: object, default: object, required: bool) -> Attr:
     """The `Attr` that an operator's parameter declares."""
     optional = False
+    bound: Bound | None = None
+    if typing.get_origin(annotation) is typing.Annotated:
+        annotation, bound = typing.get_args(annotation)
     if isinstance(annotation, types.UnionType):
         parts = [a for a in typing.get_args(annotation) if a is not type(None)]
         optional, annotation = len(parts) < len(typing.get_args(annotation)), parts[0]
@@ -192,6 +234,8 @@ def attribute(name: str, annotation: object, default: object, required: bool) ->
         kind, read = "{" + ", ".join(repr(n) for n in names) + "}", _choice(names)
     else:
         kind, read = _READERS[annotation]
+    if bound is not None:
+        read = _bounded(read, name, bound)
     if optional:
         kind, read = f"{kind} or None", _optional(read)
     return Attr(name, kind, read, default, required)

@@ -33,11 +33,38 @@ def _convolution(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
             f"the layout is {layout or 'NC…'}: (batch, channels, …), so pictures of (height, width, channels) "
             "need a transpose"
         )
-    return f"the picture of {data[2:]} is smaller than the kernel of {weight[2:]}; add padding, or pool less before it"
+    if all(size >= kernel for size, kernel in zip(data[2:], weight[2:], strict=True)):
+        return ""
+    return (
+        f"kernel size exceed input: the picture of {data[2:]} is smaller than the kernel of {weight[2:]}; add padding, "
+        "or pool less before it"
+    )
+
+
+def _pair(shapes: Shapes) -> tuple[str, str]:
+    left, right = ("[" + ",".join(map(str, shape or ())) + "]" for shape in shapes[:2])
+    return left, right
+
+
+def _broadcast(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
+    left, right = _pair(shapes)
+    return (
+        f"operands could not be broadcast together with shapes {left} {right}: from the last axis on, two sizes must "
+        "be equal or one of them 1"
+    )
+
+
+def _batch_dot(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
+    left, right = _pair(shapes)
+    turned = [int(bool(attrs.get(f"transpose_{side}"))) for side in "ab"]
+    return (
+        f"batch_dot shape error (shape mismatch): {left} X {right} trans_a={turned[0]} trans_b={turned[1]}: "
+        "the leading axes must be equal, and the inner sizes of the products too"
+    )
 
 
 def _dot(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
-    left, right = ("[" + ",".join(map(str, shape or ())) + "]" for shape in shapes[:2])
+    left, right = _pair(shapes)
     return (
         f"dot shape error: {left} X {right}: the last axis of the first and the first axis of the second must agree; "
         "transpose_a and transpose_b turn an operand around"
@@ -52,13 +79,15 @@ _ADVICE: dict[str, Callable[[Shapes, Mapping[str, Any]], str]] = {
     "FullyConnected": _dense,
     "Convolution": _convolution,
     "dot": _dot,
+    "batch_dot": _batch_dot,
     "Concat": _concat,
 }
 
 
 def advice(operator: str, shapes: Shapes, attrs: Mapping[str, Any]) -> str:
     """A sentence to put after the message, with its separator; empty if there is nothing to say."""
-    if operator not in _ADVICE or len(shapes) < 2:
+    find = _broadcast if operator.startswith("broadcast_") else _ADVICE.get(operator)
+    if find is None or len(shapes) < 2:
         return ""
-    text = _ADVICE[operator](shapes, attrs)
+    text = find(shapes, attrs)
     return f" ({text})" if text else ""

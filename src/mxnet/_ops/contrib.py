@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from .creation import ramp
 from .gradient import with_gradient, without_gradient
 from .registry import op
 from .rounding import round_away
@@ -82,10 +83,7 @@ def arange_like(
 
     def fill(like: Tensor) -> Tensor:
         place = torch.arange(math.prod(shape), device=like.device) // repeat
-        kind = like.dtype
-        if kind.is_floating_point:
-            return (place.to(torch.float64) * step + start).to(kind).reshape(shape)
-        return (place * int(step) + int(start)).to(kind).reshape(shape)
+        return ramp(start, step, place, like.dtype).reshape(shape)
 
     return without_gradient(fill, data)
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 import torch
 
+from .._core.attrs import Count
 from .._core.errors import MXNetError
 from .dense import bias_unless_no_bias
 from .filling import assign
@@ -89,7 +90,7 @@ def convolution(
     stride: tuple = (),
     dilate: tuple = (),
     pad: tuple = (),
-    num_filter: int,
+    num_filter: Count,
     num_group: int = 1,
     workspace: int = 1024,
     no_bias: bool = False,
@@ -117,7 +118,7 @@ def convolution_v1(
     stride: tuple = (),
     dilate: tuple = (),
     pad: tuple = (),
-    num_filter: int,
+    num_filter: Count,
     num_group: int = 1,
     workspace: int = 1024,
     no_bias: bool = False,
@@ -142,7 +143,7 @@ def deconvolution(
     pad: tuple = (),
     adj: tuple = (),
     target_shape: tuple = (),
-    num_filter: int,
+    num_filter: Count,
     num_group: int = 1,
     workspace: int = 512,
     no_bias: bool = True,

@@ -77,7 +77,15 @@ def range_shape(attrs: Attrs, shapes: list[tuple[int, ...] | None]) -> list[tupl
         if attrs["infer_range"]:
             return [(0,)]
         start, stop = 0.0, start
-    return [(max(math.ceil((stop - start) / attrs["step"]), 0) * attrs["repeat"],)]
+    return [(_steps(start, stop, attrs["step"]) * attrs["repeat"],)]
+
+
+def _steps(start: float, stop: float, step: float) -> int:
+    """How many numbers lie between; MXNet has no empty range."""
+    count = math.ceil((stop - start) / step) if step else 0
+    if count < 1:
+        raise MXNetError(f"Invalid range (start, stop, step) = ({start:g},{stop:g},{step:g})")
+    return count
 
 
 @op("_arange", shape=range_shape)
@@ -95,18 +103,17 @@ def arange(
     """Numbers from `start` to before `stop`, each of them `repeat` times."""
     if stop is None:
         start, stop = 0.0, start
-    if step == 0 or repeat < 1:
-        raise MXNetError(f"_arange needs a step that is not 0 and repeat >= 1, got step={step}, repeat={repeat}")
-    count = max(math.ceil((stop - start) / step), 0)
-    return _ramp(start, step, count, torch_dtype(dtype), _device).repeat_interleave(repeat)
+    count = _steps(start, stop, step)
+    if repeat < 1:
+        raise MXNetError(f"_arange needs repeat >= 1, got {repeat}")
+    return ramp(start, step, torch.arange(count, device=_device), torch_dtype(dtype)).repeat_interleave(repeat)
 
 
-def _ramp(start: float, step: float, count: int, kind: torch.dtype, device) -> torch.Tensor:
-    """`start + i * step`; whole steps between whole numbers are counted in integers when such are asked for."""
-    if not kind.is_floating_point:
-        start, step = int(start), int(step)
-        return (torch.arange(count, device=device) * step + start).to(kind)
-    return (torch.arange(count, device=device, dtype=torch.float64) * step + start).to(kind)
+def ramp(start: float, step: float, places: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
+    """`start + i * step`, each rounded to `kind`; MXNet counts in integers for float16 too, and drops the fractions."""
+    if not kind.is_floating_point or kind is torch.float16:
+        return (places * int(step) + int(start)).to(kind)
+    return places.to(kind).mul_(torch.tensor(step, dtype=kind, device=places.device)).add_(start)
 
 
 @op("_linspace")

@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from .._core.attrs import Count
 from .._core.errors import MXNetError
 from .registry import op
 
@@ -134,7 +135,7 @@ def deformable_convolution(
     stride: tuple = (),
     dilate: tuple = (),
     pad: tuple = (),
-    num_filter: int,
+    num_filter: Count,
     num_group: int = 1,
     num_deformable_group: int = 1,
     workspace: int = 1024,
@@ -161,7 +162,7 @@ def modulated_deformable_convolution(
     stride: tuple = (),
     dilate: tuple = (),
     pad: tuple = (),
-    num_filter: int,
+    num_filter: Count,
     num_group: int = 1,
     num_deformable_group: int = 1,
     workspace: int = 1024,

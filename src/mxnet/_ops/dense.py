@@ -3,8 +3,11 @@
 import torch
 import torch.nn.functional as F
 
+from .._core.attrs import Count
+from .._core.errors import MXNetError
 from .filling import assign, size
 from .registry import op
+from .shapes import bracket
 
 
 def bias_unless_no_bias(attrs):
@@ -28,13 +31,16 @@ def fully_connected(
     weight: torch.Tensor,
     bias: torch.Tensor | None = None,
     *,
-    num_hidden: int,
+    num_hidden: Count,
     no_bias: bool = False,
     flatten: bool = True,
 ):
     """Each row of `data` times `weight` transposed, plus `bias`. `flatten` makes one row of all but the first axis."""
     if flatten and data.dim() != 2:
         data = data.flatten(1) if data.dim() > 1 else data.unsqueeze(1)
+    if weight.shape[0] != num_hidden:
+        expected = f"({num_hidden},{data.shape[-1]})"
+        raise MXNetError(f"Shape inconsistent, Provided = {bracket(weight.shape)}, inferred shape={expected}")
     if bias is not None and bias.dim() > 1:
         bias = bias.flatten()
     return F.linear(data, weight, bias)

@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 
-from .._core.errors import MXNetError
+from .._core.attrs import Fraction
 from .activation import require_floating
 from .registry import op
 
@@ -14,15 +14,13 @@ from .registry import op
 def dropout(
     data,
     *,
-    p: float = 0.5,
+    p: Fraction = 0.5,
     mode: Literal["always", "training"] = "training",
     axes: tuple = (),
     cudnn_off: bool | None = False,
     _train: bool = False,
 ):
     """Zero each element with probability `p` and divide the others by 1 - p; along `axes` all share one decision."""
-    if not 0 <= p <= 1:
-        raise MXNetError(f"value {p} for Parameter p exceed bound [0,1]\np: the fraction that is dropped, in Dropout")
     if not (_train or mode == "always") or p == 0:
         return data.clone()
     require_floating(data, "Dropout")

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._core.attrs import Floats
+from .._core.attrs import Factor, Floats
 from .._core.errors import MXNetError
 from .gradient import with_gradient
 from .opencv import resize
@@ -253,28 +253,28 @@ def random_flip_top_bottom(data, *, _rng):
 
 
 @op("_image_random_brightness", shape="same")
-def random_brightness(data, *, min_factor: float, max_factor: float, _rng):
+def random_brightness(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Multiply the image by a random factor."""
     factor = _factor(_rng, min_factor, max_factor)
     return _augmented(lambda image: _brighter(image, factor), data)
 
 
 @op("_image_random_contrast", shape="same")
-def random_contrast(data, *, min_factor: float, max_factor: float, _rng):
+def random_contrast(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Move all pixels from or to the image's mean grey."""
     factor = _factor(_rng, min_factor, max_factor)
     return _augmented(lambda image: _contrasted(image, factor), data)
 
 
 @op("_image_random_saturation", shape="same")
-def random_saturation(data, *, min_factor: float, max_factor: float, _rng):
+def random_saturation(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Move every pixel from or to its grey."""
     factor = _factor(_rng, min_factor, max_factor)
     return _augmented(lambda image: _saturation(image, factor), data)
 
 
 @op("_image_random_hue", shape="same")
-def random_hue(data, *, min_factor: float, max_factor: float, _rng):
+def random_hue(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Turn the colour circle by a random part of a turn."""
     alpha = _factor(_rng, min_factor, max_factor)
     return _augmented(lambda image: _turned(image, alpha), data)

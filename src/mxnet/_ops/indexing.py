@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 
-from .._core.attrs import Dtype
+from .._core.attrs import Count, Dtype
 from .._core.errors import MXNetError
 from .dtypes import torch_dtype
 from .gradient import without_gradient
@@ -57,7 +57,9 @@ def embedding_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
 
 
 @op("Embedding", fill=fill_embedding, fill_types=embedding_types, dtype="any")
-def embedding(data, weight, *, input_dim: int, output_dim: int, dtype: Dtype = "float32", sparse_grad: bool = False):
+def embedding(
+    data, weight, *, input_dim: Count, output_dim: Count, dtype: Dtype = "float32", sparse_grad: bool = False
+):
     """The rows of `weight` that `data` names; indices out of range mean the first or the last row."""
     return _embedded(data, weight, input_dim, output_dim, sparse_grad)
 
@@ -67,8 +69,8 @@ def sparse_embedding(
     data,
     weight,
     *,
-    input_dim: int,
-    output_dim: int,
+    input_dim: Count,
+    output_dim: Count,
     dtype: Dtype = "float32",
     sparse_grad: bool = False,
     deterministic: bool = False,

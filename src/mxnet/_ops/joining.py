@@ -2,6 +2,7 @@
 
 import torch
 
+from .._core.attrs import Count
 from .._core.errors import MXNetError
 from .registry import Attrs, op
 from .shapes import Shapes, bracket, merge, real_axis
@@ -37,7 +38,7 @@ def stack(*data, axis: int = 0, num_args: int = 0):
 
 
 @op("SliceChannel", "split", outputs=lambda attrs: attrs["num_outputs"])
-def split(data, *, num_outputs: int, axis: int = 1, squeeze_axis: bool = False):
+def split(data, *, num_outputs: Count, axis: int = 1, squeeze_axis: bool = False):
     """Equal parts along an axis, without that axis if `squeeze_axis`."""
     axis = real_axis(axis, data.dim())
     size = data.shape[axis]

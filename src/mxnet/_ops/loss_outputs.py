@@ -1,9 +1,11 @@
 """Output layers: forward is the prediction, backward is the gradient of a loss, whatever head gradient comes in."""
 
+import math
 from typing import Literal
 
 import torch
 
+from .._core.attrs import Fraction
 from .._core.errors import MXNetError
 from .filling import assign, known, size
 from .gradient import with_gradient
@@ -40,7 +42,7 @@ def softmax_output(
     preserve_shape: bool = False,
     normalization: Normalization = "null",
     out_grad: bool = False,
-    smooth_alpha: float = 0.0,
+    smooth_alpha: Fraction = 0.0,
 ):
     """Softmax of `data`, whose backward pass is that of the cross entropy with `label`.
 
@@ -213,7 +215,7 @@ def make_loss(data, *, grad_scale: float = 1.0, valid_thresh: float = 0.0, norma
     def backward(inputs, outputs, heads):
         grad = torch.full_like(inputs[0], grad_scale)
         if normalization == "batch":
-            return grad / inputs[0].shape[0]
+            return grad / max(math.prod(inputs[0].shape[:-1]), 1)  # rows, as MXNet folds all axes but the last
         if normalization == "valid":
             return grad / (inputs[0] > valid_thresh).sum().clamp_min(1).to(grad.dtype)
         return grad

@@ -42,7 +42,8 @@ def _topk_outputs(attrs: Attrs) -> int:
 
 def _top(data: torch.Tensor, axis: int, k: int, ascending: bool) -> tuple[torch.Tensor, torch.Tensor]:
     size = data.shape[axis]
-    if not 0 <= k <= size:
+    k = k if k > 0 else size
+    if k > size:
         raise MXNetError(f"k must be smaller than {size}, get k = {k}")
     values, places = torch.sort(data, dim=axis, descending=not ascending, stable=True)
     return (values.narrow(axis, 0, k), places.narrow(axis, 0, k)) if 0 < k < size else (values, places)

@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 
+from .._core.attrs import Sizes
 from .._core.errors import MXNetError
 from .activation import require_floating
 from .gradient import with_gradient
@@ -31,12 +32,12 @@ _AVERAGE = {2: F.avg_pool2d, 3: _average_3d}
 def pooling(
     data,
     *,
-    kernel: tuple = (),
+    kernel: Sizes = (),
     pool_type: Literal["avg", "lp", "max", "sum"] = "max",
     global_pool: bool = False,
     cudnn_off: bool = False,
     pooling_convention: Literal["full", "same", "valid"] = "valid",
-    stride: tuple = (),
+    stride: Sizes = (),
     pad: tuple = (),
     p_value: int | None = None,
     count_include_pad: bool | None = None,
@@ -201,11 +202,11 @@ def _global(data, pool_type, p_value):
 def pooling_v1(
     data,
     *,
-    kernel: tuple = (),
+    kernel: Sizes = (),
     pool_type: Literal["avg", "max", "sum"] = "max",
     global_pool: bool = False,
     pooling_convention: Literal["full", "valid"] = "valid",
-    stride: tuple = (),
+    stride: Sizes = (),
     pad: tuple = (),
 ):
     """The older Pooling: padding counts as zeros in the maximum and in the mean, all tied maxima get the gradient."""

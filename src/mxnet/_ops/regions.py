@@ -5,12 +5,13 @@ from math import ceil
 import torch
 import torch.nn.functional as F
 
+from .._core.attrs import Fraction, Sizes
 from .._core.errors import MXNetError
 from .registry import op
 
 
 @op("ROIPooling")
-def roi_pooling(data, rois, *, pooled_size: tuple, spatial_scale: float):
+def roi_pooling(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction):
     """The maxima of `pooled_size` bins of each region; a row of `rois` is (image number, x1, y1, x2, y2)."""
     if data.dim() != 4 or rois.dim() != 2 or rois.shape[1] != 5:
         raise MXNetError(

@@ -6,6 +6,7 @@ import numpy as np
 import torch.nn.functional as F
 from torch import Tensor
 
+from .._core.attrs import Count
 from .._core.errors import MXNetError
 from .registry import op
 
@@ -58,8 +59,8 @@ def bilinear_resize2d(
     data,
     like=None,
     *,
-    height: int = 1,
-    width: int = 1,
+    height: Count = 1,
+    width: Count = 1,
     scale_height: float | None = None,
     scale_width: float | None = None,
     mode: Mode = "size",

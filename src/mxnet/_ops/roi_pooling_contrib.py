@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+from .._core.attrs import Fraction, Sizes
 from .._core.errors import MXNetError
 from .gradient import with_gradient
 from .registry import op
@@ -140,8 +141,8 @@ def roi_align(
     data,
     rois,
     *,
-    pooled_size: tuple,
-    spatial_scale: float,
+    pooled_size: Sizes,
+    spatial_scale: Fraction,
     sample_ratio: int = -1,
     position_sensitive: bool = False,
     aligned: bool = False,
@@ -165,7 +166,7 @@ def roi_align(
 
 
 @op("_contrib_RROIAlign", shape=lambda attrs, shapes: [(shapes[1][0], shapes[0][1], *attrs["pooled_size"])])
-def rroi_align(data, rois, *, pooled_size: tuple, spatial_scale: float, sampling_ratio: int = -1):
+def rroi_align(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction, sampling_ratio: int = -1):
     """`ROIAlign` for rotated regions [image, center x, center y, width, height, degrees]; it has no gradient."""
     _check(data, rois, (6,), "RROIAlign")
     if data.is_meta:
@@ -226,7 +227,7 @@ def _check_channels(data: Tensor, output_dim: int, group: int, name: str) -> Non
     "_contrib_PSROIPooling",
     shape=lambda attrs, shapes: [(shapes[1][0], attrs["output_dim"], attrs["pooled_size"], attrs["pooled_size"])],
 )
-def psroi_pooling(data, rois, *, spatial_scale: float, output_dim: int, pooled_size: int, group_size: int = 0):
+def psroi_pooling(data, rois, *, spatial_scale: Fraction, output_dim: int, pooled_size: int, group_size: int = 0):
     """Average pooling of regions where every bin reads a channel of its own."""
     _check(data, rois, (5,), "PSROIPooling")
     group = group_size or pooled_size
@@ -271,13 +272,13 @@ def deformable_psroi_pooling(
     rois,
     trans=None,
     *,
-    spatial_scale: float,
+    spatial_scale: Fraction,
     output_dim: int,
     group_size: int,
     pooled_size: int,
     part_size: int = 0,
     sample_per_part: int = 1,
-    trans_std: float = 0.0,
+    trans_std: Fraction = 0.0,
     no_trans: bool = False,
 ):
     """`PSROIPooling` by bilinear samples whose bins the learnt `trans` shifts."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from .._core.attrs import Fraction
 from .filling import assign
 from .registry import op
 
@@ -33,7 +34,7 @@ def _moving_shape(attrs, shapes):
 
 @op("IdentityAttachKLSparseReg", aux=("moving_avg",), fill=_moving_shape)
 def identity_attach_kl_sparse_reg(
-    data, moving_avg, *, sparseness_target: float = 0.1, penalty: float = 0.001, momentum: float = 0.9
+    data, moving_avg, *, sparseness_target: Fraction = 0.1, penalty: float = 0.001, momentum: Fraction = 0.9
 ):
     """The data itself; backward adds the gradient of the divergence of its mean activation from the target."""
     return _Penalized.apply(data, moving_avg, sparseness_target, penalty, momentum)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from .._core.attrs import Fraction
 from .._core.errors import MXNetError
 from .registry import op
 from .updates import clipped, fill_mixed_types, fill_same, floating, same_shapes, scaled, single_precision
@@ -139,8 +140,8 @@ def ftml_update(
     z,
     *,
     lr: float,
-    beta1: float = 0.6,
-    beta2: float = 0.999,
+    beta1: Fraction = 0.6,
+    beta2: Fraction = 0.999,
     epsilon: float = 1e-8,
     t: int,
     wd: float = 0.0,

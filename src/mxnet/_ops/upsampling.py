@@ -6,6 +6,7 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 
+from .._core.attrs import Count
 from .._core.errors import MXNetError
 from .filling import assign
 from .registry import op
@@ -31,7 +32,7 @@ def _kernel(scale):
 @op("UpSampling", inputs=_inputs, fill=_weight)
 def upsampling(
     *data,
-    scale: int,
+    scale: Count,
     num_filter: int = 0,
     sample_type: Literal["bilinear", "nearest"],
     multi_input_mode: Literal["concat", "sum"] = "concat",

@@ -14,7 +14,7 @@ from .._ops.signature import docstring, namespace, parameters
 from .invoke import invoke, own
 
 # What an operator or its attribute readers may raise; `invoke` repeats the call and reports it.
-FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, MXNetError)
+FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MXNetError)
 _FACES = {}
 
 
@@ -74,7 +74,21 @@ def call(operator, inputs, attrs, kwargs, out):
     missing = [n for n in operator.inputs[len(inputs) :] if n not in operator.optional]
     if missing and operator.inputs_of is None:
         raise MXNetError(f"Operator {operator.name} needs the input {missing[0]}, got {len(inputs)} arrays")
+    if operator.inputs_of is not None and operator.variadic is None:
+        _check_count(operator, inputs, wanted, attrs)
     return invoke(operator, inputs, attrs, out)
+
+
+def _check_count(operator, inputs, wanted, attrs):
+    """Which inputs a call has depends on its attributes; MXNet takes neither fewer nor more."""
+    given = sum(x is not None for x in inputs)
+    if given != len(wanted):
+        operator.parse(attrs)  # a misspelt attribute may be why
+        raise MXNetError(
+            f"Check failed: num_inputs == infered_num_inputs ({given} vs. {len(wanted)}) : Operator {operator.name} "
+            f"expects {len(wanted)} inputs, but got {given} instead. With these attributes its inputs are "
+            f"{', '.join(wanted)}"
+        )
 
 
 def _tolerant(operator, attrs):
@@ -195,6 +209,7 @@ def _fast(operator):
                     {strip}
             if _able:
 {_quick(operator, tensors, first)}{start}{reads}
+{_counted(operator)}
                 _r = fn({", ".join(tensors)}{kw}{train})
                 if _r.__class__ is Tensor:
                     if _r._is_view() or _r is _t0: _r = own(_r, {group})
@@ -207,6 +222,15 @@ def _fast(operator):
         except FAILURES:
             pass
 """
+
+
+def _counted(operator):
+    """Where the attributes say which inputs there are: the others must be absent, or the slow way explains it."""
+    if operator.inputs_of is None:
+        return ""
+    sure = len(operator.inputs) - len(operator.optional)
+    given = " + ".join([str(sure), *(f"({n} is not None)" for n in operator.inputs if n in operator.optional)])
+    return f"                if len(OP.input_names(_kw)) != {given}: raise ValueError"
 
 
 def _quick(operator, tensors, first):

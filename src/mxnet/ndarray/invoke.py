@@ -189,7 +189,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
         results, recorded = execute(op, inputs, parsed, where)
     except MXNetError:
         raise  # already in words
-    except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as error:
+    except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
         raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}{hint}") from error
