@@ -210,8 +210,13 @@ class _Unpickler(pickle.Unpickler):
 
 def _inspect(data: bytes) -> None:
     """Walk over the opcodes first: memory must not depend on what an index or a length merely claims."""
+    frame = last = 0
     try:
-        for number, (opcode, argument, _) in enumerate(pickletools.genops(data)):
+        for number, (opcode, argument, at) in enumerate(pickletools.genops(data)):
+            if last < frame < at:  # type: ignore[operator]
+                raise _broken(f"a pickle with an instruction across byte {frame}, where a frame ends")
+            last = at
+            frame = at + 9 + argument if opcode.name == "FRAME" else frame  # type: ignore[operator]
             if "PUT" in opcode.name and int(argument) > number:  # type: ignore[arg-type]
                 raise _broken(f"a pickle with memo {argument} after {number} steps")
             if opcode.name.startswith("EXT") or "PERSID" in opcode.name:
