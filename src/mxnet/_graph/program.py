@@ -8,10 +8,12 @@ import torch
 from .._core.errors import MXNetError
 from ..context import Context
 from .backends import Compiler
+from .fused import fused
 from .infer import Facts, shape_facts, type_facts
 from .lower import Lowered, Place, lower, unsized
 from .mirror import wanted as mirror_wanted
-from .node import Entry, auxiliary, walk
+from .node import Entry, Node, auxiliary, walk
+from .order import ordered
 from .passes import Folding, fold
 
 # What operators raise when they are given something they cannot work with.
@@ -31,6 +33,10 @@ LOSSES = frozenset(
         "Softmax",
     ]
 )
+
+
+# Of these the gradient of the first input follows from inputs and output alone, by a rule of the operator.
+RULED = frozenset(["SoftmaxOutput", "LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput"])
 
 
 def placement(heads: Iterable[Entry], ctx: Context, groups: dict[str, Context] | None) -> Place:
@@ -53,19 +59,31 @@ def placement(heads: Iterable[Entry], ctx: Context, groups: dict[str, Context] |
 
 
 class Program:
-    """The graph below `heads`, placed, as runnable code; inputs come in the order of `list_inputs()`."""
+    """The graph below `heads`, placed, as runnable code; inputs come in the order of `list_inputs()`.
 
-    def __init__(self, heads: Iterable[Entry], place: Place | Context, compiler: Compiler | None = None) -> None:
+    With `apart`, heads that are losses carry the rules of their gradients instead of a recorded graph.
+    """
+
+    def __init__(
+        self, heads: Iterable[Entry], place: Place | Context, compiler: Compiler | None = None, apart: bool = False
+    ) -> None:
         self.heads, self.compiler = list(heads), compiler
         self.place: Place = (lambda node: place) if isinstance(place, Context) else place
         self.nodes = walk(self.heads)
         self.variables = [n for n in self.nodes if n.op is None]
         changed = auxiliary(self.nodes)
+        self.apart = self._losses() if apart else []
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
         self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
         self._folding: Folding | bool | None = None
         self._checked: set[Any] = set()
+
+    def _losses(self) -> list[Node]:
+        """Heads that are losses by a rule of their own, and nothing else."""
+        used = {id(entry.node) for node in self.nodes for entry in node.inputs}
+        heads = [entry.node for entry in self.heads]
+        return [n for n in heads if n.op is not None and n.op.name in RULED and id(n) not in used]
 
     def code(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         """The code for a mode, with the random streams it draws from."""
@@ -78,9 +96,13 @@ class Program:
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
         mirror = train and mirror_wanted(self.nodes)
-        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror)
+        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart)
         if self.compiler is not None:
             lowered.run = self.compiler(lowered.module)
+        elif not mirror:
+            module = fused(lowered.module)
+            module = (ordered(module) if train else None) or module
+            lowered.run = module.forward
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 
     def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:

@@ -4,7 +4,8 @@ from importlib import import_module
 from pathlib import Path
 
 MACHINERY = set(
-    "__init__ device dtypes families filling gradient infer invoke layout observe registry signature storage".split()
+    "__init__ device dtypes families filling gradient infer invoke layout observe ordered registry signature storage "
+    "weight_gradient".split()
 )
 FAMILIES = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in MACHINERY)
 

@@ -1,0 +1,101 @@
+"""The training graph rewritten for speed: convolutions in channels-last memory order, sums and `relu` in place.
+
+Values and gradients are those of the plain graph but for rounding; results leave in the usual order.
+"""
+
+from typing import Any
+
+import torch
+from torch import fx
+
+from .._ops.ordered import ordered_convolution
+from .._ops.registry import find
+from .lower import pick
+
+CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
+ACTIVATION, RELU = find("Activation").fn, find("relu").fn
+# Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
+KEEP_ORDER = frozenset(
+    find(n).fn
+    for n in (
+        "Convolution BatchNorm Activation LeakyReLU clip relu sigmoid Pooling elemwise_add elemwise_mul broadcast_add "
+        "broadcast_mul _plus_scalar _mul_scalar Concat Dropout"
+    ).split()
+)
+
+
+def calls(node: fx.Node | None, *targets: Any) -> bool:
+    """Is the node a call of one of these functions?"""
+    return node is not None and node.op == "call_function" and node.target in targets
+
+
+def plain(value: Any) -> Any:
+    """A tensor in the usual memory order, for operators that may rely on it."""
+    return value.contiguous() if isinstance(value, torch.Tensor) else value
+
+
+def restore_order(graph: fx.Graph, keep: frozenset[Any]) -> None:
+    """Results, and operators that are not in `keep`, get values in the usual order."""
+    for node in list(graph.nodes):
+        if node.op == "placeholder" or node.target in keep or node.target in (pick, plain):
+            continue
+        for value in list(node.all_input_nodes):
+            if value.op == "call_function":
+                with graph.inserting_before(node):
+                    node.replace_input_with(value, graph.call_function(plain, (value,)))
+
+
+def add_in_place(mine: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """`mine + other` in the memory of `mine`, which nobody else reads."""
+    return mine.add_(other) if mine.shape == other.shape and mine.dtype is other.dtype else SUM(mine, other)
+
+
+def relu_in_place(mine: torch.Tensor) -> torch.Tensor:
+    """`relu` in the memory of its input, which nobody else reads."""
+    return mine.relu_() if mine.is_floating_point() else ACTIVATION(mine, act_type="relu")
+
+
+def _overwritable(value: Any, user: fx.Node) -> bool:
+    """May `user` write into the value: is it the only reader, and does the value's gradient not need it?"""
+    if not isinstance(value, fx.Node) or list(value.users) != [user]:
+        return False
+    if calls(value, pick):
+        norm = value.args[0]
+        return calls(norm, NORM) and value.args[1] == 0 and norm.kwargs.get("axis", 1) == 1
+    return calls(value, ordered_convolution, SUM, add_in_place)
+
+
+def _work_in_place(graph: fx.Graph) -> None:
+    for node in graph.nodes:
+        if calls(node, SUM) and node.args[0] is not node.args[1]:
+            mine = next((v for v in node.args if _overwritable(v, node)), None)
+            if mine is not None:
+                other = next(v for v in node.args if v is not mine)
+                node.target, node.args, node.kwargs = add_in_place, (mine, other), {}
+        elif _is_relu(node) and _overwritable(node.args[0], node):
+            node.target, node.kwargs = relu_in_place, {}
+
+
+def _is_relu(node: fx.Node) -> bool:
+    return calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu")
+
+
+def ordered(module: fx.GraphModule) -> fx.GraphModule | None:
+    """The training graph in channels-last order; None where it has no convolution that gains by it."""
+    if not any(map(_gains, module.graph.nodes)):
+        return None
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    for node in graph.nodes:
+        if calls(node, CONVOLUTION):
+            node.target = ordered_convolution
+    _work_in_place(graph)
+    restore_order(graph, KEEP_ORDER | {ordered_convolution, add_in_place, relu_in_place})
+    return fx.GraphModule(torch.nn.Module(), graph, "Training")
+
+
+def _gains(node: fx.Node) -> bool:
+    """A convolution over two axes with enough filters to fill the processor's vectors."""
+    if not calls(node, CONVOLUTION) or node.kwargs.get("layout") not in (None, "NCHW"):
+        return False
+    return len(node.kwargs["kernel"]) == 2 and node.kwargs["num_filter"] >= 64

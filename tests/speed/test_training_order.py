@@ -1,0 +1,159 @@
+"""Training in channels-last order, with sums and activations in place, gives what the plain graph gives."""
+
+import numpy as np
+import pytest
+import torch
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet._ops.convolution import convolution
+from mxnet._ops.ordered import ordered_convolution
+from mxnet._ops.weight_gradient import applies
+from mxnet.gluon import nn
+
+
+class Unit(gluon.HybridBlock):
+    """A residual unit: what works in place, and what must not."""
+
+    def __init__(self, channels, stride):
+        super().__init__()
+        self.body = nn.HybridSequential()
+        self.body.add(nn.Conv2D(channels, 3, stride, 1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
+        self.body.add(nn.Conv2D(channels, 3, 1, 1, use_bias=False), nn.BatchNorm(scale=False))
+        self.side = nn.HybridSequential()
+        self.side.add(nn.Conv2D(channels, 1, stride, use_bias=False), nn.BatchNorm())
+
+    def hybrid_forward(self, F, x):
+        sum_of_both = self.body(x) + self.side(x)
+        return F.relu(sum_of_both) + F.sigmoid(sum_of_both)
+
+
+def network():
+    mx.random.seed(3)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(64, 3, padding=1), nn.Activation("relu"), nn.MaxPool2D(), Unit(64, 1), Unit(96, 2), nn.Flatten())
+    net.add(nn.Dense(4))
+    net.initialize(mx.init.Xavier())
+    return net
+
+
+def images(size=19):
+    mx.random.seed(4)
+    return nd.random.normal(shape=(4, 3, size, size))
+
+
+def learn(net, x, steps=2):
+    """Outputs, gradients and statistics of some steps."""
+    x.attach_grad()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01, "momentum": 0.9})
+    seen = []
+    for _ in range(steps):
+        with autograd.record():
+            out = net(x)
+            loss = (out**2).mean()
+        loss.backward()
+        parameters = net.collect_params().values()
+        seen += [out.asnumpy(), x.grad.asnumpy(), *(p.grad().asnumpy() for p in parameters if p.grad_req != "null")]
+        trainer.step(4)
+        seen += [p.data().asnumpy() for p in parameters]
+    return seen
+
+
+def test_values_gradients_and_statistics_are_those_of_the_plain_graph():
+    got, want = network(), network()
+    got.hybridize()
+    for a, b in zip(learn(got, images()), learn(want, images()), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=2e-5 * max(np.abs(b).max(), 1e-3))
+    (program,) = got._cached_op._programs.values()
+    lowered, _ = program.code(True, ())
+    called = {node.target.__name__ for node in lowered.run.__self__.graph.nodes if node.op == "call_function"}
+    assert {"ordered_convolution", "relu_in_place", "add_in_place"} <= called
+
+
+def test_what_another_operator_reads_is_not_overwritten():
+    class Both(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.norm = nn.Conv2D(64, 3, padding=1, in_channels=3), nn.BatchNorm(in_channels=64)
+
+        def hybrid_forward(self, F, x):
+            y = self.norm(self.conv(x))
+            z = F.relu(y)
+            return y, z, y + y, F.relu(y + z)
+
+    net = Both()
+    net.initialize()
+    results = []
+    for active in (False, True):
+        net.hybridize(active)
+        with autograd.record():
+            out = net(images())
+            loss = sum((o * (i + 1)).sum() for i, o in enumerate(out))
+        loss.backward()
+        results.append([o.asnumpy() for o in out] + [net.conv.weight.grad().asnumpy()])
+        assert all(o._t.is_contiguous() for o in out)
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=2e-5 * np.abs(b).max())
+
+
+@pytest.mark.parametrize(
+    "batch, channels, filters, size, stride",
+    [
+        (2, 32, 48, (15, 16), 1),
+        (8, 64, 32, (7, 9), 1),
+        (3, 32, 32, (64, 71), 1),
+        (2, 32, 64, (40, 37), 2),
+        (5, 33, 40, (29, 22), 2),
+    ],
+)
+def test_weight_gradients_by_products_of_matrices(batch, channels, filters, size, stride):
+    torch.manual_seed(0)
+    data, weight, bias = torch.randn(batch, channels, *size), torch.randn(filters, channels, 3, 3), torch.randn(filters)
+    assert applies(data, weight, ((stride, stride), (1, 1), (1, 1)))
+    attrs = {"kernel": (3, 3), "stride": (stride, stride), "pad": (1, 1), "num_filter": filters}
+    found = []
+    for function, dtype in ((ordered_convolution, torch.float32), (convolution, torch.float64)):
+        inputs = [t.to(dtype, copy=True).requires_grad_() for t in (data, weight, bias)]
+        out = function(*inputs, **attrs)
+        torch.manual_seed(1)
+        head = torch.randn(out.shape)
+        found.append([out.detach(), *torch.autograd.grad(out, inputs, head.to(dtype))])
+    for got, want in zip(*found, strict=True):
+        assert (got - want).abs().max() < 4e-6 * want.abs().max()
+
+
+def test_a_second_derivative():
+    """The gradient of a gradient does not go through what is not part of the graph."""
+    net = nn.Conv2D(64, 3, padding=1, in_channels=32)
+    net.initialize()
+    x = nd.random.normal(shape=(2, 32, 14, 14))
+    results = []
+    for active in (False, True):
+        net.hybridize(active)
+        x.attach_grad()
+        with autograd.record():
+            (slope,) = autograd.grad((net(x) ** 3).sum(), [x], create_graph=True)
+            loss = (slope**2).sum()
+        loss.backward()
+        results.append((x.grad.asnumpy(), net.weight.grad().asnumpy()))
+    for a, b in zip(*results, strict=True):
+        assert np.abs(a).max() > 0
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4 * np.abs(b).max())
+
+
+def test_other_types_layouts_and_errors():
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(64, 3, in_channels=3), nn.BatchNorm(), nn.Activation("relu"))
+    net.initialize()
+    net.hybridize()
+    net.cast("float64")
+    with autograd.record():
+        out = net(images().astype("float64"))
+    out.backward()
+    assert out.dtype == np.float64 and net[0].weight.grad().dtype == np.float64
+    net.cast("float32")
+    with (
+        pytest.raises(mx.MXNetError, match=r"operator conv\d+_fwd: .* \(Convolution on \(2, 4, 9, 9\)"),
+        autograd.record(),
+    ):
+        net(nd.zeros((2, 4, 9, 9)))
