@@ -16,6 +16,7 @@ def module_checkpoint(mod, prefix, period=1, save_optimizer_states=False):
         if (iter_no + 1) % period == 0:
             mod.save_checkpoint(prefix, iter_no + 1, save_optimizer_states)
 
+    _callback.prefix = prefix  # tells `fit` that checkpoints are wanted
     return _callback
 
 
@@ -27,6 +28,7 @@ def do_checkpoint(prefix, period=1):
         if (iter_no + 1) % period == 0:
             save_checkpoint(prefix, iter_no + 1, sym, arg, aux)
 
+    _callback.prefix = prefix
     return _callback
 
 
@@ -67,6 +69,14 @@ class Speedometer:
         elif count % self.frequent == 0:
             self._log(param, count)
             self.tic = time.time()
+
+    def state_dict(self):
+        """Where it is in the epoch: when it logs next, and so when it resets the metric."""
+        return {"init": self.init, "last_count": self.last_count}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned; the clock starts now."""
+        self.init, self.last_count, self.tic = state["init"], state["last_count"], time.time()
 
     def _speed(self):
         elapsed = time.time() - self.tic

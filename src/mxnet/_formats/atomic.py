@@ -1,11 +1,18 @@
-"""Files that are whole or absent: written beside their place, synced, then renamed into it."""
+"""Files that are whole or absent: written beside their place, synced, then renamed into it; one by one or together."""
 
 import contextlib
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import IO, Any
+
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed process left stays there
+    fcntl = None
 
 
 def sync_folder(folder: str) -> None:
@@ -36,6 +43,61 @@ def _is_special(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path)
 
 
+def _locked(handle: int) -> int | None:
+    """A second handle that keeps a lock on the file until it is closed or the process dies; None if there are none."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # a file system without locks
+        return None
+    return os.dup(handle)
+
+
+class Waiting:
+    """A file that is written and synced under a temporary name, and waits for its own."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.folder, self.name = os.path.split(target)
+        self.handle, self.temporary = tempfile.mkstemp(prefix=f".{self.name[:100]}.", suffix=".tmp", dir=self.folder)
+        self._lock = _locked(self.handle)
+
+    def place(self) -> None:
+        """Rename it; what killed processes left of earlier attempts goes."""
+        os.replace(self.temporary, self.target)
+        self._unlock()
+        self._sweep()
+
+    def drop(self) -> None:
+        """Remove it; the target stays as it was."""
+        self._unlock()
+        with contextlib.suppress(OSError):
+            os.unlink(self.temporary)
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _sweep(self) -> None:
+        if fcntl is None:
+            return
+        left = re.compile(rf"\.{re.escape(self.name[:100])}\.[a-z0-9_]{{8}}\.tmp")
+        for name in filter(left.fullmatch, os.listdir(self.folder)):
+            _remove_if_free(os.path.join(self.folder, name))
+
+
+def _remove_if_free(path: str) -> None:
+    """Remove a temporary file that no living process writes: nobody holds its lock."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # type: ignore[union-attr]
+        os.unlink(path)
+
+
+_SET: ContextVar[list[Waiting] | None] = ContextVar("files that wait for each other", default=None)
+
+
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str], mode: str = "wb", **options: Any) -> Iterator[IO[Any]]:
     """Open `path` for writing; it changes when the block ends well and stays as it was when the block fails."""
@@ -44,20 +106,42 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb", **options: Any)
         with open(target, mode, **options) as file:
             yield file
         return
-    folder, name = os.path.split(target)
-    handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".tmp", dir=folder)
+    waiting = Waiting(target)
     try:
-        with os.fdopen(handle, mode, **options) as file:
+        with os.fdopen(waiting.handle, mode, **options) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _permissions(target))
-        os.replace(temporary, target)
+        os.chmod(waiting.temporary, _permissions(target))
+        together = _SET.get()
+        if together is not None:
+            together.append(waiting)
+            return
+        waiting.place()
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        waiting.drop()
         raise
-    sync_folder(folder)
+    sync_folder(waiting.folder)
+
+
+@contextlib.contextmanager
+def gathered() -> Iterator[list[Waiting]]:
+    """Every atomic write of this thread inside the block is done but for its rename, and put into the list."""
+    files: list[Waiting] = []
+    token = _SET.set(files)
+    try:
+        yield files
+    except BaseException:
+        for waiting in files:
+            waiting.drop()
+        raise
+    finally:
+        _SET.reset(token)
+
+
+def is_gathering() -> bool:
+    """Whether writes are being gathered already."""
+    return _SET.get() is not None
 
 
 def write_file(path: str | os.PathLike[str], data: bytes | str) -> None:

@@ -1,6 +1,8 @@
-"""Checkpoints of several files: one manifest, written last, says which files belong together, their sizes and hashes.
+"""Checkpoints of several files, visible at once: one manifest says which belong together, their sizes and hashes.
 
-Readers that do not know it lose nothing: the other files are MXNet's, under MXNet's names.
+The files of a set are written under temporary names; the manifest, which names both, replaces the old one; then the
+files get their own names. Killed before the manifest: the old set is there. Killed after: whoever opens the set next
+finishes the renaming. Readers that know no manifests lose nothing: the files are MXNet's, under MXNet's names.
 """
 
 import contextlib
@@ -8,37 +10,95 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from .._core.errors import MXNetError
 from .archives import sha256_of
-from .atomic import write_file
+from .atomic import gathered, is_gathering, sync_folder, write_file
 
-VERSION = 1
+VERSION = 2
 LARGEST = 1 << 20  # bytes; a manifest names a handful of files
+Files = dict[str, dict[str, Any]]
 
 
-def manifest_file(prefix: str, epoch: int) -> str:
-    """Where the manifest of an epoch is."""
-    return f"{prefix}-{epoch:04d}.manifest.json"
+def manifest_file(stem: str) -> str:
+    """Where the manifest of a set is; its own files are called `stem.params`, `stem.states` and so on."""
+    return f"{stem}.manifest.json"
 
 
-def write(prefix: str, epoch: int, files: Iterable[str]) -> None:
-    """Declare the files, which are already there, to be one checkpoint."""
-    parts = {os.path.basename(path): {"size": os.path.getsize(path), "sha256": sha256_of(path)} for path in files}
-    text = json.dumps({"version": VERSION, "epoch": epoch, "files": parts}, indent=2, sort_keys=True)
-    write_file(manifest_file(prefix, epoch), text + "\n")
+def epoch_stem(prefix: str, epoch: int) -> str:
+    """What MXNet's checkpoint of an epoch is called."""
+    return f"{prefix}-{epoch:04d}"
 
 
-def withdraw(prefix: str, epoch: int) -> None:
-    """Take the manifest away before its files change: no manifest is better than a false one."""
+def _facts(path: str) -> dict[str, Any]:
+    return {"size": os.path.getsize(path), "sha256": sha256_of(path)}
+
+
+def _write(stem: str, files: Files) -> None:
+    text = json.dumps({"version": VERSION, "files": files}, indent=2, sort_keys=True)
+    write_file(manifest_file(stem), text + "\n")
+
+
+def declare(stem: str, files: Iterable[str]) -> None:
+    """Make a set of files that are there already, under names that no other set uses."""
+    _write(stem, {os.path.basename(path): _facts(path) for path in files})
+
+
+@contextlib.contextmanager
+def together(stem: str) -> Iterator[None]:
+    """All files written inside become visible at once; if the block fails, nothing has changed."""
+    if is_gathering():  # part of a larger set, which has its own manifest
+        yield
+        return
+    with gathered() as waiting:
+        yield
+        inside = [each for each in waiting if each.folder == _folder(stem)]  # a link may lead elsewhere
+        files = {w.name: {**_facts(w.temporary), "from": os.path.basename(w.temporary)} for w in inside}
+    try:
+        _write(stem, files)
+    except BaseException:
+        for each in waiting:
+            each.drop()
+        raise
+    for each in waiting:
+        with contextlib.suppress(FileNotFoundError):  # a reader was quicker
+            each.place()
+    sync_folder(_folder(stem))
+
+
+def _folder(stem: str) -> str:
+    return os.path.dirname(os.path.realpath(stem))
+
+
+def remove(stem: str) -> None:
+    """Take a set away: its manifest first, then the files that are its alone."""
+    files = read(stem) or {}
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(manifest_file(prefix, epoch))
+        os.unlink(manifest_file(stem))
+    for name in files:
+        if _is_own(stem, name):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(_folder(stem), name))
 
 
-def read(prefix: str, epoch: int) -> dict[str, dict[str, object]] | None:
-    """Name to size and hash of the files of an epoch; None if there is no manifest."""
-    path = manifest_file(prefix, epoch)
+def _is_own(stem: str, name: str) -> bool:
+    """Other files, such as the symbol, are shared by several sets and may be written again."""
+    return name.startswith(os.path.basename(stem) + ".")
+
+
+def _is_name(text: object) -> bool:
+    return isinstance(text, str) and bool(os.path.basename(text) == text and text.strip(".") and "\0" not in text)
+
+
+def _is_fact(facts: object) -> bool:
+    return isinstance(facts, dict) and {"size", "sha256"} <= facts.keys() and _is_name(facts.get("from", "none"))
+
+
+def read(stem: str) -> Files | None:
+    """Name to size and hash of the files of a set; None if there is no manifest."""
+    path = manifest_file(stem)
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)
@@ -46,7 +106,7 @@ def read(prefix: str, epoch: int) -> dict[str, dict[str, object]] | None:
         return None
     try:
         files = json.loads(data)["files"] if len(data) <= LARGEST else None
-        fine = all(os.path.basename(n) == n and {"size", "sha256"} <= facts.keys() for n, facts in files.items())
+        fine = all(_is_name(name) and _is_fact(facts) for name, facts in files.items())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         fine = False
     if not fine:
@@ -54,18 +114,32 @@ def read(prefix: str, epoch: int) -> dict[str, dict[str, object]] | None:
     return files
 
 
-def verify(prefix: str, epoch: int, shared: Iterable[str] = ()) -> None:
-    """Compare the files of an epoch with its manifest, if it has one; replaced ones and `shared` ones are only told."""
-    folder = os.path.dirname(os.path.abspath(prefix))
-    for name, facts in (read(prefix, epoch) or {}).items():
-        path = os.path.join(folder, name)
+def settle(stem: str) -> None:
+    """Finish what a killed process began: files of the set that still have temporary names get their own."""
+    for name, facts in (read(stem) or {}).items():
+        temporary = os.path.join(_folder(stem), facts.get("from", name))
+        if "from" in facts and os.path.exists(temporary) and _difference(temporary, facts) is None:
+            with contextlib.suppress(FileNotFoundError):  # its writer lives and was quicker
+                os.replace(temporary, os.path.join(_folder(stem), name))
+
+
+def settle_file(path: str | os.PathLike[str]) -> None:
+    """Finish the set that a `.params` or another first file belongs to, if it has a manifest."""
+    settle(os.path.splitext(os.fspath(path))[0])
+
+
+def verify(stem: str, strict: bool = False) -> None:
+    """Compare the files of a set with its manifest, if it has one; replaced ones, unless `strict`, are only told."""
+    settle(stem)
+    for name, facts in (read(stem) or {}).items():
+        path = os.path.join(_folder(stem), name)
         wrong = _difference(path, facts)
-        if wrong and (name in shared or _is_newer(path, manifest_file(prefix, epoch))):
+        if wrong and (not _is_own(stem, name) or (not strict and _is_newer(path, manifest_file(stem)))):
             warnings.warn(f"{path}: {wrong}: it was replaced since", stacklevel=3)
         elif wrong:
             raise MXNetError(
                 f"{path}: {wrong}; the file is damaged or was replaced. If you changed it on purpose, remove "
-                f"{manifest_file(prefix, epoch)}"
+                f"{manifest_file(stem)}"
             )
 
 
@@ -74,7 +148,7 @@ def _is_newer(path: str, than: str) -> bool:
     return os.path.exists(path) and os.path.getmtime(path) > os.path.getmtime(than)
 
 
-def _difference(path: str, facts: dict[str, object]) -> str | None:
+def _difference(path: str, facts: dict[str, Any]) -> str | None:
     """In what a file differs from the manifest; the size is compared first, it costs nothing."""
     if not os.path.exists(path):
         return "the manifest names it, but it is not there"
@@ -85,9 +159,16 @@ def _difference(path: str, facts: dict[str, object]) -> str | None:
     return None if digest == facts["sha256"] else f"its SHA-256 is {digest}, the manifest says {facts['sha256']}"
 
 
+def sets(prefix: str, numbers: str) -> list[tuple[tuple[int, ...], str]]:
+    """(numbers, stem) of every set whose name goes on after `prefix` as the pattern says, ascending."""
+    folder, start = os.path.split(os.path.abspath(prefix))
+    pattern = re.compile(f"({re.escape(start)}{numbers})" + r"\.manifest\.json")
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    matches = [match for match in map(pattern.fullmatch, names) if match]
+    return sorted((tuple(map(int, match.groups()[1:])), os.path.join(folder, match[1])) for match in matches)
+
+
 def latest(prefix: str) -> int | None:
     """The newest epoch that was saved to its end: the one with a manifest."""
-    folder, stem = os.path.split(os.path.abspath(prefix))
-    pattern = re.compile(re.escape(stem) + r"-(\d{4,9})\.manifest\.json")
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    return max((int(match[1]) for match in map(pattern.fullmatch, names) if match), default=None)
+    found = sets(prefix, r"-(\d{4,9})")
+    return found[-1][0][0] if found else None

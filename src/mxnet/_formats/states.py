@@ -40,6 +40,7 @@ def dumps(
 ) -> bytes:
     """The container for a structure; the two functions recognise arrays and objects."""
     blobs: list[params.Blob] = []
+    places: dict[int, tuple[int, Any]] = {}  # an array mentioned twice is written once; held, so that its id stays its
 
     def plain(value: Any, depth: int) -> Any:
         if depth > DEEPEST:
@@ -54,10 +55,12 @@ def dumps(
             return {"tuple": [plain(v, depth + 1) for v in value]}
         if isinstance(value, list):
             return [plain(v, depth + 1) for v in value]
-        blob = as_blob(value)
+        blob = None if id(value) in places else as_blob(value)
         if blob is not None:
+            places[id(value)] = len(blobs), value
             blobs.append(blob)
-            return {"array": len(blobs) - 1}
+        if id(value) in places:
+            return {"array": places[id(value)][0]}
         found = as_object(value)
         if found is None:
             raise _broken(f"a value of type {type(value).__name__} cannot be saved without code")

@@ -1,8 +1,6 @@
 """Checkpoints: `prefix-symbol.json` and `prefix-0001.params`."""
 
-import contextlib
 import logging
-import os
 from collections import namedtuple
 
 from .. import ndarray as nd
@@ -48,22 +46,16 @@ def split_param_dict(arrays, unknown=None):
 def save_checkpoint(prefix, epoch, symbol, arg_params, aux_params, remove_amp_cast=True):
     """Write the symbol (unless None) and the parameters of an epoch."""
     fname = params_file(prefix, epoch)
-    with one_checkpoint(prefix, epoch) as files:
+    with one_checkpoint(prefix, epoch):
         if symbol is not None:
-            files.append(symbol_file(prefix))
-            symbol.save(files[-1], remove_amp_cast=remove_amp_cast)
-        files.append(fname)
+            symbol.save(symbol_file(prefix), remove_amp_cast=remove_amp_cast)
         save_param_dicts(fname, arg_params, aux_params)
     logging.info('Saved checkpoint to "%s"', fname)
 
 
-@contextlib.contextmanager
 def one_checkpoint(prefix, epoch):
-    """Files that are written inside and put into the list become one checkpoint, declared by its manifest."""
-    files = []
-    manifest.withdraw(prefix, epoch)
-    yield files
-    manifest.write(prefix, epoch, files)
+    """A block: the files written inside become visible at once, as one checkpoint with a manifest."""
+    return manifest.together(manifest.epoch_stem(prefix, epoch))
 
 
 def latest_checkpoint(prefix):
@@ -73,7 +65,7 @@ def latest_checkpoint(prefix):
 
 def load_params(prefix, epoch):
     """(arg_params, aux_params) of an epoch, compared with its manifest if it has one."""
-    manifest.verify(prefix, epoch, shared=[os.path.basename(symbol_file(prefix))])
+    manifest.verify(manifest.epoch_stem(prefix, epoch))
     fname = params_file(prefix, epoch)
     arrays = nd.load(fname)
     if not arrays:
@@ -84,4 +76,5 @@ def load_params(prefix, epoch):
 
 def load_checkpoint(prefix, epoch):
     """(symbol, arg_params, aux_params) of an epoch."""
-    return (sym.load(symbol_file(prefix)), *load_params(prefix, epoch))
+    arguments, auxiliary = load_params(prefix, epoch)  # first: it finishes a set that was not placed to its end
+    return sym.load(symbol_file(prefix)), arguments, auxiliary

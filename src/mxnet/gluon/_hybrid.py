@@ -4,6 +4,7 @@ import warnings
 from importlib import import_module
 
 from .. import ndarray, symbol
+from .._formats.manifest import together
 from ..context import current_context
 from ..ndarray import NDArray
 from ..util import is_np_array
@@ -269,7 +270,6 @@ class HybridBlock(Block):
             )
         graph = self._cached_graph[1]
         symbol_file, params_file = f"{path}-symbol.json", f"{path}-{epoch:04d}.params"
-        graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
         kinds = dict.fromkeys(graph.list_arguments(), "arg")
         kinds.update((name, "aux") for name in graph.list_auxiliary_states())
         arrays = {}
@@ -278,7 +278,9 @@ class HybridBlock(Block):
                 arrays[f"{kinds[param.name]}:{param.name}"] = param._reduce()
             else:
                 warnings.warn(f'Parameter "{param.name}" is not found in the graph. ', stacklevel=2)
-        ndarray.save(params_file, arrays)
+        with together(f"{path}-{epoch:04d}"):
+            graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
+            ndarray.save(params_file, arrays)
         return symbol_file, params_file
 
     def export_torch(self, path, *inputs, dynamic_batch=True):

@@ -5,6 +5,7 @@ import copy
 
 from .. import symbol
 from .._core.dtypes import dtype_name
+from .._formats.manifest import settle_file
 from ..base import MXNetError, mx_real_t
 from ..ndarray import NDArray
 from ..symbol import Symbol
@@ -23,6 +24,8 @@ class SymbolBlock(HybridBlock):
     @staticmethod
     def imports(symbol_file, input_names, param_file=None, ctx=None, allow_missing=False, ignore_extra=False):
         """The block out of the files that `HybridBlock.export` or `Module.save_checkpoint` wrote."""
+        if param_file is not None:
+            settle_file(param_file)
         graph = symbol.load(symbol_file)
         names = [input_names] if isinstance(input_names, str) else input_names
         # Without a file the inputs are float32, with one the parameters' types are those in the file.

@@ -142,6 +142,23 @@ class ImageIter(io.DataIter):
         if self.last_batch_handle != "roll_over" or self._cache_data is None:
             self._rewind()
 
+    def state_dict(self):
+        """Where it is: give it to `load_state_dict` of an iterator with the same arguments to go on from here."""
+        cache = (self._cache_data, self._cache_label, self._cache_idx)
+        order = None if self.seq is None else np.asarray(self.seq)
+        return {"cur": self.cur, "order": order, "reads": self._allow_read, "cache": cache}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        self._rewind()
+        self._cache_data, self._cache_label, self._cache_idx = state["cache"]
+        self.cur, self._allow_read = state["cur"], state["reads"]
+        if self.seq is not None:
+            self.seq = state["order"].tolist()
+        else:
+            for _ in range(self.cur):
+                self.imgrec.read()
+
     def hard_reset(self):
         """Go back to the beginning and forget images that would roll over."""
         if self.seq is not None and self.shuffle:

@@ -39,6 +39,7 @@ class NDArrayIter(DataIter):
         self.layout = layout
         self._axis = layout.find("N")
         self.num_data = self.idx.shape[0]
+        self._order = self.idx.copy()  # where each row came from, after all shuffles
         self._cache_data = None
         self._cache_label = None
         self.cursor = -self.batch_size
@@ -76,6 +77,18 @@ class NDArrayIter(DataIter):
             self._shuffle_data()
         rolls = self.last_batch_handle == "roll_over" and self.num_data - self.batch_size < self.cursor < self.num_data
         self.cursor = (self.cursor - self.num_data if rolls else 0) - self.batch_size
+
+    def state_dict(self):
+        """Where it is: give it to `load_state_dict` of an iterator over the same data to go on from here."""
+        cache = [part and list(part) for part in (self._cache_data, self._cache_label)]
+        return {"cursor": self.cursor, "idx": self.idx.copy(), "order": self._order, "cache": cache}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        self.cursor, self.idx = state["cursor"], state["idx"].copy()
+        self._cache_data, self._cache_label = state["cache"]
+        if not np.array_equal(self._order, state["order"]):
+            self._reorder(np.argsort(self._order)[state["order"]])
 
     def iter_next(self):
         self.cursor += self.batch_size
@@ -150,5 +163,9 @@ class NDArrayIter(DataIter):
     def _shuffle_data(self):
         """A new random order; arrays are reordered now, h5py datasets when they are read."""
         np.random.shuffle(self.idx)
-        self.data = _getdata_by_idx(self.data, self.idx)
-        self.label = _getdata_by_idx(self.label, self.idx)
+        self._reorder(self.idx)
+
+    def _reorder(self, rows):
+        self._order = self._order[rows]
+        self.data = _getdata_by_idx(self.data, rows)
+        self.label = _getdata_by_idx(self.label, rows)

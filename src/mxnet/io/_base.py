@@ -4,6 +4,7 @@ import queue
 import threading
 import weakref
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -45,8 +46,8 @@ class DataBatch:
             assert isinstance(data, (list, tuple)), "Data must be list of NDArrays"
         if label is not None:
             assert isinstance(label, (list, tuple)), "Label must be list of NDArrays"
-        self.data = data
-        self.label = label
+        self.data: Any = data
+        self.label: Any = label
         self.pad = pad
         self.index = index
         self.bucket_key = bucket_key
@@ -56,6 +57,12 @@ class DataBatch:
     def __str__(self):
         labels = [label.shape for label in self.label] if self.label else None
         return f"{type(self).__name__}: data shapes: {[d.shape for d in self.data]} label shapes: {labels}"
+
+
+def is_stateful(source):
+    """Whether a source can say where it is, and be set there: it and all that it reads from."""
+    able = hasattr(source, "state_dict") and hasattr(source, "load_state_dict")
+    return able and all(map(is_stateful, getattr(source, "_sources", ())))
 
 
 class DataIter:
@@ -134,6 +141,19 @@ class ResizeIter(_HoldsBatch):
         if self.reset_internal:
             self.data_iter.reset()
 
+    @property
+    def _sources(self):
+        return [self.data_iter]
+
+    def state_dict(self):
+        """Where it and the other iterator are, if that one can say."""
+        return {"cur": self.cur, "inner": self.data_iter.state_dict()}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        self.cur = state["cur"]
+        self.data_iter.load_state_dict(state["inner"])
+
     def iter_next(self):
         if self.cur == self.size:
             return False
@@ -195,7 +215,28 @@ class PrefetchingIter(_HoldsBatch):
         weakref.finalize(self, _stop_all, self._readers)
         self._request()
 
+    @property
+    def _sources(self):
+        return self.iters
+
+    def state_dict(self):
+        """Where the iterators were before the batch that is being read ahead, if they can say."""
+        return {"inner": self._before if self._waiting else self._states(), "waiting": self._waiting}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        if self._waiting:
+            self._results()
+        for source, inner in zip(self.iters, state["inner"], strict=True):
+            source.load_state_dict(inner)
+        if state["waiting"]:
+            self._request()
+
+    def _states(self):
+        return [source.state_dict() if is_stateful(source) else None for source in self.iters]
+
     def _request(self):
+        self._before = self._states()
         self._waiting = True
         for reader in self._readers:
             reader.request()

@@ -225,6 +225,12 @@ class ImageRecords:
     def restart(self):
         self._pipeline.restart()
 
+    def state_dict(self):
+        return self._pipeline.state_dict()
+
+    def load_state_dict(self, state):
+        self._pipeline.load_state_dict(state)
+
     def next(self):
         batch = self._pipeline.next()
         return None if batch is None else (*batch.arrays, batch.pad, self._index(batch.positions))

@@ -14,6 +14,15 @@ class Order:
     def shuffled(self):
         return self._engine is not None
 
+    def get_state(self):
+        """Where the engine is; None without one."""
+        return self._engine and self._engine.get_state()
+
+    def set_state(self, state):
+        """Continue from what `get_state` returned."""
+        if self._engine is not None:
+            self._engine.set_state(state)
+
     def epoch(self):
         positions = range(self._count)
         if self._engine is not None:
@@ -59,7 +68,22 @@ class Batches:
                     whole.extend(more)
         return positions, numbers, pad
 
+    def state_dict(self):
+        """Where it is: the engine as it was before this epoch was shuffled, and how far the epoch has been cut."""
+        if self._epoch is None:
+            return {"engine": self._order.get_state(), "ended": self._ended, "epoch": None}
+        return {"engine": self._origin, "ended": self._ended, "epoch": (self._cursor, self._shift)}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        self._order.set_state(state["engine"])
+        self._ended, self._epoch = state["ended"], None
+        if state["epoch"] is not None:
+            self._begin(0)
+            self._cursor, self._shift = state["epoch"]
+
     def _begin(self, row):
+        self._origin = self._order.get_state()
         self._epoch = self._order.epoch()
         self._cursor = 0
         self._shift = self._size if self._order.shuffled else row

@@ -56,6 +56,20 @@ class Pipeline:
         self._pending = collections.deque()
         self._owner = None
         self._serial = 0
+        self._done = self._started()
+
+    def _started(self):
+        return {"batches": self._batches.state_dict(), "serial": self._serial}
+
+    def state_dict(self):
+        """Where it is for whoever takes its batches: those made ahead are not counted."""
+        return self._done
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        self.restart()
+        self._batches.load_state_dict(state["batches"])
+        self._serial, self._done = state["serial"], state
 
     def _pool(self):
         """Threads do not survive a fork: the child process starts its own."""
@@ -68,20 +82,21 @@ class Pipeline:
 
     def restart(self):
         """Drop what was prepared and begin a new epoch."""
-        for batch in self._pending:
+        for batch, _ in self._pending:
             if batch is not None:
                 for task in batch.tasks:
                     task.cancel()
         self._pending.clear()
         self._batches.restart()
+        self._done = self._started()
 
     def next(self):
         """The next finished batch, or None at the end of an epoch."""
         pool = self._pool()
         while True:
             while len(self._pending) <= self._ahead:
-                self._pending.append(self._start(pool))
-            batch = self._pending.popleft()
+                self._pending.append((self._start(pool), self._started()))
+            batch, self._done = self._pending.popleft()
             if batch is None:
                 return None
             if batch.wait().arrays is not None:

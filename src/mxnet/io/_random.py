@@ -26,6 +26,15 @@ class Engine:
         self._saved = None
         return self
 
+    def get_state(self):
+        """Where the stream is, in plain values and NumPy arrays."""
+        return self._state.get_state(), self._saved
+
+    def set_state(self, state):
+        """Continue from what `get_state` returned."""
+        generator, self._saved = state
+        self._state.set_state(generator)
+
     def unit(self):
         """A float32 in [0, 1)."""
         value = np.float32(self._draw()) / np.float32(4294967296.0)

@@ -34,6 +34,13 @@ class Arrays:
     def restart(self):
         self._batches.restart()
 
+    def state_dict(self):
+        return {"batches": self._batches.state_dict(), "previous": list(self._previous)}
+
+    def load_state_dict(self, state):
+        self._batches.load_state_dict(state["batches"])
+        self._previous = state["previous"]
+
     def next(self):
         taken = self._batches.next()
         if taken is None:

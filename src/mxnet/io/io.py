@@ -59,6 +59,7 @@ class MXDataIter(DataIter):
         self._current = None
         self._ended = False
         self.first_batch = None
+        self._first_state = self.state_dict()
         self.first_batch = next(self, None)  # shapes and dtypes are known from a batch
         if self.first_batch is None:
             raise MXNetError(f"{getattr(handle, 'name', 'The iterator')} holds nothing to read, not even one batch")
@@ -79,6 +80,18 @@ class MXDataIter(DataIter):
             self._ended = False
         else:
             self.handle.restart()
+
+    def state_dict(self):
+        """Where it is: give it to `load_state_dict` of an iterator with the same arguments to go on from here."""
+        if self.first_batch is not None:
+            return self._first_state
+        return {"handle": self.handle.state_dict(), "ended": self._ended}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        self.first_batch = None
+        self.handle.load_state_dict(state["handle"])
+        self._ended = state["ended"]
 
     def _batch(self):
         return DataBatch(data=[self.getdata()], label=[self.getlabel()], pad=self.getpad(), index=self.getindex())

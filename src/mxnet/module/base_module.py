@@ -3,6 +3,7 @@
 import logging
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from .._training.updates import call_all
 from ..context import cpu  # noqa: F401 - MXNet shows it here
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc, DataIter
+from ._position import Position
 
 NOT_READY = "call bind, then init_params, and init_optimizer before update; fit does all of it"
 PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
@@ -174,7 +176,7 @@ class BaseModule:
         optimizer_params=(("learning_rate", 0.01),),
         eval_end_callback=None,
         eval_batch_end_callback=None,
-        initializer=Uniform(0.01),
+        initializer: Any = Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,
@@ -185,8 +187,17 @@ class BaseModule:
         validation_metric=None,
         monitor=None,
         sparse_row_id_fn=None,
+        resume=None,
+        resume_prefix=None,
+        resume_every=None,
     ):
-        """Train from `begin_epoch` to `num_epoch`: bind, initialize, then epochs of forward, backward, update."""
+        """Train from `begin_epoch` to `num_epoch`: bind, initialize, then epochs of forward, backward, update.
+
+        With `resume="auto"` everything is saved under `resume_prefix` (if not given, that of a checkpoint callback)
+        after each epoch and after every `resume_every` batches, and another call, in this process or in another after a
+        crash, goes on from there as if nothing had happened. Whenever there is such a prefix, SIGTERM lets the batch
+        end and saves it before the program ends.
+        """
         assert num_epoch is not None, "please specify number of epochs"
         self.bind(train_data.provide_data, train_data.provide_label, for_training=True, force_rebind=force_rebind)
         if monitor is not None:
@@ -195,9 +206,24 @@ class BaseModule:
         self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
         validation_metric = eval_metric if validation_metric is None else validation_metric
         eval_metric = as_metric(eval_metric)
-        for epoch in range(begin_epoch, num_epoch):
+        with Position(
+            self, eval_metric, resume, resume_prefix, resume_every, epoch_end_callback, batch_end_callback
+        ) as position:
+            self._fit_epochs(
+                position, range(position.begin(begin_epoch), num_epoch), train_data, eval_data, eval_metric,
+                validation_metric, epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback,
+                monitor, sparse_row_id_fn,
+            )  # fmt: skip
+
+    def _fit_epochs(
+        self, position, epochs, train_data, eval_data, eval_metric, validation_metric, epoch_end_callback,
+        batch_end_callback, eval_end_callback, eval_batch_end_callback, monitor, sparse_row_id_fn,
+    ):  # fmt: skip
+        for epoch in epochs:
             started = time.time()
-            results = self._train_epoch(epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn)
+            results = self._train_epoch(
+                epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn, position
+            )
             for name, value in results:
                 self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - started)
@@ -214,13 +240,16 @@ class BaseModule:
                     epoch=epoch,
                 ):
                     self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
-            train_data.reset()
+            position.after_epoch(train_data, last=epoch == epochs[-1])
 
-    def _train_epoch(self, epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn):
+    def _train_epoch(self, epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn, position):
         """All batches once; returns the metric's global values. The next batch loads while this one computes."""
-        eval_metric.reset()
-        batches = iter(train_data)
-        data_batch, nbatch, results = next(batches), 0, []
+        nbatch = position.batch
+        if nbatch == 0:
+            eval_metric.reset()
+        batches = position.batches(train_data)
+        data_batch = next(batches) if nbatch == 0 else next(batches, None)
+        results = eval_metric.get_global_name_value() if data_batch is None else []
         while data_batch is not None:
             if monitor is not None:
                 monitor.tic()
@@ -236,6 +265,7 @@ class BaseModule:
                 results = eval_metric.get_global_name_value()
             call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
             data_batch, nbatch = following, nbatch + 1
+            position.after_batch()
         return results
 
     # ------------------------------------------------------------------ what it is
@@ -276,7 +306,7 @@ class BaseModule:
 
     def init_params(
         self,
-        initializer=Uniform(0.01),
+        initializer: Any = Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,

@@ -2,13 +2,14 @@
 
 import logging
 import warnings
+from typing import Any
 
 import numpy as np
 
 from .. import context as ctx
 from .. import ndarray as nd
 from .. import symbol as sym
-from .._training.checkpoint import load_params, params_file
+from .._training.checkpoint import load_params, one_checkpoint, params_file
 from ..initializer import Uniform
 from ..name import NameManager
 from .base_module import NOT_READY, BaseModule, _check_input_names
@@ -134,7 +135,7 @@ class BucketingModule(BaseModule):
 
     def init_params(
         self,
-        initializer=Uniform(0.01),
+        initializer: Any = Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,
@@ -269,20 +270,22 @@ class BucketingModule(BaseModule):
     def save_checkpoint(self, prefix, epoch, remove_amp_cast=False):
         """Write the parameters, the symbol of each bucket, and the list of buckets."""
         assert len(self._buckets) > 0, "Empty BucketingModule cannot be saved"
-        self.save_params(params_file(prefix, epoch))
-        for key in self._buckets:
-            self._sym_gen(key)[0].save(f"{prefix}-{key}-symbol.json", remove_amp_cast=remove_amp_cast)
-        nd.save(f"{prefix}.buckets", nd.array(list(self._buckets.keys()), dtype=np.int32))
+        with one_checkpoint(prefix, epoch):
+            self.save_params(params_file(prefix, epoch))
+            for key in self._buckets:
+                self._sym_gen(key)[0].save(f"{prefix}-{key}-symbol.json", remove_amp_cast=remove_amp_cast)
+            nd.save(f"{prefix}.buckets", nd.array(list(self._buckets.keys()), dtype=np.int32))
 
     @staticmethod
     def load(prefix, epoch, sym_gen=None, default_bucket_key=None, **kwargs):
         """A module from what `save_checkpoint` wrote."""
         assert sym_gen is not None, "sym_gen is required for loading BucketingModule"
         assert default_bucket_key is not None, "default_bucket_key is required for loading BucketingModule"
+        params = load_params(prefix, epoch)
         keys = nd.load(f"{prefix}.buckets")[0].asnumpy().astype("int32").tolist()
         symbols = {key: sym.load(f"{prefix}-{key}-symbol.json") for key in keys}
         module = BucketingModule(sym_gen, default_bucket_key, **kwargs)
-        module._take(symbols, sym_gen, load_params(prefix, epoch), kwargs)
+        module._take(symbols, sym_gen, params, kwargs)
         return module
 
     @staticmethod

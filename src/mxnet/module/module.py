@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from typing import Any
 
 from .. import context as ctx
 from .. import ndarray as nd
@@ -80,33 +81,31 @@ class Module(BaseModule):
 
     def save_checkpoint(self, prefix, epoch, save_optimizer_states=False, remove_amp_cast=True):
         """Write symbol and parameters, and the optimizer's states if asked."""
-        with one_checkpoint(prefix, epoch) as files:
-            files += [symbol_file(prefix), params_file(prefix, epoch)]
-            self._symbol.save(files[0], remove_amp_cast=remove_amp_cast)
-            self.save_params(files[1])
-            logging.info('Saved checkpoint to "%s"', files[1])
+        with one_checkpoint(prefix, epoch):
+            self._symbol.save(symbol_file(prefix), remove_amp_cast=remove_amp_cast)
+            self.save_params(params_file(prefix, epoch))
+            logging.info('Saved checkpoint to "%s"', params_file(prefix, epoch))
             if save_optimizer_states:
-                files.append(states_file(prefix, epoch))
-                self.save_optimizer_states(files[2])
-                logging.info('Saved optimizer state to "%s"', files[2])
+                self.save_optimizer_states(states_file(prefix, epoch))
+                logging.info('Saved optimizer state to "%s"', states_file(prefix, epoch))
 
-    def save_optimizer_states(self, fname):
-        """Write the optimizer's states to a file."""
+    def save_optimizer_states(self, fname, pickled=False):
+        """Write the optimizer's states to a file that holds no code; `pickled`: to one that MXNet reads."""
         assert self.optimizer_initialized
         if self._update_on_kvstore:
-            self._kvstore.save_optimizer_states(fname)
+            self._kvstore.save_optimizer_states(fname, **({"pickled": True} if pickled else {}))
         else:
             with atomic_write(fname) as file:
-                file.write(self._updater.get_states())
+                file.write(self._updater.get_states(pickled=pickled))
 
-    def load_optimizer_states(self, fname):
-        """Read the optimizer's states from a file."""
+    def load_optimizer_states(self, fname, trust=False):
+        """Read the optimizer's states from a file; `trust` runs a pickle that is not MXNet's."""
         assert self.optimizer_initialized
         if self._update_on_kvstore:
-            self._kvstore.load_optimizer_states(fname)
+            self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
         else:
             with open(fname, "rb") as file:
-                self._updater.set_states(file.read())
+                self._updater.set_states(file.read(), trust)
 
     # ------------------------------------------------------------------ what it is
     @property
@@ -146,7 +145,7 @@ class Module(BaseModule):
 
     def init_params(
         self,
-        initializer=Uniform(0.01),
+        initializer: Any = Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,

@@ -75,6 +75,7 @@ class BucketSentenceIter(DataIter):
         self.idx = [
             (i, first) for i, rows in enumerate(self.data) for first in range(0, len(rows) - batch_size + 1, batch_size)
         ]
+        self._orders = [np.arange(len(rows)) for rows in self.data]  # where each sentence came from
         self.reset()
 
     @staticmethod
@@ -97,18 +98,36 @@ class BucketSentenceIter(DataIter):
             [DataDesc(name=self.label_name, shape=shape, layout=self.layout)],
         )
 
-    def reset(self):
-        """Start again, with batches and the sentences in each bucket in a new order."""
-        self.curr_idx = 0
-        random.shuffle(self.idx)
+    def state_dict(self):
+        """Where it is: give it to `load_state_dict` of an iterator over the same sentences to go on from here."""
+        return {"curr_idx": self.curr_idx, "idx": list(self.idx), "orders": list(self._orders)}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        self.curr_idx, self.idx = state["curr_idx"], list(state["idx"])
+        moves = [np.argsort(order)[wanted] for order, wanted in zip(self._orders, state["orders"], strict=True)]
+        self._reorder(moves)
+
+    def _reorder(self, moves):
+        """Put the sentences of each bucket into another order."""
+        self._orders = [order[move] for order, move in zip(self._orders, moves, strict=True)]
+        self.data = [rows[move] for rows, move in zip(self.data, moves, strict=True)]
         self.nddata, self.ndlabel = [], []
         for rows in self.data:
-            np.random.shuffle(rows)
             label = np.empty_like(rows)
             label[:, :-1] = rows[:, 1:]
             label[:, -1] = self.invalid_label
             self.nddata.append(ndarray.array(rows, dtype=self.dtype))
             self.ndlabel.append(ndarray.array(label, dtype=self.dtype))
+
+    def reset(self):
+        """Start again, with batches and the sentences in each bucket in a new order."""
+        self.curr_idx = 0
+        random.shuffle(self.idx)
+        moves = [np.arange(len(rows)) for rows in self.data]
+        for move in moves:
+            np.random.shuffle(move)  # draws what shuffling the rows themselves would
+        self._reorder(moves)
 
     def next(self):
         if self.curr_idx == len(self.idx):

@@ -3,9 +3,8 @@
 import collections
 import contextlib
 import glob
-import multiprocessing
 import os
-import signal
+import random
 import threading
 import time
 import warnings
@@ -13,28 +12,15 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 
+import numpy as np
 import torch.multiprocessing
 import torch.utils.data
 
-from ..._core.errors import MXNetError
+from ..._core import streams
 from ...ndarray import NDArray
 from . import _sharing  # noqa: F401  (NDArrays can be sent from here on)
+from ._process_run import POLL, DataLoaderTimeout, DataLoaderWorkerError, ProcessRun, note, plain
 from ._tolerance import checked_on_error
-
-_POLL = 1  # seconds between looks at the workers while a batch is awaited, and of workers at their parent
-_CAUSES = {
-    "SIGKILL": "somebody killed it, or the system ran out of memory",
-    "SIGBUS": "probably /dev/shm is full: use fewer workers or smaller batches, or thread_pool=True",
-    "SIGSEGV": "a library it called crashed",
-}
-
-
-class DataLoaderTimeout(MXNetError, multiprocessing.TimeoutError):
-    """No batch arrived in time."""
-
-
-class DataLoaderWorkerError(MXNetError):
-    """A worker process died."""
 
 
 class Fetcher:
@@ -61,23 +47,15 @@ class Fetcher:
                 samples.append(self.dataset[index])
             except Exception as error:  # whatever a dataset raises is what the caller asked to pass over
                 if self.on_error == "warn":
-                    warned.append(f"sample {_plain(index)} left out: {type(error).__name__}: {error}")
+                    warned.append(f"sample {plain(index)} left out: {type(error).__name__}: {error}")
         return (self.batchify(samples) if samples else None), warned
 
     def _read(self, index):
         try:
             return self.dataset[index]
         except Exception as error:
-            _note(error, f"while reading sample {_plain(index)} of {type(self.dataset).__name__}")
+            note(error, f"while reading sample {plain(index)} of {type(self.dataset).__name__}")
             raise
-
-
-def _note(error, words):
-    """Add words to an error of whatever type; before Python 3.11 only one that holds a text can take them."""
-    if hasattr(error, "add_note"):
-        error.add_note(words)
-    elif len(error.args) == 1 and isinstance(error.args[0], str):
-        error.args = (f"{error.args[0]}\n{words}",)
 
 
 class _Positions(torch.utils.data.Dataset):
@@ -86,7 +64,9 @@ class _Positions(torch.utils.data.Dataset):
     def __init__(self, fetcher):
         self.fetcher = fetcher
 
-    def __getitems__(self, indices):
+    def __getitems__(self, numbered):
+        seed, indices = numbered
+        _seed_all(seed)
         try:
             batch, warned = self.fetcher.fetch(indices)
             _share(batch)
@@ -99,11 +79,16 @@ class _Positions(torch.utils.data.Dataset):
             ) from error
         return batch, warned
 
-    def __getitem__(self, index):
-        return self.__getitems__([index])
-
     def __len__(self):
         return len(self.fetcher.dataset)
+
+
+def _seed_all(seed):
+    """Seed every stream that a transform may draw from."""
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
+    torch.manual_seed(seed)
+    streams.seed_all(seed % (1 << 31))
 
 
 def _unchanged(batch):
@@ -136,7 +121,7 @@ def _live_with_parent(number):
 
     def look():
         while os.getppid() == parent:
-            time.sleep(_POLL)
+            time.sleep(POLL)
         os._exit(1)
 
     threading.Thread(target=look, daemon=True, name="mxnet-data-parent").start()
@@ -150,22 +135,20 @@ class _Journal:
         self.in_flight = collections.deque()
 
     def __iter__(self):
+        """(seed, indices) of each batch: what is drawn for a batch depends on its place, not on who reads it."""
         self.in_flight.clear()
-        for batch in self.sampler:
+        seed = torch.empty((), dtype=torch.int64).random_().item()  # one draw for a pass, for resuming inside it
+        for number, batch in enumerate(self.sampler, getattr(self.sampler, "skip", 0)):
             self.in_flight.append(batch)
-            yield batch
+            yield seed + number, batch
 
     def __len__(self):
         return len(self.sampler)
 
     def describe(self, limit=8):
-        shown = [[_plain(index) for index in batch] for batch in list(self.in_flight)[:limit]]
+        shown = [[plain(index) for index in batch] for batch in list(self.in_flight)[:limit]]
         more = len(self.in_flight) - len(shown)
         return f"batches of sample indices in flight: {shown}" + (f" and {more} more" if more > 0 else "")
-
-
-def _plain(index):
-    return index.item() if hasattr(index, "item") else index
 
 
 class ProcessPool:
@@ -188,9 +171,10 @@ class ProcessPool:
                 num_workers=num_workers,
                 collate_fn=_unchanged,
                 prefetch_factor=max(1, -(-prefetch // num_workers)),
-                timeout=_POLL,
+                timeout=POLL,
                 persistent_workers=keep,
                 worker_init_fn=_live_with_parent,
+                generator=torch.Generator(),  # else starting workers would draw from the program's own stream
             )
         return loader, journal
 
@@ -198,8 +182,8 @@ class ProcessPool:
         busy = self._current is not None and self._current() is not None and not self._current().finished
         if busy:
             loader, journal = self._build(keep=False)
-            return _ProcessRun(_started(loader), journal, self._arguments[-1], self)
-        run = _ProcessRun(self._restarted(), self._journal, self._arguments[-1], self)
+            return ProcessRun(_started(loader), journal, self._arguments[-1], self)
+        run = ProcessRun(self._restarted(), self._journal, self._arguments[-1], self)
         self._current = weakref.ref(run)
         return run
 
@@ -235,89 +219,6 @@ def _started(loader):
         torch._C._remove_worker_pids(id(iterator))
         iterator._worker_pids_set = False
     return iterator
-
-
-class _ProcessRun:
-    """One pass over the data by worker processes, in order."""
-
-    def __init__(self, iterator, journal, timeout, pool):
-        self._iterator = iterator
-        self._journal = journal
-        self._timeout = timeout
-        self._pool = pool  # keeps the workers while somebody iterates
-        self.finished = False
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        try:
-            batch, warned = self._awaited()
-        except StopIteration:
-            self.finished = True
-            raise
-        except Exception as error:
-            self.finished = True
-            self._pool.close(self._iterator, kill=True)
-            if "in flight" not in str(error):
-                _note(error, self._journal.describe())
-            raise
-        self._journal.in_flight.popleft()
-        for words in warned:
-            warnings.warn(words, stacklevel=3)
-        return batch
-
-    def _awaited(self):
-        """The next batch, looking after the workers while it does not come."""
-        deadline = time.monotonic() + self._timeout
-        while True:
-            try:
-                return next(self._iterator)
-            except RuntimeError as error:
-                if "DataLoader timed out" not in str(error):
-                    raise self._explained(error) from error
-                self._check_stopped()
-                if time.monotonic() >= deadline:
-                    raise DataLoaderTimeout(
-                        f"Worker timed out after {self._timeout} seconds. This might be caused by slow data (then use "
-                        "a larger timeout), or by too little shared memory (then use fewer workers); "
-                        f"{self._journal.describe()}"
-                    ) from None
-
-    def _explained(self, error):
-        """The death of a worker in the words of this API; a dataset's RuntimeError stays what it is."""
-        text = str(error)
-        if "DataLoader worker" in text and "Caught " not in text:
-            ends = [_end(worker) for worker in self._iterator._workers if not worker.is_alive()]
-            return DataLoaderWorkerError(f"A data loader worker died: {'; '.join(ends)}; {self._journal.describe()}")
-        return error
-
-    def _check_stopped(self):
-        for worker in getattr(self._iterator, "_workers", ()):
-            if _is_stopped(worker.pid):
-                worker.kill()  # a stopped process hears nothing else
-                raise DataLoaderWorkerError(
-                    f"A data loader worker (pid {worker.pid}) was stopped by a signal; {self._journal.describe()}"
-                )
-
-
-def _end(worker):
-    """How a worker ended, for people."""
-    code = worker.exitcode
-    if code is None or code >= 0:
-        return f"pid {worker.pid} exited with code {code}"
-    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    cause = _CAUSES.get(name)
-    return f"pid {worker.pid} was ended by {name}" + (f" ({cause})" if cause else "")
-
-
-def _is_stopped(pid):
-    """Whether a process is stopped, where the system says so in /proc."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] in ("T", "t")
-    except (OSError, IndexError):
-        return False
 
 
 class ThreadPool:
@@ -368,5 +269,5 @@ class _ThreadRun:
         except FutureTimeout as error:
             raise DataLoaderTimeout(
                 f"Worker timed out after {self._timeout} seconds at the samples "
-                f"{[_plain(index) for index in indices]}; use a larger timeout"
+                f"{[plain(index) for index in indices]}; use a larger timeout"
             ) from error

@@ -111,6 +111,25 @@ def _batches(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler):
     return _sampler.BatchSampler(sampler, batch_size, last_batch or "keep")
 
 
+class _FromBatch:
+    """A batch sampler that leaves out the first `skip` batches of its next pass, for going on inside an epoch."""
+
+    def __init__(self, sampler):
+        self.sampler = sampler
+        self.skip = 0
+
+    def __iter__(self):
+        """If batches are left out the order is drawn at once, while the random streams are as when the epoch began."""
+        skip, self.skip = self.skip, 0
+        batches = iter(self.sampler)
+        for _ in range(skip):
+            next(batches, None)
+        return batches
+
+    def __len__(self):
+        return len(self.sampler)
+
+
 class DataLoader:
     """Batches of a dataset, in order, read by `num_workers` processes (or threads, with `thread_pool`).
 
@@ -148,12 +167,13 @@ class DataLoader:
         self._batch_sampler = _batches(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler)
         self._num_workers = max(num_workers, 0)
         self._prefetch = max(0, 2 * self._num_workers if prefetch is None else int(prefetch))
+        self._order = _FromBatch(self._batch_sampler)
         shared = self._num_workers > 0 and not thread_pool
         self._batchify_fn = batchify_fn or (default_mp_batchify_fn if shared else default_batchify_fn)
         self._fetcher = Fetcher(dataset, self._batchify_fn, on_error)
         if self._num_workers > 0:
             pool = ThreadPool if thread_pool else ProcessPool
-            self._pool = pool(self._fetcher, self._batch_sampler, self._num_workers, self._prefetch, timeout)
+            self._pool = pool(self._fetcher, self._order, self._num_workers, self._prefetch, timeout)
         self.auto_reload = auto_reload
         if auto_reload:
             self.refresh()
@@ -162,7 +182,9 @@ class DataLoader:
         if self._iter is None:
             self.refresh()
         batches, self._iter = self._iter, None
+        self._taken = self._begun_at
         for batch in batches:
+            self._taken += 1
             if batch is not None:  # None: every sample of the batch was left out
                 yield _as_in_context(batch, context.cpu_pinned(self._pin_device_id)) if self._pin_memory else batch
         if self._iter is None and self.auto_reload:
@@ -178,7 +200,14 @@ class DataLoader:
 
     def refresh(self):
         """Start a new pass over the dataset; workers begin to load at once."""
-        self._iter = iter(self._pool) if self._pool is not None else map(self._fetcher, self._batch_sampler)
+        self._begun_at = self._order.skip
+        self._iter = iter(self._pool) if self._pool is not None else map(self._fetcher, self._order)
+
+    def _iterate_from(self, count):
+        """A pass over the dataset without its first `count` batches, which are not read."""
+        self._order.skip = count
+        self.refresh()
+        return iter(self)
 
     def clean(self):
         """Drop the pass that was started and not used."""

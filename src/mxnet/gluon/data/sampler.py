@@ -78,6 +78,14 @@ class BatchSampler(Sampler):
         if batch and self._keeps(batch):
             yield batch
 
+    def state_dict(self):
+        """The samples that roll over into the next epoch."""
+        return {"previous": [int(index) for index in self._prev]}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        self._prev = list(state["previous"])
+
     def _keeps(self, batch):
         if self._last_batch == "rollover":
             self._prev = batch

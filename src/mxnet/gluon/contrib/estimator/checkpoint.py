@@ -6,14 +6,22 @@ import warnings
 
 import numpy as np
 
+from ...._formats import manifest
 from ....metric import EvalMetric
 from .event_handler import BatchEnd, EpochEnd, TrainBegin, comparison, worst
 
 _NAME = "{prefix}-epoch{epoch}batch{batch}"
+POSITION = r"-epoch(\d{1,12})batch(\d{1,15})"
 
 
 class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Saves every so many epochs or batches, keeps the newest, and the best by a metric if asked."""
+    """Saves every so many epochs or batches, keeps the newest, and the best by a metric if asked.
+
+    Inside `Estimator.fit` a checkpoint also gets a `.progress` file, with random streams, metrics and the position,
+    and a manifest that makes it valid: `fit(resume="auto")` goes on from the newest valid one.
+    """
+
+    _counts = ("current_batch", "current_epoch", "best", "saved_checkpoints", "trained_epoch", "trained_batch")
 
     def __init__(
         self, model_dir, model_prefix="model", monitor=None, verbose=0, save_best=False, mode="auto", epoch_period=1,
@@ -32,6 +40,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.current_batch = self.current_epoch = 0
         self.trained_epoch = self.trained_batch = -1
         self.saved_checkpoints = []
+        self._unsealed = None
         if save_best:
             self.monitor_op = comparison(monitor, mode, "ModelCheckpoint")
             self.best = worst(self.monitor_op)
@@ -41,7 +50,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.current_epoch = self.current_batch = 0
         if self.save_best:
             self.best = worst(self.monitor_op)
-        if self.resume_from_checkpoint:
+        if self.resume_from_checkpoint and not getattr(estimator, "_resumes", False):
             self._check_periods(estimator)
             self._resume_from_checkpoint(estimator)
 
@@ -127,13 +136,40 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         path = os.path.join(self.model_dir, file_prefix)
         estimator.net.save_parameters(f"{path}.params")
         estimator.trainer.save_states(f"{path}.states")
-        if "best" not in file_prefix:
-            self.saved_checkpoints.append(file_prefix)
-        if len(self.saved_checkpoints) > self.max_checkpoints:
+        if "best" in file_prefix:
+            return
+        self.saved_checkpoints = [name for name in self.saved_checkpoints if name != file_prefix] + [file_prefix]
+        self._unsealed = path
+        if not hasattr(estimator, "_resumes"):  # somebody else's loop: nobody will seal it
+            self._forget_oldest()
+
+    def save_now(self, estimator, between_epochs):
+        """Save after all handlers have heard of a batch or an epoch, unless that was just done."""
+        if self._unsealed is None:
+            back = (1, 0) if between_epochs else (0, 1)  # they have been counted already
+            self.current_epoch, self.current_batch = self.current_epoch - back[0], self.current_batch - back[1]
+            self._save_checkpoint(estimator)
+            self.current_epoch, self.current_batch = self.current_epoch + back[0], self.current_batch + back[1]
+
+    def seal(self, write_rest):
+        """Make the files that were written last a valid checkpoint; only then older ones go."""
+        if self._unsealed is not None:
+            path, self._unsealed = self._unsealed, None
+            write_rest(path)
+            manifest.declare(path, [f"{path}.{ending}" for ending in ("params", "states", "progress")])
+            self._forget_oldest()
+
+    def _forget_oldest(self):
+        while len(self.saved_checkpoints) > self.max_checkpoints:
             oldest = os.path.join(self.model_dir, self.saved_checkpoints.pop(0))
+            manifest.remove(oldest)
             for suffix in (".params", ".states"):
                 if os.path.exists(oldest + suffix):
                     os.remove(oldest + suffix)
+
+    def sealed(self):
+        """[((epoch, batch), path)] of the checkpoints with a manifest, ascending."""
+        return manifest.sets(os.path.join(self.model_dir, self.model_prefix), POSITION)
 
     def _found(self):
         """(epoch, batch) of every checkpoint in the folder, ascending."""

@@ -26,7 +26,7 @@ from .event_handler import (
     ValidationHandler,
     _check_event_handlers,
 )
-from .resume import Resumption
+from .resume import Resumption, with_checkpoints
 from .utils import _check_handler_metric_ref, _check_metrics, _suggest_metric_for_loss
 
 __all__ = ["Estimator"]
@@ -178,8 +178,10 @@ class Estimator:
             resume=None, resume_dir="resume"):  # fmt: skip
         """Train for a number of epochs, or of batches.
 
-        With `resume="auto"` everything is saved in `resume_dir` after each epoch, and a second call, in this process
-        or in another after a crash, goes on from there as if nothing had happened.
+        With `resume="auto"` a second call, in this process or in another after a crash, goes on from the newest whole
+        checkpoint as if nothing had happened. The checkpoints are those of a `CheckpointHandler` among the handlers;
+        without one, the estimator makes one that saves each epoch in `resume_dir`. With a `CheckpointHandler`, SIGTERM
+        lets the batch end and saves it before the program ends.
         """
         if not isinstance(train_data, DataLoader):
             raise ValueError(_NOT_A_LOADER)
@@ -189,29 +191,31 @@ class Estimator:
                 "Please specify one and only one of: epochs or batches."
             )
         self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
-        if resume is not None:
-            handler = Resumption(resume, resume_dir)
-            event_handlers = [*_check_event_handlers(event_handlers), handler]
-            if not handler.restore(self):
-                return
+        event_handlers = with_checkpoints(resume, resume_dir, _check_event_handlers(event_handlers))
         handlers = self._prepare_default_handlers(val_data, event_handlers)
+        with Resumption(self, handlers, resume) as position:
+            self._train(train_data, handlers, position)
+
+    def _train(self, train_data, handlers, position):
         train_begin, epoch_begin, batch_begin, batch_end, epoch_end, train_end = self._categorize_handlers(handlers)
         for handler in train_begin:
             handler.train_begin(self)
-        stop = False
+        stop = position.restore()
         while not stop:
             for handler in epoch_begin:
                 handler.epoch_begin(self)
-            for batch in train_data:
+            for batch in position.batches(train_data):
                 for handler in batch_begin:
                     handler.batch_begin(self, batch=batch)
-                _, label, pred, loss = self.batch_processor.fit_batch(self, batch, batch_axis)
+                _, label, pred, loss = self.batch_processor.fit_batch(self, batch, self.batch_axis)
                 # every handler is told, whichever asks to stop
                 ends = [h.batch_end(self, batch=batch, pred=pred, label=label, loss=loss) for h in batch_end]
+                position.after_batch()
                 if any(ends):
                     break
             ends = [handler.epoch_end(self) for handler in epoch_end]
             stop = any(ends)
+            position.after_epoch()
         for handler in train_end:
             handler.train_end(self)
 

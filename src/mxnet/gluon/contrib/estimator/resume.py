@@ -1,56 +1,129 @@
-"""`Estimator.fit(resume="auto")`: everything is saved after each epoch, and training goes on where it ended."""
+"""`Estimator.fit(resume="auto")`: where the loop is, saved with the handlers' checkpoints and found again."""
 
-import os
-
-from ...._formats import manifest
-from ...._training.progress import load_progress, save_progress
-from .event_handler import EpochEnd
+from ...._training import parts as kinds
+from ...._training.feed import Feed
+from ...._training.progress import set_streams, streams
+from ...._training.run import newest
+from ...._training.termination import Termination
+from .checkpoint import CheckpointHandler
 
 KEPT = 2
 
 
-class Resumption(EpochEnd):
-    """Saves parameters, trainer (with its schedule) and random streams; all become visible at once by a manifest."""
+def with_checkpoints(mode, folder, handlers):
+    """The handlers, with one that saves each epoch in `folder` if `mode` asks for resuming and none of them saves."""
+    if mode not in ("auto", None):
+        raise ValueError(f'resume must be "auto" or None, got {mode!r}')
+    if mode is None or any(isinstance(handler, CheckpointHandler) for handler in handlers):
+        return handlers
+    return [*handlers, CheckpointHandler(folder, "estimator", max_checkpoints=KEPT)]
 
-    priority = float("-inf")
 
-    def __init__(self, mode, folder):
-        if mode != "auto":
-            raise ValueError(f'resume must be "auto" or None, got {mode!r}')
-        os.makedirs(folder, exist_ok=True)
-        self.prefix, self.epoch = os.path.join(folder, "estimator"), 0
+class Resumption:
+    """The position of one `fit`: told of each batch and epoch after all handlers, it completes what they saved.
 
-    def _files(self, epoch):
-        return [f"{self.prefix}-{epoch:04d}.{ending}" for ending in ("params", "states", "progress")]
+    Without a `CheckpointHandler` it does nothing.
+    """
 
-    def restore(self, estimator):
-        """Go back to the newest whole checkpoint, if any; whether there is anything left to train."""
-        if not estimator.max_epoch:
-            raise ValueError('resume="auto" counts epochs: say epochs, not batches')
-        done = manifest.latest(self.prefix)
-        if done is None:
-            return True
-        manifest.verify(self.prefix, done)
-        params, states, progress = self._files(done)
-        estimator.net.load_parameters(params, ctx=estimator.context)
-        estimator.trainer.load_states(states)
-        self.epoch = load_progress(progress)["epoch"]
-        estimator.logger.info("resumed after epoch %d of %d", self.epoch, estimator.max_epoch)
-        estimator.max_epoch -= self.epoch
-        return estimator.max_epoch > 0
+    def __init__(self, estimator, handlers, mode):
+        self._estimator, self._handlers, self._resumes = estimator, handlers, mode == "auto"
+        self._savers = [handler for handler in handlers if isinstance(handler, CheckpointHandler)]
+        self._termination = Termination(bool(self._savers))
+        self._epoch = self._batch = 0
+        self._feed = self._saved = None
 
-    def epoch_end(self, estimator, *args, **kwargs):
-        """Save; the manifest comes last."""
-        self.epoch += 1
-        files = self._files(self.epoch)
-        estimator.net.save_parameters(files[0])
-        estimator.trainer.save_states(files[1])
-        save_progress(files[2], epoch=self.epoch)
-        manifest.write(self.prefix, self.epoch, files)
-        self._forget(self.epoch - KEPT)
+    def __enter__(self):
+        self._estimator._resumes = self._resumes
+        self._termination.__enter__()
+        if self._resumes:
+            self._load()
+        return self
 
-    def _forget(self, epoch):
-        manifest.withdraw(self.prefix, epoch)
-        for path in self._files(epoch):
-            if os.path.exists(path):
-                os.remove(path)
+    def __exit__(self, *error):
+        self._termination.__exit__(*error)
+        del self._estimator._resumes
+
+    # ------------------------------------------------------------------ going on
+    @property
+    def _parts(self):
+        return self._estimator.net, self._estimator.trainer
+
+    @property
+    def _metrics(self):
+        return [*self._estimator.train_metrics, *self._estimator.val_metrics]
+
+    def _load(self):
+        found = newest(self._savers[0].sealed())
+        if found is not None:
+            self._saved = kinds.load(found[1], self._parts)
+            self._epoch, self._batch = self._saved["epoch"], self._saved["batch"]
+            self._estimator.logger.info("resumed after %d epochs and %d batches", self._epoch, self._batch)
+
+    def restore(self):
+        """After `train_begin`: bring handlers and metrics to where they were; whether nothing is left to train."""
+        if self._saved is None:
+            return False
+        self._restore_counts()
+        set_streams(self._saved["streams"])
+        estimator = self._estimator
+        over = (estimator.max_epoch and self._epoch >= estimator.max_epoch) or (
+            estimator.max_batch and self._saved["batches"] >= estimator.max_batch
+        )
+        return bool(over or any(getattr(handler, "stop_training", False) for handler in self._handlers))
+
+    def _restore_counts(self):
+        for metric, kept in zip(self._metrics, self._saved["metrics"], strict=True):
+            kinds.set_attributes(metric, kept)
+        waiting = list(self._handlers)
+        for name, state in self._saved["handlers"]:
+            handler = next((each for each in waiting if type(each).__name__ == name), None)
+            if handler is not None:
+                waiting.remove(handler)
+                handler.load_state_dict(state)
+
+    def batches(self, loader):
+        """The batches of this epoch that are left; counts are set again after `epoch_begin` has reset them."""
+        if not self._savers:
+            return loader
+        saved, self._saved = self._saved, None
+        self._feed = Feed(loader, saved and saved["feed"], self._batch)
+        if self._batch:
+            self._saved = saved
+            self._restore_counts()
+            set_streams(saved["streams"])
+            self._saved = None
+        return self._feed
+
+    # ------------------------------------------------------------------ saving
+    def after_batch(self):
+        """All handlers have heard of a batch."""
+        self._batch += 1
+        self._complete(between_epochs=False)
+
+    def after_epoch(self):
+        """All handlers have heard of an epoch."""
+        self._epoch, self._batch = self._epoch + 1, 0
+        self._complete(between_epochs=True)
+
+    def _complete(self, between_epochs):
+        ending = self._termination.requested
+        for saver in self._savers:
+            if ending:
+                saver.save_now(self._estimator, between_epochs)
+            saver.seal(self._write_rest)
+        if ending:
+            self._termination.obey()
+
+    def _write_rest(self, stem):
+        feed = self._feed
+        kinds.write_rest(
+            stem,
+            self._parts,
+            epoch=self._epoch,
+            batch=self._batch,
+            batches=self._savers[0].current_batch,
+            feed=feed.state() if self._batch else feed.state_between(),
+            streams=streams(),
+            metrics=[kinds.attributes(metric) for metric in self._metrics],
+            handlers=[(type(handler).__name__, handler.state_dict()) for handler in self._handlers],
+        )
