@@ -11,6 +11,7 @@ import torch
 from torch import _VF
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from .._core.attrs import Fraction
 from .._core.errors import MXNetError
 from .filling import assign
 from .registry import op
@@ -81,14 +82,18 @@ def _pieces(mode, width, state_size, num_layers, bidirectional, projection_size)
 
 
 def _unpack(parameters, shapes, projected):
-    """Views of the packed vector in torch's order: weights, biases and projection of a direction together."""
+    """Views of the packed vector in torch's order."""
     sizes = [torch.Size(s).numel() for s in shapes]
     if parameters.shape != (sum(sizes),):
         raise MXNetError(
             f"Shape inconsistent, Provided = {list(parameters.shape)}, inferred shape=[{sum(sizes)}]: the parameters "
             "of operator RNN"
         )
-    views = [p.view(s) for p, s in zip(parameters.split(sizes), shapes, strict=True)]
+    return _ordered([p.view(s) for p, s in zip(parameters.split(sizes), shapes, strict=True)], projected)
+
+
+def _ordered(views, projected):
+    """The matrices and biases in torch's order: weights, biases and projection of a direction together."""
     each = 3 if projected else 2
     count = len(views) // (each + 2)
     flat = []
@@ -110,7 +115,7 @@ def rnn(
     num_layers: int,
     bidirectional: bool = False,
     mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"],
-    p: float = 0.0,
+    p: Fraction = 0.0,
     state_outputs: bool = False,
     projection_size: int | None = None,
     lstm_state_clip_min: float | None = None,
@@ -131,8 +136,11 @@ def rnn(
                          f"got shape {tuple(data.shape)}")  # fmt: skip
     if mode != "lstm" and (projection_size or lstm_state_clip_min is not None):
         raise MXNetError("RNN: projection and state clipping are for mode lstm only")
-    shapes = _pieces(mode, data.shape[2], state_size, num_layers, bidirectional, projection_size)
-    weights = _unpack(parameters, shapes, bool(projection_size))
+    if isinstance(parameters, torch.Tensor):
+        shapes = _pieces(mode, data.shape[2], state_size, num_layers, bidirectional, projection_size)
+        weights = _unpack(parameters, shapes, bool(projection_size))
+    else:
+        weights = parameters  # a graph that has the matrices need not pack them first
     states = state if state_cell is None else (state, state_cell)
     dropout = p if _train and not _quiet(data) else 0.0
     if lstm_state_clip_min is not None and lstm_state_clip_max is not None:
@@ -145,6 +153,16 @@ def rnn(
         run = getattr(_VF, mode)
         result = run(data, states, weights, True, num_layers, dropout, _train, bidirectional, False)
     return tuple(result) if state_outputs else result[0]
+
+
+def rnn_of_parts(data, parts, *states, **attrs):
+    """`RNN` on the matrices and biases that would be packed, in that order, without the packing."""
+    projection = attrs.get("projection_size")
+    sizes = (data.shape[-1], attrs["state_size"], attrs["num_layers"], attrs.get("bidirectional", False), projection)
+    shapes = _pieces(attrs["mode"], *sizes)
+    if len(parts) == len(shapes) and all(p.shape == s for p, s in zip(parts, shapes, strict=True)):
+        return rnn(data, _ordered(list(parts), bool(projection)), *states, **attrs)
+    return rnn(data, torch.cat([p.reshape(-1) for p in parts]), *states, **attrs)
 
 
 def _quiet(data):

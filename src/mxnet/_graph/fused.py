@@ -1,0 +1,93 @@
+"""Operators that torch computes in one call, found behind one another in a graph: attention, and unpacked networks.
+
+A rewritten graph gives the same values and gradients but for rounding. What is shown outside, or used twice, stays.
+"""
+
+from typing import Any
+
+import torch
+from torch import fx
+
+from .._ops.attention import cross_attention, self_attention
+from .._ops.recurrent import rnn_of_parts
+from .._ops.registry import find
+from .lower import pick
+
+SELF_SCORES, SELF_MIXED, CROSS_SCORES, CROSS_MIXED = (
+    find(f"_contrib_interleaved_matmul_{n}").fn for n in ("selfatt_qk", "selfatt_valatt", "encdec_qk", "encdec_valatt")
+)
+SOFTMAX, DROPOUT = find("softmax").fn, find("Dropout").fn
+RNN, PACKED, RESHAPE = (find(n).fn for n in ("RNN", "_rnn_param_concat", "Reshape"))
+
+
+def _calls(node: Any, target: Any) -> bool:
+    return isinstance(node, fx.Node) and node.op == "call_function" and node.target is target
+
+
+def _only(node: Any, target: Any) -> fx.Node | None:
+    """The call of `target` that made the value, if nobody else uses it; looks through the choice of an output."""
+    while _calls(node, pick) and node.args[1] == 0 and len(node.users) == 1:
+        node = node.args[0]
+    return node if _calls(node, target) and len(node.users) == 1 else None
+
+
+def _attention_weights(value: Any) -> fx.Node | None:
+    """The softmax over the last axis that made the value; a dropout between that does nothing is passed over."""
+    dropped = _only(value, DROPOUT)
+    if dropped is not None:
+        active = dropped.kwargs.get("_train") or dropped.kwargs.get("mode") == "always"
+        if active and dropped.kwargs.get("p", 0.5):
+            return None
+        value = dropped.args[0]
+    found = _only(value, SOFTMAX)
+    if found is None or found.kwargs.get("axis", -1) not in (-1, 2) or found.kwargs.get("dtype"):
+        return None
+    return found if found.kwargs.get("temperature") in (None, 1) else None
+
+
+def _fuse_attention(graph: fx.Graph, node: fx.Node) -> bool:
+    cross = node.target is CROSS_MIXED
+    weights = _attention_weights(node.args[1])
+    scores = _only(weights.args[0], CROSS_SCORES if cross else SELF_SCORES) if weights is not None else None
+    if weights is None or scores is None or scores.kwargs["heads"] != node.kwargs["heads"]:
+        return False
+    if scores.args[-1] is not node.args[0]:  # keys and values of different origin
+        return False
+    with graph.inserting_before(node):
+        function = cross_attention if cross else self_attention
+        made = graph.call_function(function, (*scores.args, *weights.args[1:]), {"heads": node.kwargs["heads"]})
+    node.replace_all_uses_with(made)
+    return True
+
+
+def _fuse_network(graph: fx.Graph, node: fx.Node) -> bool:
+    """A recurrent network whose parameters are packed only to be unpacked again."""
+    packed = _only(node.args[1], PACKED)
+    parts = [_flattened(part) for part in packed.args] if packed is not None else [None]
+    if None in parts or packed is None or packed.kwargs.get("dim", 1) != 0:
+        return False
+    with graph.inserting_before(node):
+        made = graph.call_function(rnn_of_parts, (node.args[0], tuple(parts), *node.args[2:]), dict(node.kwargs))
+    node.replace_all_uses_with(made)
+    return True
+
+
+def _flattened(value: Any) -> Any:
+    """What was made one row of; None if it is no such value."""
+    return value.args[0] if _calls(value, RESHAPE) and tuple(value.kwargs.get("shape", ())) == (-1,) else None
+
+
+FUSIONS = {SELF_MIXED: _fuse_attention, CROSS_MIXED: _fuse_attention, RNN: _fuse_network}
+
+
+def fused(module: fx.GraphModule) -> fx.GraphModule:
+    """The graph with what can be computed in one call, or the module itself where there is nothing of the kind."""
+    if not any(node.target in FUSIONS for node in module.graph.nodes):
+        return module
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    found = [FUSIONS[node.target](graph, node) for node in list(graph.nodes) if node.target in FUSIONS]
+    if not any(found):
+        return module
+    graph.eliminate_dead_code()
+    return fx.GraphModule(torch.nn.Module(), graph, "Fused")
