@@ -1,5 +1,6 @@
 """Several workers on this machine: sums, updates, compression, equal training, and a worker that dies."""
 
+import json
 import os
 import pathlib
 import signal
@@ -115,3 +116,16 @@ def test_workers_spread_over_a_host_file(tmp_path):
     assert command.startswith("cd /srv/job && env ")
     assert " python -m mxnet.tools.launch -n 2 --nodes 2 --node-rank 1 --master one --port 29500" in command
     assert command.endswith("--env-worker A:1 python t.py -x")
+
+
+def test_a_step_sends_the_parameters_size_or_a_sixteenth_of_it(tmp_path):
+    benchmark, path = HERE.parents[1] / "benchmarks" / "distributed.py", tmp_path / "rows.json"
+    ways = ["dist_sync", "dist_sync, 2 bits"]
+    command = [sys.executable, str(benchmark), "--quick", "--ways", *ways, "--json", str(path)]
+    done = subprocess.run(command, env=SURROUNDINGS, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0 and "| dist_sync, 2 bits |" in done.stdout, done.stderr
+    rows = {row["way"]: row for row in json.loads(path.read_text())}
+    for way, share in zip(ways, (1, 1 / 16), strict=True):
+        assert rows[way]["handed_share"] == pytest.approx(share, rel=0.05)
+        if rows[way]["tcp_share"] is not None:  # what the kernel has sent
+            assert rows[way]["tcp_share"] == pytest.approx(share, rel=0.05)

@@ -75,7 +75,7 @@ class KVStoreDist(Workers):
 
     def _reduce_all(self, found):
         if self._compress is not None:
-            return [self._exchange_compressed(k, self._sum(arrays)) for k, arrays in found]
+            return self._exchange_compressed(found)
         if self._plan is not None and self._plan.fits(*zip(*found, strict=True)):
             sums = self._plan.sums()
             return [wrap(sums[k], arrays[0].context) for k, arrays in found]
@@ -85,11 +85,18 @@ class KVStoreDist(Workers):
         group.add_over_workers([d._t for d in dense])
         return [d if s.stype == "default" else d.tostype(s.stype) for s, d in zip(sums, dense, strict=True)]
 
-    def _exchange_compressed(self, key, total):
-        if total.stype != "default":
-            raise MXNetError(f"gradient compression needs dense gradients; that of key {key} is {total.stype}")
-        tensor = total._t
+    def _exchange_compressed(self, found):
+        """Two bits for each element, of all keys in one message; each worker adds up what all have sent."""
+        keys, totals = [k for k, _ in found], [self._sum(arrays) for _, arrays in found]
+        for key, total in zip(keys, totals, strict=True):
+            if total.stype != "default":
+                raise MXNetError(f"gradient compression needs dense gradients; that of key {key} is {total.stype}")
         with torch.no_grad():
-            packed = pack(self._compress.quantize(key, tensor))
-            signs = sum(unpack(p, tensor.numel()).to(torch.int32) for p in group.gather_over_workers(packed))
-        return wrap(self._compress.dequantize(signs, tensor.dtype).view(tensor.shape), total.context)
+            tensors = [total._t.detach() for total in totals]
+            packed = [pack(self._compress.quantize(k, t)) for k, t in zip(keys, tensors, strict=True)]
+            sent = torch.cat([part.to(packed[0].device) for part in packed])
+            from_all = [flat.split([len(part) for part in packed]) for flat in group.gather_over_workers(sent)]
+            for i, tensor in enumerate(tensors):
+                signs = sum(unpack(parts[i], tensor.numel()).to(torch.int32) for parts in from_all)
+                tensors[i] = self._compress.dequantize(signs.to(tensor.device), tensor.dtype).view(tensor.shape)
+        return [wrap(tensor, total.context) for tensor, total in zip(tensors, totals, strict=True)]
