@@ -30,6 +30,7 @@ lint: $(LINT_STAMP)
 	$(BIN)/ruff format --check src tests tools benchmarks examples
 	$(BIN)/lint-imports
 	$(BIN)/pyright
+	$(BIN)/python -m pytest tests/typing
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/dispatch.py

@@ -1,5 +1,7 @@
 """Automatic differentiation: MXNet's tape and modes, on torch's graph."""
 
+from typing import Any
+
 import torch
 
 from ._core.errors import MXNetError
@@ -335,7 +337,7 @@ class Function:
         """From the outputs' gradients to the inputs', one for each."""
         raise NotImplementedError
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs) -> Any:
         if self._used:
             raise MXNetError("Each Function instance can only be called once. Please create another instance.")
         with pause(train_mode=MODES.training):

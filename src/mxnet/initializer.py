@@ -5,6 +5,7 @@ import logging
 import re
 import warnings
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -167,7 +168,7 @@ alias = registry.get_alias_func(Initializer, "initializer")
 create = registry.get_create_func(Initializer, "initializer")
 
 
-def register(klass):
+def register(klass: Any) -> Any:
     """Make an initializer class known by its lower-case name."""
     return _register(klass)
 

@@ -7,7 +7,7 @@ from math import cos, pi
 class LRScheduler:
     """A schedule that begins with a warm-up; subclasses say what follows in `__call__`."""
 
-    def __init__(self, base_lr=0.01, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"):
+    def __init__(self, base_lr=0.01, warmup_steps=0, warmup_begin_lr: float = 0, warmup_mode="linear"):
         assert isinstance(warmup_steps, int)
         if warmup_begin_lr > base_lr:
             raise ValueError("Base lr has to be higher than warmup_begin_lr")
@@ -51,11 +51,11 @@ class FactorScheduler(LRScheduler):
     def __init__(
         self,
         step,
-        factor=1,
+        factor: float = 1,
         stop_factor_lr=1e-8,
         base_lr=0.01,
         warmup_steps=0,
-        warmup_begin_lr=0,
+        warmup_begin_lr: float = 0,
         warmup_mode="linear",
     ):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
@@ -87,7 +87,9 @@ class FactorScheduler(LRScheduler):
 class MultiFactorScheduler(LRScheduler):
     """Multiplies the rate by `factor` after each of the updates listed in `step`."""
 
-    def __init__(self, step, factor=1, base_lr=0.01, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"):
+    def __init__(
+        self, step, factor: float = 1, base_lr=0.01, warmup_steps=0, warmup_begin_lr: float = 0, warmup_mode="linear"
+    ):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         assert isinstance(step, list) and len(step) >= 1
         if any(later <= earlier for earlier, later in zip(step, step[1:], strict=False)):
@@ -142,9 +144,9 @@ class PolyScheduler(_DecayScheduler):
         max_update,
         base_lr=0.01,
         pwr=2,
-        final_lr=0,
+        final_lr: float = 0,
         warmup_steps=0,
-        warmup_begin_lr=0,
+        warmup_begin_lr: float = 0,
         warmup_mode="linear",
     ):
         super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
@@ -157,7 +159,15 @@ class PolyScheduler(_DecayScheduler):
 class CosineScheduler(_DecayScheduler):
     """Falls to `final_lr` along half a cosine wave."""
 
-    def __init__(self, max_update, base_lr=0.01, final_lr=0, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"):
+    def __init__(
+        self,
+        max_update,
+        base_lr=0.01,
+        final_lr: float = 0,
+        warmup_steps=0,
+        warmup_begin_lr: float = 0,
+        warmup_mode="linear",
+    ):
         super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
 
     def _curve(self, progress):

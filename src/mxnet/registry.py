@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from typing import Any
 
 _REGISTRY = {}
 
@@ -11,7 +12,7 @@ def get_registry(base_class):
     return _REGISTRY.setdefault(base_class, {}).copy()
 
 
-def get_register_func(base_class, nickname):
+def get_register_func(base_class, nickname) -> Any:
     """A decorator that registers subclasses of `base_class`."""
     registry = _REGISTRY.setdefault(base_class, {})
 
@@ -33,7 +34,7 @@ def get_register_func(base_class, nickname):
     return register
 
 
-def get_alias_func(base_class, nickname):
+def get_alias_func(base_class, nickname) -> Any:
     """A decorator factory that registers a class under further names."""
     register = get_register_func(base_class, nickname)
 

@@ -4,6 +4,7 @@ import logging
 import sys
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -121,7 +122,7 @@ class FeedForward(BASE_ESTIMATOR):
         num_epoch=None,
         epoch_size=None,
         optimizer="sgd",
-        initializer=Uniform(0.01),
+        initializer: Any = Uniform(0.01),
         numpy_batch_size=128,
         arg_params=None,
         aux_params=None,
@@ -359,7 +360,7 @@ class FeedForward(BASE_ESTIMATOR):
         num_epoch=None,
         epoch_size=None,
         optimizer="sgd",
-        initializer=Uniform(0.01),
+        initializer: Any = Uniform(0.01),
         eval_data=None,
         eval_metric="acc",
         epoch_end_callback=None,

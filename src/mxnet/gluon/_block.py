@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections import OrderedDict, defaultdict
+from typing import Any
 
 from .. import initializer, ndarray
 from . import _architecture
@@ -127,7 +128,7 @@ class Block:
             collected.update(child._collect_params_with_prefix(prefix + name))
         return collected
 
-    def initialize(self, init=initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):
+    def initialize(self, init: Any = initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):
         """Initialize all parameters on `ctx`, one context or several."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 

@@ -1,6 +1,7 @@
 """Parameters of blocks: their arrays on every context, their gradients, and when they get them."""
 
 import warnings
+from typing import Any
 
 from .. import autograd, context, initializer, ndarray, symbol
 from .._core.dtypes import dtype_name
@@ -117,7 +118,7 @@ class Parameter:
 
     # ---- initialization ----
 
-    def initialize(self, init=None, ctx=None, default_init=initializer.Uniform(), force_reinit=False):
+    def initialize(self, init=None, ctx=None, default_init: Any = initializer.Uniform(), force_reinit=False):
         """Make the arrays on `ctx` (one or a list), at once or, with an open shape, in the first forward pass.
 
         `init` wins over the parameter's own initializer, which wins over `default_init`.
@@ -273,7 +274,7 @@ class Parameter:
             "nested child Blocks. Call initialize() on the network before its first use."
         )
 
-    def data(self, ctx=None):
+    def data(self, ctx=None) -> Any:
         """The array on `ctx` (without one, on the only context or the current one)."""
         arrays = self._data
         if self._stype == "default":
@@ -324,7 +325,7 @@ class Parameter:
         self._trainer._row_sparse_pull(self, results, row_id)
         return results
 
-    def grad(self, ctx=None):
+    def grad(self, ctx=None) -> Any:
         """The gradient on `ctx`."""
         return self._check_and_get(self._gradients(), ctx)
 

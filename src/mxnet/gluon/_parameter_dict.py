@@ -1,6 +1,7 @@
 """Dictionaries of parameters: sharing, prefixes, files."""
 
 from collections import OrderedDict, defaultdict
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ class ParameterDict:
             )
         self._params.update(other.items())
 
-    def initialize(self, init=initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):
+    def initialize(self, init: Any = initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):
         """Initialize every parameter; `init` is for those that have no initializer of their own."""
         if verbose:
             init.set_verbosity(verbose=verbose)

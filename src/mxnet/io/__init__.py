@@ -3,13 +3,29 @@
 from . import io, utils
 from .io import *
 from .io import (
-    CSVIter,
-    ImageDetRecordIter,
-    ImageRecordInt8Iter,
-    ImageRecordIter,
-    ImageRecordIter_v1,
-    ImageRecordUInt8Iter,
-    ImageRecordUInt8Iter_v1,
-    LibSVMIter,
-    MNISTIter,
+    CSVIter as CSVIter,
+)
+from .io import (
+    ImageDetRecordIter as ImageDetRecordIter,
+)
+from .io import (
+    ImageRecordInt8Iter as ImageRecordInt8Iter,
+)
+from .io import (
+    ImageRecordIter as ImageRecordIter,
+)
+from .io import (
+    ImageRecordIter_v1 as ImageRecordIter_v1,
+)
+from .io import (
+    ImageRecordUInt8Iter as ImageRecordUInt8Iter,
+)
+from .io import (
+    ImageRecordUInt8Iter_v1 as ImageRecordUInt8Iter_v1,
+)
+from .io import (
+    LibSVMIter as LibSVMIter,
+)
+from .io import (
+    MNISTIter as MNISTIter,
 )

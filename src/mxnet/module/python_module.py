@@ -1,6 +1,7 @@
 """Modules whose computation is written in Python, without parameters."""
 
 import logging
+from typing import Any
 
 from .. import ndarray as nd
 from ..initializer import Uniform
@@ -48,7 +49,7 @@ class PythonModule(BaseModule):
 
     def init_params(
         self,
-        initializer=Uniform(0.01),
+        initializer: Any = Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,

@@ -2,6 +2,7 @@
 
 import copy
 import logging
+from typing import Any
 
 from ..initializer import Uniform
 from .base_module import BaseModule
@@ -68,7 +69,7 @@ class SequentialModule(BaseModule):
 
     def init_params(
         self,
-        initializer=Uniform(0.01),
+        initializer: Any = Uniform(0.01),
         arg_params=None,
         aux_params=None,
         allow_missing=False,

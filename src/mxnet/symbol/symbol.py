@@ -1,6 +1,7 @@
 """`Symbol`: a graph of operators that is composed first and computed later; variables, groups, creation functions."""
 
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -96,6 +97,9 @@ class Symbol(Inference, Binding, SymbolBase):
     __array_priority__ = 1000.0
     shape = _absent("shape", "0 in F.reshape keeps a size, F.shape_array gives the shape as an array")
     __module__ = "mxnet.symbol.symbol"
+    if TYPE_CHECKING:  # methods come from the registry of operators
+
+        def __getattr__(self, name: str) -> Any: ...
 
     __add__ = __radd__ = _arithmetic("_Plus", "_PlusScalar")
     __sub__ = _arithmetic("_Minus", "_MinusScalar")

@@ -1,6 +1,7 @@
 """Containers, dense layers, dropout, normalizations, embeddings, and functions as layers."""
 
 import warnings
+from typing import Any
 
 from ... import ndarray as nd
 from ... import symbol as sym
@@ -41,7 +42,7 @@ class _Stack:
     def __repr__(self):
         return _describe(self, self._children.items())
 
-    def __getitem__(self, key):
+    def __getitem__(self, key) -> Any:
         layers = list(self._children.values())[key]
         if not isinstance(layers, list):
             return layers
@@ -104,7 +105,7 @@ class Dense(HybridBlock):
             self.weight = self.params.get(
                 "weight", shape=(units, in_units), init=weight_initializer, dtype=dtype, allow_deferred_init=True
             )
-            self.bias = None
+            self.bias: Any = None
             if use_bias:
                 self.bias = self.params.get(
                     "bias", shape=(units,), init=bias_initializer, dtype=dtype, allow_deferred_init=True

@@ -1,5 +1,7 @@
 """Convolutions, transposed convolutions and poolings in one, two and three dimensions."""
 
+from typing import Any
+
 from ...base import MXNetError, numeric_types
 from ...util import is_np_array  # noqa: F401 - MXNet shows it here
 from ..block import HybridBlock
@@ -82,7 +84,7 @@ class _Conv(HybridBlock):
             self.weight = self.params.get(
                 "weight", shape=self._weight_shape(), init=weight_initializer, allow_deferred_init=True
             )
-            self.bias = None
+            self.bias: Any = None
             if use_bias:
                 self.bias = self.params.get("bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True)
             self.act = None if activation is None else Activation(activation, prefix=activation + "_")
@@ -140,7 +142,7 @@ def _check_layout(layout, dimensions):
     assert layout in (first, last), f"Only supports '{first}' and '{last}' layout for now"
 
 
-def _convolution(dimensions):
+def _convolution(dimensions) -> Any:
     """The constructor of a convolution: the same for each number of dimensions but for its defaults."""
     one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
     usual_layout = _layouts(dimensions)[0]
@@ -169,7 +171,7 @@ def _convolution(dimensions):
     return construct
 
 
-def _transposed_convolution(dimensions):
+def _transposed_convolution(dimensions) -> Any:
     """The constructor of a transposed convolution."""
     one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
     usual_layout = _layouts(dimensions)[0]
@@ -206,37 +208,37 @@ def _transposed_convolution(dimensions):
 class Conv1D(_Conv):
     """Convolution over a sequence, as in (batch, channel, width)."""
 
-    __init__ = _convolution(1)
+    __init__: Any = _convolution(1)
 
 
 class Conv2D(_Conv):
     """Convolution over images, as in (batch, channel, height, width)."""
 
-    __init__ = _convolution(2)
+    __init__: Any = _convolution(2)
 
 
 class Conv3D(_Conv):
     """Convolution over volumes, as in (batch, channel, depth, height, width)."""
 
-    __init__ = _convolution(3)
+    __init__: Any = _convolution(3)
 
 
 class Conv1DTranspose(_Conv):
     """The gradient of a convolution over a sequence, which makes it longer."""
 
-    __init__ = _transposed_convolution(1)
+    __init__: Any = _transposed_convolution(1)
 
 
 class Conv2DTranspose(_Conv):
     """The gradient of a convolution over images, which makes them larger."""
 
-    __init__ = _transposed_convolution(2)
+    __init__: Any = _transposed_convolution(2)
 
 
 class Conv3DTranspose(_Conv):
     """The gradient of a convolution over volumes, which makes them larger."""
 
-    __init__ = _transposed_convolution(3)
+    __init__: Any = _transposed_convolution(3)
 
 
 class _Pooling(HybridBlock):
