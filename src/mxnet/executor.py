@@ -74,7 +74,7 @@ class Executor:
         else:
             heads = self._symbol._entries
             unique = os.environ.get("MXNET_ELIMINATE_COMMON_EXPR", "1") != "0" and not self._group2ctx
-            program = Program(eliminate(heads) if unique else heads, place)
+            program = Program(eliminate(heads) if unique else heads, place, apart=True)
         states = set(program.states)
         order = [i for i in range(len(program.variables)) if i not in states]
         self._arrays = [None] * len(program.variables)
@@ -267,6 +267,14 @@ class Executor:
         """Which outputs to start from and with what; losses start by themselves."""
         roots, seeds = [], []
         for i, (tensor, entry) in enumerate(zip(outputs, self._program.heads, strict=True)):
+            rule = tensor.__dict__.pop("rule", None)
+            if rule is not None:
+                begin, inputs = rule
+                for start, seed in zip(inputs, begin(inputs, (tensor,), ()), strict=False):
+                    if seed is not None and start.requires_grad:
+                        roots.append(start)
+                        seeds.append(seed)
+                continue
             if not tensor.requires_grad:
                 continue
             if ignores_head(tensor):

@@ -229,3 +229,25 @@ def test_errors_name_the_node():
 
 def test_eval():
     assert product().eval(**arrays(a=[1, 2], b=[3, 4]))[0].asnumpy().tolist() == [3, 8]
+
+
+def test_two_losses_on_one_value_add_their_gradients():
+    x = mx.sym.var("x")
+    scores = mx.sym.elemwise_mul(x, x)
+    heads = [mx.sym.LinearRegressionOutput(scores, mx.sym.var(f"l{i}"), grad_scale=2) for i in range(2)]
+    executor = mx.sym.Group(heads).simple_bind(mx.cpu(), x=(1, 2), l0=(1, 2), l1=(1, 2))
+    executor.arg_dict["x"][:] = mx.nd.array([[1, 3]])
+    executor.arg_dict["l0"][:] = mx.nd.array([[0, 8]])
+    for _ in range(2):
+        executor.forward(is_train=True)
+        executor.backward()
+        assert executor.grad_dict["x"].asnumpy().tolist() == [[4, 60]]
+        assert executor.grad_dict["l0"].asnumpy().tolist() == [[0, 0]]
+
+
+def test_a_loss_that_is_used_further_on_is_a_loss_still():
+    p = mx.sym.SoftmaxOutput(mx.sym.var("x"), name="softmax")
+    executor = mx.sym.Group([p, mx.sym.MakeLoss(p * 100)]).simple_bind(mx.cpu(), x=(1, 2))
+    executor.forward(is_train=True)
+    executor.backward()
+    assert executor.grad_dict["x"].asnumpy().tolist() == [[-0.5, 0.5]]

@@ -19,6 +19,7 @@ from .._core.errors import MXNetError
 from .._core.hints import advice
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
+from .._ops.gradient import rule_apart
 from .._ops.observe import in_graphs
 from ..context import Context
 from .infer import Facts, counted
@@ -84,6 +85,7 @@ class _Builder:
         self.results: dict[int, fx.Node] = {}
         self.streams: dict[Context, fx.Node] = {}
         self.calls: dict[str, Node] = {}
+        self.apart: set[int] = set()  # nodes whose rule for the gradient is left on their result
 
     def input(self, node: Node, index: int = 0, name: str | None = None) -> None:
         self.values[(id(node), index)] = self.graph.create_node("placeholder", _word(name or node.name), name=None)
@@ -121,6 +123,8 @@ class _Builder:
         args = tuple(self.at(entry, ctx) for entry in node.inputs)
         kwargs = {**self.constants(node), **self.injected(node, ctx)}
         function = node_function(node, self.train, ctx)
+        if id(node) in self.apart:
+            function = _apart(function)
         result = self.graph.create_node("call_function", function, args, kwargs, name=_word(node.name))
         self.calls[result.name] = node
         if op.outputs == 1 and not node.subgraphs:
@@ -184,6 +188,10 @@ def _placed(function: Callable[..., Any], ctx: Context) -> Callable[..., Any]:
     return call
 
 
+def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    return functools.wraps(function)(functools.partial(rule_apart, function))
+
+
 def _hides(node: Node) -> bool:
     """May the function return fewer values than the operator declares?"""
     op = node.op
@@ -216,8 +224,10 @@ def lower(
     shapes: Facts | None = None,
     variables: list[Node] | None = None,
     mirror: bool = False,
+    apart: Iterable[Node] = (),
 ) -> Lowered:
-    """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory."""
+    """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory;
+    results of the nodes `apart` carry the rules of their gradients (see `rule_apart`)."""
     heads = list(heads)
     nodes = walk(heads)
     calls = [n for n in nodes if n.op is not None]
@@ -225,6 +235,7 @@ def lower(
     if isinstance(place, Context):
         place = _everywhere(place)
     builder = _Builder(train, place, shapes)
+    builder.apart.update(map(id, apart))
     for node in variables:
         builder.input(node)
     builder.add_streams(calls)

@@ -1,5 +1,6 @@
 """Gradients that differ from torch's own: one rule class for all operators that need one."""
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +25,34 @@ class _Rule(torch.autograd.Function):
         return (None, None, *grads, *[None] * (ctx.number - len(grads)))
 
 
+class _Apart(threading.local):
+    wanted = False
+
+
+_APART = _Apart()
+
+
+def rule_apart(function: Callable[..., Any], *tensors: Any, **attrs: Any) -> Any:
+    """What an operator returns; a rule that it has for its gradient is not recorded but left on the result.
+
+    `result.rule` is then (rule, inputs), for callers who begin to differentiate here: that way torch need not enter
+    Python again in the middle of its backward pass.
+    """
+    _APART.wanted = True
+    try:
+        return function(*tensors, **attrs)
+    finally:
+        _APART.wanted = False
+
+
+def _leave_rule(forward: Callable[..., Any], backward: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    _APART.wanted = False
+    with torch.no_grad():
+        result = forward(*inputs)
+    result.rule = backward, inputs
+    return result
+
+
 def with_gradient(
     forward: Callable[..., Any],
     backward: Callable[[Any, Any, Any], Any],
@@ -37,6 +66,8 @@ def with_gradient(
     if torch.is_grad_enabled():
         for t in inputs:  # a loop, since this is on the way of every call
             if t is not None and t.requires_grad:
+                if _APART.wanted:
+                    return _leave_rule(forward, backward, inputs)
                 return _Rule.apply(forward, backward, *inputs)
     return forward(*inputs)
 

@@ -62,16 +62,15 @@ def softmax_output(
             grad = (output - label) * grad_scale
         else:
             alpha = 0.0 if multi_output else smooth_alpha
-            flat = output.reshape(columns)
+            flat = output if output.dim() == 2 else output.reshape(columns)
             # without preserve_shape MXNet has a row for each example and takes as many labels, from the front
             wanted = flat.shape[:1] + flat.shape[2:]
-            classes = label.reshape(-1)[: wanted.numel()].reshape(wanted)
-            target = classes.long()
-            grad = _cross_entropy_gradient(flat, target, alpha)
+            classes = label if label.shape == wanted else label.reshape(-1)[: wanted.numel()].reshape(wanted)
+            grad = _cross_entropy_gradient(flat, classes, alpha)
             if use_ignore:
                 grad = grad.masked_fill((classes == ignore_label).unsqueeze(1), 0)
             factor = grad_scale / _normalizer(label, flat, normalization, ignore_label, multi_output)
-            grad = (grad if isinstance(factor, float) and factor == 1 else grad * factor).view(output.shape)  # pyright: ignore[reportUnnecessaryComparison]
+            grad = (grad if isinstance(factor, float) and factor == 1 else grad * factor).view_as(output)  # pyright: ignore[reportUnnecessaryComparison]
         # MXNet 1.9.1 multiplies by the output where the head gradient was meant; results are kept the same
         return grad * output if out_grad else grad, torch.zeros_like(label) if label.requires_grad else None
 
@@ -93,13 +92,15 @@ def _rows(data, preserve_shape):
     return (-1, data.shape[-1]) if preserve_shape else (data.shape[0], data.shape[1:].numel())
 
 
-def _cross_entropy_gradient(output, target, alpha):
+def _cross_entropy_gradient(output, labels, alpha):
     """Softmax minus the (smoothed) one-hot target, classes on axis 1; a label that is no class changes nothing."""
     classes = output.shape[1]
-    numbers = torch.arange(classes, device=output.device).view([1, -1] + [1] * (output.dim() - 2))
-    hot = target.unsqueeze(1) == numbers
+    numbers = torch.arange(classes, dtype=torch.float32, device=output.device)
+    numbers = numbers if output.dim() == 2 else numbers.view([1, -1] + [1] * (output.dim() - 2))
+    whole = labels.trunc() if labels.dtype is torch.float32 else labels.long()
+    hot = whole.unsqueeze(1) == numbers
     if alpha == 0:
-        return output - hot.to(output.dtype)
+        return torch.add(output, hot, alpha=-1)
     return torch.where(hot, output - (1 - alpha), output - alpha / (classes - 1))
 
 
@@ -131,7 +132,7 @@ def _cross_entropy(data, label):
 
 def _cross_entropy_backward(inputs, outputs, heads):
     data, label = inputs
-    return _cross_entropy_gradient(torch.softmax(data, 1), label.long(), 0) * heads[0]
+    return _cross_entropy_gradient(torch.softmax(data, 1), label, 0) * heads[0]
 
 
 def _regression_label(attrs, shapes):
