@@ -174,3 +174,54 @@ def test_training_goes_on_from_mxnets_states(name):
         np.testing.assert_allclose(
             trained.asnumpy(), array(facts["after"]), rtol=2e-3 if "16" in str(trained.dtype) else 1e-5
         )
+
+
+OPTIMIZERS = ["adadelta", "adagrad", "adam", "adamax", "dcasgd", "ftml", "ftrl", "groupadagrad", "lamb", "lars", "lbsgd",
+              "nadam", "nag", "rmsprop", "sgd", "signum"]  # fmt: skip
+
+
+@pytest.mark.parametrize("pickled", [False, True], ids=["container", "pickle"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_goes_on_from_what_it_wrote(name, pickled):
+    """The pickles were read by MXNet 1.9.1, which went on with the same numbers."""
+    schedule = mx.lr_scheduler.CosineScheduler(20, warmup_steps=3)
+    first = mx.optimizer.get_updater(mx.optimizer.create(name, learning_rate=0.1, lr_scheduler=schedule))
+    weight = mx.nd.array([[1, 2], [3, 4]])
+    for _ in range(3):
+        first(0, weight * 0.5, weight)
+    second = mx.optimizer.get_updater(mx.optimizer.create("test"))
+    second.set_states(first.get_states(dump_optimizer=True, pickled=pickled))
+    again = weight.copy()
+    for updater, array in ((first, weight), (second, again)):
+        updater(0, array * 0.25, array)
+    np.testing.assert_array_equal(weight.asnumpy(), again.asnumpy())
+
+
+RAN = []
+
+
+def ran(*arguments):
+    RAN.append(arguments)
+    return {}
+
+
+def test_a_foreign_pickle_runs_only_when_it_is_trusted(tmp_path):
+    path, data = tmp_path / "a.states", pickle.dumps(Run((ran, ("code",))))
+    path.write_bytes(data)
+    net = mx.gluon.nn.Dense(1, in_units=1)
+    net.initialize()
+    module = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=1), label_names=None)
+    module.bind([("data", (1, 1))])
+    module.init_params()
+    module.init_optimizer()
+    loaders = [mx.optimizer.get_updater(mx.optimizer.create("sgd")).set_states,
+               *[mx.gluon.Trainer(net.collect_params(), "sgd", kvstore=store).load_states for store in (None, "device")],
+               module.load_optimizer_states]  # fmt: skip
+    for load in loaders:
+        given = data if load is loaders[0] else str(path)
+        RAN.clear()
+        with pytest.raises(MXNetError, match="not admitted because it could run code; load them with trust=True"):
+            load(given)
+        assert RAN == []
+        load(given, trust=True)
+        assert RAN == [("code",)]
