@@ -176,8 +176,8 @@ def test_training_goes_on_from_mxnets_states(name):
         )
 
 
-OPTIMIZERS = ["adadelta", "adagrad", "adam", "adamax", "dcasgd", "ftml", "ftrl", "groupadagrad", "lamb", "lars", "lbsgd",
-              "nadam", "nag", "rmsprop", "sgd", "signum"]  # fmt: skip
+OPTIMIZERS = ["adadelta", "adagrad", "adam", "adamax", "dcasgd", "ftml", "ftrl", "groupadagrad", "lamb", "lars",
+              "lbsgd", "nadam", "nag", "rmsprop", "sgd", "signum"]  # fmt: skip
 
 
 @pytest.mark.parametrize("pickled", [False, True], ids=["container", "pickle"])
@@ -192,8 +192,8 @@ def test_every_optimizer_goes_on_from_what_it_wrote(name, pickled):
     second = mx.optimizer.get_updater(mx.optimizer.create("test"))
     second.set_states(first.get_states(dump_optimizer=True, pickled=pickled))
     again = weight.copy()
-    for updater, array in ((first, weight), (second, again)):
-        updater(0, array * 0.25, array)
+    for updater, trained in ((first, weight), (second, again)):
+        updater(0, trained * 0.25, trained)
     np.testing.assert_array_equal(weight.asnumpy(), again.asnumpy())
 
 
@@ -214,9 +214,9 @@ def test_a_foreign_pickle_runs_only_when_it_is_trusted(tmp_path):
     module.bind([("data", (1, 1))])
     module.init_params()
     module.init_optimizer()
-    loaders = [mx.optimizer.get_updater(mx.optimizer.create("sgd")).set_states,
-               *[mx.gluon.Trainer(net.collect_params(), "sgd", kvstore=store).load_states for store in (None, "device")],
-               module.load_optimizer_states]  # fmt: skip
+    trainers = [mx.gluon.Trainer(net.collect_params(), "sgd", kvstore=store) for store in (None, "device")]
+    updater = mx.optimizer.get_updater(mx.optimizer.create("sgd"))
+    loaders = [updater.set_states, *[trainer.load_states for trainer in trainers], module.load_optimizer_states]
     for load in loaders:
         given = data if load is loaders[0] else str(path)
         RAN.clear()

@@ -1,6 +1,7 @@
 """The trainer: sums the gradients of all contexts and lets an optimizer update the parameters with them."""
 
 from itertools import compress
+from typing import Any
 
 from .. import autograd
 from .. import optimizer as opt
@@ -24,7 +25,7 @@ class Trainer:
         params,
         optimizer,
         optimizer_params=None,
-        kvstore="device",
+        kvstore: Any = "device",
         compression_params=None,
         update_on_kvstore=None,
     ):
@@ -311,29 +312,32 @@ class Trainer:
 
     # ---- files ----
 
-    def save_states(self, fname):
-        """Write the optimizer and its states to a file."""
+    def save_states(self, fname, pickled=False):
+        """Write the optimizer and its states to a file that holds no code; `pickled`: to one that MXNet reads."""
         assert self._optimizer is not None
         self._prepare()
         if self._update_on_kvstore:
             assert not self._params_to_init, (
                 "Cannot save trainer states when some parameters are not yet initialized in kvstore."
             )
-            self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
+            self._kvstore.save_optimizer_states(fname, dump_optimizer=True, **({"pickled": True} if pickled else {}))
         else:
-            write_file(fname, self._updaters[0].get_states(dump_optimizer=True))
+            write_file(fname, self._updaters[0].get_states(True, pickled))
 
-    def load_states(self, fname):
-        """Read what `save_states` wrote; the multipliers stay those of this trainer's parameters."""
+    def load_states(self, fname, trust=False):
+        """Read what `save_states` wrote; the multipliers stay those of this trainer's parameters.
+
+        MXNet's own pickles are read without running them; `trust` runs any other pickle, too.
+        """
         self._prepare()
         if self._update_on_kvstore:
-            self._kvstore.load_optimizer_states(fname)
+            self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
             self._optimizer = self._kvstore._updater.optimizer
         else:
             with open(fname, "rb") as file:
                 states = file.read()
             for updater in self._updaters:
-                updater.set_states(states)
+                updater.set_states(states, trust)
                 updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))

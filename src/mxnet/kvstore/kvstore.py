@@ -205,15 +205,15 @@ class KVStore(KVStoreBase):
 
     set_updater = _set_updater
 
-    def save_optimizer_states(self, fname, dump_optimizer=False):
+    def save_optimizer_states(self, fname, dump_optimizer=False, pickled=False):
         assert self._updater is not None, "Cannot save states for distributed training"
         with atomic_write(fname) as file:
-            file.write(self._updater.get_states(dump_optimizer))
+            file.write(self._updater.get_states(dump_optimizer, pickled))
 
-    def load_optimizer_states(self, fname):
+    def load_optimizer_states(self, fname, trust=False):
         assert self._updater is not None, "Cannot load states for distributed training"
         with open(fname, "rb") as file:
-            self._updater.set_states(file.read())
+            self._updater.set_states(file.read(), trust)
 
     # ------------------------------------------------------------------ workers
     @property

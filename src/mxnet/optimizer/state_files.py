@@ -1,5 +1,6 @@
 """Optimizer states to bytes and back: arrays and optimizers made from what a state file holds, no code run."""
 
+import pickle
 import sys
 
 from .._core.errors import MXNetError
@@ -53,14 +54,19 @@ def dumps(tree):
     return states.dumps(tree, _blob, _described)
 
 
-def loads(data):
-    """What `dumps` wrote, or one of MXNet's pickles."""
-    return states.loads(data, array_of, _made)
+def pickled(tree):
+    """States as MXNet 1.x writes and reads them: classes of the same names, arrays as the bytes of a file."""
+    return pickle.dumps(tree)
 
 
-def loads_for_updater(data):
+def loads(data, trust=False):
+    """What `dumps` wrote, or one of MXNet's pickles; with `trust` any pickle, which may run code."""
+    return states.loads(data, array_of, _made, trust)
+
+
+def loads_for_updater(data, trust=False):
     """(states by index, the optimizer or None): what an updater keeps, and nothing else."""
-    loaded = loads(data)
+    loaded = loads(data, trust)
     tree, optimizer = loaded if isinstance(loaded, tuple) and len(loaded) == 2 else (loaded, None)
     if not isinstance(tree, dict) or not isinstance(optimizer, (Optimizer, type(None))):
         raise MXNetError(

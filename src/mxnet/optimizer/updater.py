@@ -76,15 +76,16 @@ class Updater:
             return type(state)(self.sync_state_context(part, context) for part in state)
         return state
 
-    def set_states(self, states):
-        """Take the states (and the optimizer, if it is inside) that `get_states` wrote."""
-        self.states, optimizer = state_files.loads_for_updater(states)
+    def set_states(self, states, trust=False):
+        """Take the states (and the optimizer, if it is inside) that `get_states` wrote; `trust` runs any pickle."""
+        self.states, optimizer = state_files.loads_for_updater(states, trust)
         self.optimizer = self.optimizer if optimizer is None else optimizer
         self.states_synced = dict.fromkeys(self.states, False)
 
-    def get_states(self, dump_optimizer=False):
-        """The states as bytes that hold no code; with the optimizer itself if asked."""
-        return state_files.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
+    def get_states(self, dump_optimizer=False, pickled=False):
+        """The states as bytes that hold no code (`pickled`: as MXNet reads them); with the optimizer if asked."""
+        tree = (self.states, self.optimizer) if dump_optimizer else self.states
+        return state_files.pickled(tree) if pickled else state_files.dumps(tree)
 
 
 def get_updater(optimizer):
