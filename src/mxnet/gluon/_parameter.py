@@ -358,6 +358,12 @@ class Parameter:
             return copies[0]
         return (sum(copies) if is_np_array() else ndarray.add_n(*copies)) / len(copies)
 
+    def _saved(self):
+        """The value to write into a file: the array itself where it is the only one, and on the CPU."""
+        if self._stype == "default" and len(self.list_data()) == 1:
+            return self.list_data()[0].as_in_context(cpu())
+        return self._reduce()
+
     def var(self):
         """The variable that stands for this parameter in a symbolic graph."""
         if self._var is None:

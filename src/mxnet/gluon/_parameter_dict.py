@@ -138,7 +138,7 @@ class ParameterDict:
                     "Blocks or you forgot to use 'with name_scope()' when creating "
                     f"child blocks. For more info on naming, please see {NAMING}"
                 )
-            arrays[param.name[len(strip_prefix) :]] = param._reduce()
+            arrays[param.name[len(strip_prefix) :]] = param._saved()
         ndarray.save(filename, arrays)
 
     def load(

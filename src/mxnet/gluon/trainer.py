@@ -291,13 +291,12 @@ class Trainer:
         indices, params = self._learning()
         weights = [(p._data or p._check_and_get(p._data, list))[place] for p in params]
         fresh = [getattr(array._ag, "fresh", False) for array in weights]  # what _fresh_grad reads
-        grads = [p._grad[place] for p in params]
-        if False not in fresh:
-            return indices, grads, weights
-        if not ignore_stale_grad:
-            stale = fresh.index(False)
-            raise self._stale(params[stale], weights[stale])
-        return tuple(list(compress(part, fresh)) for part in (indices, grads, weights))
+        if False in fresh:
+            if not ignore_stale_grad:
+                stale = fresh.index(False)
+                raise self._stale(params[stale], weights[stale])
+            indices, params, weights = (list(compress(part, fresh)) for part in (indices, params, weights))
+        return indices, [p._grad[place] for p in params], weights
 
     def _stale(self, param, array):
         cause = _probable_cause(param, [p for p in self._params if p.grad_req != "null"])

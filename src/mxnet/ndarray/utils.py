@@ -31,6 +31,7 @@ def save(fname, data):
     blobs = (blob_of(each) for each in arrays)
     try:
         with atomic_write(fname) as file:
+            params.reserve(file, sum(each._t.nbytes for each in arrays if each.stype == "default"))
             for piece in params.pieces(names, blobs, len(arrays), is_np_shape()):
                 file.write(piece)
     except OSError as error:
