@@ -7,7 +7,7 @@ import torch
 from ._core.errors import MXNetError
 from ._core.modes import MODES
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
-from .ndarray.invoke import CONSUMED, graph_tensor, plain_tensor
+from .ndarray.invoke import CONSUMED, graph_tensor, in_graph, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
 
 NOT_IN_GRAPH = (
@@ -190,6 +190,7 @@ def _mark(array, gradient, req):
 
 # ---------------------------------------------------------------------- differentiation
 _NOT_RECORDED = " Here nothing was recorded: compute the loss inside `with autograd.record():`."
+_WHOLE = " Here the array has dtype {}: only floating-point numbers have gradients; use astype('float32')."
 _USED_UP = " Here backward has already run on this graph, and has freed it."
 
 
@@ -208,6 +209,8 @@ def _heads(heads, head_grads):
         if not t.requires_grad:
             if isinstance(head._ag, Variable) or head._ag == MODES.epoch:
                 continue  # recorded, but nothing differentiable leads to it
+            if not t.is_floating_point():
+                raise MXNetError(NOT_IN_GRAPH + _WHOLE.format(dtype_name(head.dtype)))
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
         tensors.append(t)
         seeds.append(torch.ones_like(t.data) if seed is None else _seed(seed, t))
@@ -310,11 +313,18 @@ def _gradient(gradient, variable, keep):
 
 
 def get_symbol(x):
-    """The Symbol of the operations that made `x`, rebuilt from what was recorded."""
-    raise MXNetError(
-        "autograd.get_symbol needs the names of the recorded operations, which torch's graph does not keep; "
-        "trace the computation with mx.sym or a HybridBlock instead"
-    )
+    """The Symbol of what hybridized blocks did to make `x`; inputs are named by their order, `var` if they are marked.
+
+    Single recorded operators leave no history: keeping it would cost half a microsecond a call.
+    """
+    from .ndarray.history import Rebuilding, origin
+    from .symbol import Symbol
+
+    if not isinstance(x, NDArray):
+        raise TypeError(f"get_symbol: Invalid argument type, expecting {NDArray}, got {type(x)}")
+    if not in_graph(x):
+        raise MXNetError("NDArray is not part of a computation graph. Did you forget to turn on recording?")
+    return Symbol([Rebuilding().entry(origin(x))])
 
 
 # ---------------------------------------------------------------------- user-defined functions

@@ -8,6 +8,7 @@ from .._graph.backends import compiler
 from .._graph.program import Program
 from .._ops.dtypes import NAME
 from ..context import current_context
+from .history import INLINE_LIMIT, Made
 from .invoke import SparseStorage, graph_tensor, own, plain_tensor, write
 from .ndarray import NDArray
 
@@ -46,6 +47,7 @@ class CachedOp:
         self._programs = {}
         self._types = set()
         self._monitor = None
+        self._inline = int(self.flags.get("inline_limit", INLINE_LIMIT))
         self._compiler = compiler(self.flags.get("backend"), self.flags.get("backend_opts"))
 
     def __call__(self, *args, out=None, default_ctx=None):
@@ -101,8 +103,11 @@ class CachedOp:
         recorded = recording and any(t.requires_grad for t in tensors)
         mark = MODES.epoch if recorded else None
         kind = type(args[0]) if self.is_np_sym and args else NDArray
+        made = Made(self.symbol, args, self._inline) if recorded else None
         arrays = []
-        for t in results:
+        for i, t in enumerate(results):
+            if recorded:
+                t.made = made, i
             a = _new(kind)
             a._t = t
             a._ctx = ctx

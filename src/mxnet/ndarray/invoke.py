@@ -52,7 +52,8 @@ def in_graph(array):
     """Is the array a marked variable or the result of a recorded operation that can still be differentiated?"""
     if array._ag is None:
         return False
-    return graph_tensor(array).requires_grad or array._ag == MODES.epoch or not isinstance(array._ag, int)
+    tensor, mark = graph_tensor(array), array._ag  # which a graph that was freed has lost
+    return tensor.requires_grad or mark == MODES.epoch or not (mark is None or isinstance(mark, int))
 
 
 def check_writable(array):
