@@ -7,7 +7,7 @@ DIFFERENT = [
     (r"mxnet\.(ndarray|symbol)\.Dropout|mxnet\.gluon\.nn\.Dropout|mxnet\.gluon\.contrib\.rnn\.VariationalDropoutCell",
      "masks come from torch: with the same seed other elements are dropped than in MXNet"),
     (r"mxnet\.engine\.(bulk|set_bulk_size)", "remembered without effect: operations run at once"),
-    (r"mxnet\.autograd\.get_symbol", "works on results of hybridized blocks; single recorded operators leave no history"),
+    (r"mxnet\.autograd\.get_symbol", "knows hybridized blocks; single recorded operators leave no history"),
     (r"mxnet\.base\.(check_call|get_last_ffi_error)", "no C library here: calls raise by themselves"),
     (r"mxnet\.profiler\.(dump|dumps|set_config)", "kernels in the trace are torch's, under its names"),
     (r"mxnet\.(context\.)?cpu_pinned", "plain memory: nothing is page-locked"),
