@@ -43,14 +43,13 @@ def join():
     rank, world = _number("rank"), _number("world")
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     seconds = int(os.environ.get("MXNET_KVSTORE_TIMEOUT", "1800"))
+    patience = timedelta(seconds=seconds)
     with contact(rank):
-        dist.init_process_group(
-            backend,
-            init_method=f"tcp://{_fact('address')}:{_number('port')}",
-            rank=rank,
-            world_size=world,
-            timeout=timedelta(seconds=seconds),
-        )
+        where = f"tcp://{_fact('address')}:{_number('port')}"
+        store, rank, world = next(dist.rendezvous(where, rank, world, timeout=patience))
+        # The meeting point outlives workers that are started again: what the dead ones left there must not be read.
+        attempt = dist.PrefixStore(f"attempt{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+        dist.init_process_group(backend, store=attempt, rank=rank, world_size=world, timeout=patience)
     atexit.register(leave)
 
 
