@@ -1,0 +1,126 @@
+"""Memory over long runs: how many bytes a step of training or an inference leaves behind."""
+
+import gc
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+LIMIT = 1024  # bytes a step
+SAMPLES = 50
+
+
+def _net(hybridize):
+    import mxnet as mx
+
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Conv2D(4, 3, activation="relu"), mx.gluon.nn.BatchNorm(), mx.gluon.nn.GlobalAvgPool2D())
+    net.add(mx.gluon.nn.Dropout(0.3), mx.gluon.nn.Dense(3))
+    net.initialize()
+    if hybridize:
+        net.hybridize()
+    return net
+
+
+def _gluon(hybridize):
+    """A step of a Gluon loop, with metric and logging of the loss, as people write it."""
+    import mxnet as mx
+
+    net, loss = _net(hybridize), mx.gluon.loss.SoftmaxCELoss()
+    trainer = mx.gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
+    metric, losses = mx.metric.Accuracy(), [0.0]
+    x, y = mx.nd.random.uniform(shape=(4, 1, 8, 8)), mx.nd.array([0, 1, 2, 0])
+
+    def step():
+        with mx.autograd.record():
+            output = net(x)
+            value = loss(output, y)
+        value.backward()
+        trainer.step(4)
+        metric.update([y], [output])
+        losses[0] = value.mean().asscalar()
+
+    return step
+
+
+def _module():
+    import mxnet as mx
+
+    x = mx.sym.Convolution(mx.sym.var("data"), kernel=(3, 3), num_filter=4)
+    x = mx.sym.Dropout(mx.sym.Activation(mx.sym.BatchNorm(x), act_type="relu"), p=0.3)
+    x = mx.sym.FullyConnected(mx.sym.Pooling(x, global_pool=True, kernel=(1, 1), pool_type="avg"), num_hidden=3)
+    module = mx.mod.Module(mx.sym.SoftmaxOutput(x, name="softmax"))
+    module.bind([("data", (4, 1, 8, 8))], [("softmax_label", (4,))])
+    module.init_params()
+    module.init_optimizer(optimizer="sgd", optimizer_params={"learning_rate": 0.01, "momentum": 0.9})
+    metric = mx.metric.Accuracy()
+    batch = mx.io.DataBatch([mx.nd.random.uniform(shape=(4, 1, 8, 8))], [mx.nd.array([0, 1, 2, 0])])
+
+    def step():
+        module.forward_backward(batch)
+        module.update()
+        module.update_metric(metric, batch.label)
+
+    return step
+
+
+def _inference(hybridize):
+    import mxnet as mx
+
+    net, x = _net(hybridize), mx.nd.random.uniform(shape=(4, 1, 8, 8))
+    return lambda: net(x).asnumpy()
+
+
+def _predictor():
+    import mxnet as mx
+
+    symbol = mx.sym.FullyConnected(mx.sym.Convolution(mx.sym.var("data"), kernel=(3, 3), num_filter=4), num_hidden=3)
+    executor = symbol.simple_bind(mx.cpu(), data=(4, 1, 8, 8), grad_req="null")
+    x = mx.nd.random.uniform(shape=(4, 1, 8, 8))
+    return lambda: executor.forward(data=x)[0].asnumpy()
+
+
+TRAINING = {"eager Gluon": lambda: _gluon(False), "hybridized Gluon": lambda: _gluon(True), "Module": _module}
+INFERENCE = {"eager": lambda: _inference(False), "hybridized": lambda: _inference(True), "executor": _predictor}
+
+
+def _resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def slopes(step, count):
+    """(bytes, Python objects) that a step leaves behind: straight lines through the second half of the run."""
+    places, sizes, objects = [], [], []
+    for _ in range(count // 2):
+        step()
+    gc.collect()
+    gc.freeze()  # what is there already need not be looked at again and again
+    try:
+        for number in range(count - count // 2):
+            step()
+            if number % max(1, count // SAMPLES) == 0:
+                gc.collect()
+                places.append(number)
+                sizes.append(_resident())
+                objects.append(len(gc.get_objects()))
+    finally:
+        gc.unfreeze()
+    return np.polyfit(places, sizes, 1)[0], np.polyfit(places, objects, 1)[0]
+
+
+def measured(kind, name, count):
+    """The same in a process of its own."""
+    path = [str(pathlib.Path(__file__).parents[1]), *sys.path]
+    call = f"from reliability import memory; memory.report({kind!r}, {name!r}, {count})"
+    code = f"import sys; sys.path[:0] = {path!r}; {call}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def report(kind, name, count):
+    print(json.dumps(slopes({"training": TRAINING, "inference": INFERENCE}[kind][name](), count)))
