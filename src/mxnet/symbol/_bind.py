@@ -4,6 +4,7 @@ import warnings
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
+from .._graph.backends import OF_MXNET
 from .._graph.infer import shape_facts, type_facts
 from .._graph.node import auxiliary, walk
 from ..context import Context, current_context
@@ -81,8 +82,11 @@ class Binding:
         raise MXNetError("Symbol.gradient is not implemented by MXNet 1.x; bind the symbol and call Executor.backward")
 
     def get_backend_symbol(self, backend):
-        """The symbol prepared for a backend; torch runs the graph as it is."""
-        return _backend(self, backend)
+        """The symbol prepared for one of MXNet's backends; torch runs the graph as it is."""
+        if backend not in OF_MXNET:
+            raise MXNetError(f"SubgraphProperty {backend} is not found in SubgraphBackendRegistry")
+        _check_backend(backend, {})
+        return self.__copy__()
 
     def optimize_for(
         self,
@@ -96,23 +100,24 @@ class Binding:
         skip_infer=False,
         **kwargs,
     ):
-        """The symbol prepared for a backend; torch runs the graph as it is, so no argument changes."""
+        """The symbol prepared for a backend: as it is, since torch fuses what MXNet's backends do when it runs."""
         assert isinstance(backend, str)
         assert args is None or isinstance(args, dict)
         assert aux is None or isinstance(aux, dict)
         for shape in (shape_dict or {}).values():
             if not isinstance(shape, (tuple, list)):
                 raise ValueError(f"{shape} has to be a tuple or list.")
-        return _backend(self, backend)
+        assert ctx is None or isinstance(ctx, Context)
+        _check_backend(backend, kwargs)
+        if backend not in OF_MXNET and backend != "inductor":
+            warnings.warn(f"backend {backend!r} is not known here; the graph runs on PyTorch unchanged", stacklevel=2)
+        return self.__copy__()
 
 
-BACKENDS = ("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "TensorRT", "default", "default_v2", "inductor")
-
-
-def _backend(symbol, backend):
-    if backend not in BACKENDS:
-        warnings.warn(f"backend {backend!r} is not known here; the graph runs on PyTorch unchanged", stacklevel=3)
-    return symbol.__copy__()
+def _check_backend(backend, options):
+    """MXNet's backends for tests take the names of the operators to group, which only its C interface can give."""
+    if backend in ("default", "default_v2") and "op_names" not in options:
+        raise MXNetError("Cannot find attribute op_names in SubgraphProperty")
 
 
 def _one_context(ctx):
