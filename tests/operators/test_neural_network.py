@@ -224,3 +224,21 @@ def test_make_loss_counts_rows(shape, scale):
         y = nd.MakeLoss(x, normalization="batch", grad_scale=3)
     y.backward()
     assert (x.grad.asnumpy() == scale).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda x: 7.9 / x, [-2, 3, 7, 1, 1]),
+        (lambda x: x * 1.7, [-3, 2, 1, 5, 7]),
+        (lambda x: nd.maximum(x, 1.5), [1, 2, 1, 5, 7]),
+        (lambda x: nd.smooth_l1(x, scalar=1.5), [2, 1, 0, 4, 6]),
+        (lambda x: nd.contrib.div_sqrt_dim(x), [-1, 1, 0, 2, 3]),
+        (lambda x: nd.contrib.quadratic(x, a=0.3, b=1.7, c=0.4), [-2, 5, 2, 16, 27]),
+        (lambda x: nd.clip(x, 3, 1), [3, 1, 3, 1, 1]),
+    ],
+)
+def test_integers_stay_integers(call, expected):
+    result = call(nd.array([-3, 2, 1, 5, 7], dtype="int32"))
+    assert result.dtype is np.int32
+    assert result.asnumpy().tolist() == expected

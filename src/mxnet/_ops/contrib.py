@@ -15,7 +15,7 @@ from .rounding import round_away
 @op("_contrib_quadratic", shape="same")
 def quadratic(data, *, a: float = 0.0, b: float = 0.0, c: float = 0.0):
     """a·x² + b·x + c."""
-    return a * data * data + b * data + c
+    return (a * data * data + b * data + c).to(data.dtype)
 
 
 @op("_contrib_backward_quadratic", shape="same")
@@ -55,7 +55,8 @@ def sign_ste(data):
 @op("_contrib_div_sqrt_dim", shape="same")
 def div_sqrt_dim(data):
     """Divide by the square root of the last axis' length."""
-    return data / math.sqrt(data.shape[-1])
+    length = math.sqrt(data.shape[-1])
+    return data / length if data.is_floating_point() else torch.div(data, int(length), rounding_mode="trunc")
 
 
 @op("_contrib_allclose", dtype="any", shape=lambda attrs, shapes: [()], differentiable=False)

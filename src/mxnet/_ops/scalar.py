@@ -22,8 +22,9 @@ def _divide(data: torch.Tensor, scalar: float) -> torch.Tensor:
 
 
 def _divided(data: torch.Tensor, scalar: float) -> torch.Tensor:
-    number = _number(data, scalar)
-    return torch.div(number, data, rounding_mode=None if data.is_floating_point() else "trunc")
+    if data.is_floating_point():
+        return torch.div(_number(data, scalar), data)
+    return torch.div(scalar, data.double()).to(data.dtype)  # MXNet, too, gives some number for 1 / 0
 
 
 def _power(data: torch.Tensor, scalar: float) -> torch.Tensor:

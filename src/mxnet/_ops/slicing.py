@@ -135,6 +135,9 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
 @op("clip", shape="same")
 def clip(data, *, a_min: float, a_max: float):
     """Elements below `a_min` become `a_min`, those above `a_max` become `a_max`."""
+    if a_min > a_max:  # the upper bound is asked first
+        low, high = (torch.full((), bound, dtype=data.dtype, device=data.device) for bound in (a_min, a_max))
+        return torch.where(data > a_max, high, torch.where(data < a_min, low, data))
     if data.is_floating_point():
         return torch.clamp(data, a_min, a_max)
     limits = torch.iinfo(data.dtype)

@@ -15,7 +15,7 @@ Unary = Callable[[torch.Tensor], torch.Tensor]
 
 def cube_root(data: torch.Tensor) -> torch.Tensor:
     return with_gradient(
-        lambda x: torch.sign(x) * torch.pow(torch.abs(x), 1 / 3),
+        lambda x: torch.copysign(torch.pow(torch.abs(x), 1 / 3), x),
         lambda inputs, outputs, heads: heads[0] / (3 * outputs[0] * outputs[0]),
         data,
     )
@@ -195,8 +195,10 @@ def hard_sigmoid(data, *, alpha: float = 0.2, beta: float = 0.5):
 @op("smooth_l1", shape="same")
 def smooth_l1(data, *, scalar: float = 1.0):
     """Quadratic within `1 / scalar ** 2` of zero, the shifted absolute value outside."""
+    if not data.is_floating_point():
+        scalar = int(scalar)
     if scalar == 0:
         return data * 0
     square = scalar * scalar
     size = torch.abs(data)
-    return torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data)
+    return torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data).to(data.dtype)

@@ -68,11 +68,8 @@ def operator(self, other):
 
 
 def scalar_attrs(value):
-    """A number as the scalar operators take it: its value, and whether it is an integer."""
-    return {
-        "scalar": float(value) if not isinstance(value, numbers.Integral) else int(value),
-        "is_int": isinstance(value, numbers.Integral),
-    }
+    """A number as the scalar operators take it; integer arrays cut its fraction off."""
+    return {"scalar": int(value) if isinstance(value, numbers.Integral) else float(value)}
 
 
 def binary(lhs, rhs, names):
