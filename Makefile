@@ -33,8 +33,8 @@ lint: $(LINT_STAMP)
 	$(BIN)/python -m pytest tests/typing
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/dispatch.py
-	$(BIN)/python benchmarks/suite.py
+	$(BIN)/python benchmarks/suite.py --memory
+	$(BIN)/python benchmarks/growth.py
 
 docs: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[docs]"

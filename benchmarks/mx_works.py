@@ -8,6 +8,9 @@ import os
 import sys
 import tempfile
 import time
+from unittest import mock
+
+import small_works
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
@@ -152,12 +155,16 @@ def trainer_step(optimizer, options):
         loss = sum((p.data() * 0.5).sum() for p in params.values())
     loss.backward()
 
-    def step():
+    def renew():
+        """Backward's mark on the gradients, which is no part of the update."""
         for p in params.values():
             p.list_data()[0]._fresh_grad = True
+
+    def step():
         trainer.step(1)
         nd.waitall()
 
+    step.before = renew
     return step
 
 
@@ -167,12 +174,26 @@ def save_and_load(which):
     net.save_parameters(path)
     if which == "save":
         return lambda: net.save_parameters(path)
+    if which == "save, no sync":
+        return lambda: unsynced(net, path)
 
     def load():
         net.load_parameters(path)
         nd.waitall()
 
     return load
+
+
+def unsynced(net, path):
+    """Saving without the wait for the disk, which MXNet does not have either."""
+    with mock.patch("os.fsync", lambda handle: None):
+        net.save_parameters(path)
+
+
+def bind():
+    """simple_bind of ResNet-152: shapes, arrays and code, without a run."""
+    sym = vision.resnet152_v1()(mx.sym.var("data"))
+    return lambda: sym.simple_bind(mx.cpu(), data=(1, 3, 224, 224), grad_req="null")
 
 
 def first_call():
@@ -205,8 +226,11 @@ def works(layers):
         "Trainer.step, LAMB": lambda: trainer_step("lamb", {"learning_rate": 1e-3}),
         "save ResNet-50 .params": lambda: save_and_load("save"),
         "load ResNet-50 .params": lambda: save_and_load("load"),
+        "save ResNet-50 .params, fsync off": lambda: save_and_load("save, no sync"),
         "first hybridized call, ResNet-50 at 64": first_call,
+        "simple_bind ResNet-152": bind,
     }
+    table.update(small_works.mx_works())
     for name, title in (
         ("resnet18_v1", "ResNet-18"),
         ("resnet50_v1", "ResNet-50"),
@@ -217,13 +241,29 @@ def works(layers):
     return table
 
 
+def inductor_works():
+    """Works that need `hybridize(backend="inductor")`, which MXNet does not have."""
+
+    def compiled():
+        data, net = nd.random.normal(shape=(1, 3, 224, 224)), vision.resnet18_v1()
+        net.initialize(mx.init.Xavier())
+        net.hybridize(backend="inductor")
+        net(data).wait_to_read()
+        return lambda: net(data).wait_to_read()
+
+    return {"ResNet-18 inference, batch 1, inductor": compiled}
+
+
 def burst(step, rounds):
-    """Seconds of each of `rounds` runs."""
+    """Seconds of each of `rounds` runs; what a step calls `before` itself does not count."""
+    before, calls = getattr(step, "before", None), getattr(step, "calls", 1)
     seconds = []
     for _ in range(rounds):
+        if before is not None:
+            before()
         start = time.perf_counter()
         step()
-        seconds.append(time.perf_counter() - start)
+        seconds.append((time.perf_counter() - start) / calls)
     return seconds
 
 

@@ -1,30 +1,36 @@
-"""ReMX beside its peers on the same works, interleaved in one run; writes results.md and results.json.
+"""ReMX beside its peers on the same works, interleaved in one run; writes results.md, results.json and results.svg.
 
-python benchmarks/suite.py [--quick] [--only TEXT] [--compile] [--threads N]
+python benchmarks/suite.py [--quick] [--only TEXT] [--merge] [--compile] [--threads N] [--memory] [--import]
 
-Peers: PyTorch eager; torch.compile with --compile; real MXNet 1.9.1 if REMX_MXNET_PYTHON names an interpreter that has
-it. The numbers are best times over rounds, for the machine may be shared; the ratio is the peer's time over ReMX's
-(above 1: ReMX is faster), and its spread runs over the quartiles of the rounds' own ratios.
+Peers: PyTorch eager; ONNX Runtime if it is installed; torch.compile with --compile; real MXNet 1.9.1 if
+REMX_MXNET_PYTHON names an interpreter that has it. The contestants take turns. A number is the median over the turns;
+a ratio is the peer's median over ReMX's (above 1: ReMX is faster), and its spread runs over the quartiles of the turns'
+own ratios. With --merge rows measured earlier stay, so that a long suite can be run in parts.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import memory
 import mx_works
 import numpy as np
+import onnx_works
+import report
 import torch
 import torch_works
 
 import mxnet as mx
 
 HERE = Path(__file__).parent
-SLOW = 0.2  # seconds; a work longer than this is run once a round
+SLOW = 0.2  # seconds; a work longer than this is run once a turn
 
 
 class Local:
@@ -66,13 +72,18 @@ class Worker:
         self.process.wait()
 
 
-def peers(args, layers):
+def peers(args):
     """The contestants by name; ReMX is the first."""
-    found = {"ReMX": Local(mx_works.works(layers)), "torch": Local(torch_works.works(layers))}
+    found = {"ReMX": Local(mx_works.works(args.layers)), "torch": Local(torch_works.works(args.layers))}
     if args.compile:
-        found["torch.compile"] = Local(torch_works.works(layers, compiled=True))
+        found["torch.compile"] = Local(torch_works.works(args.layers, compiled=True))
+        found["ReMX"].table.update(mx_works.inductor_works())
+    if importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnx"):
+        found["ONNX Runtime"] = Local(onnx_works.works(args.layers, args.threads))
     if os.environ.get("REMX_MXNET_PYTHON"):
-        found["MXNet"] = Worker(os.environ["REMX_MXNET_PYTHON"], layers, args.threads)
+        found["MXNet"] = Worker(os.environ["REMX_MXNET_PYTHON"], args.layers, args.threads)
+        if args.compile:
+            found["MXNet"].table = {n: w for n, w in found["MXNet"].table.items() if "inductor" not in n}
     return found
 
 
@@ -83,35 +94,35 @@ def measure(name, contestants, rounds):
     size = 1
     for who, peer in taking.items():
         peer.prepare(name)
-        warm = min(peer.run(name, 3))
+        warm = min(peer.run(name, 3 if size > 1 else 2))
         if who == "ReMX":
-            size = max(1, int(SLOW / max(warm, 1e-6) / 4))
+            calls = getattr(peer.step, "calls", 1)
+            size = min(50, max(1, int(SLOW / max(warm * calls, 1e-6) / 4)))
     for _ in range(rounds):
         for who, peer in taking.items():
-            times[who].append(min(peer.run(name, size)))
+            times[who].append(statistics.median(peer.run(name, size)))
     return times
 
 
 def row(name, times):
-    """Best times in milliseconds, and ratios to ReMX with their spread."""
+    """Median times in milliseconds, and ratios to ReMX with their spread."""
     ours = np.array(times["ReMX"])
     ratios = {}
     for who, theirs in times.items():
         if who != "ReMX":
-            each = np.array(theirs) / ours
-            low, high = np.quantile(each, (0.25, 0.75))
-            ratios[who] = {"ratio": min(theirs) / ours.min(), "low": low, "high": high}
-    return {"work": name, "ms": {who: min(t) * 1e3 for who, t in times.items()}, "ratios": ratios}
+            low, high = np.quantile(np.array(theirs) / ours, (0.25, 0.75))
+            ratios[who] = {"ratio": float(np.median(theirs) / np.median(ours)), "low": float(low), "high": float(high)}
+    return {"work": name, "ms": {who: float(np.median(t)) * 1e3 for who, t in times.items()}, "ratios": ratios}
 
 
-def seconds_of(statement, rounds=3):
-    """A fresh interpreter's time for `statement`, the best of several."""
-    best = float("inf")
+def seconds_of(statement, rounds=5):
+    """A fresh interpreter's time for `statement`, the median of several."""
+    taken = []
     for _ in range(rounds):
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", statement], check=True)
-        best = min(best, time.perf_counter() - start)
-    return best
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
 
 
 def imports():
@@ -125,64 +136,60 @@ def imports():
     return {name: (seconds_of(text) - bare) * 1e3 for name, text in statements.items()}
 
 
-def table(rows, importing, machine):
-    """The results as Markdown."""
-    others = list(dict.fromkeys(who for r in rows for who in r["ratios"]))
-    lines = [
-        "# Results",
-        "",
-        machine,
-        "",
-        "Best times; ratio = the peer's time / ReMX's, quartiles of rounds behind.",
-        "",
-    ]
-    heads = ["work", "ReMX ms", *[f"{who} {what}" for who in others for what in ("ms", "ratio")]]
-    lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for r in rows:
-        cells = [r["work"], f"{r['ms']['ReMX']:.3f}"]
-        for who in others:
-            if who in r["ratios"]:
-                q = r["ratios"][who]
-                cells += [f"{r['ms'][who]:.3f}", f"**{q['ratio']:.2f}** ({q['low']:.2f}–{q['high']:.2f})"]
-            else:
-                cells += ["", ""]
-        lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "| import | ms |", "|---|---|", *[f"| {name} | {ms:.0f} |" for name, ms in importing.items()], ""]
-    return "\n".join(lines)
+def setting(args):
+    """What the numbers of a run were taken with."""
+    facts = f"{platform.machine()}, {args.threads} thread(s), torch {torch.__version__}, ReMX {mx.__version__}"
+    return f"{facts}, {args.rounds} turns, {args.layers} encoder layers"
 
 
-def report(folder, rows, importing, machine):
-    """Write both files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "results.md").write_text(table(rows, importing, machine))
-    facts = {"machine": machine, "rows": rows, "import": importing}
-    (folder / "results.json").write_text(json.dumps(facts, indent=1))
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few turns, two encoder layers instead of twelve")
+    parser.add_argument("--only", action="append", help="works whose names contain this; may be given several times")
+    parser.add_argument("--merge", action="store_true", help="keep the rows that are in the results already")
+    parser.add_argument("--compile", action="store_true", help="torch.compile, too (needs a C++ compiler)")
+    parser.add_argument("--memory", action="store_true", help="peak memory, too (a minute)")
+    parser.add_argument("--import", dest="importing", action="store_true", help="time of importing, too")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--rounds", type=int, help="turns of each contestant")
+    parser.add_argument("--layers", type=int, help="encoder layers")
+    parser.add_argument("--note", default="", help="what else is to be said about the machine")
+    parser.add_argument("--output", type=Path, default=HERE)
+    args = parser.parse_args()
+    args.rounds = args.rounds or (5 if args.quick else 15)
+    args.layers = args.layers or (2 if args.quick else 12)
+    return args
+
+
+def wanted(args, name):
+    texts = [""] if args.only is None else args.only
+    return any(text and text.lower() in name.lower() for text in texts) or "" in texts
+
+
+def run(args, results):
+    """Each work in turn; the files are written after each, so that a run that is cut short is not lost."""
+    contestants = peers(args)
+    for name in contestants["ReMX"].table:
+        if wanted(args, name):
+            made = row(name, measure(name, contestants, args.rounds))
+            results.add(made, setting(args))
+            ratios = "  ".join(f"{who} {q['ratio']:.2f}" for who, q in made["ratios"].items())
+            print(f"{name:42s} {made['ms']['ReMX']:10.4f} ms   {ratios}", flush=True)
+    if "MXNet" in contestants:
+        contestants["MXNet"].close()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rounds, two encoder layers instead of twelve")
-    parser.add_argument("--only", default="", help="works whose names contain this")
-    parser.add_argument("--compile", action="store_true", help="torch.compile, too (needs a C++ compiler)")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--rounds", type=int, help="turns of each contestant")
-    parser.add_argument("--output", type=Path, default=HERE)
-    args = parser.parse_args()
+    args = arguments()
     torch.set_num_threads(args.threads)
-    layers, rounds = (2, 5) if args.quick else (12, 15)
-    machine = f"{platform.machine()}, {args.threads} thread(s), torch {torch.__version__}, ReMX {mx.__version__}, "
-    machine += f"{layers} encoder layers" + (", quick setting" if args.quick else "")
-    importing = {} if args.only else imports()
-    contestants = peers(args, layers)
-    rows = []
-    for name in contestants["ReMX"].table:
-        if args.only.lower() in name.lower():
-            rows.append(row(name, measure(name, contestants, args.rounds or rounds)))
-            ratios = "  ".join(f"{who} {q['ratio']:.2f}" for who, q in rows[-1]["ratios"].items())
-            print(f"{name:42s} {rows[-1]['ms']['ReMX']:10.3f} ms   {ratios}", flush=True)
-            report(args.output, rows, importing, machine)  # after each work: a run that is cut short is not lost
-    if "MXNet" in contestants:
-        contestants["MXNet"].close()
+    results = report.Results(args.output, keep=args.merge, note=args.note)
+    if args.importing or args.only is None:
+        results.set("import", imports())
+    if args.memory:
+        who = ["ReMX", "torch"] + (["MXNet"] if os.environ.get("REMX_MXNET_PYTHON") else [])
+        results.set("memory", memory.measure(who, args.threads))
+    if args.only != ["nothing"]:
+        run(args, results)
 
 
 if __name__ == "__main__":
