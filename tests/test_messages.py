@@ -10,7 +10,7 @@ import mxnet as mx
 from mxnet import autograd, gluon, nd, sym
 from mxnet.gluon import nn
 
-PAGE = Path(__file__).parents[1] / "docs" / "messages.md"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def dense(**names):
@@ -150,6 +150,45 @@ def scalar_of_many():
     nd.ones((2, 3)).asscalar()
 
 
+def integers_have_no_gradient():
+    x = nd.ones((2,), dtype="int32")
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+    y.backward()
+
+
+def mixed_dtypes_in_a_graph():
+    net = dense(prefix="net_")
+    net.hybridize()
+    net(nd.ones((2, 4), dtype="float64"))
+
+
+def other_input_size_in_a_graph():
+    net = dense(prefix="net_")
+    net.hybridize()
+    net(nd.ones((2, 4)))
+    net(nd.ones((2, 5)))
+
+
+def module_of_other_sizes():
+    net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc"), name="softmax")
+    module = mx.mod.Module(net)
+    module.bind([("data", (2, 4))], [("softmax_label", (2,))])
+    module.init_params(arg_params={"fc_weight": nd.ones((3, 5)), "fc_bias": nd.ones((3,))})
+
+
+def module_lacks_a_parameter():
+    net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc"), name="softmax")
+    module = mx.mod.Module(net)
+    module.bind([("data", (2, 4))], [("softmax_label", (2,))])
+    module.init_params(arg_params={"fc_weight": nd.ones((3, 4))})
+
+
+def module_with_another_name():
+    mx.mod.Module(sym.FullyConnected(sym.var("x"), num_hidden=2, name="fc"))
+
+
 def module_not_bound():
     net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=2), name="softmax")
     mx.mod.Module(net).forward(mx.io.DataBatch([nd.ones((2, 3))]))
@@ -157,7 +196,10 @@ def module_not_bound():
 
 # mistake -> (type, words that must be in the message)
 MISTAKES = {
-    data_elsewhere: (RuntimeError, ["net_weight", "not initialized on context cpu(1)", "only initialized on [cpu(0)]"]),
+    data_elsewhere: (
+        RuntimeError,
+        ["net_weight", "not initialized on context cpu(1)", "only initialized on [cpu(0)]", "x.as_in_context"],
+    ),
     not_initialized: (RuntimeError, ["net_weight", "has not been initialized", "Call initialize() on the network"]),
     touched_early: (
         gluon.parameter.DeferredInitializationError,
@@ -190,9 +232,12 @@ MISTAKES = {
         ["net_", "has not been updated by backward", "ignore_stale_grad=True", "loss.backward() was not called"],
     ),
     parameter_missing_in_file: (AssertionError, ["'bias' is missing in file: net.params", "'net_weight'"]),
-    parameter_of_another_shape: (AssertionError, ["net_weight", "expected (3, 4) vs saved (3, 5)"]),
+    parameter_of_another_shape: (
+        AssertionError,
+        ["net_weight", "expected (3, 4) vs saved (3, 5)", "build it with the same ones"],
+    ),
     another_prefix: (AssertionError, ["'second_weight' is missing", "'first_weight'", "same prefix"]),
-    no_such_file: (mx.MXNetError, ["nowhere.params", "No such file or directory"]),
+    no_such_file: (mx.MXNetError, ["nowhere.params", "No such file or directory", "has no .params file"]),
     label_of_another_length: (mx.MXNetError, ["label of shape (5,)", "prediction of shape (4, 3)"]),
     label_of_another_shape: (mx.MXNetError, ["label of shape (4, 2)", "prediction of shape (4, 3)"]),
     gpu_that_is_not_there: (mx.MXNetError, ["gpu(0) is not available", "mx.cpu()", "MXNET_VIRTUAL_GPUS"]),
@@ -202,6 +247,15 @@ MISTAKES = {
     argument_misspelt: (mx.MXNetError, ["Cannot find argument 'num_hiden'", "num_hidden : int, required"]),
     products_that_do_not_fit: (mx.MXNetError, ["dot shape error: [2,3] X [4,2]", "transpose_a"]),
     scalar_of_many: (ValueError, ["not a scalar", "(2, 3)", "asnumpy()"]),
+    integers_have_no_gradient: (mx.MXNetError, ["dtype int32", "only floating-point numbers have gradients"]),
+    mixed_dtypes_in_a_graph: (mx.MXNetError, ["net_fwd", "expected float64, got float32", "x.astype, or net.cast"]),
+    other_input_size_in_a_graph: (
+        mx.MXNetError,
+        ["net_fwd", "(2, 5) float32", "Provided = [3,4], inferred shape=(3,5)", "make a new layer"],
+    ),
+    module_of_other_sizes: (mx.MXNetError, ["fc_weight", "(3, 5)", "(3, 4)", "of another network"]),
+    module_lacks_a_parameter: (RuntimeError, ["fc_bias is not presented", "allow_missing=True initializes it"]),
+    module_with_another_name: (ValueError, ["data_names=['data']", "not found in symbol.list_arguments()", "x"]),
     module_not_bound: (AssertionError, ["call bind, then init_params"]),
 }
 
@@ -222,8 +276,9 @@ def test_the_message_says_what_happened_and_what_to_do(mistake):
     assert [word for word in words if word not in str(failure.value)] == []
 
 
-def test_the_page_shows_every_mistake_with_its_words():
-    page = PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["messages.md", "zh/messages.md"])
+def test_the_page_shows_every_mistake_with_its_words(name):
+    page = (DOCS / name).read_text(encoding="utf-8")
     sections = re.findall(r"^## [^\n]*\n(.*?)(?=^## |\Z)", page, re.M | re.S)
     flat = [" ".join(section.split()) for section in sections]
     for mistake, (_, words) in MISTAKES.items():

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from ._core.errors import MXNetError
@@ -210,7 +211,7 @@ def _heads(heads, head_grads):
             if isinstance(head._ag, Variable) or head._ag == MODES.epoch:
                 continue  # recorded, but nothing differentiable leads to it
             if not t.is_floating_point():
-                raise MXNetError(NOT_IN_GRAPH + _WHOLE.format(dtype_name(head.dtype)))
+                raise MXNetError(NOT_IN_GRAPH + _WHOLE.format(np.dtype(head.dtype).name))
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
         tensors.append(t)
         seeds.append(torch.ones_like(t.data) if seed is None else _seed(seed, t))

@@ -1,7 +1,8 @@
-"""What to do when shapes do not fit: advice added to an operator's message after it has failed."""
+"""What to do when shapes do not fit or a file is not there: advice added to a message after something has failed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from pathlib import Path
 from typing import Any
 
 Shapes = Sequence[tuple[int, ...] | None]
@@ -91,3 +92,17 @@ def advice(operator: str, shapes: Shapes, attrs: Mapping[str, Any]) -> str:
         return ""
     text = find(shapes, attrs)
     return f" ({text})" if text else ""
+
+
+def beside(path: Any) -> str:
+    """What is there instead of a file that is not: others of its kind in its folder, or that there is no folder."""
+    wanted = Path(path)
+    folder = wanted.parent
+    if wanted.exists():
+        return ""
+    if not folder.is_dir():
+        return f" (there is no folder {folder})"
+    others = sorted(other.name for other in folder.glob(f"*{wanted.suffix}"))[:5]
+    if others:
+        return f" (the folder {folder.resolve()} has {', '.join(others)})"
+    return f" (the folder {folder.resolve()} has no {wanted.suffix or 'such'} file)"

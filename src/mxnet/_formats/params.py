@@ -19,6 +19,7 @@ import numpy as np
 
 from .._core.dtypes import FLAGS, NAMES
 from .._core.errors import MXNetError
+from .._core.hints import beside
 from .source import Source, from_buffer, from_file
 
 LIST_MAGIC = 0x112
@@ -62,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> tuple[list[str], list[Blob]]:
         with open(path, "rb") as file:
             return parse(from_file(file, str(path)))
     except OSError as error:
-        raise MXNetError(f'Check failed: allow_null: :Open "{path}": {error.strerror}') from error
+        raise MXNetError(f'Check failed: allow_null: :Open "{path}": {error.strerror}{beside(path)}') from error
 
 
 def loads(buffer: bytes, name: str = "buffer") -> tuple[list[str], list[Blob]]:

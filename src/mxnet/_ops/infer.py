@@ -171,7 +171,10 @@ def infer_type(
         first = next((d for d in inputs if d is not None), None)
         for i, d in enumerate(inputs):
             if d is not None and d != first:
-                raise MXNetError(f"Incompatible attr in node {op.name} at {i}-th input: expected {first}, got {d}")
+                raise MXNetError(
+                    f"Incompatible attr in node {op.name} at {i}-th input: expected {first}, got {d}; "
+                    "convert one of them: x.astype, or net.cast for parameters"
+                )
         inputs = [first] * len(inputs)
     elif inputs and inputs[0] is not None:
         inputs = [d or inputs[0] for d in inputs]

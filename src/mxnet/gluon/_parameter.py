@@ -206,7 +206,8 @@ class Parameter:
         pairs = list(zip(self.shape, data.shape, strict=False))
         assert all(own in (unknown, loaded) for own, loaded in pairs), (
             f"Failed loading Parameter '{self.name}' from saved params: "
-            f"shape incompatible expected {self.shape} vs saved {data.shape}"
+            f"shape incompatible expected {self.shape} vs saved {data.shape}; the network that was saved had other "
+            "sizes: build it with the same ones, or leave this layer out and train it anew"
         )
         self.shape = tuple(loaded if own == unknown else own for own, loaded in pairs)
 
@@ -252,7 +253,8 @@ class Parameter:
         except KeyError:
             raise RuntimeError(
                 f"Parameter '{self.name}' was not initialized on context {ctx}. "
-                f"It was only initialized on {self._ctx_list}."
+                f"It was only initialized on {self._ctx_list}. Move the data there with x.as_in_context, or initialize "
+                "the network on every context it is used on: net.initialize(ctx=[…])."
             ) from None
 
     def _why_absent(self):

@@ -42,7 +42,8 @@ def _check_names_match(data_names, data_shapes, name, throw):
     if sorted(data_names) != sorted(x[0] for x in data_shapes):
         _complain(
             f"Data provided by {name}_shapes don't match names specified by {name}_names "
-            f"({data_shapes} vs. {data_names})",
+            f"({data_shapes} vs. {data_names}); name them alike: {name}_name= of the iterator, "
+            f"{name}_names= of the Module",
             throw,
         )
 

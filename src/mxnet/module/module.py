@@ -7,6 +7,7 @@ from typing import Any
 from .. import context as ctx
 from .. import ndarray as nd
 from .. import optimizer as opt
+from .._core.errors import MXNetError
 from .._formats.atomic import atomic_write
 from .._training.checkpoint import load_checkpoint, one_checkpoint, params_file, states_file, symbol_file
 from .._training.updates import (
@@ -25,6 +26,14 @@ from .executor_group import DataParallelExecutorGroup
 
 def _names(names):
     return [] if names is None else list(names)
+
+
+def _check_shape(name, given, bound):
+    if given.shape != bound.shape:
+        raise MXNetError(
+            f"parameter {name} has shape {given.shape} in what was given, and {bound.shape} in this network: "
+            "the data was bound with other sizes, or the parameters are of another network"
+        )
 
 
 class Module(BaseModule):
@@ -171,10 +180,11 @@ class Module(BaseModule):
     def _init_param(desc, array, given, initializer, allow_missing):
         if given is not None and desc in given:
             if given[desc] is not array:
+                _check_shape(desc, given[desc], array)
                 given[desc].copyto(array)
             return
         if given is not None and not allow_missing:
-            raise RuntimeError(f"{desc} is not presented")
+            raise RuntimeError(f"{desc} is not presented: what was given lacks it; allow_missing=True initializes it")
         if given is None or initializer is not None:
             initializer(desc, array)
 

@@ -3,6 +3,7 @@
 import torch
 
 from .._core.errors import MXNetError
+from .._core.hints import beside
 from .._formats.atomic import atomic_write
 from .._ops.dtypes import NAME
 from ..context import cpu
@@ -39,7 +40,7 @@ def save(fname, names, arrays):
         with atomic_write(fname) as file:
             file.write(data)
     except OSError as error:
-        raise MXNetError(f'Check failed: allow_null: :Open "{fname}": {error.strerror}') from error
+        raise MXNetError(f'Check failed: allow_null: :Open "{fname}": {error.strerror}{beside(fname)}') from error
 
 
 def _alone(tensor):

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from .._core.errors import MXNetError
+from .._core.hints import beside
 from .._formats import params
 from .._formats.atomic import atomic_write
 from .._ops.device import torch_device
@@ -35,7 +36,7 @@ def save(fname, data):
             for piece in params.pieces(names, blobs, len(arrays), is_np_shape()):
                 file.write(piece)
     except OSError as error:
-        raise MXNetError(f'Check failed: allow_null: :Open "{fname}": {error.strerror}') from error
+        raise MXNetError(f'Check failed: allow_null: :Open "{fname}": {error.strerror}{beside(fname)}') from error
 
 
 def _named(data):

@@ -1,0 +1,232 @@
+"""The words of the page of mistakes, in English and Chinese: titles, and in Chinese why each happens and what to do."""
+
+# mistake -> (English title, Chinese title, why and what to do in Chinese)
+TITLES = {
+    "data_elsewhere": (
+        "The data is on another device than the network",
+        "数据和网络不在同一个设备上",
+        "网络的参数只在 `cpu(0)` 上，数据却在 `cpu(1)` 上。用 `x.as_in_context(...)` 把数据复制过去，或用 `net.initialize(ctx=[...])` 在每个设备上都初始化。",
+    ),
+    "not_initialized": (
+        "`initialize` was forgotten",
+        "忘记了 `initialize`",
+        "参数还没有值。第一次使用网络之前调用 `net.initialize()`。",
+    ),
+    "touched_early": (
+        "A parameter is read before the first batch",
+        "第一个小批量之前就读取参数",
+        "延后初始化的参数要等第一次前向计算时才知道形状。先让一个小批量通过网络，或者在建层时写明 `in_units` 等。",
+    ),
+    "other_input_size": (
+        "The input has another size than the layer was made for",
+        "输入的大小与层不符",
+        "层记住了第一个小批量的大小。换了输入大小，就要给它同样大小的数据，或者重新建层。",
+    ),
+    "pictures_with_channels_last": (
+        "Pictures with their channels last",
+        "图像的通道放在了最后",
+        "卷积层要求 (批量, 通道, 高, 宽)。把 (高, 宽, 通道) 的图像转置一下，例如用 `transforms.ToTensor()`。",
+    ),
+    "mixed_dtypes": (
+        "Two dtypes in one operation",
+        "一次运算里有两种数据类型",
+        "数据类型不会自动提升。用 `astype` 转换其中一个，NumPy 数组常常是 `float64`。",
+    ),
+    "numpy_into_a_network": (
+        "A NumPy array goes into a network",
+        "把 NumPy 数组直接送进网络",
+        "先用 `mx.nd.array` 把它变成 NDArray。",
+    ),
+    "written_while_recording": (
+        "Writing into an array while recording",
+        "记录时原地写入数组",
+        "数组已经在计算图里，改写它会使梯度失去意义。改成生成新数组，或者移到 `record` 之外。",
+    ),
+    "nothing_recorded": (
+        "`record` was forgotten",
+        "忘记了 `record`",
+        "没有任何计算被记录。把前向计算和损失写进 `with autograd.record():`。",
+    ),
+    "backward_twice": (
+        "`backward` twice on the same graph",
+        "对同一个计算图两次 `backward`",
+        "第一次 `backward` 之后计算图已被释放。需要两次时，第一次写 `backward(retain_graph=True)`。",
+    ),
+    "step_without_backward": (
+        "A step without a new gradient",
+        "没有新的梯度就 `step`",
+        "上次 `step` 以来没有调用过 `backward`，或者前向计算不在 `record` 里。",
+    ),
+    "parameter_missing_in_file": (
+        "A parameter is missing in a file",
+        "文件里缺少某个参数",
+        "文件与网络的结构不同。允许缺少时写 `load_parameters(..., allow_missing=True)`。",
+    ),
+    "parameter_of_another_shape": (
+        "A parameter in a file has another shape",
+        "文件里的参数形状不同",
+        "保存文件的网络各层大小不同。按同样的大小建网络，或者不读入这一层、重新训练它。",
+    ),
+    "another_prefix": (
+        "The file was saved by a network of another prefix",
+        "文件由另一个前缀的网络保存",
+        "`collect_params().save` 按带前缀的全名保存。改用 `net.save_parameters` 和 `net.load_parameters`，或者给网络同样的 `prefix`。",
+    ),
+    "no_such_file": (
+        "There is no such file",
+        "没有这个文件",
+        "提示里列出了那个文件夹里同类的文件。检查路径和当前目录。",
+    ),
+    "label_of_another_length": (
+        "More or fewer labels than predictions",
+        "标签和预测的个数不同",
+        "小批量里每个样本要有一个标签。",
+    ),
+    "label_of_another_shape": (
+        "Labels of another shape than the predictions",
+        "标签和预测的形状不同",
+        "`L2Loss` 一类的损失要求两者元素个数相同。",
+    ),
+    "gpu_that_is_not_there": (
+        "A GPU is asked for where there is none",
+        "没有 GPU 却要用 GPU",
+        "用 `mx.cpu()`；只想在 CPU 上试运行 GPU 代码时，设 `MXNET_VIRTUAL_GPUS=2`。",
+    ),
+    "branch_on_a_symbol": (
+        "`if` on a value in `hybrid_forward`",
+        "在 `hybrid_forward` 里对数值用 `if`",
+        "混合式编程时符号还没有数值，Python 无法据此分支。用 `F.where` 或 `F.contrib.cond`，或者不对这个块调用 `hybridize`。",
+    ),
+    "shape_of_a_symbol": (
+        "`x.shape` in `hybrid_forward`",
+        "在 `hybrid_forward` 里用 `x.shape`",
+        "符号没有形状。`F.reshape` 里用 0 保持某一维，用 -1 让它自动推断。",
+    ),
+    "samples_of_different_shapes": (
+        "Samples of different shapes in one batch",
+        "一个小批量里的样本形状不同",
+        "在变换里缩放到同样大小，或者用 `batchify.Pad()` 填充。",
+    ),
+    "argument_misspelt": (
+        "An argument is misspelt",
+        "参数名拼写错误",
+        "提示里列出了这个算子的全部参数。",
+    ),
+    "products_that_do_not_fit": (
+        "Matrices that do not fit",
+        "矩阵的大小不相配",
+        "第一个的最后一维要与第二个的第一维相等；`transpose_a` 和 `transpose_b` 可以转置。",
+    ),
+    "scalar_of_many": (
+        "`asscalar` of many numbers",
+        "对多个元素用 `asscalar`",
+        "先求和或求平均，或者用 `asnumpy()`。",
+    ),
+    "module_not_bound": (
+        "A Module is used before `bind`",
+        "Module 还没有 `bind` 就使用",
+        "依次调用 `bind`、`init_params`、`init_optimizer`；`fit` 会全部代劳。",
+    ),
+    "integers_have_no_gradient": (
+        "The gradient of integers",
+        "对整数求梯度",
+        "只有浮点数有梯度。先用 `astype('float32')`。",
+    ),
+    "mixed_dtypes_in_a_graph": (
+        "Two dtypes, in a hybridized network",
+        "两种数据类型（hybridize 之后）",
+        "与命令式时相同；提示里多了出错的层的名字。",
+    ),
+    "other_input_size_in_a_graph": (
+        "Another input size, in a hybridized network",
+        "输入大小不符（hybridize 之后）",
+        "与命令式时相同；提示里多了出错的层的名字。",
+    ),
+    "module_of_other_sizes": (
+        "Parameters of other sizes are given to a Module",
+        "给 Module 的参数大小不同",
+        "`bind` 时的数据形状与参数不配，或者参数属于另一个网络。",
+    ),
+    "module_lacks_a_parameter": (
+        "A Module is not given all parameters",
+        "给 Module 的参数不全",
+        "缺少的参数可以用 `allow_missing=True` 另行初始化（微调时常用）。",
+    ),
+    "module_with_another_name": (
+        "The input of a Module has another name",
+        "Module 的输入另有名字",
+        "用 `data_names` 和 `label_names` 说明符号里输入变量的名字。",
+    ),
+}  # fmt: skip
+HEAD = """# Mistakes and their messages
+
+The mistakes that users of MXNet make most, the code that makes each, and what ReMX says. The class of every error is
+MXNet's, and so are its words; what to do is added at the end. The texts are made by `docs/make_messages.py`, and
+`tests/test_messages.py` holds them.
+
+```text
+def dense(**names):                       # used below
+    net = nn.Dense(3, in_units=4, **names)
+    net.initialize()
+    return net
+```
+"""
+HEAD_ZH = """# 常见错误与提示
+
+这里列出 MXNet 用户最常犯的错误、引起它的代码，以及 ReMX 的提示。错误的类型和文字都沿用 MXNet，末尾补上该怎么做。提示由 `docs/make_messages.py`
+真实地运行得到，`tests/test_messages.py` 保证这些文字不变。
+
+```text
+def dense(**names):                       # 下面要用到
+    net = nn.Dense(3, in_units=4, **names)
+    net.initialize()
+    return net
+```
+"""
+TAIL = """
+## The loss becomes NaN
+There is no message: like MXNet, ReMX computes on. `MXNET_CHECK_NAN=1 python train.py` raises at the first operator that
+makes a NaN, with its name, the ranges of its inputs and the block. By hand, layer after layer:
+
+```python
+import mxnet as mx
+from mxnet import nd
+from mxnet.gluon import nn
+
+net = nn.HybridSequential()
+net.add(nn.Dense(4), nn.HybridLambda("log"), nn.Dense(2))
+net.initialize(mx.init.Normal(1))
+x = nd.ones((2, 3))
+for layer in net:
+    x = layer(x)
+    if not nd.contrib.isfinite(x).min().asscalar():
+        print(f"the output of {layer.name} is not finite")
+        break
+```
+
+Usual causes: a learning rate that is too large, the logarithm of zero (add a small number first), or `float16` without
+loss scaling.
+"""
+TAIL_ZH = """
+## 损失变成 NaN
+没有提示：与 MXNet 一样，ReMX 会继续算下去。`MXNET_CHECK_NAN=1 python train.py` 会在第一个产生 NaN 的算子处报错，给出它的名字、输入的范围
+和所在的块。也可以自己逐层检查：
+
+```python
+import mxnet as mx
+from mxnet import nd
+from mxnet.gluon import nn
+
+net = nn.HybridSequential()
+net.add(nn.Dense(4), nn.HybridLambda("log"), nn.Dense(2))
+net.initialize(mx.init.Normal(1))
+x = nd.ones((2, 3))
+for layer in net:
+    x = layer(x)
+    if not nd.contrib.isfinite(x).min().asscalar():
+        print(f"the output of {layer.name} is not finite")
+        break
+```
+
+常见原因：学习率太大；对零取对数（先加上一个小的数）；`float16` 没有做损失缩放。
+"""
