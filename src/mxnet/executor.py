@@ -9,12 +9,13 @@ from ._core.dtypes import dtype_name
 from ._core.errors import MXNetError
 from ._graph.cse import eliminate
 from ._graph.flow import check
-from ._graph.infer import shape_facts, type_facts
+from ._graph.infer import type_facts
 from ._graph.memory import footprint
 from ._graph.node import walk
 from ._graph.program import LOSSES, Program, placement
 from ._graph.storage import factors, head_stypes
 from ._graph.watch import Walk
+from ._graph.zero import settled, user_shape_facts
 from ._ops.dtypes import torch_dtype
 from ._ops.gradient import ignores_head
 from ._ops.infer import known
@@ -388,11 +389,11 @@ class Executor:
         """An executor for other input shapes that shares memory with this one wherever that is possible."""
         entries = self._symbol._entries
         given = {name: shape for name, shape in kwargs.items() if isinstance(shape, tuple)}
-        facts = shape_facts(entries, given, strict=False)
+        facts = user_shape_facts(entries, given, strict=False)
         variables = {n.name: facts.values.get((id(n), 0)) for n in walk(entries) if n.op is None}
         args, grads, states = [], [], []
         for name, array, grad in zip(self._symbol.list_arguments(), self.arg_arrays, self.grad_arrays, strict=True):
-            shape = variables[name] if known(variables[name]) else array.shape
+            shape = variables[name] if settled(variables[name]) else array.shape
             if not (partial_shaping or name in given or shape == array.shape):
                 raise MXNetError(
                     f"Shape of unspecifie arg: {name} changed. This can cause the new executor to not share parameters "
@@ -402,7 +403,7 @@ class Executor:
             args.append(_resized(array, shape, allow_up_sizing, name))
             grads.append(None if grad is None else _resized(grad, shape, allow_up_sizing, name))
         for name, array in zip(self._symbol.list_auxiliary_states(), self.aux_arrays, strict=True):
-            shape = variables[name] if known(variables[name]) else array.shape
+            shape = variables[name] if settled(variables[name]) else array.shape
             if shape != array.shape and not partial_shaping:
                 raise MXNetError(
                     f"Shape of unspecifie aux: {name} changed. If this is intended, set partial_shaping=True to "

@@ -87,3 +87,38 @@ def test_mixed_types_are_refused():
     a, b = mx.sym.var("a"), mx.sym.var("b")
     with pytest.raises(MXNetError, match="expected int32, got float32"):
         (a + b).infer_type(a="int32", b="float32")
+
+
+ZERO_SIZES = [  # recorded from MXNet 1.9.1 under np_shape: symbol, what is given, arguments, outputs
+    (lambda x, y: mx.sym.FullyConnected(x, num_hidden=3), {"x": (0, 4)}, [(0, 4), (3, 4), (3,)], [(0, 3)]),
+    (lambda x, y: mx.sym.FullyConnected(x, num_hidden=3), {"x": (-1, 4)}, [(-1, 4), (3, 4), (3,)], [(-1, 3)]),
+    (lambda x, y: x + y, {"x": (0, 4)}, [(0, 4), (0, 4)], [(0, 4)]),
+    (lambda x, y: x + y, {"x": (-1, 4), "y": (3, -1)}, [(3, 4), (3, 4)], [(3, 4)]),
+    (lambda x, y: x + y, {"x": ()}, [(), ()], [()]),
+    (lambda x, y: x + y, {}, [None, None], [None]),
+    (lambda x, y: mx.sym.sum(x), {"x": (2, 0)}, [(2, 0)], [(1,)]),
+    (lambda x, y: mx.sym.concat(x, y, dim=0), {"x": (0, 4), "y": (2, 4)}, [(0, 4), (2, 4)], [(2, 4)]),
+    (lambda x, y: mx.sym.reshape(x, shape=(-1, 4)), {"x": (0, 4)}, [(0, 4)], [(0, 4)]),
+    (lambda x, y: mx.sym.zeros((0, 3)), {}, [], [(0, 3)]),
+    (lambda x, y: mx.sym.var("v", shape=(0, 3)) + x, {}, [(0, 3), (0, 3)], [(0, 3)]),
+    (lambda x, y: mx.sym.broadcast_add(x, y), {"x": (0, 1), "y": (1, 3)}, [(0, 1), (1, 3)], [(0, 3)]),
+    (lambda x, y: mx.sym.dot(x, y), {"x": (2, 0), "y": (0, 3)}, [(2, 0), (0, 3)], [(2, 3)]),
+    (lambda x, y: mx.sym.transpose(x), {"x": (-1, 4, 0)}, [(-1, 4, 0)], [(0, 4, -1)]),
+]
+
+
+@pytest.mark.parametrize("make, given, arguments, outputs", ZERO_SIZES)
+def test_sizes_of_zero_under_numpy_shapes(make, given, arguments, outputs):
+    with mx.util.np_shape(True):
+        symbol = make(mx.sym.var("x"), mx.sym.var("y"))
+        assert symbol.infer_shape_partial(**given)[:2] == (arguments, outputs)
+
+
+def test_a_size_of_zero_fits_no_other():
+    with mx.util.np_shape(True), pytest.raises(MXNetError, match=r"expected \[0,4\], got \[3,0\]"):
+        (mx.sym.var("x") + mx.sym.var("y")).infer_shape(x=(0, 4), y=(3, 0))
+
+
+def test_empty_arrays_are_bound_under_numpy_shapes():
+    with mx.util.np_shape(True):
+        assert (mx.sym.var("x") * 2).simple_bind(mx.cpu(), x=(0, 3)).forward()[0].shape == (0, 3)

@@ -18,8 +18,8 @@ Slot = tuple[int, int]
 class Facts:
     """What is known about every entry of a graph: one value per entry, made more precise step by step."""
 
-    def __init__(self, heads: Iterable[Entry]) -> None:
-        self.heads = list(heads)
+    def __init__(self, heads: Iterable[Entry], zero: int = 0) -> None:
+        self.heads, self.zero = list(heads), zero
         self.nodes = walk(self.heads)
         self.values: dict[Slot, Any] = {}
         self.changed = False
@@ -83,7 +83,7 @@ def _brackets(shape: Shape) -> str:
 
 
 def _named(node: Node, error: MXNetError) -> MXNetError:
-    text = str(error)
+    text = str(error).replace("Incompatible attr in node  at", f"Incompatible attr in node {node.name} at")
     return (
         error
         if text.startswith(f"Error in operator {node.name}:")
@@ -100,35 +100,47 @@ def check_names(nodes: list[Node], given: Iterable[str], source: str) -> None:
             raise MXNetError(f"{source}Keyword argument name {name} not found.\nCandidate arguments:\n{listing}")
 
 
-def shape_facts(heads: Iterable[Entry], given: dict[str, Shape | None], strict: bool = True) -> Facts:
-    """All shapes that follow from the given ones and from what variables say of themselves."""
-    facts = Facts(heads)
+def shape_facts(heads: Iterable[Entry], given: dict[str, Shape | None], strict: bool = True, zero: int = 0) -> Facts:
+    """All shapes that follow from the given ones and from what variables say of themselves.
+
+    A size of 0 is unknown; `zero` is what stands for a known one (see `zero.py`).
+    """
+    facts = Facts(heads, zero)
     if strict:
         check_names(facts.nodes, given, "InferShape")
     for node in facts.nodes:
         if node.op is None:
-            shape = given.get(node.name) or _own_shape(node)
-            if shape:
+            shape = given.get(node.name)
+            if shape is None or not (shape or zero):
+                shape = _own_shape(node, zero)
+            if shape is not None:
                 facts.values[(id(node), 0)] = tuple(shape)
     facts.settle(lambda node: _shape_step(facts, node))
     return facts
 
 
-def _own_shape(node: Node) -> Shape | None:
+def encoded(shape: Iterable[int], zero: int) -> Shape:
+    """A user's shape as rules read it: sizes below zero are unknown, zeros are what stands for them."""
+    return tuple(zero if s == 0 else max(int(s), 0) for s in shape)
+
+
+def _own_shape(node: Node, zero: int) -> Shape | None:
     text = node.attrs.get("__shape__")
     if text is None:
         return None
     from .._core.attrs import literal
 
     value = literal(text)
-    sizes = value if isinstance(value, (tuple, list)) else (value,)
-    return tuple(max(int(s), 0) for s in sizes)  # type: ignore[call-overload]
+    shape = encoded(value if isinstance(value, (tuple, list)) else (value,), zero)  # type: ignore[arg-type]
+    return shape if shape or zero else None
 
 
 def _shape_step(facts: Facts, node: Node) -> bool:
     ins, outs = facts.inputs(node), facts.outputs(node)
     try:
         ins, outs = one_shape(node, ins, outs)
+        if facts.zero and not node.inputs and node.parsed.get("shape"):
+            outs = [encoded(node.parsed["shape"], facts.zero)] * len(outs)
     except MXNetError as error:
         raise _named(node, error) from error
     for entry, name, shape in zip(node.inputs, _input_labels(node), ins, strict=True):

@@ -6,13 +6,13 @@ import torch
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
-from .._graph.infer import shape_facts, type_facts
+from .._graph.infer import type_facts
 from .._graph.node import auxiliary
 from .._graph.program import placement
 from .._graph.storage import gradient_stypes
+from .._graph.zero import settled, user_shape_facts
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
-from .._ops.infer import known
 from ._later import later
 
 
@@ -22,7 +22,7 @@ class Allocation:
     def __init__(self, symbol, ctx, group2ctx, shapes, types, stypes):
         self.symbol, self.stypes = symbol, stypes or {}
         given = {name: shape for name, shape in shapes.items() if isinstance(shape, tuple)}
-        facts = shape_facts(symbol._entries, given, strict=False)
+        facts = user_shape_facts(symbol._entries, given, strict=False)
         self.variables = [n for n in facts.nodes if n.op is None]
         self.states = auxiliary(facts.nodes)
         self.place = placement(symbol._entries, ctx, group2ctx)
@@ -32,7 +32,7 @@ class Allocation:
         self.gradients = gradient_stypes(symbol._entries, {n.name: self._stype(n, False) for n in self.variables})
 
     def _complete(self):
-        unknown = [n for n in self.variables if not known(self.shapes[id(n)])]
+        unknown = [n for n in self.variables if not settled(self.shapes[id(n)])]
         if unknown:
             listed = "".join(f"{n.name}: {_text(self.shapes[id(n)])}, " for n in unknown)
             raise MXNetError(

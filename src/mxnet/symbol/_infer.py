@@ -4,8 +4,8 @@ import warnings
 
 from .._core.dtypes import SCALARS, dtype_name
 from .._core.errors import MXNetError
-from .._graph.infer import shape_facts, type_facts
-from .._ops.infer import known
+from .._graph.infer import type_facts
+from .._graph.zero import settled, user_shape_facts
 
 
 def _numpy_shapes():
@@ -56,12 +56,11 @@ class Inference:
             result = self._infer_shape_impl(False, *args, **kwargs)
             if result[1] is None:
                 shapes = self._infer_shape_impl(True, *args, **kwargs)[0]
-                mark = -1 if _numpy_shapes() else 0
                 _report(
                     "Cannot decide shape for the following arguments (0s in shape means unknown dimensions).",
                     self.list_arguments(),
                     shapes,
-                    lambda shape: not shape or mark in shape,
+                    lambda shape: not settled(shape) or not (shape or _numpy_shapes()),
                 )
             return result
         except MXNetError:
@@ -75,10 +74,8 @@ class Inference:
     def _infer_shape_impl(self, partial, *args, **kwargs):
         _checked_shapes(args, kwargs)
         given = _given(self, args, kwargs, "shapes")
-        facts = shape_facts(
-            self._entries, {name: tuple(max(int(s), 0) for s in shape) for name, shape in given.items() if shape}
-        )
-        if not partial and not facts.complete(known):
+        facts = user_shape_facts(self._entries, {name: shape for name, shape in given.items() if shape is not None})
+        if not partial and not facts.complete(settled):
             return None, None, None
         return tuple([_shown(shape) for shape in shapes] for shapes in facts.results())
 
@@ -115,4 +112,4 @@ def _shown(shape):
     """A shape as MXNet shows it: unknown is `()` and 0, or None and -1 under NumPy's semantics."""
     if not _numpy_shapes():
         return () if shape is None else shape
-    return None if shape is None else tuple(s or -1 for s in shape)
+    return shape
