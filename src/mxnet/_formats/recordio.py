@@ -8,7 +8,7 @@ A record that contains the magic number at a multiple of four is cut there; the 
 import os
 import struct
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class Reader:
         self.file, self.name = file, name
         self._read = file.read  # type: ignore[attr-defined]
         self.size = self._measure()
-        self.offset = 0
+        self.offset = self.begun = 0  # where the next frame is, and where the last record began
 
     def _measure(self) -> int:
         return os.fstat(self.file.fileno()).st_size  # type: ignore[attr-defined]
@@ -88,6 +88,7 @@ class Reader:
 
     def read(self) -> bytes | None:
         """The next record, None at the end of the file."""
+        self.begun = self.offset
         frame = self._frame()
         if frame is None:
             return None
@@ -95,6 +96,11 @@ class Reader:
         if part == WHOLE:
             return data
         return self._rest(part, data)
+
+    def resync(self) -> None:
+        """After a damaged record: go on at the next place where one begins."""
+        begin = self.begun + 4 - (self.begun & 3)
+        self.seek(_next_begin(self.file.fileno(), begin, self._measure()))  # type: ignore[attr-defined]
 
     def _frame(self) -> tuple[int, bytes] | None:
         head = self._read(8)
@@ -161,11 +167,28 @@ def _head(descriptor: int, size: int, offset: int, name: str) -> tuple[int, int]
     return coded >> 29, length
 
 
-def scan_offsets(descriptor: int, size: int, begin: int, end: int, name: str) -> Iterator[int]:
-    """Where the records begin that begin in [begin, end); `begin` may be in the middle of one."""
+def scan_offsets(
+    descriptor: int,
+    size: int,
+    begin: int,
+    end: int,
+    name: str,
+    report: Callable[[MXNetError], None] | None = None,
+) -> Iterator[int]:
+    """Where the records begin that begin in [begin, end); `begin` may be in the middle of one.
+
+    With `report`, damage is told to it and the next place where a record begins is looked for.
+    """
     offset = begin if begin == 0 else _next_begin(descriptor, begin, end)
     while offset < end:
-        part, length = _head(descriptor, size, offset, name)
+        try:
+            part, length = _head(descriptor, size, offset, name)
+        except MXNetError as error:
+            if report is None:
+                raise
+            report(error)
+            offset = _next_begin(descriptor, offset + 4, end)
+            continue
         if part in (WHOLE, BEGIN):
             yield offset
         offset += 8 + length + (-length & 3)

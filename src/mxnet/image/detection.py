@@ -105,7 +105,12 @@ class ImageDetIter(ImageIter):
         self.reset()
         try:
             while True:
-                label = self._parse_label(self.next_sample()[0])
+                raw = self._next_readable()[0]
+                try:
+                    label = self._parse_label(raw)
+                except RuntimeError as error:
+                    self._report(error)
+                    continue
                 most, width = max(most, label.shape[0]), label.shape[1]
         except StopIteration:
             pass
@@ -193,7 +198,7 @@ class ImageDetIter(ImageIter):
         mean, std = _statistic(mean, IMAGENET_MEAN), _statistic(std, IMAGENET_STD)
         while True:
             try:
-                label, content = self.next_sample()
+                label, content = self._next_readable()
             except StopIteration:
                 return
             data = self.imdecode(content)

@@ -185,8 +185,14 @@ class ImageIter(io.DataIter):
                 self.imgrec.reset()
             raise StopIteration
         self.cur += 1
-        header, image = recordio.unpack(record)
+        header, image = self._unpacked(record)
         return header.label, image
+
+    def _unpacked(self, record):
+        try:
+            return recordio.unpack(record)
+        except MXNetError as error:
+            raise MXNetError(f"{self._place_of_last()}: {error}") from error
 
     def _next_listed(self):
         if self.cur >= self.num_image:
@@ -198,7 +204,7 @@ class ImageIter(io.DataIter):
         if self.imgrec is None:
             label, name = self.imglist[key]
             return label, self.read_image(name)
-        header, image = recordio.unpack(self.imgrec.read_idx(key))
+        header, image = self._unpacked(self.imgrec.read_idx(key))
         return (header.label if self.imglist is None else self.imglist[key][0]), image
 
     def _read_one(self, label, content):
@@ -220,8 +226,9 @@ class ImageIter(io.DataIter):
         row = start
         try:
             while row < self.batch_size:
+                label, content = self._next_readable()
                 try:
-                    sample = self._read_one(*self.next_sample())
+                    sample = self._read_one(label, content)
                 except (MXNetError, RuntimeError, OSError) as error:
                     self._report(error)
                     continue
@@ -232,6 +239,16 @@ class ImageIter(io.DataIter):
             if not row:
                 raise
         return row
+
+    def _next_readable(self):
+        """`next_sample`, over those that `on_error` passes over."""
+        while True:
+            try:
+                return self.next_sample()
+            except (MXNetError, RuntimeError, OSError) as error:
+                self._report(error)
+                if self.imgrec is not None and self.seq is None and not isinstance(error, OSError):
+                    self.imgrec._reader.resync()
 
     def _report(self, error):
         if self._on_error == "raise":
@@ -289,10 +306,10 @@ class ImageIter(io.DataIter):
             raise RuntimeError(f"Broken image {self._place_of_last()}, {error}") from error
 
     def _place_of_last(self):
-        if self.seq is None:
-            return f"index: {self.cur - 1} of {self._path}"
-        key = self.seq[(self.cur % self.num_image) - 1]
-        return f"filename: {self.imglist[key][1]}" if self.imglist is not None else f"index: {key} of {self._path}"
+        key = self.cur - 1 if self.seq is None else self.seq[(self.cur % self.num_image) - 1]
+        if self.imgrec is not None:
+            return f"index: {key} of {self._path} at byte {self.imgrec._reader.begun}"
+        return f"filename: {self.imglist[key][1]}"
 
     def read_image(self, fname):
         """The bytes of an image file below `path_root`."""

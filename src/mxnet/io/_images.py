@@ -113,7 +113,7 @@ class ImageRecords:
         self._single = Engine(self.magic) if p.preprocess_threads <= 1 else None
         self._check()
         self._dtype = _FORMATS[p.dtype]
-        self._file = RecordFile(p.path_imgrec, p.path_imgidx, p.part_index, p.num_parts)
+        self._file = RecordFile(p.path_imgrec, p.path_imgidx, p.part_index, p.num_parts, p.on_error)
         self.name = p.path_imgrec if p.num_parts == 1 else f"Part {p.part_index} of {p.num_parts} of {p.path_imgrec}"
         self._list = read_image_list(p.path_imglist) if p.path_imglist else None
         self._augmenter = self.augmenter_class(p)

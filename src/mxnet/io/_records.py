@@ -1,18 +1,28 @@
 """A record file as an iterator sees it: the offsets of its records, or of one part of them, and their content."""
 
 import os
+import warnings
 
 from .._core.errors import MXNetError
 from .._formats import recordio as format_
 
 
-class RecordFile:
-    """A record file as a list of byte offsets, read from any thread."""
+def _warn(error):
+    warnings.warn(f"left out: {error}", stacklevel=2)
 
-    def __init__(self, path, index_path="", part=0, parts=1):
+
+def _pass_over(error):
+    """What is damaged is not spoken about."""
+
+
+class RecordFile:
+    """A record file as a list of byte offsets, read from any thread; `on_error` rules what is between records."""
+
+    def __init__(self, path, index_path="", part=0, parts=1, on_error="raise"):
         if not 0 <= part < parts:
             raise MXNetError(f"part_index must be at least 0 and below num_parts, but they are {part} and {parts}")
         self.path = path
+        self._report = {"raise": None, "warn": _warn, "skip": _pass_over}[on_error]
         try:
             self._descriptor = os.open(path, os.O_RDONLY)
         except OSError as error:
@@ -40,7 +50,7 @@ class RecordFile:
         step = -(-self.size // parts)
         step += -step % 4
         begin, end = min(step * part, self.size), min(step * (part + 1), self.size)
-        return list(format_.scan_offsets(self._descriptor, self.size, begin, end, self.path))
+        return list(format_.scan_offsets(self._descriptor, self.size, begin, end, self.path, self._report))
 
     def read(self, offset):
         """The record's content."""

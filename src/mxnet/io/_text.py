@@ -2,6 +2,7 @@
 
 import glob
 import os
+import warnings
 from collections import namedtuple
 
 import numpy as np
@@ -68,31 +69,66 @@ class CsvTables(Arrays):
         dtype = np.dtype(p.dtype or "float32")
         if dtype.name not in ("float32", "int32", "int64"):
             raise MXNetError(f"CSVIter reads float32, int32 or int64, not {dtype.name}")
-        self._data = self._read(p.data_csv, p.data_shape, dtype)
-        self._label = np.zeros((len(self._data), 1), dtype)
+        data, bad = self._read(p.data_csv, p.data_shape, dtype, p.on_error)
+        label = np.zeros((len(data), 1), dtype)
         if p.label_csv != "NULL":
-            self._label = self._read(p.label_csv, p.label_shape, dtype)
-        if len(self._label) != len(self._data):
-            raise MXNetError(f"{p.data_csv} has {len(self._data)} rows but {p.label_csv} has {len(self._label)}")
+            label, worse = self._read(p.label_csv, p.label_shape, dtype, p.on_error)
+            bad |= worse
+        if len(label) != len(data):
+            raise MXNetError(f"{p.data_csv} has {len(data)} rows but {p.label_csv} has {len(label)}")
+        self._data, self._label = _without(data, bad), _without(label, bad)
         super().__init__(p.batch_size, p.round_batch, len(self._data))
 
     @staticmethod
-    def _read(path, shape, dtype):
-        tables = []
+    def _read(path, shape, dtype, on_error):
+        """All rows of a file or a directory, and the numbers of those that are no rows."""
+        tables, bad, count = [], set(), 0
         width = int(np.prod(shape, dtype=np.int64))
         for name in _files(path):
             try:
                 table = np.loadtxt(name, delimiter=",", dtype=dtype, ndmin=2, comments=None)
+                if table.shape[1] != width:
+                    raise ValueError(f"rows have {table.shape[1]} values, which is not shape {tuple(shape)}")
             except ValueError as error:
-                raise MXNetError(f"{name}: {error}") from error
-            if table.shape[1] != width:
-                raise MXNetError(f"{name}: rows have {table.shape[1]} values, which is not shape {tuple(shape)}")
+                if on_error == "raise":
+                    raise MXNetError(f"{name}: {error}") from error
+                table, wrong = _csv_rows(name, width, dtype, on_error)
+                bad |= {count + row for row in wrong}
             tables.append(table)
-        return np.concatenate(tables).reshape(-1, *shape)
+            count += len(table)
+        return np.concatenate(tables).reshape(-1, *shape), bad
 
     def rows(self, rows, which):
         values = getattr(self, "_" + which)[rows]
         return values.reshape(len(rows)) if which == "label" and values.shape[1:] == (1,) else values
+
+
+def _csv_rows(name, width, dtype, on_error):
+    """The rows of a file one by one; where one cannot be read, zeros stand and its number is told."""
+    rows, wrong = [], set()
+    with open(name, encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                row = np.array(line.split(","), dtype)
+                if len(row) != width:
+                    raise ValueError(f"{len(row)} values, not {width}")
+            except (ValueError, OverflowError) as error:
+                _leave_out(f"{name}, line {number}: {error}", on_error)
+                wrong.add(len(rows))
+                row = np.zeros(width, dtype)
+            rows.append(row)
+    return np.array(rows, dtype).reshape(-1, width), wrong
+
+
+def _without(table, bad):
+    return np.delete(table, sorted(bad), axis=0) if bad else table
+
+
+def _leave_out(words, on_error):
+    if on_error == "warn":
+        warnings.warn(f"left out: {words}", stacklevel=3)
 
 
 class LibSvmRows(Arrays):
@@ -104,12 +140,15 @@ class LibSvmRows(Arrays):
             raise MXNetError("dimension of data_shape and label_shape is expected to be 1")
         if not 0 <= p.part_index < p.num_parts:
             raise MXNetError(f"part_index must be below num_parts, but they are {p.part_index} and {p.num_parts}")
-        labels, self._data = _read_libsvm(p.data_libsvm, p.data_shape[0])
+        labels, self._data, bad = _read_libsvm(p.data_libsvm, p.data_shape[0], p.on_error)
         self._label = np.array(labels, np.float32)
         if p.label_libsvm != "NULL":
-            self._label = _read_libsvm(p.label_libsvm, p.label_shape[0])[1]
+            _, self._label, worse = _read_libsvm(p.label_libsvm, p.label_shape[0], p.on_error)
+            bad |= worse
         if len(self._label) != len(self._data):
             raise MXNetError(f"{p.data_libsvm} has {len(self._data)} rows but {p.label_libsvm} has {len(self._label)}")
+        self._data = self._data.without(bad)
+        self._label = _without(self._label, bad) if isinstance(self._label, np.ndarray) else self._label.without(bad)
         step = -(-len(self._data) // p.num_parts)
         self._first = min(p.part_index * step, len(self._data))
         super().__init__(p.batch_size, True, min(step, len(self._data) - self._first))
@@ -131,6 +170,11 @@ class SparseRows:
     def append(self, columns, values):
         self._rows.append((np.array(columns, np.int64), np.array(values, np.float32)))
 
+    def without(self, bad):
+        """The same rows but for some."""
+        self._rows = [row for number, row in enumerate(self._rows) if number not in bad]
+        return self
+
     def __len__(self):
         return len(self._rows)
 
@@ -145,17 +189,24 @@ class SparseRows:
         )
 
 
-def _read_libsvm(path, width):
-    """Labels and sparse rows of a file, or of all files of a directory."""
-    labels, rows = [], SparseRows(width)
+def _read_libsvm(path, width, on_error):
+    """Labels and sparse rows of a file, or of all files of a directory, and the numbers of those that are no rows."""
+    labels, rows, bad = [], SparseRows(width), set()
     for name in _files(path):
-        with open(name, encoding="utf-8") as file:
+        with open(name, encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    label, columns, values = _parse_libsvm(line, f"{name}, line {number}", width)
+                    try:
+                        label, columns, values = _parse_libsvm(line, f"{name}, line {number}", width)
+                    except MXNetError as error:
+                        if on_error == "raise":
+                            raise
+                        _leave_out(error, on_error)
+                        bad.add(len(labels))
+                        label, columns, values = 0.0, [], []
                     labels.append(label)
                     rows.append(columns, values)
-    return labels, rows
+    return labels, rows, bad
 
 
 def _parse_libsvm(line, place, width):
