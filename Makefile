@@ -40,9 +40,10 @@ docs: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	$(BIN)/python docs/make_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file mkdocs.zh.yml --site-dir site/zh
 
 faults: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python tools/faults.py
 
 clean:
-	rm -rf $(VENV) build dist demo site docs/reference src/*.egg-info
+	rm -rf $(VENV) build dist demo site docs/reference docs/zh/reference src/*.egg-info

@@ -11,13 +11,15 @@ FOLDER = Path(__file__).with_name("reference")
 sys.path.insert(0, str(FOLDER.parents[1] / "src"))
 
 MODULES = (
-    "autograd callback context contrib.amp contrib.onnx contrib.svrg_optimization contrib.tensorboard contrib.text"
-    " contrib.torch deploy engine executor"
-    " gluon gluon.contrib.estimator gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify gluon.data.vision"
-    " gluon.data.vision.transforms gluon.loss gluon.model_zoo.vision gluon.nn gluon.rnn gluon.utils image initializer"
-    " io kvstore lr_scheduler metric model module monitor name ndarray.ndarray ndarray.random ndarray.sparse numpy"
-    " numpy.linalg numpy.random numpy_extension onnx"
-    " operator optimizer profiler random recordio rnn runtime symbol.random symbol.symbol test_utils util visualization"
+    "attribute autograd base callback checkpoint context contrib.amp contrib.autograd contrib.io contrib.onnx "
+    "contrib.quantization contrib.svrg_optimization contrib.tensorboard contrib.text contrib.torch deploy "
+    "engine error executor executor_manager gluon gluon.contrib.cnn gluon.contrib.data gluon.contrib.estimator "
+    "gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify gluon.data.vision "
+    "gluon.data.vision.transforms gluon.loss gluon.model_zoo.vision gluon.nn gluon.rnn gluon.utils image "
+    "initializer io kvstore log lr_scheduler metric misc model module monitor name ndarray.ndarray "
+    "ndarray.random ndarray.sparse ndarray.utils numpy numpy.linalg numpy.random numpy_extension "
+    "numpy_extension.random onnx operator optimizer profiler random recordio registry rnn runtime "
+    "symbol.random symbol.symbol test_utils util visualization"
 ).split()
 
 
@@ -85,7 +87,7 @@ def operator_entry(operator):
 
 
 def operator_pages():
-    """(family, page) for each file of operators."""
+    """(family, what it is, page) for each file of operators."""
     from mxnet._ops import registry
 
     found = {}
@@ -97,21 +99,39 @@ def operator_pages():
     for module, group in groupby(operators, key=lambda o: o.fn.__module__):
         family = module.rsplit(".", 1)[-1]
         head = paragraph(importlib.import_module(module)) if module.startswith("mxnet") else ""
-        yield family, f"# {family}\n\n{head}\n\n" + "\n".join(map(operator_entry, group))
+        yield family, head, f"# {family}\n\n{head}\n\n" + "\n".join(map(operator_entry, group))
+
+
+WORDS = {  # language -> (title, what it is, modules, operators)
+    "en": (
+        "Reference",
+        "Made from the code. Operators are at `mx.nd`, `mx.sym` and `F`.",
+        "Modules",
+        "Operators",
+    ),
+    "zh": ("接口参考", "由代码生成（英文）。算子在 `mx.nd`、`mx.sym` 和 `F` 里都能用。", "模块", "算子"),
+}
+
+
+def index_page(language, families):
+    """Links to every page."""
+    title, text, modules, operators = WORDS[language]
+    lines = [f"# {title}\n", f"{text}\n", f"## {modules}\n"]
+    lines += [f"- [mxnet.{name}]({name}.md): {paragraph(importlib.import_module(f'mxnet.{name}'))}" for name in MODULES]
+    lines += [f"\n## {operators}\n", *(f"- [{family}](operators/{family}.md): {head}" for family, head in families)]
+    return "\n".join(lines) + "\n"
 
 
 def main():
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    (FOLDER / "operators").mkdir(parents=True)
-    index = ["# Reference\n", "Made from the code. Operators are at `mx.nd`, `mx.sym` and `F` alike.\n", "## Modules\n"]
-    for name in MODULES:
-        (FOLDER / f"{name}.md").write_text(module_page(name), encoding="utf-8")
-        index.append(f"- [mxnet.{name}]({name}.md)")
-    index.append("\n## Operators\n")
-    for family, page in operator_pages():
-        (FOLDER / "operators" / f"{family}.md").write_text(page, encoding="utf-8")
-        index.append(f"- [{family}](operators/{family}.md)")
-    (FOLDER / "index.md").write_text("\n".join(index) + "\n", encoding="utf-8")
+    pages = {f"{name}.md": module_page(name) for name in MODULES}
+    families = list(operator_pages())
+    pages |= {f"operators/{family}.md": page for family, _, page in families}
+    for language, folder in (("en", FOLDER), ("zh", FOLDER.parent / "zh" / "reference")):
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "operators").mkdir(parents=True)
+        index = index_page(language, [(family, head) for family, head, _ in families])
+        for name, text in {**pages, "index.md": index}.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """The words of the page of mistakes, in English and Chinese: titles, and in Chinese why each happens and what to do."""
+# ruff: noqa: E501 - Chinese characters count double
 
 # mistake -> (English title, Chinese title, why and what to do in Chinese)
 TITLES = {

@@ -39,6 +39,8 @@ def get_alias_func(base_class, nickname) -> Any:
     register = get_register_func(base_class, nickname)
 
     def alias(*aliases):
+        """A decorator that registers a class under these names too."""
+
         def register_all(klass):
             for name in aliases:
                 register(klass, name)

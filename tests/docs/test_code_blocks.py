@@ -1,5 +1,6 @@
-"""Every Python block of the README and the documentation runs, a file's blocks one after another in one namespace."""
+"""Every Python block of the READMEs and the documentation runs, a file's blocks one after another in one namespace."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,13 +10,22 @@ import mxnet as mx
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
-PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "reference" not in p.parts)]
+DOCS = ROOT / "docs"
+READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
+PAGES = [*READMES, *sorted(p for p in DOCS.rglob("*.md") if "reference" not in p.parts)]
+CHINESE = [p for p in PAGES if "zh" in p.parts]
+ENGLISH_ONLY = {"performance.md", "reliability.md", "threats.md"}  # measurements and reports for contributors
 
 
 def blocks(page):
     """(line, code) of a page's blocks."""
     text = page.read_text(encoding="utf-8")
     return [(text[: match.start(1)].count("\n"), match[1]) for match in BLOCK.finditer(text)]
+
+
+def program(page):
+    """A page's code without its comments, which may be in another language."""
+    return [ast.dump(ast.parse(code)) for _, code in blocks(page)]
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
@@ -28,10 +38,42 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
 
 
 def test_both_languages_of_the_readme_show_the_same_code():
-    assert [code for _, code in blocks(ROOT / "README.md")] == [code for _, code in blocks(ROOT / "README.zh.md")]
+    assert program(READMES[0]) == program(READMES[1])
+
+
+def test_both_languages_of_the_readme_have_the_same_parts():
+    """As many headings, commands and rows of each table: nothing is told in one language only."""
+    english, chinese = (page.read_text(encoding="utf-8") for page in READMES)
+    for pattern in (r"^## ", r"^```", r"^\|", r"^(?:make|pip|remx) "):
+        assert len(re.findall(pattern, english, re.M)) == len(re.findall(pattern, chinese, re.M)), pattern
+
+
+def test_every_page_is_there_in_chinese():
+    english = {str(p.relative_to(DOCS)) for p in PAGES if p not in READMES and p not in CHINESE}
+    assert {str(p.relative_to(DOCS / "zh")) for p in CHINESE} == english - ENGLISH_ONLY
+
+
+@pytest.mark.parametrize("page", CHINESE, ids=lambda p: str(p.relative_to(DOCS)))
+def test_chinese_pages_show_the_code_of_the_english_ones(page):
+    english = DOCS / page.relative_to(DOCS / "zh")
+    assert program(page) == program(english)
+    for pattern in (r"^## ", r"^\| ", r"^- "):
+        ours, theirs = (len(re.findall(pattern, p.read_text(encoding="utf-8"), re.M)) for p in (page, english))
+        assert ours == theirs, pattern
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in [*PAGES, ROOT / "README.zh.md"]:
+    for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+\.md)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).is_file(), f"{page.name} links to {target}"
+            made = "reference" in target and target.endswith("index.md")  # written by make docs
+            assert made or (page.parent / target).is_file(), f"{page.name} links to {target}"
+
+
+def test_the_site_shows_every_page():
+    """Each page is in the navigation of its language."""
+    for name, folder in (("mkdocs.yml", DOCS), ("mkdocs.zh.yml", DOCS / "zh")):
+        listed = set(re.findall(r": (\S+\.md)$", (ROOT / name).read_text(encoding="utf-8"), re.M)) - {
+            "reference/index.md"
+        }
+        pages = CHINESE if "zh" in name else [p for p in PAGES if p not in READMES and p not in CHINESE]
+        assert listed == {str(p.relative_to(folder)) for p in pages} | {"reference/index.md"}

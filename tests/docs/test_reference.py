@@ -1,11 +1,13 @@
 """The reference is made from the code: every operator and every public name of a module is in it."""
 
 import importlib.util
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
+import mxnet
 from mxnet._ops import registry
 
 ROOT = Path(__file__).parents[2]
@@ -27,12 +29,30 @@ def test_every_operator_is_there_under_all_its_names(reference):
     assert set(registry.load()) - shown == set()
 
 
+def test_every_public_module_has_a_page(reference):
+    found = {module.name for module in pkgutil.iter_modules(mxnet.__path__) if not module.name.startswith("_")}
+    found -= {"cli", "tools", "numpy_op_signature"}  # the command line, and a table without names of its own
+    pages = {page.name.split(".")[0] for page in reference.glob("*.md")}
+    assert found - pages == set()
+
+
 def test_modules_show_their_names(reference):
     headings = set(re.findall(r"^## (\S+)$", (reference / "gluon.nn.md").read_text(encoding="utf-8"), re.M))
     assert {"Dense", "Conv2D", "BatchNorm", "HybridSequential", "Embedding"} <= headings
 
 
 def test_the_index_links_to_every_page(reference):
-    linked = set(re.findall(r"\]\((\S+\.md)\)", (reference / "index.md").read_text(encoding="utf-8")))
-    pages = {str(page.relative_to(reference)) for page in reference.rglob("*.md")} - {"index.md"}
-    assert linked == pages
+    for folder in (reference, reference.parent / "zh" / "reference"):
+        linked = set(re.findall(r"\]\((\S+\.md)\)", (folder / "index.md").read_text(encoding="utf-8")))
+        assert linked == {str(page.relative_to(folder)) for page in folder.rglob("*.md")} - {"index.md"}
+
+
+def test_everything_public_is_described(reference):
+    """Each operator, class and function has a sentence of its own."""
+    bare = {}
+    for page in {*reference.rglob("*.md")} - {reference / "index.md"}:
+        for name, body in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page.read_text(encoding="utf-8"), re.M | re.S):
+            prose = re.sub(r"```.*?```|^- .*?$|^Extends .*$|^Also .*$", "", body, flags=re.M | re.S).strip()
+            if not prose:
+                bare.setdefault(page.name, []).append(name)
+    assert bare == {}
