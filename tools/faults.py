@@ -1,4 +1,4 @@
-"""`make faults`: fuzzing, attack files, kills while saving, full and read-only folders; each prints its number."""
+"""`make faults`: fuzzing, attack files, kills while saving and training, failing disks; each prints its number."""
 
 import argparse
 import pathlib
@@ -60,16 +60,32 @@ def kills(options):
 
 
 def disk(options):
-    """Full and read-only folders."""
+    """Full and read-only folders, simulated and real."""
     from reliability import kills as killing
 
     bad = 0
     for name in killing.SAVERS:
-        for fault in killing.FAULTS:
+        for fault in (*killing.FAULTS, *killing.MOUNTED):
             with tempfile.TemporaryDirectory() as folder:
-                words = killing.save_with_fault(name, fault, folder)
+                save = killing.save_on_mount if fault in killing.MOUNTED else killing.save_with_fault
+                words = save(name, fault, folder)
+            if words is NotImplemented:
+                print(f"{name}, {fault}: not tried, mounting needs root", flush=True)
+                continue
             print(f"{name}, {fault}: {words or 'the old set stays, no litter'}", flush=True)
             bad += words is not None
+    return bad
+
+
+def resume(options):
+    """Training runs that are killed and go on: equal to uninterrupted ones?"""
+    from reliability import resume_runs
+
+    bad = 0
+    for number, (name, kills, terms, wrong) in enumerate(resume_runs.campaign(options.runs, options.seed), 1):
+        print(f"run {number}, {name}: {kills} SIGKILL, {terms} SIGTERM, {wrong or 'equal bit for bit'}", flush=True)
+        bad += wrong is not None
+    print(f"killed and resumed: {options.runs} runs, {bad} differ", flush=True)
     return bad
 
 
@@ -93,7 +109,33 @@ def workers(options):
     return bad + (seconds is None) + (not told)
 
 
-PARTS = {"fuzz": fuzzing, "attacks": attacks, "kills": kills, "disk": disk, "workers": workers}
+def memory(options):
+    """What steps of training and inferences leave behind."""
+    from reliability import memory as slope
+
+    bad = 0
+    for kind, names, count in (
+        ("training", slope.TRAINING, options.steps),
+        ("inference", slope.INFERENCE, options.inferences),
+    ):
+        for name in names:
+            size, objects = slope.measured(kind, name, count)
+            print(
+                f"memory, {kind}, {name}: {count} steps, {size:.0f} bytes and {objects:.4f} objects a step", flush=True
+            )
+            bad += size > slope.LIMIT
+    return bad
+
+
+PARTS = {
+    "fuzz": fuzzing,
+    "attacks": attacks,
+    "kills": kills,
+    "disk": disk,
+    "resume": resume,
+    "workers": workers,
+    "memory": memory,
+}
 
 
 def main():
@@ -101,7 +143,10 @@ def main():
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar=f"{{{','.join(PARTS)}}}")
     parser.add_argument("--inputs", type=int, default=100_000, help="inputs for each kind of file")
     parser.add_argument("--kinds", nargs="+", default=list(fuzz.KINDS), choices=fuzz.KINDS)
+    parser.add_argument("--runs", type=int, default=50, help="runs that are killed and resumed")
     parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--steps", type=int, default=10_000, help="steps of training whose memory is measured")
+    parser.add_argument("--inferences", type=int, default=100_000)
     parser.add_argument("--worker-faults", type=int, default=20, help="how often each fault of data workers happens")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()

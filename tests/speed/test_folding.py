@@ -1,11 +1,15 @@
 """The inference graph with packed convolutions gives what the plain one gives, whatever happens to its parameters."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph.packed import available
+from mxnet._graph.packed import SMALL, available, compare_aside
 from mxnet.gluon import nn
 
 pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")
@@ -205,3 +209,66 @@ def test_bound_symbols_are_folded_too():
         np.testing.assert_allclose(executor.forward()[0].asnumpy(), first, rtol=1e-5, atol=1e-6)
     executor.aux_dict["b_moving_var"][:] = 8
     assert np.abs(executor.forward()[0].asnumpy() - first).max() > 1e-2
+
+
+def large_network():
+    mx.random.seed(9)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(192, 3, padding=1, in_channels=192), nn.BatchNorm(), nn.Activation("relu"))
+    net.initialize(mx.init.Xavier())
+    assert net[0].weight.data()._t.nbytes > SMALL
+    return net, nd.random.normal(shape=(2, 192, 9, 9))
+
+
+def set_to_ones(net):
+    net[0].weight.set_data(nd.ones((192, 192, 3, 3)))
+
+
+@pytest.mark.parametrize("change", [scale_in_place, swap_two_filters, set_to_ones])
+def test_large_parameters_are_compared_while_the_network_runs(change):
+    net, x = large_network()
+    agree(net, x)
+    before = net(x).asnumpy()
+    change(net)
+    after = net(x).asnumpy()
+    assert np.abs(after - before).max() > 1e-3
+    agree(net, x)
+    np.testing.assert_allclose(net(x).asnumpy(), after, rtol=1e-4, atol=1e-5 * np.abs(after).max())
+
+
+def test_predictions_in_threads_and_in_a_fork():
+    net, x = large_network()
+    agree(net, x)
+    want = net(x).asnumpy()
+    with ThreadPoolExecutor(4) as threads:
+        for got in threads.map(lambda _: net(x).asnumpy(), range(12)):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    child = os.fork()
+    if not child:  # its parent's thread is not there
+        verdict = compare_aside([(torch.zeros(SMALL), torch.zeros(SMALL)), (torch.ones(SMALL), torch.zeros(SMALL))])
+        os._exit(7 if verdict() is False else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_numbers_are_not_drawn_in_vain():
+    """A network that also draws random numbers draws as many when a parameter has changed."""
+
+    class Noisy(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.net, _ = large_network()
+
+        def hybrid_forward(self, F, x):
+            return self.net(x) + F.random.uniform(shape=(1, 192, 9, 9)).broadcast_like(x)
+
+    net, x = Noisy(), large_network()[1]
+    results = []
+    for active in (False, True):
+        net.net[0].weight.set_data(nd.ones((192, 192, 3, 3)) * 0.01)
+        net.hybridize(active)
+        mx.random.seed(5)
+        seen = [net(x).asnumpy() for _ in range(3)]
+        scale_in_place(net.net)
+        results.append([*seen, net(x).asnumpy(), net(x).asnumpy()])
+    for got, want in zip(results[1], results[0], strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())

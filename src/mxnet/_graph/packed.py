@@ -1,8 +1,10 @@
 """A convolution made ready for inference: batch norm folded in, weight in the kernel's order, sum and bound fused."""
 
 import ctypes
+import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
@@ -34,6 +36,32 @@ def same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
     return not _memcmp(one.data_ptr(), other.data_ptr(), one.nbytes)
 
 
+SMALL = 1 << 18  # bytes; less is compared before a thread would have begun
+
+
+def compare_aside(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> Callable[[], bool]:
+    """Begin to compare pairs of tensors; the result says if all of them hold the same bits, when it is asked.
+
+    Large ones are compared by a thread of their own, beside whatever the caller does next.
+    """
+    large = [pair for pair in pairs if pair[0].nbytes > SMALL]
+    if not all(same_bytes(*pair) for pair in pairs if pair[0].nbytes <= SMALL):
+        return lambda: False
+    if not large:
+        return lambda: True
+    return _threads(os.getpid()).submit(_all_same, large).result
+
+
+def _all_same(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> bool:
+    return all(same_bytes(*pair) for pair in pairs)
+
+
+@functools.lru_cache(maxsize=1)
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Threads of this process: a fork has none of its parent's."""
+    return ThreadPoolExecutor(2, thread_name_prefix="mxnet-compare")
+
+
 class PackedConvolution:
     """Two-dimensional convolution with constant weight; packed at the first call, when the data's size is known."""
 
@@ -42,6 +70,9 @@ class PackedConvolution:
         geometry = (attrs.get("pad") or (0, 0), attrs.get("stride") or (1, 1), attrs.get("dilate") or (1, 1))
         self.geometry = (*map(list, geometry), attrs.get("num_group", 1))
         self.packed = False
+        # Looked up once: finding the overload takes as long as a small convolution's bookkeeping.
+        self.alone = torch.ops.mkldnn._convolution_pointwise.default
+        self.with_sum = torch.ops.mkldnn._convolution_pointwise.binary
 
     def __call__(self, data: torch.Tensor, addend: torch.Tensor | None = None) -> torch.Tensor:
         data = data.contiguous(memory_format=torch.channels_last)
@@ -49,12 +80,10 @@ class PackedConvolution:
             self._pack(data)
         constants = (self.weight, self.bias, *self.geometry)
         if addend is None:
-            result = torch.ops.mkldnn._convolution_pointwise(data, *constants, "none", [], "")
+            result = self.alone(data, *constants, "none", [], "")
         else:
             addend = addend.contiguous(memory_format=torch.channels_last)
-            result = torch.ops.mkldnn._convolution_pointwise.binary(
-                data, addend, *constants, "add", None, None, [], None
-            )
+            result = self.with_sum(data, addend, *constants, "add", None, None, [], None)
         return self._bounded(result)
 
     def _bounded(self, result: torch.Tensor) -> torch.Tensor:
@@ -74,8 +103,3 @@ class PackedConvolution:
 def convolve(convolutions: Sequence[PackedConvolution], index: int, *tensors: torch.Tensor) -> torch.Tensor:
     """What the rewritten graph calls in place of convolution, batch norm, sum and activation."""
     return convolutions[index](*tensors)
-
-
-def plain(value: Any) -> Any:
-    """A tensor in the usual memory order, for operators that may rely on it."""
-    return value.contiguous() if isinstance(value, torch.Tensor) else value

@@ -1,12 +1,12 @@
 """The inference graph rewritten for speed: batch norm, sum and activation go into the convolution before them.
 
 The rewritten convolutions hold folded copies of parameters. Parameters can be changed in ways that leave no trace (a
-trainer's step, a view, memory shared with torch), so each run compares them with the values that were folded, which
-costs a read of the weights. Only values that two runs in a row have seen are folded: a network that learns between
-its predictions runs as it is.
+trainer's step, a view, memory shared with torch), so each run compares them with the values that were folded. A thread
+does it while the network runs; results that began with other values are thrown away. Only values that two runs in a
+row have seen are folded: a network that learns between its predictions runs as it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,8 @@ from torch import fx
 
 from .._ops.registry import find
 from .lower import Lowered, pick
-from .packed import Bounds, PackedConvolution, available, convolve, folded, plain, same_bytes
+from .order import calls, restore_order
+from .packed import Bounds, PackedConvolution, available, compare_aside, convolve, folded
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
 ACTIVATION, CLIP = find("Activation").fn, find("clip").fn
@@ -24,6 +25,7 @@ KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
 )
 NONE: Bounds = (None, None)
+Verdict = Callable[[], bool]
 
 
 @dataclass
@@ -55,15 +57,11 @@ def _sole_user(node: fx.Node) -> fx.Node | None:
     return next(iter(node.users)) if len(node.users) == 1 else None
 
 
-def _calls(node: fx.Node | None, target: Any) -> bool:
-    return node is not None and node.op == "call_function" and node.target is target
-
-
 def _bounds(node: fx.Node | None) -> Bounds:
     """Where the activation, if it is one of those, cuts off."""
-    if _calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu":
+    if calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu":
         return 0.0, None
-    if _calls(node, CLIP):
+    if calls(node, CLIP):
         return float(node.kwargs["a_min"]), float(node.kwargs["a_max"])
     return NONE
 
@@ -89,7 +87,7 @@ def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> S
 def _take_sum(site: Site, sums: set[fx.Node]) -> None:
     """A sum of the convolution and something else, which goes to the first convolution that asks."""
     node = _sole_user(site.chain[-1])
-    if _calls(node, SUM) and node not in sums and len(node.all_input_nodes) == 2:
+    if calls(node, SUM) and node not in sums and len(node.all_input_nodes) == 2:
         sums.add(node)
         site.sum = node
         site.chain.append(node)
@@ -97,10 +95,10 @@ def _take_sum(site: Site, sums: set[fx.Node]) -> None:
 
 def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
     norm = _sole_user(site.conv)
-    if not _calls(norm, NORM) or norm.args[0] is not site.conv or norm.kwargs.get("axis", 1) != 1:
+    if not calls(norm, NORM) or norm.args[0] is not site.conv or norm.kwargs.get("axis", 1) != 1:
         return
     value = _sole_user(norm)
-    if not _calls(value, pick) or value.args[1] != 0 or any(p not in positions for p in norm.args[1:]):
+    if not calls(value, pick) or value.args[1] != 0 or any(p not in positions for p in norm.args[1:]):
         return
     site.norm, site.norm_attrs = [positions[p] for p in norm.args[1:]], dict(norm.kwargs)
     site.chain += [norm, value]
@@ -116,22 +114,32 @@ class Folding:
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
         self._state: tuple[list[torch.Tensor], list[PackedConvolution] | None] | None = None
 
-    def convolutions(self, tensors: Sequence[torch.Tensor]) -> list[PackedConvolution] | None:
-        """Packed convolutions for these parameters; None where the graph as it is should run this time."""
+    def convolutions(self, tensors: Sequence[torch.Tensor]) -> tuple[list[PackedConvolution], Verdict] | None:
+        """Packed convolutions, and what tells if they are those of these parameters; None: run the graph as it is."""
         for t in tensors:
             if t.dtype is not torch.float32 or t.device.type != "cpu":
                 return None
         for i in self.ones:  # what BatchNorm does to a fixed gamma
             tensors[i].data.fill_(1)
-        now, state = [tensors[i].data for i in self.watched], self._state
-        if state is None or not all(map(same_bytes, now, state[0])):
-            self._state = [t.clone() for t in now], None
-            return None
+        state = self._state
+        if state is None:
+            return self.note(tensors)
         seen, made = state
-        if made is None:
-            made = self._build(tensors, seen)
-            self._state = seen, made
-        return made
+        same = compare_aside(list(zip(self._watch(tensors), seen, strict=True)))
+        if made is not None:
+            return made, same
+        if not same():
+            return self.note(tensors)
+        made = self._build(tensors, seen)
+        self._state = seen, made
+        return made, same
+
+    def note(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Remember these parameters: if the next run sees them again, they are folded."""
+        self._state = [t.clone() for t in self._watch(tensors)], None
+
+    def _watch(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        return [tensors[i].data for i in self.watched]
 
     def _build(self, tensors: Sequence[torch.Tensor], seen: list[torch.Tensor]) -> list[PackedConvolution]:
         values = list(tensors)
@@ -149,14 +157,14 @@ def fold(lowered: Lowered) -> Folding | None:
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     positions = {node: i for i, node in enumerate(inputs[: len(lowered.variables)])}
     sums: set[fx.Node] = set()
-    sites = [site for node in graph.nodes if _calls(node, CONVOLUTION) and (site := _site(node, positions, sums))]
+    sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, sums))]
     if not any(site.norm for site in sites):
         return None
     with graph.inserting_after(inputs[-1]):
         packed = graph.placeholder("convolutions")
     for index, site in enumerate(sites):
         _replace(graph, site, packed, index)
-    _restore_order(graph)
+    restore_order(graph, KEEP_ORDER | {convolve})
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
 
@@ -169,14 +177,3 @@ def _replace(graph: fx.Graph, site: Site, packed: fx.Node, index: int) -> None:
     site.chain[-1].replace_all_uses_with(made)
     for node in reversed(site.chain):
         graph.erase_node(node)
-
-
-def _restore_order(graph: fx.Graph) -> None:
-    """Results, and operators not known to work in channels-last order, get values in the usual one."""
-    for node in list(graph.nodes):
-        if node.op == "placeholder" or node.target in KEEP_ORDER or node.target in (convolve, pick, plain):
-            continue
-        for value in list(node.all_input_nodes):
-            if value.op == "call_function":
-                with graph.inserting_before(node):
-                    node.replace_input_with(value, graph.call_function(plain, (value,)))

@@ -137,13 +137,17 @@ class Program:
             self._folding = self._foldable() and (fold(lowered) or False)
         if not self._folding:
             return None
-        convolutions = self._folding.convolutions(tensors)
-        if convolutions is None:
+        ready = self._folding.convolutions(tensors)
+        if ready is None:
             return None
+        convolutions, same = ready
+        if streams and not same():  # numbers must not be drawn in vain
+            return self._folding.note(tensors)
         try:
-            return self._folding.run(*tensors, *streams, convolutions)
+            results = self._folding.run(*tensors, *streams, convolutions)
         except FAILURES:  # the graph as it is finds the operator to blame, and tells it
-            return None
+            results = None
+        return results if same() else self._folding.note(tensors)
 
     def _foldable(self) -> bool:
         names = {node.op.name for node in self.nodes if node.op is not None}

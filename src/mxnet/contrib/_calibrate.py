@@ -142,6 +142,25 @@ def _get_optimal_threshold(hist_data, quantized_dtype, num_quantized_bins=255):
     return low, high, threshold.asnumpy(), divergence.asnumpy()
 
 
+def _loss(hist_data, reach, steps):
+    """The squared error, to be expected of a value, of cutting off at `reach` and rounding to `steps` a side."""
+    counts, edges, *_ = hist_data
+    size = np.abs((edges[:-1] + edges[1:]) / 2)
+    cut, unit = np.maximum(size - reach, 0), reach / steps
+    rounded = np.where(size == 0, 0, unit**2 / 12)
+    return float((counts * np.where(size > reach, cut**2, rounded)).sum() / counts.sum())
+
+
+def _worthwhile(hist_data, reach, quantized_dtype):
+    """The threshold, or the whole range where cutting off would lose more than the coarser steps do.
+
+    Divergence alone cuts off nearly everything of a layer most of whose outputs are one constant.
+    """
+    whole = hist_data[4]
+    steps = 255 if _unsigned(hist_data[2], quantized_dtype) else 127
+    return reach if _loss(hist_data, reach, steps) <= _loss(hist_data, whole, steps) else np.float32(whole)
+
+
 def _get_optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, logger=None):
     """{layer: (min, max)} that lose least; each histogram is dropped when done with."""
     assert isinstance(hist_dict, dict)
@@ -153,7 +172,7 @@ def _get_optimal_thresholds(hist_dict, quantized_dtype, num_quantized_bins=255, 
     ranges = {}
     for name in list(hist_dict):
         low, high, threshold, divergence = _get_optimal_threshold(hist_dict[name], quantized_dtype, num_quantized_bins)
-        reach = threshold[0]
+        reach = _worthwhile(hist_dict[name], threshold[0], quantized_dtype)
         ranges[name] = (0, reach) if _unsigned(low, quantized_dtype) else (-reach, reach)
         del hist_dict[name]
         if logger:

@@ -368,6 +368,9 @@ def quantize_net_v2(
         seen = _collect_layer_statistics(module, _Inputs(calib_data, len(descriptions)), collector, num_calib_examples,
                                          logger)  # fmt: skip
         _say(logger, "Collected layer output values from FP32 model using %d examples", seen)
+        for before, after in pairs:
+            if after in getattr(collector, "hist_dict", ()):
+                collector.hist_dict.pop(before, None)
         ranges = _collected(collector, calib_mode, quantized_dtype, logger)
         ranges.update({before: ranges[after] for before, after in pairs if after in ranges})
         qsym = _calibrate_quantized_sym(qsym, ranges)
