@@ -4,7 +4,8 @@
 alone; two that know nothing of each other (what two cores allow); two with `dist_sync`, whose gradients travel while
 backward runs, or only at the step, or with two bits each; and two with `dist_async`. Prints a table; `--json FILE`
 keeps it. `--quick` is a small network and few steps. Bytes are counted twice: those of the tensors handed to the
-transport, and those that the kernel has sent on this process's TCP connections (on Linux).
+transport, and those that the kernel has sent on this process's TCP connections (on Linux). On a machine that others
+use as well, `CPU ms` tells more than the time on the clock.
 """
 
 import argparse
@@ -62,7 +63,7 @@ def network(quick):
     return net
 
 
-def work(way, quick):
+def work(way, quick, batch):
     """Train as one worker of a way; prints what it measured as a line of JSON."""
     import numpy as np
 
@@ -82,7 +83,7 @@ def work(way, quick):
     trainer = gluon.Trainer(net.collect_params(), "sgd", settings, kvstore=store, compression_params=compression)
     loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
     random = np.random.RandomState(store.rank if store else 0)
-    batch, steps = (16, 4) if quick else (32, 8)
+    steps = 4 if quick else 8
     data, label = mx.nd.array(random.rand(batch, 3, 32, 32)), mx.nd.array(random.randint(0, 10, batch))
 
     def step():
@@ -94,16 +95,20 @@ def work(way, quick):
 
     for _ in range(2):
         step()
-    handed, sent, times = group.Traffic.handed, tcp_bytes(), []
+    if store:
+        store.barrier()
+    handed, sent, times, busy = group.Traffic.handed, tcp_bytes(), [], time.process_time()
     for _ in range(steps):
         start = time.perf_counter()
         step()
         times.append(time.perf_counter() - start)
+    busy = (time.process_time() - busy) / steps
     if store:
         store.barrier()
     learning = [p for p in net.collect_params().values() if p.grad_req != "null"]
     report = {
         "seconds": statistics.median(times),
+        "busy": busy,
         "handed": (group.Traffic.handed - handed) / steps,
         "tcp": None if sent is None else (tcp_bytes() - sent) / steps,
         "parameters": sum(p.data().size * 4 for p in learning),
@@ -112,15 +117,16 @@ def work(way, quick):
 
 
 # ---------------------------------------------------------------------- all ways
-def command(way, quick):
-    return [sys.executable, os.path.abspath(__file__), "--worker", way, *(["--quick"] if quick else [])]
+def command(way, quick, batch):
+    size = ["--batch", str(batch), *(["--quick"] if quick else [])]
+    return [sys.executable, os.path.abspath(__file__), "--worker", way, *size]
 
 
-def measure(way, quick):
+def measure(way, quick, batch):
     """What the workers of a way have measured, averaged."""
     workers, kind, variables, _ = WAYS[way]
     surroundings = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", **variables}
-    lines = [command(way, quick)] * workers
+    lines = [command(way, quick, batch)] * workers
     if kind:
         lines = [[sys.executable, "-m", "mxnet.tools.launch", "-n", str(workers), *lines[0]]]
     running = [subprocess.Popen(line, env=surroundings, stdout=subprocess.PIPE, text=True) for line in lines]
@@ -140,6 +146,7 @@ def rows(results):
         yield {
             "way": way,
             "milliseconds": one["seconds"] * 1e3,
+            "busy_milliseconds": one["busy"] * 1e3,
             "efficiency": alone / one["seconds"],
             "of_what_cores_allow": allowed / one["seconds"] if WAYS[way][0] == 2 else 1.0,
             "handed_share": one["handed"] / one["parameters"],
@@ -149,13 +156,15 @@ def rows(results):
 
 
 def table(found):
-    lines = ["| way | ms a step | efficiency | of what two cores allow | bytes handed / parameters | TCP bytes |"]
-    lines.append("|---|---:|---:|---:|---:|---:|")
+    lines = [
+        "| way | ms a step | CPU ms | efficiency | of what two cores allow | bytes handed / parameters | TCP bytes |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     for row in found:
         tcp = "?" if row["tcp_share"] is None else f"{row['tcp_share']:.4f}"
         lines.append(
-            f"| {row['way']} | {row['milliseconds']:.1f} | {row['efficiency']:.2f} | {row['of_what_cores_allow']:.2f} "
-            f"| {row['handed_share']:.4f} | {tcp} |"
+            f"| {row['way']} | {row['milliseconds']:.1f} | {row['busy_milliseconds']:.1f} | {row['efficiency']:.2f} "
+            f"| {row['of_what_cores_allow']:.2f} | {row['handed_share']:.4f} | {tcp} |"
         )
     return "\n".join(lines)
 
@@ -163,14 +172,17 @@ def table(found):
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--quick", action="store_true", help="a small network, few steps")
+    options.add_argument("--batch", type=int, default=32, help="examples a step and worker")
     options.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS), help="measure these only")
     options.add_argument("--json", metavar="FILE", help="write the rows there")
     options.add_argument("--worker", choices=list(WAYS), help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.worker:
-        work(chosen.worker, chosen.quick)
+        work(chosen.worker, chosen.quick, chosen.batch)
         return
-    found = list(rows({way: measure(way, chosen.quick) for way in dict.fromkeys(["one worker", *chosen.ways])}))
+    found = list(
+        rows({way: measure(way, chosen.quick, chosen.batch) for way in dict.fromkeys(["one worker", *chosen.ways])})
+    )
     print(table(found))
     if chosen.json:
         with open(chosen.json, "w") as file:

@@ -76,3 +76,24 @@ def test_sums_wait_on_the_device_and_leave_the_graph():
     held = metric.__dict__["_sum_metric"]
     assert not held.requires_grad
     assert metric.get() == ("loss", 2.0) and metric.sum_metric == 8.0
+
+
+SCORES = np.array([[0.55, 0.72, 0.6], [0.54, 0.42, 0.65], [0.44, 0.89, 0.96], [0.38, 0.79, 0.53], [0.57, 0.93, 0.07]])
+
+
+def test_odd_inputs_as_mxnet_takes_them():
+    label, pred = mx.nd.array([[0], [2], [1], [1], [0]]), mx.nd.array(SCORES)
+    pcc = mx.metric.PCC()
+    pcc.update([label], [pred])
+    assert pcc.get()[1] == pytest.approx(0.14433757)
+    pcc = mx.metric.PCC()
+    pcc.update([label.reshape((-1,))[:3]], [pred])  # MXNet counts what both have
+    assert pcc.get()[1] == pytest.approx(0.0)
+    with pytest.raises(ValueError, match=r"operands could not be broadcast together with shapes \(3,1\) \(5,1\)"):
+        mx.metric.MSE().update([mx.nd.ones((3,))], [mx.nd.ones((5,))])
+    with pytest.raises(ValueError, match="top_k=7 is more than the 3 classes"):
+        mx.metric.TopKAccuracy(top_k=7).update([label], [pred])
+    with pytest.raises(IndexError, match="axis 1 is out of bounds for array of dimension 1"):
+        mx.metric.F1().update([mx.nd.ones((3,))], [mx.nd.ones((3,))])
+    with pytest.raises(AssertionError, match="must have NDArray type"):
+        mx.metric.Accuracy().update([np.ones(5)], [SCORES])

@@ -1,6 +1,7 @@
 """Uses of the training stack whose results are recorded from MXNet: each function returns named arrays."""
 
 import logging
+import re
 
 import numpy as np
 
@@ -233,6 +234,22 @@ def trained(mx, contexts, kvstore="device", rows=range(80), batch=16, weights=No
     for layer, name in zip(net, ("fc1", "fc2"), strict=True):
         found[name + "_weight"], found[name + "_bias"] = layer.weight.data(contexts[0]), layer.bias.data(contexts[0])
     return {name: array.asnumpy() for name, array in found.items()}
+
+
+def write_digits(mx, folder, images, labels, train=200):
+    """train.rec and val.rec, lossless."""
+    for name, chosen in (("train.rec", slice(0, train)), ("val.rec", slice(train, None))):
+        record = mx.recordio.MXRecordIO(str(folder / name), "w")
+        for number, (image, label) in enumerate(zip(images[chosen], labels[chosen], strict=True)):
+            header = mx.recordio.IRHeader(0, float(label), number, 0)
+            record.write(mx.recordio.pack_img(header, image, quality=9, img_fmt=".png"))
+        record.close()
+
+
+def without_times(lines, folder):
+    """What a run logged, but for speeds, times and places."""
+    found = [re.sub(r"Speed: \S+", "Speed:", line.replace(folder, "")) for line in lines]
+    return [line for line in found if "Time cost" not in line]
 
 
 def modules(mx):

@@ -18,6 +18,8 @@ def check_label_shapes(labels, preds, wrap=False, shape=False):
 
 def values_of(array, like=None):
     """The array's tensor, out of any recorded graph, on the device of `like`."""
+    if not isinstance(array, ndarray.NDArray):
+        raise AssertionError(f"Argument data must have NDArray type, but got {array}")
     tensor = array._t.detach()
     return tensor if like is None else tensor.to(like.device)
 

@@ -44,7 +44,9 @@ class TopKAccuracy(PairMetric):
             self._update_vector(label, pred)
             return
         scores = values_of(pred).float()
-        best = scores.topk(min(self.top_k, scores.shape[1]), dim=1, sorted=False).indices
+        if self.top_k > scores.shape[1]:
+            raise ValueError(f"top_k={self.top_k} is more than the {scores.shape[1]} classes of the predictions")
+        best = scores.topk(self.top_k, dim=1, sorted=False).indices
         wanted = values_of(label, scores).to(torch.int32).reshape(-1, 1)
         self._add((best == wanted).sum(), len(scores))
 
@@ -131,6 +133,8 @@ class _BinaryClassificationMetrics:
     def update_binary_stats(self, label, pred):
         """Count a batch of labels 0 and 1 against predictions with two columns."""
         scores = values_of(pred)
+        if scores.dim() < 2:
+            raise numpy.exceptions.AxisError(1, scores.dim()) if hasattr(numpy, "exceptions") else numpy.AxisError(1, 1)
         chosen = scores.argmax(1) == 1
         wanted = values_of(label, scores).to(torch.int32)
         check_label_shapes(wanted, scores)
@@ -242,6 +246,11 @@ class MCC(_BinaryScore):
         return self._metrics.matthewscc(use_global)
 
 
+def _rows(classes):
+    """One class for each example."""
+    return classes.reshape(len(classes), -1)[:, 0] if classes.ndim > 1 and classes[0].size == 1 else classes
+
+
 @register
 class PCC(EvalMetric):
     """Matthews' correlation for any number of classes, from the confusion matrix."""
@@ -271,7 +280,8 @@ class PCC(EvalMetric):
             if largest >= self.k:
                 self._grow(largest + 1 - self.k)
             confusion = numpy.zeros((self.k, self.k))
-            numpy.add.at(confusion, (chosen, wanted), 1)
+            shared = min(len(chosen), len(wanted))  # MXNet walks over both until one ends
+            numpy.add.at(confusion, (_rows(chosen[:shared]), _rows(wanted[:shared])), 1)
             self.lcm += confusion
             self.gcm += confusion
         self.num_inst += 1

@@ -13,10 +13,20 @@ class _Difference(PairMetric):
     def _update_pair(self, label, pred):
         values = _column(values_of(pred))
         wanted = _column(values_of(label, values))
+        _check_broadcast(wanted, values)
         self._add(self._distance(wanted - values), 1)
 
     def _distance(self, difference):
         raise NotImplementedError
+
+
+def _check_broadcast(wanted, values):
+    """NumPy's words, as MXNet's users know them."""
+    try:
+        torch.broadcast_shapes(wanted.shape, values.shape)
+    except RuntimeError:
+        shapes = " ".join(str(tuple(t.shape)).replace(" ", "") for t in (wanted, values))
+        raise ValueError(f"operands could not be broadcast together with shapes {shapes} ") from None
 
 
 def _column(tensor):
