@@ -32,7 +32,7 @@ def written(folder, damage, label_of):
     path, index = str(folder / "a.rec"), str(folder / "a.idx")
     writer = recordio.MXIndexedRecordIO(index, path, "w")
     for number in range(COUNT):
-        record = recordio.pack_img((0, label_of(number), number, 0), picture(number), img_fmt=".png")
+        record = recordio.pack_img((0, label_of(number), number, 0), picture(number), 1, ".png")
         writer.write_idx(number, record[:-60] + b"\0" * 60 if (number, damage) == (BAD, "image") else record)
     offset = writer.idx[BAD]
     writer.close()
@@ -70,11 +70,9 @@ def test_image_record_iterators(records, indexed):
     path, index, offset = records
     more = {"path_imgidx": index} if indexed else {}
     place = rf"a\.rec.*byte {offset}"
-    for kind in (mx.io.ImageRecordIter, mx.io.ImageRecordUInt8Iter):
-        make = lambda mood: kind(
-            path_imgrec=path, data_shape=(3, 8, 8), batch_size=5, round_batch=False, on_error=mood, **more
-        )
-        check(make, place)
+    settings = dict(path_imgrec=path, data_shape=(3, 8, 8), batch_size=5, round_batch=False, **more)
+    check(lambda mood: mx.io.ImageRecordIter(on_error=mood, **settings), place)
+    check(lambda mood: mx.io.ImageRecordUInt8Iter(on_error=mood, **settings), place)
 
 
 @pytest.mark.parametrize("indexed", [False, True])

@@ -213,7 +213,7 @@ class DetectionRecords(ImageRecords):
 
     def _shapes(self):
         p = self.p
-        longest = max((len(self._raw_label(position)) for position in range(len(self._file.offsets))), default=0)
+        longest = max(map(len, self._readable(self._raw_label)), default=0)
         if p.label_pad_width and p.label_pad_width < longest:
             raise MXNetError(
                 f"ImageDetRecordIter: label_pad_width: {p.label_pad_width} smaller than estimated width: {longest}"
@@ -226,6 +226,8 @@ class DetectionRecords(ImageRecords):
 
     def _raw_label(self, position):
         header, _ = self._unpacked(position)
+        if self._list is not None and header.id not in self._list:
+            raise MXNetError(f"{self.describe(position)}: the image of id {header.id} is not in {self.p.path_imglist}")
         label = self._list[header.id][0] if self._list is not None else np.atleast_1d(header.label)
         width = self.p.label_width
         if width > 0 and width != len(label):

@@ -160,13 +160,23 @@ class ImageRecords:
         """The mean of all images as the augmenter leaves them, saved for the next time."""
         from ..ndarray import array, save
 
-        total = np.zeros(self.p.data_shape, np.float32)
-        for position in range(len(self._file.offsets)):
-            image = self._augmented(self._decoded(self._unpacked(position)[1]), Engine(MAGIC))
+        total, count = np.zeros(self.p.data_shape, np.float32), 0
+        for content in self._readable(lambda position: self._decoded(self._unpacked(position)[1])):
+            image = self._augmented(content, Engine(MAGIC))
             total += np.atleast_3d(image)[:, :, ::-1].transpose(2, 0, 1)
-        mean = total * np.float32(1.0 / max(1, len(self._file.offsets)))
+            count += 1
+        mean = total * np.float32(1.0 / max(1, count))
         save(path, {"mean_img": array(mean)})
         return mean
+
+    def _readable(self, read):
+        """What `read(position)` makes of all records; those that `on_error` passes over are spoken of in the epochs."""
+        for position in range(len(self._file.offsets)):
+            try:
+                yield read(position)
+            except MXNetError:
+                if self.p.on_error == "raise":
+                    raise
 
     def describe(self, position):
         """Where a record is, for messages."""
