@@ -97,7 +97,7 @@ def measure(name, contestants, rounds):
         warm = min(peer.run(name, 3 if size > 1 else 2))
         if who == "ReMX":
             calls = getattr(peer.step, "calls", 1)
-            size = min(50, max(1, int(SLOW / max(warm * calls, 1e-6) / 4)))
+            size = min(50 if calls == 1 else 5, max(1, int(SLOW / max(warm * calls, 1e-6) / 4)))
     for _ in range(rounds):
         for who, peer in taking.items():
             times[who].append(statistics.median(peer.run(name, size)))

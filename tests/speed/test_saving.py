@@ -1,0 +1,39 @@
+"""Parameters are saved from their own memory, into room reserved at once; the file holds what it should, no more."""
+
+import numpy as np
+
+import mxnet as mx
+from mxnet import nd
+from mxnet._formats import params
+from mxnet.gluon import nn
+
+
+def test_a_large_file_is_exactly_its_arrays(tmp_path):
+    values = np.random.RandomState(0).rand(700, 900).astype("float32")
+    path = tmp_path / "big.params"
+    nd.save(str(path), {"w": nd.array(values), "t": nd.array(values).T})
+    blobs = [params.Blob.dense(v, "float32") for v in (values, values.T)]
+    assert path.stat().st_size >= params.LARGE
+    assert path.read_bytes() == params.dumps(["w", "t"], blobs)
+
+
+def test_saving_copies_nothing_and_changes_nothing(tmp_path):
+    net = nn.Dense(3, in_units=4)
+    net.initialize()
+    weight = net.weight.data()
+    assert net.weight._saved() is weight
+    assert net.weight._reduce() is not weight
+    net.save_parameters(str(tmp_path / "n.params"))
+    np.testing.assert_array_equal(nd.load(str(tmp_path / "n.params"))["weight"].asnumpy(), weight.asnumpy())
+    assert net.weight.grad() is not None
+
+
+def test_several_contexts_are_saved_as_their_mean_on_the_first_cpu(tmp_path):
+    net = nn.Dense(1, in_units=2, use_bias=False)
+    net.initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+    for i, array in enumerate(net.weight.list_data()):
+        array[:] = i
+    net.save_parameters(str(tmp_path / "n.params"))
+    loaded = nd.load(str(tmp_path / "n.params"))["weight"]
+    assert loaded.context == mx.cpu(0)
+    np.testing.assert_array_equal(loaded.asnumpy(), [[0.5, 0.5]])
