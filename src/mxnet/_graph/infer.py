@@ -1,5 +1,6 @@
 """Shapes and dtypes over a whole graph, forwards and backwards until nothing new is learnt."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -83,7 +84,7 @@ def _brackets(shape: Shape) -> str:
 
 
 def _named(node: Node, error: MXNetError) -> MXNetError:
-    text = str(error).replace("Incompatible attr in node  at", f"Incompatible attr in node {node.name} at")
+    text = re.sub(r"(Incompatible attr in node )\S* at", lambda found: f"{found[1]}{node.name} at", str(error))
     return (
         error
         if text.startswith(f"Error in operator {node.name}:")
