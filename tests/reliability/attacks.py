@@ -99,6 +99,13 @@ SYMBOLS = {
     "an attribute 50,000 deep": graph([node(), node("Pooling", "y", [(0, 0, 0)], kernel="(" * 50_000)], [(1, 0, 0)]),
     "an operator that is not there": graph([node("os.system", "y")]),
     "a variable with inputs": graph([node(), node("null", "y", [(0, 0, 0)])], [(1, 0, 0)]),
+    "a subgraph that is its own input": graph([{**node("_foreach", "y", [(0, 0, 0)]), "subgraphs": [
+        {"nodes": [node("exp", "z", [(0, 0, 0)])], "arg_nodes": [0], "heads": [[0, 0, 0]]}]}]),
+    "inputs that overlap two nodes": graph([node(), node("Concat", "y", [(0, 0, 0), (1, 0, 0)], num_args="2")],
+                                           [(1, 0, 0)]),
+    "a count that is missing": graph([node(), node("_foreach", "y", [(0, 0, 0)])], [(1, 0, 0)]),
+    "a fraction for an index": b'{"nodes":[{"op":"null","name":"x","inputs":[]}],"arg_nodes":[0],"heads":[[0.5,0,0]]}',
+    "an index of 10^400": b'{"nodes":[{"op":"null","name":"x","inputs":[]}],"arg_nodes":[0],"heads":[[1e400,0,0]]}',
     "no JSON": b"\x80\x04.",
     "a number of 10,000 digits": graph([node()], [(0, 0, 0)], attrs={"mxnet_version": ["int", 0]}).replace(
         b'"int", 0', b'"int", ' + b"9" * 10_000),
@@ -123,6 +130,15 @@ def deep(levels):
 
 
 STATES = {
+    "posix.system through a reduce chain": pickle.dumps({0: [Call(os.system, ("true",))]}, 2),
+    "__import__": pickle.dumps(Call(__import__, ("os",))),
+    "builtins by another name": b"c__builtin__\neval\n(V1\ntR.",
+    "an optimizer with a call for a class": b"cmxnet.optimizer.optimizer\nSGD\n(V1\ntR}V__class__\ncos\nsystem\nsb.",
+    "an extension code": b"\x80\x02\x82\x01.",
+    "an instruction across a frame": b"\x80\x04\x95\x03\0\0\0\0\0\0\0}\x94(\x8c\x02lru.",
+    "a persistent reference": b"\x80\x02K\x01Q.",
+    "numpy.load through a dtype": b"cnumpy\nload\n(Vx\ntR.",
+    "a bytearray by its size": b"\x80\x05\x96" + struct.pack("<Q", 1 << 62) + b"ab.",
     "os.system": pickle.dumps(Call(os.system, ("true",))),
     "eval": pickle.dumps(Call(eval, ("1",))),
     "getattr": pickle.dumps(Call(getattr, ({}, "clear"))),
@@ -228,6 +244,25 @@ IMAGES = {
     "a GIF of 65,535 squared": b"GIF89a" + struct.pack("<HH", 65535, 65535) + b"\0" * 20,
     "a BMP of negative size": b"BM" + b"\0" * 12 + struct.pack("<Iii", 40, -(2**31), 2**31 - 1) + b"\0" * 28,
     "a JPEG of 65,535 squared": b"\xff\xd8\xff\xc0\x00\x11\x08\xff\xff\xff\xff\x03" + b"\0" * 9 + b"\xff\xd9",
+    "a JPEG of 30,000 squared behind bytes that are no marker": b"\xff\xd8\xff\xe0\0\x04ab"
+    + b"junk" * 9
+    + b"\xff\xc0\x00\x11\x08"
+    + struct.pack(">HH", 30_000, 30_000)
+    + b"\x03"
+    + b"\0" * 9
+    + b"\xff\xd9",
+    "a TIFF of 2^32 - 1 squared": b"II*\0\x08\0\0\0\x02\0"
+    + struct.pack("<HHII", 256, 4, 1, 2**32 - 1)
+    + struct.pack("<HHII", 257, 4, 1, 2**32 - 1)
+    + b"\0" * 4,
+    "a TIFF whose directory is elsewhere": b"II*\0" + struct.pack("<I", 2**32 - 1) + b"\0" * 40,
+    "a PPM of 999,999,999 squared": b"P6 999999999 999999999 255\n" + b"\0" * 40,
+    "a PAM of 100,000 squared": b"P7\nWIDTH 100000\nHEIGHT 100000\nDEPTH 3\nMAXVAL 255\nENDHDR\n" + b"\0" * 40,
+    "a Radiance image of 100,000 squared": b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 100000 +X 100000\n" + b"\0" * 40,
+    "a Sun raster of 2^32 - 1 squared": b"\x59\xa6\x6a\x95" + struct.pack(">II", 2**32 - 1, 2**32 - 1) + b"\0" * 40,
+    "a JPEG 2000 of 2^32 - 1 squared": b"\xff\x4f\xff\x51\0\x2f\0\0" + struct.pack(">4I", 2**32 - 1, 2**32 - 1, 0, 0),
+    "a WebP of 2^24 squared": b"RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0" + b"\xff" * 6 + b"\0" * 8,
+    "an EXR, whose size nobody reads": b"\x76\x2f\x31\x01\x02\0\0\0" + b"\0" * 60,
     "a JPEG without an end": b"\xff\xd8\xff\xe0" + b"\0" * 30,
 }
 GROUPS = {"params": PARAMS, "symbol": SYMBOLS, "states": STATES, "record": RECORDS, "archive": ARCHIVES,
@@ -250,7 +285,10 @@ def run_all():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for kind, name, data in ATTACKS:
+            before = fuzz._peak()
             outcome, words = fuzz.attempt(reader(kind, folder), data)
+            if fuzz._peak() - before > fuzz.SPARE + 4 * fuzz._size(data):
+                outcome = f"{(fuzz._peak() - before) >> 20} MB of memory, then {outcome}"
             if outcome != "refused":
                 wrong.append(f"{kind}: {name}: {outcome} {words[:200]}")
     return wrong
