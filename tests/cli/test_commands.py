@@ -87,6 +87,18 @@ def test_a_wrong_prefix_names_the_right_ones(prefix, capsys):
     assert error.startswith("remx summary: there is no file") and error.endswith("prefixes there: net\n")
 
 
+@pytest.mark.parametrize("shape", ["1,x,2", "1,,2", "data=", "1,-3", "a"])
+def test_a_wrong_shape_is_refused(prefix, shape, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["summary", prefix, "--shape", shape])
+    assert end.value.code == 2 and "is not a shape" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there(capsys):
+    assert main(["check", "nowhere.py"]) == 1
+    assert capsys.readouterr().err == "remx check: there is no file nowhere.py\n"
+
+
 def test_plot_needs_no_graphviz(prefix, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     path = tmp_path / "net.svg"

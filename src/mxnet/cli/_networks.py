@@ -1,5 +1,6 @@
 """Saved networks on the command line: a prefix or a file, and the shapes of its inputs."""
 
+import argparse
 import re
 from pathlib import Path
 
@@ -22,7 +23,12 @@ def add_shapes(parser):
 def shape_of(text):
     """`data=1,3,224,224` as ("data", (1, 3, 224, 224))."""
     name, _, numbers = text.rpartition("=")
-    return name or "data", tuple(int(number) for number in re.split(r"[,x]", numbers.strip("() ")) if number.strip())
+    parts = re.split(r"[,x]", numbers.strip("() ").removesuffix(","))
+    if not all(part.strip().isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a shape: numbers with commas between them, as in 1,3,224,224"
+        )
+    return name or "data", tuple(map(int, parts))
 
 
 def symbol_path(prefix):

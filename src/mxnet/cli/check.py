@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+from .._core.errors import MXNetError
 from ._differences import NEIGHBOURS, VARIABLES, absence, difference
 from ._names import exported, follow, unknown_keywords
 from ._output import table
@@ -33,6 +34,8 @@ def add(parser):
 def files_below(paths):
     """The programs among and below the paths, in order."""
     for path in paths:
+        if not path.exists():
+            raise MXNetError(f"there is no file {path}")
         if path.is_dir():
             yield from sorted(p for suffix in _SUFFIXES for p in path.rglob(f"*{suffix}") if p.is_file())
         else:
