@@ -251,3 +251,20 @@ def test_a_loss_that_is_used_further_on_is_a_loss_still():
     executor.forward(is_train=True)
     executor.backward()
     assert executor.grad_dict["x"].asnumpy().tolist() == [[-0.5, 0.5]]
+
+
+def test_arrays_are_shared_only_together_with_a_buffer():
+    net = mx.sym.BatchNorm(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="fc"), name="bn")
+    first = net.simple_bind(mx.cpu(), data=(4, 5))
+    for buffer, value in ((None, 0), ({}, 5)):
+        shared = {"shared_exec": first, "shared_arg_names": ["fc_weight"], "shared_buffer": buffer}
+        second = net.simple_bind(mx.cpu(), data=(2, 5), **shared)
+        second.arg_dict["fc_weight"][:] = second.grad_dict["fc_weight"][:] = second.aux_dict["bn_moving_mean"][:] = 5
+        for array in (first.arg_dict["fc_weight"], first.grad_dict["fc_weight"], first.aux_dict["bn_moving_mean"]):
+            assert array.asnumpy().max() == value
+
+
+@pytest.mark.parametrize("wrong", ["foo", {"x": "foo"}, ["write", "add"]])
+def test_a_wrong_request_for_gradients(wrong):
+    with pytest.raises(RuntimeError, match="simple_bind error. Arguments:\nx: "):
+        (mx.sym.var("x") * 2).simple_bind(mx.cpu(), grad_req=wrong, x=(2,))

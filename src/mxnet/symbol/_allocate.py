@@ -51,7 +51,8 @@ class Allocation:
         return {id(n): facts.values[(id(n), 0)] for n in self.variables}
 
     def arrays(self, reqs, shared_names, shared_exec, buffer):
-        """Arguments, gradients and states, in the symbol's order."""
+        """Arguments, gradients and states, in the symbol's order; as in MXNet, without a buffer none is shared."""
+        shared_exec = None if buffer is None else shared_exec
         args, grads, states = [], [], []
         remaining = iter(reqs)
         for node in self.variables:

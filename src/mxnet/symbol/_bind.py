@@ -61,11 +61,10 @@ class Binding:
         ctx = _one_context(ctx)
         try:
             plan = Allocation(self, ctx, group2ctx, kwargs, type_dict, stype_dict)
-        except MXNetError as error:
+            reqs = requests(grad_req, self.list_arguments())
+        except (MXNetError, ValueError) as error:
             given = "".join(f"{key}: {value}\n" for key, value in kwargs.items())
             raise RuntimeError(f"simple_bind error. Arguments:\n{given}{error}") from error
-        names = self.list_arguments()
-        reqs = requests(grad_req, names)
         if shared_arg_names is not None and not isinstance(shared_arg_names, list):
             raise ValueError("shared_arg_names in simple_bind must be a list or None")
         if shared_buffer is not None and not isinstance(shared_buffer, dict):
