@@ -33,6 +33,10 @@ class _Local(threading.local):
     scope = ""
 
 
+class _Levels(list):
+    """Values of something that goes up and down; their total is the last one."""
+
+
 class _Recorder:
     """What has been recorded: trace events, and statistics by category and name."""
 
@@ -62,10 +66,10 @@ class _Recorder:
         self.event(name=name, cat=category, ph="X", ts=start * 1e6, dur=(stop - start) * 1e6)
         self.count(category, name, (stop - start) * 1e3)
 
-    def count(self, category, name, value):
+    def count(self, category, name, value, kind=list):
         """Add to the statistics."""
         with self.lock:
-            self.times.setdefault(category, {}).setdefault(name, []).append(value)
+            self.times.setdefault(category, {}).setdefault(name, kind()).append(value)
 
 
 _RECORDER = _Recorder()
@@ -96,7 +100,7 @@ def _remember_memory():
     with open("/proc/self/statm") as file:
         resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1024
     with _RECORDER.lock:
-        _RECORDER.memory.setdefault("Memory: cpu/0", []).append(resident)
+        _RECORDER.memory.setdefault("Memory: cpu/0", _Levels()).append(resident)
 
 
 @contextlib.contextmanager
@@ -135,7 +139,7 @@ def profiler_set_config(mode="symbolic", filename="profile.json"):
 def set_state(state="stop", profile_process="worker"):
     """Start ("run") or stop recording."""
     if state not in ("run", "stop"):
-        raise MXNetError(f"the profiler's state is 'run' or 'stop', got {state!r}")
+        raise KeyError(f"the profiler's state is 'run' or 'stop', got {state!r}")
     if state == "run" and not _RECORDER.running:
         _RECORDER.running, _RECORDER.paused = True, False
         observe.watch(_timed)
@@ -207,13 +211,13 @@ _KEYS = {"total": "Total", "avg": "Avg", "min": "Min", "max": "Max", "count": "C
 
 
 def _statistics(values):
-    return {
-        "Count": len(values),
-        "Total": round(sum(values), 4),
-        "Min": round(min(values), 4),
-        "Max": round(max(values), 4),
-        "Avg": round(sum(values) / len(values), 4),
-    }
+    """One row; the average of a level is half of what lies between its lowest and highest, as MXNet has it."""
+    lowest, highest, total = min(values), max(values), sum(values)
+    average = total / len(values)
+    if isinstance(values, _Levels):
+        total, average = values[-1], (highest - lowest) / 2
+    row = {"Total": total, "Min": lowest, "Max": highest, "Avg": average}
+    return {"Count": len(values), **{key: round(value, 4) for key, value in row.items()}}
 
 
 def _sorted(entries, sort_by, ascending):
@@ -223,10 +227,9 @@ def _sorted(entries, sort_by, ascending):
 
 def dumps(reset=False, format="table", sort_by="total", ascending=False):
     """Statistics of what was recorded, as a table or as JSON; `reset` starts them afresh."""
-    if sort_by not in _KEYS:
-        raise MXNetError(f"statistics are sorted by one of {', '.join(_KEYS)}, got {sort_by!r}")
-    if format not in ("table", "json"):
-        raise MXNetError(f"statistics come as 'table' or 'json', got {format!r}")
+    known = ", ".join(map(repr, _KEYS))
+    assert sort_by in _KEYS, f"Invalid value provided for sort_by: {sort_by}. Support: {known}"
+    assert format in ("table", "json"), f"Invalid value provided for format: {format}. Support: 'table', 'json'"
     with _RECORDER.lock:
         times = {c: _sorted(e, sort_by, ascending) for c, e in sorted(_RECORDER.times.items())}
         memory = {"Device Storage": _sorted(_RECORDER.memory, sort_by, ascending)} if _RECORDER.memory else {}
@@ -351,7 +354,7 @@ class Counter:
             _RECORDER.event(
                 name=self.name, cat=str(self.domain), ph="C", ts=time.perf_counter() * 1e6, args={self.name: value}
             )
-            _RECORDER.count(str(self.domain), self.name, value / 1000)
+            _RECORDER.count(str(self.domain), self.name, value / 1000, _Levels)
 
     def increment(self, delta=1):
         """Add to it."""
@@ -382,6 +385,8 @@ class Marker:
     def mark(self, scope="process"):
         """It is now."""
         if _RECORDER.active:
+            with _RECORDER.lock:  # MXNet has a table of markers, with nothing in it
+                _RECORDER.times.setdefault(f"{self.domain},instant_marker", {})
             letter = {"global": "g", "process": "p", "thread": "t", "task": "t", "marker": "t"}.get(scope, "p")
             _RECORDER.event(
                 name=self.name, cat=f"{self.domain},instant_marker", ph="i", s=letter, ts=time.perf_counter() * 1e6

@@ -1,0 +1,83 @@
+"""The profiler's tables and traces."""
+
+import json
+import re
+
+import pytest
+
+import mxnet as mx
+from mxnet import profiler
+
+
+@pytest.fixture
+def path(tmp_path):
+    where = tmp_path / "trace.json"
+    profiler.dumps(reset=True)
+    profiler.set_config(profile_all=True, aggregate_stats=True, filename=str(where))
+    profiler.set_state("run")
+    yield where
+    profiler.set_state("stop")
+    profiler.dumps(reset=True)
+
+
+def work():
+    array = mx.nd.ones((20, 20))
+    for _ in range(3):
+        mx.nd.dot(array, array).wait_to_read()
+    domain = profiler.Domain("dom")
+    with domain.new_task("tsk"):
+        mx.nd.exp(array).wait_to_read()
+    counter = domain.new_counter("cnt", 5)
+    counter += 3
+    counter -= 1
+    counter.set_value(9)
+    counter.increment(2)
+    counter.decrement()
+    domain.new_marker("mrk").mark("process")
+    profiler.pause()
+    mx.nd.log(array).wait_to_read()
+    profiler.resume()
+
+
+def table(text, category):
+    """{name: cells} of one category's table."""
+    part = re.search(rf"^{category}\n=+\n.*?\n\n", text + "\n", re.S | re.M).group()
+    return {line.split()[0]: line.split()[1:] for line in part.splitlines()[4:] if line}
+
+
+def test_tables_of_operators_tasks_and_counters(path):
+    work()
+    text = profiler.dumps()
+    assert text.startswith("\nProfile Statistics:\n\tNote the difference in units for different entries.\n")
+    operators = table(text, "operator")
+    assert operators["dot"][0] == "3" and operators["exp"][0] == "1" and "log" not in operators
+    rows = table(text, "dom")
+    assert rows["tsk"][0] == "1"
+    assert rows["cnt"] == ["6", "0.0100", "0.0050", "0.0110", "0.0030"]  # MXNet's line for the same calls
+    assert table(text, "dom,instant_marker") == {}
+    assert json.loads(profiler.dumps(format="json"))["Time"]["operator"]["dot"]["Count"] == 3
+    ascending = list(table(profiler.dumps(sort_by="count", ascending=True), "operator"))
+    assert ascending[-1] == "dot"
+    profiler.dumps(reset=True)
+    assert "dot" not in profiler.dumps()
+
+
+def test_a_trace_that_chrome_opens(path):
+    work()
+    profiler.dump()
+    events = json.loads(path.read_text())["traceEvents"]
+    named = {(event.get("cat"), event["name"]) for event in events}
+    assert {("operator", "dot"), ("dom", "tsk"), ("dom", "cnt"), ("dom,instant_marker", "mrk")} <= named
+    assert all("ph" in event and "pid" in event for event in events)
+    assert any(event["name"].startswith("aten::") for event in events)  # what torch did inside
+
+
+def test_mistakes_are_those_of_mxnet():
+    with pytest.raises(AssertionError, match="Invalid value provided for sort_by: size"):
+        profiler.dumps(sort_by="size")
+    with pytest.raises(AssertionError, match="Invalid value provided for format: xml"):
+        profiler.dumps(format="xml")
+    with pytest.raises(KeyError, match="'run' or 'stop'"):
+        profiler.set_state("walk")
+    with pytest.raises(mx.MXNetError, match="nosuch"):
+        profiler.set_config(nosuch=1)
