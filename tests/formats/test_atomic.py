@@ -79,3 +79,20 @@ def test_killed_at_any_moment_the_file_is_whole(tmp_path):
         child.stdout.close()
         data = path.read_bytes()
         assert len(data) == 300_000 and len(set(data)) == 1
+
+
+def test_what_killed_processes_left_goes_with_the_next_write(tmp_path):
+    left = tmp_path / ".a.abcd1234.tmp"
+    others = [tmp_path / ".a.b.abcd1234.tmp", tmp_path / ".b.abcd1234.tmp"]
+    for path in (left, *others):
+        path.write_bytes(b"half")
+    write_file(tmp_path / "a", b"new")
+    assert not left.exists() and all(path.exists() for path in others)
+
+
+def test_a_file_that_another_writer_is_at_stays(tmp_path):
+    with atomic_write(tmp_path / "a") as slow:
+        slow.write(b"slow")
+        write_file(tmp_path / "a", b"quick")
+        assert len(os.listdir(tmp_path)) == 2
+    assert (tmp_path / "a").read_bytes() == b"slow" and os.listdir(tmp_path) == ["a"]

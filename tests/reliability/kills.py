@@ -325,7 +325,7 @@ def kill_while_saving(name, folder, times, seed=0):
     duration = float(server.stdout.readline().split()[1])
     try:
         for _ in range(times):
-            last, found = _one_kill(server, saver, last, rng.uniform(0, 1.5 * duration))
+            last, found = _one_kill(server, saver, last, rng.uniform(0, 3 * duration))
             if isinstance(found, str):
                 broken.append(found)
             else:

@@ -1,7 +1,7 @@
 """Training runs that are killed at random moments and started again: do they end as if nothing had happened?
 
-A server with everything imported forks the processes that train. Each run has dropout, batch normalization, shuffling, a
-learning-rate schedule and metrics; its result is a hash of parameters, optimizer states, counters and metric values.
+A server with everything imported forks the processes that train. Each run has dropout, batch normalization, shuffling,
+a learning-rate schedule and metrics; its result is a hash of parameters, optimizer states, counters and metric values.
 """
 
 import contextlib

@@ -78,3 +78,56 @@ def test_a_broken_manifest(saved):
         file.write('{"files": {"../x": {}}}')
     with pytest.raises(mx.MXNetError, match="no manifest"):
         mx.model.load_checkpoint(saved, 3)
+
+
+def test_a_set_whose_renames_did_not_happen_is_finished_by_its_reader(saved, monkeypatch):
+    """Killed right after the manifest: the new set is valid, under temporary names."""
+    from mxnet._formats import atomic
+
+    def die(self):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        real = atomic.Waiting.place
+        patched.setattr(atomic.Waiting, "place", lambda w: real(w) if "manifest" in w.name else die(w))
+        mx.model.save_checkpoint(saved, 3, mx.sym.var("other"), {"w": mx.nd.ones(2)}, {})
+    assert mx.nd.load(f"{saved}-0003.params")["arg:f_weight"].shape == (100, 200)
+    symbol, arguments, _ = mx.model.load_checkpoint(saved, 3)
+    assert symbol.name == "other" and list(arguments) == ["w"]
+    assert not kills.litter(os.path.dirname(saved))
+
+
+def test_a_failure_inside_a_set_changes_nothing(saved):
+    before = {name: os.stat(os.path.join(os.path.dirname(saved), name)) for name in os.listdir(os.path.dirname(saved))}
+    with pytest.raises(AttributeError):
+        mx.model.save_checkpoint(saved, 3, mx.sym.var("other"), {"w": 3}, {})
+    assert before == {
+        name: os.stat(os.path.join(os.path.dirname(saved), name)) for name in os.listdir(os.path.dirname(saved))
+    }
+
+
+def test_real_mxnets_files_are_not_touched_by_the_manifest(tmp_path):
+    """The bytes under MXNet's names are those that `nd.save` and `Symbol.save` write alone."""
+    prefix = str(tmp_path / "net")
+    symbol, weight = mx.sym.var("x"), mx.nd.ones(3)
+    mx.model.save_checkpoint(prefix, 0, symbol, {"w": weight}, {})
+    symbol.save(prefix + "-alone.json")
+    mx.nd.save(prefix + "-alone.params", {"arg:w": weight})
+    for saved, alone in (("-symbol.json", "-alone.json"), ("-0000.params", "-alone.params")):
+        with open(prefix + saved, "rb") as one, open(prefix + alone, "rb") as other:
+            assert one.read() == other.read()
+
+
+def test_buckets_are_one_set(tmp_path):
+    def symbol_of(length):
+        out = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="f", flatten=False)
+        return mx.sym.MakeLoss(out), ("data",), ()
+
+    module = mx.mod.BucketingModule(symbol_of, default_bucket_key=4)
+    module.bind([("data", (1, 4, 3))])
+    module.init_params()
+    module.save_checkpoint(str(tmp_path / "b"), 1)
+    with open(tmp_path / "b-0001.manifest.json") as file:
+        assert set(json.load(file)["files"]) == {"b-0001.params", "b-4-symbol.json", "b.buckets"}
+    again = mx.mod.BucketingModule.load(str(tmp_path / "b"), 1, symbol_of, default_bucket_key=4)
+    assert (again.get_params()[0]["f_weight"] == module.get_params()[0]["f_weight"]).min()

@@ -72,11 +72,16 @@ def _folder(stem: str) -> str:
     return os.path.dirname(os.path.realpath(stem))
 
 
+def withdraw(stem: str) -> None:
+    """Take the manifest away: the files stay, but are no set any more."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(manifest_file(stem))
+
+
 def remove(stem: str) -> None:
     """Take a set away: its manifest first, then the files that are its alone."""
     files = read(stem) or {}
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(manifest_file(stem))
+    withdraw(stem)
     for name in files:
         if _is_own(stem, name):
             with contextlib.suppress(FileNotFoundError):

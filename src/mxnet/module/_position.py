@@ -13,6 +13,11 @@ def _listed(callbacks):
     return callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
 
 
+def _modules(module):
+    """The module, or those that a `SequentialModule` is made of."""
+    return [inner for each in module._modules for inner in _modules(each)] if hasattr(module, "_modules") else [module]
+
+
 def _prefix_of(callbacks):
     """The prefix of `do_checkpoint` or `module_checkpoint` among the callbacks of an epoch."""
     return next((callback.prefix for callback in _listed(callbacks) if hasattr(callback, "prefix")), None)
@@ -34,7 +39,8 @@ class Position:
                 'resume="auto" needs resume_prefix, or a callback of mx.callback.do_checkpoint or module_checkpoint'
             )
         counting = [callback for callback in _listed(batch_callbacks) if is_stateful(callback)]
-        self._run = Run(f"{self._prefix}-run", module, metric, *counting, every=every if self._resumes else None)
+        parts = [each for each in _modules(module) if hasattr(each, "_updater") or hasattr(each, "_curr_module")]
+        self._run = Run(f"{self._prefix}-run", *parts, metric, *counting, every=every if self._resumes else None)
         self._termination = Termination(self._prefix is not None)
 
     def __enter__(self):

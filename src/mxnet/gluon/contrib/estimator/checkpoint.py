@@ -145,7 +145,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def save_now(self, estimator, between_epochs):
         """Save after all handlers have heard of a batch or an epoch, unless that was just done."""
-        if self._unsealed is None:
+        if not self.unsealed:
             back = (1, 0) if between_epochs else (0, 1)  # they have been counted already
             self.current_epoch, self.current_batch = self.current_epoch - back[0], self.current_batch - back[1]
             self._save_checkpoint(estimator)
@@ -153,11 +153,15 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def seal(self, write_rest):
         """Make the files that were written last a valid checkpoint; only then older ones go."""
-        if self._unsealed is not None:
-            path, self._unsealed = self._unsealed, None
-            write_rest(path)
-            manifest.declare(path, [f"{path}.{ending}" for ending in ("params", "states", "progress")])
-            self._forget_oldest()
+        path, self._unsealed = self._unsealed, None
+        write_rest(path)
+        manifest.declare(path, [f"{path}.{ending}" for ending in ("params", "states", "progress")])
+        self._forget_oldest()
+
+    @property
+    def unsealed(self):
+        """Whether files were written that are no checkpoint yet."""
+        return self._unsealed is not None
 
     def _forget_oldest(self):
         while len(self.saved_checkpoints) > self.max_checkpoints:

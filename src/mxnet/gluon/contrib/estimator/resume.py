@@ -1,5 +1,6 @@
 """`Estimator.fit(resume="auto")`: where the loop is, saved with the handlers' checkpoints and found again."""
 
+from ...._formats import manifest
 from ...._training import parts as kinds
 from ...._training.feed import Feed
 from ...._training.progress import set_streams, streams
@@ -28,6 +29,7 @@ class Resumption:
     def __init__(self, estimator, handlers, mode):
         self._estimator, self._handlers, self._resumes = estimator, handlers, mode == "auto"
         self._savers = [handler for handler in handlers if isinstance(handler, CheckpointHandler)]
+        self._fresh = [s for s in self._savers if not self._resumes and not s.resume_from_checkpoint]
         self._termination = Termination(bool(self._savers))
         self._epoch = self._batch = 0
         self._feed = self._saved = None
@@ -110,9 +112,18 @@ class Resumption:
         for saver in self._savers:
             if ending:
                 saver.save_now(self._estimator, between_epochs)
-            saver.seal(self._write_rest)
+            if saver.unsealed:
+                self._end_others(saver)
+                saver.seal(self._write_rest)
         if ending:
             self._termination.obey()
+
+    def _end_others(self, saver):
+        """Training that did not go on from earlier checkpoints ends them with its first: `resume` must not find them."""
+        if saver in self._fresh:
+            self._fresh.remove(saver)
+            for _, stem in saver.sealed():
+                manifest.withdraw(stem)
 
     def _write_rest(self, stem):
         feed = self._feed
