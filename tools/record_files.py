@@ -163,6 +163,20 @@ def states(folder):
         EXPECTED[f"{number}_{name}_whole.states"]["after"] = described(weights[0])
 
 
+def sparse_states(folder):
+    """States of row-sparse weights, whose arrays are row-sparse as well."""
+    values = mx.nd.array([[1, 2], [5, 6], [3, 4]])
+    gradient = mx.nd.array([[1, 2], [0, 0], [3, 4]]).tostype("row_sparse")
+    for name, options in (("sgd", {"momentum": 0.9}), ("adam", {}), ("adagrad", {}), ("ftrl", {})):
+        updater = mx.optimizer.get_updater(mx.optimizer.create(name, learning_rate=0.1, **options))
+        updater(0, gradient, values.tostype("row_sparse"))
+        mx.nd.waitall()
+        file_name = f"sparse_{name}_whole.states"
+        with open(os.path.join(folder, file_name), "wb") as file:
+            file.write(updater.get_states(True))
+        keep(folder, file_name, kind="states", states={"0": [described(p) for p in parts_of(updater.states[0])]})
+
+
 def parts_of(state):
     """The arrays of a state, however they are nested."""
     if isinstance(state, (tuple, list)):
@@ -172,7 +186,7 @@ def parts_of(state):
 
 def main(folder):
     os.makedirs(folder, exist_ok=True)
-    for part in (params, other_storage, old_generations, records, states):
+    for part in (params, other_storage, old_generations, records, states, sparse_states):
         part(folder)
     with open(os.path.join(folder, "expected.json"), "w", encoding="utf-8") as file:
         json.dump(EXPECTED, file, indent=0, sort_keys=True, ensure_ascii=False)

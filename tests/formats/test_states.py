@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mxnet as mx
-from mxnet._formats import states
+from mxnet._formats import params, states
 from mxnet.base import MXNetError
 
 from .corpus import EXPECTED, FOLDER, array, cuts, files
 
 
 def as_array(blob):
-    return blob.values
+    return params.densified(blob)
 
 
 def as_object(module, name, state):
@@ -44,9 +44,9 @@ def flat(state):
 @pytest.mark.parametrize("name", files("states"))
 def test_mxnets_pickles(name):
     loaded, facts = read((FOLDER / name).read_bytes()), EXPECTED[name]
-    if "optimizer" in facts:
+    if isinstance(loaded, tuple):
         loaded, optimizer = loaded
-        for key, value in facts["optimizer"].items():
+        for key, value in facts.get("optimizer", {}).items():
             assert optimizer[key] == value
     assert {str(k) for k in loaded} == set(facts["states"])
     for key, state in loaded.items():
@@ -174,6 +174,17 @@ def test_training_goes_on_from_mxnets_states(name):
         np.testing.assert_allclose(
             trained.asnumpy(), array(facts["after"]), rtol=2e-3 if "16" in str(trained.dtype) else 1e-5
         )
+
+
+@pytest.mark.parametrize("pickled", [False, True], ids=["container", "pickle"])
+@pytest.mark.parametrize("name", [name for name in files("states") if "sparse" in name])
+def test_sparse_states_stay_sparse(name, pickled):
+    updater = mx.optimizer.get_updater(mx.optimizer.create("test"))
+    updater.set_states((FOLDER / name).read_bytes())
+    updater.set_states(updater.get_states(dump_optimizer=True, pickled=pickled))
+    for part, described in zip(flat(updater.states[0]), EXPECTED[name]["states"]["0"], strict=True):
+        assert part.stype == "row_sparse"
+        np.testing.assert_array_equal(part.asnumpy(), array(described))
 
 
 OPTIMIZERS = ["adadelta", "adagrad", "adam", "adamax", "dcasgd", "ftml", "ftrl", "groupadagrad", "lamb", "lars",

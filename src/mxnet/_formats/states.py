@@ -180,6 +180,8 @@ def _bytes(data: object = b"", encoding: object = "latin1") -> bytes:
 ADMITTED: dict[tuple[str, str], Any] = {
     ("mxnet.ndarray.ndarray", "NDArray"): _Array,
     ("mxnet.ndarray", "NDArray"): _Array,
+    ("mxnet.ndarray.sparse", "RowSparseNDArray"): _Array,
+    ("mxnet.ndarray.sparse", "CSRNDArray"): _Array,
     ("mxnet.numpy.multiarray", "ndarray"): _Array,
     ("builtins", "bytearray"): _bytes,
     ("__builtin__", "bytearray"): _bytes,
