@@ -135,13 +135,7 @@ class BaseModule:
             yield self._unpadded(batch), nbatch, batch
 
     def predict(
-        self,
-        eval_data,
-        num_batch=None,
-        merge_batches=True,
-        reset=True,
-        always_output_list=False,
-        sparse_row_id_fn=None,
+        self, eval_data, num_batch=None, merge_batches=True, reset=True, always_output_list=False, sparse_row_id_fn=None
     ):
         """The outputs for an array or an iterator: joined over batches, or a list for each batch."""
         assert self.binded and self.params_initialized, NOT_READY
@@ -400,11 +394,7 @@ class BaseModule:
         raise NotImplementedError
 
     def init_optimizer(
-        self,
-        kvstore="local",
-        optimizer="sgd",
-        optimizer_params=(("learning_rate", 0.01),),
-        force_init=False,
+        self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
         """Make the optimizer, and the key-value store if several devices need one."""
         raise NotImplementedError

@@ -99,11 +99,7 @@ class PythonModule(BaseModule):
         raise NotImplementedError
 
     def init_optimizer(
-        self,
-        kvstore="local",
-        optimizer="sgd",
-        optimizer_params=(("learning_rate", 0.01),),
-        force_init=False,
+        self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
         """There is nothing to optimize."""
         self.optimizer_initialized = True
@@ -113,12 +109,7 @@ class PythonLossModule(PythonModule):
     """A loss whose gradient a Python function gives: `grad_func(scores, labels)`."""
 
     def __init__(
-        self,
-        name="pyloss",
-        data_names=("data",),
-        label_names=("softmax_label",),
-        logger=logging,
-        grad_func=None,
+        self, name="pyloss", data_names=("data",), label_names=("softmax_label",), logger=logging, grad_func=None
     ):
         super().__init__(data_names, label_names, [name + "_output"], logger=logger)
         assert len(data_names) == 1

@@ -131,11 +131,7 @@ class SequentialModule(BaseModule):
             data_shapes = module.output_shapes
 
     def init_optimizer(
-        self,
-        kvstore="local",
-        optimizer="sgd",
-        optimizer_params=(("learning_rate", 0.01),),
-        force_init=False,
+        self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
         assert self.binded and self.params_initialized
         if self.optimizer_initialized and not force_init:

@@ -70,11 +70,7 @@ class SVRGModule(Module):
             self._mod_aux.bind(data_shapes, label_shapes, *options)
 
     def init_optimizer(
-        self,
-        kvstore="local",
-        optimizer="sgd",
-        optimizer_params=(("learning_rate", 0.01),),
-        force_init=False,
+        self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
         """Install the optimizer; a store gets a second key for each parameter, for its full gradient."""
         arg_params = self.get_params()[0]
