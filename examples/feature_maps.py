@@ -35,7 +35,7 @@ def draw(image, names, maps, path):
         row[0].set_title(name, loc="left", fontsize=8)
         for axis, channel in zip(row, layer.asnumpy()[0], strict=False):
             axis.imshow(channel, cmap="viridis")
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=80, bbox_inches="tight")
     plt.close(figure)
 
 

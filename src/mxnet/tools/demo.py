@@ -75,7 +75,7 @@ def draw(losses, scores, path):
     left.plot(losses, linewidth=0.8)
     left.set(xlabel="batch", ylabel="training loss", yscale="log")
     right.plot(range(1, len(scores) + 1), scores, marker="o")
-    right.set(xlabel="epoch", ylabel="test accuracy")
+    right.set(xlabel="epoch", ylabel="test accuracy", xticks=range(1, len(scores) + 1))
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     return f"wrote {path}"
