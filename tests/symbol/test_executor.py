@@ -268,3 +268,13 @@ def test_arrays_are_shared_only_together_with_a_buffer():
 def test_a_wrong_request_for_gradients(wrong):
     with pytest.raises(RuntimeError, match="simple_bind error. Arguments:\nx: "):
         (mx.sym.var("x") * 2).simple_bind(mx.cpu(), grad_req=wrong, x=(2,))
+
+
+def test_two_variables_of_one_name():
+    symbol = mx.sym.elemwise_sub(mx.sym.var("d"), mx.sym.var("d"))
+    executor = symbol.bind(mx.cpu(), [mx.nd.array([5]), mx.nd.array([1])], [mx.nd.zeros(1), mx.nd.zeros(1)])
+    assert executor.forward(is_train=True)[0].asscalar() == 4
+    executor.backward(mx.nd.ones(1))
+    assert [gradient.asscalar() for gradient in executor.grad_arrays] == [1, -1]
+    with pytest.raises(ValueError, match="Duplicate names detected"):
+        executor.arg_dict  # noqa: B018 - asking is enough

@@ -85,10 +85,15 @@ class _Builder:
         self.results: dict[int, fx.Node] = {}
         self.streams: dict[Context, fx.Node] = {}
         self.calls: dict[str, Node] = {}
+        self.words: set[str] = set()  # names of inputs
         self.apart: set[int] = set()  # nodes whose rule for the gradient is left on their result
 
     def input(self, node: Node, index: int = 0, name: str | None = None) -> None:
-        self.values[(id(node), index)] = self.graph.create_node("placeholder", _word(name or node.name), name=None)
+        word = _word(name or node.name)
+        while word in self.words:  # a graph may have several variables of one name
+            word += "_"
+        self.words.add(word)
+        self.values[(id(node), index)] = self.graph.create_node("placeholder", word, name=None)
 
     def stream(self, ctx: Context) -> fx.Node:
         return self.streams[ctx]
