@@ -11,6 +11,7 @@ import pytest
 import training_cases
 
 import mxnet as mx
+from mxnet.kvstore import group
 
 
 def check(found, expected):
@@ -32,6 +33,20 @@ def sums(store):
     store.init("half", half)
     store.pushpull(["half", "b"], [[half], [mx.nd.ones((4,))]])
     check(half.astype("float32"), workers)
+
+
+def rows(store):
+    """Only the rows that somebody has are sent, however long the table is; one worker may have none."""
+    long = (1_000_000, 2)
+    store.init("long", mx.nd.sparse.zeros("row_sparse", long))
+    mine = {0: [3, 999_999], 1: [3]}.get(store.rank, [])
+    before = group.Traffic.handed
+    store.push("long", mx.nd.sparse.row_sparse_array((np.ones((len(mine), 2)), mine), shape=long))
+    assert group.Traffic.handed - before < 200
+    out = mx.nd.sparse.zeros("row_sparse", long)
+    store.row_sparse_pull("long", out=out, row_ids=mx.nd.array([3, 7, 999_999]))
+    found = dict(zip(out.indices.asnumpy().tolist(), out.data.asnumpy()[:, 0].tolist(), strict=True))
+    assert {row: value for row, value in found.items() if value} == {3: 2, 999_999: 1}
 
 
 def updates(store):
@@ -219,6 +234,7 @@ def whole(folder):
     recorded = np.load(os.path.join(os.path.dirname(__file__), "..", "data", "training.npz"))
     store = mx.kv.create("dist_sync")
     sums(store)
+    rows(store)
     updates(mx.kv.create("dist_device_sync"))
     compression()
     module(mx.kv.create("dist_sync"), recorded)

@@ -5,6 +5,7 @@ import torch.distributed as dist
 
 from .._core.errors import MXNetError
 from ..ndarray.ndarray import wrap
+from ..ndarray.sparse import row_sparse_array
 from . import group
 from .compression import pack, unpack
 from .kvstore import KVStore, pairs
@@ -79,11 +80,10 @@ class KVStoreDist(Workers):
         if self._plan is not None and self._plan.fits(*zip(*found, strict=True)):
             sums = self._plan.sums()
             return [wrap(sums[k], arrays[0].context) for k, arrays in found]
-        sums = [self._sum(arrays) for _, arrays in found]
         # Copies: a gradient that was pushed must stay as it was.
-        dense = [s.copy() if s.stype == "default" else s.tostype("default") for s in sums]
-        group.add_over_workers([d._t for d in dense])
-        return [d if s.stype == "default" else d.tostype(s.stype) for s, d in zip(sums, dense, strict=True)]
+        sums = [s.copy() if s.stype == "default" else s for s in (self._sum(arrays) for _, arrays in found)]
+        group.add_over_workers([s._t for s in sums if s.stype == "default"])
+        return [s if s.stype == "default" else _rows_of_all(s) for s in sums]
 
     def _exchange_compressed(self, found):
         """Two bits for each element, of all keys in one message; each worker adds up what all have sent."""
@@ -100,3 +100,14 @@ class KVStoreDist(Workers):
                 signs = sum(unpack(parts[i], tensor.numel()).to(torch.int32) for parts in from_all)
                 tensors[i] = self._compress.dequantize(signs.to(tensor.device), tensor.dtype).view(tensor.shape)
         return [wrap(tensor, total.context) for tensor, total in zip(tensors, totals, strict=True)]
+
+
+def _rows_of_all(array):
+    """The sum of row-sparse arrays over all workers; only the rows that somebody has are sent."""
+    if array.stype != "row_sparse":
+        raise MXNetError(f"a distributed kvstore sums dense and row_sparse arrays, not {array.stype}")
+    numbers, values = (group.gather_rows(part._t.detach()) for part in (array.indices, array.data))
+    rows, places = torch.unique(numbers, return_inverse=True)
+    total = values.new_zeros((len(rows), *values.shape[1:])).index_add_(0, places, values)
+    parts = wrap(total, array.context), wrap(rows, array.context)
+    return row_sparse_array(parts, shape=array.shape, ctx=array.context, dtype=array.dtype)

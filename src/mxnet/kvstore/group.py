@@ -144,3 +144,11 @@ def gather_over_workers(tensor):
     with contact():
         dist.all_gather(found, _handed(tensor))
     return found
+
+
+def gather_rows(tensor):
+    """Every worker's rows, one behind the other; each may have another number of them."""
+    counts = torch.cat(gather_over_workers(torch.tensor([len(tensor)], device=tensor.device))).tolist()
+    padded = tensor.new_zeros((max(counts), *tensor.shape[1:]))
+    padded[: len(tensor)] = tensor
+    return torch.cat([found[:count] for found, count in zip(gather_over_workers(padded), counts, strict=True)])
