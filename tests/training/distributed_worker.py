@@ -256,8 +256,8 @@ def train_until_death(kind):
     for step in itertools.count():
         with mx.autograd.record():
             loss = net(data).square().mean()
-        loss.backward()
         try:
+            loss.backward()
             trainer.step(1)
         except mx.MXNetError as error:
             print("noticed:", error, flush=True)
