@@ -1,12 +1,13 @@
 """How the time of a training step grows with batch size, depth and number of parameters: ReMX beside torch.
 
-python benchmarks/growth.py [--rounds N]     adds a section to results.md and draws growth.svg
+python benchmarks/growth.py [--rounds N] [--processor]     adds a section to results.md and draws growth.svg
 
 The lines' slopes say what the work costs, their starts what a step costs before any work is done; the slope against
 depth is work and overhead of a layer together, and small layers make it mostly overhead.
 """
 
 import argparse
+import os
 import statistics
 from pathlib import Path
 
@@ -103,7 +104,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--output", type=Path, default=HERE)
+    parser.add_argument("--processor", action="store_true", help="processor time, for a machine that others use, too")
     args = parser.parse_args()
+    if args.processor:
+        os.environ["REMX_BENCH_CLOCK"] = "processor"
     torch.set_num_threads(args.threads)
     rows = [series(*each, args.rounds) for each in SERIES]
     report.Results(args.output, keep=True).set("growth", rows)

@@ -143,6 +143,10 @@ def _items(value: object) -> tuple[object, ...]:
 
 
 def _shape(value: object) -> tuple[int | None, ...]:
+    if type(value) is int:
+        return (value,)
+    if type(value) is tuple and set(map(type, value)) == {int}:  # what most programs give
+        return value
     return tuple(None if v is None or v == "None" else _integer(v) for v in _items(value))
 
 
