@@ -9,7 +9,7 @@ sys.path.insert(0, str(ROOT / "tests" / "seeds"))
 sys.modules["pytest"] = type(sys)("pytest")
 sys.modules["pytest"].mark = type("mark", (), {"parametrize": staticmethod(lambda *args: lambda function: function)})
 
-from test_concepts import NETWORKS, first_losses  # noqa: E402
+from test_notes_4_networks import NETWORKS, first_losses  # noqa: E402
 
 target = ROOT / "tests" / "data" / "seed_networks.json"
 target.write_text(json.dumps({name: first_losses(name) for name in NETWORKS}, indent=1) + "\n")
