@@ -277,4 +277,4 @@ def test_two_variables_of_one_name():
     executor.backward(mx.nd.ones(1))
     assert [gradient.asscalar() for gradient in executor.grad_arrays] == [1, -1]
     with pytest.raises(ValueError, match="Duplicate names detected"):
-        executor.arg_dict  # noqa: B018 - asking is enough
+        executor.arg_dict
