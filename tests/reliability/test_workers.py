@@ -1,9 +1,11 @@
 """Data workers that fail are reported soon, with the samples in flight, and leave no process and no shared memory."""
 
+import multiprocessing
 import warnings
 
 import pytest
 
+import mxnet as mx
 from mxnet.gluon.data import DataLoader
 
 from . import workers
@@ -42,3 +44,15 @@ def test_warnings_of_workers_arrive_in_the_program(tmp_path):
         warnings.simplefilter("error")
         kept = list(DataLoader(workers.Faulty(workers.complain, tmp_path / "w"), 4, num_workers=2, on_error="skip"))
     assert [len(batch) for batch in kept] == [4, 4, 4, 3, 4, 4]
+
+
+def test_a_death_is_told_at_the_loader_not_in_the_middle_of_the_program():
+    """torch alone would raise from a signal handler, wherever the program is."""
+    batches = iter(DataLoader([float(i) for i in range(200)], 2, num_workers=1, prefetch=1))
+    next(batches)
+    (worker,) = multiprocessing.active_children()
+    worker.kill()
+    worker.join()
+    sum(range(1_000_000))
+    with pytest.raises(mx.MXNetError, match=r"died: pid \d+ was ended by SIGKILL .*in flight: \[\["):
+        list(batches)
