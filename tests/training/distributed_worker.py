@@ -107,12 +107,13 @@ def trainer(recorded, contexts, **options):
 class Pair:
     """Two weights and a trainer that sums their gradients over the workers."""
 
-    def __init__(self, req="write"):
-        self.store = mx.kv.create("dist_sync")
+    def __init__(self, req="write", kind="dist_sync", optimizer=None):
+        self.store = mx.kv.create(kind)
         self.params = [mx.gluon.Parameter(name, shape=(3,), init="ones", grad_req=req) for name in "ab"]
         for param in self.params:
             param.initialize()
-        self.trainer = mx.gluon.Trainer(self.params, "sgd", {"learning_rate": 1.0}, self.store, update_on_kvstore=False)
+        on_store, options = optimizer is not None, optimizer or {"learning_rate": 1.0}
+        self.trainer = mx.gluon.Trainer(self.params, "sgd", options, self.store, update_on_kvstore=on_store)
 
     def backward(self, *heads):
         with mx.autograd.record():
@@ -230,6 +231,33 @@ def states(kind, folder):
         assert set(mx.optimizer.state_files.loads(file.read())) >= {f"s{i}" for i in range(5)}
 
 
+def trainer_states(kind, folder):
+    """A trainer's states come back with their optimizer, whose learning rate goes on."""
+    path = os.path.join(folder, f"{kind}.trainer")
+
+    def pair():
+        return Pair(kind=kind, optimizer={"learning_rate": 0.5, "momentum": 0.9})
+
+    def step(one):
+        one.backward(1, 2)
+        one.trainer.step(1)
+        one.store.barrier()
+
+    first = pair()
+    step(first)
+    if first.store.rank == 0:
+        first.trainer.save_states(path)
+    first.store.barrier()
+    second = pair()
+    step(second)
+    second.trainer.load_states(path)
+    second.store.barrier()
+    assert second.trainer.learning_rate == 0.5
+    step(second)
+    states = second.store._updater.states
+    assert set(states) == {0, 1}, states
+
+
 def whole(folder):
     recorded = np.load(os.path.join(os.path.dirname(__file__), "..", "data", "training.npz"))
     store = mx.kv.create("dist_sync")
@@ -245,6 +273,7 @@ def whole(folder):
     asynchronous()
     for kind in ("dist_sync", "dist_async"):
         states(kind, folder)
+        trainer_states(kind, folder)
 
 
 def train_until_death(kind):

@@ -197,22 +197,25 @@ class KVStoreAsync(Workers):
 
     def set_optimizer(self, optimizer):
         """Give the first worker's optimizer to every server."""
+        super().set_optimizer(optimizer)  # what a trainer looks at; the servers have the states
         if self.rank == 0:
             self._tell_all(shard.serve_optimizer, state_files.dumps(optimizer))
         self._barrier()
 
-    def save_optimizer_states(self, fname, dump_optimizer=False):
+    def save_optimizer_states(self, fname, dump_optimizer=False, pickled=False):
         """Gather the states of all keys into one file, as a single process would write it."""
         self._settle()
         states, optimizer = {}, None
         for data in self._tell_all(shard.serve_states, dump_optimizer):
             part, optimizer = state_files.loads_for_updater(data)
             states.update(part)
-        write_file(fname, state_files.dumps((states, optimizer) if dump_optimizer else states))
+        tree = (states, optimizer) if dump_optimizer else states
+        write_file(fname, state_files.pickled(tree) if pickled else state_files.dumps(tree))
 
-    def load_optimizer_states(self, fname):
+    def load_optimizer_states(self, fname, trust=False):
         """Give every server the states of the file."""
+        assert self._updater is not None, "set_optimizer comes before loading its states"
         with open(fname, "rb") as file:
-            data = file.read()
+            self._updater.set_states(file.read(), trust)
         self._settle()
-        self._tell_all(shard.serve_new_states, data)
+        self._tell_all(shard.serve_new_states, self._updater.get_states(dump_optimizer=True))
