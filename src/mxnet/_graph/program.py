@@ -10,6 +10,7 @@ from ..context import Context
 from .backends import Compiler
 from .fused import fused
 from .infer import Facts, shape_facts, type_facts
+from .integers import with_packed_integers
 from .lower import Lowered, Place, lower, unsized
 from .mirror import wanted as mirror_wanted
 from .node import Entry, Node, auxiliary, walk
@@ -100,7 +101,7 @@ class Program:
         if self.compiler is not None:
             lowered.run = self.compiler(lowered.module)
         elif not mirror:
-            module = fused(lowered.module)
+            module = with_packed_integers(fused(lowered.module))
             module = (ordered(module) if train else None) or module
             lowered.run = module.forward
         return lowered, [_stream(ctx) for ctx in lowered.streams]

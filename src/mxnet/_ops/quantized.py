@@ -57,7 +57,7 @@ def _product_range(data: Tensor, ends: tuple[Tensor, ...]) -> tuple[Tensor, Tens
     return -top.reshape(1), top.reshape(1)
 
 
-def _bias_in_sums(data: Tensor, bias: Tensor, ends: tuple[Tensor, ...]) -> Tensor:
+def bias_in_sums(data: Tensor, bias: Tensor, ends: tuple[Tensor, ...]) -> Tensor:
     """The bias in steps of the sums of products."""
     low_data, high_data, low_weight, high_weight, low_bias, high_bias = ends
     scales = _scale(data, low_data, high_data) * (HALF["int8"] / reach(low_weight, high_weight))
@@ -198,7 +198,7 @@ def quantized_conv(
         sums = compute(data.to(kind), weight.to(kind)).to(torch.int32)
     if bias is not None:
         shape = (-1,) if last else (-1, *[1] * len(kernel))
-        sums = sums + _bias_in_sums(data, bias, ends).reshape(shape)
+        sums = sums + bias_in_sums(data, bias, ends).reshape(shape)
     return sums, *_product_range(data, ends[:4])
 
 
@@ -224,7 +224,7 @@ def quantized_fully_connected(data, weight, *rest, num_hidden: int, no_bias: boo
 
     sums = _whole_sums(compute, rows, weight, (rows.dim() - 1, 1), 1)
     if bias is not None:
-        sums = sums + _bias_in_sums(data, bias, ends)
+        sums = sums + bias_in_sums(data, bias, ends)
     return sums, *_product_range(data, ends[:4])
 
 
@@ -267,6 +267,9 @@ def quantized_pooling(
     if pool_type not in ("max", "avg"):
         raise MXNetError(f"QuantizedPoolingOp only supports pool_type=max/avg for now, got {pool_type}")
     _eight_bits("quantized_pooling", data=data)
+    plain = pool_type == "max" and not global_pool and layout in (None, "NCHW") and pooling_convention == "valid"
+    if plain and data.dim() == 4 and not any(2 * p > k for p, k in zip(pad, kernel, strict=False)):
+        return torch.max_pool2d(data, kernel, stride or 1, pad or 0), min_data.clone(), max_data.clone()
     result = pooling(data.float(), kernel=kernel, pool_type=pool_type, global_pool=global_pool, stride=stride, pad=pad,
                      pooling_convention=pooling_convention, count_include_pad=count_include_pad,
                      layout=layout)  # fmt: skip

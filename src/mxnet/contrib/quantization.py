@@ -372,7 +372,8 @@ def quantize_net_v2(
             if after in getattr(collector, "hist_dict", ()):
                 collector.hist_dict.pop(before, None)
         ranges = _collected(collector, calib_mode, quantized_dtype, logger)
-        ranges.update({before: ranges[after] for before, after in pairs if after in ranges})
+        ranges.update({before: _rectified_range(*ranges[after], quantized_dtype) for before, after in pairs
+                       if after in ranges})  # fmt: skip
         qsym = _calibrate_quantized_sym(qsym, ranges)
         qarguments = _quantize_params(qsym, arguments, ranges)
     inputs = [_input(d) for d in descriptions]
@@ -384,7 +385,7 @@ def quantize_net_v2(
 def _input(description):
     from ..symbol import var
 
-    return var(description.name)
+    return var(description.name, dtype=description.dtype)
 
 
 def _saved(arguments, states):
@@ -430,6 +431,12 @@ def _rectified(heads, collector):
     pairs = [(before, after) for before, after in pairs if before in watched]
     watched += [after for _, after in pairs]
     return pairs
+
+
+def _rectified_range(low, high, dtype):
+    """What a layer before a rectifier may be cut to; signed unless uint8 was asked for, as every processor's kernels
+    are exact for values up to 127."""
+    return (low, high) if dtype == "uint8" else (-high, high)
 
 
 class _Inputs(DataIter):
