@@ -159,6 +159,22 @@ TITLES = {
         "用 `data_names` 和 `label_names` 说明符号里输入变量的名字。",
     ),
 }  # fmt: skip
+_CODE = """```python
+import mxnet as mx
+from mxnet import nd
+from mxnet.gluon import nn
+
+net = nn.HybridSequential()
+net.add(nn.Dense(4), nn.HybridLambda("log"), nn.Dense(2))
+net.initialize(mx.init.Normal(1))
+x = nd.ones((2, 3))
+for layer in net:
+    x = layer(x)
+    if not nd.contrib.isfinite(x).min().asscalar():
+        print(f"the output of {layer.name} is not finite")
+        break
+```
+"""
 HEAD = """# Mistakes and their messages
 
 The mistakes that users of MXNet make most, the code that makes each, and what ReMX says. The class of every error is
@@ -189,45 +205,15 @@ TAIL = """
 There is no message: like MXNet, ReMX computes on. `MXNET_CHECK_NAN=1 python train.py` raises at the first operator that
 makes a NaN, with its name, the ranges of its inputs and the block. By hand, layer after layer:
 
-```python
-import mxnet as mx
-from mxnet import nd
-from mxnet.gluon import nn
-
-net = nn.HybridSequential()
-net.add(nn.Dense(4), nn.HybridLambda("log"), nn.Dense(2))
-net.initialize(mx.init.Normal(1))
-x = nd.ones((2, 3))
-for layer in net:
-    x = layer(x)
-    if not nd.contrib.isfinite(x).min().asscalar():
-        print(f"the output of {layer.name} is not finite")
-        break
-```
-
+{code}
 Usual causes: a learning rate that is too large, the logarithm of zero (add a small number first), or `float16` without
 loss scaling.
-"""
+""".replace("{code}", _CODE)
 TAIL_ZH = """
 ## 损失变成 NaN
 没有提示：与 MXNet 一样，ReMX 会继续算下去。`MXNET_CHECK_NAN=1 python train.py` 会在第一个产生 NaN 的算子处报错，给出它的名字、输入的范围
 和所在的块。也可以自己逐层检查：
 
-```python
-import mxnet as mx
-from mxnet import nd
-from mxnet.gluon import nn
-
-net = nn.HybridSequential()
-net.add(nn.Dense(4), nn.HybridLambda("log"), nn.Dense(2))
-net.initialize(mx.init.Normal(1))
-x = nd.ones((2, 3))
-for layer in net:
-    x = layer(x)
-    if not nd.contrib.isfinite(x).min().asscalar():
-        print(f"the output of {layer.name} is not finite")
-        break
-```
-
+{code}
 常见原因：学习率太大；对零取对数（先加上一个小的数）；`float16` 没有做损失缩放。
-"""
+""".replace("{code}", _CODE)
