@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 import mxnet as mx
 
@@ -97,3 +98,21 @@ def test_odd_inputs_as_mxnet_takes_them():
         mx.metric.F1().update([mx.nd.ones((3,))], [mx.nd.ones((3,))])
     with pytest.raises(AssertionError, match="must have NDArray type"):
         mx.metric.Accuracy().update([np.ones(5)], [SCORES])
+
+
+@pytest.mark.parametrize("name", ["acc", "ce", "top_k_accuracy", "mae", "rmse", "loss", "f1", "mcc"])
+def test_counting_a_batch_reads_nothing_back_from_a_device(name, monkeypatch):
+    options = {"top_k": 2} if name == "top_k_accuracy" else {}
+    shape = (6,) if name in ("mae", "rmse", "loss") else (6, 2)
+    metric = mx.metric.create(name, **options)
+    label, pred = mx.nd.array([0, 1, 1, 0, 1, 0]), mx.nd.uniform(0.1, 0.9, shape)
+    if name in ("f1", "mcc"):  # on the CPU, where reading is free, wrong labels are told at once
+        monkeypatch.setattr(metric._metrics, "check", lambda: None)
+    reads = []
+    for method in ("item", "tolist", "numpy", "__bool__", "__float__", "__int__"):
+        monkeypatch.setattr(torch.Tensor, method, lambda self, *_, method=method: reads.append(method))
+    for _ in range(3):
+        metric.update([label], [pred])
+    assert reads == []
+    monkeypatch.undo()
+    assert math.isfinite(metric.get()[1])

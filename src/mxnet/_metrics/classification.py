@@ -122,8 +122,37 @@ class NegativeLogLikelihood(_LogLikelihood):
         super().__init__(eps, name, output_names, label_names)
 
 
+def _ratio(top, bottom):
+    """top / bottom; 0 where there is nothing to divide by."""
+    return torch.where(bottom > 0, top / bottom.clamp(min=1), torch.zeros_like(top))
+
+
+def _precision(counts):
+    return _ratio(counts[0], counts[0] + counts[2])
+
+
+def _recall(counts):
+    return _ratio(counts[0], counts[0] + counts[1])
+
+
+def _fscore(counts):
+    precision, recall = _precision(counts), _recall(counts)
+    total = precision + recall
+    return torch.where(total > 0, 2 * precision * recall / torch.where(total > 0, total, 1), torch.zeros_like(total))
+
+
+def _matthews(counts):
+    """Matthews' correlation coefficient; factors of the denominator that are zero are left out."""
+    true_pos, false_neg, false_pos, true_neg = counts
+    terms = torch.stack([true_pos + false_pos, true_pos + false_neg, true_neg + false_pos, true_neg + false_neg]).clamp(
+        min=0
+    )
+    bottom = torch.where(terms > 0, terms, torch.ones_like(terms)).prod()
+    return (true_pos * true_neg - false_pos * false_neg) / bottom.sqrt()
+
+
 class _BinaryClassificationMetrics:
-    """Counts of true and false positives and negatives, and the scores made from them."""
+    """Counts of true and false positives and negatives, on the device until somebody reads them, and their scores."""
 
     NAMES = ("true_positives", "false_negatives", "false_positives", "true_negatives")
 
@@ -138,81 +167,95 @@ class _BinaryClassificationMetrics:
         chosen = scores.argmax(1) == 1
         wanted = values_of(label, scores).to(torch.int32)
         check_label_shapes(wanted, scores)
-        if len(torch.unique(wanted)) > 2:
-            raise ValueError(f"{self.__class__.__name__} currently only supports binary classification.")
-        wanted = wanted.flatten() == 1
+        wanted = wanted.flatten()
+        self._check_binary(wanted)
+        wanted = wanted == 1
         pairs = (chosen & wanted, ~chosen & wanted, chosen & ~wanted, ~chosen & ~wanted)
-        for name, amount in zip(self.NAMES, torch.stack(pairs).sum(1).tolist(), strict=True):
-            setattr(self, name, getattr(self, name) + amount)
-            setattr(self, "global_" + name, getattr(self, "global_" + name) + amount)
+        counts = torch.stack(pairs).sum(1).to(torch.float64)
+        self._local, self._global = self._local.to(counts) + counts, self._global.to(counts) + counts
 
-    def _counts(self, use_global):
-        return [getattr(self, ("global_" if use_global else "") + name) for name in self.NAMES]
+    def _check_binary(self, wanted):
+        """At most two classes: at once where reading costs nothing, else when the counts are read."""
+        odd = ((wanted != wanted.min()) & (wanted != wanted.max())).any() if len(wanted) else torch.tensor(False)
+        self._odd = odd if self._odd is None else self._odd.to(odd.device) | odd
+        if odd.device.type == "cpu":
+            self.check()
 
-    def _precision(self, use_global):
-        true_pos, _, false_pos, _ = self._counts(use_global)
-        return true_pos / (true_pos + false_pos) if true_pos + false_pos > 0 else 0.0
+    def check(self):
+        """Raise if a batch had more than two classes."""
+        odd, self._odd = self._odd, None
+        if odd is not None and odd.item():
+            raise ValueError(f"{self.__class__.__name__} currently only supports binary classification.")
 
-    def _recall(self, use_global):
-        true_pos, false_neg, _, _ = self._counts(use_global)
-        return true_pos / (true_pos + false_neg) if true_pos + false_neg > 0 else 0.0
+    def counts(self, use_global):
+        return self._global if use_global else self._local
 
-    def _fscore(self, use_global):
-        precision, recall = self._precision(use_global), self._recall(use_global)
-        return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+    def _read(self, function, use_global=False):
+        self.check()
+        return function(self.counts(use_global)).item()
 
-    precision = property(lambda self: self._precision(False))
-    global_precision = property(lambda self: self._precision(True))
-    recall = property(lambda self: self._recall(False))
-    global_recall = property(lambda self: self._recall(True))
-    fscore = property(lambda self: self._fscore(False))
-    global_fscore = property(lambda self: self._fscore(True))
-    total_examples = property(lambda self: sum(self._counts(False)))
-    global_total_examples = property(lambda self: sum(self._counts(True)))
+    precision = property(lambda self: self._read(_precision))
+    global_precision = property(lambda self: self._read(_precision, True))
+    recall = property(lambda self: self._read(_recall))
+    global_recall = property(lambda self: self._read(_recall, True))
+    fscore = property(lambda self: self._read(_fscore))
+    global_fscore = property(lambda self: self._read(_fscore, True))
+    total_examples = property(lambda self: int(self._read(torch.sum)))
+    global_total_examples = property(lambda self: int(self._read(torch.sum, True)))
 
     def matthewscc(self, use_global=False):
-        """Matthews' correlation coefficient; factors of the denominator that are zero are left out."""
-        true_pos, false_neg, false_pos, true_neg = map(float, self._counts(use_global))
-        terms = (true_pos + false_pos, true_pos + false_neg, true_neg + false_pos, true_neg + false_neg)
-        bottom = math.prod(term for term in terms if term != 0.0)
-        return (true_pos * true_neg - false_pos * false_neg) / math.sqrt(bottom)
+        """Matthews' correlation coefficient."""
+        return self._read(_matthews, use_global)
 
     def local_reset_stats(self):
-        for name in self.NAMES:
-            setattr(self, name, 0)
+        self._local = torch.zeros(4, dtype=torch.float64)
+        self._odd = None
 
     def reset_stats(self):
         self.local_reset_stats()
-        for name in self.NAMES:
-            setattr(self, "global_" + name, 0)
+        self._global = torch.zeros(4, dtype=torch.float64)
+
+
+def _count_property(place, use_global):
+    return property(lambda self: int(self._read(lambda counts: counts[place], use_global)))
+
+
+for _place, _name in enumerate(_BinaryClassificationMetrics.NAMES):
+    setattr(_BinaryClassificationMetrics, _name, _count_property(_place, False))
+    setattr(_BinaryClassificationMetrics, "global_" + _name, _count_property(_place, True))
 
 
 class _BinaryScore(EvalMetric):
     """A score of a two-class confusion: its mean over batches ("macro"), or that of all examples ("micro")."""
+
+    _score = None  # from counts to a tensor with one number
 
     def __init__(self, name, output_names, label_names, average):
         self._average = average
         self._metrics = _BinaryClassificationMetrics()
         super().__init__(name, output_names=output_names, label_names=label_names, has_global_stats=True)
 
-    def _score(self, use_global):
-        raise NotImplementedError
-
     def update(self, labels, preds):
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds, strict=False):
             self._metrics.update_binary_stats(label, pred)
+        here, everywhere = (self._metrics.counts(use_global) for use_global in (False, True))
+        score = type(self)._score
         if self._average == "macro":
-            self.sum_metric += self._score(False)
-            self.global_sum_metric += self._score(True)
+            EvalMetric.sum_metric.add(self, score(here))
+            EvalMetric.global_sum_metric.add(self, score(everywhere))
             self.num_inst += 1
             self.global_num_inst += 1
+            odd, self._metrics._odd = self._metrics._odd, None
             self._metrics.reset_stats()
+            self._metrics._odd = odd  # still to be looked at
         else:
-            self.num_inst = self._metrics.total_examples
-            self.global_num_inst = self._metrics.global_total_examples
-            self.sum_metric = self._score(False) * self.num_inst
-            self.global_sum_metric = self._score(True) * self.global_num_inst
+            self.num_inst, self.global_num_inst = here.sum().long(), everywhere.sum().long()
+            self.sum_metric, self.global_sum_metric = score(here) * here.sum(), score(everywhere) * everywhere.sum()
+
+    def _result(self, total, count):
+        self._metrics.check()
+        return super()._result(total, count)
 
     def reset(self):
         super().reset()
@@ -231,8 +274,7 @@ class F1(_BinaryScore):
         super().__init__(name, output_names, label_names, average)
         self.average, self.metrics = average, self._metrics
 
-    def _score(self, use_global):
-        return self._metrics._fscore(use_global)
+    _score = staticmethod(_fscore)
 
 
 @register
@@ -242,8 +284,7 @@ class MCC(_BinaryScore):
     def __init__(self, name="mcc", output_names=None, label_names=None, average="macro"):
         super().__init__(name, output_names, label_names, average)
 
-    def _score(self, use_global):
-        return self._metrics.matthewscc(use_global)
+    _score = staticmethod(_matthews)
 
 
 def _rows(classes):
