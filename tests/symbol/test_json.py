@@ -145,3 +145,20 @@ def test_casts_of_mixed_precision_stay_out_of_files():
     net = mx.sym.exp(mx.sym.amp_cast(x, dtype="float16"), name="e")
     assert "amp_cast" not in net.tojson()
     assert "amp_cast" in net.tojson(remove_amp_cast=False)
+
+
+def test_bodies_of_a_branch_must_fit():
+    x = mx.sym.var("x")
+    text = mx.sym.contrib.cond(mx.sym.sum(x) > 0, lambda: [x, x * 2], lambda: [x - 1, x * 3])[0].tojson()
+    graph = json.loads(text)
+    branch = next(node for node in graph["nodes"] if node["op"] == "_cond")
+    branch["subgraphs"][2]["heads"].pop()
+    with pytest.raises(MXNetError, match="which does not fit _cond"):
+        mx.sym.load_json(json.dumps(graph))
+
+
+@pytest.mark.parametrize("shape", ["Convolution", "(2,(2,", "('a',)", "(1, 2"])
+def test_a_variable_whose_shape_is_none(shape):
+    x = mx.sym.var("x", attr={"__shape__": shape})
+    with pytest.raises(MXNetError, match="which is no shape"):
+        (x * 2).infer_shape_partial()

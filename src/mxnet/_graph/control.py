@@ -45,6 +45,10 @@ def check(node: Node) -> None:
         count = len(variables(heads))
         if len(order) != count or any(not 0 <= i < len(node.inputs) for i in order):
             raise MXNetError(f"node {node.name}: its subgraph has {count} inputs, the attributes name {order}")
+    results = [len(heads) for heads in node.subgraphs]
+    expected = {"_cond": [1, *results[1:2] * 2], "_while_loop": [1, *results[1:]]}.get(node.op.name, results)  # type: ignore[union-attr]
+    if results != expected or (node.op.name != CACHED and results[-1] != node.outputs()):  # type: ignore[union-attr]
+        raise MXNetError(f"node {node.name}: its subgraphs have {results} outputs, which does not fit {node.op.name}")  # type: ignore[union-attr]
 
 
 def bound(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:

@@ -131,8 +131,11 @@ def _own_shape(node: Node, zero: int) -> Shape | None:
         return None
     from .._core.attrs import literal
 
-    value = literal(text)
-    shape = encoded(value if isinstance(value, (tuple, list)) else (value,), zero)  # type: ignore[arg-type]
+    try:
+        value = literal(text)
+        shape = encoded(value if isinstance(value, (tuple, list)) else (value,), zero)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise MXNetError(f"variable {node.name}: its attribute __shape__ is {text[:80]!r}, which is no shape") from None
     return shape if shape or zero else None
 
 

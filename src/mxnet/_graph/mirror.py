@@ -13,19 +13,22 @@ from typing import Any
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from .._core.attrs import literal
 from .node import Entry, Node
 
 Slot = tuple[int, int]
 
 
 def _set(node: Node, key: str) -> bool:
-    return bool(literal(node.attrs.get(key, "0")))
+    return _yes(node.attrs.get(key, ""))
+
+
+def _yes(word: str) -> bool:
+    return word.strip().lower() not in ("", "0", "false", "none")
 
 
 def everything() -> bool:
     """Is the whole graph to be mirrored?"""
-    return bool(literal(os.environ.get("MXNET_BACKWARD_DO_MIRROR") or "0"))
+    return _yes(os.environ.get("MXNET_BACKWARD_DO_MIRROR", ""))
 
 
 def wanted(nodes: Iterable[Node]) -> bool:
