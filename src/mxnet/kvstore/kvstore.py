@@ -43,6 +43,12 @@ def _merged(found):
     return list(groups.items())
 
 
+def not_inited(key):
+    """The error for a key that no value was given to, in MXNet's words for either type of key."""
+    what = f"key {key} doesn't exist. Did you init?" if isinstance(key, str) else f"key {key} has not been inited."
+    return MXNetError(f"{what} Call init or broadcast with it first")
+
+
 class KVStore(KVStoreBase):
     """Made by `mx.kv.create`; `handle` is the name of its type."""
 
@@ -71,7 +77,7 @@ class KVStore(KVStoreBase):
         try:
             return self._stored[key]
         except KeyError:
-            raise MXNetError(f"key {key} has not been inited; call init or broadcast with it first") from None
+            raise not_inited(key) from None
 
     def init(self, key, value):
         """Store a first value under each key."""

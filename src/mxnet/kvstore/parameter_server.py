@@ -17,7 +17,7 @@ from .._formats.atomic import write_file
 from ..optimizer import state_files
 from . import group, shard
 from .dist import Workers
-from .kvstore import _copy, _overwrite, pairs
+from .kvstore import _copy, _overwrite, not_inited, pairs
 
 PULSE = 2  # seconds between two questions whether the others live
 
@@ -149,7 +149,7 @@ class KVStoreAsync(Workers):
     def _check_known(self, found):
         for key, _ in self._check_keys(found):
             if key not in self._known:
-                raise MXNetError(f"key {key} has not been inited; call init or broadcast with it first")
+                raise not_inited(key)
         return found
 
     # ------------------------------------------------------------------ values
