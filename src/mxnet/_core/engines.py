@@ -74,6 +74,7 @@ class Bank:
 
     def reseed(self, seed: int) -> None:
         """Start over. States are made when an engine is first used: seeding is free, a small draw costs one group."""
+        self._state: dict[str, object] | None = None  # of the last `get_state`, while nothing is drawn
         self.seed = seed & 0xFFFFFFFF
         self.groups: list[Words] = []
         self.unread: list[Words] = []
@@ -90,6 +91,7 @@ class Bank:
 
     def take(self, first: int, stop: int, number: int) -> Words:
         """The next `number` words of the engines `first` to `stop`, a row for each."""
+        self._state = None
         self._prepare(stop)
         words = np.empty((stop - first, number), WORD)
         start = first
@@ -161,11 +163,17 @@ class Bank:
     def give_back(self, engine: int, words: Words) -> None:
         """Return words that were taken last and not needed; the next taker gets them."""
         if len(words):
+            self._state = None
             kept = self.unread[engine]
             self.unread[engine] = np.concatenate([words, kept]) if len(kept) else words.copy()
 
     def get_state(self) -> dict[str, object]:
-        """Plain values and arrays from which `set_state` continues the streams."""
+        """Plain values and arrays, not to be written to, from which `set_state` continues the streams."""
+        if self._state is None:
+            self._state = self._copied()
+        return dict(self._state)
+
+    def _copied(self) -> dict[str, object]:
         states = np.concatenate([g.T for g in self.groups]) if self.groups else np.empty((0, LENGTH), WORD)
         unread = np.concatenate(self.unread) if self.unread else np.empty(0, WORD)
         lengths = np.array([len(kept) for kept in self.unread], np.int64)
@@ -177,6 +185,7 @@ class Bank:
         states, unread = np.asarray(state["states"], WORD), np.asarray(state["unread"], WORD)
         if states.shape != (len(lengths), LENGTH) or len(lengths) > self.size or lengths.sum() != len(unread):
             raise ValueError("this is no state of a random stream")
+        self._state = None
         self.seed = int(state["seed"])  # type: ignore[call-overload]
-        self.groups = [np.ascontiguousarray(states[i : i + GROUP].T) for i in range(0, len(states), GROUP)]
+        self.groups = [np.array(states[i : i + GROUP].T, order="C") for i in range(0, len(states), GROUP)]
         self.unread = [part.copy() for part in np.split(unread, np.cumsum(lengths)[:-1])] if len(lengths) else []

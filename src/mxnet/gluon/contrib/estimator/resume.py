@@ -119,7 +119,7 @@ class Resumption:
             self._termination.obey()
 
     def _end_others(self, saver):
-        """Training that did not go on from earlier checkpoints ends them with its first: `resume` must not find them."""
+        """A training that did not go on from earlier checkpoints ends them with its first: nobody resumes from them."""
         if saver in self._fresh:
             self._fresh.remove(saver)
             for _, stem in saver.sealed():
