@@ -168,3 +168,20 @@ def test_an_array_without_axes_is_written_whole():
     x = nd.array(np.float32(3))
     x[:] = 5
     assert x.shape == () and x.asnumpy() == 5
+
+
+def test_numbers_beyond_a_type_wrap_around():  # as MXNet's do, on every NumPy
+    assert mx.nd.array([-3, 300], dtype="uint8").asnumpy().tolist() == [253, 44]
+    x = mx.nd.array([1, 2, 250], dtype="uint8")
+    x[:2] = -300
+    assert x.asnumpy().tolist() == [212, 212, 250]
+    assert mx.nd.maximum(x, 300).asnumpy().tolist() == [212, 212, 250]
+    x[[0, 2]] = 300
+    assert x.asnumpy().tolist() == [44, 212, 44]
+
+
+def test_tables_of_several_kinds():
+    table = np.array([[1.5, True], ["2", False]], dtype=object)
+    assert mx.nd.array(table).asnumpy().tolist() == [[1.5, 1], [2, 0]]
+    with pytest.raises(ValueError, match="could not convert"):
+        mx.nd.array(np.array(["x"], dtype=object))

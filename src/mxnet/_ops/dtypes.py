@@ -1,5 +1,7 @@
 """MXNet's data types as torch's."""
 
+import math
+
 import torch
 
 from .._core.dtypes import FLAGS, SCALARS, dtype_name
@@ -13,3 +15,15 @@ FLOATING = frozenset(d for d in NAME if d.is_floating_point)
 def torch_dtype(dtype: object) -> torch.dtype:
     """The torch dtype for whatever a user calls one."""
     return dtype if isinstance(dtype, torch.dtype) else TORCH[dtype_name(dtype)]
+
+
+def number_for(value: float, dtype: torch.dtype) -> float:
+    """A number as an array of `dtype` holds it: integers lose fractions and wrap around, as in C."""
+    if dtype is torch.bool:
+        return bool(value)
+    if dtype.is_floating_point:
+        return value
+    limits = torch.iinfo(dtype)
+    if not math.isfinite(value):
+        return limits.min
+    return (int(value) - limits.min) % (limits.max - limits.min + 1) + limits.min

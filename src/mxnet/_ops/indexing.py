@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from .._core.attrs import Count, Dtype
 from .._core.errors import MXNetError
-from .dtypes import torch_dtype
+from .dtypes import number_for, torch_dtype
 from .gradient import without_gradient
 from .registry import Attrs, op
 from .shapes import Shape, Shapes, bracket, merge, real_axis
@@ -94,6 +94,7 @@ def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.
 
 def _one_hot(indices: torch.Tensor, depth: int, on: float, off: float, dtype: torch.dtype) -> torch.Tensor:
     hit = indices.long().unsqueeze(-1) == torch.arange(depth, device=indices.device)
+    on, off = number_for(on, dtype), number_for(off, dtype)
     return torch.full(hit.shape, off, dtype=dtype, device=hit.device).masked_fill(hit, on)
 
 

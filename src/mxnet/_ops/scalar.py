@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 
 from .binary import hypotenuse, modulo, power
+from .dtypes import number_for
 from .gradient import without_gradient
 from .registry import op
 
@@ -12,7 +13,7 @@ Scalar = Callable[[torch.Tensor, float], torch.Tensor]
 
 
 def _number(data: torch.Tensor, scalar: float) -> torch.Tensor:
-    return torch.full((), scalar, dtype=data.dtype, device=data.device)
+    return torch.full((), number_for(scalar, data.dtype), dtype=data.dtype, device=data.device)
 
 
 def _divide(data: torch.Tensor, scalar: float) -> torch.Tensor:
@@ -65,12 +66,12 @@ TABLE: dict[str, tuple[Scalar, tuple[str, ...], str]] = {
     "_power_scalar": (_power, ("_PowerScalar",), "`data ** scalar`."),
     "_rpower_scalar": (_powered, ("_RPowerScalar",), "`scalar ** data`."),
     "_maximum_scalar": (
-        lambda x, s: torch.clamp(x, min=s),
+        lambda x, s: torch.clamp(x, min=number_for(s, x.dtype)),
         ("_MaximumScalar",),
         "The larger of each element and `scalar`.",
     ),
     "_minimum_scalar": (
-        lambda x, s: torch.clamp(x, max=s),
+        lambda x, s: torch.clamp(x, max=number_for(s, x.dtype)),
         ("_MinimumScalar",),
         "The smaller of each element and `scalar`.",
     ),

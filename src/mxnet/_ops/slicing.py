@@ -3,6 +3,7 @@
 import torch
 
 from .._core.errors import MXNetError
+from .dtypes import number_for
 from .registry import Attrs, op
 from .shapes import Shape, Shapes, bracket, real_axis
 
@@ -114,7 +115,7 @@ def slice_assign(lhs, rhs, *, begin: tuple, end: tuple, step: tuple = ()):
 def slice_assign_scalar(data, *, scalar: float = 0.0, begin: tuple, end: tuple, step: tuple = ()):
     """`data` with a slice of it filled with one number."""
     result = data.clone()
-    result[slices(tuple(data.shape), begin, end, step)[0]] = scalar
+    result[slices(tuple(data.shape), begin, end, step)[0]] = number_for(scalar, data.dtype)
     return result
 
 

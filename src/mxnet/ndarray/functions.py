@@ -62,16 +62,18 @@ def array(source_array, ctx=None, dtype=None):
 def _from_nested(source, name):
     if isinstance(source, (list, tuple)) and any(isinstance(x, NDArrayBase) for x in source):
         source = [x.asnumpy() if isinstance(x, NDArrayBase) else x for x in source]
+    kind = "float32" if name == "bfloat16" else name
     try:
-        result = np.array(source, dtype="float32" if name == "bfloat16" else name)
-    except (ValueError, TypeError, OverflowError):
+        return np.array(source, dtype=kind)
+    except OverflowError:  # NumPy 2 refuses what older ones wrap around, as MXNet knows it
+        return np.array(source).astype(kind)
+    except (ValueError, TypeError):
         raise TypeError("source_array must be array like object") from None
-    return result
 
 
 def _to_tensor(source, name, device):
-    if source.dtype == object:
-        raise TypeError("source_array must be array like object")
+    if source.dtype == object:  # a table with columns of several kinds
+        source = source.astype("float32" if name == "bfloat16" else name)
     source = np.ascontiguousarray(source).reshape(source.shape)
     if not source.dtype.isnative:
         source = source.astype(source.dtype.newbyteorder("="))

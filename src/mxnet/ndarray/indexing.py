@@ -3,6 +3,8 @@
 import numpy as np
 import torch
 
+from .._ops.dtypes import number_for
+
 
 def _is_array(key):
     return hasattr(key, "_t")
@@ -171,7 +173,7 @@ def store(tensor, key, value):
     if isinstance(value, torch.Tensor):
         value = value.to(dtype=tensor.dtype, device=tensor.device)
     else:
-        value = _cast(value, tensor.dtype)
+        value = number_for(value, tensor.dtype)
     if not is_basic(entries):
         tensor[tuple(entries)] = value
     elif isinstance(value, torch.Tensor):
@@ -185,13 +187,6 @@ def _places(tensor, entries):
     """A key with negative steps as explicit coordinates: torch has no view that runs backwards."""
     numbers = torch.arange(tensor.numel(), device=tensor.device).reshape(tensor.shape)
     return list(torch.unravel_index(_positive(numbers, entries), tensor.shape))
-
-
-def _cast(value, dtype):
-    """A number as the array's own type: 1.7 into an integer array is 1."""
-    if dtype is torch.bool:
-        return bool(value)
-    return value if dtype.is_floating_point else int(value)
 
 
 def _fit(value, shape):
