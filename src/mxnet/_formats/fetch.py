@@ -1,7 +1,6 @@
 """Files from the network: over https or with a known hash, under a temporary name until they are whole and right."""
 
 import contextlib
-import hashlib
 import os
 import uuid
 import warnings
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from .._core.errors import MXNetError
 from .._core.progress import progress
+from .archives import sha1_of
 
 DEFAULT_REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -19,11 +19,7 @@ _SECONDS = 60  # without a byte, until a server counts as gone
 
 def check_sha1(filename: str, sha1_hash: str) -> bool:
     """Whether the file's SHA-1 is `sha1_hash` (hexadecimal digits)."""
-    digest = hashlib.sha1()
-    with open(filename, "rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest() == sha1_hash
+    return sha1_of(filename) == sha1_hash
 
 
 def replace_file(src: str, dst: str) -> None:
