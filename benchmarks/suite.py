@@ -6,7 +6,8 @@ Peers: PyTorch eager; ONNX Runtime if it is installed; torch.compile with --comp
 REMX_MXNET_PYTHON names an interpreter that has it. The contestants take turns. A number is the median over the turns;
 a ratio is the peer's median over ReMX's (above 1: ReMX is faster), and its spread runs over the quartiles of the turns'
 own ratios. With --processor it is the time that the process got, not the time on the wall: with one thread, and no disk
-in the work, that tells contestants apart where other programs run beside them. With --merge rows measured earlier stay, so that a long suite can be run in parts.
+in the work, that tells contestants apart where other programs run beside them. With --merge rows measured earlier stay,
+so that a long suite can be run in parts.
 """
 
 import argparse
@@ -180,6 +181,7 @@ def run(args, results):
             results.add(made, setting(args))
             ratios = "  ".join(f"{who} {q['ratio']:.2f}" for who, q in made["ratios"].items())
             print(f"{name:42s} {made['ms']['ReMX']:10.4f} ms   {ratios}", flush=True)
+    results.arrange(contestants["ReMX"].table)
     if "MXNet" in contestants:
         contestants["MXNet"].close()
 
