@@ -61,6 +61,20 @@ def test_two_predictors_do_not_disturb_each_other(checkpoint):
     np.testing.assert_array_equal(first.get_output(0), before)
 
 
+def test_several_predictors_at_once_in_many_threads(checkpoint):
+    prefix, evaluated = checkpoint
+    predictors = [Predictor(prefix, 3, {"data": (batch, 3, 8, 8)}) for batch in (1, 2, 3)]
+    wanted = {(i, batch): evaluated(images(i, batch)) for i in range(8) for batch in (1, 2, 3)}
+
+    def predicted(case):
+        i, batch = case
+        return predictors[batch - 1].forward(data=images(i, batch)).get_output(0)
+
+    with ThreadPoolExecutor(6) as threads:
+        for case, found in zip(wanted, threads.map(predicted, wanted), strict=True):
+            np.testing.assert_allclose(found, wanted[case], rtol=1e-5)
+
+
 def test_faults_are_told(checkpoint):
     prefix, _ = checkpoint
     with pytest.raises(mx.MXNetError, match="no input image"):

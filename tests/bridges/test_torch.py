@@ -1,7 +1,10 @@
 """Gluon blocks as torch modules and torch modules as Gluon blocks: one memory, one gradient."""
 
 import copy
+import subprocess
+import sys
 
+import ddp_worker
 import numpy as np
 import pytest
 import torch
@@ -254,3 +257,21 @@ def test_export_to_a_torch_program(tmp_path):
     np.testing.assert_allclose(program(images().as_torch()).detach().numpy(), y.asnumpy(), atol=1e-6)
     assert program(torch.zeros(11, 3, 8, 8)).shape == (11, 3)
     assert [p.name for p in tmp_path.iterdir()] == ["net.pt2"]
+
+
+def test_two_processes_train_by_ddp_what_one_trains_by_gluon(tmp_path):
+    result = str(tmp_path / "trained.params")
+    command = [sys.executable, ddp_worker.__file__]
+    ends = [str(tmp_path / "meeting"), result]
+    workers = [subprocess.Popen([*command, str(rank), "2", *ends]) for rank in range(2)]
+    assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
+    net = ddp_worker.network()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    for step in range(3):
+        with autograd.record():
+            loss = (net(nd.array(ddp_worker.batch(step))) ** 2).sum()
+        loss.backward()
+        trainer.step(8)
+    other = ddp_worker.network()
+    other.load_parameters(result)
+    close(values(net), values(other))
