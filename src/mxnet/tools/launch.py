@@ -56,6 +56,7 @@ def worker_environment(options):
 
 def run_here(options):
     """Run this machine's workers until they end; the exit code."""
+    from torch.distributed.elastic.multiprocessing.api import SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
@@ -77,6 +78,9 @@ def run_here(options):
         rank, failure = error.get_first_failure()
         print(f"worker {rank} failed with exit code {failure.exitcode}; the others were ended", file=sys.stderr)
         return failure.exitcode if 0 < failure.exitcode < 256 else 1
+    except SignalException as error:
+        print(f"ended by signal {int(error.sigval)}, with all workers", file=sys.stderr)
+        return 128 + int(error.sigval)
     return 0
 
 
