@@ -14,6 +14,12 @@ from ..._core.errors import MXNetError
 from ...ndarray.ndarray import wrap
 from ...util import is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows them)
 from . import sampler as _sampler
+from ._multi_worker import (  # noqa: F401  (other packages extend them)
+    _MultiWorkerIter,
+    _thread_worker_fn,
+    _worker_fn,
+    _worker_initializer,
+)
 from ._sharing import rebuild_ndarray, reduce_ndarray  # noqa: F401  (MXNet's public names)
 from ._workers import Fetcher, ProcessPool, ThreadPool
 
