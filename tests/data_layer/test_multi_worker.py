@@ -38,7 +38,7 @@ class Numbered(_MultiWorkerIter):
         samples = next(self._iter, None)
         if samples is None:
             return
-        shift, rest = self._sent_idx, (samples, self._batchify_fn, self._dataset)
+        shift = self._sent_idx
         work = self._worker_pool.apply_async(
             lambda: _thread_worker_fn(samples, self._batchify_fn, self._dataset) + shift
         )
