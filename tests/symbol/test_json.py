@@ -162,3 +162,14 @@ def test_a_variable_whose_shape_is_none(shape):
     x = mx.sym.var("x", attr={"__shape__": shape})
     with pytest.raises(MXNetError, match="which is no shape"):
         (x * 2).infer_shape_partial()
+
+
+def test_unknown_sizes_in_files_from_before_numpy_shapes():
+    weight = mx.sym.var("weight", shape=(8, 0))
+    text = mx.sym.FullyConnected(mx.sym.var("data"), weight, num_hidden=8, no_bias=True).tojson()
+    assert mx.sym.load_json(text).attr_dict()["weight"] == {"__shape__": "(8, 0)"}
+    with mx.util.np_shape(True):
+        symbol = mx.sym.load_json(text)
+        assert symbol.attr_dict()["weight"] == {"__shape__": "[8,-1]"}
+        assert symbol.infer_shape(data=(2, 3)) == ([(2, 3), (8, 3)], [(2, 8)], [])
+        assert "is_np_shape" in symbol.tojson()

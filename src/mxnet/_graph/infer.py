@@ -113,7 +113,7 @@ def shape_facts(heads: Iterable[Entry], given: dict[str, Shape | None], strict: 
         if node.op is None:
             shape = given.get(node.name)
             if shape is None or not (shape or zero):
-                shape = _own_shape(node, zero)
+                shape = own_shape(node, zero)
             if shape is not None:
                 facts.values[(id(node), 0)] = tuple(shape)
     facts.settle(lambda node: _shape_step(facts, node))
@@ -125,7 +125,8 @@ def encoded(shape: Iterable[int], zero: int) -> Shape:
     return tuple(zero if s == 0 else max(int(s), 0) for s in shape)
 
 
-def _own_shape(node: Node, zero: int) -> Shape | None:
+def own_shape(node: Node, zero: int) -> Shape | None:
+    """The shape that a variable was declared with."""
     text = node.attrs.get("__shape__")
     if text is None:
         return None

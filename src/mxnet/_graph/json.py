@@ -6,7 +6,9 @@ from typing import Any
 
 from .._core.errors import MXNetError
 from .._ops.registry import find
+from ..util import is_np_shape
 from .attributes import HIDDEN
+from .infer import own_shape
 from .node import Entry, Node, initialise, variable, walk
 from .outputs import declared
 
@@ -116,7 +118,17 @@ def loads(text: str) -> list[Entry]:
     heads = _read_graph(data)
     version = _version(data)
     upgrade(heads, version)
+    if is_np_shape() and "is_np_shape" not in data.get("attrs", {}):
+        _tell_unknown(heads)
     return heads
+
+
+def _tell_unknown(heads: list[Entry]) -> None:
+    """Files from before NumPy's shapes write a size that is not known as 0, which is a size to those who have them."""
+    for node in walk(heads):
+        shape = own_shape(node, 0) if node.op is None else None
+        if shape is not None:
+            node.attrs["__shape__"] = f"[{','.join(str(s or -1) for s in shape)}]"
 
 
 def _expect(condition: Any, message: str) -> None:
