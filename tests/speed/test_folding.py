@@ -10,6 +10,7 @@ import torch
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._graph.packed import SMALL, available, compare_aside
+from mxnet._ops import winograd
 from mxnet.gluon import nn
 
 pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")
@@ -272,3 +273,26 @@ def test_numbers_are_not_drawn_in_vain():
         results.append([*seen, net(x).asnumpy(), net(x).asnumpy()])
     for got, want in zip(results[1], results[0], strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
+
+
+@pytest.mark.parametrize(
+    "batch, size, channels, filters", [(1, (14, 14), 8, 12), (3, (9, 12), 4, 4), (8, (33, 40), 4, 6)]
+)
+@pytest.mark.parametrize("biased", [False, True])
+def test_convolution_by_tiles_is_at_least_as_exact_as_the_plain_sum(batch, size, channels, filters, biased):
+    torch.manual_seed(2)
+    data, weight = torch.randn(batch, channels, *size), torch.randn(filters, channels, 3, 3)
+    bias = torch.randn(filters) if biased else None
+    got = winograd.convolve(data.contiguous(memory_format=torch.channels_last), winograd.spread_weight(weight), bias)
+    want = torch.conv2d(data.double(), weight.double(), None if bias is None else bias.double(), 1, 1)
+    assert got.shape == want.shape
+    assert (got - want).abs().max() < 1e-6 * want.abs().max()
+
+
+def test_few_and_many_tiles_take_turns():
+    net, _ = large_network()
+    small, large = (nd.random.normal(shape=(1, 192, n, n)) for n in (5, 20))
+    for x in (large, small, large):
+        agree(net, x)
+    (convolution,) = folding(net)._state[1]
+    assert convolution.packed is not None and convolution.matrices is not None

@@ -9,6 +9,11 @@ from typing import Any
 
 import torch
 
+from .._ops import winograd
+
+# From here on tiles (see winograd) are faster than oneDNN's plain sums; below, their matrices cost more than they save.
+FEWEST_CHANNELS, FEWEST_TILES = 128, 48
+
 Bounds = tuple[float | None, float | None]  # what an activation cuts off below and above
 _memcmp = (ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)).memcmp
 _memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
@@ -69,20 +74,24 @@ class PackedConvolution:
         self.weight, self.bias, self.bounds = weight, bias, bounds
         geometry = (attrs.get("pad") or (0, 0), attrs.get("stride") or (1, 1), attrs.get("dilate") or (1, 1))
         self.geometry = (*map(list, geometry), attrs.get("num_group", 1))
-        self.packed = False
+        self.packed: torch.Tensor | None = None
+        self.matrices: torch.Tensor | None = None
+        side_by_side = self.geometry == ([1, 1], [1, 1], [1, 1], 1) and tuple(weight.shape[2:]) == (3, 3)
+        self.tiled = side_by_side and min(weight.shape[:2]) >= FEWEST_CHANNELS
         # Looked up once: finding the overload takes as long as a small convolution's bookkeeping.
         self.alone = torch.ops.mkldnn._convolution_pointwise.default
         self.with_sum = torch.ops.mkldnn._convolution_pointwise.binary
 
     def __call__(self, data: torch.Tensor, addend: torch.Tensor | None = None) -> torch.Tensor:
         data = data.contiguous(memory_format=torch.channels_last)
-        if not self.packed:
-            self._pack(data)
-        constants = (self.weight, self.bias, *self.geometry)
-        if addend is None:
-            result = self.alone(data, *constants, "none", [], "")
+        if self.tiled and self._tiles(data) >= FEWEST_TILES:
+            result = winograd.convolve(data, self._matrices(), self.bias)
+            result = result if addend is None else result.add_(addend)
+        elif addend is None:
+            result = self.alone(data, self._packed(data), self.bias, *self.geometry, "none", [], "")
         else:
             addend = addend.contiguous(memory_format=torch.channels_last)
+            constants = (self._packed(data), self.bias, *self.geometry)
             result = self.with_sum(data, addend, *constants, "add", None, None, [], None)
         return self._bounded(result)
 
@@ -93,11 +102,25 @@ class PackedConvolution:
             return result
         return result.relu_() if high is None else result.clamp_(low, high)
 
-    def _pack(self, data: torch.Tensor) -> None:
-        weight = self.weight.contiguous(memory_format=torch.channels_last)
-        sizes = (*self.geometry, list(data.shape))
-        self.weight = torch.ops.mkldnn._reorder_convolution_weight(weight, *sizes)
-        self.packed = True
+    def _packed(self, data: torch.Tensor) -> torch.Tensor:
+        made = self.packed
+        if made is None:
+            weight = self.weight.contiguous(memory_format=torch.channels_last)
+            sizes = (*self.geometry, list(data.shape))
+            made = self.packed = torch.ops.mkldnn._reorder_convolution_weight(weight, *sizes)
+            if not self.tiled:
+                self.weight = made  # the other order is not needed again
+        return made
+
+    def _matrices(self) -> torch.Tensor:
+        made = self.matrices
+        if made is None:
+            made = self.matrices = winograd.spread_weight(self.weight)
+        return made
+
+    @staticmethod
+    def _tiles(data: torch.Tensor) -> int:
+        return data.shape[0] * winograd.half(data.shape[2]) * winograd.half(data.shape[3])
 
 
 def convolve(convolutions: Sequence[PackedConvolution], index: int, *tensors: torch.Tensor) -> torch.Tensor:

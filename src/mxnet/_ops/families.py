@@ -5,7 +5,7 @@ from pathlib import Path
 
 MACHINERY = set(
     "__init__ device dtypes families filling gradient infer invoke layout observe ordered registry signature storage "
-    "weight_gradient".split()
+    "weight_gradient winograd".split()
 )
 FAMILIES = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in MACHINERY)
 

@@ -8,8 +8,8 @@ matrices for each of the nine places in the kernel.
 
 import torch
 
-# Enough tiles at a time for fast products, few enough to stay in the cache.
-TILES_AT_ONCE = 1024
+from .winograd import group_of, half, part, spread
+
 # With fewer tiles the products are slower than the plain sum.
 FEWEST_TILES = 96
 FEWEST_CHANNELS = 32
@@ -23,8 +23,8 @@ def applies(data, weight, attrs):
     if pad != (1, 1) or dilate != (1, 1) or data.dtype is not torch.float32 or data.device.type != "cpu":
         return False
     if stride == (1, 1):
-        return data.shape[0] * _half(data.shape[2]) * _half(data.shape[3]) >= FEWEST_TILES
-    return stride == (2, 2) and data.shape[0] * _half(data.shape[2]) * _half(data.shape[3]) >= 4 * FEWEST_TILES
+        return data.shape[0] * half(data.shape[2]) * half(data.shape[3]) >= FEWEST_TILES
+    return stride == (2, 2) and data.shape[0] * half(data.shape[2]) * half(data.shape[3]) >= 4 * FEWEST_TILES
 
 
 def weight_gradient(data, head, stride):
@@ -34,21 +34,11 @@ def weight_gradient(data, head, stride):
     return places.permute(2, 3, 0, 1).contiguous()
 
 
-def _half(size):
-    return (size + 1) // 2
-
-
-def _group(batch, tiles):
-    """How many images to take at a time; a divisor of their number."""
-    most = max(1, min(batch, TILES_AT_ONCE // tiles))
-    return next(n for n in range(most, 0, -1) if batch % n == 0)
-
-
 def _winograd(data, head):
     """Rows and columns of the kernel first: (3, 3, filters, channels)."""
     batch, height, width, channels = data.shape
-    filters, down, right = head.shape[3], _half(height), _half(width)
-    group, new = _group(batch, down * right), data.new_empty
+    filters, down, right = head.shape[3], half(height), half(width)
+    group, new = group_of(batch, down * right), data.new_empty
     split = data.new_zeros(2, group, down + 1, 2, right + 1, channels)
     rows, tiles = new(4, group, down, 2, right + 1, channels), new(4, 4, group, down, right, channels)
     head_split = data.new_zeros(2, group, down, 2, right, filters)
@@ -56,40 +46,15 @@ def _winograd(data, head):
     left, rest = head_tiles.view(16, -1, filters).transpose(1, 2), tiles.view(16, -1, channels)
     total = new(16, filters, channels)
     for first in range(0, batch, group):
-        _part(data[first : first + group], split, 1)
-        _spread(split, rows, tiles)
-        _part(head[first : first + group], head_split, 0)
+        part(data[first : first + group], split, 1)
+        spread(split, rows, tiles)
+        part(head[first : first + group], head_split, 0)
         _widen(head_split[0], head_split[1], head_rows)
         _widen(head_rows[:, :, :, 0], head_rows[:, :, :, 1], head_tiles)
         torch.baddbmm(total, left, rest, beta=1 if first else 0, out=total)
-    half = torch.tensor([[1, 0.5, 0.5, 0], [0, 0.5, -0.5, 0], [0, 0.5, 0.5, 1]])
+    sums = torch.tensor([[1, 0.5, 0.5, 0], [0, 0.5, -0.5, 0], [0, 0.5, 0.5, 1]])
     # tiles count columns before rows, so the result does, too
-    return (torch.kron(half, half) @ total.view(16, -1)).view(3, 3, filters, channels).transpose(0, 1)
-
-
-def _part(images, split, pad):
-    """Even and odd rows and columns apart, so that all that follows works on long runs; `pad` shifts by the padding."""
-    for odd_row in (0, 1):
-        for odd_column in (0, 1):
-            top, left = (odd_row + pad) % 2, (odd_column + pad) % 2
-            part = images[:, top::2, left::2]
-            down, right = (top + pad) // 2, (left + pad) // 2
-            target = split[odd_row, :, down : down + part.shape[1], odd_column, right : right + part.shape[2]]
-            target.copy_(part)
-
-
-def _spread(split, rows, tiles):
-    """The data's tiles of 4 x 4 (two apart), transformed along rows and then along columns."""
-    _differences(split[0, :, :-1], split[1, :, :-1], split[0, :, 1:], split[1, :, 1:], rows)
-    even, odd = rows[:, :, :, 0], rows[:, :, :, 1]
-    _differences(even[:, :, :, :-1], odd[:, :, :, :-1], even[:, :, :, 1:], odd[:, :, :, 1:], tiles)
-
-
-def _differences(first, second, third, fourth, out):
-    torch.sub(first, third, out=out[0])
-    torch.add(second, third, out=out[1])
-    torch.sub(third, second, out=out[2])
-    torch.sub(second, fourth, out=out[3])
+    return (torch.kron(sums, sums) @ total.view(16, -1)).view(3, 3, filters, channels).transpose(0, 1)
 
 
 def _widen(first, second, out):
@@ -108,7 +73,7 @@ def _place_by_place(data, head):
     length = batch * (down + 1) * (right + 1)
     split = data.new_zeros(2, 2, length + right + 2, channels)
     views = split[:, :, :length].view(2, 2, batch, down + 1, right + 1, channels)
-    _part(data, views.permute(0, 2, 3, 1, 4, 5), 1)
+    part(data, views.permute(0, 2, 3, 1, 4, 5), 1)
     wide = data.new_zeros(batch, down + 1, right + 1, filters)
     wide[:, :down, :right] = head
     left, result = wide.view(length, filters).t(), data.new_empty(3, 3, filters, channels)
