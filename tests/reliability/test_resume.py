@@ -291,6 +291,16 @@ def test_more_epochs_later(tmp_path):
     assert (longer.net.weight.data() == whole.net.weight.data()).min()
 
 
+def test_mxnets_own_resuming_passes_over_half_a_checkpoint(tmp_path):
+    """A kill between `.params` and `.states` must not end all later trainings."""
+    estimated(tmp_path, [saver(tmp_path)], epochs=2)
+    os.remove(tmp_path / "model-epoch1batch12.states")
+    os.remove(tmp_path / "model-epoch1batch12.manifest.json")
+    handler = saver(tmp_path, resume_from_checkpoint=True)
+    estimated(tmp_path, [handler], epochs=3)
+    assert handler.trained_epoch == 0 and (tmp_path / "model-epoch2batch18.params").exists()
+
+
 def test_a_new_training_ends_the_checkpoints_of_the_old(tmp_path):
     estimated(tmp_path, [saver(tmp_path)], epochs=4)
     estimated(tmp_path, [saver(tmp_path)], epochs=1)

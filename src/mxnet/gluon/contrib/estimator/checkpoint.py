@@ -191,8 +191,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
                     ) from None
         return sorted(found)
 
+    def _path(self, epoch, batch):
+        return os.path.join(self.model_dir, _NAME.format(prefix=self.model_prefix, epoch=epoch, batch=batch))
+
     def _resume_from_checkpoint(self, estimator):
         found = self._found()
+        whole = [numbers for numbers in found if os.path.exists(f"{self._path(*numbers)}.states")]
+        found = whole or found  # a kill between two files leaves one of them
         if not found:
             amount = f"{estimator.max_batch} batches" if estimator.max_batch else f"{estimator.max_epoch} epochs"
             estimator.logger.info("CheckpointHandler: No checkpoint found, training from scratch for " + amount)
@@ -200,7 +205,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.saved_checkpoints = [_NAME.format(prefix=self.model_prefix, epoch=e, batch=b) for e, b in found]
         self.trained_epoch, self.trained_batch = found[-1]
         left = self._remaining(estimator)
-        path = os.path.join(self.model_dir, self.saved_checkpoints[-1])
+        path = self._path(*found[-1])
+        manifest.verify(path)
         for suffix in (".params", ".states"):
             assert os.path.exists(path + suffix), f"Failed to load checkpoint, {path + suffix} does not exist"
         estimator.net.load_parameters(f"{path}.params", ctx=estimator.context)
