@@ -13,13 +13,14 @@ from mxnet import nd
 from mxnet.gluon import nn
 
 PROGRAM = r"""
+#include <ATen/ops/arange.h>
 #include <iomanip>
 #include <iostream>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 
 int main(int, char** arguments) {
   torch::inductor::AOTIModelPackageLoader loader(arguments[1]);
-  at::Tensor input = at::arange(3 * 4, at::kFloat).reshape({3, 4}) / 10;
+  at::Tensor input = at::arange(3 * 4, at::kFloat).reshape({3, 4}).div(10);
   at::Tensor output = loader.run({input})[0].contiguous();
   std::cout << std::setprecision(9);
   for (int64_t i = 0; i < output.numel(); ++i) std::cout << output.data_ptr<float>()[i] << "\n";
@@ -36,7 +37,8 @@ def built(folder):
     libraries = [f"-L{root / 'lib'}", f"-Wl,-rpath,{root / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
     abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
     command = ["g++", "-std=c++20", "-O0", abi, *headers, str(source), "-o", str(target), *libraries]
-    subprocess.run(command, check=True, capture_output=True)
+    compiled = subprocess.run(command, capture_output=True, text=True)
+    assert compiled.returncode == 0, compiled.stderr
     return target
 
 
