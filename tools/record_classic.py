@@ -20,7 +20,8 @@ def main():
     with np.load(ROOT / "src" / "mxnet" / "_data" / "digits.npz") as archive:
         images, labels = archive["images"][:300], archive["labels"][:300]
     lines = training_cases.Lines()
-    logging.getLogger().handlers, logging.getLogger().level = [lines], logging.INFO
+    logging.getLogger().handlers = [lines]
+    logging.getLogger().setLevel(logging.INFO)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         training_cases.write_digits(mx, folder, images, labels)

@@ -26,11 +26,13 @@ def run(folder, *arguments):
     lines = training_cases.Lines()
     root = logging.getLogger()
     level, handlers = root.level, root.handlers
-    root.handlers, root.level = [lines], logging.INFO
+    root.handlers = [lines]
+    root.setLevel(logging.INFO)
     try:
         model = classic_program.main(["--data-dir", str(folder), "--model-prefix", str(folder / "net"), *arguments])
     finally:
-        root.handlers, root.level = handlers, level
+        root.handlers = handlers
+        root.setLevel(level)
     return model, training_cases.without_times(lines.lines, str(folder))
 
 
