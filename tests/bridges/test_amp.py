@@ -152,3 +152,25 @@ def test_models_and_blocks_are_converted():
     assert types["gamma"] == types["mean"] == "torch.float32"
     with pytest.raises(mx.MXNetError, match="nothing_like_it"):
         amp.convert_symbol(graph(), excluded_sym_names=["nothing_like_it"])
+
+
+def test_converted_models_are_bound_by_module():
+    """Shapes of parameters are found through the casts before them."""
+    converted = amp.convert_symbol(graph(), "bfloat16", data_names=["data", "softmax_label"])
+    module = mx.mod.Module(converted)
+    module.bind([("data", (2, 3, 8, 8))], [("softmax_label", (2,))], for_training=False)
+    module.init_params()
+    assert module.get_params()[0]["conv_weight"].ndim == 4
+
+
+def test_casts_already_there_decide_how_a_parameter_is_stored():
+    weight = mx.sym.var("weight")
+    low, other, high = (mx.sym.amp_cast(weight, dtype=d) for d in ("float16", "float16", "float32"))
+    for symbols, wanted in (([low, other], np.float16), ([low, high], np.float32)):
+        converted = amp.convert_symbol(mx.sym.Group(symbols), data_names=[], cast_optional_params=True)
+        assert converted.simple_bind(mx.cpu(), weight=(1, 2)).arg_arrays[0].dtype == wanted
+
+
+def test_operators_in_no_list_are_refused():
+    with pytest.raises(AssertionError, match="elemwise_add"):
+        amp.convert_symbol(graph(), fp32_ops=["elemwise_add"])

@@ -192,6 +192,7 @@ RULES: dict[str, Rule] = {
             "LogisticRegressionOutput",
             "MAERegressionOutput",
             "Cast",
+            "amp_cast",
             "BlockGrad",
             "MakeLoss",
             "clip",

@@ -77,6 +77,10 @@ class Converter:
             self.casts[key] = Entry(made)
         return self.casts[key]
 
+    def _read_as(self, reader):
+        """The precision in which a node reads; casts that are there already say it."""
+        return reader.parsed["dtype"] if reader.op.name == "amp_cast" else self.rules.wanted(reader)
+
     def _store_low(self, nodes, parameters):
         """Parameters that only low-precision operators read are themselves of that precision."""
         readers = {}
@@ -86,7 +90,7 @@ class Converter:
         states = auxiliary(nodes)
         for node in nodes:
             if node.op is None and node.name in parameters and id(node) not in states:
-                wanted = {self.rules.wanted(reader) for reader in readers.get(id(node), ())}
+                wanted = {self._read_as(reader) for reader in readers.get(id(node), ())}
                 if wanted == {self.rules.dtype}:
                     self.kinds[id(node)] = self.rules.dtype
                     node.attrs["__dtype__"] = NUMBERS[self.rules.dtype]

@@ -164,6 +164,7 @@ def convert_symbol(
     _module(target_dtype)
     rules = _rules(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names or ())
     _check_lists(rules)
+    _check_known(rules)
     _check_names(sym, rules.excluded)
     names = sym.list_inputs()
     attributes = sym.attr_dict()
@@ -177,6 +178,18 @@ def _check_lists(rules):
     conditional = {name for name, _, _ in rules.conditional}
     for first, second in ((rules.low, rules.high), (rules.low, conditional), (rules.high, conditional)):
         assert not first & second, f"Ops cannot be in two or more lists. Common ops: {first & second}"
+
+
+def _check_known(rules):
+    """Operators that no list has cannot be given a precision."""
+    lists = (list_lp16_ops, list_fp32_ops, list_lp16_fp32_ops)
+    known = {name for listed in lists for name in listed(rules.dtype)}
+    known |= {name for name, _, _ in list_conditional_fp32_ops(rules.dtype)}
+    strange = (rules.low | rules.high | {name for name, _, _ in rules.conditional}) - known
+    assert not strange, (
+        f"Op {sorted(strange)} not in any of amp.list_lp16_ops, amp.list_fp32_ops, amp.list_lp16_fp32_ops, "
+        "amp.list_conditional_fp32_ops: choose ops from those"
+    )
 
 
 def _check_names(sym, excluded):
