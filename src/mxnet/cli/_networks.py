@@ -25,9 +25,7 @@ def shape_of(text):
     name, _, numbers = text.rpartition("=")
     parts = re.split(r"[,x]", numbers.strip("() ").removesuffix(","))
     if not all(part.strip().isdecimal() for part in parts):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a shape: numbers and commas, as in 1,3,224,224"
-        )
+        raise argparse.ArgumentTypeError(f"{text!r} is not a shape: numbers and commas, as in 1,3,224,224")
     return name or "data", tuple(map(int, parts))
 
 
