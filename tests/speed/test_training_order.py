@@ -6,6 +6,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
+from mxnet._graph.order import compilable
 from mxnet._ops.convolution import convolution
 from mxnet._ops.ordered import ordered_convolution
 from mxnet._ops.weight_gradient import applies
@@ -157,3 +158,15 @@ def test_other_types_layouts_and_errors():
         autograd.record(),
     ):
         net(nd.zeros((2, 4, 9, 9)))
+
+
+def test_compiled_predictions_have_the_plain_values_and_order():
+    net, x = network(), images()
+    want = net(x).asnumpy()
+    net.hybridize(backend="eager")  # torch.compile's own tracing, without a C++ compiler
+    np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-4, atol=1e-5 * np.abs(want).max())
+    assert net(x)._t.is_contiguous()
+    (program,) = net._cached_op._programs.values()
+    code = compilable(program.code(False, ())[0].module)
+    called = {node.target.__name__ for node in code.graph.nodes if node.op == "call_function"}
+    assert {"last_convolution", "plain"} <= called

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from .._ops.ordered import ordered_convolution
+from .._ops.ordered import last_convolution, ordered_convolution
 from .._ops.registry import find
 from .lower import pick
 
@@ -82,16 +82,33 @@ def _is_relu(node: fx.Node) -> bool:
 
 def ordered(module: fx.GraphModule) -> fx.GraphModule | None:
     """The training graph in channels-last order; None where it has no convolution that gains by it."""
+    graph = _with_convolutions(module, ordered_convolution)
+    if graph is None:
+        return None
+    _work_in_place(graph)
+    restore_order(graph, KEEP_ORDER | {ordered_convolution, add_in_place, relu_in_place})
+    return fx.GraphModule(torch.nn.Module(), graph, "Training")
+
+
+def compilable(module: fx.GraphModule) -> fx.GraphModule:
+    """The inference graph as compilers make the most of it: convolutions in channels-last order."""
+    graph = _with_convolutions(module, last_convolution)
+    if graph is None:
+        return module
+    restore_order(graph, KEEP_ORDER | {last_convolution})
+    return fx.GraphModule(torch.nn.Module(), graph, "Inference")
+
+
+def _with_convolutions(module: fx.GraphModule, function: Any) -> fx.Graph | None:
+    """A copy of the graph with another function for its convolutions; None where it has none that gains."""
     if not any(map(_gains, module.graph.nodes)):
         return None
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
     for node in graph.nodes:
         if calls(node, CONVOLUTION):
-            node.target = ordered_convolution
-    _work_in_place(graph)
-    restore_order(graph, KEEP_ORDER | {ordered_convolution, add_in_place, relu_in_place})
-    return fx.GraphModule(torch.nn.Module(), graph, "Training")
+            node.target = function
+    return graph
 
 
 def _gains(node: fx.Node) -> bool:

@@ -14,7 +14,7 @@ from .integers import with_packed_integers
 from .lower import Lowered, Place, lower, unsized
 from .mirror import wanted as mirror_wanted
 from .node import Entry, Node, auxiliary, walk
-from .order import ordered
+from .order import compilable, ordered
 from .passes import Folding, fold
 
 # What operators raise when they are given something they cannot work with.
@@ -99,7 +99,7 @@ class Program:
         mirror = train and mirror_wanted(self.nodes)
         lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart)
         if self.compiler is not None:
-            lowered.run = self.compiler(lowered.module)
+            lowered.run = self.compiler(lowered.module if train else compilable(lowered.module))
         elif not mirror:
             module = with_packed_integers(fused(lowered.module))
             module = (ordered(module) if train else None) or module

@@ -51,6 +51,13 @@ def ordered_convolution(data, weight, bias=None, **attrs):
     return _Ordered.apply(data, weight, bias, geometry, attrs.get("num_group", 1))
 
 
+def last_convolution(data, weight, bias=None, **attrs):
+    """The operator Convolution on data and weight in channels-last order, for code that is compiled."""
+    if suits(data, weight, attrs):
+        data, weight = data.contiguous(memory_format=LAST), weight.contiguous(memory_format=LAST)
+    return convolution(data, weight, bias, **attrs)
+
+
 def suits(data, weight, attrs):
     """Two space axes, channels first by name, single precision, on the CPU?"""
     if data.dim() != 4 or weight.dim() != 4 or attrs.get("layout") not in (None, "NCHW"):
