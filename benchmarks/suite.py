@@ -15,6 +15,7 @@ import importlib.util
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -117,25 +118,33 @@ def row(name, times):
     return {"work": name, "ms": {who: float(np.median(t)) * 1e3 for who, t in times.items()}, "ratios": ratios}
 
 
-def seconds_of(statement, rounds=5):
-    """A fresh interpreter's time for `statement`, the median of several."""
-    taken = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", statement], check=True)
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+def seconds_of(statement, clock):
+    """A fresh interpreter's time for `statement`."""
+    start = clock()
+    subprocess.run([sys.executable, "-c", statement], check=True)
+    return clock() - start
 
 
-def imports():
-    """Milliseconds of importing, the interpreter's own start taken away."""
-    bare = seconds_of("pass")
+def children_time():
+    """Processor time of the processes that have ended."""
+    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+
+def imports(processor, rounds=5):
+    """Milliseconds of importing, in turns, the interpreter's own start taken away; medians."""
     statements = {
+        "bare": "pass",
         "import mxnet": "import mxnet",
         "import torch": "import torch",
         "import mxnet, first array": "import mxnet as mx; mx.nd.ones((1,)) + 1",
     }
-    return {name: (seconds_of(text) - bare) * 1e3 for name, text in statements.items()}
+    clock = children_time if processor else time.perf_counter
+    taken = {name: [] for name in statements}
+    for _ in range(rounds):
+        for name, text in statements.items():
+            taken[name].append(seconds_of(text, clock))
+    found = {name: statistics.median(times) * 1e3 for name, times in taken.items()}
+    return {name: ms - found["bare"] for name, ms in found.items() if name != "bare"}
 
 
 def setting(args):
@@ -191,7 +200,7 @@ def main():
     torch.set_num_threads(args.threads)
     results = report.Results(args.output, keep=args.merge, note=args.note)
     if args.importing or args.only is None:
-        results.set("import", imports())
+        results.set("import", imports(args.processor))
     if args.memory:
         who = ["ReMX", "torch"] + (["MXNet"] if os.environ.get("REMX_MXNET_PYTHON") else [])
         results.set("memory", memory.measure(who, args.threads))
