@@ -132,9 +132,7 @@ class Results:
         lines += ["it the quartiles of the turns' own ratios, then the goal: ✓ met, ✗ not met.", ""]
         for each in dict.fromkeys(r.get("setting", "") for r in rows):
             names = [r["work"] for r in rows if r.get("setting", "") == each]
-            covered = (
-                "all rows" if len(names) == len(rows) else f"{len(names)} rows, from “{names[0]}” to “{names[-1]}”"
-            )
+            covered = "all rows" if len(names) == len(rows) else f"{len(names)} rows: {', '.join(names)}"
             lines.append(f"- {each} ({covered})")
         lines += ["", *works_table(rows)] if rows else []
         parts = {"import": import_lines, "memory": memory_lines, "growth": growth_lines}
