@@ -29,7 +29,8 @@ def run(folder, *arguments):
     root.handlers = [lines]
     root.setLevel(logging.INFO)
     try:
-        model = classic_program.main(["--data-dir", str(folder), "--model-prefix", str(folder / "net"), *arguments])
+        with mx.name.NameManager():  # names are counted from 0, whatever ran before
+            model = classic_program.main(["--data-dir", str(folder), "--model-prefix", str(folder / "net"), *arguments])
     finally:
         root.handlers = handlers
         root.setLevel(level)
