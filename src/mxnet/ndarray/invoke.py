@@ -33,10 +33,28 @@ def graph_tensor(array):
         t = array._t
     except SparseStorage:
         return array._recorded()
-    if t.requires_grad and t.grad_fn is not None and array._ag != MODES.epoch and CONSUMED in t.grad_fn.metadata:
+    if t.requires_grad and t.grad_fn is not None and array._ag != MODES.epoch and _freed(t.grad_fn):
         array._t = t = t.data
         array._ag = None
     return t
+
+
+def _freed(node):
+    """Does this history lead into a graph that a backward has freed? A network's state hangs beside the loss's own way.
+
+    Leaves are common to many graphs, and tell nothing.
+    """
+    stack, seen = [node], set()
+    while stack:
+        node = stack.pop()
+        before = node.next_functions
+        if node in seen or not before:
+            continue
+        if CONSUMED in node.metadata:
+            return True
+        seen.add(node)
+        stack += [n for n, _ in before if n is not None]
+    return False
 
 
 def plain_tensor(array):
