@@ -188,3 +188,24 @@ def test_a_sparse_parameter_gives_the_rows_asked_for():
     taken = p.row_sparse_data(rows)
     assert taken.stype == "row_sparse"
     np.testing.assert_array_equal(taken.asnumpy(), [[0, 0], [1, 1], [0, 0], [1, 1]])
+
+
+def test_a_trainer_leaves_constants_alone():
+    class Shifted(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.shift = self.params.get_constant("shift", np.array([[1, 2], [3, 4]]))
+
+        def hybrid_forward(self, F, x, shift):
+            return x + shift
+
+    net = Shifted()
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1.0, "momentum": 0.5})
+    x = mx.nd.ones((2, 2))
+    x.attach_grad()
+    with mx.autograd.record():
+        y = net(x)
+    y.backward()
+    trainer.step(1)
+    assert net.shift.data().asnumpy().tolist() == [[1, 2], [3, 4]]

@@ -114,3 +114,22 @@ def test_uses_of_a_changing_variable_are_summed():
 def test_dense_operators_stay_dense():
     assert type(nd.relu(names()["dense"])) is nd.NDArray
     assert isinstance(names()["dense"].handle, torch.Tensor)
+
+
+def test_a_hybridized_block_takes_sparse_data():
+    class Product(mx.gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.weight = self.params.get("weight", shape=(3, 2))
+
+        def hybrid_forward(self, F, x, weight):
+            return F.sparse.dot(x, weight)
+
+    net = Product()
+    net.initialize(mx.init.One())
+    net.hybridize()
+    with mx.autograd.record():
+        result = net(mx.nd.array([[1, 0, 2]]).tostype("csr"))
+    result.backward()
+    assert result.asnumpy().tolist() == [[3, 3]]
+    assert net.weight.grad().asnumpy().tolist() == [[1, 1], [0, 0], [2, 2]]

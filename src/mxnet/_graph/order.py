@@ -13,6 +13,7 @@ from .._ops.registry import find
 from .lower import pick
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
+LARGEST_KERNEL = 11
 ACTIVATION, RELU = find("Activation").fn, find("relu").fn
 # Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
 KEEP_ORDER = frozenset(
@@ -112,7 +113,11 @@ def _with_convolutions(module: fx.GraphModule, function: Any) -> fx.Graph | None
 
 
 def _gains(node: fx.Node) -> bool:
-    """A convolution over two axes with enough filters to fill the processor's vectors."""
+    """A convolution over two axes with enough filters to fill the processor's vectors.
+
+    Windows as large as a picture gain nothing, and their long sums round differently in another order.
+    """
     if not calls(node, CONVOLUTION) or node.kwargs.get("layout") not in (None, "NCHW"):
         return False
-    return len(node.kwargs["kernel"]) == 2 and node.kwargs["num_filter"] >= 64
+    kernel = node.kwargs["kernel"]
+    return len(kernel) == 2 and max(kernel) <= LARGEST_KERNEL and node.kwargs["num_filter"] >= 64

@@ -280,7 +280,7 @@ class Trainer:
 
     def _learning(self):
         """Indices and parameters that have gradients; looked up again when a `grad_req` has changed."""
-        requests = [param._grad_req for param in self._params]
+        requests = [param.grad_req for param in self._params]
         if requests != self._requests:
             indices = [i for i, request in enumerate(requests) if request != "null"]
             self._requests, self._learners = requests, (indices, [self._params[i] for i in indices])

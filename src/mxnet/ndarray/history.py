@@ -21,10 +21,9 @@ class Made:
 
 def origin(array):
     """(call, which of its results) of a recorded result, (reference, None) of any other array."""
-    tensor = array._t
-    if tensor.grad_fn is None:
+    if array.stype != "default" or array._t.grad_fn is None:
         return weakref.ref(array), None
-    return getattr(tensor, "made", (None, None))
+    return getattr(array._t, "made", (None, None))
 
 
 def _unknown():
