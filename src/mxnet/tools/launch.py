@@ -7,6 +7,7 @@ the others end with it, or all start again (`--max-restarts`) from the checkpoin
 import argparse
 import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -54,6 +55,12 @@ def worker_environment(options):
     return variables
 
 
+def first_cause(error):
+    """(rank, failure) to name: a worker that was killed, since the others may have failed for want of it."""
+    killed = {r: f for r, f in error.failures.items() if f.exitcode < 0 and f.exitcode != -signal.SIGTERM}
+    return min(killed.items(), key=lambda item: item[1].timestamp) if killed else error.get_first_failure()
+
+
 def run_here(options):
     """Run this machine's workers until they end; the exit code."""
     from torch.distributed.elastic.multiprocessing.api import SignalException
@@ -75,7 +82,7 @@ def run_here(options):
     try:
         elastic_launch(config, options.command[0])(*options.command[1:])
     except ChildFailedError as error:
-        rank, failure = error.get_first_failure()
+        rank, failure = first_cause(error)
         print(f"worker {rank} failed with exit code {failure.exitcode}; the others were ended", file=sys.stderr)
         return failure.exitcode if 0 < failure.exitcode < 256 else 1
     except SignalException as error:
