@@ -124,6 +124,16 @@ def _scalar(value: object, kind: type) -> typing.Any:
     return kind(float(number))
 
 
+def python_number(value: typing.Any, kind: type, what: str) -> typing.Any:
+    """A Python number out of a number or a one-element array, as control flow takes them."""
+    if hasattr(value, "asscalar"):
+        value = value.asscalar()
+    try:
+        return kind(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
+
+
 def _boolean(value: object) -> bool:
     if type(value) is bool:
         return value

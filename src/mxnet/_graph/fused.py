@@ -11,7 +11,7 @@ from torch import fx
 from .._ops.attention import cross_attention, self_attention
 from .._ops.recurrent import rnn_of_parts
 from .._ops.registry import find
-from .lower import pick
+from .lower import calls, pick
 
 SELF_SCORES, SELF_MIXED, CROSS_SCORES, CROSS_MIXED = (
     find(f"_contrib_interleaved_matmul_{n}").fn for n in ("selfatt_qk", "selfatt_valatt", "encdec_qk", "encdec_valatt")
@@ -20,15 +20,11 @@ SOFTMAX, DROPOUT = find("softmax").fn, find("Dropout").fn
 RNN, PACKED, RESHAPE = (find(n).fn for n in ("RNN", "_rnn_param_concat", "Reshape"))
 
 
-def _calls(node: Any, target: Any) -> bool:
-    return isinstance(node, fx.Node) and node.op == "call_function" and node.target is target
-
-
 def _only(node: Any, target: Any) -> fx.Node | None:
     """The call of `target` that made the value, if nobody else uses it; looks through the choice of an output."""
-    while _calls(node, pick) and node.args[1] == 0 and len(node.users) == 1:
+    while calls(node, pick) and node.args[1] == 0 and len(node.users) == 1:
         node = node.args[0]
-    return node if _calls(node, target) and len(node.users) == 1 else None
+    return node if calls(node, target) and len(node.users) == 1 else None
 
 
 def _attention_weights(value: Any) -> fx.Node | None:
@@ -74,7 +70,7 @@ def _fuse_network(graph: fx.Graph, node: fx.Node) -> bool:
 
 def _flattened(value: Any) -> Any:
     """What was made one row of; None if it is no such value."""
-    return value.args[0] if _calls(value, RESHAPE) and tuple(value.kwargs.get("shape", ())) == (-1,) else None
+    return value.args[0] if calls(value, RESHAPE) and tuple(value.kwargs.get("shape", ())) == (-1,) else None
 
 
 FUSIONS = {SELF_MIXED: _fuse_attention, CROSS_MIXED: _fuse_attention, RNN: _fuse_network}

@@ -15,7 +15,7 @@ from .._ops.dtypes import NAME, TORCH
 from .._ops.quantization import HALF, WHOLE, scalar
 from .._ops.quantized import bias_in_sums
 from .._ops.registry import find
-from .lower import pick
+from .lower import calls, pick
 from .packed import same_bytes
 
 CONVOLUTION, DENSE, SUM, REQUANTIZE, RECTIFIER, POOLING, FLATTEN = (
@@ -155,15 +155,11 @@ def size_of_rows(data: torch.Tensor, attrs: dict[str, Any]) -> int:
     return data.shape[0] if attrs.get("flatten", True) else data.numel() // data.shape[-1]
 
 
-def _calls(node: Any, *targets: Any) -> bool:
-    return isinstance(node, fx.Node) and node.op == "call_function" and node.target in targets
-
-
 def _sole_user(node: fx.Node, target: Any) -> fx.Node | None:
     """The call that takes all outputs of `node` as its first inputs, if nobody else takes any."""
     users = {user for output in node.users for user in output.users}
     found = next(iter(users)) if len(users) == 1 else None
-    if found is None or not _calls(found, target) or any(len(output.users) != 1 for output in node.users):
+    if found is None or not calls(found, target) or any(len(output.users) != 1 for output in node.users):
         return None
     return found if all(_source(value) is node for value in found.args[:3]) else None
 
@@ -177,9 +173,9 @@ def _source(value: Any) -> Any:
 def _positive(value: Any, rectified: set[fx.Node]) -> bool:
     """Do the integers come out of a rectifier, if through pooling?"""
     node = _source(value)
-    while _calls(node, POOLING, FLATTEN):
+    while calls(node, POOLING, FLATTEN):
         node = _source(node.args[0])
-    return node in rectified or _calls(node, RECTIFIER)
+    return node in rectified or calls(node, RECTIFIER)
 
 
 def _supported(node: fx.Node) -> bool:
@@ -200,12 +196,12 @@ def _named(layer: Callable[..., Any], index: int) -> Callable[..., Any]:
 
 def with_packed_integers(module: fx.GraphModule) -> fx.GraphModule:
     """The module with calibrated quantized layers packed; the module itself where it has none."""
-    if not available() or not any(_calls(n, CONVOLUTION, DENSE) for n in module.graph.nodes):
+    if not available() or not any(calls(n, CONVOLUTION, DENSE) for n in module.graph.nodes):
         return module
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
     rectified: set[fx.Node] = set()
-    for index, node in enumerate([n for n in graph.nodes if _calls(n, CONVOLUTION, DENSE, SUM)]):
+    for index, node in enumerate([n for n in graph.nodes if calls(n, CONVOLUTION, DENSE, SUM)]):
         _pack(graph, node, index, rectified)
     graph.eliminate_dead_code()
     return fx.GraphModule(torch.nn.Module(), graph, "Quantized")

@@ -70,6 +70,11 @@ def pick(result: Any, index: int) -> torch.Tensor:
     return result[index] if result.__class__ is tuple or result.__class__ is list else result
 
 
+def calls(node: Any, *targets: Any) -> bool:
+    """Is this value of a graph a call of one of these functions?"""
+    return isinstance(node, fx.Node) and node.op == "call_function" and node.target in targets
+
+
 def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     """The tensor on another device."""
     return tensor.to(device)

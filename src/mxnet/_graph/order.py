@@ -10,7 +10,7 @@ from torch import fx
 
 from .._ops.ordered import last_convolution, ordered_convolution
 from .._ops.registry import find
-from .lower import pick
+from .lower import calls, pick
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
 LARGEST_KERNEL = 11
@@ -23,11 +23,6 @@ KEEP_ORDER = frozenset(
         "broadcast_mul _plus_scalar _mul_scalar Concat Dropout"
     ).split()
 )
-
-
-def calls(node: fx.Node | None, *targets: Any) -> bool:
-    """Is the node a call of one of these functions?"""
-    return node is not None and node.op == "call_function" and node.target in targets
 
 
 def plain(value: Any) -> Any:

@@ -14,8 +14,8 @@ import torch
 from torch import fx
 
 from .._ops.registry import find
-from .lower import Lowered, pick
-from .order import calls, restore_order
+from .lower import Lowered, calls, pick
+from .order import restore_order
 from .packed import Bounds, PackedConvolution, available, compare_aside, convolve, folded
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))

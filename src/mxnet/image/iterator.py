@@ -10,6 +10,7 @@ import numpy as np
 from .. import io, recordio
 from .. import ndarray as nd
 from .._core.errors import MXNetError
+from .._core.on_error import checked_on_error
 from ..base import numeric_types
 from ..util import is_np_array
 from .augment import CreateAugmenter
@@ -55,9 +56,7 @@ class ImageIter(io.DataIter):
         super().__init__()
         assert path_imgrec or path_imglist or isinstance(imglist, list)
         assert dtype in ["int32", "float32", "int64", "float64"], dtype + " label not supported"
-        if on_error not in ("raise", "warn", "skip"):
-            raise ValueError(f"on_error must be 'raise', 'warn' or 'skip', but got {on_error!r}")
-        self._on_error = on_error
+        self._on_error = checked_on_error(on_error)
         self._path = path_imgrec or path_imglist or "imglist"
         self._open_records(path_imgrec, path_imgidx)
         keys = self._open_list(path_imglist, imglist, dtype)

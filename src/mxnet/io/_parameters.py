@@ -5,9 +5,9 @@ from typing import Literal
 
 from .._core.attrs import Floats, attribute
 from .._core.errors import MXNetError
+from .._core.on_error import OnError
 
 Number = Literal["bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8"]
-OnError = Literal["raise", "warn", "skip"]
 
 
 class Parameters:

@@ -11,7 +11,7 @@ from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
 from ..context import Context, cpu
 from . import _parts
-from .invoke import CONSUMED, SparseStorage, check_writable, plain_tensor
+from .invoke import SparseStorage, check_writable, freed, plain_tensor
 from .ndarray import NDArray, wrap
 
 CSR_SHAPE = "Check failed: err != kCSRShapeErr (1 vs. 1) : Shape mismatch of this csr NDArray"
@@ -114,7 +114,7 @@ class BaseSparseNDArray(NDArray):
     def _recorded(self):
         """The dense tensor to record with: a variable's leaf, a recorded result, or just the values."""
         graph = self._graph
-        if graph is not None and graph.grad_fn is not None and CONSUMED in graph.grad_fn.metadata:
+        if graph is not None and graph.grad_fn is not None and freed(graph.grad_fn):
             graph = self._graph = None
             self._ag = None if isinstance(self._ag, int) else self._ag
         if graph is None and hasattr(self._ag, "leaf"):

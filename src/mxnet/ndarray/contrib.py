@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .._core.attrs import python_number
 from .._core.nest import flatten, regroup
 from ..context import current_context
 from .faces import face
@@ -26,16 +27,6 @@ def _as_list(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _number(value, kind, what):
-    """A Python number out of a number or a one-element array."""
-    if hasattr(value, "asscalar"):
-        value = value.asscalar()
-    try:
-        return kind(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
-
-
 def foreach(body, data, init_states):
     """Call `body(element, states)` for each element of the first axis of `data`; outputs are stacked."""
     _flat(data, "foreach input")
@@ -54,12 +45,12 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
     """Call `func` on the loop variables while `cond` of them holds; outputs are stacked, padded to `max_iterations`."""
     if max_iterations is None:
         raise ValueError("max_iterations should be specified")
-    limit = _number(max_iterations, int, "max_iteration")
+    limit = python_number(max_iterations, int, "max_iteration")
     if len(loop_vars) == 0:
         raise ValueError("loop_vars should contain at least one element")
     single = isinstance(loop_vars, NDArray)
     variables, steps, form = _as_list(loop_vars), [], None
-    while len(steps) < limit and _number(cond(*variables), bool, "Return value of cond"):
+    while len(steps) < limit and python_number(cond(*variables), bool, "Return value of cond"):
         output, variables = _step(func, variables)
         output, form = _flat(output, "while output")
         steps.append(output)
@@ -96,7 +87,7 @@ def _stack_padded(parts, limit, number):
 
 def cond(pred, then_func, else_func):
     """What one of two functions returns, as `pred` says."""
-    return then_func() if _number(pred, bool, "pred") else else_func()
+    return then_func() if python_number(pred, bool, "pred") else else_func()
 
 
 def isinf(data):

@@ -33,13 +33,13 @@ def graph_tensor(array):
         t = array._t
     except SparseStorage:
         return array._recorded()
-    if t.requires_grad and t.grad_fn is not None and array._ag != MODES.epoch and _freed(t.grad_fn):
+    if t.requires_grad and t.grad_fn is not None and array._ag != MODES.epoch and freed(t.grad_fn):
         array._t = t = t.data
         array._ag = None
     return t
 
 
-def _freed(node):
+def freed(node):
     """Does this history lead into a graph that a backward has freed? A network's state hangs beside the loss's own way.
 
     Leaves are common to many graphs, and tell nothing.

@@ -2,6 +2,7 @@
 
 import math
 
+from .._core.attrs import python_number
 from .._core.nest import flatten, regroup
 from .._graph.control import variables
 from .._graph.node import Entry, Node, label, variable, walk
@@ -180,15 +181,6 @@ def _used(outer, names, kind):
     return places
 
 
-def _number(value, kind, what):
-    if hasattr(value, "asscalar"):
-        value = value.asscalar()
-    try:
-        return kind(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"Cannot convert {what} to python {kind.__name__}") from None
-
-
 def _loop_body(loop_vars, form, function, name):
     """A body over the loop variables: its heads, where its inputs come from, and what `function` returned."""
     name = _unique_name(name)
@@ -203,7 +195,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     """Call `func` on the loop variables while `cond` of them holds; outputs are stacked, padded to `max_iterations`."""
     if max_iterations is None:
         raise ValueError("max_iterations should be specified")
-    limit = _number(max_iterations, int, "max_iteration")
+    limit = python_number(max_iterations, int, "max_iteration")
     first, form = _flat(loop_vars, "while loop_vars")
     if len(loop_vars) == 0:
         raise ValueError("loop_vars should contain at least one element")

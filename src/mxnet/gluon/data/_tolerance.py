@@ -2,15 +2,6 @@
 
 import warnings
 
-ON_ERROR = ("raise", "warn", "skip")
-
-
-def checked_on_error(value):
-    """The value, if it is one of the three."""
-    if value not in ON_ERROR:
-        raise ValueError(f"on_error must be one of {', '.join(map(repr, ON_ERROR))}, but got {value!r}")
-    return value
-
 
 class Tolerant:
     """Mixed into datasets that define `_read(index)`: a sample that cannot be read is raised, or replaced.

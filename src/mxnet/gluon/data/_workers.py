@@ -17,10 +17,10 @@ import torch.multiprocessing
 import torch.utils.data
 
 from ..._core import streams
+from ..._core.on_error import checked_on_error
 from ...ndarray import NDArray
 from . import _sharing  # noqa: F401  (NDArrays can be sent from here on)
 from ._process_run import POLL, DataLoaderTimeout, DataLoaderWorkerError, ProcessRun, note, plain
-from ._tolerance import checked_on_error
 
 
 class Fetcher:

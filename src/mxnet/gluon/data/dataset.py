@@ -3,8 +3,9 @@
 import os
 
 from ... import ndarray, recordio
+from ..._core.on_error import checked_on_error
 from ..._formats.recordio import read_at
-from ._tolerance import Tolerant, checked_on_error
+from ._tolerance import Tolerant
 from .sampler import FilterSampler, Sampler, SequentialSampler
 
 __all__ = ["Dataset", "SimpleDataset", "ArrayDataset", "RecordFileDataset"]

@@ -8,10 +8,11 @@ import numpy as np
 from .... import base, image, recordio
 from .... import ndarray as nd
 from ...._core.errors import MXNetError
+from ...._core.on_error import checked_on_error
 from ...._formats.archives import extract, unpacked
 from ...._formats.fetch import check_sha1, from_repository
 from ....util import is_np_array  # noqa: F401  (MXNet's module shows it)
-from .._tolerance import Tolerant, checked_on_error
+from .._tolerance import Tolerant
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
 __all__ = [
