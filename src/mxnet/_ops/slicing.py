@@ -51,7 +51,7 @@ def slice_shape(attrs: Attrs, shapes: Shapes) -> Shapes:
 
 
 @op("slice", "crop", shape=slice_shape)
-def slice_(data, *, begin: tuple, end: tuple, step: tuple = ()):
+def slice_(data, *, begin: tuple, end: tuple, step: tuple | None = ()):
     """The elements from `begin` to `end` of each axis; None means as far as it goes."""
     return cut(data, begin, end, step)
 
@@ -88,7 +88,7 @@ def slice_axis(data, *, axis: int, begin: int, end: int | None):
 
 
 @op("slice_like", dtype="any")
-def slice_like(data, shape_like, *, axes: tuple = ()):
+def slice_like(data, shape_like, *, axes: tuple | None = ()):
     """`data` cut to the sizes of `shape_like`, along all axes or those named."""
     for axis in axes or range(data.dim()):
         size = shape_like.shape[real_axis(axis, shape_like.dim())]

@@ -67,7 +67,7 @@ def _library():
 def _model(sym, params):
     """The symbol, and the parameters as tensors by plain name."""
     if isinstance(sym, str) and isinstance(params, str):
-        sym, params = symbol.load(sym), ndarray.load(params)
+        sym, params = symbol.load(sym), ndarray.load(params) or {}  # a file without arrays holds no names either
     elif isinstance(params, list) and len(params) == 2:
         params = {**params[0], **params[1]}
     if not isinstance(sym, symbol.Symbol) or not isinstance(params, dict):
