@@ -139,18 +139,23 @@ class _Custom(torch.autograd.Function):
     @staticmethod
     def forward(ctx, run, *tensors):
         ctx.run = run
-        return run.forward(tensors)
+        results = run.forward(tensors)
+        ctx.headless = run.headless()
+        return results
 
     @staticmethod
     def backward(ctx, *heads):
-        return None, *ctx.run.backward(heads)
+        return None, *ctx.run.backward(heads, ctx.needs_input_grad[1:])
 
 
 class _Run:
     """One call of a custom operator: its arrays, kept for the backward pass."""
 
-    def __init__(self, attrs, train, ctx):
-        self.prop, self.train, self.ctx = custom.properties(attrs), train, ctx
+    def __init__(self, attrs, train, ctx, kept):
+        self.kept = {} if kept is None else kept
+        if "prop" not in self.kept:
+            self.kept["prop"] = custom.properties(attrs)
+        self.prop, self.train, self.ctx = self.kept["prop"], train, ctx
         self.name = attrs["op_type"]
         self.arguments = len(self.prop.list_arguments())
 
@@ -162,7 +167,7 @@ class _Run:
         out_shapes = self.prop.infer_shape([list(s) for s in shapes])[1]
         out_types = self.prop.infer_type(list(dtypes))[1]
         device = tensors[0].device if tensors else None
-        self.operator = self.prop.create_operator(self.ctx, shapes, dtypes)
+        self.operator = self._operator(shapes, dtypes)
         self.outputs = [
             wrap(torch.zeros(tuple(s), dtype=TORCH[np.dtype(t).name], device=device), self.ctx)
             for s, t in zip(out_shapes, out_types, strict=True)
@@ -171,11 +176,25 @@ class _Run:
         _guarded("forward", self.name, self.operator.forward, self.train, requests, self.inputs, self.outputs, self.aux)
         return tuple(o._t for o in self.outputs)
 
-    def backward(self, heads):
+    def _operator(self, shapes, dtypes):
+        """The user's operator: a new one per call, or the one that an executor made for such inputs."""
+        key = (tuple(map(tuple, shapes)), tuple(dtypes))
+        if key not in self.kept:
+            self.kept[key] = self.prop.create_operator(self.ctx, shapes, dtypes)
+        return self.kept[key]
+
+    def headless(self):
+        """Does the backward pass do without head gradients, as a loss does?"""
+        heads = list(range(len(self.outputs)))
+        inputs = [len(heads) + i for i in range(self.arguments)]
+        outputs = [len(heads) + self.arguments + i for i in heads]
+        return not set(heads) & set(self.prop.declare_backward_dependency(heads, inputs, outputs))
+
+    def backward(self, heads, needed):
         grads = [wrap(torch.zeros_like(a._t), self.ctx) for a in self.inputs]
         out_grad = [wrap(h.detach(), self.ctx) for h in heads]
         outputs = [wrap(o._t.detach(), self.ctx) for o in self.outputs]
-        requests = ["write"] * len(grads)
+        requests = ["write" if need else "null" for need in needed[: len(grads)]]
         _guarded(
             "backward",
             f"_backward_{self.name}",
@@ -190,8 +209,8 @@ class _Run:
         return (*(g._t if g._t.is_floating_point() else None for g in grads), *[None] * len(self.aux))
 
 
-def _run(tensors, attrs, train, ctx):
-    run = _Run(attrs, train, ctx)
+def _run(tensors, attrs, train, ctx, kept):
+    run = _Run(attrs, train, ctx, kept)
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         return _Custom.apply(run, *tensors)
     return run.forward(tensors)

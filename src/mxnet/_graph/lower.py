@@ -27,6 +27,7 @@ from .node import Entry, Node, walk
 
 Place = Callable[[Node], Context]
 Slot = tuple[int, int]
+Kept = dict[int, dict[str, Any]]  # what nodes of a bound graph remember from run to run
 
 
 @dataclass
@@ -83,8 +84,8 @@ def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 class _Builder:
     """Writes the fx graph of some nodes, in order."""
 
-    def __init__(self, train: bool, place: Place, shapes: Facts | None) -> None:
-        self.train, self.place, self.shapes = train, place, shapes
+    def __init__(self, train: bool, place: Place, shapes: Facts | None, kept: Kept | None) -> None:
+        self.train, self.place, self.shapes, self.kept = train, place, shapes, kept
         self.graph = fx.Graph()
         self.values: dict[Slot, fx.Node] = {}
         self.results: dict[int, fx.Node] = {}
@@ -132,7 +133,7 @@ class _Builder:
         ctx = self.place(node)
         args = tuple(self.at(entry, ctx) for entry in node.inputs)
         kwargs = {**self.constants(node), **self.injected(node, ctx)}
-        function = node_function(node, self.train, ctx)
+        function = node_function(node, self.train, ctx, self.kept)
         if id(node) in self.apart:
             function = _apart(function)
         result = self.graph.create_node("call_function", function, args, kwargs, name=_word(node.name))
@@ -176,7 +177,7 @@ def injected(node: Node) -> tuple[str, ...]:
     return node.op.injected
 
 
-def node_function(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
+def node_function(node: Node, train: bool, ctx: Context, kept: Kept | None = None) -> Callable[..., Any]:
     """The function to call for a node."""
     assert node.op is not None
     if node.subgraphs:
@@ -184,16 +185,16 @@ def node_function(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
 
         return bound(node, train, ctx)
     if "_ctx" in node.op.injected:
-        return _placed(node.op.fn, ctx)
+        return _placed(node.op.fn, ctx, None if kept is None else kept.setdefault(id(node), {}))
     return in_graphs(node.op, node.name)
 
 
-def _placed(function: Callable[..., Any], ctx: Context) -> Callable[..., Any]:
-    """The function with its context, which cannot stand in fx code as a constant."""
+def _placed(function: Callable[..., Any], ctx: Context, kept: dict[str, Any] | None) -> Callable[..., Any]:
+    """The function with its context and what it remembers, which cannot stand in fx code as constants."""
 
     @functools.wraps(function)
     def call(*tensors: Any, **attrs: Any) -> Any:
-        return function(*tensors, **attrs, _ctx=ctx)
+        return function(*tensors, **attrs, _ctx=ctx, _kept=kept)
 
     return call
 
@@ -235,16 +236,18 @@ def lower(
     variables: list[Node] | None = None,
     mirror: bool = False,
     apart: Iterable[Node] = (),
+    kept: Kept | None = None,
 ) -> Lowered:
     """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory;
-    results of the nodes `apart` carry the rules of their gradients (see `rule_apart`)."""
+    results of the nodes `apart` carry the rules of their gradients (see `rule_apart`); `kept` is for operators that
+    remember."""
     heads = list(heads)
     nodes = walk(heads)
     calls = [n for n in nodes if n.op is not None]
     variables = [n for n in nodes if n.op is None] if variables is None else variables
     if isinstance(place, Context):
         place = _everywhere(place)
-    builder = _Builder(train, place, shapes)
+    builder = _Builder(train, place, shapes, kept)
     builder.apart.update(map(id, apart))
     for node in variables:
         builder.input(node)

@@ -11,7 +11,7 @@ from .backends import Compiler
 from .fused import fused
 from .infer import Facts, shape_facts, type_facts
 from .integers import with_packed_integers
-from .lower import Lowered, Place, lower, unsized
+from .lower import Kept, Lowered, Place, lower, unsized
 from .mirror import wanted as mirror_wanted
 from .node import Entry, Node, auxiliary, walk
 from .order import compilable, ordered
@@ -62,7 +62,8 @@ def placement(heads: Iterable[Entry], ctx: Context, groups: dict[str, Context] |
 class Program:
     """The graph below `heads`, placed, as runnable code; inputs come in the order of `list_inputs()`.
 
-    With `apart`, heads that are losses carry the rules of their gradients instead of a recorded graph.
+    With `apart`, heads that are losses carry the rules of their gradients instead of a recorded graph, and custom
+    operators live as long as the program, as they do in MXNet's executors.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Program:
         self.variables = [n for n in self.nodes if n.op is None]
         changed = auxiliary(self.nodes)
         self.apart = self._losses() if apart else []
+        self.kept: Kept | None = {} if apart else None
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
         self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
@@ -97,7 +99,7 @@ class Program:
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
         mirror = train and mirror_wanted(self.nodes)
-        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart)
+        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept)
         if self.compiler is not None:
             lowered.run = self.compiler(lowered.module if train else compilable(lowered.module))
         elif not mirror:
@@ -112,7 +114,7 @@ class Program:
         made = self._codes.get(("steps", train, shapes))
         if made is None:
             facts = self.shapes(shapes) if shapes is not None else None
-            lowered = lower(self.heads, train, self.place, facts, self.variables)
+            lowered = lower(self.heads, train, self.place, facts, self.variables, kept=self.kept)
             made = self._codes[("steps", train, shapes)] = lowered, [_stream(ctx) for ctx in lowered.streams]
         return made
 

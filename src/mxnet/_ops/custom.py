@@ -3,6 +3,7 @@
 `mxnet.operator` fills `PROPERTIES` and `RUNNER`; this file only ties them to the registry.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,30 +17,46 @@ RUNNER: list[Callable[..., Any]] = []
 
 def properties(attrs: Attrs) -> Any:
     """A new property object of the user's class for these attributes, which it gets as text."""
+    made, given = _factory(attrs)
+    return made(**given)
+
+
+def _factory(attrs: Attrs) -> tuple[Callable[..., Any], dict[str, str]]:
     name = attrs.get("op_type")
     if name not in PROPERTIES:
         known = ", ".join(sorted(PROPERTIES)) or "none"
         raise MXNetError(f"Cannot find custom operator {name}: register it with mx.operator.register (known: {known})")
     given = {k: v for k, v in attrs.items() if k not in ("op_type", "num_args") and not k.startswith("_")}
-    return PROPERTIES[name](**given)
+    return PROPERTIES[name], given
+
+
+@functools.lru_cache(maxsize=256)
+def _shared(factory: Callable[..., Any], given: tuple[tuple[str, str], ...]) -> Any:
+    return factory(**dict(given))
+
+
+def _asked(attrs: Attrs) -> Any:
+    """The property object that is only asked for names, shapes and types: one for all calls with these attributes."""
+    factory, given = _factory(attrs)
+    return _shared(factory, tuple(sorted(given.items())))
 
 
 def _inputs(attrs: Attrs) -> tuple[str, ...]:
-    made = properties(attrs)
+    made = _asked(attrs)
     return (*made.list_arguments(), *made.list_auxiliary_states())
 
 
 def _outputs(attrs: Attrs) -> tuple[str, ...]:
-    return tuple(properties(attrs).list_outputs())
+    return tuple(_asked(attrs).list_outputs())
 
 
 def _aux(attrs: Attrs) -> tuple[str, ...]:
-    return tuple(properties(attrs).list_auxiliary_states())
+    return tuple(_asked(attrs).list_auxiliary_states())
 
 
 def _shapes(attrs: Attrs, shapes: list[Any]) -> tuple[list[Any], list[Any]]:
     """(input shapes, output shapes) as the user's class infers them; nothing while an argument is unknown."""
-    made = properties(attrs)
+    made = _asked(attrs)
     arguments = len(made.list_arguments())
     if any(s is None for s in shapes[:1]):
         return list(shapes), [None] * len(made.list_outputs())
@@ -60,7 +77,7 @@ def _shape(attrs: Attrs, shapes: list[Any]) -> list[Any]:
 
 def types(attrs: Attrs, dtypes: list[str | None]) -> tuple[list[str], list[str]]:
     """(input dtypes, output dtypes) as the user's class infers them."""
-    made = properties(attrs)
+    made = _asked(attrs)
     arguments = len(made.list_arguments())
     given = [SCALARS[d or next((e for e in dtypes if e), "float32")] for d in dtypes[:arguments]]
     found = made.infer_type(given)
@@ -82,8 +99,8 @@ def _fill_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
     fill_types=_fill_types,
     dtype="any",
 )
-def custom(*data, op_type: str, _train: bool, _ctx: Any, **attrs: str):
+def custom(*data, op_type: str, _train: bool, _ctx: Any, _kept: Any, **attrs: str):
     """An operator that a user wrote in Python and registered with `mx.operator.register`."""
     if not RUNNER:
         raise MXNetError(f"Cannot find custom operator {op_type}: none is registered")
-    return RUNNER[0](data, {"op_type": op_type, **attrs}, _train, _ctx)
+    return RUNNER[0](data, {"op_type": op_type, **attrs}, _train, _ctx, _kept)

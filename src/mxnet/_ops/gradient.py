@@ -77,8 +77,9 @@ def _zeros(inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], head
 
 
 def ignores_head(result: torch.Tensor) -> bool:
-    """Is the gradient zero, whatever the head is? Then MXNet wants none."""
-    return getattr(result.grad_fn, "rule", None) is _zeros
+    """Is the gradient the same, whatever the head is? Then MXNet wants none."""
+    node = result.grad_fn
+    return getattr(node, "rule", None) is _zeros or getattr(node, "headless", False)
 
 
 def without_gradient(forward: Callable[..., Any], *inputs: torch.Tensor | None) -> Any:

@@ -153,6 +153,8 @@ def _injected(op: Op, device: str) -> Attrs:
             values[name] = torch.device(device)
         elif name == "_ctx":
             values[name] = cpu()
+        elif name == "_kept":
+            values[name] = None
         else:
             from .._core.streams import Stream
 

@@ -6,7 +6,8 @@
 Positional parameters are inputs, `*data` means any number of them, keyword-only parameters are attributes.
 Keyword-only parameters that begin with an underscore are handed in by the caller and are no attributes:
 `_train` (is the network training), `_device` (the torch device to create on), `_rng` (the context's random stream),
-`_ctx` (the context itself). An operator with `**attrs` takes attributes of any name, as text.
+`_ctx` (the context itself), `_kept` (a dict that an executor keeps for the node, None elsewhere).
+An operator with `**attrs` takes attributes of any name, as text.
 """
 
 import inspect
@@ -17,7 +18,7 @@ from .._core.attrs import Attr, attribute
 from .._core.errors import MXNetError
 
 Attrs = dict[str, Any]
-INJECTED = ("_train", "_device", "_rng", "_ctx", "_graphs")
+INJECTED = ("_train", "_device", "_rng", "_ctx", "_kept", "_graphs")
 REGISTRY: dict[str, "Op"] = {}
 
 
@@ -87,6 +88,8 @@ class Op:
             attr = self.attrs.get(key)
             if attr is not None:
                 parsed[key] = attr.parse(value, self.name)
+            elif self.free:
+                parsed[key] = str(value)
             elif self.attrs and not (key.startswith("__") and key.endswith("__")):
                 raise MXNetError(self.unknown(key))  # an operator without attributes ignores what it is given
         for attr in self.attrs.values():

@@ -153,6 +153,8 @@ def inject(op, ctx, parsed):
             parsed["_device"] = torch_device(ctx)
         elif name == "_ctx":
             parsed["_ctx"] = ctx
+        elif name == "_kept":
+            parsed["_kept"] = None
         else:
             from .._core.streams import stream
 
