@@ -140,6 +140,29 @@ TABLE: dict[str, tuple[Binary, tuple[str, ...], tuple[str, ...], str]] = {
 }
 
 
+# What the broadcasting operators do where nobody differentiates. A comparison writes its numbers at once: an `out`
+# without elements takes the shape of the result.
+PLAIN: dict[str, Binary] = {
+    "broadcast_add": torch.add,
+    "broadcast_sub": torch.sub,
+    "broadcast_mul": torch.mul,
+    "broadcast_div": divide,
+    "broadcast_maximum": torch.maximum,
+    "broadcast_minimum": torch.minimum,
+}
+PLAIN.update(
+    (f"broadcast_{word}", lambda lhs, rhs, test=test: test(lhs, rhs, out=lhs.new()))
+    for word, test in (
+        ("equal", torch.eq),
+        ("not_equal", torch.ne),
+        ("greater", torch.gt),
+        ("greater_equal", torch.ge),
+        ("lesser", torch.lt),
+        ("lesser_equal", torch.le),
+    )
+)
+
+
 def broadcasting(function: Binary) -> Binary:
     def binary(lhs, rhs):
         return function(lhs, rhs)
@@ -164,7 +187,8 @@ def declare(names: tuple[str, ...], function: Binary, doc: str, **rules) -> None
 
 
 for _name, (_function, _aliases, _same, _doc) in TABLE.items():
-    declare((_name, *_aliases), broadcasting(_function), f"{_doc} The shapes broadcast.", shape="broadcast")
+    _rules = {"shape": "broadcast", "plain": PLAIN.get(_name)}
+    declare((_name, *_aliases), broadcasting(_function), f"{_doc} The shapes broadcast.", **_rules)
     declare(_same, same_shape(_function), f"{_doc} The shapes are equal.", shape="same", fill=fill_same)
 
 declare(("_grad_add",), same_shape(torch.add), "Sum of two gradients.", shape="same", fill=fill_same)

@@ -122,6 +122,22 @@ def among_integers(function: Scalar, data: torch.Tensor, scalar: float, is_int: 
     return function(data.long() if data.dtype is torch.bool else data, int(scalar))
 
 
+# What the operators do to floating tensors that nobody differentiates, called with the number itself. A comparison
+# writes its numbers at once: an `out` without elements takes the shape of the result.
+ON_FLOATS: dict[str, Scalar] = {name: function for name, (function, _, _) in TABLE.items()}
+ON_FLOATS.update(
+    (f"_{word}_scalar", lambda x, number, compare=compare: compare(x, number, out=x.new()))
+    for word, compare in (
+        ("equal", torch.eq),
+        ("not_equal", torch.ne),
+        ("greater", torch.gt),
+        ("greater_equal", torch.ge),
+        ("lesser", torch.lt),
+        ("lesser_equal", torch.le),
+    )
+)
+
+
 for _name, (_function, _aliases, _doc) in TABLE.items():
     _operator = operator(_function)
     _operator.__name__, _operator.__doc__ = _name, _doc

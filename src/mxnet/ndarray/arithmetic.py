@@ -1,6 +1,9 @@
 """`+`, `<` and their kin on NDArrays, one table for all: operator, scalar operator, reversed scalar operator."""
 
 import numbers
+from functools import partial
+
+import torch
 
 from .._core.modes import MODES
 from .._ops import observe, registry
@@ -24,31 +27,12 @@ BINARY = {
 }
 REVERSED = ("add", "sub", "mul", "truediv", "mod", "pow")
 _SCOPES = []  # of the compiled operators, whose functions change while operators are watched
-INPLACE = ("add", "sub", "mul", "truediv", "mod")
 
-_TEMPLATE = """
-def operator(self, other):
-    try:
-        t = self._t  # a sparse array has none, and goes the slow way
-        if other.__class__ is NDArray:
-            u = other._t
-            if t.dtype is u.dtype and self._ctx is other._ctx:
-                mark = None
-                if t.requires_grad or u.requires_grad:
-                    if MODES.recording:
-                        mark = MODES.epoch
-                        if (self._ag.__class__ is int and self._ag != mark) or (
-                            other._ag.__class__ is int and other._ag != mark
-                        ):
-                            return slow(self, other)
-                    else:
-                        t = t.data
-                        u = u.data
-                r = array_fn(t, u)
-                if r is t or r is u: r = r.clone()
-                a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
-                return a
-        elif other.__class__ is float or other.__class__ is int:
+# What `t op= u` calls on floating tensors; the remainder has rules of its own, and goes the long way.
+IN_PLACE = {"add": "add_", "sub": "sub_", "mul": "mul_", "truediv": "div_"}
+
+_SCALAR = """
+        {keyword} other.__class__ is float or other.__class__ is int:
             mark = None
             if t.requires_grad:
                 if MODES.recording:
@@ -57,10 +41,65 @@ def operator(self, other):
                         return slow(self, other)
                 else:
                     t = t.data
-            r = scalar_fn(t, scalar=other)
+            if mark is None and t.is_floating_point():
+                r = quick_scalar(t, other)
+            else:
+                r = scalar_fn(t, scalar=other)
             if r is t: r = r.clone()
             a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
             return a
+    except FAILURES:
+        pass
+    return slow(self, other)
+"""
+
+_FORWARD = """
+def operator(self, other):
+    try:
+        t = self._t  # a sparse array has none, and goes the slow way
+        if other.__class__ is NDArray:
+            u = other._t
+            if t.dtype is u.dtype and self._ctx is other._ctx:
+                if not (t.requires_grad or u.requires_grad):
+                    r = quick_array(t, u)
+                    if r is t or r is u: r = r.clone()
+                    a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = None
+                    return a
+                if MODES.recording:
+                    mark = MODES.epoch
+                    if (self._ag.__class__ is int and self._ag != mark) or (
+                        other._ag.__class__ is int and other._ag != mark
+                    ):
+                        return slow(self, other)
+                    r = array_fn(t, u)
+                else:
+                    mark = None
+                    t = t.data
+                    u = u.data
+                    r = quick_array(t, u)
+                if r is t or r is u: r = r.clone()
+                a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
+                return a
+""" + _SCALAR.format(keyword="elif").lstrip("\n")
+
+_REVERSED = """
+def operator(self, other):
+    try:
+        t = self._t""" + _SCALAR.format(keyword="if")
+
+_IN_PLACE = """
+def operator(self, other):
+    try:
+        t = self._t
+        if unwatched and not MODES.recording and t.is_floating_point():
+            if other.__class__ is NDArray:
+                u = other._t
+                if t.dtype is u.dtype and self._ctx is other._ctx:
+                    in_place(t.data if t.requires_grad else t, u.data if u.requires_grad else u)
+                    return self
+            elif other.__class__ is float or other.__class__ is int:
+                in_place(t.data if t.requires_grad else t, other)
+                return self
     except FAILURES:
         pass
     return slow(self, other)
@@ -90,56 +129,72 @@ def binary(lhs, rhs, names):
 def install(cls):
     """Give `cls` its operators."""
     for name, names in BINARY.items():
-        setattr(cls, f"__{name}__", _forward(cls, name, names))
+        _set(cls, f"__{name}__", _FORWARD, names, partial(_equality, name, names=names))
         if name in REVERSED:
-            setattr(cls, f"__r{name}__", _backward(name, names))
-        if name in INPLACE:
-            setattr(cls, f"__i{name}__", _inplace(name, names))
-    cls.__neg__ = lambda self: invoke(registry.find("_mul_scalar"), [self], {"scalar": -1.0})
+            _set(cls, f"__r{name}__", _REVERSED, (names[0], names[2]), partial(_turned, names))
+        if name in IN_PLACE:
+            _set(cls, f"__i{name}__", _IN_PLACE, names, partial(_assigned, names))
+    cls.__imod__ = lambda self, other: _assigned(BINARY["mod"], self, other)
+    cls.__neg__ = _negated
     cls.__abs__ = lambda self: self.abs()
     cls.__matmul__ = lambda self, other: cls.__dict__["_dot"](self, other)
     cls._dot = _dot
     cls.__div__, cls.__rdiv__, cls.__idiv__ = cls.__truediv__, cls.__rtruediv__, cls.__itruediv__
-    cls.__imod__ = _inplace("mod", BINARY["mod"])
 
 
 def _dot(self, other):
     return invoke(registry.find("dot"), [self, other], {})
 
 
-def _forward(cls, name, names):
+def _negated(self):
+    if observe.watching() or self.stype != "default" or self._t.requires_grad:
+        return invoke(registry.find("_mul_scalar"), [self], {"scalar": -1.0})
+    a = self.__class__.__new__(self.__class__)
+    a._t, a._ctx, a._ag = torch.neg(self._t), self._ctx, None
+    return a
+
+
+def _set(cls, name, template, names, slow):
     """Built when first used: the operator families are loaded then."""
 
     def first(self, other):
-        function = _compile(cls, name, names)
-        setattr(cls, f"__{name}__", function)
+        function = _compile(cls, name, template, names, slow)
+        setattr(cls, name, function)
         return function(self, other)
 
-    first.__name__ = f"__{name}__"
-    return first
+    first.__name__ = name
+    setattr(cls, name, first)
 
 
-def _compile(cls, name, names):
+def _compile(cls, name, template, names, slow):
     scope = {
         "NDArray": cls,
         "new": cls.__new__,
         "FAILURES": FAILURES,
         "MODES": MODES,
         "names": names,
-        "slow": lambda lhs, rhs: _equality(name, lhs, rhs, names),
+        "in_place": getattr(torch.Tensor, IN_PLACE.get(name[3:-2], "add_")),
+        "slow": slow,
     }
     _take_functions(scope)
     _SCOPES.append(scope)
-    exec(compile(_TEMPLATE, f"<NDArray.__{name}__>", "exec"), scope)
+    exec(compile(template, f"<NDArray.{name}>", "exec"), scope)
     function = scope["operator"]
-    function.__name__, function.__qualname__ = f"__{name}__", f"NDArray.__{name}__"
+    function.__name__, function.__qualname__ = name, f"NDArray.{name}"
     return function
 
 
 def _take_functions(scope):
-    array, number, _ = scope["names"]
-    scope["array_fn"] = observe.observed(registry.find(array))
-    scope["scalar_fn"] = observe.observed(registry.find(number))
+    """The operators' functions, watched or not, and the quick ones while nobody watches."""
+    array, number = (registry.find(name) for name in scope["names"][:2])
+    array_fn, scalar_fn = observe.observed(array), observe.observed(number)
+    scope.update(array_fn=array_fn, scalar_fn=scalar_fn, unwatched=not observe.watching())
+    if observe.watching():
+        scope.update(quick_array=array_fn, quick_scalar=lambda t, number: scalar_fn(t, scalar=number))
+    else:
+        from .._ops.scalar import ON_FLOATS
+
+        scope.update(quick_array=array.plain or array_fn, quick_scalar=ON_FLOATS[number.name])
 
 
 def _take_functions_anew():
@@ -152,32 +207,23 @@ observe.on_change(_take_functions_anew)
 
 def _equality(name, lhs, rhs, names):
     """`x == None` and `x == "a"` are plain questions, not array operations."""
-    if name in ("eq", "ne") and not isinstance(rhs, numbers.Number) and not hasattr(rhs, "_ctx"):
-        if rhs is None or isinstance(rhs, str):
-            return name == "ne"
+    if name in ("eq", "ne") and (rhs is None or isinstance(rhs, str)):
+        return name == "ne"
     return binary(lhs, rhs, names)
 
 
-def _backward(name, names):
-    def function(self, other):
-        return binary(other, self, names)
-
-    function.__name__ = f"__r{name}__"
-    return function
+def _turned(names, self, other):
+    return binary(other, self, names)
 
 
-def _inplace(name, names):
+def _assigned(names, self, other):
+    """`self op= other` with every rule and every error."""
+    from .ndarray import NDArrayBase
+
+    check_writable(self)
     array, scalar, _ = names
-
-    def function(self, other):
-        check_writable(self)
-        from .ndarray import NDArrayBase
-
-        if isinstance(other, NDArrayBase):
-            return invoke(registry.find(array), [self, other], {}, out=self)
-        if isinstance(other, numbers.Number):
-            return invoke(registry.find(scalar), [self], scalar_attrs(other), out=self)
-        raise TypeError(f"type {type(other)} not supported")
-
-    function.__name__ = f"__i{name}__"
-    return function
+    if isinstance(other, NDArrayBase):
+        return invoke(registry.find(array), [self, other], {}, out=self)
+    if isinstance(other, numbers.Number):
+        return invoke(registry.find(scalar), [self], scalar_attrs(other), out=self)
+    raise TypeError(f"type {type(other)} not supported")

@@ -6,6 +6,55 @@ import torch
 from .._ops.dtypes import number_for
 
 
+_BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
+
+
+def quick(tensor, key):
+    """What torch reads as MXNet does: a number of a vector, a tuple of numbers and slices, an array of whole numbers.
+
+    None where only `read` knows; what torch refuses is for `read`, too, which says it in MXNet's words.
+    """
+    kind = key.__class__
+    if kind is int:
+        return tensor[key].unsqueeze(0) if tensor.dim() == 1 else None
+    if kind is tuple:
+        if not tensor.is_contiguous() or not key or not _BASIC.issuperset(map(type, key)):
+            return None
+        part = tensor[key]
+        if not part.dim():
+            return part.unsqueeze(0)
+        return part if part.is_contiguous() else part.clone(memory_format=torch.contiguous_format)
+    if _is_array(key) and tensor.is_cpu and tensor.dim():
+        index = key._t.data
+        if index.dtype is not torch.bool and index.dim():
+            return tensor[index if index.dtype is torch.int64 else index.long()]
+    return None
+
+
+def stored(tensor, key, value):
+    """`tensor[key] = value` for numbers, slices and tuples of them; False where only `store` knows how."""
+    kind = key.__class__
+    if kind is tuple:
+        if not key or not _BASIC.issuperset(map(type, key)):
+            return False
+    elif kind is not int and kind is not slice:
+        return False
+    try:
+        target = (tensor.data if tensor.requires_grad else tensor)[key]
+        if value.__class__ is float or value.__class__ is int:
+            if not target.is_floating_point():
+                return False
+            target.fill_(value)
+            return True
+        source = getattr(value, "_t", None)
+        if source is None or source.shape != target.shape:
+            return False
+        target.copy_(source.data if source.requires_grad else source)
+        return True
+    except (IndexError, TypeError, ValueError, RuntimeError):
+        return False
+
+
 def _is_array(key):
     return hasattr(key, "_t")
 

@@ -5,6 +5,7 @@ import math
 import numbers
 import warnings
 import weakref
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -141,10 +142,10 @@ class NDArray(NDArrayBase):
         raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
 
     def __float__(self):
-        return float(self.asscalar())
+        return float(self._t.item() if self._t.numel() == 1 else self.asscalar())
 
     def __int__(self):
-        return int(self.asscalar())
+        return int(self._t.item() if self._t.numel() == 1 else self.asscalar())
 
     def __index__(self):
         if self.size == 1 and not self._t.is_floating_point():
@@ -154,22 +155,20 @@ class NDArray(NDArrayBase):
     # ------------------------------------------------------------------ to and from other worlds
     def asnumpy(self):
         """A NumPy copy; bfloat16 comes as float32, which NumPy has."""
-        t = self._t
-        if t.requires_grad:
-            t = t.data
-        if t.is_cpu and t.dtype is not torch.bfloat16:
-            array = np.array(t.numpy(), order="C")
-        else:
-            array = (t.float() if t.dtype is torch.bfloat16 else t).cpu().numpy()
-        return array.view(OneNumber) if array.shape == (1,) else array
+        try:
+            array = self._t.numpy().copy()
+        except (RuntimeError, TypeError):  # it is recorded, or on a GPU, or of a type that NumPy lacks
+            array = _numpy(self._t.data)
+        return array.view(OneNumber) if array.size == 1 and array.ndim == 1 else array
 
     def asscalar(self):
         """The one element, as NumPy's scalar."""
-        if self.size != 1:
-            raise ValueError(
-                f"The current array is not a scalar: its shape is {self.shape}; reduce it first, or use asnumpy()"
-            )
-        return self.asnumpy().reshape(-1)[0]
+        t = self._t
+        if t.numel() == 1:
+            return SCALAR[t.dtype](t.item())
+        raise ValueError(
+            f"The current array is not a scalar: its shape is {self.shape}; reduce it first, or use asnumpy()"
+        )
 
     item = asscalar
 
@@ -231,6 +230,11 @@ class NDArray(NDArrayBase):
     # ------------------------------------------------------------------ copies and moves
     def copyto(self, other):
         """Copy into another array, or into a new one in the given context."""
+        if other.__class__ is NDArray is self.__class__ and not MODES.recording and other is not self:
+            source, target = self._t, other._t
+            if source.shape == target.shape:
+                (target.data if target.requires_grad else target).copy_(source.data if source.requires_grad else source)
+                return other
         if isinstance(other, NDArrayBase):
             if other is self:
                 warnings.warn("You are attempting to copy an array to itself", RuntimeWarning, stacklevel=2)
@@ -252,6 +256,8 @@ class NDArray(NDArrayBase):
 
     def copy(self):
         """A copy in the same context."""
+        if self.__class__ is NDArray and not self._t.requires_grad:
+            return wrap(self._t.clone(), self._ctx)
         return self.copyto(self._ctx)
 
     def as_in_context(self, context):
@@ -263,6 +269,8 @@ class NDArray(NDArrayBase):
     def astype(self, dtype, copy=True):
         """A copy of another type; itself if `copy` is False and the type is that already."""
         wanted = torch_dtype(dtype)
+        if wanted is self._t.dtype and not self._t.requires_grad:
+            return wrap(self._t.clone(), self._ctx) if copy else self
         if not copy and wanted is self._t.dtype:
             return self
         recorded = MODES.recording and graph_tensor(self).requires_grad
@@ -273,27 +281,40 @@ class NDArray(NDArrayBase):
     # ------------------------------------------------------------------ reading and writing parts
     def __getitem__(self, key):
         t = self._t
-        if key.__class__ is int and not t.requires_grad:
-            size = t.shape[0] if t.dim() else 0
-            if -size <= key < size:
-                a = _new(NDArray)
-                a._t = t[key] if t.dim() > 1 else t[key : key + 1 or None]
-                a._ctx = self._ctx
-                a._ag = None
-                return a
-        elif (
-            key.__class__ is slice
-            and not t.requires_grad
-            and key.step is None
-            and (key.start is None or key.start.__class__ is int)
-            and (key.stop is None or key.stop.__class__ is int)
-        ):
+        kind = key.__class__
+        if kind is int:
+            view = not t.requires_grad and t.dim() > 1  # of a vector it would have no axis
+        elif kind is slice:
+            view = not t.requires_grad and key.step is None
+        else:
+            view = False
+        if view:
+            try:
+                r = t[key]
+            except (IndexError, TypeError):  # said in MXNet's words below, or bounds that are arrays
+                return self._slice(key)
             a = _new(NDArray)
-            a._t = t[key]
+            a._t = r
             a._ctx = self._ctx
             a._ag = None
             return a
-        return self._slice(key)
+        return self._part(key, t)
+
+    def _part(self, key, t):
+        """Keys of numbers and slices, and arrays of whole numbers, read by torch itself; the rest is `_slice`'s."""
+        mark = None
+        if t.requires_grad:
+            if not MODES.recording:
+                t = t.data
+            elif self._ag.__class__ is int and self._ag != MODES.epoch:
+                return self._slice(key)
+            else:
+                mark = MODES.epoch
+        try:
+            r = indexing.quick(t, key)
+        except (IndexError, TypeError, ValueError, RuntimeError):
+            r = None
+        return self._slice(key) if r is None else wrap(r, self._ctx, mark)
 
     def _slice(self, key):
         if isinstance(key, tuple) and len(key) == 0:
@@ -308,6 +329,8 @@ class NDArray(NDArrayBase):
         return wrap(result, self._ctx, MODES.epoch if recorded else None)
 
     def __setitem__(self, key, value):
+        if self.__class__ is NDArray and not MODES.recording and indexing.stored(self._t, key, value):
+            return
         check_writable(self)
         if isinstance(key, tuple) and len(key) == 0:
             key = slice(None)
@@ -350,6 +373,12 @@ class NDArray(NDArrayBase):
     # ------------------------------------------------------------------ shapes
     def reshape(self, *shape, **kwargs):
         """The same memory in another shape; 0, -1, -2, -3 and -4 have MXNet's meanings."""
+        sizes = kwargs.get("shape", ()) if not shape else shape[0] if len(shape) == 1 else shape
+        if len(kwargs) <= (not shape) and sizes.__class__ is tuple and plain_sizes(sizes):
+            try:
+                return self._viewed(lambda t: t.reshape(sizes))
+            except MXNetError:  # in MXNet's words below
+                pass
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = shape[0]
         elif not shape:
@@ -377,10 +406,14 @@ class NDArray(NDArrayBase):
         return self._viewed(lambda t: t.reshape(sizes))
 
     def _viewed(self, view):
-        recorded = MODES.recording and graph_tensor(self).requires_grad
-        t = self._t if recorded else plain_tensor(self)
+        t, mark = self._t, None
+        if t.requires_grad:
+            if MODES.recording and graph_tensor(self).requires_grad:
+                mark = MODES.epoch
+            else:
+                t = self._t.data
         try:
-            return wrap(view(t), self._ctx, MODES.epoch if recorded else None)
+            return wrap(view(t), self._ctx, mark)
         except RuntimeError as error:
             raise MXNetError(f"cannot view an array of shape {self.shape} so: {error}") from error
 
@@ -478,6 +511,18 @@ def wrap(tensor, ctx, mark=None):
     array._ctx = ctx
     array._ag = mark
     return array
+
+
+def _numpy(tensor):
+    """A copy for NumPy of a tensor that may be on a GPU, and of bfloat16 as float32."""
+    tensor = tensor.float() if tensor.dtype is torch.bfloat16 else tensor
+    return tensor.cpu().numpy().copy()
+
+
+@lru_cache(4096)
+def plain_sizes(sizes):
+    """Is a shape one that torch reads as MXNet does: sizes above zero, one of them left open?"""
+    return bool(sizes) and all(s.__class__ is int and (s > 0 or s == -1) for s in sizes) and sizes.count(-1) < 2
 
 
 def zeros_like_plain(array):
