@@ -46,9 +46,10 @@ class Node:
         import onnx
 
         self.op, self.importer, self.opset = proto.op_type, importer, importer.opset
-        self.name = proto.name or (proto.output[0] if proto.output else proto.op_type)
         self.inputs, self.outputs = list(proto.input), list(proto.output)
+        self.name = importer.prefix + (proto.name or next(filter(None, self.outputs), proto.op_type))
         self.attrs = {a.name: _plain(onnx.helper.get_attribute_value(a)) for a in proto.attribute}
+        self.graphs = [v for v in self.attrs.values() if isinstance(v, onnx.GraphProto)]
 
     def __repr__(self):
         return f"node {self.name} ({self.op})"
@@ -59,6 +60,10 @@ class Node:
 
     def attr(self, name, default=None):
         return self.attrs.get(name, default)
+
+    def known(self, index):
+        """Is the value of this input known at import?"""
+        return self.has(index) and self.inputs[index] in self.importer.constants
 
     def has(self, index):
         return index < len(self.inputs) and self.inputs[index] != ""
@@ -108,6 +113,10 @@ class Node:
 
     def dtype(self, index=0):
         return self.importer.types.get(self.inputs[index], "float32")
+
+    def parameter(self, ending, value):
+        """A parameter made from constants of the node, under its name with an ending."""
+        return self.importer.root.parameter(f"{self.name}_{ending}", value)
 
     def call(self, operator, *args, **attrs):
         """A symbol named after the node."""

@@ -1,5 +1,7 @@
 """ONNX graphs as symbols: constants are folded, every other node goes through its converter in the table."""
 
+from collections import ChainMap
+
 import numpy as np
 
 from .... import ndarray as nd
@@ -7,6 +9,7 @@ from .... import symbol
 from ...._core.dtypes import FLAGS
 from ....base import MXNetError
 from . import _converters  # noqa: F401 - fills the table
+from ._functions import body_of, inferred
 from ._node import TABLE, Node, Unknown, apply_partial
 
 MISSING = "ONNX import needs the package onnx: pip install remx[onnx]"
@@ -31,27 +34,40 @@ def read_model(model_file):
 
 
 class Importer:
-    """Turns the nodes of a graph into symbols, in order."""
+    """Turns the nodes of a graph into symbols, in order. One inside another sees what the outer one knows."""
 
-    def __init__(self, model):
+    def __init__(self, opsets, outer=None, prefix=""):
+        self.opsets = opsets
+        self.opset = max((version for domain, version in opsets.items() if domain in DOMAINS), default=1)
+        self.outer, self.prefix, self.inputs = outer, prefix, outer.inputs if outer else []
+        self.root = outer.root if outer else self
+        self.used = outer.used if outer else {}
+        for table in ("constants", "partial", "symbols", "shapes", "types"):
+            setattr(self, table, ChainMap({}, *(getattr(outer, table).maps if outer else ())))
+
+    def model(self, model):
+        """The outputs of a whole model; its inputs are variables."""
+        graph = inferred(model).graph
+        weights = {t.name for t in graph.initializer}
+        self.inputs = [info.name for info in graph.input if info.name not in weights]
+        self.symbols.update((name, symbol.Variable(name)) for name in self.inputs)
+        return self.graph(graph)
+
+    def graph(self, graph):
+        """The outputs of a graph whose inputs are known already."""
         import onnx
 
-        self.opset = max((o.version for o in model.opset_import if o.domain in DOMAINS), default=1)
-        self.opsets = {o.domain: o.version for o in model.opset_import}
-        # names for unknown sizes let a reshape see that it keeps one
-        graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
-        self.constants = {t.name: onnx.numpy_helper.to_array(t) for t in graph.initializer}
-        self.partial, self.symbols, self.used = {}, {}, {}
-        self.shapes, self.types = {}, {}
         for info in (*graph.input, *graph.value_info, *graph.output):
             self._note(info)
-        for name, value in self.constants.items():
-            self._know(name, value)
-        self.inputs = [info.name for info in graph.input if info.name not in self.constants]
-        self.symbols.update((name, symbol.Variable(name)) for name in self.inputs)
+        for tensor in graph.initializer:
+            self._know(tensor.name, onnx.numpy_helper.to_array(tensor))
         for proto in graph.node:
             self._convert(proto)
-        self.outputs = [self.symbol_of(info.name, None) for info in graph.output]
+        return [self.symbol_of(info.name, None) for info in graph.output]
+
+    def inside(self, name, opsets=None):
+        """An importer for a graph inside the node of that name."""
+        return Importer(opsets or self.opsets, self, f"{name}_")
 
     def _note(self, info):
         import onnx
@@ -67,16 +83,32 @@ class Importer:
         self.constants[name] = value
         self.shapes[name], self.types[name] = list(np.shape(value)), np.asarray(value).dtype.name
 
+    def bind(self, name, outer_name):
+        """A value of the outer graph under a name of this one."""
+        for table in ("constants", "partial", "shapes", "types"):
+            if outer_name in getattr(self.outer, table):
+                getattr(self, table)[name] = getattr(self.outer, table)[outer_name]
+        if outer_name not in self.outer.partial:
+            self.symbols[name] = self.outer.symbol_of(outer_name, None)
+
+    def parameter(self, name, value):
+        """A parameter of its own with that value."""
+        self.constants[name] = value
+        return self.symbol_of(name, None)
+
     def symbol_of(self, name, node):
         """The symbol of a value; a constant becomes a variable with that value."""
-        if name not in self.symbols:
-            if name not in self.constants:
-                raise MXNetError(f"{node or 'the graph'}: nothing computes its input {name!r}")
-            value = np.atleast_1d(self.constants[name])
-            if value.dtype.name not in FLAGS:
-                raise MXNetError(f"{name}: MXNet has no arrays of {value.dtype.name}")
-            self.used[name] = value
-            self.symbols[name] = symbol.Variable(name, shape=value.shape, dtype=value.dtype.name)
+        if name in self.symbols:
+            return self.symbols[name]
+        if name not in self.constants.maps[0] and self.outer is not None:
+            return self.outer.symbol_of(name, node)
+        if name not in self.constants:
+            raise MXNetError(f"{node or 'the graph'}: nothing computes its input {name!r}")
+        value = np.atleast_1d(self.constants[name])
+        if value.dtype.name not in FLAGS:
+            raise MXNetError(f"{name}: MXNet has no arrays of {value.dtype.name}")
+        self.used[self.prefix + name] = value
+        self.symbols[name] = symbol.Variable(self.prefix + name, shape=value.shape, dtype=value.dtype.name)
         return self.symbols[name]
 
     def _convert(self, proto):
@@ -84,17 +116,25 @@ class Importer:
         if self._fold(node, proto):
             return
         converter = TABLE.get(node.op) if proto.domain in DOMAINS else None
-        if converter is None:
-            raise NotImplementedError(
-                f"{node}: operator {proto.domain + '.' if proto.domain else ''}{node.op} cannot be imported; "
-                "export the model with simpler operators"
-            )
-        results = converter(node)
+        results = converter(node) if converter else self._from_body(node, proto)
         results = list(results) if isinstance(results, (list, tuple)) else [results]
         wanted = [name for name in node.outputs if name]
         if len(wanted) > len(results):
             raise node.refuse(f"only its first {len(results)} outputs can be imported, {len(wanted)} are used")
         self.symbols.update((name, result) for name, result in zip(node.outputs, results, strict=False) if name)
+
+    def _from_body(self, node, proto):
+        """What a function is made of, where ONNX itself says that."""
+        body = body_of(proto, self) if proto.domain in DOMAINS else None
+        if body is None:
+            raise NotImplementedError(
+                f"{node}: operator {proto.domain + '.' if proto.domain else ''}{node.op} cannot be imported; "
+                "export the model with simpler operators"
+            )
+        inner = self.inside(node.name, {o.domain: o.version for o in body.opset_import})
+        for name, given in zip(body.graph.input, [n for n in proto.input if n], strict=True):
+            inner.bind(name.name, given)
+        return inner.graph(body.graph)
 
     def _fold(self, node, proto):
         """Compute the node now if its inputs are known; True if that was possible."""
@@ -103,7 +143,7 @@ class Importer:
             return self._fold_shape(node)
         if any(name in self.partial for name in names):
             return self._fold_partial(node, names)
-        if node.op in RANDOM or any(name not in self.constants for name in names):
+        if node.op in RANDOM or node.graphs or any(name not in self.constants for name in names):
             return False
         from onnx.reference import ReferenceEvaluator
 
@@ -141,8 +181,10 @@ class GraphProto:
 
     def from_onnx(self, graph, opset_version=None):
         """(symbol, arg_params, aux_params) of a model, or of a graph of operators of that version."""
-        importer = Importer(self._model(graph, opset_version))
-        sym = importer.outputs[0] if len(importer.outputs) == 1 else symbol.Group(importer.outputs)
+        model = self._model(graph, opset_version)
+        importer = Importer({o.domain: o.version for o in model.opset_import})
+        outputs = importer.model(model)
+        sym = outputs[0] if len(outputs) == 1 else symbol.Group(outputs)
         states, arguments = set(sym.list_auxiliary_states()), set(sym.list_arguments())
         arrays = {name: nd.array(value, dtype=value.dtype) for name, value in importer.used.items()}
         arg_params = {name: array for name, array in arrays.items() if name in arguments}

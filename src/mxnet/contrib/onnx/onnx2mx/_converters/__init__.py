@@ -1,3 +1,3 @@
 """Converters of ONNX operators, by family; importing them fills the table."""
 
-from . import elementwise, neural, recurrent, reductions, shapes
+from . import elementwise, images, neural, pooling, recurrent, reductions, shapes

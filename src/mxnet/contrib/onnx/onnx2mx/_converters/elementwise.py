@@ -88,7 +88,9 @@ def _pow(node):
 def _mod(node):
     a, b = node.sym(0), node.sym(1)
     if not node.attr("fmod", 0):
-        return node.call("broadcast_mod", a, b)
+        rest = node.call("broadcast_mod", a, b)
+        # MXNet's remainder of a division by zero is zero, that of floats in ONNX is no number
+        return sym.broadcast_add(rest, sym.reciprocal(b) * 0) if node.dtype().startswith("float") else rest
     return node.call("broadcast_mul", sym.sign(a), sym.broadcast_mod(sym.abs(a), sym.abs(b)))
 
 

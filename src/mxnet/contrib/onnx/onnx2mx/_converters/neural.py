@@ -1,48 +1,19 @@
-"""Layers: products, convolutions, pooling, normalizations, softmax, resizing."""
-
-import math
+"""Layers: products, convolutions, normalizations, softmax."""
 
 import numpy as np
 
 from ..... import symbol as sym
 from .._node import Unknown, converts
 from .shapes import padded
-
-
-def _windows(node, sizes):
-    """(strides, pads at the beginnings, pads at the ends, dilations) over the spatial axes."""
-    count = len(sizes)
-    strides, dilations = node.attr("strides") or [1] * count, node.attr("dilations") or [1] * count
-    automatic = node.attr("auto_pad", "NOTSET")
-    if automatic in ("NOTSET", ""):
-        pads = node.attr("pads") or [0] * 2 * count
-        return strides, pads[:count], pads[count:], dilations
-    if automatic == "VALID":
-        return strides, [0] * count, [0] * count, dilations
-    space = node.shape()[2:]
-    if any(isinstance(n, Unknown) for n in space):
-        raise node.refuse(f"auto_pad {automatic} needs sizes that are known")
-    whole = [
-        max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-        for n, s, k, d in zip(space, strides, sizes, dilations, strict=True)
-    ]
-    small, large = [n // 2 for n in whole], [n - n // 2 for n in whole]
-    return (strides, small, large, dilations) if automatic == "SAME_UPPER" else (strides, large, small, dilations)
-
-
-def _around(node, x, before, after, count, value=0.0):
-    """(data, pad attribute): pads that differ at the two ends are made explicitly."""
-    if before == after:
-        return x, before
-    return padded(node, x, [0, 0, *before, 0, 0, *after], count + 2, value=value), [0] * count
+from .windows import around, windows
 
 
 @converts("Conv")
 def _conv(node):
     weight = node.shape(1)
     kernel = node.attr("kernel_shape") or weight[2:]
-    strides, before, after, dilations = _windows(node, kernel)
-    x, pad = _around(node, node.sym(), before, after, len(kernel))
+    strides, before, after, dilations = windows(node, kernel)
+    x, pad = around(node, node.sym(), before, after, len(kernel))
     bias = [node.sym(2)] if node.has(2) else []
     return node.call(
         "Convolution", x, node.sym(1), *bias, num_filter=weight[0], kernel=tuple(kernel), stride=tuple(strides),
@@ -83,67 +54,6 @@ def _transposed_pads(node, kernel, strides, dilations, adj):
     total = [max(t, 0) for t in total]
     half, rest = [t // 2 for t in total], [t - t // 2 for t in total]
     return adj, half + rest if node.attr("auto_pad") == "SAME_UPPER" else rest + half
-
-
-@converts("MaxPool")
-def _max_pool(node):
-    kernel = node.attr("kernel_shape")
-    strides, before, after, dilations = _windows(node, kernel)
-    if any(d != 1 for d in dilations) or node.dtype() in ("int8", "uint8"):
-        raise node.refuse("dilated or integer pooling cannot be imported")
-    x, pad = _around(node, node.sym(), before, after, len(kernel), -math.inf)
-    full = "full" if node.attr("ceil_mode", 0) else "valid"
-    attrs = {"kernel": tuple(kernel), "stride": tuple(strides), "pad": tuple(pad), "pooling_convention": full}
-    return _windows_kept(node, node.call("Pooling", x, pool_type="max", **attrs))
-
-
-def _windows_kept(node, x):
-    """ONNX leaves out a last window that would lie in the padding alone; MXNet's `full` keeps it."""
-    sizes = (node.importer.shapes.get(node.outputs[0]) or [])[2:]
-    if not node.attr("ceil_mode", 0) or any(isinstance(n, Unknown) for n in sizes):
-        return x
-    for axis, size in enumerate(sizes, 2):
-        x = sym.slice_axis(x, axis=axis, begin=0, end=size)
-    return x
-
-
-@converts("AveragePool")
-def _average_pool(node):
-    kernel = node.attr("kernel_shape")
-    strides, before, after, dilations = _windows(node, kernel)
-    if any(d != 1 for d in dilations):
-        raise node.refuse("dilated pooling cannot be imported")
-    counted, full = bool(node.attr("count_include_pad", 0)), bool(node.attr("ceil_mode", 0))
-    attrs = {"kernel": tuple(kernel), "stride": tuple(strides), "pooling_convention": "full" if full else "valid"}
-    if before == after and not full:
-        attrs["pad"] = tuple(before)
-        return node.call("Pooling", node.sym(), pool_type="avg", count_include_pad=counted, **attrs)
-    # the sum over the window by how many of its elements count
-    pads = [0, 0, *before, 0, 0, *after]
-    x, ones, rank = node.sym(), sym.ones_like(node.sym()), len(kernel) + 2
-    ones = padded(node, ones, pads, rank, value=1.0 if counted else 0.0)
-    total = sym.Pooling(padded(node, x, pads, rank), pool_type="sum", **attrs)
-    return _windows_kept(node, node.call("broadcast_div", total, sym.Pooling(ones, pool_type="sum", **attrs)))
-
-
-@converts("LpPool")
-def _lp_pool(node):
-    kernel = node.attr("kernel_shape")
-    strides, before, after, dilations = _windows(node, kernel)
-    if any(d != 1 for d in dilations) or node.attr("ceil_mode", 0):
-        raise node.refuse("dilated pooling and ceil_mode cannot be imported")
-    x, pad = _around(node, node.sym(), before, after, len(kernel))
-    power = float(node.attr("p", 2))
-    total = sym.Pooling(
-        sym.abs(x) ** power, pool_type="sum", kernel=tuple(kernel), stride=tuple(strides), pad=tuple(pad)
-    )
-    return total ** (1 / power)
-
-
-@converts("GlobalAveragePool", "GlobalMaxPool")
-def _global_pool(node):
-    kind = "avg" if node.op == "GlobalAveragePool" else "max"
-    return node.call("Pooling", node.sym(), pool_type=kind, global_pool=True, kernel=(1,) * (node.rank() - 2))
 
 
 @converts("Gemm")
@@ -280,79 +190,3 @@ def _lrn(node):
         "LRN", node.sym(), alpha=node.attr("alpha", 1e-4), beta=node.attr("beta", 0.75), knorm=node.attr("bias", 1.0),
         nsize=node.attr("size"),
     )  # fmt: skip
-
-
-@converts("Upsample", "Resize")
-def _resize(node):
-    """Axis by axis, since every way of resizing is a linear map of each axis."""
-    x, rank, own = node.sym(), node.rank(), node.shape()
-    given = _scales_or_sizes(node, rank)
-    if node.attr("coordinate_transformation_mode") == "tf_crop_and_resize":
-        raise node.refuse("tf_crop_and_resize cannot be imported")
-    for axis, (kind, value) in given.items():
-        if (kind == "scales" and value == 1) or (kind == "sizes" and value == own[axis]):
-            continue
-        if isinstance(own[axis], Unknown):
-            return _upsampled(node, x, rank, given)
-        x = _along(node, x, _map(node, axis, own[axis], kind, value), axis)
-    return sym.identity(x, name=node.name)
-
-
-def _scales_or_sizes(node, rank):
-    """{axis: ("scales" or "sizes", value)}."""
-    if node.op == "Upsample":
-        values, kind = node.attr("scales") or node.const(1).tolist(), "scales"
-    else:
-        index = 2 if node.opset >= 11 else 1
-        scales = node.const(index) if node.has(index) else np.zeros(0)
-        values, kind = (scales.tolist(), "scales") if scales.size else (node.const(3).tolist(), "sizes")
-    axes = [a % rank for a in node.attr("axes") or range(rank)]
-    policy = node.attr("keep_aspect_ratio_policy", "stretch")
-    if kind == "sizes" and policy != "stretch":
-        own = node.shape()
-        choose = min if policy == "not_larger" else max
-        scale = choose(v / own[a] for a, v in zip(axes, values, strict=True))
-        values = [math.floor(scale * own[a] + 0.5) for a in axes]
-    return {axis: (kind, value) for axis, value in zip(axes, values, strict=True)}
-
-
-def _map(node, axis, size, kind, value):
-    """The matrix (old size, new size) of the resizing: what it makes of the unit vectors."""
-    from onnx import helper
-    from onnx.reference import ReferenceEvaluator
-
-    skip = ("axes", "keep_aspect_ratio_policy", "scales")
-    attrs = {name: v for name, v in node.attrs.items() if name not in skip}
-    if node.op == "Upsample":
-        attrs.update(coordinate_transformation_mode="asymmetric", nearest_mode="floor")
-    other = np.array([1, value], dtype=np.float32) if kind == "scales" else np.array([size, value], dtype=np.int64)
-    inputs = ["x", "", "scales"] if kind == "scales" else ["x", "", "", "sizes"]
-    proto = helper.make_node("Resize", inputs, ["y"], **attrs)
-    return ReferenceEvaluator(proto, opsets={"": 19}).run(None, {"x": np.eye(size, dtype=np.float32), kind: other})[0]
-
-
-def _along(node, x, matrix, axis):
-    """`x` with the matrix applied along one axis; a matrix that only picks is a `take`."""
-    picked = matrix.argmax(0)
-    if (matrix == (np.arange(len(matrix))[:, None] == picked)).all():
-        repeats = matrix.shape[1] // len(matrix)
-        if picked.tolist() == np.repeat(range(len(matrix)), repeats).tolist():
-            return sym.repeat(x, repeats=repeats, axis=axis)
-        pieces = [sym.slice_axis(x, axis=axis, begin=int(i), end=int(i) + 1) for i in picked]
-        return sym.concat(*pieces, dim=axis)
-    name, last = f"{node.name}_resize{axis}", node.rank() - 1
-    node.importer.constants[name] = matrix.astype(node.dtype())
-    weights = node.importer.symbol_of(name, node)
-    turned = sym.swapaxes(x, dim1=axis, dim2=last) if axis != last else x
-    turned = sym.dot(turned, weights)
-    return sym.swapaxes(turned, dim1=axis, dim2=last) if axis != last else turned
-
-
-def _upsampled(node, x, rank, given):
-    """Images of unknown size can only be enlarged by a whole factor, each pixel repeated."""
-    factors = {a: v for a, (kind, v) in given.items() if kind == "scales" and v != 1}
-    if node.attr("mode", "nearest") != "nearest" or any(v != int(v) or v < 1 for v in factors.values()):
-        raise node.refuse("resizing images of unknown size is possible by nearest and whole factors only")
-    for axis, factor in factors.items():
-        x = sym.repeat(x, repeats=int(factor), axis=axis)
-    return sym.identity(x, name=node.name)

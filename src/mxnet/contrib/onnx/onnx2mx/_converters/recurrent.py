@@ -4,23 +4,43 @@ import numpy as np
 
 from ..... import symbol as sym
 from .._node import converts
+from .steps import DEFAULTS, reversed_in_time, stepwise
 
 # Where each of MXNet's gates stands in ONNX's order.
 GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
-DEFAULTS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 
 
 @converts("LSTM", "GRU", "RNN")
 def _recurrent(node):
+    mode = _mode(node)
+    return _fused(node, mode) if mode else stepwise(node)
+
+
+def _mode(node):
+    """What the fused operator calls the node's formula; None if it has another one."""
+    both = 2 if node.attr("direction", "forward") == "bidirectional" else 1
+    given = [name.capitalize() for name in node.attr("activations") or DEFAULTS[node.op] * both]
+    if node.op == "RNN" and given == ["Relu"] * both and not node.attr("clip"):
+        return "rnn_relu"
+    usual = given == DEFAULTS[node.op] * both and not node.attr("clip") and not node.attr("input_forget", 0)
+    if node.op == "GRU":
+        usual = usual and node.attr("linear_before_reset", 0)
+    if node.op == "LSTM" and node.has(7):
+        usual = usual and node.known(7) and not np.any(node.const(7))
+    if not (usual and all(node.known(i) for i in range(1, 4) if node.has(i))):
+        return None
+    return "rnn_tanh" if node.op == "RNN" else node.op.lower()
+
+
+def _fused(node, mode):
     size, direction = node.attr("hidden_size"), node.attr("direction", "forward")
     both = 2 if direction == "bidirectional" else 1
-    mode = _mode(node, both)
     x = node.sym()
     if node.attr("layout", 0):
         x = sym.swapaxes(x, dim1=0, dim2=1)
     lengths = [node.sym(4)] if node.has(4) else []
     if direction == "reverse":
-        x = _reversed(x, lengths)
+        x = reversed_in_time(x, lengths)
     states = [_state(node, i, both, size) for i in ((5, 6) if node.op == "LSTM" else (5,))]
     result = sym.RNN(
         x, _parameters(node, size, both), *states, *lengths, state_size=size, num_layers=1, bidirectional=both == 2,
@@ -28,32 +48,11 @@ def _recurrent(node):
     )  # fmt: skip
     outputs, finals = result[0], [result[i] for i in range(1, len(states) + 1)]
     if direction == "reverse":
-        outputs = _reversed(outputs, lengths)
+        outputs = reversed_in_time(outputs, lengths)
     outputs = sym.reshape(outputs, shape=(0, 0, -4, both, size))
     if node.attr("layout", 0):
         return [sym.swapaxes(outputs, dim1=0, dim2=1), *(sym.swapaxes(s, dim1=0, dim2=1) for s in finals)]
     return [sym.transpose(outputs, axes=(0, 2, 1, 3)), *finals]
-
-
-def _mode(node, both):
-    given = [name.capitalize() for name in node.attr("activations") or DEFAULTS[node.op] * both]
-    if node.op == "RNN" and given in (["Relu"] * both, ["Tanh"] * both):
-        return f"rnn_{given[0].lower()}"
-    if given != DEFAULTS[node.op] * both:
-        raise node.refuse(f"activations {given} cannot be imported")
-    if node.op == "GRU" and not node.attr("linear_before_reset", 0):
-        raise node.refuse("only a GRU with linear_before_reset=1 has the formula of MXNet's")
-    if node.has(7) and np.any(node.const(7)):
-        raise node.refuse("peepholes cannot be imported")
-    if node.attr("clip") or node.attr("input_forget", 0):
-        raise node.refuse("clip and input_forget cannot be imported")
-    return node.op.lower()
-
-
-def _reversed(x, lengths):
-    if lengths:
-        return sym.SequenceReverse(x, sym.cast(lengths[0], dtype="float32"), use_sequence_length=True)
-    return sym.reverse(x, axis=0)
 
 
 def _state(node, index, both, size):
@@ -74,6 +73,4 @@ def _parameters(node, size, both):
 
     parts = [ordered(m) for d in range(both) for m in (weights[d], recurrent[d])]
     parts += [ordered(b) for d in range(both) for b in biases[d]]
-    name = f"{node.name}_parameters"
-    node.importer.constants[name] = np.concatenate(parts)
-    return node.importer.symbol_of(name, node)
+    return node.parameter("parameters", np.concatenate(parts))

@@ -1,9 +1,16 @@
 """Operators that reduce, search and sort along axes."""
 
+import math
+
+import numpy as np
+
 from ..... import symbol as sym
 from .._node import converts
+from .shapes import constant
 
 PLAIN = {"ReduceSum": "sum", "ReduceMean": "mean", "ReduceMax": "max", "ReduceMin": "min", "ReduceProd": "prod"}
+
+EXTREMES = {"ReduceMax": -math.inf, "ReduceMin": math.inf}
 
 
 def _axes(node):
@@ -20,9 +27,25 @@ def _reduce(node):
     if axes is None:
         return node.call("identity", node.sym())
     x = node.sym()
+    if node.op in EXTREMES and 0 in node.importer.shapes.get(node.inputs[0], []):
+        return _of_nothing(node, EXTREMES[node.op])
     if node.dtype() == "bool":
         return sym.cast(node.call(PLAIN[node.op], sym.cast(x, dtype="uint8"), **axes), dtype="bool")
     return node.call(PLAIN[node.op], x, **axes)
+
+
+def _of_nothing(node, value):
+    """The extreme of no elements, which MXNet's operators refuse to name."""
+    dtype = np.dtype(node.dtype())
+    if dtype == bool:
+        value = value > 0
+    elif dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        value = limits.max if value > 0 else limits.min
+    shape = node.importer.shapes.get(node.outputs[0])
+    if shape is None:
+        raise node.refuse("the shape of its output cannot be inferred; give the model's inputs shapes")
+    return constant(node, np.array([value], dtype), shape)
 
 
 def _of(before, after=None):
@@ -45,6 +68,8 @@ def _log_sum_exp(node):
     x, axes = node.sym(), _axes(node)
     if axes is None:
         return node.call("identity", x)
+    if 0 in node.importer.shapes.get(node.inputs[0], []):
+        return _of_nothing(node, -math.inf)
     top = sym.max(x, axis=axes["axis"], keepdims=True)
     rest = sym.log(sym.sum(sym.exp(sym.broadcast_sub(x, top)), **axes))
     return rest + (top if axes["keepdims"] else sym.max(x, **axes))

@@ -119,7 +119,7 @@ def _expand(node):
         x = sym.expand_dims(x, axis=0)
     sizes = [1] * (rank - len(sizes)) + sizes
     if any(isinstance(n, Unknown) and n not in node.shape() for n in sizes):
-        return _constant(node, node.const(0), sizes)
+        return constant(node, node.const(0), sizes)
     return node.call("broadcast_to", x, shape=tuple(0 if n == 1 or isinstance(n, Unknown) else n for n in sizes))
 
 
@@ -128,16 +128,15 @@ def _constant_of_shape(node):
     from onnx.numpy_helper import to_array
 
     value = node.attr("value")
-    return _constant(node, np.zeros(1, np.float32) if value is None else to_array(value), node.sizes(0))
+    return constant(node, np.zeros(1, np.float32) if value is None else to_array(value), node.sizes(0))
 
 
-def _constant(node, value, sizes):
+def constant(node, value, sizes):
     """One number everywhere; a size that only the data tell is that of an input of the model."""
     if np.unique(value).size != 1:
         raise node.refuse(f"the shape {sizes} must be known")
-    name, dtype = f"{node.name}_value", value.dtype.name
-    node.importer.constants[name] = np.full([1 if isinstance(n, Unknown) else n for n in sizes], value.ravel()[0])
-    result = node.importer.symbol_of(name, node)
+    dtype = value.dtype.name
+    result = node.parameter("value", np.full([1 if isinstance(n, Unknown) else n for n in sizes], value.ravel()[0]))
     for axis, size in enumerate(sizes):
         if isinstance(size, Unknown):
             zeros = sym.cast(_zeros_of_size(node, size), dtype=dtype)
@@ -147,11 +146,12 @@ def _constant(node, value, sizes):
 
 def _zeros_of_size(node, size):
     """As many zeros in a row as the size is: an input that has it, summed over its other axes."""
-    for name in node.importer.inputs:
-        shape = node.importer.shapes.get(name, [])
+    root = node.importer.root
+    for name in root.inputs:
+        shape = root.shapes.get(name, [])
         if size in shape:
             others = tuple(i for i in range(len(shape)) if i != shape.index(size))
-            source = node.importer.symbol_of(name, node)
+            source = root.symbol_of(name, node)
             return sym.zeros_like(sym.sum(source, axis=others) if others else source)
     raise node.refuse(f"the size {size} is not that of an input; give the model's inputs fixed sizes")
 
@@ -172,11 +172,17 @@ def _gather(node):
 
 @converts("GatherND")
 def _gather_nd(node):
-    if node.attr("batch_dims", 0):
-        raise node.refuse("batch_dims cannot be imported")
-    rank = node.rank(1)
-    indices = sym.transpose(node.sym(1), axes=(rank - 1, *range(rank - 1)))
-    return node.call("gather_nd", node.sym(0), indices)
+    batch, indices = node.attr("batch_dims", 0), node.sym(1)
+    if batch:  # the element's own place along the first axes comes before its indices
+        one = sym.squeeze(sym.slice_axis(indices, axis=-1, begin=0, end=1), axis=-1)
+        own = sym.contrib.index_array(one, axes=tuple(range(batch)))
+        indices = sym.concat(own, sym.cast(indices, dtype="int64"), dim=-1)
+    return node.call("gather_nd", node.sym(0), coordinates_first(indices, node.rank(1)))
+
+
+def coordinates_first(indices, rank):
+    """Rows of coordinates, as MXNet has them, out of ONNX's indices, whose last axis they are."""
+    return sym.transpose(indices, axes=(rank - 1, *range(rank - 1)))
 
 
 @converts("DepthToSpace")
@@ -208,8 +214,10 @@ def _trilu(node):
     shift = int(node.const(1).ravel()[0]) if node.has(1) else 0
     ones = np.ones(shape, dtype=node.dtype())
     mask = np.triu(ones, shift) if node.attr("upper", 1) else np.tril(ones, shift)
-    node.importer.constants[f"{node.name}_mask"] = mask
-    return node.call("broadcast_mul", node.sym(), node.importer.symbol_of(f"{node.name}_mask", node))
+    if node.dtype() == "bool":
+        x = sym.broadcast_mul(sym.cast(node.sym(), dtype="uint8"), node.parameter("mask", mask.astype("uint8")))
+        return sym.cast(x, dtype="bool")
+    return node.call("broadcast_mul", node.sym(), node.parameter("mask", mask))
 
 
 @converts("Pad")
@@ -228,8 +236,8 @@ def _pad(node):
 
 def padded(node, x, pads, rank, mode="constant", value=0.0):
     """`x` padded by ONNX's list (all beginnings, then all ends); negative ones cut."""
-    if mode not in ("constant", "edge", "reflect"):
-        raise node.refuse(f"padding of mode {mode} cannot be imported")
+    if mode == "wrap":
+        return _wrapped(node, x, pads, rank)
     cuts = [(-min(pads[i], 0), min(pads[i + rank], 0) or None) for i in range(rank)]
     if any(begin or end for begin, end in cuts):
         x = sym.slice(x, begin=tuple(b for b, _ in cuts), end=tuple(e for _, e in cuts))
@@ -245,6 +253,19 @@ def padded(node, x, pads, rank, mode="constant", value=0.0):
         x = sym.transpose(x, axes=(len(pairs) - 2, len(pairs) - 1, *range(len(pairs) - 2)))
     for _ in range(front):
         x = sym.squeeze(x, axis=0)
+    return x
+
+
+def _wrapped(node, x, pads, rank):
+    """Around and around: the elements in front of the first are the last ones."""
+    for axis, size in enumerate(node.shape()):
+        before, after = pads[axis], pads[axis + rank]
+        if not before and not after:
+            continue
+        if isinstance(size, Unknown):
+            raise node.refuse("padding of mode wrap needs an input of known size")
+        places = np.arange(-before, size + after) % size
+        x = sym.take(x, node.parameter(f"places{axis}", places), axis=axis)
     return x
 
 
