@@ -1,4 +1,4 @@
-"""Record MXNet's lists of operators by precision into src/mxnet/_data/amp.json; run it with MXNet 1.9.1."""
+"""Record MXNet's lists of operators by precision, and networks that it converted; run it with MXNet 1.9.1."""
 
 import json
 import pathlib
@@ -21,6 +21,9 @@ def recorded():
 
 
 if __name__ == "__main__":
-    target = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "src/mxnet/_data/amp.json")
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(recorded(), indent=0) + "\n")
+    root = pathlib.Path(__file__).parent.parent
+    (root / "src/mxnet/_data/amp.json").write_text(json.dumps(recorded(), indent=0) + "\n")
+    sys.path.insert(0, str(root / "tests/bridges"))
+    from amp_nets import converted
+
+    (root / "tests/data/amp.json").write_text(json.dumps(converted()) + "\n")

@@ -25,10 +25,11 @@ FLAGS = {
 NAMES = {flag: name for name, flag in FLAGS.items()}
 
 
-class bfloat16(np.generic):
+class bfloat16:
     """Stands where NumPy has no type of its own; arrays of it reach NumPy as float32."""
 
     __module__ = "mxnet.base"
+    dtype = np.dtype([("bfloat16", np.uint16)])  # what MXNet's programs call it; NumPy takes the class for it
 
 
 # What `NDArray.dtype` returns: NumPy's scalar class, not a dtype instance.
@@ -50,7 +51,8 @@ def dtype_name(dtype: object) -> str:
         name = "bfloat16"
     else:
         try:
-            name = np.dtype(dtype).name  # pyright: ignore[reportArgumentType, reportCallIssue]
+            found = np.dtype(dtype)  # pyright: ignore[reportArgumentType, reportCallIssue]
+            name = "bfloat16" if found == bfloat16.dtype else found.name
         except (TypeError, ValueError, SyntaxError):  # NumPy reads texts such as "(2, 3)f4" as Python
             raise TypeError(f"{dtype!r} is not a data type; use one of {', '.join(FLAGS)}") from None
     if name not in FLAGS:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from .._ops.mixed import MIXED, widest
 from .._ops.registry import Attrs
 
 Types = list[str | None]
@@ -30,10 +31,12 @@ def _custom(attrs: Attrs, ins: Types, count: int) -> Types:
 
 
 def _widest(attrs: Attrs, ins: Types, count: int) -> Types:
-    order = ["float16", "bfloat16", "float32", "float64"]
-    known = [d for d in ins if d in order]
-    pick = min if attrs.get("cast_narrow") else max
-    return [pick(known, key=order.index) if known else None] * count
+    return widest(ins, attrs["cast_narrow"])
+
+
+def _half(attrs: Attrs, ins: Types, count: int) -> Types:
+    """The type asked for, unless the data is of another family; unknown as long as that is."""
+    return [attrs["dtype"] if ins[0] in MIXED else ins[0]]
 
 
 def _normalized(attrs: Attrs, ins: Types, count: int) -> Types:
@@ -108,6 +111,7 @@ RULES: dict[str, Rule] = {
     "_sample_multinomial": lambda attrs, ins, count: [attrs["dtype"], ins[0]][:count],
     "_sample_unique_zipfian": lambda attrs, ins, count: ["int64"] * count,
     "all_finite": _fixed("float32"),
+    "amp_cast": _half,
     "amp_multicast": _widest,
     "shape_array": _fixed("int64"),
     "size_array": _fixed("int64"),

@@ -56,23 +56,6 @@ def to_dtype(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return data.to(dtype, copy=True)
 
 
-@op("amp_cast")
-def amp_cast(data, *, dtype: Dtype):
-    """`data` with another floating point type; integers stay what they are."""
-    return data.to(torch_dtype(dtype), copy=True) if data.is_floating_point() else torch.clone(data)
-
-
-@op("amp_multicast", count="num_outputs", outputs=lambda attrs: attrs["num_outputs"], dtype="any")
-def amp_multicast(*data, num_outputs: int = 0, cast_narrow: bool = False):
-    """All floating point inputs brought to the widest type among them, or the narrowest."""
-    types = {t.dtype for t in data if t.is_floating_point()}
-    if not types:
-        return tuple(torch.clone(t) for t in data)
-    choose = min if cast_narrow else max
-    target = choose(types, key=lambda dtype: (dtype.itemsize, dtype is torch.float16))
-    return tuple(t.to(target, copy=True) if t.is_floating_point() else torch.clone(t) for t in data)
-
-
 @op("cast_storage", shape="same")
 def cast_storage(data, *, stype: Literal["csr", "default", "row_sparse"]):
     """The same values; arrays keep their storage type outside of the operators."""

@@ -1,10 +1,13 @@
-"""Casts in graphs: every node gets its inputs in the precision its operator wants."""
+"""Casts in graphs: every node gets its inputs in the precision its operator wants, as MXNet's pass gives them."""
 
-from ..._graph.node import Entry, auxiliary, call, copy, walk
+from ..._core.dtypes import FLAGS
+from ..._graph.infer import one_type, type_facts
+from ..._graph.node import Entry, Node, call, walk
 from ..._ops.registry import find
+from ._names import output_name
 
 HIGH = "float32"
-NUMBERS = {"float32": "0", "float16": "2", "bfloat16": "12"}  # MXNet's numbers for them in attributes
+CASTS = ("amp_cast", "amp_multicast")
 
 
 class Rules:
@@ -16,81 +19,152 @@ class Rules:
 
     def wanted(self, node):
         """`dtype`, float32, "widest", or None when the operator takes what it gets."""
-        names = set(node.op.names)
-        if node.name in self.excluded:
+        if node.name in self.excluded or node.op.name in self.high:
             return HIGH
-        if names & self.low:
+        if node.op.name in self.low:
             return self.dtype
-        attrs = node.op.full(node.parsed)
-        if names & self.high or any(n in names and str(attrs.get(a)) in v for n, a, v in self.conditional):
-            return HIGH
-        return "widest" if names & self.widest else None
+        if node.op.name in self.widest:
+            return "widest"
+        return HIGH if self.condition(node) else None
 
-
-def cast_inputs(node, wanted, types, cast):
-    """Give the node its inputs as `wanted`; `types` knows what entries are, `cast(entry, dtype)` makes a cast."""
-    if wanted is None and node.op.dtype == "any":
-        return  # such operators take parameters of single precision with data of half
-    changed = node.mutated()
-    floats = [i for i in range(len(node.inputs)) if i not in changed]
-    if wanted in (None, "widest"):
-        kinds = {types(node.inputs[i]) for i in floats}
-        if len(kinds) < 2:
-            return
-        wanted = HIGH
-    for i in floats:
-        if types(node.inputs[i]) != wanted:
-            node.inputs[i] = cast(node.inputs[i], wanted)
+    def condition(self, node):
+        """Does an attribute that was written down have a value that asks for single precision?"""
+        free = node.name not in self.excluded and node.op.name not in self.high
+        return free and any(n == node.op.name and node.attrs.get(a) in values for n, a, values in self.conditional)
 
 
 class Converter:
-    """A copy of a graph with casts; each value is cast to a type once."""
+    """A copy of a graph with casts; each value is cast to a type once.
+
+    `versions` holds, for each of the two precisions, the values that are known to be there in it: what an operator
+    of that precision gives, what a cast gave, and what operators without a wish make of such values.
+    """
 
     def __init__(self, heads, rules, parameters=(), cast_parameters=False):
-        self.rules, self.kinds, self.casts = rules, {}, {}
-        heads = copy(heads)
-        nodes = walk(heads)
-        if cast_parameters:
-            self._store_low(nodes, parameters)
-        for node in nodes:
-            if node.op is not None:
-                wanted = rules.wanted(node)
-                cast_inputs(node, wanted, self.type_of, self.cast)
-                self.kinds[id(node)] = self._result(node, wanted)
-        self.heads = [e if self.type_of(e) == HIGH else self.cast(e, HIGH) for e in heads]
+        self.rules = rules
+        self.stored = parameters if cast_parameters else ()
+        self.versions = {rules.dtype: {}, HIGH: {}}
+        self.new = {}
+        for node in walk(heads):
+            self._convert(node)
+        self.heads = [self._version(e, HIGH) for e in heads]
 
-    def type_of(self, entry):
-        return self.kinds.get(id(entry.node), HIGH)
+    def _convert(self, node):
+        twin = Node(node.op, node.name, dict(node.attrs))
+        twin.parsed, twin.subgraphs, twin.version = node.parsed, node.subgraphs, node.version
+        self.new[id(node)] = twin
+        for i, kind in enumerate(self._variable(node) if node.op is None else self._operator(node, twin)):
+            if kind in self.versions:
+                self.versions[kind][id(node), i, 0] = Entry(twin, i)
 
-    def _result(self, node, wanted):
-        if wanted in (self.rules.dtype, HIGH):
-            return wanted
-        return self.type_of(node.inputs[0]) if node.inputs else HIGH
+    def _variable(self, node):
+        return [HIGH] if node.name in self.rules.excluded else []
 
-    def cast(self, entry, dtype):
-        key = (id(entry.node), entry.index, dtype)
-        if key not in self.casts:
-            node = entry.node
-            name = node.name if node.op is None else f"{node.name}_{node.output_names()[entry.index]}"
-            made = call(find("amp_cast"), f"{name}_amp_cast_{dtype}", {"dtype": dtype}, [entry], {})
-            self.kinds[id(made)] = dtype
-            self.casts[key] = Entry(made)
-        return self.casts[key]
+    def _operator(self, node, twin):
+        """Give the node its inputs; returns what its outputs are."""
+        wanted = self.rules.wanted(node)
+        if wanted == "widest":
+            wanted, twin.inputs = self._widest(node)
+        elif wanted is None:
+            twin.inputs = [self._plain(e) for e in node.inputs]
+            return self._told(node)
+        else:
+            types, outs = self._types(node, wanted)
+            twin.inputs = self._inputs(node, wanted, types)
+            if wanted != HIGH:
+                return outs
+        return [wanted] * node.outputs()
 
-    def _read_as(self, reader):
-        """The precision in which a node reads; casts that are there already say it."""
-        return reader.parsed["dtype"] if reader.op.name == "amp_cast" else self.rules.wanted(reader)
+    def _inputs(self, node, wanted, types):
+        """The inputs in the precision that the operator's list says, but those of which the operator says otherwise."""
+        return [
+            self._read(e, wanted, node) if kind == wanted or wanted == HIGH else self._plain(e)
+            for e, kind in zip(node.inputs, types, strict=True)
+        ]
 
-    def _store_low(self, nodes, parameters):
-        """Parameters that only low-precision operators read are themselves of that precision."""
-        readers = {}
-        for node in nodes:
-            for entry in node.inputs:
-                readers.setdefault(id(entry.node), []).append(node)
-        states = auxiliary(nodes)
-        for node in nodes:
-            if node.op is None and node.name in parameters and id(node) not in states:
-                wanted = {self._read_as(reader) for reader in readers.get(id(node), ())}
-                if wanted == {self.rules.dtype}:
-                    self.kinds[id(node)] = self.rules.dtype
-                    node.attrs["__dtype__"] = NUMBERS[self.rules.dtype]
+    def _read(self, entry, wanted, node):
+        """The value in a precision; variables may do without a cast: parameters stored so, and single ones in MXNet."""
+        variable = entry.node.op is None and not self._has(entry, wanted)
+        if variable and wanted == HIGH and not self.rules.condition(node):
+            return self._plain(entry)
+        if variable and wanted != HIGH and entry.node.name in self.stored:
+            self.versions[wanted][self._key(entry)] = self._plain(entry)
+        return self._version(entry, wanted)
+
+    def _told(self, node):
+        """What the outputs of an operator in no list are, as far as its first input tells."""
+        for kind in self.versions:
+            if node.inputs and self._has(node.inputs[0], kind):
+                ins, outs = self._types(node, kind)
+                return outs if all(ins) and all(outs) else []
+        return []
+
+    @staticmethod
+    def _types(node, kind):
+        return one_type(node, [kind, *[None] * len(node.inputs)][: len(node.inputs)], [None] * node.outputs())
+
+    def _widest(self, node):
+        """All inputs in the widest of their precisions; only where one of these is unknown is that left to the run."""
+        low, high = ([self._has(e, kind) for e in node.inputs] for kind in (self.rules.dtype, HIGH))
+        if all(low) and not any(high):
+            return self.rules.dtype, [self._version(e, self.rules.dtype) for e in node.inputs]
+        if all(a or b for a, b in zip(low, high, strict=True)):
+            return HIGH, [self._version(e, HIGH) for e in node.inputs]
+        return None, self._multicast(node.inputs)
+
+    def _multicast(self, entries):
+        attrs = {"num_outputs": str(len(entries))}
+        name = f"{self._label(entries[0])}_amp_multicast"
+        made = call(find("amp_multicast"), name, attrs, [self._plain(e) for e in entries], {})
+        return [Entry(made, i, e.version) for i, e in enumerate(entries)]
+
+    def _plain(self, entry):
+        return Entry(self.new[id(entry.node)], entry.index, entry.version)
+
+    def _has(self, entry, kind):
+        return self._key(entry) in self.versions[kind]
+
+    def _version(self, entry, kind):
+        """The value in a precision, cast if it must be."""
+        known, key = self.versions[kind], self._key(entry)
+        if key not in known:
+            name = f"{self._label(entry)}_amp_cast_{kind}"
+            made = call(find("amp_cast"), name, {"dtype": kind}, [self._plain(entry)], {})
+            known[key] = Entry(made, 0, entry.version)
+        return known[key]
+
+    @staticmethod
+    def _key(entry):
+        return id(entry.node), entry.index, entry.version
+
+    @staticmethod
+    def _label(entry):
+        node = entry.node
+        return node.name if node.op is None else f"{node.name}_{output_name(node, entry.index)}"
+
+
+def store(heads, data, parameters, rules, cast_parameters):
+    """Write the precision in which each parameter is stored on its variable, as far as types can be told."""
+    nodes = walk(heads)
+    for node in nodes:
+        if node.op is None and node.name in parameters:
+            node.attrs.pop("__dtype__", None)
+    facts = type_facts(heads, dict.fromkeys(data, HIGH))
+    types = {n.name: facts.values.get((id(n), 0)) for n in nodes if n.op is None}
+    if cast_parameters:
+        types |= _read_as(nodes, types, rules.dtype)
+    for node in nodes:
+        if node.op is None and (node.name in parameters if parameters else "__dtype__" in node.attrs):
+            node.attrs["__dtype__"] = str(FLAGS[types[node.name] or HIGH])
+
+
+def _read_as(nodes, types, dtype):
+    """Variables of unknown type are stored in the type to which all casts that read them, and only variables, cast."""
+    wishes = {}
+    for node in nodes:
+        names = [e.node.name for e in node.inputs if e.node.op is None]
+        if node.op is not None and node.op.name in CASTS and len(names) == len(node.inputs):
+            for name in names:
+                if types[name] is None:
+                    wishes.setdefault(name, set()).add(node.parsed.get("dtype", dtype))
+    return {name: kinds.pop() if len(kinds) == 1 else None for name, kinds in wishes.items()}

@@ -1,102 +1,188 @@
 """`init`: the operator functions of `mx.nd` and `mx.sym`, replaced by ones that cast their inputs first."""
 
 import functools
+import logging
 
 from ... import ndarray, symbol
-from ..._graph.node import Entry, call
 from ..._ops.dtypes import NAME
-from ..._ops.registry import find, load
-from ...name import manager
+from ..._ops.mixed import MIXED
+from ..._ops.methods import FLUENT
 from ...ndarray import NDArray
+from ...ndarray.arithmetic import BINARY
 from ...symbol import Symbol
-from ._graph import HIGH, cast_inputs
+from ._graph import HIGH
 
-FLOATS = ("float16", "bfloat16", "float32")
 PLACES = {"_contrib_": "contrib", "_linalg_": "linalg", "_random_": "random", "_image_": "image", "_sparse_": "sparse"}
+FUNCTIONS = {
+    "add": BINARY["add"],
+    "subtract": BINARY["sub"],
+    "multiply": BINARY["mul"],
+    "divide": BINARY["truediv"],
+    "true_divide": BINARY["truediv"],
+    "modulo": BINARY["mod"],
+    "power": BINARY["pow"],
+    "maximum": ("broadcast_maximum", "_maximum_scalar", "_maximum_scalar"),
+    "minimum": ("broadcast_minimum", "_minimum_scalar", "_minimum_scalar"),
+    "equal": BINARY["eq"],
+    "not_equal": BINARY["ne"],
+    "greater": BINARY["gt"],
+    "greater_equal": BINARY["ge"],
+    "lesser": BINARY["lt"],
+    "lesser_equal": BINARY["le"],
+}
 
 
-def places(name):
-    """(module, attribute) under which `mx.nd` and `mx.sym` show an operator."""
+def places(face, name):
+    """(module, attribute) under which `mx.nd` or `mx.sym` shows an operator."""
     prefix = next((p for p in PLACES if name.startswith(p)), None)
-    for face in (ndarray, symbol):
-        if prefix:
-            yield getattr(face, PLACES[prefix]), name.removeprefix(prefix)
-        elif name.startswith("_"):
-            yield face._internal, name
-        else:
-            yield face, name
-            yield face.op, name
+    if prefix and (prefix != "_random_" or name.endswith("_like")):
+        yield getattr(face, PLACES[prefix]), name.removeprefix(prefix)
+    elif name.startswith("_"):
+        yield face._internal, name
+    else:
+        yield face, name
+        yield face.op, name
 
 
-def patch(rules):
-    """Replace the functions of all operators that the rules name; returns what was there, for putting it back."""
-    conditional = [name for name, _, _ in rules.conditional]
+def patch(rules, losses, scaler):
+    """Replace the functions of all operators that the lists name; returns what was there, for putting it back."""
+    wishes = [(name, rules.dtype, None) for name in sorted(rules.low)]
+    wishes += [(name, HIGH, None) for name in sorted(rules.high)]
+    wishes += [(name, HIGH, (attribute, values)) for name, attribute, values in rules.conditional]
+    wishes += [(name, "widest", None) for name in sorted(rules.widest)]
     replaced = []
-    for name in sorted({*rules.low, *rules.high, *rules.widest, *conditional} & set(load())):
-        for module, attribute in places(name):
-            function = getattr(module, attribute, None)
-            if function is not None:
-                replaced.append((module, attribute, function))
-                setattr(module, attribute, _casting(function, name, rules))
+    for name, wanted, condition in wishes:
+        _replace(places(symbol, name), replaced, _casting(_symbol_caster(wanted), condition))
+        method = [(NDArray, name)] if name in FLUENT and name != "reshape" else []  # that one makes views, no operator
+        _replace([*places(ndarray, name), *method], replaced, _casting(_array_caster(wanted), condition))
+    _arithmetic({name: _array_caster(wanted) for name, wanted, _ in wishes}, replaced)
+    for name in losses:
+        _replace([(ndarray, name)], replaced, lambda f: _scaling(f, scaler))
+        _replace([(symbol, name)], replaced, _warning)
     return replaced
 
 
-def _casting(function, name, rules):
-    operator = find(name)
-
-    @functools.wraps(function)
-    def cast_first(*args, **kwargs):
-        values = [*args, *kwargs.values()]
-        if any(isinstance(v, Symbol) for v in values):
-            return _symbol(function(*args, **kwargs), rules)
-        wanted = _wanted(operator, kwargs, rules)
-        arrays = [v for v in values if isinstance(v, NDArray)]
-        if wanted == "widest":
-            wanted = HIGH if len({NAME[a._t.dtype] for a in arrays} & set(FLOATS)) > 1 else None
-        if wanted is None:
-            return function(*args, **kwargs)
-        kwargs = {k: v if k == "out" else _cast(v, wanted) for k, v in kwargs.items()}
-        return function(*[_cast(a, wanted) for a in args], **kwargs)
-
-    return cast_first
+def _arithmetic(casters, replaced):
+    """`+` and its kin on arrays, as operators and as functions: one operator for arrays, others for numbers."""
+    one = ndarray.ones(1)
+    for name, (array, number, turned) in BINARY.items():
+        for method, names in (("", (array, number)), ("r", (array, turned)), ("i", (array, number))):
+            method = f"__{method}{name}__"
+            if hasattr(NDArray, method):
+                getattr(NDArray, method)(one, 1.0)  # they are built when first called
+                _replace([(NDArray, method)], replaced, _choosing(casters, *names, names[1]))
+    if "_mul_scalar" in casters:
+        _replace([(NDArray, "__neg__")], replaced, _casting(casters["_mul_scalar"], None))
+    for name, names in FUNCTIONS.items():
+        _replace([(ndarray, name)], replaced, _choosing(casters, *names))
 
 
-class _Call:
-    """A call of an operator as the rules look at nodes."""
+def _choosing(casters, array, number, turned):
+    """Casts as the operator wants that a call with these operands is."""
 
-    def __init__(self, op, parsed):
-        self.op, self.parsed, self.name = op, parsed, None
+    def around(function):
+        @functools.wraps(function)
+        def cast_first(lhs, rhs):
+            name = turned if not isinstance(lhs, NDArray) else array if isinstance(rhs, NDArray) else number
+            return casters[name](function, (lhs, rhs), {}) if name in casters else function(lhs, rhs)
+
+        return cast_first
+
+    return around
 
 
-def _wanted(operator, kwargs, rules):
-    return rules.wanted(_Call(operator, {k: v for k, v in kwargs.items() if k in operator.attrs}))
+def _replace(where, replaced, make):
+    for module, attribute in where:
+        function = getattr(module, attribute, None)
+        if function is not None:
+            replaced.append((module, attribute, function))
+            setattr(module, attribute, make(function))
+
+
+def restore(replaced):
+    """Put functions back; of one that was replaced twice, the first."""
+    for module, attribute, function in reversed(replaced):
+        setattr(module, attribute, function)
+
+
+def _casting(caster, condition):
+    """The caster around a function, where the condition on an attribute holds."""
+
+    def around(function):
+        @functools.wraps(function)
+        def cast_first(*args, **kwargs):
+            if condition is not None and kwargs.get(condition[0]) not in condition[1]:
+                return function(*args, **kwargs)
+            return caster(function, args, kwargs)
+
+        return cast_first
+
+    return around
+
+
+def _array_caster(wanted):
+    def caster(function, args, kwargs):
+        dtype = _widest([*args, *kwargs.values()]) if wanted == "widest" else wanted
+        kwargs = {k: v if k == "out" else _cast(v, dtype) for k, v in kwargs.items()}
+        return function(*[_cast(a, dtype) for a in args], **kwargs)
+
+    return caster
+
+
+def _widest(values):
+    single = any(isinstance(v, NDArray) and NAME[v._t.dtype] == HIGH for v in values)
+    return HIGH if single else None
 
 
 def _cast(value, dtype):
-    if isinstance(value, NDArray) and NAME[value._t.dtype] in FLOATS and NAME[value._t.dtype] != dtype:
+    if dtype and isinstance(value, NDArray) and NAME[value._t.dtype] in MIXED and NAME[value._t.dtype] != dtype:
         return ndarray.amp_cast(value, dtype=dtype)
     return value
 
 
-def _symbol(made, rules):
-    """The node just made, with casts before its inputs; what they are is seen when the graph runs."""
+def _symbol_caster(wanted):
+    return _symbol_widest if wanted == "widest" else functools.partial(_symbol_inputs, dtype=wanted)
+
+
+def _symbol_inputs(function, args, kwargs, dtype):
+    """Call the function, and put casts before the inputs of the node it made but not before states it changes."""
+    made = function(*args, **kwargs)
     node = made._entries[0].node
-
-    def cast(entry, dtype):
-        name = manager().get(None, "amp_cast")
-        return Entry(call(find("amp_cast"), name, {"dtype": dtype}, [entry], {}))
-
-    wanted = rules.wanted(node)
-    if wanted == "widest":
-        _multicast(node)
-    else:
-        cast_inputs(node, wanted, lambda entry: None, cast)
+    states = set(made.list_auxiliary_states())
+    for i, entry in enumerate(node.inputs):
+        if entry.node.name not in states:
+            node.inputs[i] = symbol.amp_cast(Symbol([entry]), dtype=dtype)._entries[0]
     return made
 
 
-def _multicast(node):
-    count = len(node.inputs)
-    if count > 1:
-        name = manager().get(None, "amp_multicast")
-        both = call(find("amp_multicast"), name, {"num_outputs": str(count)}, list(node.inputs), {})
-        node.inputs = [Entry(both, i) for i in range(count)]
+def _symbol_widest(function, args, kwargs):
+    """Call the function with its symbols brought to the widest type among them when the graph runs."""
+    args, kwargs = list(args), dict(kwargs)
+    slots = [(args, i) for i in range(len(args))] + [(kwargs, k) for k in kwargs]
+    slots = [(where, key) for where, key in slots if isinstance(where[key], Symbol)]
+    cast = symbol.amp_multicast(*[where[key] for where, key in slots], num_outputs=len(slots))
+    for (where, key), one in zip(slots, cast, strict=True):
+        where[key] = one
+    return function(*args, **kwargs)
+
+
+def _scaling(function, scaler):
+    """A loss that starts its own backward pass, with gradients times the scale."""
+
+    @functools.wraps(function)
+    def scaled(*args, **kwargs):
+        kwargs["grad_scale"] = kwargs.get("grad_scale", 1.0) * scaler.loss_scale
+        return function(*args, **kwargs)
+
+    return scaled
+
+
+def _warning(function):
+    name = function.__name__
+
+    @functools.wraps(function)
+    def warned(*args, **kwargs):
+        logging.warning("%s does not support dynamic loss scaling in symbolic and hybridized execution.", name)
+        return function(*args, **kwargs)
+
+    return warned

@@ -1,10 +1,11 @@
 """Mixed precision for training (`init`, `init_trainer`, `scale_loss`) and for networks that are there (`convert_*`)."""
 
 import contextlib
+import itertools
 import logging
 
 from ... import optimizer as opt
-from ..._core.dtypes import dtype_name
+from ..._core.dtypes import NAMES, dtype_name
 from ...base import MXNetError, c_array_buf, c_str_array, check_call  # noqa: F401 - MXNet shows them here
 from ...context import gpu
 from ...gluon import HybridBlock, SymbolBlock, Trainer
@@ -12,8 +13,8 @@ from ...module import BucketingModule
 from ...ndarray import NDArray
 from ...symbol import Symbol
 from . import lists
-from ._graph import Converter, Rules
-from ._patch import patch
+from ._graph import Converter, Rules, store
+from ._patch import patch, restore
 from .loss_scaler import LossScaler
 
 __all__ = [
@@ -100,14 +101,14 @@ def init(target_dtype="float16", target_precision_ops=None, conditional_fp32_ops
             "AMP currently supports only float16 or bfloat16 as a target_dtype"
         )
         logging.info("Using AMP")
-        _State.replaced = patch(_rules(target_dtype, target_precision_ops, fp32_ops, conditional_fp32_ops))
         _State.scaler, _State.scaler_taken = LossScaler(), False
+        rules = _rules(target_dtype, target_precision_ops, fp32_ops, conditional_fp32_ops)
+        _State.replaced = patch(rules, list_loss_output_functions(target_dtype), _State.scaler)
 
 
 def _switch_off():
     """Put the functions back, for tests: MXNet has no way out of mixed precision."""
-    for module, attribute, function in _State.replaced or ():
-        setattr(module, attribute, function)
+    restore(_State.replaced or ())
     _State.replaced = _State.scaler = None
 
 
@@ -161,23 +162,48 @@ def convert_symbol(
 ):
     """The symbol with casts where operators want another precision; what comes out stays float32."""
     assert isinstance(sym, Symbol), "First argument to convert_symbol should be Symbol"
-    _module(target_dtype)
+    _check_target(target_dtype)
+    _check_given(target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names)
     rules = _rules(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names or ())
     _check_lists(rules)
     _check_known(rules)
-    _check_names(sym, rules.excluded)
     names = sym.list_inputs()
     attributes = sym.attr_dict()
     if data_names is None:
         data_names = [n for n in names if "__dtype__" not in attributes.get(n, {})]
-    parameters = [n for n in names if n not in data_names]
-    return Symbol(Converter(sym._entries, rules, parameters, cast_optional_params).heads)
+    parameters = set(names) - set(data_names)
+    heads = Converter(sym._entries, rules, parameters, cast_optional_params).heads
+    store(heads, data_names, parameters, rules, cast_optional_params)
+    return Symbol(heads)
+
+
+def _check_target(target_dtype):
+    assert target_dtype in ("float16", "bfloat16"), (
+        f"Only target_dtype float16 and bfloat16 are supported currently, not {target_dtype!r}"
+    )
+
+
+def _check_given(target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names):
+    texts = {"target_dtype_ops": target_dtype_ops, "fp32_ops": fp32_ops, "excluded_sym_names": excluded_sym_names}
+    for name, given in texts.items():
+        assert given is None or isinstance(given, list), f"{name} should be a list of strs, not {given!r}"
+    assert conditional_fp32_ops is None or isinstance(conditional_fp32_ops, list), (
+        f"conditional_fp32_ops should be a list, not {conditional_fp32_ops!r}"
+    )
+    for one in conditional_fp32_ops or ():
+        right = len(one) == 3 and isinstance(one[0], str) and isinstance(one[1], str) and isinstance(one[2], list)
+        assert right, f"conditional_fp32_ops should be a list of (str, str, list of str); {one!r} is in it"
 
 
 def _check_lists(rules):
-    conditional = {name for name, _, _ in rules.conditional}
-    for first, second in ((rules.low, rules.high), (rules.low, conditional), (rules.high, conditional)):
-        assert not first & second, f"Ops cannot be in two or more lists. Common ops: {first & second}"
+    listed = {
+        "target_dtype_ops": rules.low,
+        "fp32_ops": rules.high,
+        "conditional_fp32_ops": {name for name, _, _ in rules.conditional},
+    }
+    for first, second in itertools.combinations(listed, 2):
+        common = listed[first] & listed[second]
+        assert not common, f"Ops cannot be in two or more lists. Common ops in {first} and {second} {common}"
 
 
 def _check_known(rules):
@@ -187,16 +213,10 @@ def _check_known(rules):
     known |= {name for name, _, _ in list_conditional_fp32_ops(rules.dtype)}
     strange = (rules.low | rules.high | {name for name, _, _ in rules.conditional}) - known
     assert not strange, (
-        f"Op {sorted(strange)} not in any of amp.list_lp16_ops, amp.list_fp32_ops, amp.list_lp16_fp32_ops, "
-        "amp.list_conditional_fp32_ops: choose ops from those"
+        "Can only choose ops from amp.list_lp16_ops(target_dtype), amp.list_fp32_ops(target_dtype), "
+        "amp.list_lp16_fp32_ops(target_dtype) and amp.list_conditional_fp32_ops(target_dtype). "
+        f"Op {strange} not in any of them"
     )
-
-
-def _check_names(sym, excluded):
-    known = {name.removesuffix("_output") for name in sym.get_internals().list_outputs()}
-    strange = excluded - known
-    if strange:
-        raise MXNetError(f"excluded_sym_names has names that the symbol does not have: {', '.join(sorted(strange))}")
 
 
 def convert_model(
@@ -210,22 +230,26 @@ def convert_model(
     excluded_sym_names=None,
     cast_optional_params=False,
 ):
-    """(symbol, arg_params, aux_params) in mixed precision, for inference."""
+    """(symbol, arg_params, aux_params) in mixed precision, for inference; as in MXNet, the dicts are those given."""
+    _check_target(target_dtype)
+    assert isinstance(sym, Symbol), "First argument to convert_model should be Symbol"
     assert isinstance(arg_params, dict), "Second argument to convert_model should be a dict of name to ndarray"
     assert isinstance(aux_params, dict), "Third argument to convert_model should be a dict of name to ndarray"
-    assert isinstance(sym, Symbol), "First argument to convert_model should be Symbol"
     data = [n for n in sym.list_inputs() if n not in arg_params and n not in aux_params]
     sym = convert_symbol(
         sym, target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names, data,
         cast_optional_params,
     )  # fmt: skip
-    return sym, _stored(sym, arg_params, target_dtype), _stored(sym, aux_params, target_dtype)
+    for params in (arg_params, aux_params):
+        params.update(_stored(sym, params))
+    return sym, arg_params, aux_params
 
 
-def _stored(sym, params, dtype):
+def _stored(sym, params):
     """The parameters in the precision that the symbol says."""
-    attributes, low = sym.attr_dict(), {"float16": "2", "bfloat16": "12"}[dtype_name(dtype)]
-    return {n: p.astype(dtype) if attributes.get(n, {}).get("__dtype__") == low else p for n, p in params.items()}
+    attributes = sym.attr_dict()
+    kinds = {name: NAMES.get(int(attributes.get(name, {}).get("__dtype__", "-1"))) for name in params}
+    return {name: p.astype(kinds[name]) if kinds[name] else p for name, p in params.items()}
 
 
 def convert_hybrid_block(
@@ -269,18 +293,19 @@ def convert_bucketing_module(
     """A BucketingModule in mixed precision, with the other's parameters."""
     assert isinstance(bucketing_mod, BucketingModule), "module should be instance of bucketing module"
     assert len(bucketing_mod._buckets) > 0, "Bucketing Module should not be empty"
-    lists_given = (target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names)
-    args, auxs = bucketing_mod.get_params()
+    assert bucketing_mod.params_initialized, "bucketing_mod params should be initialized for mixed precision conversion"
+    wishes = (target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names, cast_optional_params)
+    args, auxs = (dict(params) for params in bucketing_mod.get_params())
     symbols = {
-        key: convert_model(module.symbol, args, auxs, *lists_given, cast_optional_params)[0]
-        for key, module in bucketing_mod._buckets.items()
+        key: convert_model(module.symbol, args, auxs, *wishes)[0] for key, module in bucketing_mod._buckets.items()
     }
-    sym, args, auxs = convert_model(bucketing_mod.symbol, args, auxs, *lists_given, cast_optional_params)
-    made = BucketingModule.load_dict(
-        sym_dict=symbols,
-        sym_gen=bucketing_mod._sym_gen,
-        default_bucket_key=bucketing_mod._default_bucket_key,
-        arg_params=args,
-        aux_params=auxs,
+    settings = ("context", "work_load_list", "fixed_param_names", "state_names", "group2ctxs", "compression_params")
+    return BucketingModule.load_dict(
+        symbols,
+        bucketing_mod._sym_gen,
+        bucketing_mod._default_bucket_key,
+        args,
+        auxs,
+        logger=bucketing_mod.logger,
+        **{name: getattr(bucketing_mod, f"_{name}") for name in settings},
     )
-    return made
