@@ -5,7 +5,7 @@ import sys
 import warnings
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import defs, helper, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
 import mxnet as mx
@@ -13,6 +13,8 @@ from mxnet.contrib.onnx.onnx2mx._node import TABLE
 from mxnet.contrib.onnx.onnx2mx.import_onnx import GraphProto
 
 NEEDS_CONSTANT = re.compile(r"its input (\S+) must be a constant")
+DEFINED = {s.name for s in defs.get_all_schemas() if s.has_function or s.has_context_dependent_function}
+RANDOM = ("test_bernoulli",)
 TYPES = {"float32", "float64", "float16", "uint8", "int8", "int32", "int64", "bool"}  # those of MXNet 1.9.1
 
 
@@ -23,9 +25,16 @@ def cases():
         found = {case.name: case for case in collect_testcases(None)}
     for name, case in sorted(found.items()):
         graph = case.model.graph
-        known = len(graph.node) == 1 and graph.node[0].op_type in TABLE and graph.node[0].domain == ""
+        known = len(graph.node) == 1 and supported(graph.node[0])
+        if name.startswith(RANDOM):
+            continue
         if known and {_type(info) for info in (*graph.input, *graph.output)} <= TYPES and "training" not in name:
             yield case
+
+
+def supported(node):
+    """Has the table the operator, or ONNX a definition of it?"""
+    return node.domain == "" and (node.op_type in TABLE or node.op_type in DEFINED)
 
 
 def _type(info):
@@ -60,9 +69,15 @@ def _imported(model, values):
             return sym, {**args, **auxs}, values
         except mx.MXNetError as error:
             found = NEEDS_CONSTANT.search(str(error))
-            if not found or found[1] not in values:
+            name = found and (found[1] if found[1] in values else _shape_input(values))
+            if not name:
                 raise
-            model.graph.initializer.append(numpy_helper.from_array(values.pop(found[1]), found[1]))
+            model.graph.initializer.append(numpy_helper.from_array(values.pop(name), name))
+
+
+def _shape_input(values):
+    """The input behind a constant that an operator's own definition wants: a list of whole numbers."""
+    return next((n for n, v in values.items() if v.dtype.kind == "i" and v.ndim < 2), None)
 
 
 def _compare(got, wanted, case):
@@ -70,7 +85,8 @@ def _compare(got, wanted, case):
         got = got.reshape(())
     assert got.shape == wanted.shape, f"shape {got.shape}, not {wanted.shape}"
     assert got.dtype == wanted.dtype, f"type {got.dtype}, not {wanted.dtype}"
-    np.testing.assert_allclose(got, wanted, rtol=case.rtol, atol=max(case.atol, 1e-6))
+    rtol = max(case.rtol, 2e-3) if wanted.dtype == "float16" else case.rtol  # two of its last places
+    np.testing.assert_allclose(got, wanted, rtol=rtol, atol=max(case.atol, 1e-6))
 
 
 def results():

@@ -1,4 +1,4 @@
-"""ONNX operators that are defined by others: their definitions as graphs, for the types and shapes at hand."""
+"""What the onnx package knows of operators: shapes, values for constants, definitions of one by others."""
 
 from ._node import Unknown
 
@@ -11,6 +11,17 @@ def inferred(model):
     if model.functions:
         model = onnx.inliner.inline_local_functions(model, convert_version=True)
     return onnx.shape_inference.infer_shapes(model, data_prop=True)
+
+
+def evaluated(proto, opsets, constants):
+    """The outputs of a node for constants; as a model of its own, since a node alone is taken for the newest kind."""
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    infos = [[onnx.ValueInfoProto(name=name) for name in names] for names in (constants, filter(None, proto.output))]
+    graph = onnx.helper.make_graph([proto], "node", *infos)
+    versions = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    return ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=versions)).run(None, constants)
 
 
 def body_of(proto, importer):
@@ -28,10 +39,12 @@ def body_of(proto, importer):
         for formal, actual in pairs
         if actual in importer.constants
     ]
-    absent = {formal for formal in function.input} - {formal for formal, _ in pairs}
+    absent = set(function.input) - {formal for formal, _ in pairs}
     for node in nodes:
         node.input[:] = ["" if name in absent else name for name in node.input]
-    outputs = [onnx.ValueInfoProto(name=name) for name in list(function.output)[: len(proto.output)]]
+    outputs = [
+        onnx.ValueInfoProto(name=formal) for formal, used in zip(function.output, proto.output, strict=False) if used
+    ]
     graph = onnx.helper.make_graph(nodes, function.name, infos, outputs, known)
     model = inferred(onnx.helper.make_model(graph, opset_imports=list(function.opset_import)))
     del model.graph.initializer[:]  # they are inputs, known to the importer

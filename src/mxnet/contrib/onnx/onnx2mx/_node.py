@@ -3,7 +3,9 @@
 import numpy as np
 
 from .... import symbol
+from ...._ops import registry
 from ....base import MXNetError
+from ....symbol.register import make
 
 TABLE = {}
 
@@ -23,6 +25,7 @@ class Unknown:
 
     def __init__(self, name=None):
         self.name = name
+        self.unclear = name is None or name.startswith("unk__")  # ONNX's inference makes such names
 
     def _another(self, _):
         return Unknown()
@@ -70,6 +73,8 @@ class Node:
 
     def sym(self, index=0):
         """The input as a symbol; a constant becomes a parameter."""
+        if not self.has(index):
+            raise self.refuse(f"its input number {index} is missing; the file is not as ONNX wants it")
         return self.importer.symbol_of(self.inputs[index], self)
 
     def syms(self):
@@ -101,7 +106,7 @@ class Node:
 
     def shape(self, index=0):
         """The input's shape: numbers and `Unknown`."""
-        shape = self.importer.shapes.get(self.inputs[index])
+        shape = self.importer.shape_of(self.inputs[index])
         if shape is None:
             raise self.refuse(
                 f"the shape of its input {self.inputs[index]} cannot be inferred; give the model's inputs shapes"
@@ -114,9 +119,9 @@ class Node:
     def dtype(self, index=0):
         return self.importer.types.get(self.inputs[index], "float32")
 
-    def parameter(self, ending, value):
+    def parameter(self, ending, value, learned=False):
         """A parameter made from constants of the node, under its name with an ending."""
-        return self.importer.root.parameter(f"{self.name}_{ending}", value)
+        return self.importer.root.parameter(f"{self.name}_{ending}", value, learned)
 
     def call(self, operator, *args, **attrs):
         """A symbol named after the node."""
@@ -125,6 +130,11 @@ class Node:
 
 def face(operator):
     """The symbol function of an operator."""
+    if operator.startswith("_np"):  # NumPy's operators have faces of another kind of symbol
+        return make(registry.load()[operator], operator, symbol.__name__)
+    space, _, short = operator.rpartition(".")
+    if space:
+        return getattr(getattr(symbol, space), short)
     return getattr(symbol._internal if operator.startswith("_") else symbol, operator)
 
 
@@ -151,6 +161,10 @@ def apply_partial(node, values):
     if node.op == "Slice":
         start, end, step = (int(np.ravel(v)[0]) for v in (values[1], values[2], values[4] if len(values) > 4 else 1))
         return first[start:end:step]
+    if node.op == "Equal":  # asked in order to find the -1 of a shape, which no size is
+        return np.asarray([a == b for a, b in np.broadcast(*values)], dtype=object).reshape(np.broadcast(*values).shape)
+    if node.op == "Where":
+        return np.where(np.asarray(first, dtype=bool), values[1], values[2]).astype(object)
     if node.op in ARITHMETIC and len(values) == 2:
         return np.asarray(ARITHMETIC[node.op](first, values[1]), dtype=object)
     return None

@@ -9,12 +9,13 @@ from .... import symbol
 from ...._core.dtypes import FLAGS
 from ....base import MXNetError
 from . import _converters  # noqa: F401 - fills the table
-from ._functions import body_of, inferred
+from ._functions import body_of, evaluated, inferred
 from ._node import TABLE, Node, Unknown, apply_partial
 
 MISSING = "ONNX import needs the package onnx: pip install remx[onnx]"
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
 DOMAINS = ("", "ai.onnx")
+TABLES = ("constants", "learned", "partial", "symbols", "shapes", "types")  # what is known of values, by name
 
 
 def read_model(model_file):
@@ -42,7 +43,8 @@ class Importer:
         self.outer, self.prefix, self.inputs = outer, prefix, outer.inputs if outer else []
         self.root = outer.root if outer else self
         self.used = outer.used if outer else {}
-        for table in ("constants", "partial", "symbols", "shapes", "types"):
+        self.variables = {}  # shapes of the variables that bodies of loops have
+        for table in TABLES:
             setattr(self, table, ChainMap({}, *(getattr(outer, table).maps if outer else ())))
 
     def model(self, model):
@@ -51,19 +53,24 @@ class Importer:
         weights = {t.name for t in graph.initializer}
         self.inputs = [info.name for info in graph.input if info.name not in weights]
         self.symbols.update((name, symbol.Variable(name)) for name in self.inputs)
-        return self.graph(graph)
+        return self.outputs(graph)
 
-    def graph(self, graph):
-        """The outputs of a graph whose inputs are known already."""
+    def outputs(self, graph):
+        """The symbols that a graph gives; its inputs are known already."""
+        self.convert(graph)
+        return [self.symbol_of(info.name, None) for info in graph.output]
+
+    def convert(self, graph):
+        """Go through the nodes of a graph whose inputs are known already."""
         import onnx
 
         for info in (*graph.input, *graph.value_info, *graph.output):
             self._note(info)
         for tensor in graph.initializer:
-            self._know(tensor.name, onnx.numpy_helper.to_array(tensor))
+            value = onnx.numpy_helper.to_array(tensor)
+            self.know(tensor.name, value, learned=value.ndim > 0 and value.dtype.kind == "f")
         for proto in graph.node:
             self._convert(proto)
-        return [self.symbol_of(info.name, None) for info in graph.output]
 
     def inside(self, name, opsets=None):
         """An importer for a graph inside the node of that name."""
@@ -79,21 +86,49 @@ class Importer:
         if tensor.elem_type:
             self.types[info.name] = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
 
-    def _know(self, name, value):
-        self.constants[name] = value
+    def know(self, name, value, learned=False):
+        """Enter a constant, and whether it was learned; what merely is part of a formula must not learn either."""
+        self.constants[name], self.learned[name] = value, learned
         self.shapes[name], self.types[name] = list(np.shape(value)), np.asarray(value).dtype.name
 
-    def bind(self, name, outer_name):
-        """A value of the outer graph under a name of this one."""
-        for table in ("constants", "partial", "shapes", "types"):
-            if outer_name in getattr(self.outer, table):
-                getattr(self, table)[name] = getattr(self.outer, table)[outer_name]
-        if outer_name not in self.outer.partial:
-            self.symbols[name] = self.outer.symbol_of(outer_name, None)
+    def take(self, name, other, its_name):
+        """A value of another importer, of whatever kind, under a name of this one."""
+        for table in TABLES:
+            if its_name in getattr(other, table):
+                getattr(self, table)[name] = getattr(other, table)[its_name]
+        if name not in self.symbols and its_name in other.constants:
+            self.symbols[name] = other.symbol_of(its_name, None)
 
-    def parameter(self, name, value):
+    def shape_of(self, name):
+        """The shape of a value, numbers and `Unknown`: as ONNX infers it, where that fails as MXNet does; or None."""
+        shape = self.shapes.get(name)
+        unclear = shape is None or any(isinstance(n, Unknown) and n.unclear for n in shape)
+        if not unclear or name not in self.symbols:
+            return shape
+        found = self._inferred(self.symbols[name])
+        if found:
+            known = shape or [Unknown()] * len(found)
+            self.shapes[name] = [n or Unknown(getattr(old, "name", None)) for n, old in zip(found, known, strict=True)]
+        for size in self.shapes.get(name, ()):
+            if isinstance(size, Unknown):
+                size.unclear = False  # it is not asked again
+        return self.shapes.get(name)
+
+    def refine(self, name, sizes):
+        """Enter the sizes of a shape that are numbers (0 and -1 are none)."""
+        old = self.shapes.get(name) or [Unknown() for _ in sizes]
+        self.shapes[name] = [n if isinstance(n, int) and n > 0 else o for n, o in zip(sizes, old, strict=True)]
+
+    def _inferred(self, value):
+        shapes = {n: self.root.shapes[n] for n in self.inputs if n in self.root.shapes} | self.root.variables
+        given = {n: tuple(0 if isinstance(s, Unknown) else s for s in shape) for n, shape in shapes.items()}
+        given.update((n, array.shape) for n, array in self.used.items())
+        names = set(value.list_inputs())
+        return value.infer_shape_partial(**{n: shape for n, shape in given.items() if shape and n in names})[1][0]
+
+    def parameter(self, name, value, learned=False):
         """A parameter of its own with that value."""
-        self.constants[name] = value
+        self.constants[name], self.learned[name] = value, learned
         return self.symbol_of(name, None)
 
     def symbol_of(self, name, node):
@@ -108,7 +143,8 @@ class Importer:
         if value.dtype.name not in FLAGS:
             raise MXNetError(f"{name}: MXNet has no arrays of {value.dtype.name}")
         self.used[self.prefix + name] = value
-        self.symbols[name] = symbol.Variable(self.prefix + name, shape=value.shape, dtype=value.dtype.name)
+        fixed = {} if self.learned.get(name) else {"lr_mult": 0.0, "wd_mult": 0.0}
+        self.symbols[name] = symbol.Variable(self.prefix + name, shape=value.shape, dtype=value.dtype.name, **fixed)
         return self.symbols[name]
 
     def _convert(self, proto):
@@ -117,6 +153,10 @@ class Importer:
             return
         converter = TABLE.get(node.op) if proto.domain in DOMAINS else None
         results = converter(node) if converter else self._from_body(node, proto)
+        if results is not None:  # otherwise they are entered already
+            self._enter(node, results)
+
+    def _enter(self, node, results):
         results = list(results) if isinstance(results, (list, tuple)) else [results]
         wanted = [name for name in node.outputs if name]
         if len(wanted) > len(results):
@@ -132,25 +172,35 @@ class Importer:
                 "export the model with simpler operators"
             )
         inner = self.inside(node.name, {o.domain: o.version for o in body.opset_import})
-        for name, given in zip(body.graph.input, [n for n in proto.input if n], strict=True):
-            inner.bind(name.name, given)
-        return inner.graph(body.graph)
+        for info, given in zip(body.graph.input, filter(None, proto.input), strict=True):
+            inner.take(info.name, self, given)
+        self.adopt(node, inner, body.graph)
+
+    def adopt(self, node, inner, graph):
+        """The outputs of a graph inside a node as those of the node; what is constant there stays so."""
+        inner.convert(graph)
+        for info, name in zip(graph.output, filter(None, node.outputs), strict=True):
+            self.take(name, inner, info.name)
 
     def _fold(self, node, proto):
         """Compute the node now if its inputs are known; True if that was possible."""
         names = [name for name in node.inputs if name]
-        if node.op in ("Shape", "Size") and names[0] not in self.constants and names[0] in self.shapes:
+        if node.op == "CastLike" and names[0] in self.constants and names[1] in self.types:
+            self.know(node.outputs[0], self.constants[names[0]].astype(self.types[names[1]]))
+            return True
+        if node.op in ("Shape", "Size") and names[0] not in self.constants and self.shape_of(names[0]) is not None:
             return self._fold_shape(node)
         if any(name in self.partial for name in names):
             return self._fold_partial(node, names)
         if node.op in RANDOM or node.graphs or any(name not in self.constants for name in names):
             return False
-        from onnx.reference import ReferenceEvaluator
-
-        evaluator = ReferenceEvaluator(proto, opsets=self.opsets)
-        results = evaluator.run(None, {name: self.constants[name] for name in names})
-        for name, value in zip(node.outputs, results, strict=False):
-            self._know(name, np.asarray(value))
+        try:
+            results = evaluated(proto, self.opsets, {name: self.constants[name] for name in names})
+        except Exception as error:  # whatever the package's own code finds wrong with the constants
+            raise node.refuse(f"its value for constant inputs cannot be computed: {error}") from error
+        learned = any(self.learned.get(name) for name in names) or _stored(node)
+        for name, value in zip(filter(None, node.outputs), map(np.asarray, results), strict=True):
+            self.know(name, value, learned and value.dtype.kind == "f")
         return True
 
     def _fold_shape(self, node):
@@ -170,10 +220,16 @@ class Importer:
         return result is not None
 
     def _store(self, name, value):
+        value = np.asarray(value, dtype=object)
         if any(isinstance(n, Unknown) for n in value.ravel()):
             self.partial[name] = value
         else:
-            self._know(name, value.astype(np.int64))
+            self.know(name, value.astype(np.int64))
+
+
+def _stored(node):
+    """Is it a node that holds a weight? Some programs write them so."""
+    return node.op == "Constant" and len(getattr(node.attr("value"), "dims", ())) > 1
 
 
 class GraphProto:
@@ -222,4 +278,7 @@ class GraphProto:
         for name, value in {**args, **auxs}.items():
             if name in parameters:
                 parameters[name]._load_init(value, ctx, cast_dtype=True, dtype_source="saved")
+        for name, attributes in sym.attr_dict().items():
+            if name in parameters and float(attributes.get("__lr_mult__", 1)) == 0:
+                parameters[name].grad_req = "null"
         return net

@@ -1,3 +1,3 @@
 """Converters of ONNX operators, by family; importing them fills the table."""
 
-from . import elementwise, images, neural, pooling, recurrent, reductions, shapes
+from . import control, elementwise, images, indexing, neural, pooling, quantized, recurrent, reductions, shapes

@@ -96,11 +96,24 @@ def _mod(node):
 
 @converts("Round")
 def _round(node):
-    """Halves go to the even neighbour."""
-    x = node.sym()
+    return rounded(node.sym())
+
+
+def rounded(x):
+    """The nearest whole numbers; halves go to the even neighbour."""
     nearest = sym.floor(x + 0.5)
     tie = (nearest - x == 0.5) * (sym._internal._mod_scalar(nearest, scalar=2.0) == 1)
-    return node.call("broadcast_sub", nearest, tie)
+    return sym.broadcast_sub(nearest, tie)
+
+
+@converts("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+def _bitwise(node):
+    return node.call(f"_npi_bitwise_{node.op.removeprefix('Bitwise').lower()}", node.sym(0), node.sym(1))
+
+
+@converts("BitwiseNot")
+def _bitwise_not(node):
+    return node.call("_npi_bitwise_not", node.sym())
 
 
 @converts("IsNaN")
@@ -134,15 +147,15 @@ def _clip(node):
 def _cast(node):
     from onnx.helper import tensor_dtype_to_np_dtype
 
-    return node.call("cast", node.sym(), dtype=_dtype(node, tensor_dtype_to_np_dtype(node.attr("to")).name))
+    return node.call("cast", node.sym(), dtype=array_dtype(node, tensor_dtype_to_np_dtype(node.attr("to")).name))
 
 
 @converts("CastLike")
 def _cast_like(node):
-    return node.call("cast", node.sym(), dtype=_dtype(node, node.dtype(1)))
+    return node.call("cast", node.sym(), dtype=array_dtype(node, node.dtype(1)))
 
 
-def _dtype(node, name):
+def array_dtype(node, name):
     from ....._core.dtypes import FLAGS
 
     if name not in FLAGS:

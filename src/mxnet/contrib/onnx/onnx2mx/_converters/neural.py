@@ -10,13 +10,17 @@ from .windows import around, windows
 
 @converts("Conv")
 def _conv(node):
-    weight = node.shape(1)
-    kernel = node.attr("kernel_shape") or weight[2:]
+    return convolved(node, node.sym(), node.sym(1), [node.sym(2)] if node.has(2) else [])
+
+
+def convolved(node, x, weight, bias=(), at=1):
+    """A convolution by the node's attributes; the weight is its input number `at`."""
+    shape = node.shape(at)
+    kernel = node.attr("kernel_shape") or shape[2:]
     strides, before, after, dilations = windows(node, kernel)
-    x, pad = around(node, node.sym(), before, after, len(kernel))
-    bias = [node.sym(2)] if node.has(2) else []
+    x, pad = around(node, x, before, after, len(kernel))
     return node.call(
-        "Convolution", x, node.sym(1), *bias, num_filter=weight[0], kernel=tuple(kernel), stride=tuple(strides),
+        "Convolution", x, weight, *bias, num_filter=shape[0], kernel=tuple(kernel), stride=tuple(strides),
         pad=tuple(pad), dilate=tuple(dilations), num_group=node.attr("group", 1), no_bias=not bias,
     )  # fmt: skip
 
@@ -67,25 +71,40 @@ def _gemm(node):
         return node.call(
             "FullyConnected", node.sym(0), node.sym(1), *bias, num_hidden=units, no_bias=not bias, flatten=False
         )
-    product = sym.dot(node.sym(0), node.sym(1), transpose_a=left, transpose_b=right)
-    product = product * alpha if alpha != 1 else product
+    result = sym.dot(node.sym(0), node.sym(1), transpose_a=left, transpose_b=right)
+    result = result * alpha if alpha != 1 else result
     if not node.has(2):
-        return sym.identity(product, name=node.name)
-    return node.call("broadcast_add", product, node.sym(2) * beta if beta != 1 else node.sym(2))
+        return sym.identity(result, name=node.name)
+    return node.call("broadcast_add", result, node.sym(2) * beta if beta != 1 else node.sym(2))
+
+
+@converts("Einsum")
+def _einsum(node):
+    return node.call("_npi_einsum", *node.syms(), num_args=len(node.inputs), subscripts=node.attr("equation"))
+
+
+@converts("Det")
+def _det(node):
+    return node.call("linalg_det", node.sym())
 
 
 @converts("MatMul")
 def _matmul(node):
-    a, b, left, right = node.sym(0), node.sym(1), node.rank(0), node.rank(1)
+    return product(node, node.sym(0), node.sym(1))
+
+
+def product(node, a, b, second=1):
+    """The matrix product of the first input and input number `second`, or what they were made into."""
+    left, right = node.rank(0), node.rank(second)
     if right <= 2:
         return node.call("dot", a, b)
     if left == 1:
         a, left = sym.reshape(a, shape=(1, -1)), 2
     rank = max(left, right)
-    a, b = _front_ones(a, rank - left), _front_ones(b, rank - right)
-    a, b = _common_batch(node, a, b, rank)
-    product = node.call("linalg_gemm2", a, b)
-    return sym.squeeze(product, axis=rank - 2) if node.rank(0) == 1 else product
+    shapes = [[1] * (rank - node.rank(i)) + list(node.shape(i)) for i in (0, second)]
+    a, b = _common_batch(_front_ones(a, rank - left), _front_ones(b, rank - right), shapes)
+    result = node.call("linalg_gemm2", a, b)
+    return sym.squeeze(result, axis=rank - 2) if node.rank(0) == 1 else result
 
 
 def _front_ones(x, count):
@@ -94,10 +113,9 @@ def _front_ones(x, count):
     return x
 
 
-def _common_batch(node, a, b, rank):
+def _common_batch(a, b, shapes):
     """Both with the same leading sizes."""
-    shapes = [[1] * (rank - node.rank(i)) + list(node.shape(i)) for i in (0, 1)]
-    axes = [i for i in range(rank - 2) if shapes[0][i] != shapes[1][i]]
+    axes = [i for i in range(len(shapes[0]) - 2) if shapes[0][i] != shapes[1][i]]
     for axis in axes:
         where = {"lhs_axes": (axis,), "rhs_axes": (axis,)}
         if shapes[0][axis] == 1:

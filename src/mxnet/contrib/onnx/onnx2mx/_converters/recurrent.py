@@ -27,7 +27,7 @@ def _mode(node):
         usual = usual and node.attr("linear_before_reset", 0)
     if node.op == "LSTM" and node.has(7):
         usual = usual and node.known(7) and not np.any(node.const(7))
-    if not (usual and all(node.known(i) for i in range(1, 4) if node.has(i))):
+    if not usual or not node.known(1) or not node.known(2) or (node.has(3) and not node.known(3)):
         return None
     return "rnn_tanh" if node.op == "RNN" else node.op.lower()
 
@@ -73,4 +73,4 @@ def _parameters(node, size, both):
 
     parts = [ordered(m) for d in range(both) for m in (weights[d], recurrent[d])]
     parts += [ordered(b) for d in range(both) for b in biases[d]]
-    return node.parameter("parameters", np.concatenate(parts))
+    return node.parameter("parameters", np.concatenate(parts), learned=True)

@@ -27,7 +27,7 @@ def _reduce(node):
     if axes is None:
         return node.call("identity", node.sym())
     x = node.sym()
-    if node.op in EXTREMES and 0 in node.importer.shapes.get(node.inputs[0], []):
+    if node.op in EXTREMES and 0 in (node.importer.shape_of(node.inputs[0]) or []):
         return _of_nothing(node, EXTREMES[node.op])
     if node.dtype() == "bool":
         return sym.cast(node.call(PLAIN[node.op], sym.cast(x, dtype="uint8"), **axes), dtype="bool")
@@ -37,7 +37,7 @@ def _reduce(node):
 def _of_nothing(node, value):
     """The extreme of no elements, which MXNet's operators refuse to name."""
     dtype = np.dtype(node.dtype())
-    if dtype == bool:
+    if dtype.kind == "b":
         value = value > 0
     elif dtype.kind in "iu":
         limits = np.iinfo(dtype)
@@ -68,7 +68,7 @@ def _log_sum_exp(node):
     x, axes = node.sym(), _axes(node)
     if axes is None:
         return node.call("identity", x)
-    if 0 in node.importer.shapes.get(node.inputs[0], []):
+    if 0 in (node.importer.shape_of(node.inputs[0]) or []):
         return _of_nothing(node, -math.inf)
     top = sym.max(x, axis=axes["axis"], keepdims=True)
     rest = sym.log(sym.sum(sym.exp(sym.broadcast_sub(x, top)), **axes))

@@ -15,12 +15,13 @@ def _reshape(node):
         raise node.refuse("a size of zero cannot be imported")
     if not shape:
         shape = [1]
+    node.importer.refine(node.outputs[0], shape)
     return node.call("reshape", node.sym(), shape=tuple(known_shape(node, shape)))
 
 
 def known_shape(node, shape):
     """Sizes that only the data tell, as codes: 0 keeps the input's size there, one -1 takes what is left."""
-    own = node.importer.shapes.get(node.inputs[0]) or []
+    own = node.importer.shape_of(node.inputs[0]) or []
     codes = []
     for axis, size in enumerate(shape):
         if not isinstance(size, Unknown):
@@ -70,7 +71,17 @@ def _unsqueeze(node):
 
 @converts("Concat")
 def _concat(node):
-    return node.call("concat", *node.syms(), dim=node.attr("axis", 1))
+    axis = node.attr("axis", 1)
+    parts = [i for i in range(len(node.inputs)) if not _empty(node, i, axis)]
+    return (
+        node.call("concat", *map(node.sym, parts), dim=axis) if len(parts) > 1 else node.sym(parts[0] if parts else 0)
+    )
+
+
+def _empty(node, index, axis):
+    """Is there nothing along the axis? MXNet's arrays always have something."""
+    shape = node.importer.shape_of(node.inputs[index])
+    return shape is not None and shape[axis] == 0
 
 
 @converts("Split")
@@ -84,7 +95,11 @@ def _split(node):
         each = -(-total // count)
         sizes = [each] * (total // each) + ([total % each] if total % each else [])
     ends = np.cumsum(sizes).tolist()
-    return [sym.slice_axis(node.sym(), axis=axis, begin=e - s, end=e) for s, e in zip(sizes, ends, strict=True)]
+    for name, size in zip(node.outputs, sizes, strict=True):
+        if size == 0:  # such a part stays unused, see Concat
+            node.importer.shapes[name] = [*node.shape()[:axis], 0, *node.shape()[axis % node.rank() + 1 :]]
+    front = (None,) * (axis % node.rank())
+    return [sym.slice(node.sym(), begin=(*front, e - s), end=(*front, e)) for s, e in zip(sizes, ends, strict=True)]
 
 
 @converts("Slice")
@@ -105,7 +120,7 @@ def _slice(node):
 
 def _past(node, axis, position, direction):
     """Is the position outside, on the side that a walk in this direction ends?"""
-    size = (node.importer.shapes.get(node.inputs[0]) or [Unknown()] * (axis + 1))[axis]
+    size = (node.importer.shape_of(node.inputs[0]) or [Unknown()] * (axis + 1))[axis]
     if isinstance(size, Unknown):
         return False
     return position >= size if direction > 0 else position < -size
@@ -139,12 +154,12 @@ def constant(node, value, sizes):
     result = node.parameter("value", np.full([1 if isinstance(n, Unknown) else n for n in sizes], value.ravel()[0]))
     for axis, size in enumerate(sizes):
         if isinstance(size, Unknown):
-            zeros = sym.cast(_zeros_of_size(node, size), dtype=dtype)
+            zeros = sym.cast(zeros_of_size(node, size), dtype=dtype)
             result = sym.broadcast_add(result, sym.reshape(zeros, shape=(-1,) + (1,) * (len(sizes) - 1 - axis)))
     return result
 
 
-def _zeros_of_size(node, size):
+def zeros_of_size(node, size):
     """As many zeros in a row as the size is: an input that has it, summed over its other axes."""
     root = node.importer.root
     for name in root.inputs:
@@ -208,16 +223,17 @@ def _space_to_depth(node):
 
 @converts("Trilu")
 def _trilu(node):
-    shape = node.shape()[-2:]
-    if any(isinstance(n, Unknown) for n in shape):
-        raise node.refuse("the sizes of its matrices must be known")
+    """Chosen, not multiplied: infinities in the other half must go as well."""
     shift = int(node.const(1).ravel()[0]) if node.has(1) else 0
-    ones = np.ones(shape, dtype=node.dtype())
-    mask = np.triu(ones, shift) if node.attr("upper", 1) else np.tril(ones, shift)
-    if node.dtype() == "bool":
-        x = sym.broadcast_mul(sym.cast(node.sym(), dtype="uint8"), node.parameter("mask", mask.astype("uint8")))
-        return sym.cast(x, dtype="bool")
-    return node.call("broadcast_mul", node.sym(), node.parameter("mask", mask))
+    logical = node.dtype() == "bool"
+    x = sym.cast(node.sym(), dtype="uint8") if logical else node.sym()
+    counted = sym.cast(x, dtype="float32")
+    rows, columns = (sym.contrib.arange_like(counted, axis=axis) for axis in (-2, -1))
+    apart = sym.broadcast_sub(columns, sym.reshape(rows, shape=(-1, 1)))
+    mask = apart >= shift if node.attr("upper", 1) else apart <= shift
+    mask = sym.broadcast_add(sym.zeros_like(counted), mask)
+    half = node.call("where", mask, x, sym.zeros_like(x))
+    return sym.cast(half, dtype="bool") if logical else half
 
 
 @converts("Pad")
