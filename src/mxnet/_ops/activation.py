@@ -28,7 +28,12 @@ def require_floating(data, operator):
         raise MXNetError(f"This operation only support floating point types, not {name}, in operator {operator}")
 
 
-@op("Activation", shape="same")
+def _named(act_type):
+    function = _ACTIVATIONS[act_type]
+    return lambda data: function(data) if data.is_floating_point() else None
+
+
+@op("Activation", shape="same", quick=_named)
 def activation(data, *, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"]):
     """The function named by `act_type`, element by element; `softrelu` is log(1 + exp(x))."""
     if not data.is_floating_point():

@@ -25,7 +25,18 @@ def _parameters(attrs, shapes):
     return shapes
 
 
-@op("FullyConnected", inputs=bias_unless_no_bias, fill=_parameters)
+def _quick(num_hidden, no_bias, flatten):
+    """A matrix, or rows that need no flattening, and parameters of the usual shape."""
+
+    def dense(data, weight, bias):
+        if (flatten and data.dim() != 2) or weight.size(0) != num_hidden or (bias is not None and bias.dim() > 1):
+            return None
+        return F.linear(data, weight, bias)
+
+    return dense
+
+
+@op("FullyConnected", inputs=bias_unless_no_bias, fill=_parameters, quick=_quick)
 def fully_connected(
     data: torch.Tensor,
     weight: torch.Tensor,

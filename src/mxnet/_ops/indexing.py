@@ -30,7 +30,19 @@ def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
     return whole
 
 
-@op("take", dtype="any")
+def _rows_quickly(axis, mode):
+    """Rows by a vector of indices, as most programs take them."""
+    if axis != 0 or mode != "clip":
+        return None
+
+    def rows(a, indices):
+        size = a.size(0)
+        return a.index_select(0, indices.long().clamp(0, size - 1)) if size and indices.dim() == 1 else None
+
+    return rows
+
+
+@op("take", dtype="any", quick=_rows_quickly)
 def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
     """Slices of `a` along an axis, in the order that `indices` lists them."""
     axis = real_axis(axis, a.dim())
@@ -94,6 +106,8 @@ def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.
 
 def _one_hot(indices: torch.Tensor, depth: int, on: float, off: float, dtype: torch.dtype) -> torch.Tensor:
     hit = indices.long().unsqueeze(-1) == torch.arange(depth, device=indices.device)
+    if on == 1 and off == 0:
+        return hit.to(dtype)
     on, off = number_for(on, dtype), number_for(off, dtype)
     return torch.full(hit.shape, off, dtype=dtype, device=hit.device).masked_fill(hit, on)
 
@@ -112,7 +126,20 @@ def fill_pick(attrs: Attrs, shapes: Shapes) -> Shapes:
     return [data, index]
 
 
-@op("pick", "choose_element_0index", dtype="any", fill=fill_pick)
+def _pick_quickly(axis, keepdims, mode):
+    """One element of each row, as losses pick them."""
+    if axis not in (-1, 1) or keepdims or mode != "clip":
+        return None
+
+    def picked(data, index):
+        if data.dim() != 2 or index.dim() != 1 or index.size(0) != data.size(0):
+            return None
+        return data.gather(1, index.long().clamp(0, data.size(1) - 1).unsqueeze(1)).squeeze_(1)
+
+    return picked
+
+
+@op("pick", "choose_element_0index", dtype="any", fill=fill_pick, quick=_pick_quickly)
 def pick(data, index, *, axis: int | None = -1, keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip"):
     """One element along an axis for each index."""
     if axis is None:

@@ -87,8 +87,9 @@ def _square_sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> to
     return _sum(data * data, axes, keepdims)
 
 
-# Those that torch can do over the whole array in one quick call.
+# Those that torch can do over the whole array in one quick call, and over axes.
 WHOLE = {"sum": torch.sum, "mean": torch.mean}
+QUICK = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax, "min": torch.amin}
 
 # name -> function, its other names, what it does
 TABLE: dict[str, tuple[Reduce, tuple[str, ...], str]] = {
@@ -127,11 +128,37 @@ def at_once(whole: Callable[[torch.Tensor], torch.Tensor] | None):
     return reduction
 
 
+def over_axes(reduce: Callable[..., torch.Tensor] | None):
+    """The same for attributes that are known: what torch does of itself, and what MXNet asks for, agree on floats."""
+    if reduce is None:
+        return None
+
+    def quick(axis, keepdims, exclude):
+        if not axis or exclude:
+            return None
+        dims = axis[0] if len(axis) == 1 else axis  # torch reads a number quicker
+
+        def reduction(data: torch.Tensor) -> torch.Tensor | None:
+            if not data.is_floating_point():
+                return None
+            result = reduce(data, dims, keepdims)
+            return result if result.dim() else result.resize_(1)
+
+        return reduction
+
+    return quick
+
+
+def _largest(choose: Callable[..., torch.Tensor]):
+    return lambda data: choose(data).resize_(1)
+
+
 for _name, (_function, _aliases, _doc) in TABLE.items():
     _whole = WHOLE.get(_name)
     _operator = operator(_function, _whole)
     _operator.__name__, _operator.__doc__ = _name, _doc
-    op(_name, *_aliases, plain=at_once(_whole))(_operator)
+    _plain = {"max": _largest(torch.max), "min": _largest(torch.min)}.get(_name) or at_once(_whole)
+    op(_name, *_aliases, plain=_plain, quick=over_axes(QUICK.get(_name)))(_operator)
 
 
 def _norm_slope(order: int, axes: tuple[int, ...], keepdims: bool):
@@ -145,7 +172,11 @@ def _norm_slope(order: int, axes: tuple[int, ...], keepdims: bool):
     return slope
 
 
-@op("norm")
+def _length(data: torch.Tensor) -> torch.Tensor | None:
+    return torch.linalg.vector_norm(data).resize_(1) if data.is_floating_point() else None
+
+
+@op("norm", plain=_length)
 def norm(
     data,
     *,
@@ -173,6 +204,20 @@ def _argument(choose: Callable[..., torch.Tensor]):
     return argument
 
 
+def _places(choose: Callable[..., torch.Tensor]):
+    def quick(axis, keepdims):
+        if axis is None:
+            return None
+
+        def places(data: torch.Tensor) -> torch.Tensor:
+            found = choose(data, axis, keepdims).type(data.dtype)
+            return found if found.dim() else found.resize_(1)
+
+        return places
+
+    return quick
+
+
 def _position(choose: Callable[..., torch.Tensor], data: torch.Tensor, axis: int | None, keepdims: bool):
     if axis is not None:
         return at_least_1d(choose(data, real_axis(axis, data.dim()), keepdims)).to(data.dtype)
@@ -184,7 +229,7 @@ for _name, _choose, _word in (("argmax", torch.argmax, "largest"), ("argmin", to
     _operator = _argument(_choose)
     _operator.__name__ = _name
     _operator.__doc__ = f"Index of the {_word} element, as a number of the input's type; the first of equal ones."
-    op(_name)(_operator)
+    op(_name, quick=_places(_choose))(_operator)
 
 
 @op("argmax_channel")

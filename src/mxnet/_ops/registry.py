@@ -42,12 +42,13 @@ class Op:
         dtype: str,
         differentiable: bool,
         plain: Callable[..., Any] | None,
+        quick: Callable[..., Any] | None,
     ) -> None:
         self.name, self.names, self.fn = names[0], names, fn
         self.inputs_of, self.outputs, self.visible = inputs, outputs, visible
         self.aux, self.mutates, self.count = aux, mutates, count
         self.fill, self.fill_types, self.shape, self.dtype = fill, fill_types, shape, dtype
-        self.differentiable, self.plain = differentiable, plain
+        self.differentiable, self.plain, self.quick = differentiable, plain, quick
         self.inputs: tuple[str, ...] = ()
         self.optional: frozenset[str] = frozenset()
         self.variadic: str | None = None
@@ -153,6 +154,7 @@ def op(
     dtype: str = "same",
     differentiable: bool = True,
     plain: Callable[..., Any] | None = None,
+    quick: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function under `names`, the first being MXNet's own, the others its aliases.
 
@@ -166,6 +168,8 @@ def op(
     fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
     shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else run on meta tensors
     plain    the function for default attributes where nothing is recorded or traced, if there is a quicker one
+    quick    attributes -> such a function for them, or None; it is asked once per set of attributes, and what it gives
+             has memory of its own and may decline a call by None
     dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
     """
 
@@ -185,6 +189,7 @@ def op(
             dtype=dtype,
             differentiable=differentiable,
             plain=plain,
+            quick=quick,
         )
         for name in names:
             if name in REGISTRY:

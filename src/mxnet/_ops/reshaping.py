@@ -69,7 +69,12 @@ def _target_shape(target: Shape, source: Shape, keep_highest: bool) -> Shape:
     return tuple(sizes)
 
 
-@op("Reshape", "reshape")
+def _plainly(shape, reverse, target_shape, keep_highest):
+    """A shape of positive sizes needs no reading."""
+    return (lambda data: data.reshape(shape).clone()) if shape and min(shape) > 0 else None
+
+
+@op("Reshape", "reshape", quick=_plainly)
 def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False):
     """`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own."""
     if shape and min(shape) > 0:
@@ -88,13 +93,26 @@ def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tup
     return data.reshape(target)
 
 
-@op("Flatten", "flatten")
+def _rows(data: torch.Tensor) -> torch.Tensor | None:
+    return data.flatten(1).clone() if data.dim() > 1 and data.is_contiguous() else None
+
+
+@op("Flatten", "flatten", plain=_rows)
 def flatten(data):
     """Two axes: the first, and all others together."""
     return data.flatten(1) if data.dim() > 1 else data.reshape(-1, 1)
 
 
-@op("transpose")
+def _turned(data: torch.Tensor) -> torch.Tensor | None:
+    return data.t().clone(memory_format=torch.contiguous_format) if data.dim() == 2 else None
+
+
+def _permuted(axes):
+    """torch takes negative axes, too, and refuses what is no permutation."""
+    return (lambda data: data.permute(axes).clone(memory_format=torch.contiguous_format)) if axes else None
+
+
+@op("transpose", plain=_turned, quick=_permuted)
 def transpose(data, *, axes: tuple = ()):
     """Axes in another order; without one, reversed."""
     if not axes:
@@ -104,7 +122,11 @@ def transpose(data, *, axes: tuple = ()):
     return data.permute(axes)
 
 
-@op("expand_dims")
+def _widened(axis):
+    return lambda data: data.unsqueeze(axis).clone(memory_format=torch.contiguous_format)
+
+
+@op("expand_dims", quick=_widened)
 def expand_dims(data, *, axis: int):
     """A new axis of size 1 before `axis`."""
     ndim = data.dim()

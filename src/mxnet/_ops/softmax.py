@@ -50,8 +50,20 @@ def _length_type(attrs, dtypes):
     return [dtypes[0], *(d or "int32" for d in dtypes[1:])]
 
 
+def _quick(function):
+    """Without lengths, temperature and another type it is torch's own function."""
+
+    def quick(axis, temperature, dtype, use_length):
+        if use_length or dtype is not None or temperature not in (None, 1):
+            return None
+        return lambda data, length=None: function(data, axis) if length is None and data.is_floating_point() else None
+
+    return quick
+
+
 @op(
     "softmax",
+    quick=_quick(torch.softmax),
     inputs=_length_input,
     fill=_length_shape,
     fill_types=_length_type,
@@ -98,7 +110,7 @@ def softmin(
     return torch.softmax(-_prepared(data, axis, temperature, "softmin"), axis, _result_type(dtype))
 
 
-@op("log_softmax", shape="same")
+@op("log_softmax", shape="same", quick=_quick(torch.log_softmax))
 def log_softmax(
     data,
     *,

@@ -4,6 +4,8 @@ A generated function runs the common case by itself: NDArrays that are not being
 Whatever does not fit, errors included, goes to `invoke`, which knows every rule and says what is wrong.
 """
 
+from functools import partial
+
 import torch
 
 from .._core.attrs import NULL
@@ -27,9 +29,43 @@ def face(name):
 
 
 def _functions(operator):
-    """What a face calls: the operator's function, watched or not, and the quick one while nobody watches."""
-    plain = None if observe.watching() else operator.plain
-    return {"fn": observe.observed(operator), "plain": plain or (lambda *tensors: None)}
+    """What a face calls: the operator's function, watched or not, and the quick ones while nobody watches."""
+    watched = observe.watching()
+    plain, plans = None if watched else operator.plain, {}
+    return {
+        "fn": observe.observed(operator),
+        "plain": plain or (lambda *tensors: None),
+        "plans": plans,
+        "plan": partial(_plan, operator, plans, None if watched else operator.quick),
+    }
+
+
+# Values that stay what they are: attributes made of these are read once.
+_LASTING = frozenset({int, bool, str, type(None), type(NULL), type})
+_MOST_PLANS = 512
+
+
+def _lasting(value):
+    if value.__class__ is tuple:
+        return _LASTING.issuperset(map(type, value))
+    return value.__class__ in _LASTING or (value.__class__ is float and value != 0)  # 0.0 and -0.0 are equal keys
+
+
+def _plan(operator, plans, quick, key, names, values, count=None):
+    """What need not be done again for the same attributes: the quick function, the parsed ones, how many inputs."""
+    if not operator.attrs.keys() >= set(names):
+        raise ValueError  # the slow way says which it does not know
+    kw = {n: operator.attrs[n].read(v) for n, v in zip(names, values, strict=True) if v is not NULL}
+    if count is not None and operator.count in operator.attrs:
+        kw.setdefault(operator.count, count)
+    inputs = None if operator.inputs_of is None else len(operator.input_names(kw))
+    missing = quick is not None and any(a.required and a.name not in kw for a in operator.attrs.values())
+    plan = None if quick is None or missing else quick(**operator.full(kw)), kw, inputs
+    if all(map(_lasting, values)) and not any(operator.attrs[n].kind.startswith("string") for n in kw):
+        if len(plans) >= _MOST_PLANS:
+            plans.clear()
+        plans[key] = plan
+    return plan
 
 
 def _take_functions_anew():
@@ -114,7 +150,6 @@ def _build(operator, name):
         "call": call,
         "finish": _finish,
     }
-    scope.update({f"read_{a.name}": a.read for a in operator.attrs.values()})
     exec(compile(source, f"<operator {name}>", "exec"), scope)
     function = scope["operator"]
     function.__name__ = function.__qualname__ = namespace(name)[1]
@@ -126,6 +161,8 @@ def _build(operator, name):
 def _finish(operator, result, tensors, ctx, parsed, mark):
     from .ndarray import wrap
 
+    if isinstance(result, torch.Tensor):  # of a class of its own (whole numbers with gradients)
+        result = (result,)
     if operator.visible is not None:
         result = result[: operator.visible_outputs(parsed)]
     arrays = [wrap(own(r, tensors), ctx, mark) for r in result]
@@ -134,10 +171,48 @@ def _finish(operator, result, tensors, ctx, parsed, mark):
 
 def _variadic(operator):
     arrays = operator.variadic
+    fast = _fast_variadic(operator) if _simple(operator) else ""
     return f"""
 def operator(*{arrays}, **kwargs):
+{fast}
     out = kwargs.pop("out", None)
     return call(OP, list({arrays}), {{}}, kwargs, out)
+"""
+
+
+def _fast_variadic(operator):
+    """The common case: arrays of one context (and dtype), recorded or not; attributes by name."""
+    arrays = operator.variadic
+    same = " or _t.dtype is not _type" if operator.dtype == "same" else ""
+    train = ", _train=MODES.training" if "_train" in operator.injected else ""
+    return f"""
+    try:
+        _ctx, _type, _mark, _tensors = {arrays}[0]._ctx, {arrays}[0]._t.dtype, None, []
+        for _x in {arrays}:
+            _t = _x._t
+            if _x.__class__ is not NDArray or _x._ctx is not _ctx{same}: break
+            if _t.requires_grad:
+                if MODES.recording:
+                    _mark = MODES.epoch
+                    if _x._ag.__class__ is int and _x._ag != _mark: break
+                else:
+                    _t = _t.data
+            _tensors.append(_t)
+        else:
+            _key = (len({arrays}), *kwargs.items())
+            try: _q, _kw, _count = plans[_key]
+            except (KeyError, TypeError):
+                _q, _kw, _count = plan(_key, tuple(kwargs), tuple(kwargs.values()), len({arrays}))
+            _r = fn(*_tensors, **_kw{train})
+            if _r.__class__ is Tensor:
+                _a = new(NDArray)
+                _a._t = own(_r, _tensors)
+                _a._ctx = _ctx
+                _a._ag = _mark
+                return _a
+            return finish(OP, _r, _tensors, _ctx, _kw, _mark)
+    except FAILURES:
+        pass
 """
 
 
@@ -157,9 +232,10 @@ def operator({parameters(operator, "out=None, name=None")}):
 
 def _simple(operator):
     """Can the generated code run it alone? Not where a second run (after a failure) would change something."""
-    changes = operator.mutates or operator.aux or "_rng" in operator.injected
+    changes = operator.mutates or operator.aux or operator.free or "_rng" in operator.injected
     sparse = storage.ASKED.get(operator.name) == "stype"  # its whole point is another class of array
-    return bool(operator.inputs) and not changes and not sparse and "_device" not in operator.injected
+    takes = operator.inputs or operator.variadic
+    return bool(takes) and not changes and not sparse and "_device" not in operator.injected
 
 
 def _fast(operator):
@@ -188,10 +264,8 @@ def _fast(operator):
         for n in inputs
     )
     strip = "; ".join(f"{t} = {unless_none(n, f'{t}.data')}" for t, n in pairs)
-    reads = "".join(f'                if {a} is not _Null: _kw["{a}"] = read_{a}({a})\n' for a in operator.attrs)
     train = ", _train=MODES.training" if "_train" in operator.injected else ""
     kw = ", **_kw" if operator.attrs else ""
-    start = "                _kw = {}\n" if operator.attrs else ""
     group = f"({', '.join(tensors)},)"
     parsed = "_kw" if operator.attrs else "{}"
     unasked = " and forward_stype is _Null" if "forward_stype" in operator.attrs else ""
@@ -208,8 +282,7 @@ def _fast(operator):
                 else:
                     {strip}
             if _able:
-{_quick(operator, tensors, first)}{start}{reads}
-{_counted(operator)}
+{_quick(operator, tensors, first)}
                 _r = fn({", ".join(tensors)}{kw}{train})
                 if _r.__class__ is Tensor:
                     if _r._is_view() or _r is _t0: _r = own(_r, {group})
@@ -224,30 +297,37 @@ def _fast(operator):
 """
 
 
-def _counted(operator):
-    """Where the attributes say which inputs there are: the others must be absent, or the slow way explains it."""
-    if operator.inputs_of is None:
-        return ""
-    sure = len(operator.inputs) - len(operator.optional)
-    given = " + ".join([str(sure), *(f"({n} is not None)" for n in operator.inputs if n in operator.optional)])
-    return f"                if len(OP.input_names(_kw)) != {given}: raise ValueError"
-
-
 def _quick(operator, tensors, first):
-    """A call with default attributes by the operator's `plain` function, which may decline."""
-    if operator.plain is None:
-        return ""
-    default = " and ".join(["_mark is None", *(f"{a} is _Null" for a in operator.attrs)])
-    return f"""
-                if {default}:
-                    _r = plain({", ".join(tensors)})
+    """A call where nothing is recorded by the operator's quick functions, which may decline; the attributes read."""
+    attrs, given = list(operator.attrs), ", ".join(tensors)
+    done = f"""
                     if _r is not None:
                         _a = new(NDArray)
                         _a._t = _r
                         _a._ctx = {first}._ctx
                         _a._ag = None
-                        return _a
-"""
+                        return _a"""
+    code = ""
+    if operator.plain is not None:
+        default = " and ".join(["_mark is None", *(f"{a} is _Null" for a in attrs)])
+        code += f"""
+                if {default}:
+                    _r = plain({given}){done}"""
+    if attrs:
+        code += f"""
+                _key = ({", ".join(attrs)},)
+                try: _q, _kw, _count = plans[_key]
+                except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)"""
+    if attrs and operator.inputs_of is not None:
+        sure = len(operator.inputs) - len(operator.optional)
+        present = " + ".join([str(sure), *(f"({n} is not None)" for n in operator.inputs if n in operator.optional)])
+        code += f"""
+                if _count != {present}: raise ValueError  # the slow way explains it"""
+    if attrs and operator.quick is not None:
+        code += f"""
+                if _q is not None and _mark is None:
+                    _r = _q({given}){done}"""
+    return code
 
 
 def _alike(operator, tensor, name, first):

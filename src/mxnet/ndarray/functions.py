@@ -3,19 +3,20 @@
 import builtins
 import ctypes
 import numbers
+from functools import partial
 
 import numpy as np
 import torch
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
-from .._ops import registry
+from .._ops import observe, registry
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME, TORCH, torch_dtype
 from ..context import cpu, current_context
 from .arithmetic import BINARY, binary
 from .invoke import invoke
-from .ndarray import NDArray, NDArrayBase, wrap
+from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
 
 __all__ = [
     "add", "arange", "array", "concatenate", "divide", "empty", "equal", "eye", "from_dlpack", "from_numpy",
@@ -43,6 +44,10 @@ def _place(ctx):
 def array(source_array, ctx=None, dtype=None):
     """An array from nested lists, a NumPy array or an NDArray; float32 unless `dtype` says otherwise."""
     where = _place(ctx)
+    if dtype is None and source_array.__class__ in (list, np.ndarray):
+        made = _of_floats(source_array, where)
+        if made is not None:
+            return made
     if getattr(source_array, "stype", "default") != "default" or hasattr(source_array, "tocsr"):
         from . import sparse
 
@@ -57,6 +62,24 @@ def array(source_array, ctx=None, dtype=None):
     if not isinstance(source_array, np.ndarray):
         source_array = _from_nested(source_array, name)
     return wrap(_to_tensor(source_array, name, torch_device(where)), where)
+
+
+_PLAIN_ITEMS = frozenset({int, float, bool, list, tuple, np.ndarray})
+_SMALL = 4096
+
+
+def _of_floats(source, where):
+    """A few plain numbers as float32; None where the source needs a closer look, or memory of torch's own."""
+    if not (_PLAIN_ITEMS.issuperset(map(type, source)) if source.__class__ is list else source.size <= _SMALL):
+        return None
+    try:
+        values = np.array(source, dtype=np.float32, order="C")
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+    tensor, device = torch.from_numpy(values), torch_device(where)
+    if values.size > _SMALL:
+        tensor = tensor.clone()
+    return wrap(tensor if device.type == "cpu" else tensor.to(device), where)
 
 
 def _from_nested(source, name):
@@ -93,8 +116,26 @@ def empty(shape, ctx=None, dtype=None, stype=None):
     return wrap(torch.empty(_sizes(shape), dtype=torch_dtype(dtype), device=torch_device(where)), where)
 
 
+def _made(make, shape, ctx, dtype):
+    """A constant array by torch's own function; None for what only the operator can tell."""
+    if shape.__class__ is int:
+        shape = (shape,)
+    if shape.__class__ is not tuple or not plain_sizes(shape) or observe.watching():
+        return None
+    where = current_context() if ctx is None else ctx
+    kind = torch.float32 if dtype is None else torch_dtype(dtype)
+    try:
+        return wrap(make(shape, dtype=kind, device=torch_device(where)), where)
+    except RuntimeError:
+        return None
+
+
 def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
     """An array of zeros."""
+    if stype is None and not kwargs:
+        made = _made(torch.zeros, shape, ctx, dtype)
+        if made is not None:
+            return made
     if stype not in (None, "default"):
         from . import sparse
 
@@ -104,6 +145,9 @@ def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
 
 def ones(shape, ctx=None, dtype=None, **kwargs):
     """An array of ones."""
+    made = None if kwargs else _made(torch.ones, shape, ctx, dtype)
+    if made is not None:
+        return made
     return _filled("_ones", shape, ctx, dtype, kwargs)
 
 
@@ -115,6 +159,10 @@ def _filled(name, shape, ctx, dtype, kwargs):
 
 def full(shape, val, ctx=None, dtype=np.float32, out=None):
     """An array with `val` everywhere."""
+    if out is None and val.__class__ in (int, float) and (dtype is None or dtype is np.float32):
+        made = _made(partial(torch.full, fill_value=val), shape, ctx, dtype)
+        if made is not None:
+            return made
     result = empty(shape, ctx, dtype) if out is None else out
     result[:] = val
     return result

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
+from .._core.errors import MXNetError
 from .._ops.dtypes import number_for
-
 
 _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
 
@@ -16,10 +16,12 @@ def quick(tensor, key):
     """
     kind = key.__class__
     if kind is int:
-        return tensor[key].unsqueeze(0) if tensor.dim() == 1 else None
+        return _one(tensor, key) if tensor.dim() == 1 else None
     if kind is tuple:
         if not tensor.is_contiguous() or not key or not _BASIC.issuperset(map(type, key)):
             return None
+        if len(key) == tensor.dim() and key[-1].__class__ is int and {*map(type, key)} == {int}:
+            return _one(tensor[key[:-1]] if len(key) > 1 else tensor, key[-1])
         part = tensor[key]
         if not part.dim():
             return part.unsqueeze(0)
@@ -29,6 +31,12 @@ def quick(tensor, key):
         if index.dtype is not torch.bool and index.dim():
             return tensor[index if index.dtype is torch.int64 else index.long()]
     return None
+
+
+def _one(vector, place):
+    """One element of a vector, with its axis; None where there is no such place."""
+    part = vector[place : place + 1 or None]
+    return part if part.numel() else None
 
 
 def stored(tensor, key, value):
@@ -184,6 +192,16 @@ def read(tensor, key):
     if result.dim() == 0:
         result = result.reshape(1)
     return result, shared
+
+
+def check_whole(tensor, key):
+    """A recorded value can become an array, but no part of one, which would have two histories."""
+    part, _ = read(tensor, key)
+    if part.data_ptr() != tensor.data_ptr() or part.numel() != tensor.numel():
+        raise MXNetError(
+            "Check failed: AGInfo::IsNone(*output): Inplace operations (+=, -=, x[:]=, etc) are not supported when "
+            "recording with autograd. Put the parts together with concat, stack or where instead."
+        )
 
 
 def _positive(tensor, entries):

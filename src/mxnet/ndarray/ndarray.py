@@ -14,6 +14,7 @@ from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - p
 from .._core.modes import MODES
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
+from .._ops.identity import to_dtype
 from ..context import Context, cpu
 from . import indexing
 from .fluent import METHODS, Fluent
@@ -342,6 +343,7 @@ class NDArray(NDArrayBase):
             value = _from_object(value, self._t)
         target = self._t if recorded else self._t.data
         if recorded:
+            indexing.check_whole(self._t.data, key)
             target = self._t = self._t.data
             self._ag = MODES.epoch
         indexing.store(target, key, value)
@@ -537,8 +539,8 @@ def _face(name):
 
 
 def _convert(tensor, dtype):
-    """Cast as C does: floats to integers lose their fraction; NaN and overflow follow torch."""
-    return tensor.to(dtype)
+    """Cast as the operator does; recorded numbers keep their gradients also as whole ones."""
+    return to_dtype(tensor, dtype)
 
 
 def _from_object(value, like):
