@@ -235,7 +235,8 @@ def test_converted_models_say_how_parameters_are_stored():
     assert only["fc_weight"].dtype == np.float16  # in no list: it follows the data that reaches it
 
 
-def test_bucketing_modules_are_converted():
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_bucketing_modules_are_converted(dtype):
     def unrolled(length):
         data = mx.sym.var("data")
         cell = mx.rnn.LSTMCell(4, prefix="lstm_")
@@ -249,7 +250,7 @@ def test_bucketing_modules_are_converted():
     module.bind([("data", (2, 5))], for_training=False)
     module.init_params(mx.init.Xavier())
     module.switch_bucket(3, [("data", (2, 3))])
-    low = amp.amp.convert_bucketing_module(module, "bfloat16")
+    low = amp.amp.convert_bucketing_module(module, dtype)
     low.bind([("data", (2, 5))], for_training=False)
     for length in (5, 3):
         words = nd.array(np.arange(2 * length).reshape(2, length) % 9)

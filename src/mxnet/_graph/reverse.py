@@ -156,6 +156,11 @@ def _all_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     return ins
 
 
+def _each_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """Each input has the shape of the output at its place."""
+    return [_all_like(attrs, [one], [out])[0] for one, out in zip(ins, outs, strict=True)]
+
+
 RULES: dict[str, Rule] = {
     "FullyConnected": _dense,
     "Convolution": _convolution,
@@ -209,6 +214,7 @@ RULES: dict[str, Rule] = {
         _first_like,
     ),
     "_identity_with_attr_like_rhs": _all_like,
+    "amp_multicast": _each_like,
 }
 
 

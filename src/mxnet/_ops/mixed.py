@@ -30,6 +30,7 @@ def widest(types: list[str | None], narrow: bool) -> list[str | None]:
     count="num_outputs",
     outputs=lambda attrs: attrs["num_outputs"],
     dtype="any",
+    shape=lambda attrs, shapes: shapes,
     fill_types=lambda attrs, types: types,
 )
 def amp_multicast(*data, num_outputs: int = 0, cast_narrow: bool = False):
