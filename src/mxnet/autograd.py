@@ -2,11 +2,12 @@
 
 from typing import Any
 
-import numpy as np
 import torch
 
 from ._core.errors import MXNetError
 from ._core.modes import MODES
+from ._ops import whole
+from ._ops.identity import to_dtype
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
 from .ndarray.invoke import CONSUMED, graph_tensor, in_graph, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
@@ -99,7 +100,7 @@ class Variable:
         if gradient is None:  # the operator has none for this input: zero, as MXNet writes
             gradient = leaf.data.new_zeros(leaf.shape)
         if self.req == "add":
-            self.grad._t.data.add_(gradient)
+            self.grad._t.data.add_(gradient.to(self.grad._t.dtype))
         elif self.grad._t.dtype is gradient.dtype:
             self.grad._t = gradient
         else:
@@ -185,13 +186,15 @@ def _mark(array, gradient, req):
         return
     variable = array._ag = Variable(gradient, req)
     if array._t.is_floating_point():
-        array._t.requires_grad_(True)
-        variable.handle = array._t.register_post_accumulate_grad_hook(variable.deliver)
+        root = array._t.requires_grad_(True)
+    else:
+        array._t = whole.leaf(array._t)
+        root = array._t.root
+    variable.handle = root.register_post_accumulate_grad_hook(variable.deliver)
 
 
 # ---------------------------------------------------------------------- differentiation
 _NOT_RECORDED = " Here nothing was recorded: compute the loss inside `with autograd.record():`."
-_WHOLE = " Here the array has dtype {}: only floating-point numbers have gradients; use astype('float32')."
 _USED_UP = " Here backward has already run on this graph, and has freed it."
 
 
@@ -210,9 +213,8 @@ def _heads(heads, head_grads):
         if not t.requires_grad:
             if isinstance(head._ag, Variable) or head._ag == MODES.epoch:
                 continue  # recorded, but nothing differentiable leads to it
-            if not t.is_floating_point():
-                raise MXNetError(NOT_IN_GRAPH + _WHOLE.format(np.dtype(head.dtype).name))
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
+        t = whole.differentiable(t)
         tensors.append(t)
         seeds.append(torch.ones_like(t.data) if seed is None else _seed(seed, t))
     return tensors, seeds
@@ -289,7 +291,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     MODES.recording, MODES.training = create_graph, train_mode
     try:
         with torch.set_grad_enabled(create_graph):
-            leaves = [graph_tensor(v) for v in variables]
+            leaves = [whole.differentiable(graph_tensor(v)) for v in variables]
             # heads without a tensor are constants: nothing leads from them to a variable
             grads = [None] * len(leaves)
             if tensors:
@@ -309,6 +311,8 @@ def _gradient(gradient, variable, keep):
         gradient = torch.zeros_like(graph_tensor(variable).data)
     if gradient.is_sparse:
         gradient = gradient.to_dense()
+    if gradient.dtype is not variable._t.dtype:
+        gradient = to_dtype(gradient, variable._t.dtype)
     recorded = keep and gradient.requires_grad
     return wrap(gradient if recorded else gradient.detach(), variable._ctx, MODES.epoch if keep else None)
 

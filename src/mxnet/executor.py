@@ -16,6 +16,7 @@ from ._graph.program import LOSSES, Program, placement
 from ._graph.storage import factors, head_stypes
 from ._graph.watch import Walk
 from ._graph.zero import settled, user_shape_facts
+from ._ops import whole
 from ._ops.dtypes import torch_dtype
 from ._ops.gradient import ignores_head
 from ._ops.infer import known
@@ -87,18 +88,13 @@ class Executor:
         self._wanted = [
             (place_in_code, arg)
             for arg, place_in_code in enumerate(order)
-            if grads[arg] is not None and reqs[arg] != "null" and _differentiable(self.arg_arrays[arg])
+            if grads[arg] is not None and reqs[arg] != "null"
         ]
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
         self._kinds = head_stypes(program.heads, given)
         self._sparse = any(kind != "default" for kind in self._kinds)
         wanted = {program.variables[place_in_code].name for place_in_code, _ in self._wanted}
         self._factors = factors(program.heads) - wanted if "csr" in given.values() else set()
-        self._constant = [
-            grad
-            for array, grad, req in zip(self.arg_arrays, grads, reqs, strict=True)
-            if grad is not None and req == "write" and not _differentiable(array)
-        ]
         check(program, [program.variables[place_in_code] for place_in_code, _ in self._wanted])
         return program
 
@@ -174,11 +170,12 @@ class Executor:
             tensor = given[place]
             known_tensor, leaf = self._leaves.get(place, (None, None))
             if known_tensor is not tensor:
-                leaf = tensor.detach().requires_grad_()
+                leaf = tensor.detach()
+                leaf = leaf.requires_grad_() if leaf.is_floating_point() else whole.leaf(leaf)
                 leaf.by_rows = self.grad_arrays[arg].stype == "row_sparse"  # embeddings look at this
                 self._leaves[place] = (tensor, leaf)
             tensors[place] = leaf
-            leaves.append(leaf)
+            leaves.append(whole.differentiable(leaf))
         return leaves
 
     def _deliver(self, outputs, tensors):
@@ -216,7 +213,6 @@ class Executor:
     def backward(self, out_grads=None, is_train=True):
         """Compute the gradients of the bound arguments from the gradients of the outputs."""
         heads = self._head_gradients(out_grads)
-        self._clear_constant_gradients()
         if not self._wanted:
             return
         if self._tape is None:
@@ -247,11 +243,6 @@ class Executor:
         found = walk.backward([seed_of.get(id(t)) for t in outputs], len(self._program.variables))
         return [found[place] for place, _ in self._wanted]
 
-    def _clear_constant_gradients(self):
-        """Whole numbers (lengths, indices) have a gradient of zero, which is written where one is asked for."""
-        for grad in self._constant:
-            grad[:] = 0
-
     def _head_gradients(self, out_grads):
         if out_grads is None:
             return []
@@ -278,6 +269,7 @@ class Executor:
                 continue
             if not tensor.requires_grad:
                 continue
+            tensor = whole.differentiable(tensor)
             if ignores_head(tensor):
                 seed = torch.ones_like(tensor)
             elif i < len(heads):
@@ -299,7 +291,7 @@ class Executor:
             if req == "write":
                 target[:] = 0
         elif req == "add":
-            target._t.add_(gradient)
+            target._t.add_(gradient.to(target._t.dtype))
         else:
             self._replace(arg, target, gradient, taken)
 
@@ -441,10 +433,6 @@ def _seed(gradient, tensor, number):
             )
         seed = seed.reshape(-1)[: tensor.numel()].view(tensor.shape)
     return seed.to(tensor.device, tensor.dtype)
-
-
-def _differentiable(array):
-    return "float" in dtype_name(array.dtype)
 
 
 def _is_loss(node):

@@ -97,13 +97,23 @@ def test_writing_a_variable_between_forward_and_backward_is_allowed():
     assert x.grad.asscalar() == 10
 
 
-def test_recorded_assignment_into_a_plain_array():
+@pytest.mark.parametrize("key", [slice(None), slice(0, 2), Ellipsis, None, (slice(-2, None),)], ids=str)
+def test_recorded_assignment_into_a_plain_array(key):
     x = variable([1.0, 2.0])
-    out = nd.zeros((3,))
+    out = nd.zeros((2,))
     with autograd.record():
-        out[1:] = x * 3
+        out[key] = x * 3
     out.backward()
-    assert out.asnumpy().tolist() == [0, 3, 6] and x.grad.asnumpy().tolist() == [3, 3]
+    assert out.asnumpy().tolist() == [3, 6] and x.grad.asnumpy().tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("key", [0, slice(0, 1), slice(None, None, 2), [0]], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_recorded_values_do_not_become_parts(key, dtype):
+    x = variable([1.0])
+    out = nd.zeros((2,), dtype=dtype)
+    with autograd.record(), pytest.raises(mx.MXNetError, match=r"Inplace operations \(\+=, -=, x\[:\]=, etc\)"):
+        out[key] = x * 3
 
 
 def test_second_derivative():

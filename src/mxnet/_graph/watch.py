@@ -9,6 +9,7 @@ from torch import fx
 from torch.fx.node import map_arg
 
 from .._core.errors import MXNetError
+from .._ops.whole import plain
 from .flow import stops
 from .lower import moved, pick
 from .node import Entry, Node, label
@@ -74,7 +75,7 @@ class Walk:
             self._show_inputs(node, args)
         cut = self.cut and not stops(node) and any(a in self.reached for a in step.args)
         args = self._leaves(node, args) if cut else args
-        result = step.target(*args, **kwargs)  # type: ignore[operator]
+        result = plain(step.target(*args, **kwargs))  # type: ignore[operator]
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         for i, value in enumerate(outputs[: node.outputs()]):
             self._tell(label(Entry(node, i)), node.op.name, value)  # type: ignore[union-attr]
@@ -177,7 +178,7 @@ class Walk:
 def _leaf(value: Any) -> Any:
     """A value as torch differentiates by it, cut off from where it came from."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
-        return value
+        return plain(value)
     leaf = value.detach().requires_grad_()
     leaf.by_rows = getattr(value, "by_rows", False)  # type: ignore[attr-defined]  # embeddings look at this
     return leaf

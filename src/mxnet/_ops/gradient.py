@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from .whole import Whole, with_rule
+
 
 class _Rule(torch.autograd.Function):
     @staticmethod
@@ -66,6 +68,8 @@ def with_gradient(
     if torch.is_grad_enabled():
         for t in inputs:  # a loop, since this is on the way of every call
             if t is not None and t.requires_grad:
+                if t.__class__ is Whole:
+                    return with_rule(with_gradient, forward, backward, inputs)
                 if _APART.wanted:
                     return _leave_rule(forward, backward, inputs)
                 return _Rule.apply(forward, backward, *inputs)

@@ -11,6 +11,7 @@ from .dtypes import torch_dtype
 from .gradient import with_gradient, without_gradient
 from .registry import op
 from .shapes import fill_same
+from .whole import tied
 
 
 @op("_copy", "identity", shape="same")
@@ -51,9 +52,15 @@ def cast(data, *, dtype: Dtype):
 
 def to_dtype(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Numbers out of an integer type's range wrap around, as they do in C on usual machines."""
-    if data.is_floating_point() and dtype in (torch.uint8, torch.int8, torch.int16):
-        data = data.to(torch.int64)
+    if data.is_floating_point() and not dtype.is_floating_point:
+        return _whole(data, dtype)
     return data.to(dtype, copy=True)
+
+
+def _whole(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    result = data.to(torch.int64) if dtype in (torch.uint8, torch.int8, torch.int16) else data
+    result = result.to(dtype, copy=True)
+    return tied(result, data) if data.requires_grad and torch.is_grad_enabled() else result
 
 
 @op("cast_storage", shape="same")
