@@ -286,3 +286,94 @@ def test_sums_do_not_overflow():
     data, weight = data.reshape((1, 750, 2, 2)), weight.reshape((1, 750, 2, 2))
     sums, *_ = nd.contrib.quantized_conv(data, weight, *ends, *ends, kernel=(2, 2), num_filter=1, no_bias=True)
     assert sums.asscalar() == 3000 * 255 * 127
+
+
+def quantized(array, kind="int8"):
+    """(integers, ends of the range) of an array."""
+    low, high = nd.array([array.min()]), nd.array([array.max()])
+    return nd.contrib.quantize(nd.array(array), low, high, out_type=kind)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8"])
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("group", [1, 2])
+def test_convolution_with_bias_is_that_of_the_reals(kind, layout, group):
+    """Sums times the range they stand for, against a convolution of the dequantized arrays."""
+    if layout == "NHWC" and group > 1:
+        pytest.skip("grouped convolution is NCHW")
+    generator = np.random.default_rng(0)
+    shapes = ((2, 4, 6, 6), (6, 4 // group, 3, 3)) if layout == "NCHW" else ((2, 6, 6, 4), (6, 3, 3, 4))
+    data, weight = generator.uniform(0 if kind == "uint8" else -1, 1, shapes[0]), generator.normal(size=shapes[1])
+    bias = generator.normal(size=6)
+    (x, *x_ends), (w, *w_ends), (b, *b_ends) = quantized(data, kind), quantized(weight), quantized(bias)
+    given = {"kernel": (3, 3), "pad": (1, 1), "stride": (2, 2), "num_filter": 6, "num_group": group, "layout": layout}
+    sums, low, high = nd.contrib.quantized_conv(x, w, b, *x_ends, *w_ends, *b_ends, **given)
+    assert sums.dtype == np.int32
+    made = sums.astype("float64").asnumpy() * high.asscalar() / (2**31 - 1)
+
+    def real(q, ends):
+        steps = 255 if q.dtype == np.uint8 else 127
+        return q.astype("float32") * (max(abs(e.asscalar()) for e in ends) / steps)
+
+    wanted = nd.Convolution(real(x, x_ends), real(w, w_ends), real(b, b_ends), **given).asnumpy()
+    assert low.asscalar() == -high.asscalar()
+    np.testing.assert_allclose(made, wanted, atol=0.02 * np.abs(bias).max())  # a bias has half a step more than a sum
+
+
+def uneven(layer):
+    """A layer whose channels' weights differ a thousandfold, and data for it."""
+    generator = np.random.default_rng(1)
+    data = mx.sym.var("data")
+    if layer == "conv":
+        symbol, shape = mx.sym.Convolution(data, kernel=(3, 3), num_filter=4, name="layer"), (4, 2, 3, 3)
+        values = generator.normal(size=(8, 2, 5, 5))
+    else:
+        symbol, shape = mx.sym.FullyConnected(data, num_hidden=4, name="layer"), (4, 18)
+        values = generator.normal(size=(8, 18))
+    scales = np.array([1, 0.1, 0.01, 0.001]).reshape(-1, *[1] * (len(shape) - 1))
+    weight = nd.array(generator.normal(size=shape) * scales)
+    return symbol, {"layer_weight": weight, "layer_bias": nd.zeros(4)}, nd.array(values)
+
+
+@pytest.mark.parametrize("layer", ["conv", "dense"])
+def test_ranges_by_channel_keep_small_channels(layer):
+    symbol, arguments, data = uneven(layer)
+    weights = {}
+    for granularity in ("tensor-wise", "channel-wise"):
+        symbol_q, arguments_q, _ = quantization.quantize_model(
+            symbol, arguments, {}, label_names=None, calib_mode="none", quantize_granularity=granularity
+        )
+        weight, high = arguments_q["layer_weight_quantize"], arguments_q["layer_weight_quantize_max"]
+        assert high.shape == ((4,) if granularity == "channel-wise" else (1,))
+        steps = high.asnumpy().reshape(-1, *[1] * (weight.ndim - 1)) / 127
+        weights[granularity] = np.abs(weight.asnumpy() * steps - arguments["layer_weight"].asnumpy())
+        wanted = outputs(symbol, arguments, {}, data)
+        assert np.abs(outputs(symbol_q, arguments_q, {}, data) - wanted).max() < 0.03 * np.abs(wanted).max()
+    axes = tuple(range(1, weights["channel-wise"].ndim))
+    whole, parts = (weights[g].max(axes) for g in ("tensor-wise", "channel-wise"))
+    assert parts[3] < whole[3] / 100
+    assert parts[0] <= whole[0] * 1.01
+
+
+def test_packed_kernels_take_ranges_by_channel(trained, monkeypatch):
+    net, loader, images, labels = trained
+    small = quantization.quantize_net_v2(
+        net, "int8", quantize_granularity="channel-wise", calib_mode="naive", calib_data=loader
+    )
+    small.hybridize()
+    fast = small(images[:50]).asnumpy()
+    assert accuracy(small, images, labels) >= accuracy(net, images, labels) - 0.01
+    assert any(p.data().shape == (16,) for n, p in small.collect_params().items() if n.endswith("weight_quantize_max"))
+    monkeypatch.setattr("mxnet._graph.integers.available", lambda: False)
+    small.hybridize()
+    slow = small(images[:50]).asnumpy()
+    assert np.abs(fast - slow).max() <= 3 * np.abs(slow).max() / 127
+
+
+def test_a_channel_of_zeros_stays_zero():
+    symbol, arguments, data = uneven("dense")
+    arguments["layer_weight"][1] = 0
+    made = quantization.quantize_model(
+        symbol, arguments, {}, label_names=None, calib_mode="none", quantize_granularity="channel-wise"
+    )
+    assert np.abs(outputs(*made, data)[:, 1]).max() == 0

@@ -12,7 +12,7 @@ import torch
 from torch import fx
 
 from .._ops.dtypes import NAME, TORCH
-from .._ops.quantization import HALF, WHOLE, scalar
+from .._ops.quantization import HALF, WHOLE, reach, scalar
 from .._ops.quantized import bias_in_sums
 from .._ops.registry import find
 from .lower import calls, pick
@@ -111,11 +111,11 @@ class Layer(Step):
 
     def _packed(self, data: torch.Tensor, weight: torch.Tensor, rest: tuple[torch.Tensor, ...]) -> Any:
         bias, ends = (None, rest) if self.attrs.get("no_bias") else (rest[0], rest[1:])
-        reaches = [max(abs(float(low)), abs(float(high))) for low, high in zip(ends[::2], ends[1::2], strict=True)]
-        scale, step = reaches[0] / STEPS[data.dtype], reaches[1] / 127.0
+        scale = float(reach(*ends[:2])) / STEPS[data.dtype]
         filters = weight.shape[0]
-        steps, zeros = torch.full((filters,), step), torch.zeros(filters, dtype=torch.int32)
-        real = None if bias is None else bias_in_sums(data, bias, ends) * (scale * step)
+        steps = (reach(*ends[2:4]) / 127.0).expand(filters).contiguous()
+        zeros = torch.zeros(filters, dtype=torch.int32)
+        real = None if bias is None else bias_in_sums(data, bias, ends) * (scale * float(steps.max()))
         if self.kernel is CONVOLUTION:
             packed = torch.ops.onednn.qconv_prepack(weight, steps, scale, 0, *self._geometry(), list(data.shape))
         else:

@@ -53,14 +53,23 @@ def _product_range(data: Tensor, ends: tuple[Tensor, ...]) -> tuple[Tensor, Tens
     """The reals that the ends of the 32-bit sums stand for; `ends` are those of the data and of the weight."""
     low_data, high_data, low_weight, high_weight = ends
     steps = 255.0 if data.dtype == torch.uint8 else 127.0
-    top = reach(low_data, high_data) / 127.0 * (reach(low_weight, high_weight) / steps) * INT32
+    top = reach(low_data, high_data) / 127.0 * (reach(low_weight, high_weight).max() / steps) * INT32
     return -top.reshape(1), top.reshape(1)
 
 
+def _one_scale(sums: Tensor, ends: tuple[Tensor, ...], axis: int) -> Tensor:
+    """Sums in the steps of the widest channel, where each channel of the weight came with a range of its own."""
+    reaches = reach(*ends[2:4])
+    if reaches.numel() == 1:
+        return sums
+    shape = [-1 if i == axis % sums.dim() else 1 for i in range(sums.dim())]
+    return (sums * (reaches / reaches.max()).double().reshape(shape)).round().to(torch.int32)
+
+
 def bias_in_sums(data: Tensor, bias: Tensor, ends: tuple[Tensor, ...]) -> Tensor:
-    """The bias in steps of the sums of products."""
+    """The bias in steps of the sums of products, those of the widest channel."""
     low_data, high_data, low_weight, high_weight, low_bias, high_bias = ends
-    scales = _scale(data, low_data, high_data) * (HALF["int8"] / reach(low_weight, high_weight))
+    scales = _scale(data, low_data, high_data) * (HALF["int8"] / reach(low_weight, high_weight).max())
     return (bias * (scales * reach(low_bias, high_bias) / HALF["int8"])).to(torch.int32)
 
 
@@ -95,6 +104,14 @@ def _with_ranges(attrs: Attrs) -> tuple[str, ...]:
 
 def _ranges(shapes: Shapes, first: int) -> Shapes:
     return [*shapes[:first], *[(1,)] * (len(shapes) - first)]
+
+
+def _layer_ranges(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """Ranges of one element each, but the weight's may have one for each channel."""
+    own = _own_inputs(attrs)
+    filled = _ranges(shapes, own)
+    ends = [shapes[i] or (1,) for i in (own + 2, own + 3)]
+    return [*filled[: own + 2], *ends, *filled[own + 4 :]]
 
 
 def _layer_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
@@ -142,7 +159,7 @@ def _fill_convolution(attrs: Attrs, shapes: Shapes) -> Shapes:
         assign(shapes, 1, shape_last(weight, last), "quantized_conv", "weight")
         if not attrs["no_bias"]:
             assign(shapes, 2, (attrs["num_filter"],), "quantized_conv", "bias")
-    return _ranges(shapes, _own_inputs(attrs))
+    return _layer_ranges(attrs, shapes)
 
 
 def _fill_dense(attrs: Attrs, shapes: Shapes) -> Shapes:
@@ -151,7 +168,7 @@ def _fill_dense(attrs: Attrs, shapes: Shapes) -> Shapes:
         assign(shapes, 1, (attrs["num_hidden"], features), "quantized_fully_connected", "weight")
         if not attrs["no_bias"]:
             assign(shapes, 2, (attrs["num_hidden"],), "quantized_fully_connected", "bias")
-    return _ranges(shapes, _own_inputs(attrs))
+    return _layer_ranges(attrs, shapes)
 
 
 @op(
@@ -196,6 +213,7 @@ def quantized_conv(
     else:  # the channels of a group lie together, so they cannot be taken apart by a slice
         kind = torch.float32 if size(weight.shape[1:]) * 255 * 128 <= EXACT else torch.float64
         sums = compute(data.to(kind), weight.to(kind)).to(torch.int32)
+    sums = _one_scale(sums, ends, axis)
     if bias is not None:
         shape = (-1,) if last else (-1, *[1] * len(kernel))
         sums = sums + bias_in_sums(data, bias, ends).reshape(shape)
@@ -222,7 +240,7 @@ def quantized_fully_connected(data, weight, *rest, num_hidden: int, no_bias: boo
     def compute(some_data: Tensor, some_weight: Tensor) -> Tensor:
         return fully_connected(some_data, some_weight, num_hidden=num_hidden, no_bias=True, flatten=False)
 
-    sums = _whole_sums(compute, rows, weight, (rows.dim() - 1, 1), 1)
+    sums = _one_scale(_whole_sums(compute, rows, weight, (rows.dim() - 1, 1), 1), ends, -1)
     if bias is not None:
         sums = sums + bias_in_sums(data, bias, ends)
     return sums, *_product_range(data, ends[:4])

@@ -67,9 +67,18 @@ def _reached(start, neighbours, able):
 class Quantizer:
     """The quantized copy of a graph: its heads, and the names of the values that calibration has to look at."""
 
-    def __init__(self, heads, excluded_names=(), excluded_operators=(), dtype="int8", mode="full", parameters=()):
+    def __init__(
+        self,
+        heads,
+        excluded_names=(),
+        excluded_operators=(),
+        dtype="int8",
+        mode="full",
+        parameters=(),
+        by_channel=False,
+    ):
         nodes = walk(heads)
-        self.dtype, self.parameters = dtype, set(parameters)
+        self.dtype, self.parameters, self.by_channel = dtype, set(parameters), by_channel
         self.chosen = chosen(nodes, excluded_names, excluded_operators, mode)
         self.images, self.reals, self.integers, self.stored = {}, {}, {}, {}
         self.sources = {}  # a node of the new graph -> the one it stands for
@@ -94,7 +103,8 @@ class Quantizer:
             if kept(i):
                 inputs.append(self.real(entry))
             else:
-                value, *ends = self.integer(entry, asymmetric=node.op.name == "RNN")
+                channels = _channels(node) if self.by_channel and i == 1 else None
+                value, *ends = self.integer(entry, node.op.name == "RNN", channels)
                 inputs.append(value)
                 ranges += ends
         new = _node(TWINS[node.op.name][0], PREFIX + node.name, node.attrs, inputs + ranges)
@@ -112,15 +122,14 @@ class Quantizer:
             self.reals[id(entry.node)] = Entry(node)
         return self.reals[id(entry.node)]
 
-    def integer(self, entry, asymmetric):
-        """The value as integers, and the ends of its range."""
+    def integer(self, entry, asymmetric, channels=None):
+        """The value as integers, and the ends of its range: of one for all, or of one for each of so many channels."""
         if self._is_integer(entry):
             return _outputs(self.images[id(entry.node)])
         node = entry.node
         if node.op is None and node.name in self.parameters and not asymmetric:
             if id(node) not in self.stored:
-                names = [node.name + QUANTIZED + end for end in ("", "_min", "_max")]
-                self.stored[id(node)] = [Entry(variable(name)) for name in names]
+                self.stored[id(node)] = _stored(node.name + QUANTIZED, channels)
             return self.stored[id(node)]
         key = (id(node), entry.index, asymmetric)
         if key not in self.integers:
@@ -147,6 +156,18 @@ class Quantizer:
         entry = node.inputs[0]
         source = self.sources[id(node)] if id(node) in self.sources else self.sources[id(entry.node)]
         return [label(Entry(source, entry.index))]
+
+
+def _channels(node):
+    """How many channels a layer's weight has; None for other operators."""
+    attribute = {"Convolution": "num_filter", "FullyConnected": "num_hidden"}.get(node.op.name)
+    return attribute and node.parsed[attribute]
+
+
+def _stored(name, channels):
+    """Variables for integers that are quantized beforehand and for their range; a range by channel says its shape."""
+    shape = {} if channels is None else {"__shape__": f"({channels},)"}
+    return [Entry(variable(name)), *[Entry(variable(f"{name}_{end}", dict(shape))) for end in ("min", "max")]]
 
 
 def _suffix(entry):
