@@ -180,7 +180,8 @@ class Executor:
 
     def _deliver(self, outputs, tensors):
         """Show the results in the output arrays, which stay the same objects from run to run."""
-        fresh = [t.detach() if t.requires_grad else t for t in unshared(outputs, tensors)]
+        # `data`, not `detach`: whoever writes into an output before `backward` has its values there, as in MXNet
+        fresh = [t.data if t.requires_grad else t for t in unshared(outputs, tensors)]
         if self._sparse:
             self._outputs = self._stored(fresh)
             return

@@ -278,3 +278,12 @@ def test_two_variables_of_one_name():
     assert [gradient.asscalar() for gradient in executor.grad_arrays] == [1, -1]
     with pytest.raises(ValueError, match="Duplicate names detected"):
         executor.arg_dict
+
+
+def test_outputs_may_be_written_before_backward():
+    executor = mx.sym.relu(mx.sym.var("x")).simple_bind(mx.cpu(), x=(3,))
+    executor.forward(is_train=True, x=mx.nd.array([-1, 1, 2]))
+    executor.outputs[0][:] += mx.nd.array([5, 0, -9])
+    executor.backward(mx.nd.ones((3,)))
+    assert executor.outputs[0].asnumpy().tolist() == [5, 1, -7]
+    assert executor.grad_arrays[0].asnumpy().tolist() == [1, 1, 0]  # by the values that stand there now, as in MXNet
