@@ -64,6 +64,24 @@ def test_graph_is_the_one_mxnet_makes():
     assert quantized.list_auxiliary_states() == ["bn_moving_mean", "bn_moving_var"]
 
 
+def test_nodes_are_named_after_outputs_as_in_mxnet():
+    data = mx.sym.var("data")
+    made = [
+        mx.sym.elemwise_add(data, data, name="add"),
+        mx.sym.broadcast_add(data, data, name="wide"),
+        mx.sym.softmax(data, name="softmax"),
+        mx.sym.SliceChannel(data, num_outputs=2, name="part")[1],
+        mx.sym.BlockGrad(data, name="stop"),
+        mx.sym.Embedding(data, input_dim=3, output_dim=2, name="embed"),
+    ]
+    layers = [mx.sym.Convolution(m, kernel=(1, 1), num_filter=2, no_bias=True) for m in made]
+    quantized, _ = quantization._quantize_symbol(mx.sym.Group(layers), mx.cpu(), ["add", "embed"], quantize_mode="full")
+    assert [name for op, name in names(quantized) if op == "quantize_v2" and "weight" not in name] == [
+        "add_output_quantize", "wide_0_quantize", "softmax_output_quantize", "part_output1_quantize", "stop_0_quantize",
+        "embed_0_quantize",
+    ]  # fmt: skip
+
+
 def test_excluded_layers_and_operators_stay_real():
     symbol = residual()
     quantized, _ = quantization._quantize_symbol(

@@ -3,6 +3,7 @@
 from .._core.errors import MXNetError
 from .._graph.node import Entry, Node, label, variable, walk
 from .._ops.registry import find
+from ._output_names import output_name
 
 PREFIX, QUANTIZED = "quantized_", "_quantize"
 # Operators with a quantized twin; what an attribute must be for that, if not every value will do.
@@ -137,7 +138,9 @@ class Quantizer:
         return _outputs(self.integers[key])
 
     def _quantize(self, entry, asymmetric):
-        name = entry.node.name + _suffix(entry) + QUANTIZED
+        node = entry.node
+        name = node.name if node.op is None else f"{node.name}_{output_name(node, entry.index)}"
+        name += QUANTIZED
         if asymmetric:
             return _node("_contrib_quantize_asym", name, {}, [self.real(entry)])
         return _node("_contrib_quantize_v2", name, {"out_type": self.dtype}, [self.real(entry)])
@@ -168,14 +171,6 @@ def _stored(name, channels):
     """Variables for integers that are quantized beforehand and for their range; a range by channel says its shape."""
     shape = {} if channels is None else {"__shape__": f"({channels},)"}
     return [Entry(variable(name)), *[Entry(variable(f"{name}_{end}", dict(shape))) for end in ("min", "max")]]
-
-
-def _suffix(entry):
-    """Values of MXNet's layers go by the output's name, those of its plain operators by number."""
-    if entry.node.op is None:
-        return ""
-    layer = entry.node.op.name[0].isupper() and entry.node.op.name not in ("Flatten", "Reshape", "Cast")
-    return f"_{entry.node.output_names()[entry.index] if layer else entry.index}"
 
 
 def _node(operator, name, attrs, inputs):

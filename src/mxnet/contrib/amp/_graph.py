@@ -4,7 +4,7 @@ from ..._core.dtypes import FLAGS
 from ..._graph.infer import one_type, type_facts
 from ..._graph.node import Entry, Node, call, walk
 from ..._ops.registry import find
-from ._names import output_name
+from .._output_names import output_name
 
 HIGH = "float32"
 CASTS = ("amp_cast", "amp_multicast")

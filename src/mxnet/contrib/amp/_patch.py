@@ -5,8 +5,8 @@ import logging
 
 from ... import ndarray, symbol
 from ..._ops.dtypes import NAME
-from ..._ops.mixed import MIXED
 from ..._ops.methods import FLUENT
+from ..._ops.mixed import MIXED
 from ...ndarray import NDArray
 from ...ndarray.arithmetic import BINARY
 from ...symbol import Symbol

@@ -1,4 +1,4 @@
-"""What names of casts call an operator's outputs: by name where MXNet's operator declares names, else by number."""
+"""What the names of nodes that passes put in call an output: by name where MXNet declares one, else by number."""
 
 NAMED = frozenset(
     """
@@ -22,5 +22,5 @@ NAMED = frozenset(
 
 
 def output_name(node, index):
-    """The end of a cast's name for one output of an operator."""
+    """What follows the operator's name in the name of a node that was put behind one of its outputs."""
     return node.output_names()[index] if node.op.name in NAMED else str(index)
