@@ -18,6 +18,11 @@ class IndexOutOfBoundsError(MXNetError, IndexError):
     """What MXNet reports as Python's own IndexError."""
 
 
+def looked_at(indices: torch.Tensor) -> bool:
+    """Can the numbers be checked? Not where only shapes are, nor in a program that is written for later."""
+    return indices.device.type != "meta" and not torch.compiler.is_exporting()
+
+
 def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
     """Whole numbers out of `indices`, brought between 0 and `size` as `mode` says."""
     whole = indices.long()
@@ -25,7 +30,7 @@ def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
         return whole.clamp(0, size - 1)
     if mode == "wrap":
         return whole.remainder(size)
-    if whole.device.type != "meta" and whole.numel() and (whole.min() < 0 or whole.max() >= size):
+    if looked_at(whole) and whole.numel() and (whole.min() < 0 or whole.max() >= size):
         raise MXNetError(f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}")
     return whole
 
@@ -167,7 +172,7 @@ def coordinates(indices: torch.Tensor, shape: Shape) -> tuple[torch.Tensor, ...]
     if len(rows) > len(shape):
         raise MXNetError(f"{len(rows)} rows of indices for an array of {len(shape)} axes")
     for axis, (row, size) in enumerate(zip(rows, shape, strict=False)):
-        if row.device.type != "meta" and row.numel() and (row.min() < -size or row.max() >= size):
+        if looked_at(row) and row.numel() and (row.min() < -size or row.max() >= size):
             wrong = row[(row < -size) | (row >= size)][0].item()
             raise IndexOutOfBoundsError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
     return tuple(torch.where(row < 0, row + size, row) for row, size in zip(rows, shape, strict=False))

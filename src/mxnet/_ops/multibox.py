@@ -153,7 +153,8 @@ def multibox_target(
     return without_gradient(targets, anchor, label, cls_pred)
 
 
-def _boxes(loc: Tensor, anchors: Tensor, variances: Floats, clip: bool) -> Tensor:
+def decoded(loc: Tensor, anchors: Tensor, variances: Floats, clip: bool) -> Tensor:
+    """Boxes by their corners, out of predicted offsets from the anchors."""
     vx, vy, vw, vh = variances
     size, center = anchors[:, 2:] - anchors[:, :2], (anchors[:, :2] + anchors[:, 2:]) / 2
     middle = loc[..., :2] * loc.new_tensor([vx, vy]) * size + center
@@ -209,7 +210,7 @@ def multibox_detection(
     def detect(cls_prob: Tensor, loc_pred: Tensor, anchor: Tensor) -> Tensor:
         score, kind = cls_prob[:, 1:].max(1)
         kind = torch.where(score < threshold, -1, kind).to(cls_prob.dtype)
-        boxes = _boxes(loc_pred.unflatten(1, (number, 4)), anchor[0], variances, clip)
+        boxes = decoded(loc_pred.unflatten(1, (number, 4)), anchor[0], variances, clip)
         rows = torch.cat([kind[..., None], score[..., None], boxes], -1)
         out = torch.full_like(rows, -1)
         for i, image in enumerate(rows):

@@ -12,6 +12,7 @@ from ..._formats.atomic import atomic_write
 from ..._ops.registry import load as all_operators
 from ...base import MXNetError
 from ._program import Plan
+from ._translations import table
 
 MISSING = "ONNX export needs the packages onnx and onnxscript: pip install remx[onnx]"
 LARGEST = 2**31 - 1  # bytes that one protocol buffer can hold
@@ -46,7 +47,7 @@ def export_model(
     examples = [_example(shape, sizes) for shape, sizes in zip(shapes, open_sizes, strict=True)]
     types = types if isinstance(types, (list, tuple)) else [types] * len(shapes)
     plan = Plan(sym, params, examples, types)
-    model = _export(plan, open_sizes, _output_names(sym), verbose)
+    model = _export(plan, open_sizes, _output_names(sym, plan.inputs), verbose)
     if run_shape_inference:
         model = onnx.shape_inference.infer_shapes(model)
     _write(onnx, model, onnx_file_path)
@@ -96,8 +97,8 @@ def _example(shape, sizes):
     return tuple((2 if not n or n == 1 else int(n)) if axis in sizes else int(n) for axis, n in enumerate(shape))
 
 
-def _output_names(sym):
-    """MXNet's names of the outputs in ONNX: those of the symbol without `_output`."""
+def _output_names(sym, inputs):
+    """MXNet's names of the outputs in ONNX: those of the symbol without `_output`, unless an input is named so."""
     names = []
     for name in sym.list_outputs():
         for ending, number in (("_state_output", "1"), ("_statecell_output", "2"), ("_output", "")):
@@ -107,6 +108,7 @@ def _output_names(sym):
         else:
             head, _, number = name.rpartition("_output")
             name = head + number if head and number.isdigit() else name
+        name = f"{name}_output" if name in inputs else name
         names.append(name if name not in names else f"{name}_{len(names)}")
     return names
 
@@ -126,6 +128,7 @@ def _export(plan, open_sizes, outputs, verbose):
                 output_names=outputs,
                 dynamic_shapes=dynamic_shapes,
                 dynamo=True,
+                custom_translation_table=table(),
                 verbose=verbose,
             )
         except torch.onnx.OnnxExporterError as error:

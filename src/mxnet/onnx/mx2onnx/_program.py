@@ -1,5 +1,7 @@
 """A symbol with its parameters as a torch module for evaluation, ready for torch's exporters."""
 
+from copy import copy as copy_object
+
 import torch
 
 from ..._core.dtypes import dtype_name
@@ -11,6 +13,7 @@ from ..._ops.dtypes import TORCH
 from ...base import MXNetError
 from ...context import cpu
 from ...contrib._torch_module import Tree, as_methods
+from ._detection import TRACEABLE
 
 NO_BOUNDS = {"lstm_state_clip_min": -3e38, "lstm_state_clip_max": 3e38}
 LOSS_LABELS = ("label", "softmax_label")
@@ -100,6 +103,8 @@ def frozen(heads, params):
     heads, params = copy(heads), dict(params)
     for node in walk(heads):
         attrs = node.op.full(node.parsed) if node.op is not None else {}
+        if node.op is not None and node.op.name in TRACEABLE:
+            node.op, node.parsed = _with_function(node.op, TRACEABLE[node.op.name]), attrs
         if attrs.get("fix_gamma"):  # it is simply a gamma of ones
             node.parsed = {**node.parsed, "fix_gamma": False}
             gamma = node.inputs[1].node.name
@@ -108,3 +113,10 @@ def frozen(heads, params):
         if attrs.get("projection_size"):  # ONNX's LSTM has none; bounds make the operator go step by step
             node.parsed = {**node.parsed, **{k: v for k, v in NO_BOUNDS.items() if attrs[k] is None}}
     return heads, params
+
+
+def _with_function(op, function):
+    """The operator with another function behind it."""
+    other = copy_object(op)
+    other.fn = function
+    return other
