@@ -185,3 +185,8 @@ def test_tables_of_several_kinds():
     assert mx.nd.array(table).asnumpy().tolist() == [[1.5, 1], [2, 0]]
     with pytest.raises(ValueError, match="could not convert"):
         mx.nd.array(np.array(["x"], dtype=object))
+
+
+def test_the_index_of_a_single_number_has_no_coordinates():
+    with mx.util.np_shape(True):
+        assert mx.nd.contrib.index_array(mx.nd.ones(())).shape == (0,)
