@@ -130,10 +130,27 @@ def _export(plan, open_sizes, outputs, verbose):
                 dynamo=True,
                 custom_translation_table=table(),
                 verbose=verbose,
+                optimize=False,
             )
+            _optimize(program, plan.params)
         except torch.onnx.OnnxExporterError as error:
             raise MXNetError(f"the network cannot be written as ONNX: {_cause(error)}") from error
     return program.model_proto
+
+
+def _optimize(program, params):
+    """Fold what is constant, but no parameter: all of them stay, under their names, also where they are zeros."""
+    graph = program.model.graph
+    kept = [(value, value.const_value) for name, value in graph.initializers.items() if name in params]
+    for value, _ in kept:  # as long as they are inputs, nothing is known of them
+        graph.initializers.pop(value.name)
+        value.const_value = None
+        graph.inputs.append(value)
+    program.optimize()
+    for value, tensor in kept:
+        graph.inputs.remove(value)
+        value.const_value = tensor
+        graph.register_initializer(value)
 
 
 def _cause(error):
