@@ -130,3 +130,12 @@ def test_a_server_that_hangs_up_early(tmp_path):
         server.shutdown()
         server.server_close()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_stream_without_an_end_does_not_fill_the_disk(web, tmp_path, monkeypatch):
+    put(web, "https://host/a")
+    web[0]["https://host/a"].iter_content = lambda chunk_size: iter(lambda: b"0" * chunk_size, None)
+    monkeypatch.setattr(fetch.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1 << 20}))
+    with pytest.warns(UserWarning), pytest.raises(MXNetError, match="more than half of what the disk of .* has free"):
+        fetch.download("https://host/a", str(tmp_path))
+    assert web[1] == ["https://host/a"] and not list(tmp_path.iterdir())

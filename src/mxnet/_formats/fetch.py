@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import uuid
 import warnings
 from collections.abc import Sequence
@@ -140,8 +141,12 @@ def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_
         raise RuntimeError(f"Failed downloading url {url}")
     partial = f"{fname}.{uuid.uuid4()}"
     try:
+        room = shutil.disk_usage(os.path.dirname(os.path.abspath(fname))).free // 2
         with open(partial, "wb") as file, _progress(response, fname) as bar:
             for chunk in response.iter_content(chunk_size=1 << 16):
+                room -= len(chunk)
+                if room < 0:
+                    raise MXNetError(f"{url} sends more than half of what the disk of {fname} has free; stopped")
                 file.write(chunk)
                 bar.update(len(chunk))
         if sha1_hash and not check_sha1(partial, sha1_hash):
