@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
+import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet.gluon import nn, rnn
+
+LOSSES = {  # of MXNet 1.9.1, seed 7
+    rnn.RNN: [2.4039593, 2.2945652, 1.7502168, 1.6378326],
+    rnn.LSTM: [1.6250499, 1.6121587, 1.6004314, 1.5897493],
+    rnn.GRU: [1.5196337, 1.4997550, 1.4806814, 1.4629132],
+}
 
 
 class Characters(nn.Block):
@@ -17,11 +24,12 @@ class Characters(nn.Block):
         return self.dense(output.reshape((-1, output.shape[-1]))), state
 
 
-@pytest.mark.parametrize("kind", [rnn.RNN, rnn.LSTM, rnn.GRU])
+@pytest.mark.parametrize("kind", LOSSES)
 def test_states_go_on_without_their_history(kind):
+    mx.random.seed(7)
     layer = kind(8)
     model = Characters(layer)
-    model.initialize()
+    model.initialize(mx.init.Xavier())
     trainer = gluon.Trainer(model.collect_params(), "sgd", {"learning_rate": 0.1})
     loss_of, x, losses = gluon.loss.SoftmaxCrossEntropyLoss(), nd.array([[1, 2, 3], [2, 3, 4]]), []
     state = layer.begin_state(batch_size=2)
@@ -32,7 +40,7 @@ def test_states_go_on_without_their_history(kind):
         loss.backward()
         trainer.step(1)
         losses.append(loss.asscalar())
-    assert np.all(np.diff(losses) < -0.005)
+    np.testing.assert_allclose(losses, LOSSES[kind], rtol=1e-5)
 
 
 def test_a_result_beside_the_way_to_the_loss():  # MXNet stops here: "The any container is empty"

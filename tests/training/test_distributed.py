@@ -97,6 +97,26 @@ def test_a_host_file_starts_workers_over_ssh(tmp_path):
     assert all("--nodes 2" in line and "--master 127.0.0.1" in line for line in started)
 
 
+@pytest.mark.parametrize(
+    ("ends", "rank"),
+    [
+        ({0: (1, 50), 1: (2, 40)}, 1),  # nobody was killed: who failed first
+        ({0: (1, 40), 1: (-9, 50)}, 1),  # one was, and the other missed it before the launcher saw why
+        ({0: (-9, 60), 1: (-11, 50), 2: (1, 40)}, 1),  # two were: the first of them
+        ({0: (-15, 40), 1: (1, 50)}, 0),  # the launcher itself ends workers by SIGTERM, which tells nothing
+        ({0: (-15, 40), 1: (-6, 50)}, 1),
+    ],
+)
+def test_the_launcher_names_the_first_cause(ends, rank):
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+
+    failures = {}
+    for worker, (code, second) in ends.items():
+        failures[worker] = ProcessFailure(worker, 1000 + worker, code, "")
+        failures[worker].timestamp = second
+    assert launch.first_cause(ChildFailedError("train.py", failures)) == (rank, failures[rank])
+
+
 def test_without_a_launcher_the_way_to_start_is_told(monkeypatch):
     for name in ("RANK", "DMLC_WORKER_ID", "DMLC_TASK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
         monkeypatch.delenv(name, raising=False)

@@ -155,3 +155,39 @@ def test_speedometer_and_checkpoints_in_a_classic_program(tmp_path, caplog):
     fitted(mx, callbacks=[mx.callback.Speedometer(16, 2)], epochs=1)
     assert sum("samples/sec\taccuracy=" in r.getMessage() for r in caplog.records) == 2
     assert training_cases.fitted(mx, epochs=1)[1][0].startswith("Epoch[0] Train-accuracy=")
+
+
+class Stop(Exception):
+    pass
+
+
+def test_modules_in_a_row_resume(tmp_path):
+    def chain():
+        data = mx.sym.Variable("data")
+        first = mx.sym.Activation(mx.sym.FullyConnected(data, num_hidden=4, name="fc1"), act_type="tanh", name="act")
+        second = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(data, num_hidden=3, name="fc2"), name="softmax")
+        made = mx.mod.SequentialModule()
+        made.add(mx.mod.Module(first, label_names=None))
+        return made.add(mx.mod.Module(second), take_labels=True, auto_wiring=True)
+
+    def trained(name, stop=None, seed=3):
+        def batch_end(param):
+            if (param.epoch, param.nbatch) == stop:
+                raise Stop
+
+        mx.random.seed(seed)
+        module = chain()
+        module.fit(
+            batches(), num_epoch=4, initializer=mx.init.Xavier(),
+            optimizer_params={"learning_rate": 0.5, "momentum": 0.9}, batch_end_callback=batch_end,
+            resume="auto", resume_prefix=str(tmp_path / name), resume_every=2,
+        )  # fmt: skip
+        return {name: array.asnumpy() for name, array in module.get_params()[0].items()}
+
+    whole = trained("whole")
+    with pytest.raises(Stop):
+        trained("parts", stop=(2, 2))
+    again = trained("parts", seed=4)  # which would begin with other parameters
+    assert whole.keys() == again.keys()
+    for name, values in whole.items():
+        np.testing.assert_array_equal(values, again[name])
