@@ -1,6 +1,8 @@
 """A graph made ready to run: code for training and for inference, made when first needed, and where each node runs."""
 
-from collections.abc import Iterable, Sequence
+import linecache
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -127,8 +129,8 @@ class Program:
                 return results
         try:
             return lowered.run(*tensors, *streams)
-        except MXNetError:
-            raise
+        except MXNetError as error:
+            raise named(lowered, error, _running(error)) from error
         except FAILURES as error:
             raise lowered.explain([*tensors, *streams], error) from error
 
@@ -166,6 +168,21 @@ class Program:
         if types not in self._checked:
             type_facts(self.heads, {n.name: t for n, t in zip(self.variables, types, strict=True)})
             self._checked.add(types)
+
+
+def named(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetError:
+    """An operator's own refusal with the name of the node, by the names of values in code that were being computed."""
+    node = next((lowered.calls[name] for name in running if name in lowered.calls), None)
+    if node is None or node.op is None or f"Error in operator {node.name}" in str(error):
+        return error
+    return type(error)(f"Error in operator {node.name}: {str(error).rstrip()} ({node.op.name})")
+
+
+def _running(error: MXNetError) -> Iterator[str]:
+    """What the lines of generated code were computing when the error came up, outermost first."""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename.startswith("<eval_with_key>"):
+            yield linecache.getline(frame.f_code.co_filename, line).split("=")[0].strip()
 
 
 def _stream(ctx: Context) -> Any:

@@ -13,7 +13,7 @@ from .._ops.whole import plain
 from .flow import stops
 from .lower import moved, pick
 from .node import Entry, Node, label
-from .program import FAILURES, Program
+from .program import FAILURES, Program, named
 from .shown import gradient_names, input_name, takes_head
 
 Show = Callable[[str, str, torch.Tensor], None]
@@ -52,8 +52,8 @@ class Walk:
                     self.values[step] = self._call(step)
                 else:
                     self.heads: tuple[fx.Node, ...] = step.args[0]
-        except MXNetError:
-            raise
+        except MXNetError as error:
+            raise named(self.lowered, error, [step.name]) from error
         except FAILURES as error:
             raise self.lowered.explain([*tensors, *streams], error) from error
         self.silent = False
