@@ -10,7 +10,6 @@ import torch
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._graph.packed import SMALL, available, compare_aside
-from mxnet._ops import winograd
 from mxnet.gluon import nn
 
 pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")
@@ -275,23 +274,9 @@ def test_numbers_are_not_drawn_in_vain():
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
 
 
-@pytest.mark.parametrize(
-    "batch, size, channels, filters", [(1, (14, 14), 8, 12), (3, (9, 12), 4, 4), (8, (33, 40), 4, 6)]
-)
-@pytest.mark.parametrize("biased", [False, True])
-def test_convolution_by_tiles_is_at_least_as_exact_as_the_plain_sum(batch, size, channels, filters, biased):
-    torch.manual_seed(2)
-    data, weight = torch.randn(batch, channels, *size), torch.randn(filters, channels, 3, 3)
-    bias = torch.randn(filters) if biased else None
-    got = winograd.convolve(data.contiguous(memory_format=torch.channels_last), winograd.spread_weight(weight), bias)
-    want = torch.conv2d(data.double(), weight.double(), None if bias is None else bias.double(), 1, 1)
-    assert got.shape == want.shape
-    assert (got - want).abs().max() < 1e-6 * want.abs().max()
-
-
 def test_few_and_many_tiles_take_turns():
     net, _ = large_network()
-    inputs = [nd.random.normal(shape=(1, 192, n, n)) for n in (20, 5, 20, 5)]
+    inputs = [nd.random.normal(shape=(1, 192, n, n)) for n in (24, 5, 24, 5)]
     wanted = [net(x).asnumpy() for x in inputs]
     net.hybridize()
     for x, want in zip(inputs * 2, wanted * 2, strict=True):

@@ -7,6 +7,7 @@ import torch
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._graph.order import compilable
+from mxnet._ops import winograd
 from mxnet._ops.convolution import convolution
 from mxnet._ops.ordered import ordered_convolution
 from mxnet._ops.weight_gradient import applies
@@ -102,15 +103,16 @@ def test_what_another_operator_reads_is_not_overwritten():
     [
         (2, 32, 48, (15, 16), 1),
         (8, 64, 32, (7, 9), 1),
+        (4, 32, 32, (20, 20), 1),
         (3, 32, 32, (64, 71), 1),
         (2, 32, 64, (40, 37), 2),
         (5, 33, 40, (29, 22), 2),
     ],
 )
-def test_weight_gradients_by_products_of_matrices(batch, channels, filters, size, stride):
+def test_values_and_gradients_by_products_of_matrices(batch, channels, filters, size, stride):
     torch.manual_seed(0)
     data, weight, bias = torch.randn(batch, channels, *size), torch.randn(filters, channels, 3, 3), torch.randn(filters)
-    assert applies(data, weight, ((stride, stride), (1, 1), (1, 1)))
+    assert winograd.pays(data, weight) if stride == 1 else applies(data, weight, ((2, 2), (1, 1), (1, 1)))
     attrs = {"kernel": (3, 3), "stride": (stride, stride), "pad": (1, 1), "num_filter": filters}
     found = []
     for function, dtype in ((ordered_convolution, torch.float32), (convolution, torch.float64)):

@@ -11,9 +11,6 @@ import torch
 
 from .._ops import winograd
 
-# From here on tiles (see winograd) are faster than oneDNN's plain sums; below, their matrices cost more than they save.
-FEWEST_CHANNELS, FEWEST_TILES = 128, 48
-
 Bounds = tuple[float | None, float | None]  # what an activation cuts off below and above
 _memcmp = (ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)).memcmp
 _memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
@@ -76,18 +73,16 @@ class PackedConvolution:
         self.geometry = (*map(list, geometry), attrs.get("num_group", 1))
         self.packed: torch.Tensor | None = None
         self.matrices: torch.Tensor | None = None
-        side_by_side = self.geometry == ([1, 1], [1, 1], [1, 1], 1) and tuple(weight.shape[2:]) == (3, 3)
-        self.tiled = side_by_side and min(weight.shape[:2]) >= FEWEST_CHANNELS
+        self.tiled = self.geometry == ([1, 1], [1, 1], [1, 1], 1) and tuple(weight.shape[2:]) == (3, 3)
         # Looked up once: finding the overload takes as long as a small convolution's bookkeeping.
         self.alone = torch.ops.mkldnn._convolution_pointwise.default
         self.with_sum = torch.ops.mkldnn._convolution_pointwise.binary
 
     def __call__(self, data: torch.Tensor, addend: torch.Tensor | None = None) -> torch.Tensor:
         data = data.contiguous(memory_format=torch.channels_last)
-        if self.tiled and self._tiles(data) >= FEWEST_TILES:
-            result = winograd.convolve(data, self._matrices(), self.bias)
-            result = result if addend is None else result.add_(addend)
-        elif addend is None:
+        if self.tiled and winograd.pays(data, self.weight, wait=False):
+            return winograd.convolve(data, self._matrices(), self.bias, addend, self.bounds, wait=False)
+        if addend is None:
             result = self.alone(data, self._packed(data), self.bias, *self.geometry, "none", [], "")
         else:
             addend = addend.contiguous(memory_format=torch.channels_last)
@@ -115,12 +110,8 @@ class PackedConvolution:
     def _matrices(self) -> torch.Tensor:
         made = self.matrices
         if made is None:
-            made = self.matrices = winograd.spread_weight(self.weight)
+            made = self.matrices = winograd.weight_matrices(self.weight)
         return made
-
-    @staticmethod
-    def _tiles(data: torch.Tensor) -> int:
-        return data.shape[0] * winograd.half(data.shape[2]) * winograd.half(data.shape[3])
 
 
 def convolve(convolutions: Sequence[PackedConvolution], index: int, *tensors: torch.Tensor) -> torch.Tensor:

@@ -6,6 +6,7 @@ the optimizer's states stay as MXNet's files and views have them.
 
 import torch
 
+from . import winograd
 from .convolution import convolution
 from .weight_gradient import applies, weight_gradient
 
@@ -29,16 +30,41 @@ class _Ordered(torch.autograd.Function):
         own = weight_too and not again and applies(data, weight, ctx.geometry)
         data_grad = weight_grad = bias_grad = None
         if data_too or bias_too or not own:
-            stride, pad, dilate = ctx.geometry
-            options = ([weight.shape[0]], stride, pad, dilate, False, (0, 0), ctx.groups)
-            data_grad, weight_grad, bias_grad = torch.ops.aten.convolution_backward(
-                head, data, weight, *options, [data_too, weight_too and not own, bias_too]
-            )
+            wanted = [data_too, weight_too and not own, bias_too]
+            data_grad, weight_grad, bias_grad = _plain_gradients(head, data, weight, ctx.geometry, ctx.groups, wanted)
         if own:
-            weight_grad = weight_gradient(data, head, ctx.geometry[0])
+            weight_grad = weight_gradient(data, head)
         elif weight_grad is not None:
             weight_grad = weight_grad.contiguous()
         return data_grad, weight_grad, bias_grad, None, None
+
+
+class _Tiled(torch.autograd.Function):
+    """A 3 x 3 convolution of stride and padding one, by tiles."""
+
+    @staticmethod
+    def forward(ctx, data, weight, bias):
+        data = data.contiguous(memory_format=LAST)
+        ctx.save_for_backward(data, weight)
+        return winograd.convolve(data, winograd.weight_matrices(weight, kept=True), bias)
+
+    @staticmethod
+    def backward(ctx, *heads):
+        data, weight = ctx.saved_tensors
+        data_too, weight_too, bias_too = ctx.needs_input_grad
+        head = heads[0].contiguous(memory_format=LAST)
+        if torch.is_grad_enabled():  # the gradient is recorded itself
+            return _plain_gradients(head, data, weight, SIDE_BY_SIDE, 1, ctx.needs_input_grad)
+        data_grad, weight_grad = winograd.gradients(data, head, weight, data_too, weight_too)
+        return data_grad, weight_grad, head.sum((0, 2, 3)) if bias_too else None
+
+
+def _plain_gradients(head, data, weight, geometry, groups, wanted):
+    options = ([weight.shape[0]], *geometry, False, (0, 0), groups)
+    return torch.ops.aten.convolution_backward(head, data, weight, *options, list(wanted))
+
+
+SIDE_BY_SIDE = ((1, 1), (1, 1), (1, 1))
 
 
 def ordered_convolution(data, weight, bias=None, **attrs):
@@ -48,7 +74,10 @@ def ordered_convolution(data, weight, bias=None, **attrs):
     geometry = (attrs.get("stride") or (1, 1), attrs.get("pad") or (0, 0), attrs.get("dilate") or (1, 1))
     if weight.shape[0] != attrs["num_filter"] or tuple(weight.shape[2:]) != tuple(attrs["kernel"]):
         return convolution(data, weight, bias, **attrs)  # which says what is wrong
-    return _Ordered.apply(data, weight, bias, geometry, attrs.get("num_group", 1))
+    groups = attrs.get("num_group", 1)
+    if geometry == SIDE_BY_SIDE and groups == 1 and winograd.pays(data, weight):
+        return _Tiled.apply(data, weight, bias)
+    return _Ordered.apply(data, weight, bias, geometry, groups)
 
 
 def last_convolution(data, weight, bias=None, **attrs):

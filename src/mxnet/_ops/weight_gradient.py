@@ -1,68 +1,41 @@
-"""The gradient of a 3 x 3 convolution's weight, by products of matrices on data in channels-last memory order.
+"""The gradient of a 3 x 3 convolution's weight at stride two, on data in channels-last memory order.
 
-The kernels behind torch compute this gradient at half the speed of the forward pass when channels are last. Stride one:
-Winograd's minimal filtering F(2x2, 3x3), 16 multiplications where the plain sum has 36; its transforms only add,
-subtract and halve, and the error is below that of the plain sum, which adds one long chain. Stride two: one product of
-matrices for each of the nine places in the kernel.
+The kernels behind torch compute it at half the speed of the forward pass when channels are last. Here it is one product
+of matrices for each of the nine places in the kernel.
 """
 
 import torch
 
-from .winograd import group_of, half, part, spread
-
-# With fewer tiles the products are slower than the plain sum.
-FEWEST_TILES = 96
-FEWEST_CHANNELS = 32
+FEWEST_CHANNELS, FEWEST_PLACES = 32, 384  # with less, products are slower than the plain sum
 
 
-def applies(data, weight, attrs):
+def applies(data, weight, geometry):
     """Is this a convolution whose weight gradient is faster computed here?"""
     if tuple(weight.shape[2:]) != (3, 3) or weight.shape[1] != data.shape[1] or min(weight.shape[:2]) < FEWEST_CHANNELS:
         return False
-    stride, pad, dilate = attrs
-    if pad != (1, 1) or dilate != (1, 1) or data.dtype is not torch.float32 or data.device.type != "cpu":
+    if geometry != ((2, 2), (1, 1), (1, 1)) or data.dtype is not torch.float32 or data.device.type != "cpu":
         return False
-    if stride == (1, 1):
-        return data.shape[0] * half(data.shape[2]) * half(data.shape[3]) >= FEWEST_TILES
-    return stride == (2, 2) and data.shape[0] * half(data.shape[2]) * half(data.shape[3]) >= 4 * FEWEST_TILES
+    return data.shape[0] * half(data.shape[2]) * half(data.shape[3]) >= FEWEST_PLACES
 
 
-def weight_gradient(data, head, stride):
+def half(size):
+    """How many steps of two cover the size."""
+    return (size + 1) // 2
+
+
+def weight_gradient(data, head):
     """The gradient, in the shape (filters, channels, 3, 3) and the usual order; padding is one."""
-    data, head = data.permute(0, 2, 3, 1), head.permute(0, 2, 3, 1)
-    places = _winograd(data, head) if stride == (1, 1) else _place_by_place(data, head)
+    places = _place_by_place(data.permute(0, 2, 3, 1), head.permute(0, 2, 3, 1))
     return places.permute(2, 3, 0, 1).contiguous()
 
 
-def _winograd(data, head):
-    """Rows and columns of the kernel first: (3, 3, filters, channels)."""
-    batch, height, width, channels = data.shape
-    filters, down, right = head.shape[3], half(height), half(width)
-    group, new = group_of(batch, down * right), data.new_empty
-    split = data.new_zeros(2, group, down + 1, 2, right + 1, channels)
-    rows, tiles = new(4, group, down, 2, right + 1, channels), new(4, 4, group, down, right, channels)
-    head_split = data.new_zeros(2, group, down, 2, right, filters)
-    head_rows, head_tiles = new(4, group, down, 2, right, filters), new(4, 4, group, down, right, filters)
-    left, rest = head_tiles.view(16, -1, filters).transpose(1, 2), tiles.view(16, -1, channels)
-    total = new(16, filters, channels)
-    for first in range(0, batch, group):
-        part(data[first : first + group], split, 1)
-        spread(split, rows, tiles)
-        part(head[first : first + group], head_split, 0)
-        _widen(head_split[0], head_split[1], head_rows)
-        _widen(head_rows[:, :, :, 0], head_rows[:, :, :, 1], head_tiles)
-        torch.baddbmm(total, left, rest, beta=1 if first else 0, out=total)
-    sums = torch.tensor([[1, 0.5, 0.5, 0], [0, 0.5, -0.5, 0], [0, 0.5, 0.5, 1]])
-    # tiles count columns before rows, so the result does, too
-    return (torch.kron(sums, sums) @ total.view(16, -1)).view(3, 3, filters, channels).transpose(0, 1)
-
-
-def _widen(first, second, out):
-    """The head's tiles of two values as four."""
-    out[0].copy_(first)
-    torch.add(first, second, out=out[1])
-    torch.sub(first, second, out=out[2])
-    torch.neg(second, out=out[3])
+def _split(images, parts):
+    """Even and odd rows and columns apart, one further for the padding."""
+    for odd_row in (0, 1):
+        for odd_column in (0, 1):
+            top, left = 1 - odd_row, 1 - odd_column
+            part = images[:, top::2, left::2]
+            parts[odd_row, :, top : top + part.shape[1], odd_column, left : left + part.shape[2]].copy_(part)
 
 
 def _place_by_place(data, head):
@@ -73,7 +46,7 @@ def _place_by_place(data, head):
     length = batch * (down + 1) * (right + 1)
     split = data.new_zeros(2, 2, length + right + 2, channels)
     views = split[:, :, :length].view(2, 2, batch, down + 1, right + 1, channels)
-    part(data, views.permute(0, 2, 3, 1, 4, 5), 1)
+    _split(data, views.permute(0, 2, 3, 1, 4, 5))
     wide = data.new_zeros(batch, down + 1, right + 1, filters)
     wide[:, :down, :right] = head
     left, result = wide.view(length, filters).t(), data.new_empty(3, 3, filters, channels)

@@ -1,0 +1,67 @@
+"""Winograd's transforms of tiles (see winograd) by compiled loops, shared out among torch's number of threads."""
+
+import functools
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numba
+import torch
+
+if numba.config.DISABLE_JIT:  # pyright: ignore[reportAttributeAccessIssue]
+    raise ImportError("NUMBA_DISABLE_JIT is set: the loops would run as Python")
+
+from . import loops  # compiles
+
+INFINITE = float("inf")
+FEWEST_FLOATS = 1 << 17  # per thread; waking one takes as long as so many
+
+
+def spread(images, group, tiles):
+    """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed."""
+    source, target = (_flat(images), *images.shape[1:]), _flat(tiles)
+    _share(lambda *span: loops.spread(*source, *span, target), group, tiles)
+
+
+def widen(images, group, tiles):
+    """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
+    source, target = (_flat(images), *images.shape[1:]), _flat(tiles)
+    _share(lambda *span: loops.widen(*source, *span, target), group, tiles)
+
+
+def collect(tiles, group, images):
+    """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
+    arrays = (_flat(tiles), _flat(images), *images.shape[1:])
+    # Neighbours in an image add to the same pixels: only whole images can be shared out.
+    several = group.images.stop - group.images.start
+    _share(lambda *span: loops.collect(*arrays, *span), group, tiles, group.tiles // several)
+
+
+def gather(tiles, group, images, bias, addend, bounds):
+    """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
+    arrays = (_flat(tiles), _flat(images), *images.shape[1:])
+    low, high = bounds
+    ends = (_flat(bias), _flat(images if addend is None else addend), addend is not None)
+    limits = (-INFINITE if low is None else low, INFINITE if high is None else high)
+    _share(lambda *span: loops.gather(*arrays, *span, *ends, *limits), group, tiles)
+
+
+def _flat(tensor):
+    return tensor.detach().view(-1).numpy()
+
+
+def _share(work, group, tiles, unit=1):
+    """Run `work(origin, size, begin, end)` over the group's tiles, by as many threads as torch has and as it pays."""
+    units = group.tiles // unit
+    parts = min(torch.get_num_threads(), units, tiles.numel() // FEWEST_FLOATS) or 1
+    edges = [group.begin + part * units // parts * unit for part in range(parts + 1)]
+    whole = group.begin, group.tiles
+    others = [_threads(os.getpid()).submit(work, *whole, *edges[i : i + 2]) for i in range(1, parts)]
+    work(*whole, *edges[:2])
+    for other in others:
+        other.result()
+
+
+@functools.lru_cache(maxsize=1)
+def _threads(process):
+    """Threads of this process: a fork has none of its parent's."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="mxnet-tiles")

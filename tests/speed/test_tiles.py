@@ -1,0 +1,129 @@
+"""3 x 3 convolutions by Winograd's tiles, and their gradients, by compiled loops and by products of matrices."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from mxnet._ops import tiles, winograd
+
+NEAR = 4e-6  # of the largest value; the plain sum in single precision has up to 1.4e-6 here
+CASES = [(2, 5, 70, 9, 7), (1, 64, 3, 4, 4), (3, 130, 65, 13, 18), (2, 8, 8, 1, 2), (1, 16, 16, 30, 31)]
+
+
+@pytest.fixture(params=["loops", "products"])
+def transforms(request, monkeypatch):
+    """One of the two ways to transform."""
+    found = winograd._loader.loops(wait=True) if request.param == "loops" else tiles
+    assert (found is tiles) == (request.param == "products")
+    monkeypatch.setattr(winograd._loader, "loops", lambda wait: found)
+
+
+@pytest.fixture(params=[1 << 20, 3000], ids=["whole", "row by row"])
+def at_once(request, monkeypatch):
+    """How many tiles are worked on at a time."""
+    monkeypatch.setattr(winograd, "FLOATS_AT_ONCE", request.param)
+    monkeypatch.setattr(winograd, "TILES_AT_ONCE", 1)
+
+
+def example(batch, channels, filters, height, width):
+    torch.manual_seed(2)
+    data = torch.randn(batch, channels, height, width).contiguous(memory_format=torch.channels_last)
+    return data, torch.randn(filters, channels, 3, 3), torch.randn(filters)
+
+
+def near(got, want, scale=None):
+    assert got.shape == want.shape
+    assert (got - want).abs().max() < NEAR * (scale or want.abs().max())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values(case, transforms, at_once):
+    data, weight, bias = example(*case)
+    exact = torch.conv2d(data.double(), weight.double(), bias.double(), padding=1)
+    addend = torch.randn(exact.shape)
+    matrices = winograd.weight_matrices(weight)
+    near(winograd.convolve(data, matrices, bias), exact)
+    near(winograd.convolve(data, matrices, bias, addend), exact + addend)
+    near(winograd.convolve(data, matrices, bias, addend, (0.0, None)), (exact + addend).relu())
+    cut = winograd.convolve(data, matrices, bias, None, (-1.0, 6.0))
+    near(cut, exact.clamp(-1, 6), scale=exact.abs().max())
+    near(winograd.convolve(data, matrices), exact - bias.view(-1, 1, 1))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_gradients(case, transforms, at_once):
+    data, weight, _ = example(*case)
+    inputs = [t.double().requires_grad_() for t in (data, weight)]
+    out = torch.conv2d(*inputs, padding=1)
+    head = torch.randn(out.shape)
+    by_data, by_weight = torch.autograd.grad(out, inputs, head.double())
+    got = winograd.gradients(data, head, weight, data_too=True, weight_too=True)
+    near(got[0], by_data)
+    near(got[1], by_weight)
+    assert winograd.gradients(data, head, weight, data_too=True, weight_too=False)[1] is None
+    alone = winograd.gradients(data, head, weight, data_too=False, weight_too=True)
+    assert alone[0] is None and torch.equal(alone[1], got[1])
+
+
+def test_nan_is_not_cut_off(transforms):
+    data, weight, bias = example(1, 8, 8, 12, 12)
+    data[0, 3, 5, 6] = float("nan")
+    got = winograd.convolve(data, winograd.weight_matrices(weight), bias, None, (0.0, 6.0))
+    assert got[:, :, 4:7, 5:8].isnan().all() and not got[:, :, :3].isnan().any()
+
+
+def test_several_threads_give_the_same_bits():
+    """Tiles are shared out among threads, and only whole images where neighbours add to the same pixels."""
+    data, weight, bias = example(6, 64, 64, 40, 40)
+    head = torch.randn(6, 64, 40, 40)
+
+    def everything():
+        return winograd.convolve(data, winograd.weight_matrices(weight), bias), *winograd.gradients(
+            data, head, weight, data_too=True, weight_too=True
+        )
+
+    before, results = torch.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            results.append(everything())
+    finally:
+        torch.set_num_threads(before)
+    near(results[1][0], results[0][0])
+    near(results[1][1], results[0][1])
+    near(results[1][2], results[0][2])
+
+
+def test_rooms_of_threads_are_their_own():
+    """Two threads that convolve at once do not write into each other's memory."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    data, weight, bias = example(4, 32, 32, 33, 33)
+    matrices = winograd.weight_matrices(weight)
+    want = winograd.convolve(data, matrices, bias)
+    with ThreadPoolExecutor(4) as pool:
+        for got in pool.map(lambda _: winograd.convolve(data, matrices, bias), range(24)):
+            assert torch.equal(got, want)
+
+
+def test_without_numba_products_are_taken():
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import torch; from mxnet._ops import winograd\n"
+        "assert not winograd.compiled()\n"
+        "data, weight = torch.randn(2, 128, 40, 40), torch.randn(128, 128, 3, 3)\n"
+        "assert winograd.pays(data, weight) and not winograd.pays(data[:, :64], weight[:64, :64])\n"
+        "got = winograd.convolve(data, winograd.weight_matrices(weight))\n"
+        "assert torch.allclose(got, torch.conv2d(data, weight, padding=1), atol=1e-3)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_little_work_is_left_to_the_plain_sum():
+    data, weight, _ = example(1, 64, 64, 8, 8)
+    assert not winograd.pays(data, weight)
+    assert not winograd.pays(torch.randn(8, 16, 32, 32), torch.randn(16, 16, 3, 3))
+    assert not winograd.pays(torch.randn(8, 64, 32, 32), torch.randn(64, 64, 5, 5))
+    assert winograd.pays(torch.randn(8, 64, 32, 32), weight)
