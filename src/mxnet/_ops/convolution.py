@@ -7,6 +7,7 @@ import torch
 from .._core.attrs import Count
 from .._core.errors import MXNetError
 from .dense import bias_unless_no_bias
+from .few_channels import few_channels, gains
 from .filling import assign
 from .layout import channels_last, shape_first, shape_last, to_first, to_last
 from .registry import op
@@ -104,7 +105,10 @@ def convolution(
         data, weight = to_first(data), to_first(weight)
     pairs = (("stride", stride), ("dilate", dilate), ("pad", pad))
     _check("Convolution", data, weight, kernel, num_filter, weight.shape[0], pairs)
-    result = _CONVOLVE[len(kernel)](data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group)
+    if len(kernel) == 2 and gains(data, weight, dilate, num_group):
+        result = few_channels(data, weight, bias, stride, pad)
+    else:
+        result = _CONVOLVE[len(kernel)](data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group)
     return to_last(result) if last else result
 
 

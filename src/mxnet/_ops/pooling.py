@@ -11,6 +11,7 @@ from .._core.attrs import Sizes
 from .._core.errors import MXNetError
 from .activation import require_floating
 from .gradient import with_gradient
+from .halving import halved, halves
 from .layout import channels_last, to_first, to_last
 from .registry import op
 
@@ -132,6 +133,8 @@ def _max(data, windows):
     if not windows.native:
         data = F.pad(data, _padding(windows), value=torch.finfo(data.dtype).min)
         return pool(data, windows.kernel, windows.stride)
+    if space == 2 and halves(data, windows.kernel, windows.stride, windows.pad):
+        return halved(data)
     result = pool(data, windows.kernel, windows.stride, windows.pad, 1, windows.convention == "full")
     return _completed(result, windows, torch.finfo(data.dtype).min, space)
 
