@@ -6,6 +6,7 @@ scores = predictor.get_output(0)
 """
 
 import threading
+from difflib import get_close_matches
 
 import numpy as np
 import torch
@@ -18,28 +19,35 @@ from ._ops.dtypes import NAME, TORCH, torch_dtype
 from ._training.checkpoint import load_checkpoint
 from .base import MXNetError
 from .context import Context, cpu
+from .symbol import Group
 
 
 class Predictor:
-    """A network with its parameters, for inputs of fixed shapes. Threads may share one: each has its own outputs."""
+    """A network with its parameters, for inputs of fixed shapes. Threads may share one: each has its own outputs.
 
-    def __init__(self, prefix, epoch, input_shapes, ctx=None, type_dict=None):
+    `outputs` names values inside the network, with or without `_output` at the end, to be computed in place of its
+    own outputs.
+    """
+
+    def __init__(self, prefix, epoch, input_shapes, ctx=None, type_dict=None, outputs=None):
         symbol, arguments, states = load_checkpoint(prefix, epoch)
-        self._start(symbol, {**arguments, **states}, input_shapes, ctx, type_dict)
+        self._start(symbol, {**arguments, **states}, input_shapes, ctx, type_dict, outputs)
 
     @classmethod
-    def from_symbol(cls, symbol, params, input_shapes, ctx=None, type_dict=None):
+    def from_symbol(cls, symbol, params, input_shapes, ctx=None, type_dict=None, outputs=None):
         """A predictor of a symbol and a dict of all its parameters."""
         made = cls.__new__(cls)
-        made._start(symbol, params, input_shapes, ctx, type_dict)
+        made._start(symbol, params, input_shapes, ctx, type_dict, outputs)
         return made
 
-    def _start(self, symbol, params, input_shapes, ctx, type_dict):
+    def _start(self, symbol, params, input_shapes, ctx, type_dict, outputs):
+        symbol = symbol if outputs is None else _partial(symbol, outputs)
         ctx = Context(ctx) if ctx is not None else cpu()
         self._ctx, self._symbol, self._device = ctx, symbol, torch_device(ctx)
         self._types = {name: dtype_name(dtype) for name, dtype in (type_dict or {}).items()}
         self._program = Program(symbol._entries, ctx)
-        self._params = {name: array.as_torch().detach().to(self._device) for name, array in params.items()}
+        read = {node.name for node in self._program.variables}
+        self._params = {n: array.as_torch().detach().to(self._device) for n, array in params.items() if n in read}
         self._local, self._lock = threading.local(), threading.Lock()
         self.reshape(input_shapes)
 
@@ -49,8 +57,9 @@ class Predictor:
         names = [node.name for node in self._program.variables]
         strange = sorted(set(shapes) - set(names))
         if strange:
-            raise MXNetError(f"the network has no input {', '.join(strange)}; its inputs are {', '.join(names)}")
-        known = {name: tuple(t.shape) for name, t in self._params.items() if name in names}
+            inputs = [name for name in names if name not in self._params]
+            raise MXNetError(f"the network has no input {', '.join(strange)}; its inputs are {', '.join(inputs)}")
+        known = {name: tuple(t.shape) for name, t in self._params.items()}
         facts = shape_facts(self._program.heads, {**known, **shapes})
         fillers = self._absent([n for n in names if n not in known and n not in shapes], facts)
         outputs = [facts.of(head) for head in self._program.heads]
@@ -109,3 +118,18 @@ class Predictor:
     def output_shapes(self):
         """Shapes of the outputs for the inputs' shapes."""
         return list(self._output_shapes)
+
+
+def _partial(symbol, outputs):
+    """The symbol of some values inside another."""
+    inside = symbol.get_internals()
+    known = inside.list_outputs()
+    names = [outputs] if isinstance(outputs, str) else list(outputs)
+    found = [name if name in known else f"{name}_output" for name in names]
+    strange = [name for name, full in zip(names, found, strict=True) if full not in known]
+    if strange or not names:
+        layers = [name.removesuffix("_output") for name in known]
+        near = [close for name in strange for close in get_close_matches(name.removesuffix("_output"), layers)]
+        hint = f"; did you mean {', '.join(near)}?" if near else "; symbol.get_internals().list_outputs() has them all"
+        raise MXNetError(f"the network computes nothing called {', '.join(strange) or 'so: outputs is empty'}{hint}")
+    return Group([inside[full] for full in found])

@@ -92,3 +92,30 @@ def test_faults_are_told(checkpoint):
         predictor.forward(x=images(0))
     with pytest.raises(mx.MXNetError, match="none of number 4"):
         predictor.forward(data=images(0)).get_output(4)
+
+
+def test_values_inside_the_network_can_be_asked_for(checkpoint):
+    prefix, evaluated = checkpoint
+    predictor = Predictor(prefix, 3, {"data": (2, 3, 8, 8)}, outputs=["bn", "softmax_output", "fc_output"])
+    assert predictor.output_names == ["bn_output", "softmax_output", "fc_output"]
+    assert predictor.output_shapes == [(2, 4, 6, 6), (2, 3), (2, 3)]
+    predictor.forward(data=images(0))
+    np.testing.assert_allclose(predictor.get_output(1), evaluated(images(0)), rtol=1e-5)
+    scores = np.exp(predictor.get_output(2))
+    np.testing.assert_allclose(scores / scores.sum(1, keepdims=True), predictor.get_output(1), rtol=1e-5)
+    only = Predictor(prefix, 3, {"data": (2, 3, 8, 8)}, outputs="conv")  # needs neither the label nor the rest
+    assert only.forward(data=images(0)).get_output().shape == (2, 4, 6, 6)
+    with pytest.raises(mx.MXNetError, match="nothing called conf.*did you mean"):
+        Predictor(prefix, 3, {"data": (2, 3, 8, 8)}, outputs=["conf"])
+
+
+def test_names_of_parameters_are_not_offered_as_inputs(checkpoint):
+    with pytest.raises(mx.MXNetError, match="its inputs are data, softmax_label$"):
+        Predictor(checkpoint[0], 3, {"dta": (2, 3, 8, 8)})
+
+
+def test_a_failed_reshape_changes_nothing(checkpoint):
+    predictor = Predictor(checkpoint[0], 3, {"data": (2, 3, 8, 8)})
+    with pytest.raises(mx.MXNetError, match="Error in operator fc"):
+        predictor.reshape({"data": (2, 3, 9, 8)})
+    assert predictor.forward(data=images(0)).get_output().shape == (2, 3)

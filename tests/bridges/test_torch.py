@@ -237,13 +237,136 @@ def test_torch_block_has_names_modes_and_casts():
     assert net[1].module[0].weight.dtype == torch.float64
 
 
-def test_torch_block_refuses_a_hybridized_graph():
-    net = nn.HybridSequential()
-    net.add(TorchBlock(torch.nn.Linear(2, 2)))
-    assert net(nd.ones((1, 2))).shape == (1, 2)
+class Around(gluon.HybridBlock):
+    """A torch module between two layers."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.first = nn.Dense(4, activation="tanh")
+            self.middle = TorchBlock(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4)))
+            self.last = nn.Dense(2)
+
+    def hybrid_forward(self, F, x):
+        return self.last(F.relu(self.middle(self.first(x))))
+
+
+def test_networks_around_a_torch_block_hybridize_their_other_parts(tmp_path):
+    net, x = Around(), nd.random.normal(shape=(3, 5))
+    net.initialize(mx.init.Xavier())
+    wanted = net(x).asnumpy()
     net.hybridize()
-    with pytest.raises(mx.MXNetError, match="hybridized"):
-        net(nd.ones((1, 2)))
+    np.testing.assert_allclose(net(x).asnumpy(), wanted, atol=1e-6)
+    assert net.first._cached_graph and not net._cached_graph
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    with autograd.record():
+        loss = (net(x) ** 2).mean()
+    loss.backward()
+    trainer.step(1)
+    assert np.abs(net(x).asnumpy() - wanted).max() > 0
+    with pytest.raises(mx.MXNetError, match="torch module.*save_parameters"):
+        net.export(str(tmp_path / "net"))
+    module = to_module(net).eval()
+    np.testing.assert_allclose(module(x.as_torch()).detach().numpy(), net(x).asnumpy(), atol=1e-6)
+    with pytest.raises(mx.MXNetError, match="given a symbol"):
+        net(mx.sym.var("x"))
+
+
+def test_torch_blocks_take_arguments_by_name():
+    class Scaled(torch.nn.Module):
+        def forward(self, x, scale=1.0, shift=None):
+            return x * scale + shift
+
+    made = TorchBlock(Scaled())(nd.ones((2,)), scale=3.0, shift=nd.array([1.0, 2.0]))
+    assert made.asnumpy().tolist() == [4, 5]
+
+
+def test_modules_are_copied_and_saved(tmp_path):
+    for block, x in ((conv_net(), images()), (gluon.rnn.LSTM(4, input_size=3), nd.random.normal(shape=(5, 2, 3)))):
+        block.initialize()
+        module, x = to_module(block, x).eval(), x.as_torch()
+        wanted = module(x)
+        torch.save(module, tmp_path / "module.pt")
+        loaded = torch.load(tmp_path / "module.pt", weights_only=False)
+        twin = copy.deepcopy(module)
+        assert not loaded.training and torch.equal(loaded(x), wanted) and torch.equal(twin(x), wanted)
+        with torch.no_grad():
+            next(twin.parameters()).add_(1.0)
+        assert torch.equal(module(x), wanted) and not torch.equal(twin(x), wanted)
+        twin.load_state_dict(module.state_dict())
+        assert torch.equal(twin(x), wanted)
+
+
+def test_modules_change_type_and_refuse_arrays():
+    net = conv_net()
+    module, x = to_module(net, images()).eval(), images().as_torch()
+    wanted = module(x)
+    with pytest.raises(TypeError, match="as_torch"):
+        module(images())
+    assert module.to(torch.bfloat16)(x.bfloat16()).dtype is torch.bfloat16
+    np.testing.assert_allclose(module.double()(x.double()).detach().numpy(), wanted.detach().numpy(), atol=0.05)
+
+
+def test_frozen_and_shared_parameters():
+    first = nn.Dense(4, in_units=4)
+    net = nn.HybridSequential()
+    net.add(first, nn.Dense(4, in_units=4, params=first.params), nn.Dense(1, in_units=4))
+    net.initialize()
+    net[2].collect_params().setattr("grad_req", "null")
+    module = to_module(net)
+    assert sorted(n for n, p in module.named_parameters() if p.requires_grad) == ["0.bias", "0.weight"]
+    assert set(module.state_dict()) == {f"{i}.{n}" for i in range(3) for n in ("weight", "bias")}
+    module(torch.ones(1, 4)).sum().backward()
+    assert module.get_parameter("0.weight") is module.get_parameter("1.weight")
+    assert module.get_parameter("2.weight").grad is None
+
+
+def test_running_statistics_and_dropout_follow_the_mode():
+    net = nn.HybridSequential()
+    net.add(nn.BatchNorm(in_channels=2), nn.Dropout(0.5))
+    net.initialize()
+    module, x = to_module(net), torch.randn(20, 2) + 3
+    module.train()
+    assert not torch.equal(module(x), module(x))
+    module(x).sum().backward()
+    moved = net[0].running_mean.data().asnumpy()
+    assert np.abs(moved).max() > 0.1  # in the array, and so in the module
+    np.testing.assert_array_equal(module.state_dict()["0.running_mean"].numpy(), moved)
+    module.eval()
+    np.testing.assert_allclose(module(x).detach().numpy(), net(nd.from_torch(x)).asnumpy(), atol=1e-6)
+
+
+def test_gradients_of_gradients_go_through_both():
+    x = nd.array([2.0])
+    x.attach_grad()
+    with autograd.record():
+        cube = nd.from_torch(x.as_torch() ** 3)
+        slope = autograd.grad(cube, [x], create_graph=True, retain_graph=True)[0]
+        total = (slope * slope).sum()
+    total.backward()
+    assert x.grad.asscalar() == 36 * 8
+    module = to_module(initialized_tanh())
+    a = torch.ones(1, 2, requires_grad=True)
+    (slope,) = torch.autograd.grad(module(a).sum(), a, create_graph=True)
+    slope.pow(2).sum().backward()
+    assert a.grad.abs().sum() > 0
+
+
+def initialized_tanh():
+    net = nn.Dense(1, in_units=2, activation="tanh")
+    net.initialize(mx.init.Xavier())
+    return net
+
+
+def test_tensors_of_any_layout_become_arrays():
+    tensor = torch.arange(6.0).reshape(2, 3).t()
+    array = nd.from_torch(tensor)
+    array[0] = 7
+    assert tensor[0].tolist() == [7, 7]
+    np.testing.assert_array_equal(array.reshape((6,)).asnumpy(), tensor.reshape(6).numpy())
+    part = nd.zeros((4, 3))
+    part[1:3].as_torch()[0, 0] = 9
+    assert part[1, 0].asscalar() == 9
 
 
 def test_export_to_a_torch_program(tmp_path):
@@ -257,6 +380,21 @@ def test_export_to_a_torch_program(tmp_path):
     np.testing.assert_allclose(program(images().as_torch()).detach().numpy(), y.asnumpy(), atol=1e-6)
     assert program(torch.zeros(11, 3, 8, 8)).shape == (11, 3)
     assert [p.name for p in tmp_path.iterdir()] == ["net.pt2"]
+
+
+def test_programs_made_from_one_row_take_many(tmp_path):
+    dense = nn.Dense(3)
+    dense.initialize()
+    dense.export_torch(tmp_path / "dense.pt2", np.ones((1, 2), "float32"))
+    assert torch.export.load(tmp_path / "dense.pt2").module()(torch.zeros(5, 2)).shape == (5, 3)
+    layer = gluon.rnn.LSTM(4, input_size=3, layout="NTC")
+    layer.initialize()
+    layer.hybridize()
+    wanted = layer(nd.ones((2, 5, 3)))
+    layer.export_torch(tmp_path / "lstm.pt2")
+    program = torch.export.load(tmp_path / "lstm.pt2").module()
+    np.testing.assert_allclose(program(torch.ones(2, 5, 3)).detach().numpy(), wanted.asnumpy(), atol=1e-6)
+    assert program(torch.ones(6, 5, 3)).shape == (6, 5, 4)
 
 
 def test_two_processes_train_by_ddp_what_one_trains_by_gluon(tmp_path):

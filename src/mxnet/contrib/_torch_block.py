@@ -70,9 +70,11 @@ class TorchParameter(Parameter):
 class TorchBlock(HybridBlock):
     """A torch module inside a Gluon network: `collect_params`, Trainer and files see its parameters.
 
-    It takes and returns arrays (nested as the module likes) and follows autograd's training mode. It runs as it is,
-    also inside hybrid networks, which therefore cannot be hybridized around it.
+    It takes and returns arrays (nested as the module likes) and follows autograd's training mode. It runs as it is:
+    when a network around it is hybridized, its other parts become graphs.
     """
+
+    _traceable = False
 
     def __init__(self, module, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -88,13 +90,19 @@ class TorchBlock(HybridBlock):
                 made[tensor] = self.params._params[name] = TorchParameter(name, tensor, tensor.requires_grad)
             self._reg_params[path] = made[tensor]
 
-    def forward(self, *args):
-        ctx = _context(args)
+    def __call__(self, *args, **kwargs):
+        """Torch modules take arguments by name, too."""
+        return self.forward(*args, **kwargs) if kwargs else super().__call__(*args)
+
+    def forward(self, *args, **kwargs):
+        ctx = _context((args, kwargs))
         if self.module.training != MODES.training:
             self.module.train(MODES.training)
         state = {path: parameter.tensor(ctx) for path, parameter in self._reg_params.items()}
         with torch.set_grad_enabled(MODES.recording):
-            out = functional_call(self.module, state, tree_map(_tensor, args), tie_weights=False)
+            out = functional_call(
+                self.module, state, tree_map(_tensor, args), tree_map(_tensor, kwargs), tie_weights=False
+            )
         return tree_map(_array, out)
 
     def __repr__(self):
@@ -114,7 +122,7 @@ def _context(args):
 
     def look(value):
         if isinstance(value, Symbol):
-            raise MXNetError("a TorchBlock cannot be part of a hybridized graph; leave the network around it as it is")
+            raise MXNetError("a TorchBlock cannot be part of a graph: it was given a symbol; give it arrays")
         if isinstance(value, NDArray):
             found.append(value.context)
 

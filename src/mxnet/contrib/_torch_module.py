@@ -17,13 +17,14 @@ from ..gluon._nesting import _flatten, _regroup
 from ..gluon._parameter import DeferredInitializationError
 from ..ndarray import NDArray, from_torch, zeros
 from ..ndarray.ndarray import wrap
-from ..symbol import Group
+from ..symbol import Group, Symbol, load_json
 
 
 def to_module(block, *inputs):
     """A torch module that computes what `block` computes and shares its parameters' memory.
 
-    Its `state_dict` has the names of `save_parameters`; `train()` and `eval()` choose the mode. Example `inputs`
+    Its `state_dict` has the names of `save_parameters`; `train()` and `eval()` choose the mode. Running statistics
+    move when the gradient is computed, as they do in MXNet. Example `inputs`
     (arrays or tensors) are needed when parameters still wait for their shapes, when the block takes more than one
     input, or when it makes arrays whose size follows the input, such as the first states of a recurrent layer.
     """
@@ -31,7 +32,7 @@ def to_module(block, *inputs):
         raise TypeError(f"to_module takes a Gluon block, got {type(block)}")
     arrays = [_as_arrays(x) for x in inputs]
     parameters = _ready(block, arrays)
-    if not isinstance(block, HybridBlock):
+    if not isinstance(block, HybridBlock) or not block._fits_graphs():
         return EagerModule(block, parameters)
     return GraphModule(Trace(block, arrays), parameters)
 
@@ -69,9 +70,17 @@ class Trace:
             variables = _variables(flat, arrays)
             outputs, self.out_format = _flatten(block(*_regroup(variables, self.in_format)), "output")
             variables, out = [v for v in variables if v is not None], Group(outputs)
-        self.block, self.heads = block, out._entries
+        self.heads = out._entries
+        self.sizes = {p.name: p.shape for p in block.collect_params().values()}
         self.inputs = [v.name for v in variables]
         self.shapes = {n: a.shape for n, a in zip(self.inputs, _flatten(arrays, "input")[0], strict=False)}
+
+    def __getstate__(self):
+        """A graph travels as the text that files have."""
+        return {**self.__dict__, "heads": Symbol(self.heads).tojson(remove_amp_cast=False)}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state, heads=load_json(state["heads"])._entries)
 
     @staticmethod
     def _stand_in(block):
@@ -88,8 +97,7 @@ class Trace:
             return lower(self.heads, train, ctx)
         if not self.shapes:
             raise MXNetError("the graph makes arrays whose size follows its inputs: give examples, to_module(net, x)")
-        shapes = {p.name: p.shape for p in self.block.collect_params().values()}
-        shapes = {n.name: shapes[n.name] for n in nodes if n.op is None and n.name in shapes}
+        shapes = {n.name: self.sizes[n.name] for n in nodes if n.op is None and n.name in self.sizes}
         return lower_dynamic(self.heads, train, lambda node: ctx, {**shapes, **self.shapes}, self.inputs)
 
 
@@ -127,12 +135,26 @@ class GraphModule(Tree):
         nodes = walk(trace.heads)
         changed = auxiliary(nodes)
         self.adopt(parameters, {n.name for n in nodes if id(n) in changed})
-        self.in_format, self.out_format = trace.in_format, trace.out_format
-        context = next((p.list_ctx()[0] for p in parameters.values()), None) or _default_context()
-        paths = {parameter.name: path for path, parameter in parameters.items()}
-        codes = {train: as_methods(trace.lowered(train, context), trace.inputs, paths, self) for train in (True, False)}
-        self.training_code, self.training_streams = codes[True]
-        self.evaluation_code, self.evaluation_streams = codes[False]
+        self.trace = trace
+        self.context = next((p.list_ctx()[0] for p in parameters.values()), None) or _default_context()
+        self.paths = {parameter.name: path for path, parameter in parameters.items()}
+        self._write_code()
+
+    def _write_code(self):
+        codes = [
+            as_methods(self.trace.lowered(train, self.context), self.trace.inputs, self.paths, self)
+            for train in (True, False)
+        ]
+        (self.training_code, self.training_streams), (self.evaluation_code, self.evaluation_streams) = codes
+
+    def __getstate__(self):
+        """Copies and files take the graph; its code is written anew."""
+        made = ("training_code", "training_streams", "evaluation_code", "evaluation_streams")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self._write_code()
 
     def forward(self, *inputs):
         flat = _flat(inputs)
@@ -140,7 +162,7 @@ class GraphModule(Tree):
             results = self.training_code(self, *flat, *self.training_streams)
         else:
             results = self.evaluation_code(self, *flat, *self.evaluation_streams)
-        return _regroup(list(results), self.out_format)
+        return _regroup(list(results), self.trace.out_format)
 
 
 def _default_context():
@@ -151,6 +173,8 @@ def _default_context():
 
 def _flat(values):
     """The tensors in nested inputs, in order."""
+    if isinstance(values, NDArray):
+        raise TypeError("a torch module takes tensors, not NDArrays: give it x.as_torch(), which shares x's memory")
     if isinstance(values, (list, tuple)):
         return [tensor for value in values for tensor in _flat(value)]
     return [] if values is None else [values]

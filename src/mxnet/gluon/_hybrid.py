@@ -4,7 +4,9 @@ import warnings
 from importlib import import_module
 
 from .. import ndarray, symbol
+from .._core.errors import NotImplementedForSymbol
 from .._formats.manifest import together
+from ..base import MXNetError
 from ..context import current_context
 from ..ndarray import NDArray
 from ..util import is_np_array
@@ -20,6 +22,7 @@ class HybridBlock(Block):
     """
 
     __module__ = "mxnet.gluon.block"
+    _traceable = True
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -29,6 +32,7 @@ class HybridBlock(Block):
         self._out_format = None
         self._in_format = None
         self._active = False
+        self._traces_numpy = True
         self._flags = []
         self._callback = None
         self._monitor_all = False
@@ -54,6 +58,7 @@ class HybridBlock(Block):
         self._clear_cached_op()
 
     def _clear_cached_op(self):
+        self._traces_numpy = True
         self._cached_graph = ()
         self._cached_op = None
         self._cached_op_args = []
@@ -77,7 +82,7 @@ class HybridBlock(Block):
         if kwargs:
             self._backend_opts = kwargs
         self._backend = backend
-        self._active = active
+        self._active = active and self._fits_graphs()
         shared = {"static_alloc": static_alloc, "static_shape": static_shape, "inline_limit": inline_limit}
         bulk = {"forward_bulk_size": forward_bulk_size, "backward_bulk_size": backward_bulk_size}
         self._flags = [*shared.items(), *((name, size) for name, size in bulk.items() if size is not None)]
@@ -109,23 +114,24 @@ class HybridBlock(Block):
         else:
             has_symbol, ctx, contexts = _survey(x, args)
             if has_symbol:
-                params = {name: param.var() for name, param in self._reg_params.items()}
                 with self.name_scope():
-                    return self.hybrid_forward(symbol, x, *args, **params)
+                    return self._compose(x, *args)
         if ctx is not current_context():
             with ctx:
                 return self._run(ctx, contexts, x, args)
         return self._run(ctx, contexts, x, args)
 
     def _run(self, ctx, contexts, x, args):
-        if self._active and not _numpy(x):  # graphs are made of classic operators: NumPy's arrays run eagerly
+        foreign = type(x).__module__ == "mxnet.numpy" and not is_np_array()  # classic graphs are for classic arrays
+        if self._active and not foreign:
             if len(contexts) > 1:
                 raise ValueError(
                     "Find multiple contexts in the input, After hybridized, the HybridBlock only supports one input "
                     "context. You can print the ele.ctx in the input arguments to inspect their contexts. "
                     f"Find all contexts = {contexts}"
                 )
-            return self._call_cached_op(x, *args)
+            if not is_np_array() or self._traced(x, *args):
+                return self._call_cached_op(x, *args)
         try:
             params = {name: param.data(ctx) for name, param in self._reg_params.items()}
         except DeferredInitializationError:
@@ -134,8 +140,30 @@ class HybridBlock(Block):
                 param._finish_deferred_init()
             params = {name: param.data(ctx) for name, param in self._reg_params.items()}
         out = self.hybrid_forward(ndarray, x, *args, **params)
+        return self._with_manners(out)
+
+    def _with_manners(self, out):
+        """Classic operators give classic results; MXNet's own layers use them also under NumPy's rules."""
         own_layer = type(self).__module__.startswith("mxnet.")  # a user's block gives what it says
         return _as_np(out) if own_layer and is_np_array() else out
+
+    def _compose(self, *inputs):
+        """The block's part of a graph, from symbols to symbols."""
+        params = {name: param.var() for name, param in self._reg_params.items()}
+        if is_np_array():
+            params = {name: variable.as_np_ndarray() for name, variable in params.items()}
+        return self._with_manners(self.hybrid_forward(symbol, *inputs, **params))
+
+    def _traced(self, *args):
+        """Can the block be traced under NumPy's rules? Functions that need sizes or values make it run eagerly."""
+        if not self._traces_numpy:
+            return False
+        try:
+            self._get_graph(*args)
+        except (NotImplementedForSymbol, AttributeError) as error:
+            warnings.warn(f"{self.name} cannot be traced and runs eagerly: {error}", stacklevel=4)
+            self._traces_numpy = False
+        return self._traces_numpy
 
     def hybrid_forward(self, F, x, *args, **kwargs):
         """What the block computes, in terms of the operators of `F`; parameters come as keywords. Subclasses say it."""
@@ -151,6 +179,8 @@ class HybridBlock(Block):
         given = args if plain else self._given(args)
         ctx = given[0].ctx
         out = self._cached_op(*[given[arg] if is_input else arg.data(ctx) for is_input, arg in self._cached_op_args])
+        if is_np_array():
+            out = _as_np(out)
         if isinstance(out, NDArray):
             return out if self._out_format == 0 else _regroup([out], self._out_format)
         return _regroup(out, self._out_format)
@@ -172,9 +202,8 @@ class HybridBlock(Block):
         if not self._cached_graph:
             flat, self._in_format = _flatten(args, "input")
             variables = _variables(flat, args)
-            params = {name: param.var() for name, param in self._reg_params.items()}
             with self.name_scope():
-                out = self.hybrid_forward(symbol, *_regroup(variables, self._in_format), **params)
+                out = self._compose(*_regroup(variables, self._in_format))
             outputs, self._out_format = _flatten(out, "output")
             self._cached_graph = [v for v in variables if v is not None], symbol.Group(outputs)
         return self._cached_graph
@@ -261,8 +290,17 @@ class HybridBlock(Block):
 
     # ---- files and back ends ----
 
+    def _fits_graphs(self):
+        """Can the block be traced? One with a part that runs only as it is stays as it is, and its parts are traced."""
+        return self._traceable and all(child._fits_graphs() for child in self._children.values())
+
     def export(self, path, epoch=0, remove_amp_cast=True):
         """Write `path-symbol.json` and `path-0000.params` for `SymbolBlock.imports` or Module; returns both names."""
+        if not self._fits_graphs():
+            raise MXNetError(
+                f"{self.name} holds a torch module, which MXNet's graph files cannot: keep its parameters with "
+                "save_parameters, or the whole as a torch module with mx.contrib.torch.to_module"
+            )
         if not self._cached_graph:
             raise RuntimeError(
                 "Please first call block.hybridize() and then run forward with "
@@ -359,16 +397,12 @@ def _variables(flat, args):
     if number == 0:
         raise ValueError(f"All args are None and we do not support such a case. Received args={args}")
     names = iter(["data"] if number == 1 else [f"data{i}" for i in range(number)])
-    return [None if arg is None else symbol.var(next(names)) for arg in flat]
-
-
-def _numpy(x):
-    """Is this call about `mx.np` arrays?"""
-    return is_np_array() or type(x).__module__ == "mxnet.numpy"
+    made = [None if arg is None else symbol.var(next(names)) for arg in flat]
+    return _as_np(made) if is_np_array() else made
 
 
 def _as_np(out):
     """Classic operators give classic arrays; under NumPy's rules a block gives `mx.np` ones, nested as they were."""
     if isinstance(out, (list, tuple)):
         return type(out)([_as_np(o) for o in out])
-    return out.as_np_ndarray() if isinstance(out, NDArray) else out
+    return out.as_np_ndarray() if isinstance(out, (NDArray, symbol.Symbol)) else out
