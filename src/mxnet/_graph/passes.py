@@ -15,11 +15,11 @@ from torch import fx
 
 from .._ops.registry import find
 from .lower import Lowered, calls, pick
-from .order import restore_order
-from .packed import Bounds, PackedConvolution, available, compare_aside, convolve, folded
+from .order import plain, restore_order
+from .packed import LIMIT, Bounds, Copies, PackedConvolution, available, convolve, folded
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
-ACTIVATION, CLIP = find("Activation").fn, find("clip").fn
+ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "relu", "clip", "Pooling", "Concat"))
 # Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
 KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
@@ -59,7 +59,7 @@ def _sole_user(node: fx.Node) -> fx.Node | None:
 
 def _bounds(node: fx.Node | None) -> Bounds:
     """Where the activation, if it is one of those, cuts off."""
-    if calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu":
+    if calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu"):
         return 0.0, None
     if calls(node, CLIP):
         return float(node.kwargs["a_min"]), float(node.kwargs["a_max"])
@@ -108,11 +108,14 @@ class Folding:
     """The rewritten graph, with the parameters it was last folded from."""
 
     def __init__(self, module: fx.GraphModule, sites: list[Site]) -> None:
-        self.run, self.sites = module.forward, sites
+        self._forward, self._graph, self.sites = module.forward, module.graph, sites
         self.watched = sorted({i for site in sites for i in site.parameters})
         self.ones = [s.norm[0] for s in sites if s.norm and s.norm_attrs.get("fix_gamma", True)]
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
-        self._state: tuple[list[torch.Tensor], list[PackedConvolution] | None] | None = None
+        self._state: tuple[Copies, list[PackedConvolution] | None] | None = None
+        places = [node for node in self._graph.nodes if node.op == "placeholder"]
+        data = {value for node in self._graph.nodes if calls(node, convolve) for value in node.args[3:]}
+        self._data = {i: node for i, node in enumerate(places) if node in data}
 
     def convolutions(self, tensors: Sequence[torch.Tensor]) -> tuple[list[PackedConvolution], Verdict] | None:
         """Packed convolutions, and what tells if they are those of these parameters; None: run the graph as it is."""
@@ -125,7 +128,7 @@ class Folding:
         if state is None:
             return self.note(tensors)
         seen, made = state
-        same = compare_aside(list(zip(self._watch(tensors), seen, strict=True)))
+        same = seen.compare([tensors[i] for i in self.watched])
         if made is not None:
             return made, same
         if not same():
@@ -134,18 +137,48 @@ class Folding:
         self._state = seen, made
         return made, same
 
+    def run(self, tensors: Sequence[torch.Tensor], streams: list[Any], convolutions: list[PackedConvolution]) -> Any:
+        """The heads' values."""
+        within = all(_within(tensors[i]) for i in self._data)
+        return self._forward(*tensors, *streams, convolutions, within)
+
     def note(self, tensors: Sequence[torch.Tensor]) -> None:
         """Remember these parameters: if the next run sees them again, they are folded."""
-        self._state = [t.clone() for t in self._watch(tensors)], None
+        self._state = Copies([tensors[i] for i in self.watched]), None
 
-    def _watch(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        return [tensors[i].data for i in self.watched]
-
-    def _build(self, tensors: Sequence[torch.Tensor], seen: list[torch.Tensor]) -> list[PackedConvolution]:
+    def _build(self, tensors: Sequence[torch.Tensor], seen: Copies) -> list[PackedConvolution]:
         values = list(tensors)
-        for i, t in zip(self.watched, seen, strict=True):
+        for i, t in zip(self.watched, seen.tensors, strict=True):
             values[i] = t
-        return [site.build(values) for site in self.sites]
+        made = [site.build(values) for site in self.sites]
+        self._find_limits(made)
+        return made
+
+    def _find_limits(self, convolutions: list[PackedConvolution]) -> None:
+        """Tell every convolution how large its values can be where data are within `LIMIT`."""
+        limits: dict[fx.Node, float | None] = dict.fromkeys(self._data.values(), LIMIT)
+        for node in self._graph.nodes:
+            sizes = [limits.get(value) for value in node.all_input_nodes]
+            if calls(node, convolve):
+                limits[node] = convolutions[node.args[2]].limit(*map(limits.get, node.args[3:]))
+            elif node.op == "call_function":
+                limits[node] = _largest(node, sizes)
+
+
+def _within(data: torch.Tensor) -> bool:
+    """Are all values finite, and of the size for which limits were found?"""
+    if not data.numel():
+        return True
+    low, high = torch.aminmax(data)
+    return bool(low >= -LIMIT) and bool(high <= LIMIT)  # NaN is neither
+
+
+def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
+    """How large the values of an operator between convolutions can be; None: not known."""
+    kind = node.kwargs.get("pool_type", "max") if calls(node, POOLING) else None
+    if None in sizes or not (calls(node, plain, CONCAT, SUM) or kind in ("max", "avg")):
+        return None
+    return (sum if calls(node, SUM) else max)(size for size in sizes if size is not None)
 
 
 def fold(lowered: Lowered) -> Folding | None:
@@ -162,18 +195,20 @@ def fold(lowered: Lowered) -> Folding | None:
         return None
     with graph.inserting_after(inputs[-1]):
         packed = graph.placeholder("convolutions")
+    with graph.inserting_after(packed):
+        within = graph.placeholder("within")
     for index, site in enumerate(sites):
-        _replace(graph, site, packed, index)
+        _replace(graph, site, (packed, within, index))
     restore_order(graph, KEEP_ORDER | {convolve})
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
 
-def _replace(graph: fx.Graph, site: Site, packed: fx.Node, index: int) -> None:
+def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
     inputs = [site.conv.args[0]]
     if site.sum is not None:
         inputs += [value for value in site.sum.args if value not in site.chain]
     with graph.inserting_before(site.chain[-1]):
-        made = graph.call_function(convolve, (packed, index, *inputs))
+        made = graph.call_function(convolve, (*constants, *inputs))
     site.chain[-1].replace_all_uses_with(made)
     for node in reversed(site.chain):
         graph.erase_node(node)

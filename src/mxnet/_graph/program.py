@@ -149,7 +149,7 @@ class Program:
         if streams and not same():  # numbers must not be drawn in vain
             return self._folding.note(tensors)
         try:
-            results = self._folding.run(*tensors, *streams, convolutions)
+            results = self._folding.run(tensors, streams, convolutions)
         except FAILURES:  # the graph as it is finds the operator to blame, and tells it
             results = None
         return results if same() else self._folding.note(tensors)
