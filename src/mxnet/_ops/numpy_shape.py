@@ -24,6 +24,54 @@ def reshape(a, *, newshape: tuple, order: str = "C"):
     return a.reshape(newshape)
 
 
+@op("_npx_reshape", "_npi_reshape", dtype="any")
+def reshape_coded(a, *, newshape: tuple, reverse: bool = False, order: str = "C"):
+    """The elements in a shape in which negative numbers are codes, read from the right if `reverse`."""
+    if order != "C":
+        raise MXNetError(f"npx.reshape: only order 'C' is supported, got {order!r}")
+    if reverse:
+        return a.reshape(_decoded(newshape[::-1], tuple(a.shape)[::-1])[::-1])
+    return a.reshape(_decoded(newshape, tuple(a.shape)))
+
+
+def _decoded(codes: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    sizes: list[int] = []
+    rest, queue = list(shape), list(codes)
+    while queue:
+        code = queue.pop(0)
+        if code >= 0 or code == -1:
+            sizes.append(code)
+            rest = rest[1:]
+        elif code == -4:
+            sizes, rest = sizes + rest, []
+        elif len(rest) < (2 if code == -5 else 1):
+            raise MXNetError(f"npx.reshape: the codes {codes} need more axes than shape {shape} has")
+        else:
+            made, used = _one(code, rest, queue, shape)
+            sizes, rest = sizes + made, rest[used:]
+    return tuple(sizes)
+
+
+def _one(code: int, rest: list[int], queue: list[int], shape: tuple[int, ...]) -> tuple[list[int], int]:
+    """What one code makes of the sizes that remain, and how many of them it uses."""
+    if code == -2:
+        return [rest[0]], 1
+    if code == -3:
+        if rest[0] != 1:
+            raise MXNetError(f"npx.reshape: -3 drops an axis of size one, got {rest[0]} in shape {shape}")
+        return [], 1
+    if code == -5:
+        return [rest[0] * rest[1]], 2
+    if code == -6:
+        first, second = queue.pop(0), queue.pop(0)
+        first = rest[0] // second if first == -1 else first
+        second = rest[0] // first if second == -1 else second
+        if first * second != rest[0]:
+            raise MXNetError(f"npx.reshape: cannot split {rest[0]} into {first} and {second}")
+        return [first, second], 1
+    raise MXNetError(f"npx.reshape: {code} is no code; -1 to -6 are")
+
+
 @op("_np_copy", dtype="any")
 def copy(a):
     """A copy."""
@@ -135,8 +183,10 @@ def tril(data, *, k: int = 0):
 
 
 @op("_npi_concatenate", dtype="any")
-def concatenate(*data, num_args: int, dim: int | None = 1):
-    """Joined along an axis; None joins the flat arrays."""
+def concatenate(*data, num_args: int, dim: int | None = 1, **attrs: str):
+    """Joined along an axis; None joins the flat arrays. MXNet's files call it `axis`."""
+    if "axis" in attrs:
+        dim = None if attrs["axis"] == "None" else int(attrs["axis"])
     return torch.cat([d.reshape(-1) for d in data], 0) if dim is None else torch.cat(data, dim)
 
 

@@ -125,9 +125,12 @@ STEPS: dict[str, tuple[Unary, str]] = {
 }
 
 
+NUMPY = {name: (f"_npx_{name}",) for name in ("relu", "sigmoid")}  # as `mx.npx` calls them in files
+
+
 def declare(name: str, function: Unary, doc: str) -> None:
     function.__name__, function.__doc__ = name, doc
-    op(name, shape="same")(function)
+    op(name, *NUMPY.get(name, ()), shape="same")(function)
 
 
 def floating(function: Unary) -> Unary:

@@ -143,14 +143,17 @@ class HybridBlock(Block):
         return self._with_manners(out)
 
     def _with_manners(self, out):
-        """Classic operators give classic results; MXNet's own layers use them also under NumPy's rules."""
-        own_layer = type(self).__module__.startswith("mxnet.")  # a user's block gives what it says
-        return _as_np(out) if own_layer and is_np_array() else out
+        """Under NumPy's rules results are NumPy's, also those of classic operators."""
+        return _as_np(out) if is_np_array() and self._is_ours() else out
+
+    def _is_ours(self):
+        """Is it a layer of MXNet's, written with classic operators? A user's block gives and gets what it says."""
+        return type(self).__module__.startswith("mxnet.")
 
     def _compose(self, *inputs):
         """The block's part of a graph, from symbols to symbols."""
         params = {name: param.var() for name, param in self._reg_params.items()}
-        if is_np_array():
+        if is_np_array() and not self._is_ours():
             params = {name: variable.as_np_ndarray() for name, variable in params.items()}
         return self._with_manners(self.hybrid_forward(symbol, *inputs, **params))
 

@@ -1,14 +1,24 @@
 """Calling an operator for `mx.np`: numbers stay NumPy's business, results are `mx.np.ndarray`."""
 
 import numbers
+import threading
 
 from .._core.errors import MXNetError
+from .._core.tracing import Traced
 from .._ops import registry
 from ..context import current_context
 from ..ndarray.invoke import invoke
 from ..ndarray.ndarray import NDArrayBase
 
+ARRAYS = (NDArrayBase, Traced)
 UFUNC_OPTIONS = {"where": (True,), "casting": ("same_kind",), "order": ("K", "C"), "dtype": (None,), "subok": (True,)}
+
+
+class _Mode(threading.local):
+    symbolic = False  # do functions without inputs make nodes?
+
+
+MODE = _Mode()
 
 
 def as_np(result):
@@ -19,13 +29,23 @@ def as_np(result):
 
 
 def call(name, *inputs, out=None, ctx=None, **attrs):
-    """Run a registered operator; attributes that are None are left at their default."""
+    """Run a registered operator, or make a node of it; attributes that are None are left at their default."""
+    if MODE.symbolic and not inputs:
+        return _node(name, inputs, attrs, ctx)
     for i, x in enumerate(inputs):
+        if isinstance(x, Traced):
+            return _node(name, inputs, attrs, ctx)
         if not isinstance(x, NDArrayBase):
             raise TypeError(f"{name}: input {i} must be an mx.np.ndarray, got {type(x)}; make one with mx.np.array")
     given = {k: v for k, v in attrs.items() if v is not None}
     result = invoke(registry.find(name), list(inputs), given, out, ctx=place(ctx))
     return out if out is not None else as_np(result)
+
+
+def _node(name, inputs, attrs, ctx):
+    from ._symbolic import compose
+
+    return compose(name, inputs, attrs, ctx)
 
 
 def place(ctx):
@@ -46,22 +66,22 @@ def unary(name, x, out, plain):
     """An operator of one array; a number is computed by NumPy."""
     if isinstance(x, numbers.Number):
         return plain(x)
-    if not isinstance(x, NDArrayBase):
+    if not isinstance(x, ARRAYS):
         raise TypeError(f"type {type(x)} not supported")
     return call(f"_npi_{name}", x, out=out)
 
 
 def binary(name, x1, x2, out, plain, reverse=None):
     """An operator of two arrays, or of an array and a number on either side."""
-    if isinstance(x1, NDArrayBase):
-        if isinstance(x2, NDArrayBase):
+    if isinstance(x1, ARRAYS):
+        if isinstance(x2, ARRAYS):
             return call(f"_npi_{name}", x1, x2, out=out)
         if isinstance(x2, numbers.Number):
             return call(f"_npi_{name}_scalar", x1, out=out, **_number(x2))
         raise TypeError(f"type {type(x2)} not supported")
     if not isinstance(x1, numbers.Number):
         raise TypeError(f"type {type(x1)} not supported")
-    if isinstance(x2, NDArrayBase):
+    if isinstance(x2, ARRAYS):
         return call(f"_npi_{reverse or name}_scalar", x2, out=out, **_number(x1))
     if isinstance(x2, numbers.Number):
         return plain(x1, x2)

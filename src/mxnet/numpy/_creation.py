@@ -5,7 +5,7 @@ import numpy as onp
 from .._core.dtypes import dtype_name
 from ..ndarray import functions as nd
 from ..ndarray.ndarray import NDArrayBase
-from ._call import call
+from ._call import MODE, call
 from .multiarray import ndarray
 
 __all__ = [
@@ -109,6 +109,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     """`num` numbers at equal distances."""
     if axis != 0:
         raise NotImplementedError("linspace: only axis 0 is supported")
+    if MODE.symbolic and not retstep:
+        return call("_linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype, ctx=ctx)
     values = onp.linspace(start, stop, num, endpoint, retstep)
     numbers, step = values if retstep else (values, None)
     result = array(numbers, dtype or onp.float32, ctx)

@@ -2,8 +2,9 @@
 
 import numbers
 
+from .._core.tracing import Traced
 from ..ndarray.ndarray import NDArrayBase
-from ._call import call
+from ._call import ARRAYS, call
 
 __all__ = ["dot", "einsum", "inner", "matmul", "outer", "polyval", "tensordot", "vdot"]
 
@@ -11,7 +12,7 @@ __all__ = ["dot", "einsum", "inner", "matmul", "outer", "polyval", "tensordot", 
 def dot(a, b, out=None):
     """NumPy's dot product."""
     for label, value in (("a", a), ("b", b)):
-        if not isinstance(value, NDArrayBase):
+        if not isinstance(value, ARRAYS):
             raise AssertionError(f"Argument {label} must have NDArray type, but got {value}")
     return call("_np_dot", a, b, out=out)
 
@@ -35,7 +36,8 @@ def tensordot(a, b, axes=2):
 
 def inner(a, b):
     """A product summed over the last axes."""
-    return a * b if not (a.ndim and b.ndim) else tensordot(a, b, [-1, -1])
+    numbers_alone = not isinstance(a, Traced) and not (a.ndim and b.ndim)
+    return a * b if numbers_alone else tensordot(a, b, [-1, -1])
 
 
 def outer(a, b):

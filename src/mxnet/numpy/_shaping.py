@@ -4,8 +4,9 @@ import numbers
 
 import numpy as onp
 
+from .._core.tracing import Traced
 from ..ndarray.ndarray import NDArrayBase
-from ._call import axes, call
+from ._call import ARRAYS, axes, call
 
 __all__ = [
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to",
@@ -209,7 +210,7 @@ def split(ary, indices_or_sections, axis=0):
     """Pieces along an axis: so many equal ones, or cut at indices."""
     if not isinstance(indices_or_sections, numbers.Integral):
         return _cut(ary, tuple(int(i) for i in indices_or_sections), axis)
-    if ary.shape[axis] % indices_or_sections:
+    if not isinstance(ary, Traced) and ary.shape[axis] % indices_or_sections:
         raise ValueError("array split does not result in an equal division")
     return array_split(ary, indices_or_sections, axis)
 
@@ -305,9 +306,12 @@ def where(condition, x=None, y=None):
 
 def _filled(value, other, condition):
     """A number as an array of the other side's type."""
-    if isinstance(value, NDArrayBase):
+    if isinstance(value, ARRAYS):
         return value
-    from . import full
+    from . import full, full_like
+
+    if isinstance(condition, Traced):
+        return full_like(other if isinstance(other, Traced) else condition, value)
 
     return full((), value, other.dtype if isinstance(other, NDArrayBase) else None, ctx=condition.ctx)
 

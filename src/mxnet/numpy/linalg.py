@@ -2,6 +2,7 @@
 
 import numbers
 
+from .._core.tracing import Traced
 from ._call import call
 
 __all__ = [
@@ -18,6 +19,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
     from . import sqrt
     from . import sum as total
 
+    if axis is None and isinstance(x, Traced) and ord in (None, "fro"):
+        return sqrt(total(x * x, keepdims=keepdims))
     axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, numbers.Integral) else tuple(axis)
     if ord in (None, "fro") or (ord == 2 and len(axes) == 1):
         return sqrt(total(x * x, axes, keepdims=keepdims))

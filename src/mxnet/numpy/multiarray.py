@@ -252,7 +252,7 @@ COMPARISONS = {
 }  # fmt: skip
 
 
-def _install_operator(dunder, name, reverse):
+def _install_operator(cls, dunder, name, reverse):
     plain = getattr(onp, name)
 
     def forward(self, other):
@@ -266,24 +266,29 @@ def _install_operator(dunder, name, reverse):
 
     for prefix, function in (("", forward), ("r", backward), ("i", inplace)):
         function.__name__ = f"__{prefix}{dunder}__"
-        setattr(ndarray, function.__name__, function)
+        setattr(cls, function.__name__, function)
 
 
-def _install_comparison(dunder, name):
+def _install_comparison(cls, dunder, name):
     plain = getattr(onp, name)
 
     def compare(self, other):
         return binary(name, self, other, None, plain)
 
     compare.__name__ = f"__{dunder}__"
-    setattr(ndarray, compare.__name__, compare)
+    setattr(cls, compare.__name__, compare)
 
 
-for _dunder, (_name, _reverse) in OPERATORS.items():
-    _install_operator(_dunder, _name, _reverse)
-for _dunder, _name in COMPARISONS.items():
-    _install_comparison(_dunder, _name)
-ndarray.__neg__ = lambda self: unary("negative", self, None, onp.negative)
-ndarray.__abs__ = lambda self: unary("absolute", self, None, onp.absolute)
-ndarray.__invert__ = lambda self: unary("bitwise_not", self, None, onp.invert)
+def install_operators(cls):
+    """Give the class Python's operators, as NumPy has them."""
+    for dunder, (name, reverse) in OPERATORS.items():
+        _install_operator(cls, dunder, name, reverse)
+    for dunder, name in COMPARISONS.items():
+        _install_comparison(cls, dunder, name)
+    cls.__neg__ = lambda self: unary("negative", self, None, onp.negative)
+    cls.__abs__ = lambda self: unary("absolute", self, None, onp.absolute)
+    cls.__invert__ = lambda self: unary("bitwise_not", self, None, onp.invert)
+
+
+install_operators(ndarray)
 ndarray.__hash__ = NDArray.__hash__

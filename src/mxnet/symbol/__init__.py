@@ -8,12 +8,13 @@ from .symbol import __all__ as _named
 
 _MODULES = ("contrib", "image", "linalg", "random", "register", "sparse", "symbol")
 _SHOWN = ("contrib", "image", "linalg", "op", "random", "sparse")
+_NUMPY = {"np": "numpy", "npx": "numpy_extension", "numpy": "numpy", "numpy_extension": "numpy_extension"}
 __all__ = [*_named, *_SHOWN]
 
 
 def __getattr__(name):
-    if name in _MODULES:
-        found = import_module(f".{name}", __name__)
+    if name in _MODULES or name in _NUMPY:
+        found = import_module(f".{_NUMPY.get(name, name)}", __name__)
     else:
         try:
             found = getattr(op, name)
@@ -24,4 +25,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES, *dir(op)})
+    return sorted({*globals(), *_MODULES, *_NUMPY, *dir(op)})

@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._core.errors import MXNetError
+from .._core.tracing import Traced
 from .._formats.atomic import write_file
 from .._graph import json as graph_json
 from .._graph.attributes import lookup, set_attributes, shown
@@ -20,7 +21,7 @@ def symbol_class() -> type:
     return _CLASS[0]
 
 
-class SymbolBase:
+class SymbolBase(Traced):
     """One or more outputs of a graph of operators."""
 
     __slots__ = ("__weakref__", "_entries")

@@ -16,6 +16,7 @@ from . import _internal, op
 from ._base import SymbolBase, set_symbol_class
 from ._bind import Binding
 from ._infer import Inference
+from ._later import later
 
 __all__ = [
     "Group",
@@ -169,10 +170,8 @@ class Symbol(Inference, Binding, SymbolBase):
         return self
 
     def as_np_ndarray(self):
-        """MXNet's graph of `mx.np` operators; there is none here, which the error says."""
-        raise MXNetError(
-            "symbols of mx.np operators are not available: blocks on mx.np arrays run eagerly, hybridized or not"
-        )
+        """The same graph for operators with NumPy's manners."""
+        return later("numpy._symbolic")._Symbol(self._entries)
 
 
 def _fluent(name):

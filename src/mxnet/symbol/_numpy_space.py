@@ -1,0 +1,29 @@
+"""Namespaces of `mx.sym.np`: the functions of a module of `mx.np`, made to build nodes when they are asked for."""
+
+from importlib import import_module
+
+from ._later import later
+
+
+def lookup(module, source, modules=()):
+    """`__getattr__` and `__dir__` for the namespace that stands for the module `source`."""
+
+    def functions():
+        here = later(source)
+        return {
+            n: f for n, f in vars(here).items() if callable(f) and not n.startswith("_") and not isinstance(f, type)
+        }
+
+    def __getattr__(name):  # noqa: N807 - the module hook
+        if name in modules:
+            return import_module(f".{name}", module["__name__"])
+        function = functions().get(name)
+        if function is None:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        module[name] = made = later("numpy._symbolic").symbolic(function)
+        return made
+
+    def __dir__():  # noqa: N807 - the module hook
+        return sorted({*module, *functions(), *modules})
+
+    return __getattr__, __dir__

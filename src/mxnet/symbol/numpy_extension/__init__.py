@@ -1,0 +1,25 @@
+"""`mx.sym.npx`: network operators on symbols with NumPy's manners."""
+
+from .._later import later
+
+
+def _table():
+    return later("numpy_extension")._OPERATORS
+
+
+def reshape(a, newshape, reverse=False, order="C"):
+    """The elements in a shape in which negative numbers are codes; see `mx.npx.reshape`."""
+    codes = (newshape,) if isinstance(newshape, int) else tuple(newshape)
+    given = {"newshape": codes, "reverse": reverse or None, "order": None if order == "C" else order}
+    return later("numpy._symbolic").compose("_npx_reshape", [a], given)
+
+
+def __getattr__(name):
+    if name not in _table():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made = later("numpy._symbolic").network_function(name, _table()[name])
+    return made
+
+
+def __dir__():
+    return sorted({*globals(), *_table()})
