@@ -84,12 +84,15 @@ def graph_of(net, *inputs):
     return net._cached_graph[1], {p.name: p._reduce() for p in net.collect_params().values()}
 
 
-def exported(net, inputs, path, axis=0):
-    """The network in a file, its batch axis open."""
-    shapes = [x.shape for x in inputs]
-    free = [tuple("batch" if i == min(axis, len(s) - 1) else n for i, n in enumerate(s)) for s in shapes]
-    types = [x.dtype for x in inputs]
-    return mx.onnx.export_model(*graph_of(net, *inputs), shapes, types, str(path), False, True, free)
+def exported(net, inputs, path):
+    """The network, which has its parameters already, in a file; sizes that follow the batch are open."""
+    given, others = inputs(2), inputs(3)
+    free = [
+        tuple("batch" if n != m else n for n, m in zip(a.shape, b.shape, strict=True))
+        for a, b in zip(given, others, strict=True)
+    ]
+    shapes, types = [x.shape for x in given], [x.dtype for x in given]
+    return mx.onnx.export_model(net, None, shapes, types, str(path), False, True, free)
 
 
 def assert_same_in_onnx_runtime(path, net, *inputs):
@@ -108,3 +111,88 @@ def assert_same_in_onnx_runtime(path, net, *inputs):
 
 def words(batch, length=12):
     return nd.array(np.random.default_rng(batch).integers(0, 20, (batch, length)))
+
+
+class InterleavedEncoder(gluon.HybridBlock):
+    """GluonNLP's way of attention: one projection for queries, keys and values, time first, valid lengths."""
+
+    def __init__(self, units=16, heads=4):
+        super().__init__()
+        self.heads = heads
+        self.words, self.norm = nn.Embedding(20, units), nn.LayerNorm()
+        self.qkv, self.out = nn.Dense(3 * units, flatten=False), nn.Dense(units, flatten=False)
+
+    def hybrid_forward(self, F, words, lengths):
+        x = F.transpose(self.words(words), axes=(1, 0, 2))
+        qkv = self.qkv(x)
+        scores = F.contrib.interleaved_matmul_selfatt_qk(qkv, heads=self.heads)
+        steps = F.contrib.arange_like(words, axis=1)
+        alive = F.broadcast_lesser(F.reshape(steps, shape=(1, -1)), F.reshape(lengths, shape=(-1, 1)))
+        alive = F.repeat(F.expand_dims(alive, axis=1), repeats=self.heads, axis=0)
+        scores = F.where(F.broadcast_like(alive, scores), scores, F.ones_like(scores) * -1e4)
+        mixed = F.contrib.interleaved_matmul_selfatt_valatt(qkv, F.softmax(scores, axis=-1), heads=self.heads)
+        x = self.norm(x + self.out(mixed))
+        return F.SequenceMask(x, lengths, use_sequence_length=True)
+
+
+class Detector(gluon.HybridBlock):
+    """A small SSD: boxes around anchors, decoded and thinned out by either of MXNet's two ways."""
+
+    def __init__(self, classes=2, modern=True):
+        super().__init__()
+        self.classes, self.modern = classes, modern
+        self.body, self.where = nn.Conv2D(8, 3, padding=1, strides=2, activation="relu"), nn.Conv2D(8, 3, padding=1)
+        self.what = nn.Conv2D(2 * (classes + 1), 3, padding=1)
+
+    def hybrid_forward(self, F, x):
+        x = self.body(x)
+        flat = lambda y, n: F.reshape(F.transpose(y, axes=(0, 2, 3, 1)), shape=(0, -1, n))
+        kinds = F.softmax(flat(self.what(x), self.classes + 1), axis=-1)
+        places, anchors = flat(self.where(x), 4), F.contrib.MultiBoxPrior(x, sizes=(0.3, 0.6))
+        if not self.modern:
+            kinds, places = F.transpose(kinds, axes=(0, 2, 1)), F.reshape(places, shape=(0, -1))
+            return F.contrib.MultiBoxDetection(kinds, places, anchors, nms_threshold=0.3, nms_topk=20)
+        boxes = F.contrib.box_decode(places, anchors, 0.1, 0.1, 0.2, 0.2, format="corner")
+        best = F.slice_axis(kinds, axis=-1, begin=1, end=None)
+        rows = F.concat(F.argmax(best, axis=-1, keepdims=True), F.max(best, axis=-1, keepdims=True), boxes, dim=-1)
+        return F.contrib.box_nms(rows, overlap_thresh=0.3, valid_thresh=0.05, topk=20, id_index=0)
+
+
+class TextCNN(gluon.HybridBlock):
+    """Kim's sentence classifier: convolutions of several widths, the largest answer of each."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.out = nn.Embedding(20, 8), nn.Dense(2)
+        self.convs = nn.HybridSequential()
+        self.convs.add(*(nn.Conv1D(5, width, activation="relu") for width in (2, 3, 4)))
+
+    def hybrid_forward(self, F, x):
+        x = F.transpose(self.words(x), axes=(0, 2, 1))
+        return self.out(F.concat(*(F.max(conv(x), axis=2) for conv in self.convs), dim=1))
+
+
+class Decoder(gluon.HybridBlock):
+    """One step of translation: a word and the states go in, scores of the next word and new states come out."""
+
+    def __init__(self, layers=2, size=6):
+        super().__init__()
+        self.words, self.layer = nn.Embedding(20, 5), gluon.rnn.LSTM(size, layers, input_size=5)
+        self.out = nn.Dense(20, flatten=False)
+
+    def hybrid_forward(self, F, word, memory, state, cell):
+        x = F.expand_dims(self.words(word), axis=0)
+        x, (state, cell) = self.layer(x, [state, cell])
+        scores = F.batch_dot(F.transpose(x, axes=(1, 0, 2)), memory, transpose_b=True)
+        mixed = F.batch_dot(F.softmax(scores, axis=-1), memory)
+        out = self.out(F.concat(F.transpose(x, axes=(1, 0, 2)), mixed, dim=-1))
+        return F.reshape(out, shape=(-3, 0)), state, cell
+
+
+def generator():
+    """A DCGAN's generator."""
+    net = nn.HybridSequential()
+    net.add(nn.Conv2DTranspose(8, 4, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
+    net.add(nn.Conv2DTranspose(4, 4, strides=2, padding=1, use_bias=False), nn.BatchNorm(), nn.LeakyReLU(0.2))
+    net.add(nn.Conv2DTranspose(1, 3, strides=2, padding=1, output_padding=1), nn.Activation("tanh"))
+    return net

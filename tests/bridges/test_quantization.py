@@ -395,3 +395,24 @@ def test_a_channel_of_zeros_stays_zero():
         symbol, arguments, {}, label_names=None, calib_mode="none", quantize_granularity="channel-wise"
     )
     assert np.abs(outputs(*made, data)[:, 1]).max() == 0
+
+
+def test_rectifiers_with_a_top_run_in_integers():
+    """ReLU6 of MobileNet: the range of the integers before it ends where it does."""
+    mx.random.seed(0)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(4, 1, in_channels=2, use_bias=False), nn.BatchNorm(in_channels=4))
+    net.add(nn.HybridLambda(lambda F, x: F.clip(x, 0, 0.5, name="relu6")), nn.Conv2D(3, 1, in_channels=4))
+    net.initialize(mx.init.Xavier(magnitude=12))
+    x = nd.random.normal(shape=(8, 2, 5, 5))
+    loader = gluon.data.DataLoader(gluon.data.ArrayDataset(x), batch_size=8)
+    small = quantization.quantize_net_v2(net, "int8", calib_mode="naive", calib_data=loader)
+    small.hybridize()
+    operators = [op for op, _ in names(small._cached_graph[1])]
+    assert "clip" not in operators and "quantized_act" in operators
+    wanted = net(x).asnumpy()
+    assert np.abs(small(x).asnumpy() - wanted).max() < 0.05 * np.abs(wanted).max()
+    kept = quantization.quantize_net_v2(
+        net, "int8", exclude_operators=["Convolution"], calib_mode="naive", calib_data=loader
+    )
+    assert "clip" in [op for op, _ in names(kept._cached_graph[1])]

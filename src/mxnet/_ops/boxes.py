@@ -164,7 +164,7 @@ def _nms_gradient(inputs, outputs, heads):
     "_contrib_box_non_maximum_suppression",
     outputs=2,
     visible=1,
-    shape=lambda attrs, shapes: [shapes[0], (*shapes[0][:-1], 1)],
+    shape=lambda attrs, shapes: [shapes[0], shapes[0] and (*shapes[0][:-1], 1)],
 )
 def box_nms(
     data,

@@ -122,7 +122,7 @@ def backward_index_copy(ograd, old_tensor, index_vector, new_tensor):
     return ograd.index_fill(0, rows, 0), torch.zeros_like(index_vector), ograd.index_select(0, rows)
 
 
-@op("_contrib_boolean_mask", dtype="any", shape=lambda attrs, shapes: [(0, *shapes[0][1:])])
+@op("_contrib_boolean_mask", dtype="any", shape=lambda attrs, shapes: [shapes[0] and (0, *shapes[0][1:])])
 def boolean_mask(data, index, *, axis: int = 0):
     """The rows of `data` where `index` is not zero; how many is known only when it runs."""
     if axis != 0:

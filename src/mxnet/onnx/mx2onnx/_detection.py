@@ -43,7 +43,7 @@ def _picked(rows: Tensor, order: Tensor) -> Tensor:
 
 def _by_class(boxes: Tensor, kinds: Tensor) -> Tensor:
     """Boxes of different classes far apart, so that none covers another of another class."""
-    span = boxes.amax() - boxes.amin() + 1
+    span = boxes.max() - boxes.min() + 1
     return boxes + (kinds * span)[..., None]
 
 
@@ -92,15 +92,20 @@ def multibox_detection(
     valid = scores >= threshold
     boxes = decoded(loc_pred.unflatten(1, (anchor.shape[1], 4)), anchor[0], variances, clip)
     rows = torch.cat([kinds.to(cls_prob.dtype)[..., None], scores[..., None], boxes], -1)
-    rows, scores = _sorted(rows, torch.where(valid, scores, -torch.inf), -1)
-    valid = scores > LEAST
+    order = torch.sort(valid.to(torch.int32), dim=1, descending=True, stable=True).indices
+    valid, scores, rows = valid.gather(1, order), scores.gather(1, order), _picked(rows, order)
     if 0 < nms_threshold <= 1:
-        boxes = rows[..., 2:] if force_suppress else _by_class(rows[..., 2:], rows[..., 0])
-        if 0 < nms_topk < rows.shape[1]:
-            scores = torch.where(torch.arange(rows.shape[1]) < nms_topk, scores, -torch.inf)
+        best, scores = _sorted(rows, torch.where(valid, scores, -torch.inf), nms_topk)
+        boxes = best[..., 2:] if force_suppress else _by_class(best[..., 2:], best[..., 0])
         left = standing(boxes, scores, nms_threshold, LEAST)
-        rows = torch.cat([torch.where(left, rows[..., 0], -1)[..., None], rows[..., 1:]], -1)
+        rows = torch.cat([_of_class(best, left), _of_class(rows[:, best.shape[1] :], False)], 1)
     return torch.where(valid[..., None], rows, -1)
+
+
+def _of_class(rows: Tensor, left: Tensor | bool) -> Tensor:
+    """Rows whose class is -1 where they are not left."""
+    kinds = torch.where(left, rows[..., 0], -1) if isinstance(left, Tensor) else torch.full_like(rows[..., 0], -1)
+    return torch.cat([kinds[..., None], rows[..., 1:]], -1)
 
 
 TRACEABLE = {"_contrib_box_nms": box_nms, "_contrib_MultiBoxDetection": multibox_detection}

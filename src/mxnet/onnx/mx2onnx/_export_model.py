@@ -11,6 +11,8 @@ from ... import ndarray, symbol
 from ..._formats.atomic import atomic_write
 from ..._ops.registry import load as all_operators
 from ...base import MXNetError
+from ...gluon import Block
+from ._faults import described
 from ._program import Plan
 from ._translations import table
 
@@ -33,7 +35,8 @@ def export_model(
 ):
     """Write the network as ONNX and return the file's path.
 
-    `sym` and `params` are a symbol with a dict (or two dicts: arguments, states), or the two files of a checkpoint.
+    `sym` and `params` are a symbol with a dict (or two dicts: arguments, states), or the two files of a checkpoint, or
+    a Gluon network that can be traced, and None.
     `dynamic` leaves sizes open: all of them, or those that are None or a name in `dynamic_input_shapes`.
     `input_type` and `input_shape` are older names of `in_types` and `in_shapes`.
     """
@@ -42,11 +45,15 @@ def export_model(
     types = in_types if input_type is None else input_type
     if shapes is None:
         raise MXNetError("export_model needs in_shapes, a shape for each input of the network")
+    names = None
+    if isinstance(sym, Block) and params is None:
+        names = ["data"] if len(shapes) == 1 else [f"data{i}" for i in range(len(shapes))]
+        sym, params = _traced(sym, names)
     sym, params = _model(sym, params)
     open_sizes = _open_sizes(shapes, dynamic, dynamic_input_shapes)
     examples = [_example(shape, sizes) for shape, sizes in zip(shapes, open_sizes, strict=True)]
     types = types if isinstance(types, (list, tuple)) else [types] * len(shapes)
-    plan = Plan(sym, params, examples, types)
+    plan = Plan(sym, params, examples, types, names)
     model = _export(plan, open_sizes, _output_names(sym, plan.inputs), verbose)
     if run_shape_inference:
         model = onnx.shape_inference.infer_shapes(model)
@@ -74,6 +81,19 @@ def _model(sym, params):
     if not isinstance(sym, symbol.Symbol) or not isinstance(params, dict):
         raise ValueError("Input sym and params should either be files or objects")
     return sym, {name.split(":", 1)[-1]: value.as_torch().detach().cpu() for name, value in params.items()}
+
+
+def _traced(net, names):
+    """(symbol, parameters) of a network of hybrid blocks, with inputs of these names."""
+    try:
+        outputs = net(*map(symbol.var, names))
+    except (TypeError, AttributeError, AssertionError) as error:
+        raise MXNetError(
+            f"{net.name} cannot be traced, it computes with arrays ({error}); write its forward as the hybrid_forward "
+            "of a HybridBlock, with F in place of mx.nd"
+        ) from error
+    outputs = outputs if isinstance(outputs, symbol.Symbol) else symbol.Group(list(outputs))
+    return outputs, {name: parameter._reduce() for name, parameter in net.collect_params().items()}
 
 
 def _open_sizes(shapes, dynamic, dynamic_input_shapes):
@@ -134,7 +154,7 @@ def _export(plan, open_sizes, outputs, verbose):
             )
             _optimize(program, plan.params)
         except torch.onnx.OnnxExporterError as error:
-            raise MXNetError(f"the network cannot be written as ONNX: {_cause(error)}") from error
+            raise MXNetError(described(error, plan)) from error
     return program.model_proto
 
 
@@ -151,13 +171,6 @@ def _optimize(program, params):
         graph.inputs.remove(value)
         value.const_value = tensor
         graph.register_initializer(value)
-
-
-def _cause(error):
-    """The innermost reason, without the exporter's advice to its own developers."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return str(error).strip().split("\n\n")[0]
 
 
 @contextlib.contextmanager

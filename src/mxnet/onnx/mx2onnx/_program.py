@@ -22,13 +22,13 @@ LOSS_LABELS = ("label", "softmax_label")
 class Plan:
     """What is exported: the graph for evaluation, its data inputs with example shapes and types, its parameters."""
 
-    def __init__(self, sym, params, shapes, types):
+    def __init__(self, sym, params, shapes, types, inputs=None):
         self.heads, self.params = frozen(sym._entries, params)
         self.nodes = walk(self.heads)
         names = [n.name for n in self.nodes if n.op is None]
         labels = label_names(self.nodes)
         data = [n for n in names if n not in self.params]
-        self.inputs = data if len(data) == len(shapes) else [n for n in data if n not in labels]
+        self.inputs = inputs or (data if len(data) == len(shapes) else [n for n in data if n not in labels])
         self._check(shapes, types)
         self.shapes = dict(zip(self.inputs, shapes, strict=True))
         self.types = dict(zip(self.inputs, map(dtype_name, types), strict=True))
@@ -67,7 +67,9 @@ class Plan:
         else:
             lowered = lower(self.heads, False, cpu())
         used = [v.name for v in lowered.variables if v.name not in self.inputs]
-        return SymbolModule(lowered, self.inputs, {name: self.params[name] for name in used})
+        self.lowered = lowered
+        self.root = SymbolModule(lowered, self.inputs, {name: self.params[name] for name in used})
+        return self.root
 
     def examples(self):
         """Tensors to trace with: ones, which are good indices as well as good numbers."""
@@ -84,7 +86,9 @@ class SymbolModule(Tree):
         self.code, self.streams = as_methods(lowered, inputs, {name: name for name in params}, self)
 
     def forward(self, *inputs):
-        return self.code(self, *inputs, *self.streams)
+        """What the graph gives; an output that is an input gets a name of its own by being a copy."""
+        outputs = self.code(self, *inputs, *self.streams)
+        return tuple(x.clone() if any(x is given for given in inputs) else x for x in outputs)
 
 
 def label_names(nodes):

@@ -1,10 +1,9 @@
 """Operators of torch in ONNX's operators, where torch's exporter has no translation or a wrong one."""
 
-import math
-
+import numpy as np
 import torch
 
-from ._detection import standing
+from . import _detection  # noqa: F401 - registers the operator of the last entry
 
 aten = torch.ops.aten
 
@@ -47,24 +46,31 @@ def searchsorted(sorted_sequence, self, out_int32=False, right=False, side=None,
 def average_pool(
     self, kernel_size, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True, divisor_override=None
 ):
-    """Sums by a divisor of their own too, which torch's exporter forgets; pads may be as wide as the window."""
-    op, count = _operators(), len(self.shape) - 2
-    kernel, steps, pads = (_each(v, count) for v in (kernel_size, stride or kernel_size, padding))
+    """Sums by a divisor of their own too, which torch's exporter forgets; sizes rounded up; pads of any width."""
+    op, space = _operators(), list(self.shape)[2:]
+    kernel, steps, pads = (_each(v, len(space)) for v in (kernel_size, stride or kernel_size, padding))
+    window = {"kernel_shape": kernel, "strides": steps}
     narrow = all(p < k for p, k in zip(pads, kernel, strict=True))
     if divisor_override is None and not ceil_mode and narrow:
-        return op.AveragePool(
-            self, kernel_shape=kernel, strides=steps, pads=pads * 2, count_include_pad=int(count_include_pad)
-        )
-    over = [s - 1 for s in steps] if ceil_mode else [0] * count
-    window = {"kernel_shape": kernel, "strides": steps}
-    mean = op.AveragePool(_padded(op, self, pads, over), **window)
+        return op.AveragePool(self, **window, pads=pads * 2, count_include_pad=int(count_include_pad))
+    if not all(isinstance(n, int) for n in space):
+        raise ValueError("such pooling of images of open size; give the sizes in in_shapes")
+    counts = [_counts(*axis, ceil_mode) for axis in zip(space, kernel, steps, pads, strict=True)]
+    within = narrow and all((real > 0).all() and len(real) == size for real, _, size in counts)
+    if within:  # means over what is real, corrected by how much that is
+        result = op.AveragePool(self, **window, pads=pads * 2, ceil_mode=int(ceil_mode), count_include_pad=0)
+        shares = [real for real, _, _ in counts]
+    else:
+        result = op.AveragePool(_padded(op, self, kernel, steps, pads, counts), **window)
+        shares = [np.full(len(real), k) for (real, _, _), k in zip(counts, kernel, strict=True)]
     if divisor_override is not None:
-        result = op.Mul(mean, op.CastLike(op.Constant(value_float=math.prod(kernel) / divisor_override), mean))
-    else:  # by how many elements of the window count
-        ones = op.Expand(op.CastLike(op.Constant(value_float=1.0), self), op.Shape(self))
-        ones = _padded(op, ones, pads, [0] * count, 1.0 if count_include_pad else 0.0)
-        result = op.Div(mean, op.AveragePool(_padded(op, ones, [0] * count, over), **window))
-    return _within(op, self, result, kernel, steps, pads) if ceil_mode else result
+        divisors = [np.ones(len(real)) for real, _, _ in counts]
+    else:
+        divisors = [whole if count_include_pad else np.maximum(real, 1) for real, whole, _ in counts]
+    factor = _outer(shares) / _outer(divisors) / (divisor_override or 1)
+    if (factor == 1).all():
+        return result
+    return op.Mul(result, op.CastLike(op.Constant(value=onnx_tensor(factor[None, None])), result))
 
 
 def _each(value, count):
@@ -72,28 +78,41 @@ def _each(value, count):
     return values * count if len(values) == 1 else values
 
 
-def _padded(op, x, pads, over, value=0.0):
-    if not any(pads) and not any(over):
-        return x
-    width = [0, 0, *pads, 0, 0, *(p + o for p, o in zip(pads, over, strict=True))]
-    return op.Pad(x, op.Constant(value_ints=width), op.CastLike(op.Constant(value_float=value), x))
+def _counts(size, kernel, step, pad, upward):
+    """Along an axis: how many elements of each window are real, how many are not beyond the pads; ONNX's number."""
+    number = (size + 2 * pad - kernel + (step - 1 if upward else 0)) // step + 1
+    inside = number - 1 if upward and (number - 1) * step >= size + pad else number  # torch leaves the last one out
+    begin = np.arange(inside) * step - pad
+    whole = np.minimum(begin + kernel, size + pad) - begin
+    real = np.minimum(begin + kernel, size) - np.maximum(begin, 0)
+    return np.maximum(real, 0), whole, number
 
 
-def _within(op, x, result, kernel, steps, pads):
-    """torch leaves out a last window that would begin behind the data."""
-    if all(p + s <= k for p, s, k in zip(pads, steps, kernel, strict=True)):
-        return result
-    sizes = [
-        min(-(-(n + 2 * p - k) // s) + 1, -(-(n + p) // s))
-        for n, p, k, s in zip(x.shape[2:], pads, kernel, steps, strict=True)
+def _outer(rows):
+    result = np.ones(())
+    for row in rows:
+        result = np.multiply.outer(result, row)
+    return result
+
+
+def onnx_tensor(array):
+    """A constant of floats."""
+    from onnx.numpy_helper import from_array
+
+    return from_array(array.astype(np.float32))
+
+
+def _padded(op, x, kernel, steps, pads, counts):
+    """Zeros around, as many as the windows reach; ONNX Runtime would move a plain zero into the pooling and refuse."""
+    ends = [
+        (len(real) - 1) * s + k - p - n
+        for (real, _, _), s, k, p, n in zip(counts, steps, kernel, pads, list(x.shape)[2:], strict=True)
     ]
-    axes = list(range(2, len(sizes) + 2))
-    return op.Slice(
-        result,
-        op.Constant(value_ints=[0] * len(sizes)),
-        op.Constant(value_ints=sizes),
-        op.Constant(value_ints=axes),
+    first = op.Slice(
+        op.Reshape(x, op.Constant(value_ints=[-1])), op.Constant(value_ints=[0]), op.Constant(value_ints=[1])
     )
+    zero = op.Squeeze(op.CastLike(op.Less(first, first), x))
+    return op.Pad(x, op.Constant(value_ints=[0, 0, *pads, 0, 0, *ends]), zero)
 
 
 def left_standing(boxes, scores, overlap, least):

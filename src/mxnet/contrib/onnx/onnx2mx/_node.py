@@ -23,8 +23,8 @@ def converts(*names):
 class Unknown:
     """A size that only the data tell. Arithmetic with it gives another one."""
 
-    def __init__(self, name=None):
-        self.name = name
+    def __init__(self, name=None, source=None):
+        self.name, self.source = name, source  # (symbol, axis) that has the size
         self.unclear = name is None or name.startswith("unk__")  # ONNX's inference makes such names
 
     def _another(self, _):

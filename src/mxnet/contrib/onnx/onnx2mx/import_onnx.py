@@ -204,7 +204,12 @@ class Importer:
         return True
 
     def _fold_shape(self, node):
-        shape = self.shapes[node.inputs[0]][node.attr("start", 0) : node.attr("end", None)]
+        source, shape = self.symbols.get(node.inputs[0]), enumerate(self.shapes[node.inputs[0]])
+        shape = [
+            Unknown(n.name, None if source is None else (source, axis)) if isinstance(n, Unknown) else n
+            for axis, n in shape
+        ]
+        shape = shape[node.attr("start", 0) : node.attr("end", None)]
         if node.op == "Size":
             shape = np.prod(np.array(shape, dtype=object)) if shape else 1
         self._store(node.outputs[0], np.array(shape, dtype=object))

@@ -129,13 +129,26 @@ def _past(node, axis, position, direction):
 @converts("Expand")
 def _expand(node):
     sizes = node.sizes(1)
-    x, rank = node.sym(), node.rank()
-    for _ in range(len(sizes) - max(rank, 1)):
+    x, own = node.sym(), node.shape() or [1]
+    for _ in range(len(sizes) - len(own)):
         x = sym.expand_dims(x, axis=0)
-    sizes = [1] * (rank - len(sizes)) + sizes
-    if any(isinstance(n, Unknown) and n not in node.shape() for n in sizes):
-        return constant(node, node.const(0), sizes)
+    own = [1] * (len(sizes) - len(own)) + own
+    sizes = [1] * (len(own) - len(sizes)) + sizes
+    open_axes = [i for i, (n, o) in enumerate(zip(sizes, own, strict=True)) if isinstance(n, Unknown) and o == 1]
+    if open_axes:
+        return _expanded(node, x, {i: sizes[i] for i in open_axes}, sizes)
     return node.call("broadcast_to", x, shape=tuple(0 if n == 1 or isinstance(n, Unknown) else n for n in sizes))
+
+
+def _expanded(node, x, unknown, sizes):
+    """Along axes whose sizes only the data tell: by adding zeros of those sizes."""
+    dtype = node.dtype()
+    x = sym.cast(x, dtype="uint8") if dtype == "bool" else x
+    for axis, size in unknown.items():
+        zeros = sym.cast(zeros_of_size(node, size), dtype="uint8" if dtype == "bool" else dtype)
+        x = sym.broadcast_add(x, sym.reshape(zeros, shape=(-1,) + (1,) * (len(sizes) - 1 - axis)))
+    x = sym.broadcast_to(x, shape=tuple(0 if n == 1 or isinstance(n, Unknown) else n for n in sizes))
+    return node.call("cast", x, dtype=dtype)
 
 
 @converts("ConstantOfShape")
@@ -160,7 +173,10 @@ def constant(node, value, sizes):
 
 
 def zeros_of_size(node, size):
-    """As many zeros in a row as the size is: an input that has it, summed over its other axes."""
+    """As many zeros in a row as the size is, made from a value that has it: the one it was asked of, or an input."""
+    if size.source:
+        source, axis = size.source
+        return sym.zeros_like(sym.contrib.arange_like(sym.cast(source, dtype="float32"), axis=axis))
     root = node.importer.root
     for name in root.inputs:
         shape = root.shapes.get(name, [])
