@@ -15,15 +15,21 @@ A, B = np.float32(2 / 3), np.float32(3 / 2)
 A2, B2, SUM = np.float32(4 / 9), np.float32(9 / 4), np.float32(4 / 9 + 9 / 4)
 A3, B3 = np.float32(8 / 27), np.float32(27 / 8)
 
-_options: dict[str, Any] = {
-    "nogil": True,
-    "cache": True,
-    "error_model": "numpy",
-    "boundscheck": False,
-    "fastmath": {"contract"},
-}
+_options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": {"contract"}}
 _inline = njit(inline="always", **_options)
 _array, _sizes, _span = "float32[::1]", "int64, int64, int64", "int64, int64, int64, int64"
+
+
+def _compiled(signature):
+    """Compile a function for its arguments' types, and keep the code beside this file, or in the user's cache."""
+
+    def compile_it(function):
+        try:
+            return njit(signature, cache=True, **_options)(function)
+        except (RuntimeError, OSError):  # nowhere to keep it: the next process compiles again
+            return njit(signature, **_options)(function)
+
+    return compile_it
 
 
 @_inline
@@ -123,7 +129,7 @@ def _store_six(line, tiles, stride, start, wide):
         _copy(line, place * WIDE, tiles, start + place * stride, wide)
 
 
-@njit(f"void({_array}, {_sizes}, {_span}, {_array})", **_options)
+@_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
 def spread(images, height, width, channels, origin, size, begin, end, tiles):
     """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed."""
     block, middle = np.empty(36 * WIDE, np.float32), np.empty(36 * WIDE, np.float32)
@@ -149,7 +155,7 @@ def spread(images, height, width, channels, origin, size, begin, end, tiles):
                 _store_six(line, tiles, stride, row * 6 * stride + (tile - origin) * channels + first, wide)
 
 
-@njit(f"void({_array}, {_sizes}, {_span}, {_array})", **_options)
+@_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
 def widen(images, height, width, channels, origin, size, begin, end, tiles):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
     block, middle = np.empty(16 * WIDE, np.float32), np.empty(24 * WIDE, np.float32)
@@ -168,7 +174,7 @@ def widen(images, height, width, channels, origin, size, begin, end, tiles):
                 _store_six(line, tiles, stride, row * 6 * stride + (tile - origin) * channels + first, wide)
 
 
-@njit(f"void({_array}, {_array}, {_sizes}, {_span})", **_options)
+@_compiled(f"void({_array}, {_array}, {_sizes}, {_span})")
 def collect(tiles, images, height, width, channels, origin, size, begin, end):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
     middle, line = np.empty(36 * WIDE, np.float32), np.empty(6 * WIDE, np.float32)
@@ -199,7 +205,7 @@ def _finished(value, low, high):
 _ends = f"{_array}, {_array}, boolean, float32, float32"
 
 
-@njit(f"void({_array}, {_array}, {_sizes}, {_span}, {_ends})", **_options)
+@_compiled(f"void({_array}, {_array}, {_sizes}, {_span}, {_ends})")
 def gather(tiles, images, height, width, channels, origin, size, begin, end, bias, addend, add, low, high):
     """The 4 x 4 pixels of each tile; bias and, with `add`, the same place of `addend` are added, bounds applied."""
     middle, line = np.empty(24 * WIDE, np.float32), np.empty(4 * WIDE, np.float32)
