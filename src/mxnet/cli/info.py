@@ -14,6 +14,7 @@ _OPTIONAL = {
     "graphviz": ("plot", "mx.viz.plot_network"),
     "matplotlib": ("plot", "curves and pictures"),
     "safetensors": ("safetensors", ".safetensors files"),
+    "numba": ("speed", "faster convolutions on the CPU"),
     "tensorboard": ("tensorboard", "mx.contrib.tensorboard"),
     "onnx": ("onnx", "ONNX files"),
     "onnxruntime": ("onnx", "running ONNX files"),
