@@ -4,6 +4,7 @@ Operators are timed by a wrapper around their functions, which is there only whi
 torch's own profiler, whose trace is merged into the file.
 """
 
+import atexit
 import contextlib
 import json
 import os
@@ -142,10 +143,12 @@ def set_state(state="stop", profile_process="worker"):
         raise KeyError(f"the profiler's state is 'run' or 'stop', got {state!r}")
     if state == "run" and not _RECORDER.running:
         _RECORDER.running, _RECORDER.paused = True, False
+        atexit.register(dump)  # a program that ends meanwhile leaves its trace; torch's recorder must be stopped
         observe.watch(_timed)
         _start_torch()
     elif state == "stop" and _RECORDER.running:
         _RECORDER.running = False
+        atexit.unregister(dump)
         observe.unwatch(_timed)
         _stop_torch()
 

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -81,3 +83,13 @@ def test_mistakes_are_those_of_mxnet():
         profiler.set_state("walk")
     with pytest.raises(mx.MXNetError, match="nosuch"):
         profiler.set_config(nosuch=1)
+
+
+def test_a_program_that_fails_leaves_its_trace(tmp_path):
+    code = (
+        "import mxnet as mx; mx.profiler.set_config(profile_all=True, filename='trace.json');"
+        "mx.profiler.set_state('run'); mx.nd.exp(mx.nd.ones((2,))); raise ValueError('no')"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 1 and "ValueError: no" in ended.stderr
+    assert "exp" in {event["name"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]}

@@ -1,4 +1,4 @@
-"""Graphs of `mx.np` operators: `_Symbol`, which has NumPy's manners, and the functions of `mx.sym.np` and `mx.sym.npx`."""
+"""Graphs of `mx.np` operators: `_Symbol` with NumPy's manners, and what `mx.sym.np` and `mx.sym.npx` are made of."""
 
 import functools
 
