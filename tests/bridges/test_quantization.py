@@ -5,6 +5,7 @@ import logging
 
 import numpy as np
 import pytest
+import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
@@ -416,3 +417,30 @@ def test_rectifiers_with_a_top_run_in_integers():
         net, "int8", exclude_operators=["Convolution"], calib_mode="naive", calib_data=loader
     )
     assert "clip" in [op for op, _ in names(kept._cached_graph[1])]
+
+
+def test_pooling_takes_channels_last():
+    generator = np.random.default_rng(0)
+    data = nd.array(generator.integers(-127, 128, (2, 8, 30, 30)), dtype="int8")
+    last = nd.from_torch(data.as_torch().to(memory_format=torch.channels_last))
+    ends = [nd.array([-1.0]), nd.array([1.0])]
+    given = {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pool_type": "max"}
+    first, second = (nd.contrib.quantized_pooling(x, *ends, **given)[0].asnumpy() for x in (data, last))
+    np.testing.assert_array_equal(first, second)
+    assert first.shape == (2, 8, 15, 15)
+
+
+def test_dense_layers_take_both_signs_in_packed_kernels(monkeypatch):
+    net = nn.HybridSequential()
+    net.add(nn.Dense(8, in_units=20), nn.Dense(4, in_units=8, activation="relu"), nn.Dense(3, in_units=4))
+    net.initialize(mx.init.Xavier())
+    x = nd.random.normal(shape=(16, 20))
+    loader = gluon.data.DataLoader(gluon.data.ArrayDataset(x), batch_size=16)
+    small = quantization.quantize_net_v2(net, "int8", calib_mode="naive", calib_data=loader)
+    small.hybridize()
+    fast = small(x).asnumpy()
+    monkeypatch.setattr("mxnet._graph.integers.available", lambda: False)
+    small.hybridize()
+    slow = small(x).asnumpy()
+    assert np.abs(fast - slow).max() <= 3 * np.abs(slow).max() / 127
+    assert np.abs(fast - net(x).asnumpy()).max() < 0.05 * np.abs(slow).max()

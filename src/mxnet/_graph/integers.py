@@ -1,8 +1,9 @@
 """Quantized layers on oneDNN's 8-bit kernels: sums of products, requantization and rectifier in one call.
 
 Processors without VNNI add products of 8 bits in pairs of 16, which overflows for unsigned data of 8 bits but never
-for values up to 127. There only data known to be int8 and nowhere negative (behind a rectifier) takes this way; the
-other layers run as operators, whose sums are exact too. A result may differ by one step where a half is rounded.
+for values up to 128. There data known to be int8 and nowhere negative (behind a rectifier) takes this way, other int8
+data of a dense layer takes it twice, once for each sign, and the other layers run as operators, whose sums are exact
+too. A result may differ by one step where a half is rounded.
 """
 
 from collections.abc import Callable
@@ -89,17 +90,30 @@ class Layer(Step):
         if not self._fits(data):
             return self.by_operators(data, weight, *rest)
         constants = self._constants(data, weight, rest)
-        unsigned = data.view(torch.uint8)
-        result = (
-            self._convolve(unsigned, constants) if self.kernel is CONVOLUTION else self._multiply(unsigned, constants)
-        )
-        return self.ranged(result)
+        if data.dtype == torch.int8 and not self.positive:
+            return self.ranged(self._difference(data, constants))
+        return self.ranged(self._apply(data.view(torch.uint8), constants, self._ending()))
 
     def _fits(self, data: torch.Tensor) -> bool:
         if data.device.type != "cpu" or data.requires_grad:
             return False
-        exact = whole_range() if data.dtype == torch.uint8 else self.positive
-        return exact and (self.kernel is not CONVOLUTION or data.dim() == 4)
+        if data.dtype == torch.uint8 and not whole_range():
+            return False
+        signed = data.dtype == torch.int8 and not self.positive  # convolutions of floats beat two of integers
+        return self.kernel is not CONVOLUTION or (data.dim() == 4 and not signed)
+
+    def _apply(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
+        return (self._convolve if self.kernel is CONVOLUTION else self._multiply)(data, constants, ending)
+
+    def _difference(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
+        """What positive numbers give, less what negative ones give: both are unsigned, and none above 128."""
+        ending = 1.0, 0, torch.float32, "none", [], ""
+        reals = self._apply(data.clamp_min(0).view(torch.uint8), constants, ending)
+        without_bias = *constants[:-1], None
+        reals.sub_(self._apply(data.clamp_max(0).neg_().view(torch.uint8), without_bias, ending))
+        limits = torch.iinfo(TORCH[self.kind])
+        steps = reals.mul_(WHOLE[self.kind] / self.reach).round_()
+        return steps.clamp_(0 if self.rectified else limits.min, limits.max).to(TORCH[self.kind])
 
     def _constants(self, data: torch.Tensor, weight: torch.Tensor, rest: tuple[torch.Tensor, ...]) -> Any:
         key = (data.shape, data.dtype)
@@ -135,19 +149,17 @@ class Layer(Step):
         after = "relu" if self.rectified else "none"
         return self.reach / WHOLE[self.kind], 0, TORCH[self.kind], after, [], ""
 
-    def _convolve(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
+    def _convolve(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
         scale, packed, steps, zeros, bias = constants
         data = data.contiguous(memory_format=torch.channels_last)
         return torch.ops.onednn.qconv2d_pointwise(
-            data, scale, 0, packed, steps, zeros, bias, *self._geometry(), *self._ending()
+            data, scale, 0, packed, steps, zeros, bias, *self._geometry(), *ending
         )
 
-    def _multiply(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
+    def _multiply(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
         scale, packed, steps, zeros, bias = constants
         rows = data.reshape(data.shape[0], -1) if self.attrs.get("flatten", True) else data
-        return torch.ops.onednn.qlinear_pointwise(
-            rows.contiguous(), scale, 0, packed, steps, zeros, bias, *self._ending()
-        )
+        return torch.ops.onednn.qlinear_pointwise(rows.contiguous(), scale, 0, packed, steps, zeros, bias, *ending)
 
 
 def size_of_rows(data: torch.Tensor, attrs: dict[str, Any]) -> int:

@@ -287,6 +287,7 @@ def quantized_pooling(
     _eight_bits("quantized_pooling", data=data)
     plain = pool_type == "max" and not global_pool and layout in (None, "NCHW") and pooling_convention == "valid"
     if plain and data.dim() == 4 and not any(2 * p > k for p, k in zip(pad, kernel, strict=False)):
+        data = data.contiguous()  # torch counts in eight bits where channels come last
         return torch.max_pool2d(data, kernel, stride or 1, pad or 0), min_data.clone(), max_data.clone()
     result = pooling(data.float(), kernel=kernel, pool_type=pool_type, global_pool=global_pool, stride=stride, pad=pad,
                      pooling_convention=pooling_convention, count_include_pad=count_include_pad,

@@ -67,12 +67,33 @@ def _fold(norm, layer, arguments, states):
 
 
 def activated(heads):
-    """(layer, activation) pairs: a layer whose only user is a rectifier."""
+    """(layer, rectifier) pairs: a layer whose only user is a rectifier, or clips at zero and somewhere above."""
     users = _users(heads)
     pairs = []
     for node in walk(heads):
-        if node.op is not None and node.op is find("Activation") and node.parsed.get("act_type") == "relu":
+        if node.op is not None and (_rectifies(node) or _caps(node)):
             source = node.inputs[0].node
             if source.op is not None and len(users[id(source)]) == 1:
                 pairs.append((source, node))
     return pairs
+
+
+def _rectifies(node):
+    return node.op.name == "Activation" and node.parsed.get("act_type") == "relu"
+
+
+def _caps(node):
+    """Is it a rectifier with a top, such as ReLU6, behind a layer?"""
+    layer = node.inputs[0].node if node.op.name == "clip" and node.parsed["a_min"] == 0 else None
+    return layer is not None and layer.op is not None and layer.op.name in LAYERS
+
+
+def without_caps(heads, excluded):
+    """The graph with plain rectifiers for capped ones: integers of a range that ends at the cap stop there anyway."""
+    heads = copy(heads)
+    capped = {id(node) for layer, node in activated(heads) if _caps(node) and not {layer.name, node.name} & excluded}
+    for node in walk(heads):
+        if id(node) in capped:
+            node.op, node.attrs = find("Activation"), {"act_type": "relu"}
+            node.parse()
+    return heads

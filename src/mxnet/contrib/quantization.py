@@ -27,7 +27,7 @@ from ._calibrate import (
     _smooth_distribution,  # noqa: F401
     combine_histogram,  # noqa: F401
 )
-from ._fold_norm import activated, fold_norms
+from ._fold_norm import LAYERS, activated, fold_norms, without_caps
 from ._quantize_graph import QUANTIZED, Quantizer, calibrate
 
 MODES = "expected `none`, `naive`, `entropy` or `customize`"
@@ -370,8 +370,12 @@ def quantize_net_v2(
     _say(logger, "These layers have been excluded %s", excluded)
     heads, arguments, states = fold_norms(graph._entries, arguments, states, excluded)
     graph = Symbol(heads)
+    capless = calib_mode in ("naive", "entropy") and not {"Convolution", "FullyConnected"} & {
+        *(exclude_operators or ())
+    }
     qsym, qarguments, qstates, collector = quantize_graph(
-        graph, arguments, states, ctx, excluded, exclude_operators, calib_mode, quantized_dtype, quantize_mode,
+        Symbol(without_caps(heads, {*excluded})) if capless else graph,
+        arguments, states, ctx, excluded, exclude_operators, calib_mode, quantized_dtype, quantize_mode,
         quantize_granularity, LayerOutputCollector, logger,
     )  # fmt: skip
     if collector is not None:
