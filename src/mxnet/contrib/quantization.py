@@ -370,9 +370,7 @@ def quantize_net_v2(
     _say(logger, "These layers have been excluded %s", excluded)
     heads, arguments, states = fold_norms(graph._entries, arguments, states, excluded)
     graph = Symbol(heads)
-    capless = calib_mode in ("naive", "entropy") and not {"Convolution", "FullyConnected"} & {
-        *(exclude_operators or ())
-    }
+    capless = calib_mode in ("naive", "entropy") and not {*LAYERS} & {*(exclude_operators or ())}
     qsym, qarguments, qstates, collector = quantize_graph(
         Symbol(without_caps(heads, {*excluded})) if capless else graph,
         arguments, states, ctx, excluded, exclude_operators, calib_mode, quantized_dtype, quantize_mode,
