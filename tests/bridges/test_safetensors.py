@@ -44,6 +44,35 @@ def test_lists_stay_lists_in_order(tmp_path):
     assert [a.asscalar() for a in nd.load(path)] == list(range(12))
 
 
+def test_arrays_of_two_names_and_sparse_ones(tmp_path):
+    path, shared = str(tmp_path / "a.safetensors"), nd.arange(3)
+    nd.save(path, {"one": shared, "two": shared, "part": shared[1:2]})
+    assert {name: a.asnumpy().tolist() for name, a in nd.load(path).items()} == {
+        "one": [0, 1, 2],
+        "two": [0, 1, 2],
+        "part": [1],
+    }
+    nd.save(path, shared)
+    assert nd.load(path)[0].asnumpy().tolist() == [0, 1, 2]
+    with pytest.raises(mx.MXNetError, match="array w is csr.*tostype"):
+        nd.save(path, {"w": nd.ones((2, 2)).tostype("csr")})
+    assert nd.load(path)[0].shape == (3,)
+
+
+def test_a_network_that_shares_a_layer(tmp_path):
+    path = str(tmp_path / "net.safetensors")
+    layer = nn.Dense(2, in_units=2)
+    net = nn.HybridSequential()
+    net.add(layer, nn.Dense(2, in_units=2, params=layer.params))
+    net.initialize(mx.init.Normal(1))
+    wanted = net(nd.ones((1, 2))).asnumpy()
+    for option in (False, True):
+        net.save_parameters(path, deduplicate=option)
+        net.initialize(mx.init.Zero(), force_reinit=True)
+        net.load_parameters(path)
+        np.testing.assert_array_equal(net(nd.ones((1, 2))).asnumpy(), wanted)
+
+
 def test_files_of_others(tmp_path):
     path = str(tmp_path / "a.safetensors")
     save_file({"scalar": torch.tensor(2.5)}, path)

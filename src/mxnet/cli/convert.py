@@ -1,15 +1,19 @@
-"""`remx convert SOURCE TARGET`: networks between MXNet's two files, safetensors and ONNX."""
+"""`remx convert SOURCE TARGET`: networks between MXNet's two files, ONNX, and files of arrays."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .._core.errors import MXNetError
+from .._formats.atomic import gathered
+from ._array_files import read, write
 from ._networks import add_shapes, load_symbol, params_path, symbol_path
 
-_EXPLANATION = """A name that ends in .params, .safetensors or .onnx is that file; any other is the PREFIX of
-PREFIX-symbol.json and PREFIX-0000.params. A .params or .safetensors file holds parameters only: its graph is read
-from and written to NAME-symbol.json beside it."""
+_EXPLANATION = """A name that ends in .params, .safetensors, .npz, .pt, .pth or .onnx is that file; any other is the
+PREFIX of PREFIX-symbol.json and PREFIX-0000.params. All but the last two hold parameters only: their graph is read from
+and written to NAME-symbol.json beside them. .pt2, a torch program, can be written. A conversion that fails changes no
+file."""
 
 
 @dataclass
@@ -53,24 +57,13 @@ def _graph_beside(path):
     return load_symbol(str(beside)) if beside.is_file() else None
 
 
-def _arrays(path):
-    from .. import ndarray
-
-    if not Path(path).is_file():
-        raise MXNetError(f"there is no file {path}")
-    arrays = ndarray.load(str(path))
-    if not isinstance(arrays, dict):
-        raise MXNetError(f"{path} holds {len(arrays)} arrays without names; parameters have names")
-    return arrays
-
-
 def _read_arrays(path, options):
-    return Model(_graph_beside(path), _arrays(path))
+    return Model(_graph_beside(path), read(path))
 
 
 def _read_prefix(prefix, options):
     prefix = prefix.removesuffix("-symbol.json")
-    return Model(load_symbol(prefix), _arrays(params_path(prefix, options.epoch)))
+    return Model(load_symbol(prefix), read(params_path(prefix, options.epoch)))
 
 
 def _read_onnx(path, options):
@@ -81,10 +74,16 @@ def _read_onnx(path, options):
     return Model(symbol, arrays | {f"aux:{name}": value for name, value in states.items()})
 
 
-def _write_arrays(model, path, options):
-    from .. import ndarray
+def _read_program(path, options):
+    raise MXNetError(
+        f"{path} is a torch program: it can be written, not read; torch.export.load(path).state_dict, saved as .pt, can"
+    )
 
-    ndarray.save(path, model.arrays)
+
+def _write_arrays(model, path, options):
+    dense = write(path, model.arrays)
+    if dense:
+        print(f"{', '.join(dense)}: sparse, written dense")
     return [path, *_write_graph(model, symbol_path(_stem(path)), options)]
 
 
@@ -96,40 +95,81 @@ def _write_graph(model, path, options):
     return [str(path)]
 
 
+def _need_graph(model, options):
+    if model.symbol is None:
+        raise MXNetError(f"{options.source} has no graph: {symbol_path(_stem(options.source))} is not there")
+
+
 def _write_prefix(model, prefix, options):
     from .. import ndarray
 
-    if model.symbol is None:
-        raise MXNetError(f"{options.source} has no graph: {symbol_path(_stem(options.source))} is not there")
+    _need_graph(model, options)
     paths = [str(symbol_path(prefix)), str(params_path(prefix, options.epoch or 0))]
     model.symbol.save(paths[0])
     ndarray.save(paths[1], model.named())
     return paths
 
 
-def _write_onnx(model, path, options):
-    from ..onnx import export_model
-
-    if model.symbol is None:
-        raise MXNetError(f"{options.source} has no graph: {symbol_path(_stem(options.source))} is not there")
+def _inputs(model, options, what):
+    """[(name, shape)] of the inputs, labels left out."""
+    _need_graph(model, options)
     known = {name.split(":", 1)[-1] for name in model.arrays}
     shapes = dict(options.shape)
     inputs = [name for name in model.symbol.list_inputs() if name not in known]
     wanted = [name for name in inputs if name in shapes or not name.endswith("label")]
     missing = [name for name in wanted if name not in shapes]
     if missing:
-        raise MXNetError(f"ONNX wants shapes; give --shape {' --shape '.join(f'{name}=…' for name in missing)}")
-    export_model(model.symbol, model.named(), [shapes[name] for name in wanted], onnx_file_path=path)
+        raise MXNetError(f"{what} wants shapes; give --shape {' --shape '.join(f'{name}=…' for name in missing)}")
+    return [(name, shapes[name]) for name in wanted]
+
+
+def _write_onnx(model, path, options):
+    from ..onnx import export_model
+
+    shapes = [shape for _, shape in _inputs(model, options, "ONNX")]
+    export_model(model.symbol, model.named(), shapes, onnx_file_path=path)
     return [path]
 
 
-_READERS = {"": _read_prefix, ".params": _read_arrays, ".safetensors": _read_arrays, ".onnx": _read_onnx}
-_WRITERS = {"": _write_prefix, ".params": _write_arrays, ".safetensors": _write_arrays, ".onnx": _write_onnx}
+def _write_program(model, path, options):
+    from .. import ndarray, symbol
+    from ..gluon import SymbolBlock
+
+    inputs = _inputs(model, options, "a torch program")
+    net = SymbolBlock(model.symbol, [symbol.var(name) for name, _ in inputs])
+    parameters, arrays = net.collect_params(), {n.split(":", 1)[-1]: value for n, value in model.arrays.items()}
+    labels = [name for name in parameters if name not in arrays]
+    if labels:
+        raise MXNetError(f"the graph asks for {', '.join(labels)}; convert a network that ends before its loss")
+    parameters.load_dict(arrays, ignore_extra=True, cast_dtype=True, dtype_source="saved")
+    net.export_torch(path, *(ndarray.zeros(shape) for _, shape in inputs))
+    return [path]
+
+
+ARRAYS = (".params", ".safetensors", ".npz", ".pt", ".pth")
+_READERS = {"": _read_prefix, ".onnx": _read_onnx, ".pt2": _read_program, **dict.fromkeys(ARRAYS, _read_arrays)}
+_WRITERS = {"": _write_prefix, ".onnx": _write_onnx, ".pt2": _write_program, **dict.fromkeys(ARRAYS, _write_arrays)}
 
 
 def run(options):
-    """Read, write, and tell what was written."""
+    """Read, write, and tell what was written; all files of a target appear together or not at all."""
     model = _READERS[_kind(options.source)](options.source, options)
-    Path(options.target).parent.mkdir(parents=True, exist_ok=True)
-    paths = _WRITERS[_kind(options.target)](model, options.target, options)
+    with _folder(Path(options.target).parent):
+        with gathered() as files:
+            paths = _WRITERS[_kind(options.target)](model, options.target, options)
+        for file in files:
+            file.place()
     print(f"{len(model.arrays)} arrays; wrote {', '.join(paths)}")
+
+
+@contextmanager
+def _folder(path):
+    """The folder to write into; what had to be made for it goes again if nothing is written."""
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for folder in made:
+            folder.rmdir()
+        raise

@@ -32,9 +32,16 @@ def _library():
 def save(fname, names, arrays):
     """Write arrays under their names, or under their numbers when they have none."""
     library = _library()
-    tensors = {}
+    tensors, places = {}, set()
     for name, array in zip(names or map(str, range(len(arrays))), arrays, strict=True):
-        tensors[name] = _alone(array._t.detach().cpu().contiguous())
+        if array.stype != "default":
+            raise MXNetError(
+                f"array {name} is {array.stype}, {ENDING} files hold dense arrays only: save array.tostype('default'), "
+                "or choose a .params file"
+            )
+        tensor = _alone(array._t.detach().cpu().contiguous())
+        tensors[name] = tensor.clone() if tensor.data_ptr() in places else tensor  # one array under two names
+        places.add(tensor.data_ptr())
     data = library.torch.save(tensors, LIST if not names else {"format": "pt"})
     try:
         with atomic_write(fname) as file:
