@@ -1,10 +1,12 @@
 """NumPy-semantics linear algebra: products, decompositions, solvers."""
 
+from typing import Any
+
 import torch
 
 from .._core.errors import MXNetError
 from .numpy_elementwise import _common
-from .registry import op
+from .registry import Attrs, op
 
 
 def _square(a):
@@ -13,7 +15,16 @@ def _square(a):
     return a
 
 
-@op("_np_dot", dtype="any")
+def _factor(attrs: Attrs, shapes: list[Any]) -> list[Any]:
+    """The size over which is summed, where only the first factor knows it."""
+    first, second = shapes
+    if not first or not second:
+        return [first, second]
+    place = max(len(second) - 2, 0)
+    return [first, (*second[:place], second[place] or first[-1], *second[place + 1 :])]
+
+
+@op("_np_dot", dtype="any", fill=_factor)
 def dot(a, b):
     """NumPy's dot: a product with a number, of vectors, matrices, or over a's last and b's last but one axis."""
     a, b = _common(a, b)
