@@ -1,4 +1,4 @@
-"""Graphs of `mx.np` operators: values, files that MXNet reads and writes, blocks that are traced under NumPy's rules."""
+"""Graphs of `mx.np` operators: values, files as MXNet writes them, blocks that are traced under NumPy's rules."""
 
 import json
 
