@@ -190,3 +190,11 @@ def test_tables_of_several_kinds():
 def test_the_index_of_a_single_number_has_no_coordinates():
     with mx.util.np_shape(True):
         assert mx.nd.contrib.index_array(mx.nd.ones(())).shape == (0,)
+
+
+def test_empty_samples_under_numpys_rules():
+    with mx.util.np_shape(True):
+        assert mx.nd.random.uniform(shape=(0, 3)).shape == (0, 3)
+        assert mx.nd.random.normal(shape=()).shape == ()
+    with pytest.raises(mx.MXNetError, match="is not known"):
+        mx.nd.random.uniform(shape=(0, 3))

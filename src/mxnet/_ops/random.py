@@ -11,6 +11,7 @@ import torch
 
 from .._core.attrs import Dtype
 from .._core.errors import MXNetError
+from ..util import is_np_shape
 from . import random_device
 from .dtypes import NAME, TORCH
 from .gradient import with_gradient
@@ -45,9 +46,10 @@ def create(kind, parameters, shape, dtype, rng, device, allowed=FLOATS, default=
     if dtype is not None and dtype not in allowed:
         listed = ", ".join(repr(name) for name in ("None", *allowed))
         raise MXNetError(f"Invalid Input: '{dtype}', valid values are: {{{listed}}}, in operator _random_{kind}")
-    if not shape or 0 in shape:
+    shape = () if shape is None else shape
+    if (not shape or 0 in shape) and not is_np_shape():
         if device.type == "meta":
-            return torch.empty(shape or (), dtype=TORCH[dtype or default], device=device)
+            return torch.empty(shape, dtype=TORCH[dtype or default], device=device)
         raise MXNetError(
             f"Operator _random_{kind} inferring shapes failed: shape={shape} is not known; give a shape or out"
         )
