@@ -67,6 +67,11 @@ def test_gradients(case, transforms, at_once):
     assert alone[0] is None and torch.equal(alone[1], got[1])
 
 
+def test_matrices_of_a_weight_for_one_step_are_those_that_are_kept(transforms):
+    _, weight, _ = example(1, 37, 50, 1, 1)
+    near(winograd.weight_matrices(weight, kept=True), winograd.weight_matrices(weight).double())
+
+
 def test_nan_is_not_cut_off(transforms):
     data, weight, bias = example(1, 8, 8, 12, 12)
     data[0, 3, 5, 6] = float("nan")

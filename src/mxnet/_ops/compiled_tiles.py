@@ -2,6 +2,7 @@
 
 import functools
 import os
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
@@ -43,6 +44,21 @@ def gather(tiles, group, images, bias, addend, bounds):
     ends = (_flat(bias), _flat(images if addend is None else addend), addend is not None)
     limits = (-INFINITE if low is None else low, INFINITE if high is None else high)
     _share(lambda *span: loops.gather(*arrays, *span, *ends, *limits), group, tiles)
+
+
+def spread_kernels(weight, matrices):
+    """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels)."""
+    arrays, size = (_flat(weight), _flat(matrices)), matrices[0].numel()
+    _share(lambda _, __, *span: loops.spread_kernels(arrays[0], size, *span, arrays[1]), _Kernels(0, size), matrices)
+
+
+def collect_kernels(matrices, weight):
+    """The adjoint of `spread_kernels`."""
+    arrays, size = (_flat(matrices), _flat(weight)), matrices[0].numel()
+    _share(lambda _, __, *span: loops.collect_kernels(arrays[0], size, *span, arrays[1]), _Kernels(0, size), matrices)
+
+
+_Kernels = namedtuple("_Kernels", "begin tiles")
 
 
 def _flat(tensor):

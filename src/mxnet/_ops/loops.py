@@ -14,6 +14,8 @@ WIDE = 64
 A, B = np.float32(2 / 3), np.float32(3 / 2)
 A2, B2, SUM = np.float32(4 / 9), np.float32(9 / 4), np.float32(4 / 9 + 9 / 4)
 A3, B3 = np.float32(8 / 27), np.float32(27 / 8)
+# One over the product of a point's distances from all others.
+OVER_A, OVER_B = np.float32(1 / (8 / 9 * (4 / 9 - 9 / 4))), np.float32(1 / (9 / 2 * (9 / 4 - 4 / 9)))
 
 _options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": {"contract"}}
 _inline = njit(inline="always", **_options)
@@ -231,3 +233,65 @@ def gather(tiles, images, height, width, channels, origin, size, begin, end, bia
                     else:
                         for i in range(wide):
                             pixel[i] = _finished(value[i] + shift[i], low, high)
+
+
+@_inline
+def _spread_three(source, step, block, apart, wide):
+    """Three values `step` apart multiplied with G: six."""
+    for i in range(wide):
+        w0, w1, w2 = source[i], source[i + step], source[i + 2 * step]
+        even, odd = OVER_A * (w0 + A2 * w2), OVER_A * A * w1
+        even_too, odd_too = OVER_B * (w0 + B2 * w2), OVER_B * B * w1
+        block[i] = w0
+        block[i + apart] = even + odd
+        block[i + 2 * apart] = even - odd
+        block[i + 3 * apart] = even_too + odd_too
+        block[i + 4 * apart] = even_too - odd_too
+        block[i + 5 * apart] = w2
+
+
+@_inline
+def _collect_three(six, block, apart, wide):
+    """Six values multiplied with G transposed, the adjoint of `_spread_three`: three."""
+    s0, s1, s2, s3, s4, s5 = six
+    for i in range(wide):
+        even, odd = OVER_A * (s1[i] + s2[i]), OVER_A * A * (s1[i] - s2[i])
+        even_too, odd_too = OVER_B * (s3[i] + s4[i]), OVER_B * B * (s3[i] - s4[i])
+        block[i] = s0[i] + even + even_too
+        block[i + apart] = odd + odd_too
+        block[i + 2 * apart] = A2 * even + B2 * even_too + s5[i]
+
+
+@_compiled(f"void({_array}, int64, int64, int64, {_array})")
+def spread_kernels(kernels, size, begin, end, matrices):
+    """Kernels (size, 3, 3), those from `begin` to `end`, transformed to (36, size)."""
+    block, middle = np.empty(9 * WIDE, np.float32), np.empty(18 * WIDE, np.float32)
+    line = np.empty(6 * WIDE, np.float32)
+    for first in range(begin, end, WIDE):
+        wide = min(WIDE, end - first)
+        given = kernels[9 * first : 9 * (first + wide)]
+        for place in range(9):
+            for i in range(wide):
+                block[place * WIDE + i] = given[9 * i + place]
+        for column in range(3):
+            _spread_three(block[column * WIDE :], 3 * WIDE, middle[column * WIDE :], 3 * WIDE, wide)
+        for row in range(6):
+            _spread_three(middle[row * 3 * WIDE :], WIDE, line, WIDE, wide)
+            _store_six(line, matrices, size, row * 6 * size + first, wide)
+
+
+@_compiled(f"void({_array}, int64, int64, int64, {_array})")
+def collect_kernels(matrices, size, begin, end, kernels):
+    """The adjoint of `spread_kernels`: what it writes is not added."""
+    middle, block = np.empty(18 * WIDE, np.float32), np.empty(9 * WIDE, np.float32)
+    for first in range(begin, end, WIDE):
+        wide = min(WIDE, end - first)
+        for column in range(6):
+            six = _six(matrices, column * size + first, 6 * size, wide)
+            _collect_three(six, middle[column * WIDE :], 6 * WIDE, wide)
+        for row in range(3):
+            _collect_three(_six(middle, row * 6 * WIDE, WIDE, wide), block[row * 3 * WIDE :], WIDE, wide)
+        made = kernels[9 * first : 9 * (first + wide)]
+        for place in range(9):
+            for i in range(wide):
+                made[9 * i + place] = block[place * WIDE + i]

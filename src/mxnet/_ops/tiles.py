@@ -105,3 +105,13 @@ def gather(tiles, group, images, bias, addend, bounds):
         part.add_(addend[group.images, span])
     if bounds != (None, None):
         part.clamp_(*bounds)
+
+
+def spread_kernels(weight, matrices):
+    """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels)."""
+    torch.mm(KERNEL, weight.detach().reshape(-1, 9).t(), out=matrices.view(36, -1))
+
+
+def collect_kernels(matrices, weight):
+    """The adjoint of `spread_kernels`; the other order of the product takes six times as long."""
+    weight.view(-1, 9).copy_(torch.mm(KERNEL.t(), matrices.view(36, -1)).t())

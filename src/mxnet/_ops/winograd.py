@@ -123,11 +123,11 @@ def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True) -> bool:
 def weight_matrices(weight: torch.Tensor, kept: bool = False) -> torch.Tensor:
     """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels); `kept`: valid until the next call."""
     filters, channels = weight.shape[:2]
-    flat = weight.detach().reshape(filters * channels, 9).t()
     if kept:
         room = _room(2, 36, filters, channels)
-        return torch.mm(plain.KERNEL, flat, out=room.view(36, -1)).view(room.shape)
-    exact = torch.mm(plain.KERNEL.double(), flat.double())
+        _loader.loops(True).spread_kernels(weight.contiguous(), room)
+        return room
+    exact = torch.mm(plain.KERNEL.double(), weight.detach().double().reshape(-1, 9).t())
     return exact.to(weight.dtype).view(36, filters, channels)
 
 
@@ -173,11 +173,8 @@ def gradients(
         if result is not None and matrices is not None:
             torch.bmm(widened, matrices, out=spread)
             loops.collect(spread, group, result)
-    weight_gradient = None if total is None else _kernels(total).view(weight.shape)
+    weight_gradient = None
+    if total is not None:
+        weight_gradient = torch.empty(weight.shape)
+        loops.collect_kernels(total, weight_gradient)
     return None if result is None else result.permute(0, 3, 1, 2), weight_gradient
-
-
-def _kernels(total: torch.Tensor) -> torch.Tensor:
-    """The adjoint of `weight_matrices`; the other order of the product takes six times as long."""
-    places = _room(0, 9, total[0].numel())
-    return torch.mm(plain.KERNEL.t(), total.view(36, -1), out=places).t().contiguous()
