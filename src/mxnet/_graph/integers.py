@@ -2,8 +2,8 @@
 
 Processors without VNNI add products of 8 bits in pairs of 16, which overflows for unsigned data of 8 bits but never
 for values up to 128. There data known to be int8 and nowhere negative (behind a rectifier) takes this way, other int8
-data of a dense layer takes it twice, once for each sign, and the other layers run as operators, whose sums are exact
-too. A result may differ by one step where a half is rounded.
+data of a dense layer takes it twice, once for each sign, and convolutions of it add in floats. uint8 data runs as
+operators, whose sums are exact too. A result may differ by one step where a half is rounded.
 """
 
 from collections.abc import Callable
@@ -31,6 +31,7 @@ CONVOLUTION, DENSE, SUM, REQUANTIZE, RECTIFIER, POOLING, FLATTEN = (
         "quantized_flatten",
     )
 )
+CONVOLVE = find("Convolution").fn
 STEPS = {torch.int8: 127.0, torch.uint8: 255.0}
 
 
@@ -59,6 +60,11 @@ class Step:
         low = -self.reach if self.kind == "int8" else 0.0
         return result, scalar(low, result), scalar(self.reach, result)
 
+    def _steps(self, reals: torch.Tensor) -> torch.Tensor:
+        """Reals in steps of the result's range, as the integers they are next to."""
+        limits = torch.iinfo(TORCH[self.kind])
+        return reals.round_().clamp_(0 if self.rectified else limits.min, limits.max).to(TORCH[self.kind])
+
     def by_operators(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         result = REQUANTIZE(*self.kernel(*tensors, **self.attrs), **self.requantize)
         return RECTIFIER(*result, act_type="relu") if self.rectified else result
@@ -73,9 +79,7 @@ class Sum(Step):
         reaches = [max(abs(float(low)), abs(float(high))) for low, high in zip(ends[::2], ends[1::2], strict=True)]
         unit = WHOLE[self.kind] / self.reach
         one, two = (r / HALF[NAME[x.dtype]] * unit for r, x in zip(reaches, (lhs, rhs), strict=True))
-        limits = torch.iinfo(TORCH[self.kind])
-        steps = lhs.float().mul_(one).add_(rhs, alpha=two).round_()
-        return self.ranged(steps.clamp_(0 if self.rectified else limits.min, limits.max).to(TORCH[self.kind]))
+        return self.ranged(self._steps(lhs.float().mul_(one).add_(rhs, alpha=two)))
 
 
 class Layer(Step):
@@ -90,17 +94,25 @@ class Layer(Step):
         if not self._fits(data):
             return self.by_operators(data, weight, *rest)
         constants = self._constants(data, weight, rest)
-        if data.dtype == torch.int8 and not self.positive:
-            return self.ranged(self._difference(data, constants))
-        return self.ranged(self._apply(data.view(torch.uint8), constants, self._ending()))
+        if not self._signed(data):
+            return self.ranged(self._apply(data.view(torch.uint8), constants, self._ending()))
+        return self.ranged((self._by_floats if self.kernel is CONVOLUTION else self._difference)(data, constants))
 
     def _fits(self, data: torch.Tensor) -> bool:
         if data.device.type != "cpu" or data.requires_grad:
             return False
         if data.dtype == torch.uint8 and not whole_range():
             return False
-        signed = data.dtype == torch.int8 and not self.positive  # convolutions of floats beat two of integers
-        return self.kernel is not CONVOLUTION or (data.dim() == 4 and not signed)
+        return self.kernel is not CONVOLUTION or data.dim() == 4
+
+    def _signed(self, data: torch.Tensor) -> bool:
+        return data.dtype == torch.int8 and not self.positive
+
+    def _by_floats(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
+        """Sums of products in floats, which have more places than 8 bits need, straight to these."""
+        weight, bias, factor = constants
+        attrs = {**self.attrs, "no_bias": bias is None}
+        return self._steps(CONVOLVE(data.float(), weight, *[b for b in (bias,) if b is not None], **attrs).mul_(factor))
 
     def _apply(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
         return (self._convolve if self.kernel is CONVOLUTION else self._multiply)(data, constants, ending)
@@ -111,9 +123,7 @@ class Layer(Step):
         reals = self._apply(data.clamp_min(0).view(torch.uint8), constants, ending)
         without_bias = *constants[:-1], None
         reals.sub_(self._apply(data.clamp_max(0).neg_().view(torch.uint8), without_bias, ending))
-        limits = torch.iinfo(TORCH[self.kind])
-        steps = reals.mul_(WHOLE[self.kind] / self.reach).round_()
-        return steps.clamp_(0 if self.rectified else limits.min, limits.max).to(TORCH[self.kind])
+        return self._steps(reals.mul_(WHOLE[self.kind] / self.reach))
 
     def _constants(self, data: torch.Tensor, weight: torch.Tensor, rest: tuple[torch.Tensor, ...]) -> Any:
         key = (data.shape, data.dtype)
@@ -130,6 +140,11 @@ class Layer(Step):
         steps = (reach(*ends[2:4]) / 127.0).expand(filters).contiguous()
         zeros = torch.zeros(filters, dtype=torch.int32)
         real = None if bias is None else bias_in_sums(data, bias, ends) * (scale * float(steps.max()))
+        if self.kernel is CONVOLUTION and self._signed(data):
+            unit = scale * steps  # what a sum of one stands for, by channel
+            bias = None if real is None else real / unit
+            factor = unit * (WHOLE[self.kind] / self.reach)
+            return weight.float(), bias, factor.reshape(1, -1, 1, 1)
         if self.kernel is CONVOLUTION:
             packed = torch.ops.onednn.qconv_prepack(weight, steps, scale, 0, *self._geometry(), list(data.shape))
         else:

@@ -7,6 +7,7 @@ overflow, unsigned values handed on as signed), these operators compute what MXN
 """
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Literal
 
 import torch
@@ -263,6 +264,19 @@ def quantized_flatten(data, min_data, max_data):
     return data.reshape(data.shape[0], -1).clone(), min_data.clone(), max_data.clone()
 
 
+def _largest(data: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...], pad: tuple[int, ...]) -> Tensor:
+    """The maximum of windows, an axis at a time: whole vectors of channels, where torch's kernel takes single bytes."""
+    data = data.contiguous(memory_format=torch.channels_last)
+    if any(pad):
+        margins = (pad[1], pad[1], pad[0], pad[0])
+        data = torch.constant_pad_nd(data, margins, torch.iinfo(data.dtype).min)
+    for axis, width, step in ((2, kernel[0], stride[0]), (3, kernel[1], stride[1])):
+        starts = data.shape[axis] - width + 1
+        shifted = [data.narrow(axis, i, starts) for i in range(width)]
+        data = reduce(torch.maximum, [x[:, :, ::step] if axis == 2 else x[..., ::step] for x in shifted])
+    return data
+
+
 @op("_contrib_quantized_pooling", outputs=OUTPUTS, fill=_fill_data, fill_types=_data_and_ranges,
     shape=_like_reals("Pooling", lambda attrs: 1), dtype="any", differentiable=False)  # fmt: skip
 def quantized_pooling(
@@ -287,8 +301,7 @@ def quantized_pooling(
     _eight_bits("quantized_pooling", data=data)
     plain = pool_type == "max" and not global_pool and layout in (None, "NCHW") and pooling_convention == "valid"
     if plain and data.dim() == 4 and not any(2 * p > k for p, k in zip(pad, kernel, strict=False)):
-        data = data.contiguous()  # torch counts in eight bits where channels come last
-        return torch.max_pool2d(data, kernel, stride or 1, pad or 0), min_data.clone(), max_data.clone()
+        return _largest(data, kernel, stride or (1, 1), pad or (0, 0)), min_data.clone(), max_data.clone()
     result = pooling(data.float(), kernel=kernel, pool_type=pool_type, global_pool=global_pool, stride=stride, pad=pad,
                      pooling_convention=pooling_convention, count_include_pad=count_include_pad,
                      layout=layout)  # fmt: skip
