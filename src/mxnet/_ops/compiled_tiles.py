@@ -2,7 +2,6 @@
 
 import functools
 import os
-from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
@@ -19,60 +18,57 @@ FEWEST_FLOATS = 1 << 17  # per thread; waking one takes as long as so many
 
 def spread(images, group, tiles):
     """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed."""
-    source, target = (_flat(images), *images.shape[1:]), _flat(tiles)
-    _share(lambda *span: loops.spread(*source, *span, target), group, tiles)
+    source, target = (_flat(images), *images.shape[1:], group.begin, group.tiles), _flat(tiles)
+    _share(lambda *span: loops.spread(*source, *span, target), group.begin, group.tiles, tiles)
 
 
 def widen(images, group, tiles):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
-    source, target = (_flat(images), *images.shape[1:]), _flat(tiles)
-    _share(lambda *span: loops.widen(*source, *span, target), group, tiles)
+    source, target = (_flat(images), *images.shape[1:], group.begin, group.tiles), _flat(tiles)
+    _share(lambda *span: loops.widen(*source, *span, target), group.begin, group.tiles, tiles)
 
 
 def collect(tiles, group, images):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
-    arrays = (_flat(tiles), _flat(images), *images.shape[1:])
+    arrays = (_flat(tiles), _flat(images), *images.shape[1:], group.begin, group.tiles)
     # Neighbours in an image add to the same pixels: only whole images can be shared out.
     several = group.images.stop - group.images.start
-    _share(lambda *span: loops.collect(*arrays, *span), group, tiles, group.tiles // several)
+    unit = group.tiles // several
+    _share(lambda *span: loops.collect(*arrays, *span), group.begin, group.tiles, tiles, unit)
 
 
 def gather(tiles, group, images, bias, addend, bounds):
     """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
-    arrays = (_flat(tiles), _flat(images), *images.shape[1:])
+    arrays = (_flat(tiles), _flat(images), *images.shape[1:], group.begin, group.tiles)
     low, high = bounds
     ends = (_flat(bias), _flat(images if addend is None else addend), addend is not None)
     limits = (-INFINITE if low is None else low, INFINITE if high is None else high)
-    _share(lambda *span: loops.gather(*arrays, *span, *ends, *limits), group, tiles)
+    _share(lambda *span: loops.gather(*arrays, *span, *ends, *limits), group.begin, group.tiles, tiles)
 
 
 def spread_kernels(weight, matrices):
     """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels)."""
-    arrays, size = (_flat(weight), _flat(matrices)), matrices[0].numel()
-    _share(lambda _, __, *span: loops.spread_kernels(arrays[0], size, *span, arrays[1]), _Kernels(0, size), matrices)
+    kernels, target, size = _flat(weight), _flat(matrices), matrices[0].numel()
+    _share(lambda *span: loops.spread_kernels(kernels, size, *span, target), 0, size, matrices)
 
 
 def collect_kernels(matrices, weight):
     """The adjoint of `spread_kernels`."""
-    arrays, size = (_flat(matrices), _flat(weight)), matrices[0].numel()
-    _share(lambda _, __, *span: loops.collect_kernels(arrays[0], size, *span, arrays[1]), _Kernels(0, size), matrices)
-
-
-_Kernels = namedtuple("_Kernels", "begin tiles")
+    kernels, source, size = _flat(weight), _flat(matrices), matrices[0].numel()
+    _share(lambda *span: loops.collect_kernels(source, size, *span, kernels), 0, size, matrices)
 
 
 def _flat(tensor):
     return tensor.detach().view(-1).numpy()
 
 
-def _share(work, group, tiles, unit=1):
-    """Run `work(origin, size, begin, end)` over the group's tiles, by as many threads as torch has and as it pays."""
-    units = group.tiles // unit
-    parts = min(torch.get_num_threads(), units, tiles.numel() // FEWEST_FLOATS) or 1
-    edges = [group.begin + part * units // parts * unit for part in range(parts + 1)]
-    whole = group.begin, group.tiles
-    others = [_threads(os.getpid()).submit(work, *whole, *edges[i : i + 2]) for i in range(1, parts)]
-    work(*whole, *edges[:2])
+def _share(work, begin, count, values, unit=1):
+    """Run `work(first, last)` over a range, in parts of `unit`, by as many threads as torch has and as it pays."""
+    units = count // unit
+    parts = min(torch.get_num_threads(), units, values.numel() // FEWEST_FLOATS) or 1
+    edges = [begin + part * units // parts * unit for part in range(parts + 1)]
+    others = [_threads(os.getpid()).submit(work, *edges[i : i + 2]) for i in range(1, parts)]
+    work(*edges[:2])
     for other in others:
         other.result()
 
