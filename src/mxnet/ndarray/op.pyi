@@ -213,11 +213,11 @@ def all_finite(data: NDArray | None = ..., init_output: Any = ..., out: NDArray 
     ...
 
 def amp_cast(data: NDArray | None = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    '`data` with another floating point type; integers stay what they are.'
+    '`data` of half or single precision with another type; integers and doubles stay what they are.'
     ...
 
 def amp_multicast(*data: NDArray, **kwargs: Any) -> Any:
-    'All floating point inputs brought to the widest type among them, or the narrowest.'
+    'All half and single precision inputs brought to the widest type among them, or the narrowest.'
     ...
 
 def arccos(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

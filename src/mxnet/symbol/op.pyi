@@ -213,11 +213,11 @@ def all_finite(data: Symbol | None = ..., init_output: Any = ..., name: str | No
     ...
 
 def amp_cast(data: Symbol | None = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    '`data` with another floating point type; integers stay what they are.'
+    '`data` of half or single precision with another type; integers and doubles stay what they are.'
     ...
 
 def amp_multicast(*data: Symbol, **kwargs: Any) -> Any:
-    'All floating point inputs brought to the widest type among them, or the narrowest.'
+    'All half and single precision inputs brought to the widest type among them, or the narrowest.'
     ...
 
 def arccos(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
