@@ -39,6 +39,12 @@ def test_basic_slices_share_memory_where_mxnet_shares():
     assert x[0, 1].asscalar() == 0
 
 
+def test_slices_of_every_element():
+    x = nd.arange(24).reshape((4, 6))
+    assert nd.slice(x, begin=(None, 1), end=(2, None), step=None).shape == (2, 5)
+    assert nd.slice_like(x, nd.ones((3, 2)), axes=None).shape == (3, 2)
+
+
 @pytest.mark.parametrize(
     "operation",
     [lambda x: x.T, lambda x: x.transpose((1, 0)), lambda x: nd.identity(x), lambda x: nd.expand_dims(x, axis=0),

@@ -123,15 +123,13 @@ def _survivors(rows: Tensor, attrs: dict) -> Tensor:
     return candidates[torch.from_numpy(suppress(len(chosen), covers)).to(rows.device)]
 
 
-def _converted(out: Tensor, start: int, to: str) -> Tensor:
-    """Change the boxes' format, except where the first coordinate is negative (suppressed rows, by MXNet's rule)."""
-    boxes = out[..., start : start + 4]
+def reformed(boxes: Tensor, to: str) -> Tensor:
+    """Boxes of the other format in this one, except where the first coordinate is negative (suppressed, says MXNet)."""
     if to == "corner":
         changed = corners(boxes, "center")
     else:
         changed = torch.cat([(boxes[..., :2] + boxes[..., 2:]) / 2, boxes[..., 2:] - boxes[..., :2]], -1)
-    out[..., start : start + 4] = torch.where(boxes[..., :1] < 0, boxes, changed)
-    return out
+    return torch.where(boxes[..., :1] < 0, boxes, changed)
 
 
 def _nms(data: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
@@ -147,7 +145,8 @@ def _nms(data: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
         out[i * number : i * number + len(kept)] = flat[kept]
         record[i * number : i * number + len(kept), 0] = kept.to(data.dtype)
     if attrs["in_format"] != attrs["out_format"]:
-        _converted(out, attrs["coord_start"], attrs["out_format"])
+        start = attrs["coord_start"]
+        out[..., start : start + 4] = reformed(out[..., start : start + 4], attrs["out_format"])
     return out.reshape(data.shape), record.reshape(*data.shape[:-1], 1)
 
 

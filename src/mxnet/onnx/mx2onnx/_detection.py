@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from ..._ops.boxes import corners, intersections, suppress
+from ..._ops.boxes import corners, intersections, reformed, suppress
 from ..._ops.multibox import decoded
 
 LEAST = -3e38  # scores below take no part
@@ -67,21 +67,13 @@ def box_nms(
     order = torch.sort(left.to(torch.int32), dim=1, descending=True, stable=True).indices
     rows, left = _picked(rows, order), left.gather(1, order)
     if in_format != out_format:
-        rows = _converted(rows, coord_start, out_format)
+        boxes = reformed(rows[..., coord_start : coord_start + 4], out_format)
+        rows = torch.cat([rows[..., :coord_start], boxes, rows[..., coord_start + 4 :]], -1)
     rows = torch.where(left[..., None], rows, -1)
     missing = data.shape[-2] - rows.shape[1]
     if missing:
         rows = torch.cat([rows, rows.new_full((rows.shape[0], missing, rows.shape[2]), -1)], 1)
     return rows.reshape(data.shape)
-
-
-def _converted(rows: Tensor, start: int, to: str) -> Tensor:
-    boxes = rows[..., start : start + 4]
-    if to == "corner":
-        changed = corners(boxes, "center")
-    else:
-        changed = torch.cat([(boxes[..., :2] + boxes[..., 2:]) / 2, boxes[..., 2:] - boxes[..., :2]], -1)
-    return torch.cat([rows[..., :start], torch.where(boxes[..., :1] < 0, boxes, changed), rows[..., start + 4 :]], -1)
 
 
 def multibox_detection(
