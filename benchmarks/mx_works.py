@@ -231,27 +231,34 @@ def works(layers):
         "simple_bind ResNet-152": bind,
     }
     table.update(small_works.mx_works())
-    for name, title in (
-        ("resnet18_v1", "ResNet-18"),
-        ("resnet50_v1", "ResNet-50"),
-        ("mobilenet_v2_1_0", "MobileNetV2"),
-    ):
+    for name, title in NETS:
         for batch in (1, 8):
             table["%s inference, batch %d" % (title, batch)] = lambda n=name, b=batch: images(n, b)  # noqa: UP031
     return table
 
 
-def inductor_works():
+NETS = (("resnet18_v1", "ResNet-18"), ("resnet50_v1", "ResNet-50"), ("mobilenet_v2_1_0", "MobileNetV2"))
+
+
+def compiled(net, data):
+    net.initialize(mx.init.Xavier())
+    net.hybridize(backend="inductor")
+    net(data).wait_to_read()
+    return lambda: net(data).wait_to_read()
+
+
+def inductor_works(layers):
     """Works that need `hybridize(backend="inductor")`, which MXNet does not have."""
-
-    def compiled():
-        data, net = nd.random.normal(shape=(1, 3, 224, 224)), vision.resnet18_v1()
-        net.initialize(mx.init.Xavier())
-        net.hybridize(backend="inductor")
-        net(data).wait_to_read()
-        return lambda: net(data).wait_to_read()
-
-    return {"ResNet-18 inference, batch 1, inductor": compiled}
+    table = {
+        f"{title} inference, batch {batch}, inductor": lambda n=name, b=batch: compiled(
+            getattr(vision, n)(), nd.random.normal(shape=(b, 3, 224, 224))
+        )
+        for name, title in NETS
+        for batch in (1, 8)
+    }
+    table["MLP inference, inductor"] = lambda: compiled(mlp(), nd.random.normal(shape=(64, 784)))
+    table["BERT encoder inference, inductor"] = lambda: compiled(encoder(layers), nd.random.normal(shape=(128, 4, 768)))
+    return table
 
 
 def burst(step, rounds):

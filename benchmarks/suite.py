@@ -80,7 +80,7 @@ def peers(args):
     found = {"ReMX": Local(mx_works.works(args.layers)), "torch": Local(torch_works.works(args.layers))}
     if args.compile:
         found["torch.compile"] = Local(torch_works.works(args.layers, compiled=True))
-        found["ReMX"].table.update(mx_works.inductor_works())
+        found["ReMX"].table.update(mx_works.inductor_works(args.layers))
     if importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnx"):
         found["ONNX Runtime"] = Local(onnx_works.works(args.layers, args.threads))
     if os.environ.get("REMX_MXNET_PYTHON"):
