@@ -142,3 +142,15 @@ def test_blocks_that_ask_for_sizes_run_eagerly_and_say_so():
     with pytest.warns(UserWarning, match="cannot be traced and runs eagerly: .*shape"):
         assert net(np.ones((2, 3, 4))).shape == (2, 12)
     assert net(np.ones((3, 2, 2))).shape == (3, 4)
+
+
+def test_images_and_other_names():
+    image = np.array(onp.arange(48).reshape(4, 4, 3), dtype="uint8")
+    expected = npx.image.to_tensor(image)
+    assert type(expected) is np.ndarray and expected.shape == (3, 4, 4)
+    graph = mx.sym.npx.image.to_tensor(mx.sym.var("x").as_np_ndarray())
+    (result,) = graph.bind(mx.cpu(), {"x": image.as_nd_ndarray()}).forward()
+    onp.testing.assert_array_equal(result.asnumpy(), expected.asnumpy())
+    from mxnet.ndarray import numpy as other
+
+    assert other.exp is np.exp and other.linalg.norm is np.linalg.norm

@@ -649,7 +649,7 @@ def _npi_column_stack(*data: NDArray, **kwargs: Any) -> Any:
     ...
 
 def _npi_concatenate(*data: NDArray, **kwargs: Any) -> Any:
-    'Joined along an axis; None joins the flat arrays.'
+    "Joined along an axis; None joins the flat arrays. MXNet's files call it `axis`."
     ...
 
 def _npi_copysign(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -964,6 +964,10 @@ def _npi_reciprocal(x: NDArray | None = ..., out: NDArray | list[NDArray] | None
     "NumPy's reciprocal, element by element."
     ...
 
+def _npi_reshape(a: NDArray | None = ..., newshape: Any = ..., reverse: Any = ..., order: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'The elements in a shape in which negative numbers are codes, read from the right if `reverse`.'
+    ...
+
 def _npi_rint(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     "NumPy's rint, element by element."
     ...
@@ -1114,6 +1118,18 @@ def _npi_where(condition: NDArray | None = ..., x: NDArray | None = ..., y: NDAr
 
 def _npi_zeros(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     'An array of zeros.'
+    ...
+
+def _npx_relu(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    '`max(data, 0)`.'
+    ...
+
+def _npx_reshape(a: NDArray | None = ..., newshape: Any = ..., reverse: Any = ..., order: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'The elements in a shape in which negative numbers are codes, read from the right if `reverse`.'
+    ...
+
+def _npx_sigmoid(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    '`1 / (1 + exp(-data))`.'
     ...
 
 def _onehot_encode(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

@@ -1,14 +1,11 @@
 """`mx.npx`: what NumPy does not have (network operators, switches, devices) for `mx.np` arrays."""
 
-import functools as _functools
-
 from ..context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus
-from ..ndarray.faces import face as _face
 from ..ndarray.functions import waitall
-from ..numpy._call import as_np as _as_np
 from ..util import get_cuda_compute_capability, is_np_array, is_np_shape, reset_np, set_np
-from . import random
+from . import image, random
 from ._functions import constraint_check, load, nonzero, reshape, save
+from ._functions import network_function as _network_function
 
 # name here: the operator
 _OPERATORS = {
@@ -26,24 +23,10 @@ _OPERATORS = {
 seed = random.seed
 
 
-def _build(name):
-    operator = _face(_OPERATORS[name])
-
-    @_functools.wraps(operator)
-    def function(*args, **kwargs):
-        out = kwargs.get("out")
-        result = operator(*args, **kwargs)
-        return result if out is not None else _as_np(result)
-
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = "mxnet.numpy_extension"
-    return function
-
-
 def __getattr__(name):
     if name not in _OPERATORS:
         raise AttributeError(f"module 'mxnet.numpy_extension' has no attribute '{name}'")
-    globals()[name] = function = _build(name)
+    globals()[name] = function = _network_function(name, _OPERATORS[name], __name__)
     return function
 
 

@@ -1,8 +1,26 @@
 """`mx.npx` functions that are more than one operator: files, checks, coded shapes."""
 
+import functools
+
 from ..ndarray import utils
+from ..ndarray.faces import face
 from ..numpy import ndarray
 from ..numpy._call import as_np, call
+
+
+def network_function(name, operator, module):
+    """A classic operator as a function of `mx.np` arrays."""
+    call_classic = face(operator)
+
+    @functools.wraps(call_classic)
+    def function(*args, **kwargs):
+        out = kwargs.get("out")
+        result = call_classic(*args, **kwargs)
+        return result if out is not None else as_np(result)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = module
+    return function
 
 
 def save(file, arr):

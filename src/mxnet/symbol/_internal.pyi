@@ -649,7 +649,7 @@ def _npi_column_stack(*data: Symbol, **kwargs: Any) -> Any:
     ...
 
 def _npi_concatenate(*data: Symbol, **kwargs: Any) -> Any:
-    'Joined along an axis; None joins the flat arrays.'
+    "Joined along an axis; None joins the flat arrays. MXNet's files call it `axis`."
     ...
 
 def _npi_copysign(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -964,6 +964,10 @@ def _npi_reciprocal(x: Symbol | None = ..., name: str | None = ..., attr: dict[s
     "NumPy's reciprocal, element by element."
     ...
 
+def _npi_reshape(a: Symbol | None = ..., newshape: Any = ..., reverse: Any = ..., order: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The elements in a shape in which negative numbers are codes, read from the right if `reverse`.'
+    ...
+
 def _npi_rint(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's rint, element by element."
     ...
@@ -1114,6 +1118,18 @@ def _npi_where(condition: Symbol | None = ..., x: Symbol | None = ..., y: Symbol
 
 def _npi_zeros(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'An array of zeros.'
+    ...
+
+def _npx_relu(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    '`max(data, 0)`.'
+    ...
+
+def _npx_reshape(a: Symbol | None = ..., newshape: Any = ..., reverse: Any = ..., order: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The elements in a shape in which negative numbers are codes, read from the right if `reverse`.'
+    ...
+
+def _npx_sigmoid(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    '`1 / (1 + exp(-data))`.'
     ...
 
 def _onehot_encode(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:

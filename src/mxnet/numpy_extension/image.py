@@ -1,0 +1,19 @@
+"""`mx.npx.image`: operators on images that are `mx.np` arrays."""
+
+from ._functions import network_function as _network_function
+
+NAMES = (
+    "adjust_lighting crop flip_left_right flip_top_bottom normalize random_brightness random_color_jitter "
+    "random_contrast random_flip_left_right random_flip_top_bottom random_hue random_lighting random_saturation resize to_tensor"
+).split()
+
+
+def __getattr__(name):
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = function = _network_function(name, f"_image_{name}", __name__)
+    return function
+
+
+def __dir__():
+    return sorted({*globals(), *NAMES})
