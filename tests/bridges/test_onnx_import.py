@@ -102,6 +102,15 @@ def test_functions_of_the_model_are_written_out():
     assert sym.eval(x=nd.array([[1, 2]]))[0].asnumpy().tolist() == [[2, 4]]
 
 
+def test_a_few_bytes_that_ask_for_all_memory():
+    shape = numpy_helper.from_array(np.array([1 << 20, 1 << 20], np.int64), "s")
+    node = helper.make_node("ConstantOfShape", ["s"], ["y"], name="huge")
+    out = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1 << 20, 1 << 20])
+    model = helper.make_model(helper.make_graph([node], "g", [], [out], [shape]))
+    with pytest.raises(mx.MXNetError, match=r"node huge \(ConstantOfShape\): a constant of shape .* is too large"):
+        GraphProto().from_onnx(model)
+
+
 @pytest.mark.parametrize("taken, wanted", [(1.0, [2, 4]), (-1.0, [-2, 0])])
 def test_branches_that_the_data_choose(taken, wanted):
     value = lambda name, shape, kind=TensorProto.FLOAT: helper.make_tensor_value_info(name, kind, shape)
@@ -128,6 +137,9 @@ def test_faults_name_the_node(tmp_path):
         mx.contrib.onnx.import_model(str(path))
     onnx.save(small_model("GRU", name="", hidden_size=2), str(path))
     with pytest.raises(mx.MXNetError, match=r"node y \(GRU\): its input number 1 is missing"):
+        mx.contrib.onnx.import_model(str(path))
+    onnx.save(small_model("MaxPool"), str(path))
+    with pytest.raises(mx.MXNetError, match=r"node first \(MaxPool\): it is not as ONNX wants it"):
         mx.contrib.onnx.import_model(str(path))
     path.write_bytes(b"not a model")
     with pytest.raises(mx.MXNetError, match="net.onnx"):

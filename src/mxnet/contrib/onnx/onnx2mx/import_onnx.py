@@ -1,5 +1,6 @@
 """ONNX graphs as symbols: constants are folded, every other node goes through its converter in the table."""
 
+import math
 from collections import ChainMap
 
 import numpy as np
@@ -15,6 +16,7 @@ from ._node import TABLE, Node, Unknown, apply_partial
 MISSING = "ONNX import needs the package onnx: pip install remx[onnx]"
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
 DOMAINS = ("", "ai.onnx")
+LARGEST = 1 << 30  # elements of a constant that is computed at import
 TABLES = ("constants", "learned", "partial", "symbols", "shapes", "types")  # what is known of values, by name
 
 
@@ -152,7 +154,12 @@ class Importer:
         if self._fold(node, proto):
             return
         converter = TABLE.get(node.op) if proto.domain in DOMAINS else None
-        results = converter(node) if converter else self._from_body(node, proto)
+        try:
+            results = converter(node) if converter else self._from_body(node, proto)
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            raise node.refuse(
+                f"it is not as ONNX wants it ({type(error).__name__}: {error}); check the file"
+            ) from error
         if results is not None:  # otherwise they are entered already
             self._enter(node, results)
 
@@ -194,6 +201,7 @@ class Importer:
             return self._fold_partial(node, names)
         if node.op in RANDOM or node.graphs or any(name not in self.constants for name in names):
             return False
+        self._check_size(node)
         try:
             results = evaluated(proto, self.opsets, {name: self.constants[name] for name in names})
         except Exception as error:  # whatever the package's own code finds wrong with the constants
@@ -202,6 +210,14 @@ class Importer:
         for name, value in zip(filter(None, node.outputs), map(np.asarray, results), strict=True):
             self.know(name, value, learned and value.dtype.kind == "f")
         return True
+
+    def _check_size(self, node):
+        """A few bytes can ask for any number of zeros."""
+        for name in node.outputs:
+            shape = self.shapes.get(name) or []
+            known = math.prod(n for n in shape if not isinstance(n, Unknown))
+            if known > LARGEST:
+                raise node.refuse(f"a constant of shape {shape} is too large")
 
     def _fold_shape(self, node):
         source, shape = self.symbols.get(node.inputs[0]), enumerate(self.shapes[node.inputs[0]])
