@@ -31,7 +31,7 @@ CONVOLUTION, DENSE, SUM, REQUANTIZE, RECTIFIER, POOLING, FLATTEN = (
         "quantized_flatten",
     )
 )
-CONVOLVE = find("Convolution").fn
+CONVOLVE, MULTIPLY = (find(name).fn for name in ("Convolution", "FullyConnected"))
 STEPS = {torch.int8: 127.0, torch.uint8: 255.0}
 
 
@@ -110,9 +110,19 @@ class Layer(Step):
 
     def _by_floats(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
         """Sums of products in floats, which have more places than 8 bits need, straight to these."""
-        weight, bias, factor = constants
-        attrs = {**self.attrs, "no_bias": bias is None}
-        return self._steps(CONVOLVE(data.float(), weight, *[b for b in (bias,) if b is not None], **attrs).mul_(factor))
+        given, factor = constants
+        attrs = {**self.attrs, "no_bias": len(given) == 1}
+        if not self._pointwise():
+            return self._steps(CONVOLVE(data.float(), *given, **attrs).mul_(factor.reshape(1, -1, 1, 1)))
+        weight, *bias = given
+        rows, hidden = data.permute(0, 2, 3, 1).float(), weight.shape[0]
+        made = MULTIPLY(rows, weight.flatten(1), *bias, num_hidden=hidden, no_bias=attrs["no_bias"], flatten=False)
+        return self._steps(made.mul_(factor)).permute(0, 3, 1, 2)
+
+    def _pointwise(self) -> bool:
+        """Is the convolution a product of matrices, a row for each place?"""
+        stride, pad, _, groups = self._geometry()
+        return groups == 1 and set(self.attrs["kernel"]) == {1} and set(stride) == {1} and not any(pad)
 
     def _apply(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
         return (self._convolve if self.kernel is CONVOLUTION else self._multiply)(data, constants, ending)
@@ -142,9 +152,8 @@ class Layer(Step):
         real = None if bias is None else bias_in_sums(data, bias, ends) * (scale * float(steps.max()))
         if self.kernel is CONVOLUTION and self._signed(data):
             unit = scale * steps  # what a sum of one stands for, by channel
-            bias = None if real is None else real / unit
-            factor = unit * (WHOLE[self.kind] / self.reach)
-            return weight.float(), bias, factor.reshape(1, -1, 1, 1)
+            given = [weight.float()] if real is None else [weight.float(), real / unit]
+            return given, unit * (WHOLE[self.kind] / self.reach)
         if self.kernel is CONVOLUTION:
             packed = torch.ops.onednn.qconv_prepack(weight, steps, scale, 0, *self._geometry(), list(data.shape))
         else:
