@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -242,3 +244,14 @@ def test_sparse_rows():
         np.testing.assert_array_equal(batch.data[0].asnumpy(), rows[batch.label[0].asnumpy().astype(int)])
     lines = mx.io.LibSVMIter(data_libsvm=os.path.join(FOLDER, "rows.libsvm"), data_shape=(3,), batch_size=2)
     assert lines.next().data[0].stype == "csr"
+
+
+def test_a_program_may_end_while_batches_are_read_ahead():
+    code = (
+        "import mxnet as mx, numpy as np;"
+        "rows = mx.io.NDArrayIter(np.zeros((400000, 8), 'float32'), np.zeros(400000), 100000, shuffle=True);"
+        "ahead = mx.io.PrefetchingIter(rows); ahead.next()"
+    )
+    for _ in range(2):  # in a thread that Python ends by force, torch aborts the process more often than not
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr

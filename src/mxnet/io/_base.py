@@ -1,5 +1,6 @@
 """What an iterator is, what it gives, and the iterators that wrap others."""
 
+import atexit
 import queue
 import threading
 import weakref
@@ -166,6 +167,9 @@ class ResizeIter(_HoldsBatch):
         return True
 
 
+_RUNNING = weakref.WeakSet()
+
+
 class _Reader(threading.Thread):
     """Fetches batches of one iterator on request: a batch, None at the end, or the exception it raised."""
 
@@ -174,6 +178,7 @@ class _Reader(threading.Thread):
         self._source = source
         self._requests = queue.SimpleQueue()
         self._results = queue.SimpleQueue()
+        _RUNNING.add(self)
         self.start()
 
     def run(self):
@@ -198,6 +203,15 @@ class _Reader(threading.Thread):
 def _stop_all(readers):
     for reader in readers:
         reader.stop()
+
+
+@atexit.register
+def _wait_for_readers():
+    """A thread that is still inside torch when Python ends would take the process down with it."""
+    running = list(_RUNNING)
+    _stop_all(running)
+    for reader in running:
+        reader.join(timeout=10)
 
 
 class PrefetchingIter(_HoldsBatch):

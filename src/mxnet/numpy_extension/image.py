@@ -4,7 +4,8 @@ from ._functions import network_function as _network_function
 
 NAMES = (
     "adjust_lighting crop flip_left_right flip_top_bottom normalize random_brightness random_color_jitter "
-    "random_contrast random_flip_left_right random_flip_top_bottom random_hue random_lighting random_saturation resize to_tensor"
+    "random_contrast random_flip_left_right random_flip_top_bottom random_hue random_lighting random_saturation "
+    "resize to_tensor"
 ).split()
 
 
