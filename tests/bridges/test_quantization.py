@@ -314,12 +314,9 @@ def quantized(array, kind="int8"):
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint8"])
-@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
-@pytest.mark.parametrize("group", [1, 2])
+@pytest.mark.parametrize(("layout", "group"), [("NCHW", 1), ("NCHW", 2), ("NHWC", 1)])
 def test_convolution_with_bias_is_that_of_the_reals(kind, layout, group):
     """Sums times the range they stand for, against a convolution of the dequantized arrays."""
-    if layout == "NHWC" and group > 1:
-        pytest.skip("grouped convolution is NCHW")
     generator = np.random.default_rng(0)
     shapes = ((2, 4, 6, 6), (6, 4 // group, 3, 3)) if layout == "NCHW" else ((2, 6, 6, 4), (6, 3, 3, 4))
     data, weight = generator.uniform(0 if kind == "uint8" else -1, 1, shapes[0]), generator.normal(size=shapes[1])
