@@ -125,17 +125,21 @@ def test_values_and_gradients_by_products_of_matrices(batch, channels, filters, 
         assert (got - want).abs().max() < 4e-6 * want.abs().max()
 
 
-def test_a_second_derivative():
+@pytest.mark.parametrize("channels", [32, 16], ids=["by tiles", "plain sum"])
+@pytest.mark.parametrize("by", ["data", "weight"])
+def test_a_second_derivative(channels, by):
     """The gradient of a gradient does not go through what is not part of the graph."""
-    net = nn.Conv2D(64, 3, padding=1, in_channels=32)
+    net = nn.Conv2D(64, 3, padding=1, in_channels=channels)
     net.initialize()
-    x = nd.random.normal(shape=(2, 32, 14, 14))
+    x = nd.random.normal(shape=(2, channels, 14, 14))
+    assert winograd.pays(x._t, net.weight.data()._t) == (channels == 32)
     results = []
     for active in (False, True):
         net.hybridize(active)
         x.attach_grad()
         with autograd.record():
-            (slope,) = autograd.grad((net(x) ** 3).sum(), [x], create_graph=True)
+            y = (net(x) ** 3).sum()
+            (slope,) = autograd.grad(y, [x if by == "data" else net.weight.data()], create_graph=True)
             loss = (slope**2).sum()
         loss.backward()
         results.append((x.grad.asnumpy(), net.weight.grad().asnumpy()))

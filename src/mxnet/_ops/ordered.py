@@ -44,18 +44,18 @@ class _Tiled(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, data, weight, bias):
-        data = data.contiguous(memory_format=LAST)
-        ctx.save_for_backward(data, weight)
-        return winograd.convolve(data, winograd.weight_matrices(weight, kept=True), bias)
+        last = data.contiguous(memory_format=LAST)
+        ctx.save_for_backward(data, last, weight)
+        return winograd.convolve(last, winograd.weight_matrices(weight, kept=True), bias)
 
     @staticmethod
     def backward(ctx, *heads):
-        data, weight = ctx.saved_tensors
+        data, last, weight = ctx.saved_tensors
         data_too, weight_too, bias_too = ctx.needs_input_grad
         head = heads[0].contiguous(memory_format=LAST)
-        if torch.is_grad_enabled():  # the gradient is recorded itself
+        if torch.is_grad_enabled():  # the gradient is recorded itself: only what came in is part of the graph
             return _plain_gradients(head, data, weight, SIDE_BY_SIDE, 1, ctx.needs_input_grad)
-        data_grad, weight_grad = winograd.gradients(data, head, weight, data_too, weight_too)
+        data_grad, weight_grad = winograd.gradients(last, head, weight, data_too, weight_too)
         return data_grad, weight_grad, head.sum((0, 2, 3)) if bias_too else None
 
 

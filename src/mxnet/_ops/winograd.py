@@ -48,7 +48,7 @@ def count(data: torch.Tensor) -> int:
 
 def _groups(images: torch.Tensor, channels: int) -> Iterator[Group]:
     batch, down, right = images.shape[0], quarter(images.shape[1]), quarter(images.shape[2])
-    rows = max(1, max(FLOATS_AT_ONCE // (36 * channels), TILES_AT_ONCE) // right)
+    rows = max(1, max(FLOATS_AT_ONCE * torch.get_num_threads() // (36 * channels), TILES_AT_ONCE) // right)
     several, rows = max(1, rows // down), min(rows, down)
     for first in range(0, batch, several):
         last = min(first + several, batch)
