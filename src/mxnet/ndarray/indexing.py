@@ -6,6 +6,7 @@ import torch
 from .._core.errors import MXNetError
 from .._ops.dtypes import number_for
 
+_NUMBERS = frozenset({int})
 _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
 
 
@@ -20,8 +21,8 @@ def quick(tensor, key):
     if kind is tuple:
         if not tensor.is_contiguous() or not key or not _BASIC.issuperset(map(type, key)):
             return None
-        if len(key) == tensor.dim() and key[-1].__class__ is int and {*map(type, key)} == {int}:
-            return _one(tensor[key[:-1]] if len(key) > 1 else tensor, key[-1])
+        if key[-1].__class__ is int and len(key) == tensor.dim() and _NUMBERS.issuperset(map(type, key)):
+            return _one(tensor, key[-1], key[:-1])
         part = tensor[key]
         if not part.dim():
             return part.unsqueeze(0)
@@ -33,9 +34,10 @@ def quick(tensor, key):
     return None
 
 
-def _one(vector, place):
-    """One element of a vector, with its axis; None where there is no such place."""
-    part = vector[place : place + 1 or None]
+def _one(tensor, place, before=()):
+    """One element along the last axis, which it keeps; None where there is no such place."""
+    last = slice(place, place + 1 or None)
+    part = tensor[(*before, last) if before else last]
     return part if part.numel() else None
 
 
