@@ -72,6 +72,22 @@ def test_values_gradients_and_statistics_are_those_of_the_plain_graph():
     assert {"ordered_convolution", "relu_in_place", "add_in_place"} <= called
 
 
+def test_an_activation_right_behind_a_convolution_works_in_place():
+    results = []
+    for active in (False, True):
+        mx.random.seed(5)
+        net = nn.HybridSequential()
+        net.add(nn.Conv2D(64, 3, padding=1, in_channels=32), nn.Activation("relu"), nn.Conv2D(64, 3, padding=1))
+        net.add(nn.Activation("relu"))
+        net.initialize(mx.init.Xavier())
+        net.hybridize(active)
+        x = nd.random.normal(shape=(4, 32, 18, 18))
+        assert winograd.pays(x._t, net[0].weight.data()._t)
+        results.append(learn(net, x))
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=2e-5 * max(np.abs(b).max(), 1e-3))
+
+
 def test_what_another_operator_reads_is_not_overwritten():
     class Both(gluon.HybridBlock):
         def __init__(self):

@@ -145,13 +145,15 @@ def convolve(
     filters, channels = matrices.shape[1:]
     bias = data.new_zeros(filters) if bias is None else bias
     addend = None if addend is None else addend.permute(0, 2, 3, 1).contiguous()
-    result, products = data.new_empty(*data.shape[:3], filters), matrices.transpose(1, 2)
+    # No view: what follows may work in place.
+    result = torch.empty((data.shape[0], filters, *data.shape[1:3]), memory_format=torch.channels_last)
+    images, products = result.permute(0, 2, 3, 1), matrices.transpose(1, 2)
     for group in _groups(data, channels + filters):
         spread, gathered = _room(0, 36, group.tiles, channels), _room(1, 36, group.tiles, filters)
         loops.spread(data, group, spread)
         torch.bmm(spread, products, out=gathered)
-        loops.gather(gathered, group, result, bias, addend, bounds)
-    return result.permute(0, 3, 1, 2)
+        loops.gather(gathered, group, images, bias, addend, bounds)
+    return result
 
 
 def gradients(
