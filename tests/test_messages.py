@@ -150,14 +150,6 @@ def scalar_of_many():
     nd.ones((2, 3)).asscalar()
 
 
-def integers_have_no_gradient():
-    x = nd.ones((2,), dtype="int32")
-    x.attach_grad()
-    with autograd.record():
-        y = x * 2
-    y.backward()
-
-
 def mixed_dtypes_in_a_graph():
     net = dense(prefix="net_")
     net.hybridize()
@@ -247,7 +239,6 @@ MISTAKES = {
     argument_misspelt: (mx.MXNetError, ["Cannot find argument 'num_hiden'", "num_hidden : int, required"]),
     products_that_do_not_fit: (mx.MXNetError, ["dot shape error: [2,3] X [4,2]", "transpose_a"]),
     scalar_of_many: (ValueError, ["not a scalar", "(2, 3)", "asnumpy()"]),
-    integers_have_no_gradient: (mx.MXNetError, ["dtype int32", "only floating-point numbers have gradients"]),
     mixed_dtypes_in_a_graph: (mx.MXNetError, ["net_fwd", "expected float64, got float32", "x.astype, or net.cast"]),
     other_input_size_in_a_graph: (
         mx.MXNetError,

@@ -25,6 +25,7 @@ def at_once(request, monkeypatch):
     """How many tiles are worked on at a time."""
     monkeypatch.setattr(winograd, "FLOATS_AT_ONCE", request.param)
     monkeypatch.setattr(winograd, "TILES_AT_ONCE", 1)
+    monkeypatch.setattr(winograd, "MATRICES_AT_ONCE", request.param * 10)
 
 
 def example(batch, channels, filters, height, width):
@@ -50,6 +51,7 @@ def test_values(case, transforms, at_once):
     cut = winograd.convolve(data, matrices, bias, None, (-1.0, 6.0))
     near(cut, exact.clamp(-1, 6), scale=exact.abs().max())
     near(winograd.convolve(data, matrices), exact - bias.view(-1, 1, 1))
+    near(winograd.convolve_with(data, weight, bias), exact)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -4,11 +4,7 @@ import functools
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-import numba
 import torch
-
-if numba.config.DISABLE_JIT:  # pyright: ignore[reportAttributeAccessIssue]
-    raise ImportError("NUMBA_DISABLE_JIT is set: the loops would run as Python")
 
 from . import loops  # compiles
 

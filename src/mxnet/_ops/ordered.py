@@ -46,7 +46,7 @@ class _Tiled(torch.autograd.Function):
     def forward(ctx, data, weight, bias):
         last = data.contiguous(memory_format=LAST)
         ctx.save_for_backward(data, last, weight)
-        return winograd.convolve(last, winograd.weight_matrices(weight, kept=True), bias)
+        return winograd.convolve_with(last, weight, bias)
 
     @staticmethod
     def backward(ctx, *heads):

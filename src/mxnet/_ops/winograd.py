@@ -12,6 +12,7 @@ for the processor's cache. The transforms are compiled loops where numba is inst
 
 import functools
 import threading
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ import torch
 from . import tiles as plain
 
 # Few enough for the cache, and enough that the matrices of the weight are not read too often.
-FLOATS_AT_ONCE, TILES_AT_ONCE = 1 << 20, 128
+FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
 # With less, the plain sum is faster; transforms that are products need more channels to be worth their while.
 FEWEST_CHANNELS, FEWEST_CHANNELS_PLAIN, FEWEST_TILES = 32, 128, 32
 _kept = threading.local()
@@ -71,7 +72,7 @@ def _room(which: int, *shape: int) -> torch.Tensor:
 
 
 class _Loader:
-    """numba's loops, which take seconds to compile for the first time, and one to load later."""
+    """numba's loops, which take seconds to compile for the first time, and half of one to load later."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -85,20 +86,37 @@ class _Loader:
     def _begin(self) -> "Future[Any]":
         with self._lock:
             if self._future is None:
-                self._future = Future()
-                threading.Thread(target=self._load, args=(self._future,), name="mxnet-loops", daemon=True).start()
+                future: Future[Any] = Future()
+                if _numba_is_here():
+                    threading.Thread(target=self._load, args=(future,), name="mxnet-loops", daemon=True).start()
+                else:
+                    future.set_result(plain)
+                self._future = future
             return self._future
 
     @staticmethod
     def _load(future: "Future[Any]") -> None:
         try:
             from . import compiled_tiles as found
-        except ImportError:  # no numba, or one that does not fit this Python or NumPy
+        except Exception as error:  # whatever a compiler may say: it only costs time
+            warnings.warn(f"convolutions run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
             found = plain
-        except BaseException as error:
-            future.set_exception(error)
-            raise
         future.set_result(found)
+
+
+def _numba_is_here() -> bool:
+    """Import numba, if it is there and fits this Python and NumPy, and all that it looks up when it compiles.
+
+    Not in a thread: it looks at functions of `math`, which torch's exporter replaces for a time.
+    """
+    try:
+        import numba
+        from numba.core.registry import cpu_target
+    except ImportError:
+        return False
+    cpu_target.typing_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
+    cpu_target.target_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
+    return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
 
 
 _loader = _Loader()
@@ -116,8 +134,10 @@ def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True) -> bool:
     """Is a convolution of this kind faster by tiles?"""
     if tuple(weight.shape[2:]) != (3, 3) or weight.shape[1] != data.shape[1]:
         return False
-    fewest = FEWEST_CHANNELS if compiled(wait) else FEWEST_CHANNELS_PLAIN
-    return min(weight.shape[:2]) >= fewest and count(data) >= FEWEST_TILES
+    fewest = min(weight.shape[:2])
+    if fewest < FEWEST_CHANNELS or count(data) < FEWEST_TILES:
+        return False
+    return compiled(wait) or fewest >= FEWEST_CHANNELS_PLAIN
 
 
 def weight_matrices(weight: torch.Tensor, kept: bool = False) -> torch.Tensor:
@@ -140,43 +160,97 @@ def convolve(
     wait: bool = True,
 ) -> torch.Tensor:
     """Convolution with a weight from `weight_matrices`, plus `addend`, cut off at `bounds`; all is channels-last."""
-    loops = _loader.loops(wait)
-    data = data.permute(0, 2, 3, 1).contiguous()
-    filters, channels = matrices.shape[1:]
+    filters = matrices.shape[1]
     bias = data.new_zeros(filters) if bias is None else bias
     addend = None if addend is None else addend.permute(0, 2, 3, 1).contiguous()
-    # No view: what follows may work in place.
-    result = torch.empty((data.shape[0], filters, *data.shape[1:3]), memory_format=torch.channels_last)
-    images, products = result.permute(0, 2, 3, 1), matrices.transpose(1, 2)
+    result = _new_result(data, filters)
+    _convolve(data.permute(0, 2, 3, 1).contiguous(), matrices, bias, addend, bounds, result.permute(0, 2, 3, 1), wait)
+    return result
+
+
+def convolve_with(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """Convolution with a weight that is used once."""
+    bias = data.new_zeros(weight.shape[0]) if bias is None else bias
+    result, images = _new_result(data, weight.shape[0]), data.permute(0, 2, 3, 1).contiguous()
+    for part in _filters(weight):
+        matrices = weight_matrices(weight[part], kept=True)
+        whole = matrices.shape[1] == weight.shape[0]
+        out = result if whole else _new_result(data, matrices.shape[1])
+        _convolve(images, matrices, bias[part], None, (None, None), out.permute(0, 2, 3, 1), True)
+        if not whole:
+            result[:, part] = out
+    return result
+
+
+def _new_result(data: torch.Tensor, filters: int) -> torch.Tensor:
+    """Not a view of something: what follows may work in place."""
+    return torch.empty((data.shape[0], filters, *data.shape[2:]), memory_format=torch.channels_last)
+
+
+def _filters(weight: torch.Tensor) -> Iterator[slice]:
+    """Filters whose matrices are made at once: as many as fit into the cache."""
+    filters, channels = weight.shape[:2]
+    most = max(1, MATRICES_AT_ONCE // (36 * channels))
+    return (slice(first, min(first + most, filters)) for first in range(0, filters, most))
+
+
+def _convolve(
+    data: torch.Tensor,
+    matrices: torch.Tensor,
+    bias: torch.Tensor,
+    addend: torch.Tensor | None,
+    bounds: tuple[float | None, float | None],
+    result: torch.Tensor,
+    wait: bool,
+) -> None:
+    """Images, channels last by name, into images."""
+    loops, products = _loader.loops(wait), matrices.transpose(1, 2)
+    filters, channels = matrices.shape[1:]
     for group in _groups(data, channels + filters):
         spread, gathered = _room(0, 36, group.tiles, channels), _room(1, 36, group.tiles, filters)
         loops.spread(data, group, spread)
         torch.bmm(spread, products, out=gathered)
-        loops.gather(gathered, group, images, bias, addend, bounds)
-    return result
+        loops.gather(gathered, group, result, bias, addend, bounds)
 
 
 def gradients(
     data: torch.Tensor, head: torch.Tensor, weight: torch.Tensor, data_too: bool, weight_too: bool
 ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
     """The gradients of data and weight from that of the result."""
+    data, head = data.permute(0, 2, 3, 1).contiguous(), head.permute(0, 2, 3, 1)
+    by_data = torch.zeros_like(data) if data_too else None
+    by_weight = torch.empty(weight.shape) if weight_too else None
+    for part in _filters(weight):
+        _add_gradients(
+            data,
+            head[..., part].contiguous(),
+            weight[part],
+            by_data,
+            None if by_weight is None else by_weight[part],
+        )
+    return None if by_data is None else by_data.permute(0, 3, 1, 2), by_weight
+
+
+def _add_gradients(
+    data: torch.Tensor,
+    head: torch.Tensor,
+    weight: torch.Tensor,
+    by_data: torch.Tensor | None,
+    by_weight: torch.Tensor | None,
+) -> None:
+    """Some filters' part of the gradients: added to that of the data, written to their own."""
     loops = _loader.loops(True)
-    data, head = data.permute(0, 2, 3, 1).contiguous(), head.permute(0, 2, 3, 1).contiguous()
     filters, channels = weight.shape[:2]
-    result = torch.zeros_like(data) if data_too else None
-    matrices = weight_matrices(weight, kept=True) if data_too else None
-    total = _room(3, 36, filters, channels) if weight_too else None
+    matrices = None if by_data is None else weight_matrices(weight, kept=True)
+    total = None if by_weight is None else _room(3, 36, filters, channels)
     for number, group in enumerate(_groups(data, channels + filters)):
         widened, spread = _room(1, 36, group.tiles, filters), _room(0, 36, group.tiles, channels)
         loops.widen(head, group, widened)
         if total is not None:
             loops.spread(data, group, spread)
             torch.baddbmm(total, widened.transpose(1, 2), spread, beta=1 if number else 0, out=total)
-        if result is not None and matrices is not None:
+        if by_data is not None and matrices is not None:
             torch.bmm(widened, matrices, out=spread)
-            loops.collect(spread, group, result)
-    weight_gradient = None
+            loops.collect(spread, group, by_data)
     if total is not None:
-        weight_gradient = torch.empty(weight.shape)
-        loops.collect_kernels(total, weight_gradient)
-    return None if result is None else result.permute(0, 3, 1, 2), weight_gradient
+        loops.collect_kernels(total, by_weight)
