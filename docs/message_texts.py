@@ -128,11 +128,6 @@ TITLES = {
         "Module 还没有 `bind` 就使用",
         "依次调用 `bind`、`init_params`、`init_optimizer`；`fit` 会全部代劳。",
     ),
-    "integers_have_no_gradient": (
-        "The gradient of integers",
-        "对整数求梯度",
-        "只有浮点数有梯度。先用 `astype('float32')`。",
-    ),
     "mixed_dtypes_in_a_graph": (
         "Two dtypes, in a hybridized network",
         "两种数据类型（hybridize 之后）",
