@@ -14,6 +14,11 @@ import mxnet as mx
 from mxnet.kvstore import group
 
 
+def say(text):
+    """One line in one piece: several workers write to the same pipe."""
+    os.write(1, f"{text}\n".encode())
+
+
 def check(found, expected):
     np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
@@ -289,10 +294,10 @@ def train_until_death(kind):
             loss.backward()
             trainer.step(1)
         except mx.MXNetError as error:
-            print("noticed:", error, flush=True)
+            say(f"noticed: {error}")
             raise
         if step == 5:
-            print("training", flush=True)
+            say("training")
         time.sleep(0.01)
 
 
@@ -326,17 +331,17 @@ def restarted(folder):
         epoch_end_callback=epoch_end,
     )
     compare({name: array.asnumpy() for name, array in net.get_params()[0].items()}, recorded)
-    print("began with epoch", begin, flush=True)
+    say(f"began with epoch {begin}")
 
 
 def greet(text):
     store = mx.kv.create("dist_sync")
     store.init("w", mx.nd.zeros((1,)))
     store.push("w", mx.nd.ones((1,)))
-    print(text, os.environ["GREETING"], store.rank, store.num_workers, os.getcwd(), flush=True)
+    say(f"{text} {os.environ['GREETING']} {store.rank} {store.num_workers} {os.getcwd()}")
 
 
 if __name__ == "__main__":
     modes = {"whole": whole, "death": train_until_death, "restarted": restarted, "greet": greet}
     modes[sys.argv[1]](*sys.argv[2:])
-    print("ok", flush=True)
+    say("ok")
