@@ -204,3 +204,11 @@ def test_empty_samples_under_numpys_rules():
         assert mx.nd.random.normal(shape=()).shape == ()
     with pytest.raises(mx.MXNetError, match="is not known"):
         mx.nd.random.uniform(shape=(0, 3))
+
+
+def test_an_array_written_over_itself_is_read_first():
+    a = nd.arange(6)
+    a[1:] = a[:-1]
+    assert a.asnumpy().tolist() == [0, 0, 1, 2, 3, 4]
+    a[:-1] = a[1:]
+    assert a.asnumpy().tolist() == [0, 1, 2, 3, 4, 4]

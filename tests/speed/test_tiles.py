@@ -81,7 +81,7 @@ def test_nan_is_not_cut_off(transforms):
     assert got[:, :, 4:7, 5:8].isnan().all() and not got[:, :, :3].isnan().any()
 
 
-def test_several_threads_give_the_same_bits():
+def test_several_threads_give_the_same_values():
     """Tiles are shared out among threads, and only whole images where neighbours add to the same pixels."""
     data, weight, bias = example(6, 64, 64, 40, 40)
     head = torch.randn(6, 64, 40, 40)

@@ -140,8 +140,22 @@ TABLE: dict[str, tuple[Binary, tuple[str, ...], tuple[str, ...], str]] = {
 }
 
 
-# What the broadcasting operators do where nobody differentiates. A comparison writes its numbers at once: an `out`
-# without elements takes the shape of the result.
+def _written(test: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """A comparison that writes numbers at once: an `out` without elements takes the shape of the result."""
+    return lambda lhs, rhs: test(lhs, rhs, out=lhs.new())
+
+
+# With an array or a number on the right.
+COMPARED: dict[str, Callable[..., torch.Tensor]] = {
+    "equal": _written(torch.eq),
+    "not_equal": _written(torch.ne),
+    "greater": _written(torch.gt),
+    "greater_equal": _written(torch.ge),
+    "lesser": _written(torch.lt),
+    "lesser_equal": _written(torch.le),
+}
+
+# What the broadcasting operators do where nobody differentiates.
 PLAIN: dict[str, Binary] = {
     "broadcast_add": torch.add,
     "broadcast_sub": torch.sub,
@@ -150,17 +164,7 @@ PLAIN: dict[str, Binary] = {
     "broadcast_maximum": torch.maximum,
     "broadcast_minimum": torch.minimum,
 }
-PLAIN.update(
-    (f"broadcast_{word}", lambda lhs, rhs, test=test: test(lhs, rhs, out=lhs.new()))
-    for word, test in (
-        ("equal", torch.eq),
-        ("not_equal", torch.ne),
-        ("greater", torch.gt),
-        ("greater_equal", torch.ge),
-        ("lesser", torch.lt),
-        ("lesser_equal", torch.le),
-    )
-)
+PLAIN.update((f"broadcast_{word}", test) for word, test in COMPARED.items())
 
 
 def broadcasting(function: Binary) -> Binary:

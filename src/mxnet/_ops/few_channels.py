@@ -10,6 +10,8 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from .weight_gradient import plain_gradients
+
 LAST = torch.channels_last
 BLOCK = 8
 LEAST_WORK = 1 << 22  # multiplications below which the way through Python costs more than it saves
@@ -20,7 +22,7 @@ class _Few(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, data, weight, bias, stride, pad):
         ctx.save_for_backward(data, weight)
-        ctx.geometry = stride, pad
+        ctx.geometry = stride, pad, (1, 1)
         if data.shape[1] == 1:
             return torch.conv2d(data, weight, bias, stride, pad)
         return torch.conv2d(_last(data), _last(weight), bias, stride, pad).contiguous()
@@ -30,27 +32,20 @@ class _Few(torch.autograd.Function):
         data, weight = ctx.saved_tensors
         (head,), wanted = heads, list(ctx.needs_input_grad[:3])
         if torch.is_grad_enabled():  # the gradient is recorded itself
-            return (*_backward(head, data, weight, ctx.geometry, wanted), None, None)
+            return (*plain_gradients(head, data, weight, ctx.geometry, 1, wanted), None, None)
         if data.shape[1] > 1:
-            grads = _backward(_last(head), _last(data), _last(weight), ctx.geometry, wanted)
+            grads = plain_gradients(_last(head), _last(data), _last(weight), ctx.geometry, 1, wanted)
             return (*[g if g is None else g.contiguous() for g in grads], None, None)
         data_grad = weight_grad = None
         if wanted[0]:
-            data_grad = _backward(head, data, weight, ctx.geometry, [True, False, False])[0]
+            data_grad = plain_gradients(head, data, weight, ctx.geometry, 1, [True, False, False])[0]
         if wanted[1]:
-            weight_grad = _by_patches(data, head.contiguous(), weight.shape, *ctx.geometry)
+            weight_grad = _by_patches(data, head.contiguous(), weight.shape, *ctx.geometry[:2])
         return data_grad, weight_grad, head.sum((0, 2, 3)) if wanted[2] else None, None, None
 
 
 def _last(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.contiguous(memory_format=LAST)
-
-
-def _backward(head, data, weight, geometry, wanted):
-    """torch's own gradients of data, weight and bias."""
-    stride, pad = geometry
-    options = ([weight.shape[0]], stride, pad, (1, 1), False, (0, 0), 1)
-    return torch.ops.aten.convolution_backward(head, data, weight, *options, wanted)
 
 
 def _by_patches(data: torch.Tensor, head: torch.Tensor, shape, stride, pad) -> torch.Tensor:

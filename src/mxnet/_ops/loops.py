@@ -68,6 +68,17 @@ def _six(source, start, step, wide):
 
 
 @_inline
+def _put_six(block, i, apart, first, even, odd, even_too, odd_too, last):
+    """What the six points make of a polynomial: opposite ones share its even and its odd part."""
+    block[i] = first
+    block[i + apart] = even + odd
+    block[i + 2 * apart] = even - odd
+    block[i + 3 * apart] = even_too + odd_too
+    block[i + 4 * apart] = even_too - odd_too
+    block[i + 5 * apart] = last
+
+
+@_inline
 def _spread_six(six, block, apart, wide):
     """Six values multiplied with B transposed, to places `apart` apart in a block."""
     s0, s1, s2, s3, s4, s5 = six
@@ -75,12 +86,7 @@ def _spread_six(six, block, apart, wide):
         d0, d1, d2, d3, d4, d5 = s0[i], s1[i], s2[i], s3[i], s4[i], s5[i]
         even, odd = d4 - B2 * d2, A * (d3 - B2 * d1)
         even_too, odd_too = d4 - A2 * d2, B * (d3 - A2 * d1)
-        block[i] = d4 - SUM * d2 + d0
-        block[i + apart] = even + odd
-        block[i + 2 * apart] = even - odd
-        block[i + 3 * apart] = even_too + odd_too
-        block[i + 4 * apart] = even_too - odd_too
-        block[i + 5 * apart] = d5 - SUM * d3 + d1
+        _put_six(block, i, apart, d4 - SUM * d2 + d0, even, odd, even_too, odd_too, d5 - SUM * d3 + d1)
 
 
 @_inline
@@ -117,12 +123,7 @@ def _widen_four(source, step, block, apart, wide):
         y0, y1, y2, y3 = source[i], source[i + step], source[i + 2 * step], source[i + 3 * step]
         even, odd = y0 + A2 * y2, A * y1 + A3 * y3
         even_too, odd_too = y0 + B2 * y2, B * y1 + B3 * y3
-        block[i] = y0
-        block[i + apart] = even + odd
-        block[i + 2 * apart] = even - odd
-        block[i + 3 * apart] = even_too + odd_too
-        block[i + 4 * apart] = even_too - odd_too
-        block[i + 5 * apart] = y3
+        _put_six(block, i, apart, y0, even, odd, even_too, odd_too, y3)
 
 
 @_inline
@@ -242,12 +243,7 @@ def _spread_three(source, step, block, apart, wide):
         w0, w1, w2 = source[i], source[i + step], source[i + 2 * step]
         even, odd = OVER_A * (w0 + A2 * w2), OVER_A * A * w1
         even_too, odd_too = OVER_B * (w0 + B2 * w2), OVER_B * B * w1
-        block[i] = w0
-        block[i + apart] = even + odd
-        block[i + 2 * apart] = even - odd
-        block[i + 3 * apart] = even_too + odd_too
-        block[i + 4 * apart] = even_too - odd_too
-        block[i + 5 * apart] = w2
+        _put_six(block, i, apart, w0, even, odd, even_too, odd_too, w2)
 
 
 @_inline

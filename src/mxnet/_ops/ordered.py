@@ -8,7 +8,7 @@ import torch
 
 from . import winograd
 from .convolution import convolution
-from .weight_gradient import applies, weight_gradient
+from .weight_gradient import applies, plain_gradients, weight_gradient
 
 LAST = torch.channels_last
 
@@ -31,7 +31,7 @@ class _Ordered(torch.autograd.Function):
         data_grad = weight_grad = bias_grad = None
         if data_too or bias_too or not own:
             wanted = [data_too, weight_too and not own, bias_too]
-            data_grad, weight_grad, bias_grad = _plain_gradients(head, data, weight, ctx.geometry, ctx.groups, wanted)
+            data_grad, weight_grad, bias_grad = plain_gradients(head, data, weight, ctx.geometry, ctx.groups, wanted)
         if own:
             weight_grad = weight_gradient(data, head)
         elif weight_grad is not None:
@@ -54,14 +54,9 @@ class _Tiled(torch.autograd.Function):
         data_too, weight_too, bias_too = ctx.needs_input_grad
         head = heads[0].contiguous(memory_format=LAST)
         if torch.is_grad_enabled():  # the gradient is recorded itself: only what came in is part of the graph
-            return _plain_gradients(head, data, weight, SIDE_BY_SIDE, 1, ctx.needs_input_grad)
+            return plain_gradients(head, data, weight, SIDE_BY_SIDE, 1, ctx.needs_input_grad)
         data_grad, weight_grad = winograd.gradients(last, head, weight, data_too, weight_too)
         return data_grad, weight_grad, head.sum((0, 2, 3)) if bias_too else None
-
-
-def _plain_gradients(head, data, weight, geometry, groups, wanted):
-    options = ([weight.shape[0]], *geometry, False, (0, 0), groups)
-    return torch.ops.aten.convolution_backward(head, data, weight, *options, list(wanted))
 
 
 SIDE_BY_SIDE = ((1, 1), (1, 1), (1, 1))

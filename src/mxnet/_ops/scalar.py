@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from .binary import hypotenuse, modulo, power
+from .binary import COMPARED, hypotenuse, modulo, power
 from .dtypes import number_for
 from .gradient import without_gradient
 from .registry import op
@@ -122,20 +122,9 @@ def among_integers(function: Scalar, data: torch.Tensor, scalar: float, is_int: 
     return function(data.long() if data.dtype is torch.bool else data, int(scalar))
 
 
-# What the operators do to floating tensors that nobody differentiates, called with the number itself. A comparison
-# writes its numbers at once: an `out` without elements takes the shape of the result.
+# What the operators do to floating tensors that nobody differentiates, called with the number itself.
 ON_FLOATS: dict[str, Scalar] = {name: function for name, (function, _, _) in TABLE.items()}
-ON_FLOATS.update(
-    (f"_{word}_scalar", lambda x, number, compare=compare: compare(x, number, out=x.new()))
-    for word, compare in (
-        ("equal", torch.eq),
-        ("not_equal", torch.ne),
-        ("greater", torch.gt),
-        ("greater_equal", torch.ge),
-        ("lesser", torch.lt),
-        ("lesser_equal", torch.le),
-    )
-)
+ON_FLOATS.update((f"_{word}_scalar", compare) for word, compare in COMPARED.items())
 
 
 for _name, (_function, _aliases, _doc) in TABLE.items():

@@ -1,12 +1,18 @@
-"""The gradient of a 3 x 3 convolution's weight at stride two, on data in channels-last memory order.
+"""Gradients of convolutions: torch's own, and that of a 3 x 3 weight at stride two, channels last in memory.
 
-The kernels behind torch compute it at half the speed of the forward pass when channels are last. Here it is one product
-of matrices for each of the nine places in the kernel.
+The kernels behind torch compute the latter at half the speed of the forward pass when channels are last. Here it is one
+product of matrices for each of the nine places in the kernel.
 """
 
 import torch
 
 FEWEST_CHANNELS, FEWEST_PLACES = 32, 384  # with less, products are slower than the plain sum
+
+
+def plain_gradients(head, data, weight, geometry, groups, wanted):
+    """torch's own gradients of data, weight and bias, those that are wanted; geometry: stride, padding, dilation."""
+    options = ([weight.shape[0]], *geometry, False, (0, 0), groups)
+    return torch.ops.aten.convolution_backward(head, data, weight, *options, list(wanted))
 
 
 def applies(data, weight, geometry):

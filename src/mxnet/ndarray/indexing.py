@@ -247,6 +247,8 @@ def store(tensor, key, value):
         tensor[tuple(entries)] = value
     elif isinstance(value, torch.Tensor):
         target = tensor[tuple(entries)]
+        if value.untyped_storage().data_ptr() == target.untyped_storage().data_ptr():
+            value = value.clone()  # `a[1:] = a[:-1]`: read all, then write, as NumPy does
         target.copy_(_fit(value, target.shape))
     else:
         tensor[tuple(entries)].fill_(value)
