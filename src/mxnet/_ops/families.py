@@ -4,8 +4,9 @@ from importlib import import_module
 from pathlib import Path
 
 MACHINERY = set(
-    "__init__ compiled_tiles device dtypes families few_channels filling gradient halving infer invoke layout "
-    "loops observe ordered registry signature storage tiles weight_gradient whole winograd".split()
+    "__init__ bits compiled_tiles device direct dtypes families few_channels filling gradient halving infer "
+    "invoke kernels layout loader loops lstm lstm_kernels observe ordered registry sharing signature storage "
+    "tiles vectors weight_gradient whole winograd".split()
 )
 FAMILIES = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in MACHINERY)
 

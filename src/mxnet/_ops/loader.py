@@ -1,0 +1,55 @@
+"""Code that numba compiles: seconds for the first time, half of one later, in a thread of its own."""
+
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+
+class Loader:
+    """What `load` returns, once it is there; `otherwise`, where numba is missing or cannot compile it."""
+
+    def __init__(self, load: Callable[[], Any], otherwise: Any) -> None:
+        self._load_it, self._otherwise = load, otherwise
+        self._lock = threading.Lock()
+        self._future: Future[Any] | None = None
+
+    def get(self, wait: bool) -> Any:
+        """The code; `otherwise`, too, if it is not ready and not waited for."""
+        future = self._future or self._begin()
+        return future.result() if wait or future.done() else self._otherwise
+
+    def _begin(self) -> "Future[Any]":
+        with self._lock:
+            if self._future is None:
+                future: Future[Any] = Future()
+                if _numba_is_here():
+                    threading.Thread(target=self._load, args=(future,), name="mxnet-loops", daemon=True).start()
+                else:
+                    future.set_result(self._otherwise)
+                self._future = future
+            return self._future
+
+    def _load(self, future: "Future[Any]") -> None:
+        try:
+            found = self._load_it()
+        except Exception as error:  # whatever a compiler may say: it only costs time
+            warnings.warn(f"convolutions run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
+            found = self._otherwise
+        future.set_result(found)
+
+
+def _numba_is_here() -> bool:
+    """Import numba, if it is there and fits this Python and NumPy, and all that it looks up when it compiles.
+
+    Not in a thread: it looks at functions of `math`, which torch's exporter replaces for a time.
+    """
+    try:
+        import numba
+        from numba.core.registry import cpu_target
+    except ImportError:
+        return False
+    cpu_target.typing_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
+    cpu_target.target_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
+    return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]

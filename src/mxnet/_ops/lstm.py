@@ -1,0 +1,117 @@
+"""LSTM layers on the CPU, arranged by hand: one product for all steps where steps do not wait for each other.
+
+oneDNN's layers multiply step by step, and always compute the gradient of the input.
+"""
+
+from typing import Any
+
+import torch
+from torch import _VF
+
+from .loader import Loader
+from .sharing import share
+
+LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
+FEWEST_ROWS = 4  # of the batch: one or two alone do not fill the processor's pipes
+PANEL = 16  # columns of a packed weight that lie side by side
+
+
+def _load() -> Any:
+    from llvmlite.binding import get_host_cpu_features
+
+    has = get_host_cpu_features()
+    if not (has.get("avx2") and has.get("fma")) or has.get("avx512f"):
+        return None  # the library's own kernels are as fast
+    from . import lstm_kernels
+
+    return lstm_kernels
+
+
+_loader = Loader(_load, None)
+
+
+def gains(data: torch.Tensor, states: Any, weights: Any) -> bool:
+    """Is a network of these weights, four for each layer, faster this way?"""
+    if data.__class__ is not torch.Tensor or not data.is_cpu or data.dtype is not torch.float32 or len(weights) % 4:
+        return False
+    steps, batch, _ = data.shape
+    hidden = weights[1].shape[1]
+    if hidden % PANEL or batch < FEWEST_ROWS or steps * batch * 4 * hidden * hidden < LEAST_WORK:
+        return False
+    same = all(t.__class__ is torch.Tensor and t.dtype is torch.float32 and t.is_cpu for t in (*states, *weights))
+    training = torch.is_grad_enabled()
+    return same and not torch.compiler.is_compiling() and _loader.get(wait=training) is not None
+
+
+def lstm(data: torch.Tensor, states: Any, weights: Any, num_layers: int, bidirectional: bool) -> Any:
+    """What torch's function returns: outputs, last states and last cells."""
+    finals: list[Any] = []
+    directions = 2 if bidirectional else 1
+    for layer in range(num_layers):
+        rows = range(layer * directions, (layer + 1) * directions)
+        runs = [_run(data, states, weights, row, bool(row % directions)) for row in rows]
+        data = torch.cat([run[0] for run in runs], 2) if bidirectional else runs[0][0]
+        finals += [run[1:] for run in runs]
+    return data, torch.stack([f[0] for f in finals]), torch.stack([f[1] for f in finals])
+
+
+def _run(data: torch.Tensor, states: Any, weights: Any, row: int, reverse: bool) -> Any:
+    """One layer in one direction."""
+    own = weights[4 * row : 4 * row + 4]
+    output, *final = _Layer.apply(data.flip(0) if reverse else data, *own, *(s[row] for s in states))  # pyright: ignore
+    return (output.flip(0) if reverse else output), *final
+
+
+class _Layer(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, data: Any, weight: Any, recurrent: Any, bias: Any, more_bias: Any, state: Any, cell: Any):
+        steps, batch, hidden = *data.shape[:2], recurrent.shape[1]
+        gates = torch.addmm(bias + more_bias, data.flatten(0, 1), weight.t())
+        states, cells = data.new_empty(2, steps + 1, batch, hidden)
+        states[0], cells[0] = state, cell
+        panels = recurrent.reshape(-1, PANEL, hidden).transpose(1, 2).contiguous()
+        _shared("forward", steps, batch, hidden, gates, states, cells, panels)
+        ctx.save_for_backward(data, weight, recurrent, bias, more_bias, state, cell, gates, states, cells)
+        return states[1:], states[-1].clone(), cells[-1].clone()
+
+    @staticmethod
+    def backward(ctx: Any, *heads: Any):
+        *inputs, gates, states, cells = ctx.saved_tensors
+        if torch.is_grad_enabled():  # a gradient to be differentiated again
+            return _plain_gradients(inputs, heads, ctx.needs_input_grad)
+        data, weight, recurrent, _, _, state, _ = inputs
+        steps, batch, hidden = *data.shape[:2], recurrent.shape[1]
+        before = torch.cat([state.new_zeros(1, batch, hidden), heads[0]])  # none of the state before the first step
+        by_state, by_cell = before[-1] + heads[1], heads[2].clone()
+        panels = recurrent.reshape(4 * hidden, -1, PANEL).transpose(0, 1).contiguous()
+        by_gates = torch.empty_like(gates)
+        _shared("backward", steps, batch, hidden, before, gates, cells, by_gates, by_state, by_cell, panels)
+        wanted = ctx.needs_input_grad
+        by_bias = by_gates.sum(0) if wanted[3] or wanted[4] else None
+        return (
+            by_gates.mm(weight).view_as(data) if wanted[0] else None,
+            by_gates.t().mm(data.flatten(0, 1)) if wanted[1] else None,
+            by_gates.t().mm(states[:-1].flatten(0, 1)) if wanted[2] else None,
+            by_bias,
+            by_bias,
+            by_state,
+            by_cell,
+        )
+
+
+def _shared(name: str, steps: int, batch: int, hidden: int, *tensors: torch.Tensor) -> None:
+    """Run a kernel; rows of the batch do not wait for each other, and are shared out among threads."""
+    kernel, addresses = getattr(_loader.get(wait=True), name), [t.data_ptr() for t in tensors]
+    share(lambda first, last: kernel(*addresses, steps, batch, hidden, first, last), 0, batch, batch // FEWEST_ROWS)
+
+
+def _plain_gradients(inputs: Any, heads: Any, wanted: Any) -> Any:
+    """The gradients by torch's own function, which can be differentiated."""
+    data, weight, recurrent, bias, more_bias, state, cell = inputs
+    result = _VF.lstm(
+        data, (state[None], cell[None]), (weight, recurrent, bias, more_bias), True, 1, 0.0, True, False, False
+    )
+    asked = [t for t, needed in zip(inputs, wanted, strict=True) if needed]
+    heads = (heads[0], heads[1][None], heads[2][None])
+    found = iter(torch.autograd.grad(result, asked, heads, create_graph=True, allow_unused=True))
+    return tuple(next(found) if needed else None for needed in wanted)

@@ -1,0 +1,29 @@
+"""Work shared out among as many threads as torch has."""
+
+import functools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+
+
+def share(work: Callable[[int, int], Any], begin: int, count: int, most: int, unit: int = 1) -> None:
+    """Run `work(first, last)` over a range, in parts of `unit`, by at most `most` threads: as many as it pays."""
+    units = -(-count // unit)
+    parts = min(torch.get_num_threads(), units, most)
+    if parts < 2:
+        work(begin, begin + count)
+        return
+    edges = [min(part * units // parts * unit, count) + begin for part in range(parts + 1)]
+    others = [_threads(os.getpid()).submit(work, *edges[i : i + 2]) for i in range(1, parts)]
+    work(*edges[:2])
+    for other in others:
+        other.result()
+
+
+@functools.lru_cache(maxsize=1)
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Threads of this process: a fork has none of its parent's."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="mxnet-tiles")

@@ -1,0 +1,201 @@
+"""Vectors of eight floats for code that numba compiles; importing this module asks for numba.
+
+Addresses are plain numbers, and so are distances, in bytes. NaN stays NaN.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.polynomial import Chebyshev, Polynomial
+
+LANES, FLOAT = 8, 4
+VECTOR_BYTES = LANES * FLOAT
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+INT, FLOAT_KIND, _INT32 = ir.IntType(64), ir.FloatType(), ir.IntType(32)
+VECTOR, _WHOLE_VECTOR = ir.VectorType(FLOAT_KIND, LANES), ir.VectorType(_INT32, LANES)
+_FUSED = ("contract",)  # a product and a sum may be rounded once
+
+
+def compiled(signature: str) -> Callable[..., Any]:
+    """Compile a function for its arguments' types, and keep the code beside its file, or in the user's cache."""
+
+    def compile_it(function: Callable[..., Any]) -> Any:
+        try:
+            return njit(signature, cache=True, **OPTIONS)(function)
+        except (RuntimeError, OSError):  # nowhere to keep it: the next process compiles again
+            return njit(signature, **OPTIONS)(function)
+
+    return compile_it
+
+
+def writes(count: int) -> Callable[..., Any]:
+    """A function of a writer and `count` numbers as one that compiled functions can call."""
+
+    def decorate(body: Callable[..., None]) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            body(Writer(builder), *arguments)
+            return context.get_dummy_value()
+
+        names = ", ".join(f"a{i}" for i in range(count))  # numba wants each argument by name
+        made: dict[str, Any] = {"answer": (types.void(*[types.int64] * count), generate)}
+        exec(f"def kernel(typing, {names}): return answer", made)
+        return intrinsic(made["kernel"])
+
+    return decorate
+
+
+class Lanes:
+    """Eight floats of the compiled code, with arithmetic."""
+
+    def __init__(self, builder: Any, value: Any) -> None:
+        self.builder, self.value = builder, value
+
+    def _other(self, other: Any) -> Any:
+        return other.value if isinstance(other, Lanes) else ir.Constant(VECTOR, [np.float32(other)] * LANES)
+
+    def __add__(self, other: Any) -> "Lanes":
+        return Lanes(self.builder, self.builder.fadd(self.value, self._other(other), flags=_FUSED))
+
+    def __sub__(self, other: Any) -> "Lanes":
+        return Lanes(self.builder, self.builder.fsub(self.value, self._other(other), flags=_FUSED))
+
+    def __rsub__(self, other: Any) -> "Lanes":
+        return Lanes(self.builder, self.builder.fsub(self._other(other), self.value, flags=_FUSED))
+
+    def __mul__(self, other: Any) -> "Lanes":
+        return Lanes(self.builder, self.builder.fmul(self.value, self._other(other), flags=_FUSED))
+
+    def __rtruediv__(self, other: Any) -> "Lanes":
+        return Lanes(self.builder, self.builder.fdiv(self._other(other), self.value))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def where(self, comparison: str, bound: float, chosen: Any) -> "Lanes":
+        """`chosen` where the comparison with a number holds, which it never does for NaN; else the value."""
+        truth = self.builder.fcmp_ordered(comparison, self.value, self._other(bound))
+        return Lanes(self.builder, self.builder.select(truth, self._other(chosen), self.value))
+
+    def bits(self) -> Any:
+        return self.builder.bitcast(self.value, _WHOLE_VECTOR)
+
+
+class Writer:
+    """Writes vector code."""
+
+    def __init__(self, builder: Any) -> None:
+        self.builder = builder
+
+    def at(self, address: Any, *distances: Any) -> Any:
+        for distance in distances:
+            address = self.builder.add(address, distance if isinstance(distance, ir.Value) else INT(distance))
+        return address
+
+    def times(self, number: Any, factor: int) -> Any:
+        return self.builder.mul(number, INT(factor))
+
+    def load(self, address: Any) -> Lanes:
+        return Lanes(self.builder, self.builder.load(self._pointer(address, VECTOR), align=FLOAT))
+
+    def store(self, lanes: Lanes, address: Any) -> None:
+        self.builder.store(lanes.value, self._pointer(address, VECTOR), align=FLOAT)
+
+    def everywhere(self, address: Any) -> Lanes:
+        """One float in all lanes."""
+        value = self.builder.load(self._pointer(address, FLOAT_KIND))
+        one = self.builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, _INT32(0))
+        places = ir.Constant(_WHOLE_VECTOR, [0] * LANES)
+        return Lanes(self.builder, self.builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), places))
+
+    def _pointer(self, address: Any, kind: Any) -> Any:
+        return self.builder.inttoptr(address, kind.as_pointer())
+
+    def loop(self, begin: Any, end: Any, step: int, other: Any, lanes: list[Lanes], body: Callable[..., Any]) -> Any:
+        """Vectors after `other, lanes = body(address, other, lanes)` for addresses up to `end`, at least once."""
+        builder, before = self.builder, self.builder.block
+        inside, behind = builder.append_basic_block("loop"), builder.append_basic_block("behind")
+        builder.branch(inside)
+        builder.position_at_end(inside)
+        firsts = [begin, other, *(one.value for one in lanes)]
+        address, number, *values = phis = [builder.phi(first.type) for first in firsts]
+        number, made = body(address, number, [Lanes(builder, value) for value in values])
+        following = self.at(address, step)
+        for phi, first, later in zip(phis, firsts, [following, number, *(m.value for m in made)], strict=True):
+            phi.add_incoming(first, before)
+            phi.add_incoming(later, builder.block)
+        builder.cbranch(builder.icmp_signed("<", following, end), inside, behind)
+        builder.position_at_end(behind)
+        return made
+
+    def choose(self, number: Any, most: int, body: Callable[[int], None]) -> None:
+        """`body(number)`, written once for each number from 1 to `most`."""
+        builder, done = self.builder, self.builder.append_basic_block("done")
+        choice = builder.switch(number, done)
+        for case in range(1, most + 1):
+            block = builder.append_basic_block(f"case{case}")
+            choice.add_case(INT(case), block)
+            builder.position_at_end(block)
+            body(case)
+            builder.branch(done)
+        builder.position_at_end(done)
+
+
+# Functions of vectors: polynomials through Chebyshev's points, exact to about one unit in the last place
+
+_ROUNDS = 1.5 * 2**23  # added to a small number, it leaves no room for a fraction
+_LN2 = (0.693359375, math.log(2) - 0.693359375)  # the first has few digits: its small multiples are exact
+_SMALL = 0.625
+
+
+def _coefficients(function: Callable[..., Any], degree: int, low: float, high: float) -> list[float]:
+    return list(Chebyshev.interpolate(function, degree, [low, high]).convert(kind=Polynomial).coef)
+
+
+def _expm1_over(x: Any) -> Any:
+    return (np.expm1(x) / x - 1) / x  # exp(x) = 1 + x + x² of this
+
+
+def _tanh_over(square: Any) -> Any:
+    x = np.sqrt(square)
+    return (np.tanh(x) / x - 1) / square  # tanh(x) = x + x³ of this
+
+
+_EXP = _coefficients(_expm1_over, 5, -math.log(2) / 2, math.log(2) / 2)
+_TANH = _coefficients(_tanh_over, 4, 0.0, _SMALL**2)
+
+
+def _polynomial(x: Lanes, coefficients: list[float]) -> Lanes:
+    total = x * coefficients[-1] + coefficients[-2]
+    for coefficient in coefficients[-3::-1]:
+        total = total * x + coefficient
+    return total
+
+
+def exp(x: Lanes) -> Lanes:
+    """Powers of e, for exponents cut off at -87 and 88, short of where floats end."""
+    x = x.where(">", 88.0, 88.0).where("<", -87.0, -87.0)
+    rounded = x * (1 / math.log(2)) + _ROUNDS
+    whole = rounded - _ROUNDS
+    rest = x - whole * _LN2[0] - whole * _LN2[1]
+    value = (_polynomial(rest, _EXP) * rest + 1.0) * rest + 1.0
+    builder = x.builder
+    power = builder.shl(rounded.bits(), ir.Constant(_WHOLE_VECTOR, [23] * LANES))  # added to the float's exponent
+    return Lanes(builder, builder.bitcast(builder.add(value.bits(), power), VECTOR))
+
+
+def sigmoid(x: Lanes) -> Lanes:
+    return 1.0 / (exp(x * -1.0) + 1.0)
+
+
+def tanh(x: Lanes) -> Lanes:
+    """From exp, but for small numbers, where that would lose digits."""
+    square = x * x
+    small = _polynomial(square, _TANH) * square * x + x
+    large = 1.0 - 2.0 / (exp(x * 2.0) + 1.0)
+    builder = x.builder
+    is_small = builder.fcmp_ordered("<", square.value, ir.Constant(VECTOR, [_SMALL**2] * LANES))
+    return Lanes(builder, builder.select(is_small, small.value, large.value))
