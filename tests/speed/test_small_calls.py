@@ -24,7 +24,8 @@ a.expand_dims(0) | a.expand_dims(-1) | a.flatten() | cube.flatten()
 nd.concat(a, b, dim=0) | nd.concat(a, b) | nd.stack(a, b) | nd.stack(a, b, axis=-1) | nd.add_n(a, b, a)
 a[1] | a[-1] | a[0:1] | a[:, 1] | a[0, 1] | a[-1, -1] | a[:, 0:2] | a[..., 1] | a[None, 1] | a[idx] | a[::2] | v[2]
 v[-1] | cube[0, 1, 2] | cube[1, :, 0] | cube[:, 1:2, 0:1] | a[idx, idx]
-a.copy() | a.astype("int32") | a.astype("float32") | nd.zeros((2, 3)) | nd.ones(3) | nd.full((2,), 7) | nd.zeros([2])
+a.copy() | a.astype("int32") | (a * 100).astype("uint8") | (a / 2).astype(np.float64) | a.astype(bool)
+a.astype("float32") | nd.zeros((2, 3)) | nd.ones(3) | nd.full((2,), 7) | nd.zeros([2])
 nd.array([[1, 2], [3, 4]]) | nd.array(np.arange(6).reshape(2, 3)) | nd.zeros((2,), dtype="int32")
 """
 LINES = [line.strip() for line in CALLS.replace("\n", "|").split("|") if line.strip()]
@@ -72,6 +73,41 @@ def test_same_result(line, dtype, slowly):
 
 
 @pytest.mark.parametrize(
+    "number", [0, 0.0, -0.0, 1, 0.1, -7, 2**24 + 1, 1e40, 1e-50, float("inf"), float("nan"), 10**400]
+)
+@pytest.mark.parametrize("line", "x + n|n - x|x - n|x * n|x / n|n / x|x == n|x > n|x <= n|n % x|x ** 2 + n".split("|"))
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_numbers_that_come_again(line, number, dtype, slowly):
+    """From the second time on torch gets a tensor that was kept; the sign of a zero stays."""
+    x = nd.array([-2.0, -0.0, 0.0, 0.1, 3, float("inf"), float("nan")], dtype=dtype)
+
+    def run():
+        try:
+            values = eval(line, {"x": x, "n": number}).asnumpy()
+        except (mx.MXNetError, OverflowError) as error:
+            return type(error)
+        return [(str(v), bool(np.signbit(v))) for v in values]
+
+    expected = slowly(run)
+    assert [run() for _ in range(3)] == [expected] * 3
+
+
+def test_in_place_numbers_leave_the_kept_ones_alone():
+    a, b = nd.zeros((2,)), nd.ones((2,))
+    for _ in range(3):
+        a += 2.5
+        b *= 2.5
+        (nd.ones((1,)) * 2.5)[:] = 0
+    assert a.asnumpy().tolist() == [7.5, 7.5]
+    assert b.asnumpy().tolist() == [15.625, 15.625]
+
+
+def test_means_divide_as_torch_does():
+    values = np.random.RandomState(0).rand(37, 11).astype("float32")
+    assert nd.array(values).mean().asscalar() == mx.nd.array(values)._t.mean().item()
+
+
+@pytest.mark.parametrize(
     "key", [0, -1, slice(None), slice(0, 1), (0, 1), (slice(None), 1), (Ellipsis, 0), (1, slice(0, 2))]
 )
 @pytest.mark.parametrize("value", [7, 2.5, "part", "row"])
@@ -110,8 +146,14 @@ def test_parts_share_memory_where_mxnets_do():
     a[0, 1][:] = 9
     a[:, 0][:] = -1  # a copy
     v[2][:] = 5
-    assert a.asnumpy().tolist() == [[0, 9, 2], [7, 7, 7]]
+    a[1:][0, 2][:] = 6
+    assert a.asnumpy().tolist() == [[0, 9, 2], [7, 7, 6]]
     assert v.asnumpy().tolist() == [0, 1, 5]
+    row, turned = nd.arange(3).reshape((1, 3)), a.T
+    row[:, 1][:] = 8  # one element lies in one run of memory
+    turned[:] = 0
+    assert row.asnumpy().tolist() == [[0, 8, 2]]
+    assert a[0, 1].asscalar() == 9
 
 
 def test_attributes_that_may_change_are_read_again():

@@ -63,6 +63,24 @@ def _whole(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return tied(result, data) if data.requires_grad and torch.is_grad_enabled() else result
 
 
+# from and to a type -> torch's method, quicker than `to`; not where numbers wrap around.
+_METHODS = {
+    torch.float16: torch.Tensor.half,
+    torch.float32: torch.Tensor.float,
+    torch.float64: torch.Tensor.double,
+    torch.uint8: torch.Tensor.byte,
+    torch.int8: torch.Tensor.char,
+    torch.int32: torch.Tensor.int,
+    torch.int64: torch.Tensor.long,
+}
+QUICK_CASTS = {
+    (source, target): method
+    for source in _METHODS
+    for target, method in _METHODS.items()
+    if source is not target and not (source.is_floating_point and target in (torch.uint8, torch.int8))
+}
+
+
 @op("cast_storage", shape="same")
 def cast_storage(data, *, stype: Literal["csr", "default", "row_sparse"]):
     """The same values; arrays keep their storage type outside of the operators."""

@@ -19,7 +19,11 @@ def fill_concat(attrs: Attrs, shapes: Shapes) -> Shapes:
     return [(*common[:axis], s[axis] if s else 0, *common[axis + 1 :]) for s in shapes]
 
 
-@op("Concat", "concat", fill=fill_concat)
+def _joined(num_args, dim):
+    return lambda data: torch.cat(data, dim)
+
+
+@op("Concat", "concat", fill=fill_concat, quick=_joined)
 def concat(*data, num_args: int = 0, dim: int = 1):
     """Arrays joined along an existing axis."""
     return torch.cat(data, dim)

@@ -169,7 +169,7 @@ def op(
     shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else run on meta tensors
     plain    the function for default attributes where nothing is recorded or traced, if there is a quicker one
     quick    attributes -> such a function for them, or None; it is asked once per set of attributes, and what it gives
-             has memory of its own and may decline a call by None
+             has memory of its own and may decline a call by None; that of `*data` takes them as a list
     dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
     """
 

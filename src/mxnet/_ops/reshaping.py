@@ -71,7 +71,7 @@ def _target_shape(target: Shape, source: Shape, keep_highest: bool) -> Shape:
 
 def _plainly(shape, reverse, target_shape, keep_highest):
     """A shape of positive sizes needs no reading."""
-    return (lambda data: data.reshape(shape).clone()) if shape and min(shape) > 0 else None
+    return (lambda data: torch.reshape(data, shape).clone()) if shape and min(shape) > 0 else None
 
 
 @op("Reshape", "reshape", quick=_plainly)
@@ -104,7 +104,7 @@ def flatten(data):
 
 
 def _turned(data: torch.Tensor) -> torch.Tensor | None:
-    return data.t().clone(memory_format=torch.contiguous_format) if data.dim() == 2 else None
+    return torch.t_copy(data) if data.dim() == 2 else None
 
 
 def _permuted(axes):

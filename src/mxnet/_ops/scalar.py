@@ -1,5 +1,6 @@
 """Arithmetic, comparison and logic of an array and one number."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -13,7 +14,11 @@ Scalar = Callable[[torch.Tensor, float], torch.Tensor]
 
 
 def _number(data: torch.Tensor, scalar: float) -> torch.Tensor:
-    return torch.full((), number_for(scalar, data.dtype), dtype=data.dtype, device=data.device)
+    """The number as a tensor; beyond the type's range it is infinite."""
+    value = number_for(scalar, data.dtype)
+    if data.is_floating_point() and abs(value) > torch.finfo(data.dtype).max:
+        value = math.copysign(math.inf, value)
+    return torch.full((), value, dtype=data.dtype, device=data.device)
 
 
 def _divide(data: torch.Tensor, scalar: float) -> torch.Tensor:
@@ -125,6 +130,54 @@ def among_integers(function: Scalar, data: torch.Tensor, scalar: float, is_int: 
 # What the operators do to floating tensors that nobody differentiates, called with the number itself.
 ON_FLOATS: dict[str, Scalar] = {name: function for name, (function, _, _) in TABLE.items()}
 ON_FLOATS.update((f"_{word}_scalar", compare) for word, compare in COMPARED.items())
+
+
+class Numbers(dict[float, torch.Tensor]):
+    """number -> a float32 tensor without axes, once it comes again: torch takes 2 µs to make one for each call.
+
+    Nobody else gets hold of the tensors. 0.0 and -0.0 are equal keys: where their sign counts they stay numbers.
+    """
+
+    most = 1024
+
+    def __init__(self, signed_zero: bool) -> None:
+        super().__init__()
+        self.signed_zero, self.seen = signed_zero, set[float]()
+
+    def __missing__(self, number: float) -> torch.Tensor | float:
+        if len(self.seen) >= self.most:
+            self.seen.clear()
+            self.clear()
+        if number not in self.seen:
+            self.seen.add(number)
+        elif (number or not self.signed_zero) and number == number:
+            self[number] = made = torch.tensor(number, dtype=torch.float32, device="cpu")
+            return made
+        return number
+
+
+class Passed(dict[float, torch.Tensor]):
+    """Numbers that stay numbers."""
+
+    def __missing__(self, number: float) -> float:
+        return number
+
+
+PASSED, TERMS, BOUNDS = Passed(), Numbers(signed_zero=True), Numbers(signed_zero=False)
+
+# The same for float32: the function and where it finds its number.
+ON_FLOAT32: dict[str, tuple[Callable[..., torch.Tensor], Numbers]] = {
+    "_plus_scalar": (torch.add, TERMS),
+    "_minus_scalar": (torch.sub, TERMS),
+    "_rminus_scalar": (lambda data, number: number - data, TERMS),
+    "_mul_scalar": (torch.mul, TERMS),
+    "_div_scalar": (torch.div, TERMS),
+    "_rdiv_scalar": (
+        lambda data, number: torch.div(number if number.__class__ is torch.Tensor else _number(data, number), data),
+        TERMS,
+    ),
+}
+ON_FLOAT32.update((f"_{word}_scalar", (compare, BOUNDS)) for word, compare in COMPARED.items())
 
 
 for _name, (_function, _aliases, _doc) in TABLE.items():

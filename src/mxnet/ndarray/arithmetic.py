@@ -25,6 +25,7 @@ BINARY = {
     "lt": ("broadcast_lesser", "_lesser_scalar", "_greater_scalar"),
     "le": ("broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar"),
 }
+COMPARISONS = ("eq", "ne", "gt", "ge", "lt", "le")
 REVERSED = ("add", "sub", "mul", "truediv", "mod", "pow")
 _SCOPES = []  # of the compiled operators, whose functions change while operators are watched
 
@@ -41,11 +42,14 @@ _SCALAR = """
                         return slow(self, other)
                 else:
                     t = t.data
-            if mark is None and t.is_floating_point():
+            if mark is not None:
+                r = scalar_fn(t, scalar=other)
+            elif t.dtype is float32:
+                r = quick_number(t, numbers[other])
+            elif t.is_floating_point():
                 r = quick_scalar(t, other)
             else:
                 r = scalar_fn(t, scalar=other)
-            if r is t: r = r.clone()
             a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
             return a
     except FAILURES:
@@ -53,7 +57,7 @@ _SCALAR = """
     return slow(self, other)
 """
 
-_FORWARD = """
+_BINARY = """
 def operator(self, other):
     try:
         t = self._t  # a sparse array has none, and goes the slow way
@@ -61,8 +65,7 @@ def operator(self, other):
             u = other._t
             if t.dtype is u.dtype and self._ctx is other._ctx:
                 if not (t.requires_grad or u.requires_grad):
-                    r = quick_array(t, u)
-                    if r is t or r is u: r = r.clone()
+                    r = {quickly}
                     a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = None
                     return a
                 if MODES.recording:
@@ -77,10 +80,13 @@ def operator(self, other):
                     t = t.data
                     u = u.data
                     r = quick_array(t, u)
-                if r is t or r is u: r = r.clone()
                 a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
                 return a
 """ + _SCALAR.format(keyword="elif").lstrip("\n")
+
+_FORWARD = _BINARY.replace("{quickly}", "quick_array(t, u)")
+# Written out here what `quick_array` does: a call of Python's takes as long as a third of torch's comparison.
+_COMPARISON = _BINARY.replace("{quickly}", "test(t, u, out=t.new()) if unwatched else quick_array(t, u)")
 
 _REVERSED = """
 def operator(self, other):
@@ -98,7 +104,8 @@ def operator(self, other):
                     in_place(t.data if t.requires_grad else t, u.data if u.requires_grad else u)
                     return self
             elif other.__class__ is float or other.__class__ is int:
-                in_place(t.data if t.requires_grad else t, other)
+                n = numbers[other] if t.dtype is float32 else other
+                in_place(t.data if t.requires_grad else t, n)
                 return self
     except FAILURES:
         pass
@@ -129,7 +136,8 @@ def binary(lhs, rhs, names):
 def install(cls):
     """Give `cls` its operators."""
     for name, names in BINARY.items():
-        _set(cls, f"__{name}__", _FORWARD, names, partial(_equality, name, names=names))
+        template = _COMPARISON if name in COMPARISONS else _FORWARD
+        _set(cls, f"__{name}__", template, names, partial(_equality, name, names=names))
         if name in REVERSED:
             _set(cls, f"__r{name}__", _REVERSED, (names[0], names[2]), partial(_turned, names))
         if name in IN_PLACE:
@@ -172,8 +180,10 @@ def _compile(cls, name, template, names, slow):
         "new": cls.__new__,
         "FAILURES": FAILURES,
         "MODES": MODES,
+        "float32": torch.float32,
         "names": names,
         "in_place": getattr(torch.Tensor, IN_PLACE.get(name[3:-2], "add_")),
+        "test": getattr(torch, name[2:-2], None),
         "slow": slow,
     }
     _take_functions(scope)
@@ -186,15 +196,23 @@ def _compile(cls, name, template, names, slow):
 
 def _take_functions(scope):
     """The operators' functions, watched or not, and the quick ones while nobody watches."""
+    from .._ops.scalar import ON_FLOAT32, ON_FLOATS, PASSED
+
     array, number = (registry.find(name) for name in scope["names"][:2])
     array_fn, scalar_fn = observe.observed(array), observe.observed(number)
     scope.update(array_fn=array_fn, scalar_fn=scalar_fn, unwatched=not observe.watching())
     if observe.watching():
-        scope.update(quick_array=array_fn, quick_scalar=lambda t, number: scalar_fn(t, scalar=number))
+        quick = partial(_watched, scalar_fn)
+        scope.update(quick_array=array_fn, quick_scalar=quick, quick_number=quick, numbers=PASSED)
     else:
-        from .._ops.scalar import ON_FLOATS
+        quick = ON_FLOATS[number.name]
+        quick_number, numbers = ON_FLOAT32.get(number.name, (quick, PASSED))
+        scope.update(quick_array=array.plain or array_fn, quick_scalar=quick)
+        scope.update(quick_number=quick_number, numbers=numbers)
 
-        scope.update(quick_array=array.plain or array_fn, quick_scalar=ON_FLOATS[number.name])
+
+def _watched(function, tensor, number):
+    return function(tensor, scalar=number)
 
 
 def _take_functions_anew():

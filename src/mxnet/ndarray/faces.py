@@ -187,10 +187,14 @@ def _fast_variadic(operator):
     train = ", _train=MODES.training" if "_train" in operator.injected else ""
     return f"""
     try:
-        _ctx, _type, _mark, _tensors = {arrays}[0]._ctx, {arrays}[0]._t.dtype, None, []
+        _x = {arrays}[0]
+        _ctx = _x._ctx
+        _type = _x._t.dtype
+        _mark = None
+        _tensors = []
         for _x in {arrays}:
             _t = _x._t
-            if _x.__class__ is not NDArray or _x._ctx is not _ctx{same}: break
+            if _x._ctx is not _ctx{same} or _x.__class__ is not NDArray: break
             if _t.requires_grad:
                 if MODES.recording:
                     _mark = MODES.epoch
@@ -203,7 +207,7 @@ def _fast_variadic(operator):
             try: _q, _kw, _count = plans[_key]
             except (KeyError, TypeError):
                 _q, _kw, _count = plan(_key, tuple(kwargs), tuple(kwargs.values()), len({arrays}))
-            _r = fn(*_tensors, **_kw{train})
+{_quick_variadic(operator)}            _r = fn(*_tensors, **_kw{train})
             if _r.__class__ is Tensor:
                 _a = new(NDArray)
                 _a._t = own(_r, _tensors)
@@ -213,6 +217,22 @@ def _fast_variadic(operator):
             return finish(OP, _r, _tensors, _ctx, _kw, _mark)
     except FAILURES:
         pass
+"""
+
+
+def _quick_variadic(operator):
+    """A call where nothing is recorded by the operator's quick function."""
+    if operator.quick is None:
+        return ""
+    return """
+            if _q is not None and _mark is None:
+                _r = _q(_tensors)
+                if _r is not None:
+                    _a = new(NDArray)
+                    _a._t = _r
+                    _a._ctx = _ctx
+                    _a._ag = None
+                    return _a
 """
 
 

@@ -6,8 +6,9 @@ import torch
 from .._core.errors import MXNetError
 from .._ops.dtypes import number_for
 
-_NUMBERS = frozenset({int})
 _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
+_WHOLE = slice(None)
+_ONE = (1,)
 
 
 def quick(tensor, key):
@@ -16,29 +17,57 @@ def quick(tensor, key):
     None where only `read` knows; what torch refuses is for `read`, too, which says it in MXNet's words.
     """
     kind = key.__class__
-    if kind is int:
-        return _one(tensor, key) if tensor.dim() == 1 else None
     if kind is tuple:
-        if not tensor.is_contiguous() or not key or not _BASIC.issuperset(map(type, key)):
-            return None
-        if key[-1].__class__ is int and len(key) == tensor.dim() and _NUMBERS.issuperset(map(type, key)):
-            return _one(tensor, key[-1], key[:-1])
-        part = tensor[key]
-        if not part.dim():
-            return part.unsqueeze(0)
-        return part if part.is_contiguous() else part.clone(memory_format=torch.contiguous_format)
+        return of_tuple(tensor, key)
+    if kind is int:
+        return _element(tensor, (key,)) if tensor.dim() == 1 else None
     if _is_array(key) and tensor.is_cpu and tensor.dim():
         index = key._t.data
         if index.dtype is not torch.bool and index.dim():
-            return tensor[index if index.dtype is torch.int64 else index.long()]
+            return _rows(tensor, index)
     return None
 
 
-def _one(tensor, place, before=()):
-    """One element along the last axis, which it keeps; None where there is no such place."""
-    last = slice(place, place + 1 or None)
-    part = tensor[(*before, last) if before else last]
-    return part if part.numel() else None
+def of_tuple(tensor, key):
+    """One element, a column, or whatever numbers and slices mark."""
+    size = len(key)
+    if size and key[-1].__class__ is int:
+        if size == tensor.dim() and key[0].__class__ is int:
+            part = _element(tensor, key)
+            if part is not None:
+                return part
+        elif size == 2 and key[0] == _WHOLE and tensor.shape[0] > 1 and tensor.shape[1] > 1 and tensor.is_contiguous():
+            return torch.select_copy(tensor, 1, key[1])  # elsewhere the result would share memory
+    if not size or not tensor.is_contiguous() or not _BASIC.issuperset(map(type, key)):
+        return None
+    part = tensor[key]
+    if not part.dim():
+        return part.unsqueeze(0)
+    return part if part.is_contiguous() else part.clone(memory_format=torch.contiguous_format)
+
+
+def _element(tensor, key):
+    """The one element at `key`, a number for each axis, as an array of one; None where there is no such place."""
+    place = tensor.storage_offset()
+    for number, size, step in zip(key, tensor.shape, tensor.stride(), strict=True):
+        if number.__class__ is not int or not -size <= number < size:
+            return None
+        place += (number if number >= 0 else number + size) * step
+    if tensor.requires_grad:  # of which a slice has the simpler history
+        return tensor[(*key[:-1], slice(key[-1], key[-1] + 1 or None))]
+    return torch.as_strided(tensor, _ONE, _ONE, place)
+
+
+def _rows(tensor, index):
+    """The rows that an index names; `index_select` is the quickest, and refuses numbers that count from the end."""
+    if index.dtype is not torch.int64 and (index.dtype is not torch.int32 or index.dim() > 1):
+        index = index.long()
+    if index.dim() == 1:
+        try:
+            return torch.index_select(tensor, 0, index)
+        except (IndexError, RuntimeError):
+            index = index.long()
+    return tensor[index]
 
 
 def stored(tensor, key, value):
@@ -50,7 +79,9 @@ def stored(tensor, key, value):
     elif kind is not int and kind is not slice:
         return False
     try:
-        target = (tensor.data if tensor.requires_grad else tensor)[key]
+        target = tensor.data if tensor.requires_grad else tensor
+        if kind is not slice or key != _WHOLE or not target.dim():
+            target = target[key]
         if value.__class__ is float or value.__class__ is int:
             if not target.is_floating_point():
                 return False

@@ -12,12 +12,14 @@ import torch
 
 from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
 from .._core.modes import MODES
+from .._ops import observe
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
-from .._ops.identity import to_dtype
+from .._ops.identity import QUICK_CASTS, to_dtype
 from ..context import Context, cpu
 from . import indexing
 from .fluent import METHODS, Fluent
+from .indexing import of_tuple, quick
 from .invoke import check_writable, graph_tensor, own, plain_tensor, write
 from .one import OneNumber
 
@@ -97,6 +99,10 @@ class NDArray(NDArrayBase):
     @property
     def T(self):
         """The transpose: axes in reverse order."""
+        if self.__class__ is NDArray and not observe.watching():
+            t = self._t
+            if t.dim() == 2 and not t.requires_grad:
+                return wrap(torch.t_copy(t), self._ctx)
         return self.transpose() if self.ndim > 1 else self
 
     @property
@@ -269,7 +275,11 @@ class NDArray(NDArrayBase):
 
     def astype(self, dtype, copy=True):
         """A copy of another type; itself if `copy` is False and the type is that already."""
-        wanted = torch_dtype(dtype)
+        wanted, t = torch_dtype(dtype), self._t
+        if wanted is not t.dtype and not t.requires_grad:
+            convert = QUICK_CASTS.get((t.dtype, wanted))
+            if convert is not None:
+                return wrap(convert(t), self._ctx)
         if wanted is self._t.dtype and not self._t.requires_grad:
             return wrap(self._t.clone(), self._ctx) if copy else self
         if not copy and wanted is self._t.dtype:
@@ -282,37 +292,35 @@ class NDArray(NDArrayBase):
     # ------------------------------------------------------------------ reading and writing parts
     def __getitem__(self, key):
         t = self._t
+        if t.requires_grad:
+            return self._part(key, t)
         kind = key.__class__
-        if kind is int:
-            view = not t.requires_grad and t.dim() > 1  # of a vector it would have no axis
-        elif kind is slice:
-            view = not t.requires_grad and key.step is None
-        else:
-            view = False
-        if view:
-            try:
+        try:
+            if kind is int and t.dim() > 1 or kind is slice and key.step is None:  # of a vector it would have no axis
                 r = t[key]
-            except (IndexError, TypeError):  # said in MXNet's words below, or bounds that are arrays
-                return self._slice(key)
-            a = _new(NDArray)
-            a._t = r
-            a._ctx = self._ctx
-            a._ag = None
-            return a
-        return self._part(key, t)
+            else:
+                r = of_tuple(t, key) if kind is tuple else quick(t, key)
+                if r is None:
+                    return self._slice(key)
+        except (IndexError, TypeError, ValueError, RuntimeError):  # said in MXNet's words, or bounds that are arrays
+            return self._slice(key)
+        a = _new(NDArray)
+        a._t = r
+        a._ctx = self._ctx
+        a._ag = None
+        return a
 
     def _part(self, key, t):
-        """Keys of numbers and slices, and arrays of whole numbers, read by torch itself; the rest is `_slice`'s."""
+        """The same for what may be recorded."""
         mark = None
-        if t.requires_grad:
-            if not MODES.recording:
-                t = t.data
-            elif self._ag.__class__ is int and self._ag != MODES.epoch:
-                return self._slice(key)
-            else:
-                mark = MODES.epoch
+        if not MODES.recording:
+            t = t.data
+        elif self._ag.__class__ is int and self._ag != MODES.epoch:
+            return self._slice(key)
+        else:
+            mark = MODES.epoch
         try:
-            r = indexing.quick(t, key)
+            r = quick(t, key)
         except (IndexError, TypeError, ValueError, RuntimeError):
             r = None
         return self._slice(key) if r is None else wrap(r, self._ctx, mark)
@@ -377,9 +385,12 @@ class NDArray(NDArrayBase):
         """The same memory in another shape; 0, -1, -2, -3 and -4 have MXNet's meanings."""
         sizes = kwargs.get("shape", ()) if not shape else shape[0] if len(shape) == 1 else shape
         if len(kwargs) <= (not shape) and sizes.__class__ is tuple and plain_sizes(sizes):
-            try:
-                return self._viewed(lambda t: t.reshape(sizes))
-            except MXNetError:  # in MXNet's words below
+            t = self._t
+            try:  # the function reads a shape quicker than the method
+                if not t.requires_grad:
+                    return wrap(torch.reshape(t, sizes), self._ctx)
+                return self._viewed(lambda t: torch.reshape(t, sizes))
+            except (MXNetError, RuntimeError, TypeError):  # in MXNet's words below
                 pass
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = shape[0]
