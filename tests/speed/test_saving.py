@@ -1,6 +1,10 @@
 """Parameters are saved from their own memory, into room reserved at once; the file holds what it should, no more."""
 
+import os
+import threading
+
 import numpy as np
+import pytest
 
 import mxnet as mx
 from mxnet import nd
@@ -15,6 +19,34 @@ def test_a_large_file_is_exactly_its_arrays(tmp_path):
     blobs = [params.Blob.dense(v, "float32") for v in (values, values.T)]
     assert path.stat().st_size >= params.LARGE
     assert path.read_bytes() == params.dumps(["w", "t"], blobs)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="needs advice to the system")
+def test_a_large_file_goes_to_the_disk_while_it_is_written(tmp_path, monkeypatch):
+    told = []
+    advise = os.posix_fadvise
+
+    def listen(handle, begin, length, advice):
+        assert os.fstat(handle).st_size >= begin + length and advice == os.POSIX_FADV_DONTNEED
+        told.append((begin, begin + length))
+        advise(handle, begin, length, advice)
+
+    monkeypatch.setattr(os, "posix_fadvise", listen)
+    nd.save(str(tmp_path / "big.params"), [nd.ones((600, 1000)), nd.ones((600, 1000)), nd.ones((3,))])
+    assert [begin for begin, _ in told] == [0, *(end for _, end in told[:-1])]
+    assert told[-1][1] > 2 * 600 * 1000 * 4
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_takes_large_arrays(tmp_path):
+    path, values = tmp_path / "pipe", nd.ones((600, 1000))
+    os.mkfifo(path)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(path.read_bytes()))
+    reader.start()
+    nd.save(str(path), [values])
+    reader.join()
+    assert received == [params.dumps([], [params.Blob.dense(values.asnumpy(), "float32")])]
 
 
 def test_saving_copies_nothing_and_changes_nothing(tmp_path):

@@ -30,6 +30,7 @@ INDICES = {DENSE: 0, ROW_SPARSE: 1, CSR: 2}
 MOST_DIMENSIONS, LONGEST_NAME = 32, 1 << 20
 CPU = (1, 0)
 LARGE = 1 << 20
+EARLY = 1 << 20  # bytes that are handed to the disk before the file is complete
 
 
 @dataclass
@@ -214,6 +215,24 @@ def reserve(file: IO[bytes], size: int) -> None:
     if size >= LARGE and hasattr(os, "posix_fallocate"):
         with contextlib.suppress(OSError):  # a pipe, or a full disk, which the write will tell
             os.posix_fallocate(file.fileno(), 0, size)
+
+
+def write(file: IO[bytes], parts: Iterable[object]) -> None:
+    """Write pieces; the disk begins with a large file while it is written, so the sync at the end waits for little."""
+    begun = done = 0
+    for part in parts:
+        done += file.write(part)  # type: ignore[arg-type]
+        if done - begun >= EARLY:
+            _begin_writing_back(file, begun, done)
+            begun = done
+
+
+def _begin_writing_back(file: IO[bytes], begin: int, end: int) -> None:
+    """The advice that a range is not needed sends it to the disk; what is not there yet stays in memory."""
+    file.flush()
+    if hasattr(os, "posix_fadvise"):
+        with contextlib.suppress(OSError):  # a pipe
+            os.posix_fadvise(file.fileno(), begin, end - begin, os.POSIX_FADV_DONTNEED)
 
 
 def dumps(names: Sequence[str], blobs: Sequence[Blob], numpy_shapes: bool = False) -> bytes:

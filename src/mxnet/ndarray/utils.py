@@ -33,8 +33,7 @@ def save(fname, data):
     try:
         with atomic_write(fname) as file:
             params.reserve(file, sum(each._t.nbytes for each in arrays if each.stype == "default"))
-            for piece in params.pieces(names, blobs, len(arrays), is_np_shape()):
-                file.write(piece)
+            params.write(file, params.pieces(names, blobs, len(arrays), is_np_shape()))
     except OSError as error:
         raise MXNetError(f'Check failed: allow_null: :Open "{fname}": {error.strerror}{beside(fname)}') from error
 
