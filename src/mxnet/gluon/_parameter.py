@@ -28,6 +28,7 @@ class Parameter:
     __module__ = "mxnet.gluon.parameter"
     _kind = "Parameter"
     _owner = None  # the block that registered it, for messages
+    requests_changed = 0  # how often any `grad_req` did: trainers look them up again then
 
     def __init__(
         self,
@@ -86,6 +87,7 @@ class Parameter:
         if self._grad_req == req:
             return
         self._grad_req = req
+        Parameter.requests_changed += 1
         if req == "null" and self._grad is not None:
             self._grad = None
             self._data = [array.detach() for array in self._data]

@@ -280,17 +280,20 @@ class Trainer:
 
     def _learning(self):
         """Indices and parameters that have gradients; looked up again when a `grad_req` has changed."""
-        requests = [param.grad_req for param in self._params]
-        if requests != self._requests:
-            indices = [i for i, request in enumerate(requests) if request != "null"]
-            self._requests, self._learners = requests, (indices, [self._params[i] for i in indices])
+        seen = Parameter.requests_changed, len(self._params)
+        if seen != self._requests:
+            indices = [i for i, param in enumerate(self._params) if param.grad_req != "null"]
+            self._requests, self._learners = seen, (indices, [self._params[i] for i in indices])
         return self._learners
 
     def _fresh(self, place, ignore_stale_grad):
         """(indices, gradients, weights) with new gradients in the context at `place` of each parameter's list."""
         indices, params = self._learning()
         weights = [(p._data or p._check_and_get(p._data, list))[place] for p in params]
-        fresh = [getattr(array._ag, "fresh", False) for array in weights]  # what _fresh_grad reads
+        try:
+            fresh = [array._ag.fresh for array in weights]  # what _fresh_grad reads
+        except AttributeError:
+            fresh = [array._fresh_grad for array in weights]
         if False in fresh:
             if not ignore_stale_grad:
                 stale = fresh.index(False)

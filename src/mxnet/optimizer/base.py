@@ -186,13 +186,11 @@ class Optimizer:
 
     def _update_count(self, index):
         counts, indices = self._index_update_count, as_list(index)
-        first, known = counts.get(indices[0]), list(map(counts.get, indices))
-        if first is not None and known.count(first) == len(known):
-            new = dict.fromkeys(indices, first + 1)
-            if len(new) == len(known):  # the usual case: each parameter once, and all have the same past
-                counts.update(new)
-                self.num_update = max(self.num_update, first + 1)
-                return
+        if list(counts) == indices and len(seen := set(counts.values())) == 1:  # the usual case: all, with one past
+            now = seen.pop() + 1
+            counts.update(dict.fromkeys(counts, now))
+            self.num_update = max(self.num_update, now)
+            return
         for i in indices:
             counts[i] = counts.get(i, self.begin_num_update) + 1
             self.num_update = max(self.num_update, counts[i])
@@ -208,10 +206,10 @@ class Optimizer:
     def _factors(self, indices, attribute, factors):
         """`_factor` of each index; Gluon's optimizers know all their parameters, and need no look-up by name."""
         try:
-            params = [self.param_dict[i] for i in indices]
+            params = map(self.param_dict.__getitem__, indices)
+            return list(map(attrgetter(attribute), params))
         except KeyError:
             return [self._factor(i, attribute, factors) for i in indices]
-        return list(map(attrgetter(attribute), params))
 
     def _get_lrs(self, indices):
         return self._times(self.learning_rate, indices, "lr_mult", self.lr_mult)

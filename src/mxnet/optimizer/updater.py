@@ -5,11 +5,14 @@ from ..util import is_np_array
 from . import state_files
 from .multi_tensor import list_size, of_one_dtype
 
+_BYTES = frozenset({bytes})
+_CLASSIC = frozenset({NDArray})
+
 
 def _as_classic(arrays, allow_np):
     """`mx.np` arrays as the classic ones the update rules work on."""
     if isinstance(arrays, (list, tuple)):
-        classic = {NDArray}.issuperset(map(type, arrays))
+        classic = _CLASSIC.issuperset(map(type, arrays))
         return list(arrays) if classic else [_as_classic(a, allow_np) for a in arrays]
     if type(arrays).__module__.startswith("mxnet.numpy"):
         if not allow_np:
@@ -31,8 +34,8 @@ class Updater:
         allow_np = getattr(self.optimizer, "allow_np_array", is_np_array())
         if not isinstance(index, (list, tuple)):
             index, grad, weight = [index], [grad], [weight]
-        named = bytes in set(map(type, index))
-        indices = [i.decode() if isinstance(i, bytes) else i for i in index] if named else list(index)
+        plain = _BYTES.isdisjoint(map(type, index))
+        indices = list(index) if plain else [i.decode() if isinstance(i, bytes) else i for i in index]
         grads, weights = _as_classic(grad, allow_np), _as_classic(weight, allow_np)
         if weights:
             self.optimizer._set_current_context(weights[0].context.device_id)
