@@ -10,7 +10,8 @@ import torch
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._graph import program
-from mxnet._graph.packed import SMALL, Copies, available
+from mxnet._graph.packed import available
+from mxnet._graph.unchanged import SMALL, Copies
 from mxnet.gluon import nn
 
 pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")

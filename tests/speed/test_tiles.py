@@ -15,9 +15,9 @@ CASES = [(2, 5, 70, 9, 7), (1, 64, 3, 4, 4), (3, 130, 65, 13, 18), (2, 8, 8, 1, 
 @pytest.fixture(params=["loops", "products"])
 def transforms(request, monkeypatch):
     """One of the two ways to transform."""
-    found = winograd._loader.loops(wait=True) if request.param == "loops" else tiles
+    found = winograd._loader.get(wait=True) if request.param == "loops" else tiles
     assert (found is tiles) == (request.param == "products")
-    monkeypatch.setattr(winograd._loader, "loops", lambda wait: found)
+    monkeypatch.setattr(winograd._loader, "get", lambda wait: found)
 
 
 @pytest.fixture(params=[1 << 20, 3000], ids=["whole", "row by row"])

@@ -17,7 +17,7 @@ from .._ops.quantization import HALF, WHOLE, reach, scalar
 from .._ops.quantized import bias_in_sums
 from .._ops.registry import find
 from .lower import calls, pick
-from .packed import same_bytes
+from .unchanged import same_bytes
 
 CONVOLUTION, DENSE, SUM, REQUANTIZE, RECTIFIER, POOLING, FLATTEN = (
     find(f"_contrib_{n}").fn

@@ -1,21 +1,15 @@
 """A convolution made ready for inference: batch norm folded in, weight in the kernel's order, sum and bound fused."""
 
-import ctypes
-import functools
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
 
-from .._ops import winograd
+from .._ops import direct, winograd
 
 LIMIT, LARGEST = 1e6, 1e37  # of data that need not be looked at closely, and of what cannot become infinite
 
 Bounds = tuple[float | None, float | None]  # what an activation cuts off below and above
-_memcmp = (ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)).memcmp
-_memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 
 
 def available() -> bool:
@@ -31,68 +25,6 @@ def folded(weight: torch.Tensor, bias: torch.Tensor | None, norm: list[torch.Ten
     return weight * scale.reshape(-1, 1, 1, 1), shift
 
 
-def same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Do two tensors hold the same bits? Three times as fast as torch.equal, which compares numbers."""
-    if one.shape != other.shape or one.dtype is not other.dtype:
-        return False
-    if not (one.is_contiguous() and other.is_contiguous()):
-        return torch.equal(one, other)
-    return not _memcmp(one.data_ptr(), other.data_ptr(), one.nbytes)
-
-
-SMALL = 1 << 15  # bytes; less is compared before a thread would have begun
-Place = tuple[int, int, int]  # two addresses and a number of bytes
-
-
-class Copies:
-    """Copies of tensors, by which it is seen if the tensors have changed."""
-
-    def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
-        self.tensors = [t.data.clone(memory_format=torch.contiguous_format) for t in tensors]
-        # Of which tensors the addresses are known: to ask hundreds for all of it takes longer than to compare them.
-        self._known: tuple[list[Any], list[Place], list[Place]] = ([], [], [])
-
-    def compare(self, tensors: Sequence[torch.Tensor]) -> Callable[[], bool]:
-        """Begin to compare; the result says if all tensors hold the same bits as their copies, when it is asked.
-
-        Large ones are compared by a thread of their own, beside whatever the caller does next.
-        """
-        key = [(id(t), t.data_ptr(), t.shape) for t in tensors]
-        known, small, large = self._known
-        if key != known:
-            if not all(map(_alike, tensors, self.tensors)):
-                return lambda: _all_equal(tensors, self.tensors)
-            places = [(t.data_ptr(), c.data_ptr(), c.nbytes) for t, c in zip(tensors, self.tensors, strict=True)]
-            small, large = [p for p in places if p[2] <= SMALL], [p for p in places if p[2] > SMALL]
-            self._known = key, small, large
-        if any(map(_differ, small)):
-            return lambda: False
-        return _threads(os.getpid()).submit(_none_differs, large).result if large else lambda: True
-
-
-def _alike(tensor: torch.Tensor, copy: torch.Tensor) -> bool:
-    """Can their memory be compared as it is?"""
-    return tensor.shape == copy.shape and tensor.dtype is copy.dtype and tensor.is_contiguous()
-
-
-def _all_equal(tensors: Sequence[torch.Tensor], copies: Sequence[torch.Tensor]) -> bool:
-    return all(map(same_bytes, (t.data for t in tensors), copies))
-
-
-def _differ(place: Place) -> int:
-    return _memcmp(*place)
-
-
-def _none_differs(places: Sequence[Place]) -> bool:
-    return not any(map(_differ, places))
-
-
-@functools.lru_cache(maxsize=1)
-def _threads(process: int) -> ThreadPoolExecutor:
-    """Threads of this process: a fork has none of its parent's."""
-    return ThreadPoolExecutor(2, thread_name_prefix="mxnet-compare")
-
-
 class PackedConvolution:
     """Two-dimensional convolution with constant weight; packed at the first call, when the data's size is known."""
 
@@ -102,6 +34,8 @@ class PackedConvolution:
         self.geometry = (*map(list, geometry), attrs.get("num_group", 1))
         self.packed: torch.Tensor | None = None
         self.matrices: torch.Tensor | None = None
+        self.direct: direct.Dense | direct.Depthwise | None = None
+        self.awaited = direct.gains(weight, self.geometry)  # the kernels may not be compiled yet
         self.tiled = self.geometry == ([1, 1], [1, 1], [1, 1], 1) and tuple(weight.shape[2:]) == (3, 3)
         sums = weight.abs().sum((1, 2, 3)).max() if weight.numel() else weight.new_zeros(())
         self.reach = float(sums), 0.0 if bias is None or not bias.numel() else float(bias.abs().max())
@@ -110,12 +44,47 @@ class PackedConvolution:
         self.alone = torch.ops.mkldnn._convolution_pointwise.default
         self.with_sum = torch.ops.mkldnn._convolution_pointwise.binary
 
-    def __call__(self, within: bool, data: torch.Tensor, addend: torch.Tensor | None = None) -> torch.Tensor:
+    def __call__(
+        self,
+        within: Callable[[], bool],
+        rooms: "Rooms",
+        room: int | None,
+        data: torch.Tensor,
+        addend: torch.Tensor | None = None,
+    ) -> torch.Tensor:
         """The result for data that are `within` the limit for which it was found whether a bound can be fused."""
+        if self.awaited:
+            self._ask_for_kernels()
+        if self.direct is not None and (addend is None or self.direct.adds):
+            return self._by_kernels(self.direct, rooms, room, data, addend)
         data = data.contiguous(memory_format=torch.channels_last)
         if self.tiled and winograd.pays(data, self.weight, wait=False):
-            return winograd.convolve(data, self._matrices(), self.bias, addend, self.bounds, wait=False)
-        fused = self.fusible and within and (addend is None or self.bounds[1] is None)  # of sums, only `relu`
+            result = rooms.take(room, data.shape[0], self.weight.shape[0], *data.shape[2:])
+            return winograd.convolve(data, self._matrices(), self.bias, addend, self.bounds, False, result)
+        return self._by_library(within, data, addend)
+
+    def _ask_for_kernels(self) -> None:
+        self.direct = direct.pack(self.weight, self.bias, self.geometry, self.bounds)
+        self.awaited = self.direct is None
+        if self.direct is not None and self.direct.adds:
+            self.weight, self.packed = self.weight.new_empty(0), None  # not needed again
+
+    def _by_kernels(
+        self,
+        kernel: direct.Dense | direct.Depthwise,
+        rooms: "Rooms",
+        room: int | None,
+        data: torch.Tensor,
+        addend: torch.Tensor | None,
+    ) -> torch.Tensor:
+        if not kernel.surrounds:
+            data = data.contiguous(memory_format=torch.channels_last)
+        result = rooms.take(room, *kernel.shape(data))
+        kernel(data, result, None if addend is None else _alongside(addend, result))
+        return result
+
+    def _by_library(self, within: Callable[[], bool], data: torch.Tensor, addend: torch.Tensor | None) -> torch.Tensor:
+        fused = self.fusible and (addend is None or self.bounds[1] is None) and within()  # of sums, only `relu`
         name, numbers = self._activation() if fused else ("none", [])
         if addend is None:
             result = self.alone(data, self._packed(data), self.bias, *self.geometry, name, numbers, "")
@@ -154,7 +123,7 @@ class PackedConvolution:
             weight = self.weight.contiguous(memory_format=torch.channels_last)
             sizes = (*self.geometry, list(data.shape))
             made = self.packed = torch.ops.mkldnn._reorder_convolution_weight(weight, *sizes)
-            if not self.tiled:
+            if not self.tiled and not self.awaited:
                 self.weight = made  # the other order is not needed again
         return made
 
@@ -165,8 +134,47 @@ class PackedConvolution:
         return made
 
 
+def _alongside(addend: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+    """What is added to a result, of the same shape and order."""
+    if addend.shape != result.shape or addend.dtype is not result.dtype:
+        raise ValueError(f"a sum of {tuple(result.shape)} and {tuple(addend.shape)}, of {addend.dtype}")
+    return addend.contiguous(memory_format=torch.channels_last)
+
+
+class Rooms:
+    """Memory for results that nobody sees, kept from run to run: new memory costs more time than what is computed."""
+
+    def __init__(self) -> None:
+        self._rooms: dict[int, torch.Tensor] = {}
+        self._views: dict[Any, torch.Tensor] = {}
+
+    def bytes(self) -> int:
+        return sum(room.nbytes for room in self._rooms.values())
+
+    def take(self, number: int | None, *shape: int) -> torch.Tensor:
+        """Room for a result of this shape, channels last; without a number, new memory."""
+        if number is None:
+            return torch.empty(shape, memory_format=torch.channels_last)
+        found = self._views.get((number, shape))
+        return self._view(number, shape) if found is None else found
+
+    def _view(self, number: int, shape: tuple[int, ...]) -> torch.Tensor:
+        batch, channels, down, right = shape
+        size, room = batch * channels * down * right, self._rooms.get(number)
+        if room is None or room.numel() < size:
+            room = self._rooms[number] = torch.empty(size)
+            self._views = {}
+        made = self._views[number, shape] = room[:size].view(batch, down, right, channels).permute(0, 3, 1, 2)
+        return made
+
+
 def convolve(
-    convolutions: Sequence[PackedConvolution], within: bool, index: int, *tensors: torch.Tensor
+    convolutions: Sequence[PackedConvolution],
+    within: Callable[[], bool],
+    rooms: Rooms,
+    index: int,
+    room: int | None,
+    *tensors: torch.Tensor,
 ) -> torch.Tensor:
     """What the rewritten graph calls in place of convolution, batch norm, sum and activation."""
-    return convolutions[index](within, *tensors)
+    return convolutions[index](within, rooms, room, *tensors)

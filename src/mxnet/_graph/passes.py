@@ -6,6 +6,7 @@ does it while the network runs; results that began with other values are thrown 
 row have seen are folded: a network that learns between its predictions runs as it is.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,8 @@ from torch import fx
 from .._ops.registry import find
 from .lower import Lowered, calls, pick
 from .order import plain, restore_order
-from .packed import LIMIT, Bounds, Copies, PackedConvolution, available, convolve, folded
+from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, folded
+from .unchanged import Copies, Digests
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
 ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "relu", "clip", "Pooling", "Concat"))
@@ -25,6 +27,7 @@ KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
 )
 NONE: Bounds = (None, None)
+KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
 Verdict = Callable[[], bool]
 
 
@@ -112,26 +115,29 @@ class Folding:
         self.watched = sorted({i for site in sites for i in site.parameters})
         self.ones = [s.norm[0] for s in sites if s.norm and s.norm_attrs.get("fix_gamma", True)]
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
-        self._state: tuple[Copies, list[PackedConvolution] | None] | None = None
+        self._state: tuple[Copies | Digests, list[PackedConvolution] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]
-        data = {value for node in self._graph.nodes if calls(node, convolve) for value in node.args[3:]}
+        data = {value for node in self._graph.nodes if calls(node, convolve) for value in node.args[5:]}
+        self._rooms: list[Rooms] = []
         self._data = {i: node for i, node in enumerate(places) if node in data}
 
     def convolutions(self, tensors: Sequence[torch.Tensor]) -> tuple[list[PackedConvolution], Verdict] | None:
         """Packed convolutions, and what tells if they are those of these parameters; None: run the graph as it is."""
-        for t in tensors:
-            if t.dtype is not torch.float32 or t.device.type != "cpu":
-                return None
+        state = self._state
+        if not all(_usable(tensors[i]) for i in self._data):
+            return None
         for i in self.ones:  # what BatchNorm does to a fixed gamma
             tensors[i].data.fill_(1)
-        state = self._state
         if state is None:
             return self.note(tensors)
         seen, made = state
+        if made is not None and isinstance(seen, Copies):
+            seen = seen.digests()
+            self._state = seen, made
         same = seen.compare([tensors[i] for i in self.watched])
         if made is not None:
             return made, same
-        if not same():
+        if not same() or not isinstance(seen, Copies):
             return self.note(tensors)
         made = self._build(tensors, seen)
         self._state = seen, made
@@ -139,12 +145,22 @@ class Folding:
 
     def run(self, tensors: Sequence[torch.Tensor], streams: list[Any], convolutions: list[PackedConvolution]) -> Any:
         """The heads' values."""
-        within = all(_within(tensors[i]) for i in self._data)
-        return self._forward(*tensors, *streams, convolutions, within)
+        within = functools.cache(lambda: all(_within(tensors[i]) for i in self._data))
+        try:
+            rooms = self._rooms.pop()  # another thread may be at work with the others
+        except IndexError:
+            rooms = Rooms()
+        results = self._forward(*tensors, *streams, convolutions, within, rooms)
+        if rooms.bytes() <= KEPT:
+            self._rooms.append(rooms)
+        return results
 
     def note(self, tensors: Sequence[torch.Tensor]) -> None:
         """Remember these parameters: if the next run sees them again, they are folded."""
-        self._state = Copies([tensors[i] for i in self.watched]), None
+        if all(map(_usable, tensors)):
+            self._state = Copies([tensors[i] for i in self.watched]), None
+        else:
+            self._state = None
 
     def _build(self, tensors: Sequence[torch.Tensor], seen: Copies) -> list[PackedConvolution]:
         values = list(tensors)
@@ -160,9 +176,13 @@ class Folding:
         for node in self._graph.nodes:
             sizes = [limits.get(value) for value in node.all_input_nodes]
             if calls(node, convolve):
-                limits[node] = convolutions[node.args[2]].limit(*map(limits.get, node.args[3:]))
+                limits[node] = convolutions[node.args[3]].limit(*map(limits.get, node.args[5:]))
             elif node.op == "call_function":
                 limits[node] = _largest(node, sizes)
+
+
+def _usable(tensor: torch.Tensor) -> bool:
+    return tensor.dtype is torch.float32 and tensor.is_cpu
 
 
 def _within(data: torch.Tensor) -> bool:
@@ -197,9 +217,12 @@ def fold(lowered: Lowered) -> Folding | None:
         packed = graph.placeholder("convolutions")
     with graph.inserting_after(packed):
         within = graph.placeholder("within")
+    with graph.inserting_after(within):
+        rooms = graph.placeholder("rooms")
     for index, site in enumerate(sites):
-        _replace(graph, site, (packed, within, index))
+        _replace(graph, site, (packed, within, rooms, index, None))
     restore_order(graph, KEEP_ORDER | {convolve})
+    _give_rooms(graph)
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
 
@@ -212,3 +235,20 @@ def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
     site.chain[-1].replace_all_uses_with(made)
     for node in reversed(site.chain):
         graph.erase_node(node)
+
+
+def _give_rooms(graph: fx.Graph) -> None:
+    """Number the memory of results that only convolutions, sums and pooling see: it is free after the last of them."""
+    order = {node: i for i, node in enumerate(graph.nodes)}
+    free: list[int] = []
+    until: dict[int, list[int]] = {}  # the numbers that are free behind a node
+    count = 0
+    for place, node in enumerate(graph.nodes):
+        if calls(node, convolve) and all(calls(user, convolve, POOLING, SUM) for user in node.users):
+            if not free:
+                free.append(count)
+                count += 1
+            room = free.pop()
+            node.args = (*node.args[:4], room, *node.args[5:])
+            until.setdefault(max((order[user] for user in node.users), default=place), []).append(room)
+        free += until.pop(place, [])

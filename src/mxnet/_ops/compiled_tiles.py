@@ -1,12 +1,7 @@
 """Winograd's transforms of tiles (see winograd) by compiled loops, shared out among torch's number of threads."""
 
-import functools
-import os
-from concurrent.futures import ThreadPoolExecutor
-
-import torch
-
 from . import loops  # compiles
+from .sharing import share
 
 INFINITE = float("inf")
 FEWEST_FLOATS = 1 << 17  # per thread; waking one takes as long as so many
@@ -59,17 +54,4 @@ def _flat(tensor):
 
 
 def _share(work, begin, count, values, unit=1):
-    """Run `work(first, last)` over a range, in parts of `unit`, by as many threads as torch has and as it pays."""
-    units = count // unit
-    parts = min(torch.get_num_threads(), units, values.numel() // FEWEST_FLOATS) or 1
-    edges = [begin + part * units // parts * unit for part in range(parts + 1)]
-    others = [_threads(os.getpid()).submit(work, *edges[i : i + 2]) for i in range(1, parts)]
-    work(*edges[:2])
-    for other in others:
-        other.result()
-
-
-@functools.lru_cache(maxsize=1)
-def _threads(process):
-    """Threads of this process: a fork has none of its parent's."""
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="mxnet-tiles")
+    share(work, begin, count, values.numel() // FEWEST_FLOATS, unit)

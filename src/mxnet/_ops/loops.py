@@ -22,7 +22,7 @@ _inline = njit(inline="always", **_options)
 _array, _sizes, _span = "float32[::1]", "int64, int64, int64", "int64, int64, int64, int64"
 
 
-def _compiled(signature):
+def compiled(signature):
     """Compile a function for its arguments' types, and keep the code beside this file, or in the user's cache."""
 
     def compile_it(function):
@@ -132,7 +132,7 @@ def _store_six(line, tiles, stride, start, wide):
         _copy(line, place * WIDE, tiles, start + place * stride, wide)
 
 
-@_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
+@compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
 def spread(images, height, width, channels, origin, size, begin, end, tiles):
     """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed."""
     block, middle = np.empty(36 * WIDE, np.float32), np.empty(36 * WIDE, np.float32)
@@ -158,7 +158,7 @@ def spread(images, height, width, channels, origin, size, begin, end, tiles):
                 _store_six(line, tiles, stride, row * 6 * stride + (tile - origin) * channels + first, wide)
 
 
-@_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
+@compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
 def widen(images, height, width, channels, origin, size, begin, end, tiles):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
     block, middle = np.empty(16 * WIDE, np.float32), np.empty(24 * WIDE, np.float32)
@@ -177,7 +177,7 @@ def widen(images, height, width, channels, origin, size, begin, end, tiles):
                 _store_six(line, tiles, stride, row * 6 * stride + (tile - origin) * channels + first, wide)
 
 
-@_compiled(f"void({_array}, {_array}, {_sizes}, {_span})")
+@compiled(f"void({_array}, {_array}, {_sizes}, {_span})")
 def collect(tiles, images, height, width, channels, origin, size, begin, end):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
     middle, line = np.empty(36 * WIDE, np.float32), np.empty(6 * WIDE, np.float32)
@@ -208,7 +208,7 @@ def _finished(value, low, high):
 _ends = f"{_array}, {_array}, boolean, float32, float32"
 
 
-@_compiled(f"void({_array}, {_array}, {_sizes}, {_span}, {_ends})")
+@compiled(f"void({_array}, {_array}, {_sizes}, {_span}, {_ends})")
 def gather(tiles, images, height, width, channels, origin, size, begin, end, bias, addend, add, low, high):
     """The 4 x 4 pixels of each tile; bias and, with `add`, the same place of `addend` are added, bounds applied."""
     middle, line = np.empty(24 * WIDE, np.float32), np.empty(4 * WIDE, np.float32)
@@ -258,7 +258,7 @@ def _collect_three(six, block, apart, wide):
         block[i + 2 * apart] = A2 * even + B2 * even_too + s5[i]
 
 
-@_compiled(f"void({_array}, int64, int64, int64, {_array})")
+@compiled(f"void({_array}, int64, int64, int64, {_array})")
 def spread_kernels(kernels, size, begin, end, matrices):
     """Kernels (size, 3, 3), those from `begin` to `end`, transformed to (36, size)."""
     block, middle = np.empty(9 * WIDE, np.float32), np.empty(18 * WIDE, np.float32)
@@ -276,7 +276,7 @@ def spread_kernels(kernels, size, begin, end, matrices):
             _store_six(line, matrices, size, row * 6 * size + first, wide)
 
 
-@_compiled(f"void({_array}, int64, int64, int64, {_array})")
+@compiled(f"void({_array}, int64, int64, int64, {_array})")
 def collect_kernels(matrices, size, begin, end, kernels):
     """The adjoint of `spread_kernels`: what it writes is not added."""
     middle, block = np.empty(18 * WIDE, np.float32), np.empty(9 * WIDE, np.float32)

@@ -12,14 +12,13 @@ for the processor's cache. The transforms are compiled loops where numba is inst
 
 import functools
 import threading
-import warnings
 from collections.abc import Iterator
-from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 import torch
 
 from . import tiles as plain
+from .loader import Loader
 
 # Few enough for the cache, and enough that the matrices of the weight are not read too often.
 FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
@@ -71,60 +70,18 @@ def _room(which: int, *shape: int) -> torch.Tensor:
 # How the transforms are computed
 
 
-class _Loader:
-    """numba's loops, which take seconds to compile for the first time, and half of one to load later."""
+def _load() -> Any:
+    from . import compiled_tiles
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._future: Future[Any] | None = None
-
-    def loops(self, wait: bool) -> Any:
-        """The compiled transforms; those made of products where numba is missing, or not ready and not waited for."""
-        future = self._future or self._begin()
-        return future.result() if wait or future.done() else plain
-
-    def _begin(self) -> "Future[Any]":
-        with self._lock:
-            if self._future is None:
-                future: Future[Any] = Future()
-                if _numba_is_here():
-                    threading.Thread(target=self._load, args=(future,), name="mxnet-loops", daemon=True).start()
-                else:
-                    future.set_result(plain)
-                self._future = future
-            return self._future
-
-    @staticmethod
-    def _load(future: "Future[Any]") -> None:
-        try:
-            from . import compiled_tiles as found
-        except Exception as error:  # whatever a compiler may say: it only costs time
-            warnings.warn(f"convolutions run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
-            found = plain
-        future.set_result(found)
+    return compiled_tiles
 
 
-def _numba_is_here() -> bool:
-    """Import numba, if it is there and fits this Python and NumPy, and all that it looks up when it compiles.
-
-    Not in a thread: it looks at functions of `math`, which torch's exporter replaces for a time.
-    """
-    try:
-        import numba
-        from numba.core.registry import cpu_target
-    except ImportError:
-        return False
-    cpu_target.typing_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
-    cpu_target.target_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
-    return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
-
-
-_loader = _Loader()
+_loader = Loader(_load, plain)
 
 
 def compiled(wait: bool = True) -> bool:
     """Are the transforms compiled loops?"""
-    return _loader.loops(wait) is not plain
+    return _loader.get(wait) is not plain
 
 
 # The convolution and its gradients
@@ -145,7 +102,7 @@ def weight_matrices(weight: torch.Tensor, kept: bool = False) -> torch.Tensor:
     filters, channels = weight.shape[:2]
     if kept:
         room = _room(2, 36, filters, channels)
-        _loader.loops(True).spread_kernels(weight.contiguous(), room)
+        _loader.get(True).spread_kernels(weight.contiguous(), room)
         return room
     exact = torch.mm(plain.KERNEL.double(), weight.detach().double().reshape(-1, 9).t())
     return exact.to(weight.dtype).view(36, filters, channels)
@@ -158,12 +115,12 @@ def convolve(
     addend: torch.Tensor | None = None,
     bounds: tuple[float | None, float | None] = (None, None),
     wait: bool = True,
+    result: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Convolution with a weight from `weight_matrices`, plus `addend`, cut off at `bounds`; all is channels-last."""
-    filters = matrices.shape[1]
-    bias = data.new_zeros(filters) if bias is None else bias
+    result = _new_result(data, matrices.shape[1]) if result is None else result
+    bias = data.new_zeros(matrices.shape[1]) if bias is None else bias
     addend = None if addend is None else addend.permute(0, 2, 3, 1).contiguous()
-    result = _new_result(data, filters)
     _convolve(data.permute(0, 2, 3, 1).contiguous(), matrices, bias, addend, bounds, result.permute(0, 2, 3, 1), wait)
     return result
 
@@ -204,7 +161,7 @@ def _convolve(
     wait: bool,
 ) -> None:
     """Images, channels last by name, into images."""
-    loops, products = _loader.loops(wait), matrices.transpose(1, 2)
+    loops, products = _loader.get(wait), matrices.transpose(1, 2)
     filters, channels = matrices.shape[1:]
     for group in _groups(data, channels + filters):
         spread, gathered = _room(0, 36, group.tiles, channels), _room(1, 36, group.tiles, filters)
@@ -239,7 +196,7 @@ def _add_gradients(
     by_weight: torch.Tensor | None,
 ) -> None:
     """Some filters' part of the gradients: added to that of the data, written to their own."""
-    loops = _loader.loops(True)
+    loops = _loader.get(True)
     filters, channels = weight.shape[:2]
     matrices = None if by_data is None else weight_matrices(weight, kept=True)
     total = None if by_weight is None else _room(3, 36, filters, channels)

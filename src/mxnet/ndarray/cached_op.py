@@ -66,8 +66,9 @@ class CachedOp:
         types = tuple([t.dtype for t in tensors])
         if types not in self._types:
             self._check(program, args, types)
-        for i in program.states:
-            tensors[i] = args[i]._t.data
+        if recording or MODES.training:  # states may be written, which no recorded graph must notice
+            for i in program.states:
+                tensors[i] = args[i]._t.data
         results = self._run(program, tensors, recording)
         return self._wrap(unshared(results, tensors), tensors, ctx, recording, out, args)
 

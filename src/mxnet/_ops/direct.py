@@ -1,0 +1,184 @@
+"""Convolutions with constant weights by compiled kernels (see kernels): of one pixel, of few channels, depthwise.
+
+Elsewhere, and on processors for which these kernels are not made, oneDNN's are as fast.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .loader import Loader
+from .sharing import share
+
+INFINITE = float("inf")
+FEW = 4  # channels
+WORTH_A_THREAD, WORTH_A_COPY = (
+    4 << 20,
+    1 << 17,
+)  # multiplications, floats: waking a thread takes as long as some of them
+
+Bounds = tuple[float | None, float | None]
+Geometry = tuple[list[int], list[int], list[int], int]  # padding, steps, dilation, groups
+
+
+def _load() -> Any:
+    from llvmlite.binding import get_host_cpu_features
+
+    has = get_host_cpu_features()
+    if not (has.get("avx2") and has.get("fma")) or has.get("avx512f"):
+        return None
+    from . import kernels
+
+    return kernels
+
+
+_loader = Loader(_load, None)
+
+
+def gains(weight: torch.Tensor, geometry: Geometry) -> bool:
+    """Is the convolution of a kind for which there are kernels?"""
+    filters, channels, *window = weight.shape
+    padding, steps, dilation, groups = geometry
+    if filters % 8 or dilation != [1, 1]:
+        return False
+    if groups == 1:
+        return (window == [1, 1] and padding == [0, 0]) or (channels <= FEW and min(window) > 1)
+    return _is_depthwise(weight, groups) and padding == [1, 1] and steps in ([1, 1], [2, 2])
+
+
+def _is_depthwise(weight: torch.Tensor, groups: int) -> bool:
+    return groups == weight.shape[0] and tuple(weight.shape[1:]) == (1, 3, 3)
+
+
+def pack(weight: torch.Tensor, bias: Any, geometry: Geometry, bounds: Bounds) -> "Dense | Depthwise | None":
+    """The convolution, one that gains, made ready; None: the kernels are not compiled yet, or never will be."""
+    kind = Depthwise if _is_depthwise(weight, geometry[3]) else Dense
+    kernels = _loader.get(wait=False)
+    return kernels and kind(kernels, weight, bias, geometry, bounds)
+
+
+Job = tuple[Callable[[int, int], None], int, int, int, int]  # what `share` is given
+
+
+class _Packed:
+    """What the kernels have in common. They know addresses only: those of one run are mostly those of the next."""
+
+    adds = True  # can something be added to the result?
+
+    def __init__(
+        self, kernels: Any, weight: torch.Tensor, bias: torch.Tensor | None, geometry: Geometry, bounds: Bounds
+    ) -> None:
+        self._padding, self._steps, _, groups = geometry
+        self._kernels = kernels
+        self._filters, self._channels, *self._window = weight.shape
+        self._bias = weight.new_zeros(self._filters) if bias is None else bias.contiguous()
+        self._weight, self._inputs = self._order(weight.detach()), self._channels * groups
+        low, high = bounds
+        self._bounds = -INFINITE if low is None else low, INFINITE if high is None else high
+        self.surrounds = self._padding != [0, 0] and groups == 1
+        self._job: tuple[Any, Any] = None, None
+        self._shapes: tuple[Any, Any] = None, None
+
+    def shape(self, data: torch.Tensor) -> tuple[int, int, int, int]:
+        """The result's; kernels, which know addresses only, must not be given other data."""
+        given, made = self._shapes
+        if data.dtype is not torch.float32 or not data.is_cpu or data.shape[1] != self._inputs:
+            raise ValueError(f"a kernel for {self._inputs} channels is given {tuple(data.shape)} of {data.dtype}")
+        if given != data.shape:
+            sizes = zip(data.shape[2:], self._padding, self._window, self._steps, strict=True)
+            down, right = ((n + 2 * pad - k) // step + 1 for n, pad, k, step in sizes)
+            made = data.shape[0], self._filters, down, right
+            if min(down, right) < 1:
+                raise ValueError(f"a window of {self._window} is larger than {tuple(data.shape[2:])}")
+            self._shapes = data.shape, made
+        return made
+
+    def __call__(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> None:
+        """The convolution, plus `addend`, within the bounds; all are channels-last, `data` if it is not padded."""
+        if self.surrounds:
+            data = self._surrounded(data)
+        more = 0 if addend is None else addend.data_ptr()
+        key = data.data_ptr(), data.shape, result.data_ptr(), more
+        if not result.numel():
+            return
+        known: Any
+        job: Any
+        known, job = self._job
+        if key != known:
+            job = self._prepare(data, result, more)
+            self._job = key, job
+        share(*job)
+
+    def _surrounded(self, data: torch.Tensor) -> torch.Tensor:
+        (batch, channels, height, width), (above, beside) = data.shape, self._padding
+        padded = torch.empty(batch, height + 2 * above, width + 2 * beside, channels)
+        source, target = data.detach().numpy(), padded.numpy()
+        worth = padded.numel() // WORTH_A_COPY
+        share(lambda *span: self._kernels.surround(source, target, above, beside, *span), 0, batch, worth)
+        return padded.permute(0, 3, 1, 2)
+
+    def _order(self, weight: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Job:
+        raise NotImplementedError
+
+
+class Dense(_Packed):
+    """All channels of a window make every filter's value."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._places: tuple[Any, Any] = None, None
+
+    def _order(self, weight: torch.Tensor) -> torch.Tensor:
+        rows = weight.permute(0, 2, 3, 1).reshape(self._filters, -1)
+        return torch.cat([panel.t().reshape(-1) for panel in rows.split(self._kernels.panels(self._filters))])
+
+    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Job:
+        batch, filters, down, right = result.shape
+        row = data.shape[3] * self._channels
+        places, run = self._beginnings(data, down, right), self._window[1] * self._channels
+        addresses = [t.data_ptr() for t in (data, places, self._weight, self._bias, result)]
+        fixed = (*addresses, addend, filters, self._window[0], run, row * 4)
+        dense, bounds, rows, at_once = self._kernels.dense, self._bounds, self._kernels.ROWS, self._kernels.ROWS_AT_ONCE
+
+        def work(first: int, last: int, held: torch.Tensor = places) -> None:
+            blocks = -(-(last - first) // at_once) * rows
+            dense(*fixed, first, last, -(-(last - first) // blocks) * rows, *bounds)
+
+        windows = batch * down * right
+        return work, 0, windows, windows * filters * run * self._window[0] // WORTH_A_THREAD, rows
+
+    def _beginnings(self, data: torch.Tensor, down: int, right: int) -> torch.Tensor:
+        """Where in the data, in bytes, the window of each result begins."""
+        known, places = self._places
+        if known != data.shape:
+            batch, _, height, width = data.shape
+            image, row, column = (torch.arange(n) for n in (batch, down, right))
+            lines = image[:, None] * height + row * self._steps[0]
+            pixels = lines[:, :, None] * width + column * self._steps[1]
+            places = (pixels * self._channels * 4).reshape(-1)
+            self._places = data.shape, places
+        return places
+
+
+class Depthwise(_Packed):
+    """Every channel has its own filter."""
+
+    adds = False
+
+    def _order(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight.permute(2, 3, 1, 0).contiguous()
+
+    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Job:
+        batch, channels, down, right = result.shape
+        addresses = [t.data_ptr() for t in (data, self._weight, self._bias, result)]
+        fixed = (*addresses, *data.shape[2:], channels, down, right, self._steps[0])
+        depthwise, bounds = self._kernels.depthwise, self._bounds
+
+        def work(first: int, last: int) -> None:
+            depthwise(*fixed, first, last, *bounds)
+
+        return work, 0, batch * down, 9 * result.numel() // WORTH_A_THREAD, 1

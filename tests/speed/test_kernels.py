@@ -1,0 +1,140 @@
+"""Convolutions by compiled kernels give what the plain sum gives, NaN included, and refuse what they cannot read."""
+
+import pytest
+import torch
+
+from mxnet._ops import direct
+
+kernels = direct._loader.get(wait=True)
+pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2 and without AVX-512")
+
+NEAR = 2e-6  # of the largest value
+SIDE = [1, 1]
+# batch, channels, height, width, filters, window, padding, step
+DENSE = [
+    (1, 16, 7, 7, 16, 1, 0, 1),
+    (3, 5, 9, 4, 8, 1, 0, 1),
+    (2, 33, 5, 6, 24, 1, 0, 1),
+    (1, 40, 1, 1, 1000, 1, 0, 1),
+    (2, 24, 9, 8, 56, 1, 0, 2),
+    (2, 3, 23, 30, 64, 7, 3, 2),
+    (1, 3, 32, 31, 40, 3, 1, 2),
+    (2, 1, 12, 10, 8, 5, 0, 1),
+    (1, 4, 6, 7, 16, 3, 2, 3),
+]
+# batch, channels, height, width, step
+DEPTHWISE = [
+    (2, 8, 14, 14, 1),
+    (1, 24, 7, 9, 1),
+    (3, 16, 12, 13, 2),
+    (1, 8, 1, 1, 1),
+    (1, 8, 2, 3, 2),
+    (2, 40, 5, 6, 2),
+]
+
+
+def run(data, weight, bias, geometry, bounds=(None, None), addend=None):
+    assert direct.gains(weight, geometry)
+    kernel = direct.pack(weight, bias, geometry, bounds)
+    if not kernel.surrounds:
+        data = data.contiguous(memory_format=torch.channels_last)
+    result = torch.full(kernel.shape(data), 7.0).contiguous(memory_format=torch.channels_last)
+    kernel(data, result, addend)
+    return result
+
+
+def near(got, want, scale=None):
+    assert got.shape == want.shape
+    assert (got - want).abs().max() < NEAR * (scale or want.abs().max())
+
+
+def dense(batch, channels, height, width, filters, window, padding, step):
+    torch.manual_seed(3)
+    data, weight = torch.randn(batch, channels, height, width), torch.randn(filters, channels, window, window)
+    return data, weight, torch.randn(filters), ([padding] * 2, [step] * 2, SIDE, 1)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("case", DENSE)
+def test_dense(case, threads, monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(direct, "WORTH_A_COPY", 1)
+    data, weight, bias, geometry = dense(*case)
+    padding, step = geometry[:2]
+    exact = torch.conv2d(data.double(), weight.double(), bias.double(), stride=step, padding=padding)
+    near(run(data, weight, bias, geometry), exact)
+    near(run(data, weight, None, geometry), exact - bias.view(-1, 1, 1), exact.abs().max())
+    addend = torch.randn(exact.shape).contiguous(memory_format=torch.channels_last)
+    near(run(data, weight, bias, geometry, (0.0, None), addend), (exact + addend).relu(), exact.abs().max())
+    near(run(data, weight, bias, geometry, (-1.0, 6.0)), exact.clamp(-1, 6), exact.abs().max())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("case", DEPTHWISE)
+def test_depthwise(case, threads, monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
+    batch, channels, height, width, step = case
+    data, weight, bias = (
+        torch.randn(batch, channels, height, width),
+        torch.randn(channels, 1, 3, 3),
+        torch.randn(channels),
+    )
+    geometry = (SIDE, [step] * 2, SIDE, channels)
+    exact = torch.conv2d(data.double(), weight.double(), bias.double(), step, 1, 1, channels)
+    near(run(data, weight, bias, geometry), exact)
+    near(run(data, weight, bias, geometry, (0.0, 6.0)), exact.clamp(0, 6), exact.abs().max())
+
+
+def test_nan_and_infinity_stay():
+    data, weight, bias, geometry = dense(1, 16, 6, 6, 16, 1, 0, 1)
+    data[0, 3, 2, 2], data[0, 5, 4, 4] = float("nan"), float("inf")
+    got = run(data, weight, bias, geometry, (0.0, 6.0))
+    assert got[0, :, 2, 2].isnan().all() and got.isnan().sum() == 16
+    assert torch.equal(got[0, :, 4, 4], torch.where(weight[:, 5, 0, 0] > 0, 6.0, 0.0))
+    deep = run(data, torch.ones(16, 1, 3, 3), None, (SIDE, SIDE, SIDE, 16), (0.0, 6.0))
+    assert deep[0, 3, 1:4, 1:4].isnan().all() and deep.isnan().sum() == 9
+
+
+def test_the_same_kernel_takes_data_of_several_sizes_and_places():
+    _, weight, bias, geometry = dense(1, 3, 1, 1, 32, 3, 1, 2)
+    kernel = direct.pack(weight, bias, geometry, (None, None))
+    for shape in [(1, 3, 8, 8), (2, 3, 8, 8), (1, 3, 8, 8), (1, 3, 5, 11), (0, 3, 8, 8)]:
+        data = torch.randn(shape)
+        result = torch.empty(kernel.shape(data)).contiguous(memory_format=torch.channels_last)
+        kernel(data, result, None)
+        if result.numel():
+            near(result, torch.conv2d(data, weight, bias, 2, 1))
+
+
+@pytest.mark.parametrize(
+    "data", [torch.ones(1, 8, 4, 4), torch.ones(1, 16, 4, 4, dtype=torch.float64)], ids=["channels", "type"]
+)
+def test_other_data_are_refused(data):
+    _, weight, bias, geometry = dense(1, 16, 4, 4, 8, 1, 0, 1)
+    with pytest.raises(ValueError, match="a kernel for 16 channels"):
+        direct.pack(weight, bias, geometry, (None, None)).shape(data)
+
+
+def test_windows_must_fit():
+    _, weight, bias, _ = dense(1, 3, 4, 4, 8, 7, 0, 1)
+    with pytest.raises(ValueError, match="larger than"):
+        direct.pack(weight, bias, ([0, 0], SIDE, SIDE, 1), (None, None)).shape(torch.ones(1, 3, 4, 9))
+
+
+@pytest.mark.parametrize(
+    ("weight", "geometry"),
+    [
+        ((12, 16, 1, 1), ([0, 0], SIDE, SIDE, 1)),  # filters that fill no vector
+        ((16, 16, 3, 3), (SIDE, SIDE, SIDE, 1)),
+        ((16, 16, 1, 1), (SIDE, SIDE, SIDE, 1)),
+        ((16, 1, 3, 3), (SIDE, SIDE, [2, 2], 16)),
+        ((16, 1, 3, 3), (SIDE, [3, 3], SIDE, 16)),
+        ((16, 1, 3, 3), ([0, 0], SIDE, SIDE, 16)),
+        ((16, 1, 5, 5), ([2, 2], SIDE, SIDE, 16)),
+        ((16, 2, 3, 3), (SIDE, SIDE, SIDE, 8)),
+    ],
+)
+def test_what_is_left_to_the_library(weight, geometry):
+    assert not direct.gains(torch.ones(weight), geometry)
