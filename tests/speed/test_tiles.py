@@ -9,7 +9,14 @@ import torch
 from mxnet._ops import tiles, winograd
 
 NEAR = 4e-6  # of the largest value; the plain sum in single precision has up to 1.4e-6 here
-CASES = [(2, 5, 70, 9, 7), (1, 64, 3, 4, 4), (3, 130, 65, 13, 18), (2, 8, 8, 1, 2), (1, 16, 16, 30, 31)]
+CASES = [
+    (2, 5, 70, 9, 7),
+    (1, 64, 3, 4, 4),
+    (3, 130, 65, 13, 18),
+    (2, 8, 8, 1, 2),
+    (1, 16, 16, 30, 31),
+    (2, 96, 48, 11, 6),
+]
 
 
 @pytest.fixture(params=["loops", "products"])
@@ -69,9 +76,18 @@ def test_gradients(case, transforms, at_once):
     assert alone[0] is None and torch.equal(alone[1], got[1])
 
 
-def test_matrices_of_a_weight_for_one_step_are_those_that_are_kept(transforms):
-    _, weight, _ = example(1, 37, 50, 1, 1)
-    near(winograd.weight_matrices(weight, kept=True), winograd.weight_matrices(weight).double())
+@pytest.mark.parametrize("filters", [50, 48])
+def test_matrices_of_a_weight_for_one_step_are_those_that_are_kept(transforms, filters):
+    weight = example(1, 32, filters, 1, 1)[1]
+    exact = torch.mm(tiles.KERNEL.double(), weight.double().reshape(-1, 9).t()).view(36, filters, 32)
+
+    def unpacked(matrices):
+        """(36, rows, columns) from panels of 16 columns, if it is those."""
+        return matrices if matrices.dim() == 3 else matrices.transpose(1, 2).flatten(2)
+
+    for matrices in (winograd.weight_matrices(weight), winograd._brief_matrices(weight)):
+        near(unpacked(matrices), exact if matrices.dim() == 3 else exact.transpose(1, 2))
+    near(unpacked(winograd._brief_matrices(weight, across=True)), exact)
 
 
 def test_nan_is_not_cut_off(transforms):

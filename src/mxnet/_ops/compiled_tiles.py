@@ -4,13 +4,18 @@ from . import loops  # compiles
 from .sharing import share
 
 INFINITE = float("inf")
+PANEL = 16
 FEWEST_FLOATS = 1 << 17  # per thread; waking one takes as long as so many
 
 
 def spread(images, group, tiles):
-    """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed."""
+    """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed.
+
+    Tiles are (36, tile, channel), or panels of 16 channels, (36, panel, tile, 16).
+    """
     source, target = (_flat(images), *images.shape[1:], group.begin, group.tiles), _flat(tiles)
-    _share(lambda *span: loops.spread(*source, *span, target), group.begin, group.tiles, tiles)
+    row, apart = (images.shape[3], PANEL) if tiles.dim() == 3 else (PANEL, group.tiles * PANEL)
+    _share(lambda *span: loops.spread(*source, *span, target, row, apart), group.begin, group.tiles, tiles)
 
 
 def widen(images, group, tiles):
@@ -39,8 +44,23 @@ def gather(tiles, group, images, bias, addend, bounds):
 
 def spread_kernels(weight, matrices):
     """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels)."""
+    size = matrices[0].numel()
+    _spread_kernels(weight, matrices, -(-size // PANEL), PANEL, 1, 0)
+
+
+def spread_panels(weight, matrices, across):
+    """The same in panels: of 16 filters, (36, panel, channel, 16), or `across` of channels, (36, panel, filter, 16)."""
+    filters, channels = weight.shape[:2]
+    if across:
+        _spread_kernels(weight, matrices, filters, channels, 1, PANEL)
+    else:
+        _spread_kernels(weight, matrices, channels, 1, channels, PANEL * channels)
+
+
+def _spread_kernels(weight, matrices, depth, down, along, columns):
     kernels, target, size = _flat(weight), _flat(matrices), matrices[0].numel()
-    _share(lambda *span: loops.spread_kernels(kernels, size, *span, target), 0, size, matrices)
+    order = (size, depth, down, along, columns)
+    _share(lambda *span: loops.spread_kernels(kernels, *order, *span, target), 0, size, matrices, PANEL)
 
 
 def collect_kernels(matrices, weight):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-WIDE = 64
+WIDE, PANEL = 64, 16
 A, B = np.float32(2 / 3), np.float32(3 / 2)
 A2, B2, SUM = np.float32(4 / 9), np.float32(9 / 4), np.float32(4 / 9 + 9 / 4)
 A3, B3 = np.float32(8 / 27), np.float32(27 / 8)
@@ -132,9 +132,21 @@ def _store_six(line, tiles, stride, start, wide):
         _copy(line, place * WIDE, tiles, start + place * stride, wide)
 
 
-@compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
-def spread(images, height, width, channels, origin, size, begin, end, tiles):
-    """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed."""
+@_inline
+def _store_six_in_panels(line, tiles, stride, start, wide, apart):
+    """Six runs of values to places `stride` apart; each run of 16 of them lies `apart` from the next."""
+    for place in range(6):
+        for number in range(wide // PANEL):
+            to, source = start + place * stride + number * apart, place * WIDE + number * PANEL
+            _copy(line, source, tiles, to, PANEL)
+
+
+@compiled(f"void({_array}, {_sizes}, {_span}, {_array}, int64, int64)")
+def spread(images, height, width, channels, origin, size, begin, end, tiles, row, apart):
+    """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed.
+
+    Tiles lie `row` from each other, 16 channels `apart` from the next 16: side by side, or in panels.
+    """
     block, middle = np.empty(36 * WIDE, np.float32), np.empty(36 * WIDE, np.float32)
     line = np.empty(6 * WIDE, np.float32)
     down, right, stride = (height + 3) // 4, (width + 3) // 4, size * channels
@@ -153,9 +165,13 @@ def spread(images, height, width, channels, origin, size, begin, end, tiles):
                 _patch(images, height, width, channels, image, top, left, 6, first, wide, block)
                 for column in range(6):
                     _spread_six(_six(block, column * WIDE, 6 * WIDE, wide), middle[column * WIDE :], 6 * WIDE, wide)
-            for row in range(6):
-                _spread_six(_six(middle, row * 6 * WIDE, WIDE, wide), line, WIDE, wide)
-                _store_six(line, tiles, stride, row * 6 * stride + (tile - origin) * channels + first, wide)
+            for number in range(6):
+                _spread_six(_six(middle, number * 6 * WIDE, WIDE, wide), line, WIDE, wide)
+                start = number * 6 * stride + (tile - origin) * row + first // PANEL * apart
+                if apart == PANEL:
+                    _store_six(line, tiles, stride, start, wide)
+                else:
+                    _store_six_in_panels(line, tiles, stride, start, wide, apart)
 
 
 @compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
@@ -258,17 +274,35 @@ def _collect_three(six, block, apart, wide):
         block[i + 2 * apart] = A2 * even + B2 * even_too + s5[i]
 
 
-@compiled(f"void({_array}, int64, int64, int64, {_array})")
-def spread_kernels(kernels, size, begin, end, matrices):
-    """Kernels (size, 3, 3), those from `begin` to `end`, transformed to (36, size)."""
+@_inline
+def _take(source, start, step, block, at, count):
+    """Every `step`-th value into a block."""
+    made = block[at : at + count]
+    if count == PANEL:
+        for i in range(PANEL):
+            made[i] = source[start + i * step]
+    else:
+        for i in range(count):
+            made[i] = source[start + i * step]
+
+
+@compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
+def spread_kernels(kernels, size, depth, down, along, columns, begin, end, matrices):
+    """Kernels of 3 x 3 transformed to (36, size); `begin` and `end` are multiples of 16.
+
+    The result is made of runs of 16: in a panel of `depth` runs the next one is `down` kernels further, within a run
+    the next kernel `along` further, and the next panel `columns` further.
+    """
     block, middle = np.empty(9 * WIDE, np.float32), np.empty(18 * WIDE, np.float32)
     line = np.empty(6 * WIDE, np.float32)
-    for first in range(begin, end, WIDE):
-        wide = min(WIDE, end - first)
-        given = kernels[9 * first : 9 * (first + wide)]
-        for place in range(9):
-            for i in range(wide):
-                block[place * WIDE + i] = given[9 * i + place]
+    for first in range(begin, min(end, size), WIDE):
+        wide = min(WIDE, end - first, size - first)
+        for some in range(0, wide, PANEL):
+            run = (first + some) // PANEL
+            start = 9 * (run % depth * down + run // depth * columns)
+            count = min(PANEL, wide - some)
+            for place in range(9):
+                _take(kernels, start + place, 9 * along, block, place * WIDE + some, count)
         for column in range(3):
             _spread_three(block[column * WIDE :], 3 * WIDE, middle[column * WIDE :], 3 * WIDE, wide)
         for row in range(6):

@@ -9,19 +9,16 @@ import torch
 from torch import _VF
 
 from .loader import Loader
+from .panels import PANEL, here
 from .sharing import share
 
 LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
 FEWEST_ROWS = 4  # of the batch: one or two alone do not fill the processor's pipes
-PANEL = 16  # columns of a packed weight that lie side by side
 
 
 def _load() -> Any:
-    from llvmlite.binding import get_host_cpu_features
-
-    has = get_host_cpu_features()
-    if not (has.get("avx2") and has.get("fma")) or has.get("avx512f"):
-        return None  # the library's own kernels are as fast
+    if not here():
+        return None
     from . import lstm_kernels
 
     return lstm_kernels

@@ -1,61 +1,10 @@
 """The recurrent part of LSTM layers by kernels for vectors of eight floats; importing this module asks for numba.
 
-Weights are packed: 16 columns at a time lie side by side, row by row. Six rows and 16 columns are summed at a time,
-which is what the registers hold; the library's products take a third longer for as few rows as a batch has.
+Weights are packed (see matrix_kernels): the library's products take a third longer for as few rows as a batch has.
 """
 
-from .vectors import FLOAT, OPTIONS, VECTOR_BYTES, Writer, compiled, njit, sigmoid, tanh, writes
-
-ROWS, VECTORS, DEPTH = 6, 2, 4  # rows, and vectors of columns, summed at once; products written without a jump
-PANEL = VECTORS * VECTOR_BYTES
-
-
-@writes(8)
-def _add_products(write: Writer, rows, depth, left, panel, start, start_apart, result, result_apart):
-    """Some rows of the result: those of `start`, plus those of the left times a panel."""
-    places = (depth, left, panel, start, start_apart, result, result_apart)
-    write.choose(rows, ROWS, lambda count: _add_rows(write, count, *places))
-
-
-def _add_rows(write: Writer, rows: int, depth, left, panel, start, start_apart, result, result_apart):
-    away = [write.times(depth, row * FLOAT) for row in range(rows)]
-
-    def add(panel, left, sums):
-        for step in range(DEPTH):
-            columns = [write.load(write.at(panel, step * PANEL + v * VECTOR_BYTES)) for v in range(VECTORS)]
-            factors = [write.everywhere(write.at(left, distance, step * FLOAT)) for distance in away]
-            products = [factor * column for factor in factors for column in columns]
-            sums = [product + total for product, total in zip(products, sums, strict=True)]
-        return write.at(left, DEPTH * FLOAT), sums
-
-    sums = [write.load(place) for place in _places(write, rows, start, start_apart)]
-    end = write.at(panel, write.times(depth, PANEL))
-    sums = write.loop(panel, end, DEPTH * PANEL, left, sums, add)
-    for total, place in zip(sums, _places(write, rows, result, result_apart), strict=True):
-        write.store(total, place)
-
-
-def _places(write: Writer, rows: int, first, apart):
-    starts = [write.at(first, write.times(apart, row)) for row in range(rows)]
-    return [write.at(start, vector * VECTOR_BYTES) for start in starts for vector in range(VECTORS)]
-
-
-@njit(**OPTIONS)
-def _multiply(rows, depth, width, left, panels, start, start_apart, result):
-    """result = start + left · right for matrices (rows, depth) and (depth, width), multiples of 4 and of 16.
-
-    A start whose rows are 0 apart is one row for all.
-    """
-    apart = width * FLOAT
-    for number in range(apart // PANEL):
-        panel, column = panels + number * depth * PANEL, number * PANEL
-        row = 0
-        while row < rows:
-            rest = rows - row
-            some = 4 if rest == 8 else min(rest, ROWS)  # two rows alone would wait for their own sums
-            _add_products(some, depth, left + row * depth * FLOAT, panel, start + row * start_apart + column,
-                          start_apart, result + row * apart + column, apart)  # fmt: skip
-            row += some
+from .matrix_kernels import multiply
+from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, sigmoid, tanh, writes
 
 
 @writes(5)
@@ -104,7 +53,7 @@ def forward(gates, states, cells, panels, steps, batch, hidden, first, last):
     for step in range(steps):
         row = step * batch + first
         sums = gates + row * 4 * wide
-        _multiply(rows, hidden, 4 * hidden, states + row * wide, panels, sums, 4 * wide, sums)
+        multiply(rows, hidden, 4 * hidden, states + row * wide, panels, sums, 4 * wide, sums)
         for line in range(row, row + rows):
             after = line + batch
             for unit in range(0, wide, VECTOR_BYTES):
@@ -129,4 +78,4 @@ def backward(heads, gates, cells, by_gates, by_state, by_cell, panels, steps, ba
                            cells + line * wide + unit, cells + after * wide + unit, by_state + own * wide + unit,
                            by_cell + own * wide + unit)  # fmt: skip
         own = by_state + first * wide
-        _multiply(rows, 4 * hidden, hidden, by_gates + row * 4 * wide, panels, heads + row * wide, wide, own)
+        multiply(rows, 4 * hidden, hidden, by_gates + row * 4 * wide, panels, heads + row * wide, wide, own)

@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 
 import torch
 
+from . import panels
 from . import tiles as plain
 from .loader import Loader
+from .panels import PANEL
 
 # Few enough for the cache, and enough that the matrices of the weight are not read too often.
 FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
@@ -97,15 +99,40 @@ def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True) -> bool:
     return compiled(wait) or fewest >= FEWEST_CHANNELS_PLAIN
 
 
-def weight_matrices(weight: torch.Tensor, kept: bool = False) -> torch.Tensor:
-    """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels); `kept`: valid until the next call."""
+def weight_matrices(weight: torch.Tensor) -> torch.Tensor:
+    """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels); in panels where kernels are."""
     filters, channels = weight.shape[:2]
-    if kept:
-        room = _room(2, 36, filters, channels)
-        _loader.get(True).spread_kernels(weight.contiguous(), room)
-        return room
     exact = torch.mm(plain.KERNEL.double(), weight.detach().double().reshape(-1, 9).t())
-    return exact.to(weight.dtype).view(36, filters, channels)
+    matrices = exact.to(weight.dtype).view(36, filters, channels)
+    if weight.dtype is not torch.float32 or not panels.gains(channels, filters, wait=False):
+        return matrices
+    return matrices.view(36, filters // PANEL, PANEL, channels).transpose(2, 3).contiguous()
+
+
+def _brief_matrices(weight: torch.Tensor, across: bool = False) -> torch.Tensor:
+    """The same, valid until the next call; `across`: for products with filters, not with channels."""
+    filters, channels = weight.shape[:2]
+    depth, width = (filters, channels) if across else (channels, filters)
+    loops = _loader.get(True)
+    if loops is plain or not panels.gains(depth, width, wait=True):
+        room = _room(2, 36, filters, channels)
+        loops.spread_kernels(weight.contiguous(), room)
+        return room
+    room = _room(2, 36, width // PANEL, depth, PANEL)
+    loops.spread_panels(weight.contiguous(), room, across)
+    return room
+
+
+def _filters_in(matrices: torch.Tensor) -> int:
+    return matrices.shape[1] * (1 if matrices.dim() == 3 else PANEL)
+
+
+def _multiply(left: torch.Tensor, matrices: torch.Tensor, across: bool, result: torch.Tensor) -> None:
+    """Products of tiles with the matrices of a weight: with their channels or, `across`, with their filters."""
+    if matrices.dim() == 4:
+        panels.products(left, matrices, result)
+    else:
+        torch.bmm(left, matrices if across else matrices.transpose(1, 2), out=result)
 
 
 def convolve(
@@ -118,8 +145,8 @@ def convolve(
     result: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Convolution with a weight from `weight_matrices`, plus `addend`, cut off at `bounds`; all is channels-last."""
-    result = _new_result(data, matrices.shape[1]) if result is None else result
-    bias = data.new_zeros(matrices.shape[1]) if bias is None else bias
+    result = _new_result(data, _filters_in(matrices)) if result is None else result
+    bias = data.new_zeros(_filters_in(matrices)) if bias is None else bias
     addend = None if addend is None else addend.permute(0, 2, 3, 1).contiguous()
     _convolve(data.permute(0, 2, 3, 1).contiguous(), matrices, bias, addend, bounds, result.permute(0, 2, 3, 1), wait)
     return result
@@ -130,9 +157,9 @@ def convolve_with(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor |
     bias = data.new_zeros(weight.shape[0]) if bias is None else bias
     result, images = _new_result(data, weight.shape[0]), data.permute(0, 2, 3, 1).contiguous()
     for part in _filters(weight):
-        matrices = weight_matrices(weight[part], kept=True)
-        whole = matrices.shape[1] == weight.shape[0]
-        out = result if whole else _new_result(data, matrices.shape[1])
+        matrices = _brief_matrices(weight[part])
+        whole = _filters_in(matrices) == weight.shape[0]
+        out = result if whole else _new_result(data, _filters_in(matrices))
         _convolve(images, matrices, bias[part], None, (None, None), out.permute(0, 2, 3, 1), True)
         if not whole:
             result[:, part] = out
@@ -147,7 +174,7 @@ def _new_result(data: torch.Tensor, filters: int) -> torch.Tensor:
 def _filters(weight: torch.Tensor) -> Iterator[slice]:
     """Filters whose matrices are made at once: as many as fit into the cache."""
     filters, channels = weight.shape[:2]
-    most = max(1, MATRICES_AT_ONCE // (36 * channels))
+    most = max(PANEL, MATRICES_AT_ONCE // (36 * channels) // PANEL * PANEL)
     return (slice(first, min(first + most, filters)) for first in range(0, filters, most))
 
 
@@ -161,12 +188,12 @@ def _convolve(
     wait: bool,
 ) -> None:
     """Images, channels last by name, into images."""
-    loops, products = _loader.get(wait), matrices.transpose(1, 2)
-    filters, channels = matrices.shape[1:]
+    loops = _loader.get(wait)
+    filters, channels = result.shape[3], data.shape[3]
     for group in _groups(data, channels + filters):
         spread, gathered = _room(0, 36, group.tiles, channels), _room(1, 36, group.tiles, filters)
         loops.spread(data, group, spread)
-        torch.bmm(spread, products, out=gathered)
+        _multiply(spread, matrices, False, gathered)
         loops.gather(gathered, group, result, bias, addend, bounds)
 
 
@@ -198,16 +225,22 @@ def _add_gradients(
     """Some filters' part of the gradients: added to that of the data, written to their own."""
     loops = _loader.get(True)
     filters, channels = weight.shape[:2]
-    matrices = None if by_data is None else weight_matrices(weight, kept=True)
+    matrices = None if by_data is None else _brief_matrices(weight, across=True)
+    in_panels = loops is not plain and panels.gains(4, channels, wait=True)
     total = None if by_weight is None else _room(3, 36, filters, channels)
     for number, group in enumerate(_groups(data, channels + filters)):
         widened, spread = _room(1, 36, group.tiles, filters), _room(0, 36, group.tiles, channels)
         loops.widen(head, group, widened)
         if total is not None:
-            loops.spread(data, group, spread)
-            torch.baddbmm(total, widened.transpose(1, 2), spread, beta=1 if number else 0, out=total)
+            if in_panels:
+                some = _room(0, 36, channels // PANEL, group.tiles, PANEL)
+                loops.spread(data, group, some)
+                panels.products_across(widened, some, total, add=number > 0)
+            else:
+                loops.spread(data, group, spread)
+                torch.baddbmm(total, widened.transpose(1, 2), spread, beta=1 if number else 0, out=total)
         if by_data is not None and matrices is not None:
-            torch.bmm(widened, matrices, out=spread)
+            _multiply(widened, matrices, True, spread)
             loops.collect(spread, group, by_data)
     if total is not None:
         loops.collect_kernels(total, by_weight)

@@ -1,0 +1,60 @@
+"""Products of matrices of single precision on the CPU by compiled kernels, which pass MKL's where there are few rows.
+
+The right matrices are packed: 16 of their columns at a time lie side by side, (panel, row, 16).
+"""
+
+from typing import Any
+
+import torch
+
+from .loader import Loader
+from .sharing import share
+
+PANEL = 16
+WORTH_A_THREAD = 4 << 20  # multiplications: waking it takes as long as a third of them
+
+
+def here() -> bool:
+    """Is this a processor for which the kernels are made? With longer vectors the libraries' own are as fast."""
+    from llvmlite.binding import get_host_cpu_features
+
+    has = get_host_cpu_features()
+    return bool(has.get("avx2") and has.get("fma") and not has.get("avx512f"))
+
+
+def _load() -> Any:
+    if not here():
+        return None
+    from . import matrix_kernels
+
+    return matrix_kernels
+
+
+_loader = Loader(_load, None)
+
+
+def gains(depth: int, width: int, wait: bool) -> bool:
+    """Are there kernels for a right matrix (depth, width)?"""
+    return depth % 4 == 0 and width % PANEL == 0 and _loader.get(wait) is not None
+
+
+def products(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor) -> None:
+    """(number, rows, depth) times (number, width / 16, depth, 16) into (number, rows, width), all contiguous."""
+    _run("products", left.shape[1], left, panels, _zeros(result), result)
+
+
+def products_across(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor, add: bool) -> None:
+    """The same for (number, depth, rows), or such products added to the result."""
+    _run("products_across", left.shape[2], left, panels, None if add else _zeros(result), result)
+
+
+def _zeros(result: torch.Tensor) -> torch.Tensor:
+    return result.new_zeros(result.shape[2])
+
+
+def _run(name: str, rows: int, left: Any, panels: Any, zeros: torch.Tensor | None, result: torch.Tensor) -> None:
+    number, depth, width = left.shape[0], panels.shape[2], result.shape[2]
+    kernel = getattr(_loader.get(wait=True), name)
+    places = (left.data_ptr(), panels.data_ptr(), 0 if zeros is None else zeros.data_ptr(), result.data_ptr())
+    threads = number * rows * depth * width // WORTH_A_THREAD
+    share(lambda first, last: kernel(rows, depth, width, *places, first, last), 0, number, threads)
