@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from .._core.errors import MXNetError
+from .direct import Direct
 
 # Names old programs pass; what they asked for is what torch does anyway.
 OF_MXNET = frozenset(("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "TensorRT", "default", "default_v2"))
@@ -20,4 +21,9 @@ def compiler(backend: str | None, options: dict[str, Any] | None = None) -> Comp
     if backend not in torch.compiler.list_backends(exclude_tags=()):
         usual = ", ".join(torch.compiler.list_backends())
         raise MXNetError(f"backend {backend!r} is not known; torch.compile has {usual}")
-    return lambda code: torch.compile(code, backend=backend, options=options or None)
+
+    def compiled(code: Any) -> Callable[..., Any]:
+        general = torch.compile(code, backend=backend, options=options or None)
+        return Direct(code, general, options) if backend == "inductor" else general
+
+    return compiled
