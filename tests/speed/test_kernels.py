@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from mxnet._ops import direct
+from mxnet._ops.sharing import share
 
 kernels = direct._loader.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2 and without AVX-512")
@@ -33,13 +34,17 @@ DEPTHWISE = [
 ]
 
 
+def ready(kernel, data):
+    if kernel.surrounds:
+        return kernel.surround(data, lambda *shape: torch.empty(shape, memory_format=torch.channels_last).fill_(9))
+    return data.contiguous(memory_format=torch.channels_last)
+
+
 def run(data, weight, bias, geometry, bounds=(None, None), addend=None):
     assert direct.gains(weight, geometry)
     kernel = direct.pack(weight, bias, geometry, bounds)
-    if not kernel.surrounds:
-        data = data.contiguous(memory_format=torch.channels_last)
     result = torch.full(kernel.shape(data), 7.0).contiguous(memory_format=torch.channels_last)
-    kernel(data, result, addend)
+    share(*kernel.job(ready(kernel, data), result, addend))
     return result
 
 
@@ -103,7 +108,7 @@ def test_the_same_kernel_takes_data_of_several_sizes_and_places():
     for shape in [(1, 3, 8, 8), (2, 3, 8, 8), (1, 3, 8, 8), (1, 3, 5, 11), (0, 3, 8, 8)]:
         data = torch.randn(shape)
         result = torch.empty(kernel.shape(data)).contiguous(memory_format=torch.channels_last)
-        kernel(data, result, None)
+        share(*kernel.job(ready(kernel, data), result, None))
         if result.numel():
             near(result, torch.conv2d(data, weight, bias, 2, 1))
 

@@ -1,12 +1,15 @@
 """A convolution made ready for inference: batch norm folded in, weight in the kernel's order, sum and bound fused."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from .._ops import direct, winograd
+from .._ops.sharing import share
 
+SURROUNDED = -1  # the room for data with zeros around them, which one convolution needs at a time
 LIMIT, LARGEST = 1e6, 1e37  # of data that need not be looked at closely, and of what cannot become infinite
 
 Bounds = tuple[float | None, float | None]  # what an activation cuts off below and above
@@ -77,10 +80,16 @@ class PackedConvolution:
         data: torch.Tensor,
         addend: torch.Tensor | None,
     ) -> torch.Tensor:
-        if not kernel.surrounds:
-            data = data.contiguous(memory_format=torch.channels_last)
         result = rooms.take(room, *kernel.shape(data))
-        kernel(data, result, None if addend is None else _alongside(addend, result))
+        if kernel.surrounds:
+            last = kernel.surround(data, functools.partial(rooms.take, SURROUNDED))
+        else:
+            last = data.contiguous(memory_format=torch.channels_last)
+        more = None if addend is None else _alongside(addend, result)
+        job = kernel.job(last, result, more)
+        if room is not None and rooms.own(data) and (addend is None or rooms.own(addend)):
+            rooms.jobs[self] = data, addend, result, job
+        share(*job)
         return result
 
     def _by_library(self, within: Callable[[], bool], data: torch.Tensor, addend: torch.Tensor | None) -> torch.Tensor:
@@ -147,6 +156,13 @@ class Rooms:
     def __init__(self) -> None:
         self._rooms: dict[int, torch.Tensor] = {}
         self._views: dict[Any, torch.Tensor] = {}
+        self._ids: set[int] = set()
+        # What was computed from which tensors into which: in the next run it mostly is the same memory.
+        self.jobs: dict[PackedConvolution, tuple[Any, ...]] = {}
+
+    def own(self, tensor: torch.Tensor) -> bool:
+        """Does it lie here, in the order of results?"""
+        return id(tensor) in self._ids
 
     def bytes(self) -> int:
         return sum(room.nbytes for room in self._rooms.values())
@@ -163,8 +179,10 @@ class Rooms:
         size, room = batch * channels * down * right, self._rooms.get(number)
         if room is None or room.numel() < size:
             room = self._rooms[number] = torch.empty(size)
-            self._views = {}
+            self._views, self._ids = {}, set()
+            self.jobs.clear()
         made = self._views[number, shape] = room[:size].view(batch, down, right, channels).permute(0, 3, 1, 2)
+        self._ids.add(id(made))
         return made
 
 
@@ -177,4 +195,9 @@ def convolve(
     *tensors: torch.Tensor,
 ) -> torch.Tensor:
     """What the rewritten graph calls in place of convolution, batch norm, sum and activation."""
-    return convolutions[index](within, rooms, room, *tensors)
+    convolution = convolutions[index]
+    known = rooms.jobs.get(convolution)
+    if known is not None and known[0] is tensors[0] and known[1] is (tensors[1] if len(tensors) > 1 else None):
+        share(*known[3])
+        return known[2]
+    return convolution(within, rooms, room, *tensors)

@@ -157,6 +157,7 @@ class Folding:
 
     def note(self, tensors: Sequence[torch.Tensor]) -> None:
         """Remember these parameters: if the next run sees them again, they are folded."""
+        self._rooms.clear()  # they know the convolutions of before
         if all(map(_usable, tensors)):
             self._state = Copies([tensors[i] for i in self.watched]), None
         else:

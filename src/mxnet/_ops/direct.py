@@ -62,7 +62,7 @@ Job = tuple[Callable[[int, int], None], int, int, int, int]  # what `share` is g
 
 
 class _Packed:
-    """What the kernels have in common. They know addresses only: those of one run are mostly those of the next."""
+    """What the kernels have in common. They know addresses only."""
 
     adds = True  # can something be added to the result?
 
@@ -77,7 +77,6 @@ class _Packed:
         low, high = bounds
         self._bounds = -INFINITE if low is None else low, INFINITE if high is None else high
         self.surrounds = self._padding != [0, 0] and groups == 1
-        self._job: tuple[Any, Any] = None, None
         self._shapes: tuple[Any, Any] = None, None
 
     def shape(self, data: torch.Tensor) -> tuple[int, int, int, int]:
@@ -94,29 +93,21 @@ class _Packed:
             self._shapes = data.shape, made
         return made
 
-    def __call__(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> None:
-        """The convolution, plus `addend`, within the bounds; all are channels-last, `data` if it is not padded."""
-        if self.surrounds:
-            data = self._surrounded(data)
-        more = 0 if addend is None else addend.data_ptr()
-        key = data.data_ptr(), data.shape, result.data_ptr(), more
-        if not result.numel():
-            return
-        known: Any
-        job: Any
-        known, job = self._job
-        if key != known:
-            job = self._prepare(data, result, more)
-            self._job = key, job
-        share(*job)
+    def job(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> Job:
+        """What `share` computes: the convolution, plus `addend`, within the bounds, for as long as these tensors live.
 
-    def _surrounded(self, data: torch.Tensor) -> torch.Tensor:
+        All are channels-last, and `data` are surrounded by zeros where that is needed.
+        """
+        return self._prepare(data, result, 0 if addend is None else addend.data_ptr())
+
+    def surround(self, data: torch.Tensor, take: Callable[..., torch.Tensor]) -> torch.Tensor:
+        """The data, of any order, with zeros around them, in memory that `take` gives for a shape."""
         (batch, channels, height, width), (above, beside) = data.shape, self._padding
-        padded = torch.empty(batch, height + 2 * above, width + 2 * beside, channels)
-        source, target = data.detach().numpy(), padded.numpy()
+        padded = take(batch, channels, height + 2 * above, width + 2 * beside)
+        source, target = data.detach().numpy(), padded.permute(0, 2, 3, 1).numpy()
         worth = padded.numel() // WORTH_A_COPY
         share(lambda *span: self._kernels.surround(source, target, above, beside, *span), 0, batch, worth)
-        return padded.permute(0, 3, 1, 2)
+        return padded
 
     def _order(self, weight: torch.Tensor) -> torch.Tensor:
         raise NotImplementedError
@@ -144,9 +135,9 @@ class Dense(_Packed):
         fixed = (*addresses, addend, filters, self._window[0], run, row * 4)
         dense, bounds, rows, at_once = self._kernels.dense, self._bounds, self._kernels.ROWS, self._kernels.ROWS_AT_ONCE
 
-        def work(first: int, last: int, held: torch.Tensor = places) -> None:
-            blocks = -(-(last - first) // at_once) * rows
-            dense(*fixed, first, last, -(-(last - first) // blocks) * rows, *bounds)
+        def work(first: int, last: int, held: Any = (places, data)) -> None:
+            blocks = max(1, -(-(last - first) // at_once)) * rows
+            dense(*fixed, first, last, max(1, -(-(last - first) // blocks)) * rows, *bounds)
 
         windows = batch * down * right
         return work, 0, windows, windows * filters * run * self._window[0] // WORTH_A_THREAD, rows
@@ -178,7 +169,7 @@ class Depthwise(_Packed):
         fixed = (*addresses, *data.shape[2:], channels, down, right, self._steps[0])
         depthwise, bounds = self._kernels.depthwise, self._bounds
 
-        def work(first: int, last: int) -> None:
+        def work(first: int, last: int, held: Any = data) -> None:
             depthwise(*fixed, first, last, *bounds)
 
         return work, 0, batch * down, 9 * result.numel() // WORTH_A_THREAD, 1
