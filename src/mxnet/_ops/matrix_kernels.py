@@ -8,6 +8,7 @@ from .vectors import FLOAT, OPTIONS, VECTOR_BYTES, Writer, compiled, njit, write
 
 ROWS, VECTORS, DEPTH = 6, 2, 4  # rows, and vectors of columns, summed at once; products written without a jump
 PANEL = VECTORS * VECTOR_BYTES
+SHORT = 128  # products summed one after the other
 
 
 @writes(8)
@@ -50,12 +51,15 @@ def _added(write: Writer, places, panel, sums):
 
 
 def _sum(write: Writer, rows: int, depth, left, panel, step: int, add, start, start_apart, result, result_apart):
-    """Rows of the result by `add`, which takes `step` rows of the panel at a time."""
-    sums = [write.load(place) for place in _places(write, rows, start, start_apart)]
+    """Rows of the result by `add`, which takes `step` rows of the panel at a time.
+
+    What is there already is added last: sums that begin small lose fewer digits.
+    """
     end = write.at(panel, write.times(depth, PANEL))
-    sums = write.loop(panel, end, step * PANEL, left, sums, add)
-    for total, place in zip(sums, _places(write, rows, result, result_apart), strict=True):
-        write.store(total, place)
+    sums = write.loop(panel, end, step * PANEL, left, [write.zeros()] * (rows * VECTORS), add)
+    starts, places = _places(write, rows, start, start_apart), _places(write, rows, result, result_apart)
+    for total, before, place in zip(sums, starts, places, strict=True):
+        write.store(total + write.load(before), place)
 
 
 def _places(write: Writer, rows: int, first, apart):
@@ -88,17 +92,21 @@ def multiply(rows, depth, width, left, panels, start, start_apart, result):
 
 @njit(**OPTIONS)
 def _multiply_across(rows, depth, width, left, panels, start, start_apart, result):
-    """The same for a left (depth, rows); depth is any number."""
+    """The same for a left (depth, rows); depth is any number, and long sums are made of short ones."""
     apart = width * FLOAT
-    for number in range(apart // PANEL):
-        panel, column = panels + number * depth * PANEL, number * PANEL
-        row = 0
-        while row < rows:
-            some = _some(rows - row)
-            _add_products_across(some, depth, left + row * FLOAT, rows * FLOAT, panel,
-                                 start + row * start_apart + column, start_apart, result + row * apart + column,
-                                 apart)  # fmt: skip
-            row += some
+    for begin in range(0, depth, SHORT):
+        some_depth = min(SHORT, depth - begin)
+        if begin:
+            start, start_apart = result, apart
+        for number in range(apart // PANEL):
+            panel, column = panels + (number * depth + begin) * PANEL, number * PANEL
+            row = 0
+            while row < rows:
+                some = _some(rows - row)
+                _add_products_across(some, some_depth, left + (begin * rows + row) * FLOAT, rows * FLOAT, panel,
+                                     start + row * start_apart + column, start_apart, result + row * apart + column,
+                                     apart)  # fmt: skip
+                row += some
 
 
 @compiled("void(int64, int64, int64, int64, int64, int64, int64, int64, int64)")

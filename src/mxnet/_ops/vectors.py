@@ -104,6 +104,9 @@ class Writer:
     def store(self, lanes: Lanes, address: Any) -> None:
         self.builder.store(lanes.value, self._pointer(address, VECTOR), align=FLOAT)
 
+    def zeros(self) -> Lanes:
+        return Lanes(self.builder, ir.Constant(VECTOR, [0.0] * LANES))
+
     def everywhere(self, address: Any) -> Lanes:
         """One float in all lanes."""
         value = self.builder.load(self._pointer(address, FLOAT_KIND))
