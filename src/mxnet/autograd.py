@@ -95,15 +95,17 @@ class Variable:
         self.grad, self.req, self.fresh, self.handle = grad, req, False, None
 
     def deliver(self, leaf):
-        """Called by torch when a leaf's gradient is complete: write or add it, copying nothing where it can."""
+        """Called by torch when a leaf's gradient is complete: write or add it."""
         gradient, leaf.grad = leaf.grad, None
         if gradient is None:  # the operator has none for this input: zero, as MXNet writes
             gradient = leaf.data.new_zeros(leaf.shape)
         if self.req == "add":
             self.grad._t.data.add_(gradient.to(self.grad._t.dtype))
-        elif self.grad._t.dtype is gradient.dtype:
-            self.grad._t = gradient
+        elif self.grad._t.dtype is gradient.dtype and gradient.dim() == 2:
+            self.grad._t = gradient  # a matrix: networks whose memory is all matrices have no large activations
         else:
+            # The gradient lies between activations that are freed around it. Were it, even a small one, to stay there,
+            # the C library could not join their places: ResNet-50 had 200 to 400 MB of them.
             self.grad._t.data.copy_(gradient)
         self.fresh = True
 

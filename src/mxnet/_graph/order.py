@@ -9,7 +9,9 @@ import torch
 from torch import fx
 
 from .._ops.ordered import last_convolution, ordered_convolution
+from .._ops.pooling import lean_pooling
 from .._ops.registry import find
+from .lean import add_in_place, again, keep_less, relu_in_place
 from .lower import calls, pick
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
@@ -23,6 +25,7 @@ KEEP_ORDER = frozenset(
         "broadcast_mul _plus_scalar _mul_scalar Concat Dropout"
     ).split()
 )
+IN_ORDER = frozenset([ordered_convolution, add_in_place, relu_in_place, again, lean_pooling])
 
 
 def plain(value: Any) -> Any:
@@ -39,16 +42,6 @@ def restore_order(graph: fx.Graph, keep: frozenset[Any]) -> None:
             if value.op == "call_function":
                 with graph.inserting_before(node):
                     node.replace_input_with(value, graph.call_function(plain, (value,)))
-
-
-def add_in_place(mine: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """`mine + other` in the memory of `mine`, which nobody else reads."""
-    return mine.add_(other) if mine.shape == other.shape and mine.dtype is other.dtype else SUM(mine, other)
-
-
-def relu_in_place(mine: torch.Tensor) -> torch.Tensor:
-    """`relu` in the memory of its input, which nobody else reads."""
-    return mine.relu_() if mine.is_floating_point() else ACTIVATION(mine, act_type="relu")
 
 
 def _overwritable(value: Any, user: fx.Node) -> bool:
@@ -82,7 +75,8 @@ def ordered(module: fx.GraphModule) -> fx.GraphModule | None:
     if graph is None:
         return None
     _work_in_place(graph)
-    restore_order(graph, KEEP_ORDER | {ordered_convolution, add_in_place, relu_in_place})
+    keep_less(graph)
+    restore_order(graph, KEEP_ORDER | IN_ORDER)
     return fx.GraphModule(torch.nn.Module(), graph, "Training")
 
 

@@ -21,7 +21,7 @@ def normalize_batch(data, gamma, beta, moving_mean, moving_var, *, eps, momentum
         axis = _channel_axis(axis, data.dim())
         data = data.movedim(axis, 1) if data.dim() > 1 else data
     if fix_gamma:
-        gamma = _fixed(gamma)
+        gamma = fixed(gamma)
     if training:
         if not (data.is_contiguous() or data.is_contiguous(memory_format=torch.channels_last)):
             data = data.contiguous()  # torch's loop over other strides is slower and sums with less care
@@ -35,7 +35,8 @@ def normalize_batch(data, gamma, beta, moving_mean, moving_var, *, eps, momentum
     return (result.movedim(1, axis) if axis != 1 and result.dim() > 1 else result), mean, invstd
 
 
-def _fixed(gamma):
+def fixed(gamma):
+    """Gamma set to one, for good, and its gradient to zero."""
     gamma.data.fill_(1)
     if gamma.requires_grad and torch.is_grad_enabled():
         gamma = gamma.view_as(gamma)
@@ -44,6 +45,10 @@ def _fixed(gamma):
 
 
 def _move(moving, mean, invstd, momentum, eps, gradient):
+    move(moving, mean, invstd, momentum, eps)
+
+
+def move(moving, mean, invstd, momentum, eps):
     """moving = momentum * moving + (1 - momentum) * statistic, the variance being that of the batch (not unbiased)."""
     moving[0].lerp_(mean, 1 - momentum)
     moving[1].lerp_(invstd.pow(-2).sub_(eps), 1 - momentum)

@@ -8,6 +8,7 @@ import torch
 
 from . import winograd
 from .convolution import convolution
+from .normed import keep, kept
 from .weight_gradient import applies, plain_gradients, weight_gradient
 
 LAST = torch.channels_last
@@ -17,14 +18,16 @@ class _Ordered(torch.autograd.Function):
     @staticmethod
     def forward(ctx, data, weight, bias, geometry, groups):
         last = data.contiguous(memory_format=LAST), weight.contiguous(memory_format=LAST)
-        ctx.save_for_backward(data, weight, *last)
+        keep(ctx, data, weight, last[1])
         ctx.geometry, ctx.groups = geometry, groups
         return torch.conv2d(*last, bias, *geometry, groups)
 
     @staticmethod
     def backward(ctx, *heads):
         again = torch.is_grad_enabled()  # the gradient is recorded itself: only what came in is part of the graph
-        data, weight = ctx.saved_tensors[:2] if again else ctx.saved_tensors[2:]
+        data, weight, last = kept(ctx)
+        if not again:
+            data, weight = data.contiguous(memory_format=LAST), last
         data_too, weight_too, bias_too = ctx.needs_input_grad[:3]
         head = heads[0].contiguous(memory_format=LAST)
         own = weight_too and not again and applies(data, weight, ctx.geometry)
@@ -44,17 +47,17 @@ class _Tiled(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, data, weight, bias):
-        last = data.contiguous(memory_format=LAST)
-        ctx.save_for_backward(data, last, weight)
-        return winograd.convolve_with(last, weight, bias)
+        keep(ctx, data, weight)
+        return winograd.convolve_with(data.contiguous(memory_format=LAST), weight, bias)
 
     @staticmethod
     def backward(ctx, *heads):
-        data, last, weight = ctx.saved_tensors
+        data, weight = kept(ctx)
         data_too, weight_too, bias_too = ctx.needs_input_grad
         head = heads[0].contiguous(memory_format=LAST)
         if torch.is_grad_enabled():  # the gradient is recorded itself: only what came in is part of the graph
             return plain_gradients(head, data, weight, SIDE_BY_SIDE, 1, ctx.needs_input_grad)
+        last = data.contiguous(memory_format=LAST)
         data_grad, weight_grad = winograd.gradients(last, head, weight, data_too, weight_too)
         return data_grad, weight_grad, head.sum((0, 2, 3)) if bias_too else None
 

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -13,6 +13,7 @@ from .activation import require_floating
 from .gradient import with_gradient
 from .halving import halved, halves
 from .layout import channels_last, to_first, to_last
+from .normed import computable, keep, kept
 from .registry import op
 
 _MAX = {2: torch.max_pool2d, 3: torch.max_pool3d}
@@ -137,6 +138,34 @@ def _max(data, windows):
         return halved(data)
     result = pool(data, windows.kernel, windows.stride, windows.pad, 1, windows.convention == "full")
     return _completed(result, windows, torch.finfo(data.dtype).min, space)
+
+
+class _Places(torch.autograd.Function):
+    """torch's maximum over two axes; data that can be computed again are not kept."""
+
+    @staticmethod
+    def forward(ctx: Any, data, *window):
+        result, places = torch.ops.aten.max_pool2d_with_indices(data, *window)
+        ctx.window = window
+        keep(ctx, data, places)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *heads):
+        data, places = kept(ctx)
+        gradient = torch.ops.aten.max_pool2d_with_indices_backward(heads[0], data, *ctx.window, places)
+        return gradient, *[None] * len(ctx.window)
+
+
+def lean_pooling(data, *, kernel=(), stride=(), pad=(), pooling_convention="valid", layout=None, **attrs):
+    """The operator Pooling, by the maximum; it does not keep data that can be computed again."""
+    given = {"kernel": kernel, "stride": stride, "pad": pad, "pooling_convention": pooling_convention, "layout": layout}
+    if computable(data) and len(kernel) == 2 and not attrs.get("global_pool") and layout in (None, "NCHW"):
+        windows = _windows(data.shape[2:], kernel, stride, pad, pooling_convention)
+        if windows.native:
+            window = windows.kernel, windows.stride, windows.pad, (1, 1), pooling_convention == "full"
+            return _completed(_Places.apply(data, *window), windows, torch.finfo(data.dtype).min, 2)
+    return pooling(data, **given, **attrs)
 
 
 def _average(data, windows, include_pad):
