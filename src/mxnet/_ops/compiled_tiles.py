@@ -48,17 +48,20 @@ def spread_kernels(weight, matrices):
     _spread_kernels(weight, matrices, -(-size // PANEL), PANEL, 1, 0)
 
 
-def spread_panels(weight, matrices, across):
-    """The same in panels: of 16 filters, (36, panel, channel, 16), or `across` of channels, (36, panel, filter, 16)."""
+def spread_panels(weight, panels, across, first=0):
+    """The same in panels: of 16 filters, (36, panel, channel, 16), or `across` of channels, (36, panel, filter, 16).
+
+    There may be fewer panels than the weight has: those from `first` on.
+    """
     filters, channels = weight.shape[:2]
     if across:
-        _spread_kernels(weight, matrices, filters, channels, 1, PANEL)
+        _spread_kernels(weight, panels, filters, channels, 1, PANEL, first)
     else:
-        _spread_kernels(weight, matrices, channels, 1, channels, PANEL * channels)
+        _spread_kernels(weight, panels, channels, 1, channels, PANEL * channels, first)
 
 
-def _spread_kernels(weight, matrices, depth, down, along, columns):
-    kernels, target, size = _flat(weight), _flat(matrices), matrices[0].numel()
+def _spread_kernels(weight, matrices, depth, down, along, columns, first=0):
+    kernels, target, size = _flat(weight)[9 * columns * first :], _flat(matrices), matrices[0].numel()
     order = (size, depth, down, along, columns)
     _share(lambda *span: loops.spread_kernels(kernels, *order, *span, target), 0, size, matrices, PANEL)
 

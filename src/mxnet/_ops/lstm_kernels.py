@@ -53,7 +53,7 @@ def forward(gates, states, cells, panels, steps, batch, hidden, first, last):
     for step in range(steps):
         row = step * batch + first
         sums = gates + row * 4 * wide
-        multiply(rows, hidden, 4 * hidden, states + row * wide, panels, sums, 4 * wide, sums)
+        multiply(rows, hidden, 4 * hidden, states + row * wide, panels, sums, 4 * wide, sums, 4 * wide)
         for line in range(row, row + rows):
             after = line + batch
             for unit in range(0, wide, VECTOR_BYTES):
@@ -78,4 +78,4 @@ def backward(heads, gates, cells, by_gates, by_state, by_cell, panels, steps, ba
                            cells + line * wide + unit, cells + after * wide + unit, by_state + own * wide + unit,
                            by_cell + own * wide + unit)  # fmt: skip
         own = by_state + first * wide
-        multiply(rows, 4 * hidden, hidden, by_gates + row * 4 * wide, panels, heads + row * wide, wide, own)
+        multiply(rows, 4 * hidden, hidden, by_gates + row * 4 * wide, panels, heads + row * wide, wide, own, wide)

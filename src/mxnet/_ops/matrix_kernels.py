@@ -74,13 +74,12 @@ def _some(rest):
 
 
 @njit(**OPTIONS)
-def multiply(rows, depth, width, left, panels, start, start_apart, result):
+def multiply(rows, depth, width, left, panels, start, start_apart, result, apart):
     """result = start + left · right for matrices (rows, depth) and (depth, width), multiples of 4 and of 16.
 
-    A start whose rows are 0 apart is one row for all.
+    Rows of the result are `apart`; a start whose rows are 0 apart is one row for all.
     """
-    apart = width * FLOAT
-    for number in range(apart // PANEL):
+    for number in range(width * FLOAT // PANEL):
         panel, column = panels + number * depth * PANEL, number * PANEL
         row = 0
         while row < rows:
@@ -91,8 +90,8 @@ def multiply(rows, depth, width, left, panels, start, start_apart, result):
 
 
 @njit(**OPTIONS)
-def _multiply_across(rows, depth, width, left, panels, start, start_apart, result):
-    """The same for a left (depth, rows); depth is any number, and long sums are made of short ones."""
+def _multiply_across(rows, depth, width, left, left_apart, panels, start, start_apart, result):
+    """The same for a left (depth, rows), and any depth; long sums are made of short ones."""
     apart = width * FLOAT
     for begin in range(0, depth, SHORT):
         some_depth = min(SHORT, depth - begin)
@@ -103,25 +102,28 @@ def _multiply_across(rows, depth, width, left, panels, start, start_apart, resul
             row = 0
             while row < rows:
                 some = _some(rows - row)
-                _add_products_across(some, some_depth, left + (begin * rows + row) * FLOAT, rows * FLOAT, panel,
+                _add_products_across(some, some_depth, left + begin * left_apart + row * FLOAT, left_apart, panel,
                                      start + row * start_apart + column, start_apart, result + row * apart + column,
                                      apart)  # fmt: skip
                 row += some
 
 
-@compiled("void(int64, int64, int64, int64, int64, int64, int64, int64, int64)")
-def products(rows, depth, width, left, panels, zeros, result, first, last):
-    """The products of matrices `first` to `last`, which lie behind one another."""
+_numbers = "int64, int64, int64, int64, int64, int64, int64"
+
+
+@compiled(f"void({_numbers}, int64, int64, int64, int64)")
+def products(rows, depth, width, left, panels, zeros, result, apart, next_result, first, last):
+    """The products of matrices `first` to `last`; results lie `next_result` behind one another, their rows `apart`."""
     for number in range(first, last):
         multiply(rows, depth, width, left + number * rows * depth * FLOAT, panels + number * depth * width * FLOAT,
-                 zeros, 0, result + number * rows * width * FLOAT)  # fmt: skip
+                 zeros, 0, result + number * next_result, apart)  # fmt: skip
 
 
-@compiled("void(int64, int64, int64, int64, int64, int64, int64, int64, int64)")
-def products_across(rows, depth, width, left, panels, zeros, result, first, last):
+@compiled(f"void({_numbers}, int64, int64, int64, int64)")
+def products_across(rows, depth, width, left, panels, zeros, result, left_apart, next_left, first, last):
     """The same for lefts that lie across; without zeros (0), products are added to the result."""
     for number in range(first, last):
         own = result + number * rows * width * FLOAT
         start, start_apart = (zeros, 0) if zeros else (own, width * FLOAT)
-        _multiply_across(rows, depth, width, left + number * rows * depth * FLOAT,
+        _multiply_across(rows, depth, width, left + number * next_left, left_apart,
                          panels + number * depth * width * FLOAT, start, start_apart, own)  # fmt: skip

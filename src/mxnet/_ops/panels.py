@@ -39,22 +39,26 @@ def gains(depth: int, width: int, wait: bool) -> bool:
 
 
 def products(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor) -> None:
-    """(number, rows, depth) times (number, width / 16, depth, 16) into (number, rows, width), all contiguous."""
-    _run("products", left.shape[1], left, panels, _zeros(result), result)
+    """(number, rows, depth) times (number, width / 16, depth, 16) into (number, rows, width).
+
+    All is contiguous; but the result may be some columns of a larger one.
+    """
+    _run("products", left.shape[1], left, panels, _zeros(result), result, result)
 
 
 def products_across(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor, add: bool) -> None:
-    """The same for (number, depth, rows), or such products added to the result."""
-    _run("products_across", left.shape[2], left, panels, None if add else _zeros(result), result)
+    """The same for (number, depth, rows), a part of a larger left perhaps, or such products added to the result."""
+    _run("products_across", left.shape[2], left, panels, None if add else _zeros(result), result, left)
 
 
 def _zeros(result: torch.Tensor) -> torch.Tensor:
     return result.new_zeros(result.shape[2])
 
 
-def _run(name: str, rows: int, left: Any, panels: Any, zeros: torch.Tensor | None, result: torch.Tensor) -> None:
+def _run(name: str, rows: int, left: Any, panels: Any, zeros: torch.Tensor | None, result: Any, strided: Any) -> None:
     number, depth, width = left.shape[0], panels.shape[2], result.shape[2]
     kernel = getattr(_loader.get(wait=True), name)
     places = (left.data_ptr(), panels.data_ptr(), 0 if zeros is None else zeros.data_ptr(), result.data_ptr())
+    distances = (strided.stride(1) * strided.itemsize, strided.stride(0) * strided.itemsize)
     threads = number * rows * depth * width // WORTH_A_THREAD
-    share(lambda first, last: kernel(rows, depth, width, *places, first, last), 0, number, threads)
+    share(lambda first, last: kernel(rows, depth, width, *places, *distances, first, last), 0, number, threads)

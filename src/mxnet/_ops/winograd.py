@@ -24,6 +24,7 @@ from .panels import PANEL
 
 # Few enough for the cache, and enough that the matrices of the weight are not read too often.
 FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
+PANELS_AT_ONCE = TOTALS_AT_ONCE = 1 << 20  # floats, where there are few tiles
 # With less, the plain sum is faster; transforms that are products need more channels to be worth their while.
 FEWEST_CHANNELS, FEWEST_CHANNELS_PLAIN, FEWEST_TILES = 32, 128, 32
 _kept = threading.local()
@@ -156,6 +157,10 @@ def convolve_with(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor |
     """Convolution with a weight that is used once."""
     bias = data.new_zeros(weight.shape[0]) if bias is None else bias
     result, images = _new_result(data, weight.shape[0]), data.permute(0, 2, 3, 1).contiguous()
+    group = _only_group(images, weight)
+    if group is not None:
+        _convolve_few(images, weight.contiguous(), bias, group, result.permute(0, 2, 3, 1))
+        return result
     for part in _filters(weight):
         matrices = _brief_matrices(weight[part])
         whole = _filters_in(matrices) == weight.shape[0]
@@ -204,7 +209,8 @@ def gradients(
     data, head = data.permute(0, 2, 3, 1).contiguous(), head.permute(0, 2, 3, 1)
     by_data = torch.zeros_like(data) if data_too else None
     by_weight = torch.empty(weight.shape) if weight_too else None
-    for part in _filters(weight):
+    group = _only_group(data, weight)
+    for part in _filters(weight) if group is None else ():
         _add_gradients(
             data,
             head[..., part].contiguous(),
@@ -212,6 +218,8 @@ def gradients(
             by_data,
             None if by_weight is None else by_weight[part],
         )
+    if group is not None:
+        _few_gradients(data, head.contiguous(), weight.contiguous(), group, by_data, by_weight)
     return None if by_data is None else by_data.permute(0, 3, 1, 2), by_weight
 
 
@@ -244,3 +252,67 @@ def _add_gradients(
             loops.collect(spread, group, by_data)
     if total is not None:
         loops.collect_kernels(total, by_weight)
+
+
+# Few tiles: all of them at once, and a few panels of the weight at a time, which are used while they are in the cache
+
+
+def _only_group(images: torch.Tensor, weight: torch.Tensor) -> Group | None:
+    """All tiles, if they are worked on at once and there are kernels for both directions."""
+    filters, channels = weight.shape[:2]
+    if _loader.get(True) is plain or not (
+        panels.gains(channels, filters, True) and panels.gains(filters, channels, True)
+    ):
+        return None
+    groups = _groups(images, channels + filters)
+    first = next(groups)
+    return first if next(groups, None) is None else None
+
+
+def _panels(weight: torch.Tensor, across: bool) -> Iterator[tuple[slice, torch.Tensor]]:
+    """Filters, or `across` channels, and their panels, which are valid until the next ones."""
+    depth, width = weight.shape[:2] if across else (weight.shape[1], weight.shape[0])
+    most = max(1, PANELS_AT_ONCE // (36 * PANEL * depth))
+    for first in range(0, width // PANEL, most):
+        some = min(most, width // PANEL - first)
+        room = _room(2, 36, some, depth, PANEL)
+        _loader.get(True).spread_panels(weight, room, across, first)
+        yield slice(first * PANEL, (first + some) * PANEL), room
+
+
+def _convolve_few(
+    images: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, group: Group, result: torch.Tensor
+) -> None:
+    loops, (filters, channels) = _loader.get(True), weight.shape[:2]
+    spread, gathered = _room(0, 36, group.tiles, channels), _room(1, 36, group.tiles, filters)
+    loops.spread(images, group, spread)
+    for part, some in _panels(weight, across=False):
+        panels.products(spread, some, gathered[:, :, part])
+    loops.gather(gathered, group, result, bias, None, (None, None))
+
+
+def _few_gradients(
+    data: torch.Tensor,
+    head: torch.Tensor,
+    weight: torch.Tensor,
+    group: Group,
+    by_data: torch.Tensor | None,
+    by_weight: torch.Tensor | None,
+) -> None:
+    loops, (filters, channels) = _loader.get(True), weight.shape[:2]
+    widened = _room(1, 36, group.tiles, filters)
+    loops.widen(head, group, widened)
+    if by_weight is not None:
+        spread = _room(0, 36, channels // PANEL, group.tiles, PANEL)
+        loops.spread(data, group, spread)
+        rows = max(1, TOTALS_AT_ONCE // (36 * channels))
+        for first in range(0, filters, rows):
+            part = slice(first, min(first + rows, filters))
+            total = _room(3, 36, part.stop - first, channels)
+            panels.products_across(widened[:, :, part], spread, total, add=False)
+            loops.collect_kernels(total, by_weight[part])
+    if by_data is not None:
+        spread = _room(0, 36, group.tiles, channels)
+        for part, some in _panels(weight, across=True):
+            panels.products(widened, some, spread[:, :, part])
+        loops.collect(spread, group, by_data)
