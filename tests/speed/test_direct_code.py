@@ -25,6 +25,12 @@ def code_of(net):
     return program._codes[False][0].run
 
 
+def eager(net, data):
+    """The same as it is recorded, which is left to torch.compile."""
+    with autograd.record(train_mode=False):
+        return net(data).asnumpy()
+
+
 def plainly(net, data):
     net.hybridize(False)
     return net(data).asnumpy()
@@ -123,6 +129,53 @@ def test_graphs_that_depend_on_values_are_left_to_torch_compile(calls):
     assert net(nd.ones((2,))).asnumpy().tolist() == [2, 2]
     assert net(-nd.ones((2,))).asnumpy().tolist() == [-2, -2]
     assert calls == ["general"] * 2
+
+
+def pictures():
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(64, 3, padding=1, activation="relu"), nn.BatchNorm(), nn.Conv2D(64, 3), nn.Dense(2))
+    net.initialize(mx.init.Xavier())
+    net(nd.ones((1, 3, 6, 6)))
+    return net
+
+
+def test_weights_are_reordered_once_and_again_after_a_change(calls):
+    net, data = pictures(), nd.random.normal(shape=(2, 3, 6, 6))
+    net.hybridize(backend="inductor")
+
+    def check():
+        """Three predictions beside those of the plain network; were the weights reordered between them?"""
+        expected, kept = eager(net, data), []
+        for _ in range(3):
+            np.testing.assert_allclose(net(data).asnumpy(), expected, rtol=1e-4, atol=1e-5)
+            kept.append(code_of(net).codes[0].run.__self__.kept)
+        return [after is not before for before, after in zip(kept, kept[1:], strict=False)]
+
+    assert check() == [False, False]
+    kept = code_of(net).codes[0].run.__self__.kept
+    assert [w.is_contiguous(memory_format=torch.channels_last) for w in kept] == [True, True]
+    weight = net[0].weight.data()
+    weight[1] = 7  # a part, in the same memory
+    assert check() == [False, False]
+    assert code_of(net).codes[0].run.__self__.kept is not kept
+    weight._t.data[2, 0, 0, 0] += 1  # behind everybody's back
+    assert check() == [False, False]
+    weight._t = weight._t.detach().clone().requires_grad_() * 1
+    net[2].weight.set_data(nd.ones((64, 64, 3, 3)))
+    assert check() == [False, False]
+    again = ["general"] + ["direct"] * 4  # what was begun with the old weights is done again
+    assert calls == ["general"] + ["direct"] * 3 + again * 3
+
+
+def test_weights_of_a_network_that_learns_between_predictions(calls):
+    net, data = pictures(), nd.random.normal(shape=(2, 3, 6, 6))
+    net.hybridize(backend="inductor")
+    for _ in range(6):
+        net[0].weight.data()[:] *= 0.5
+        np.testing.assert_allclose(net(data).asnumpy(), eager(net, data), rtol=1e-4, atol=1e-5)
+    code = code_of(net).codes[0].run.__self__
+    assert not code.sure
+    assert code.changes == 6
 
 
 def test_inputs_are_not_kept():

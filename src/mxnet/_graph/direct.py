@@ -6,12 +6,14 @@ Inductor as it is. Only predictions go this way, of at most two forms of inputs;
 """
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 import torch.fx as fx
+
+from .reordered import Reordered, in_order, take_out
 
 Form = tuple[Any, ...]
 
@@ -80,13 +82,21 @@ class Direct:
             with _compiling():
                 traced = make_fx(self.graph, tracing_mode="fake")(*plain)
             if not any(map(_writes_inputs, traced.graph.nodes)):
-                run = torch._inductor.compile(traced, plain, self.options)  # pyright: ignore[reportPrivateUsage]
-                self.codes.append(Code(run, inputs))
+                self.codes.append(Code(self._compiled(traced, plain, inputs), inputs))
                 return self.codes[-1]
         except REFUSALS:
             pass
         self.able = False
         return None
+
+    def _compiled(self, traced: fx.GraphModule, plain: list[Any], inputs: Sequence[torch.Tensor]) -> Any:
+        """Inductor's code; weights, which are inputs with gradients, come to it in the order that it wants."""
+        places = take_out(traced.graph, [t.requires_grad for t in inputs])
+        for i in places:
+            plain[i] = in_order(plain[i])
+        traced.recompile()
+        run: Any = torch._inductor.compile(traced, plain, self.options)  # pyright: ignore[reportPrivateUsage]
+        return Reordered(run, places).run if places else run
 
 
 def _steady(node: fx.Node) -> bool:
@@ -103,7 +113,7 @@ def _writes_inputs(node: fx.Node) -> bool:
 
 
 @contextmanager
-def _compiling() -> Iterator[None]:
+def _compiling() -> Generator[None]:
     """Operators choose between their ways by asking torch if it compiles."""
     before = torch.compiler._is_compiling_flag  # pyright: ignore[reportPrivateUsage]
     torch.compiler._is_compiling_flag = True  # pyright: ignore[reportPrivateUsage]
