@@ -8,7 +8,7 @@ import numpy as np
 from numba import carray, types
 from numba.extending import intrinsic
 
-from .loops import compiled
+from .vectors import compiled
 
 KEY, STEP = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)

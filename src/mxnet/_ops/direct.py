@@ -9,24 +9,19 @@ from typing import Any
 import torch
 
 from .loader import Loader
+from .panels import WORTH_A_THREAD, here
 from .sharing import share
 
 INFINITE = float("inf")
 FEW = 4  # channels
-WORTH_A_THREAD, WORTH_A_COPY = (
-    4 << 20,
-    1 << 17,
-)  # multiplications, floats: waking a thread takes as long as some of them
+WORTH_A_COPY = 1 << 17  # floats: it takes time to wake a thread
 
 Bounds = tuple[float | None, float | None]
 Geometry = tuple[list[int], list[int], list[int], int]  # padding, steps, dilation, groups
 
 
 def _load() -> Any:
-    from llvmlite.binding import get_host_cpu_features
-
-    has = get_host_cpu_features()
-    if not (has.get("avx2") and has.get("fma")) or has.get("avx512f"):
+    if not here():
         return None
     from . import kernels
 

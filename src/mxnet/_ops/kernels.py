@@ -3,156 +3,16 @@
 A dense convolution is a product of matrices whose left rows begin wherever a pixel's window begins: each window is some
 runs of floats that lie together (a row of the window, all channels). Weights are packed: for 16 filters at a time, the
 values of each place of the window side by side. Six windows and 16 filters are summed at a time, or four and 24, which
-is what the registers hold. Addresses are plain numbers, and so are distances, in bytes. NaN stays.
+is what the registers hold.
 """
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, writes
 
-from .loops import compiled
-
-LANES, ROWS, FLOAT = 8, 6, 4
+ROWS, LINE = 6, 64  # windows at a time, bytes that memory is read in
 ROWS_AT_ONCE = 60  # whose windows stay in the cache while all filters pass
-PIXELS = 4  # of a depthwise convolution, side by side
-
-_FLOAT, _INT, _INT32 = ir.FloatType(), ir.IntType(64), ir.IntType(32)
-_VECTOR = ir.VectorType(_FLOAT, LANES)
-_LANE_BYTES = LANES * FLOAT
-
-
-class _Writer:
-    """Writes vector code."""
-
-    def __init__(self, builder: Any) -> None:
-        self.builder = builder
-        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        self._fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f32")
-
-    def at(self, address: Any, offset: int) -> Any:
-        return self.builder.add(address, _INT(offset)) if offset else address
-
-    def load(self, address: Any, number: int = 0) -> Any:
-        """The vector with this number behind an address."""
-        return self.builder.load(self._pointer(self.at(address, number * _LANE_BYTES), _VECTOR), align=FLOAT)
-
-    def store(self, value: Any, address: Any, number: int) -> None:
-        self.builder.store(value, self._pointer(self.at(address, number * _LANE_BYTES), _VECTOR), align=FLOAT)
-
-    def whole(self, address: Any) -> Any:
-        return self.builder.load(self._pointer(address, _INT))
-
-    def everywhere(self, address: Any) -> Any:
-        """One float in all lanes."""
-        return self.spread(self.builder.load(self._pointer(address, _FLOAT)))
-
-    def spread(self, value: Any) -> Any:
-        one = self.builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, _INT32(0))
-        places = ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES)
-        return self.builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), places)
-
-    def fma(self, one: Any, other: Any, total: Any) -> Any:
-        return self.builder.call(self._fma, [one, other, total])
-
-    def finish(self, sums: Any, result: Any, apart: Any, addend: Any, low: Any, high: Any) -> None:
-        """Add what is at `addend` (0: nothing), apply the bounds, store rows of vectors `apart` from each other."""
-        low, high = self.spread(low), self.spread(high)
-        with self.builder.if_else(self.builder.icmp_signed("!=", addend, _INT(0))) as (added, alone):
-            with added:
-                self._store_rows(sums, result, apart, addend, low, high)
-            with alone:
-                self._store_rows(sums, result, apart, None, low, high)
-
-    def _store_rows(self, sums: Any, result: Any, apart: Any, addend: Any, low: Any, high: Any) -> None:
-        for row, vectors in enumerate(sums):
-            away = self.builder.mul(apart, _INT(row))
-            for number, value in enumerate(vectors):
-                if addend is not None:
-                    value = self.builder.fadd(value, self.load(self.builder.add(addend, away), number))
-                # Comparisons with NaN are false, and leave it.
-                value = self.builder.select(self.builder.fcmp_ordered("<", value, low), low, value)
-                value = self.builder.select(self.builder.fcmp_ordered(">", value, high), high, value)
-                self.store(value, self.builder.add(result, away), number)
-
-    def loop(self, count: Any, starts: list[Any], body: Any) -> list[Any]:
-        """Run `body(number, values)`, which returns the next values, `count` times, at least once."""
-        builder, before = self.builder, self.builder.block
-        inside, behind = builder.append_basic_block("loop"), builder.append_basic_block("after")
-        builder.branch(inside)
-        builder.position_at_end(inside)
-        number, values = builder.phi(_INT), [builder.phi(start.type) for start in starts]
-        number.add_incoming(_INT(0), before)
-        for value, start in zip(values, starts, strict=True):
-            value.add_incoming(start, before)
-        following, last = body(number, values), builder.add(number, _INT(1))
-        number.add_incoming(last, builder.block)
-        for value, after in zip(values, following, strict=True):
-            value.add_incoming(after, builder.block)
-        builder.cbranch(builder.icmp_signed("<", last, count), inside, behind)
-        builder.position_at_end(behind)
-        return following
-
-    def _pointer(self, address: Any, kind: Any) -> Any:
-        return self.builder.inttoptr(address, kind.as_pointer())
-
-
-def _sum_windows(write: _Writer, rows: int, vectors: int, data, places, weight, bias, runs, run, jump):
-    """rows x vectors of sums over windows."""
-    starts = [write.builder.add(data, write.whole(write.at(places, 8 * row))) for row in range(rows)]
-    sums = [write.load(bias, number) for _ in range(rows) for number in range(vectors)]
-
-    def add_run(number, values):
-        away = write.builder.mul(number, jump)
-        begins = [write.builder.add(start, away) for start in starts]
-
-        def add_place(place, values):
-            weight, *sums = values
-            offset = write.builder.mul(place, _INT(FLOAT))
-            filters = [write.load(weight, number) for number in range(vectors)]
-            made = []
-            for row, begin in enumerate(begins):
-                pixel = write.everywhere(write.builder.add(begin, offset))
-                made += [write.fma(pixel, filters[i], sums[row * vectors + i]) for i in range(vectors)]
-            return [write.at(weight, vectors * _LANE_BYTES), *made]
-
-        return write.loop(run, values, add_place)
-
-    _, *sums = write.loop(runs, [weight, *sums], add_run)
-    return [sums[row * vectors : (row + 1) * vectors] for row in range(rows)]
-
-
-def _windows(vectors: int, most: int) -> Any:
-    """The kernel for some filters, and one to `most` windows."""
-
-    def generate(context, builder, signature, arguments):
-        rows, *inputs, result, apart, addend, low, high = arguments
-        done = builder.append_basic_block("done")
-        choice = builder.switch(rows, done)
-        for number in range(1, most + 1):
-            block = builder.append_basic_block(f"rows{number}")
-            choice.add_case(_INT(number), block)
-            builder.position_at_end(block)
-            write = _Writer(builder)
-            write.finish(_sum_windows(write, number, vectors, *inputs), result, apart, addend, low, high)
-            builder.branch(done)
-        builder.position_at_end(done)
-        return context.get_dummy_value()
-
-    @intrinsic
-    def kernel(typing, rows, data, places, weight, bias, runs, run, jump, result, apart, addend, low, high):
-        return types.void(*[types.int64] * 11, types.float32, types.float32), generate
-
-    return kernel
-
-
-def _numbers(count: int) -> str:
-    return ", ".join(["int64"] * count)
-
-
-_eight, _sixteen, _twenty_four = _windows(1, ROWS), _windows(2, ROWS), _windows(3, 4)
+PIXELS, SIDE = 4, 3  # results of a depthwise convolution at a time, and its windows' sides
 
 
 def panels(filters: int) -> list[int]:
@@ -161,6 +21,71 @@ def panels(filters: int) -> list[int]:
     if not rest:
         return [16] * whole
     return [16] * (whole - 1) + [24] if whole else [8]
+
+
+def _store(write: Writer, sums: list[Any], result, apart, addend, low, high) -> None:
+    """Add what is at `addend` (0: nothing), apply the bounds, store rows of vectors `apart` from each other."""
+    bounds = write.spread(low), write.spread(high)
+
+    def store(add: bool) -> None:
+        for row, vectors in enumerate(sums):
+            away = write.times(apart, row)
+            for number, total in enumerate(vectors):
+                place = write.at(away, number * VECTOR_BYTES)
+                value = total + write.load(write.at(addend, place)) if add else total
+                write.store(value.between(*bounds), write.at(result, place))
+
+    with write.builder.if_else(write.builder.icmp_signed("!=", addend, addend.type(0))) as (added, alone):
+        with added:
+            store(True)
+        with alone:
+            store(False)
+
+
+def _windows(vectors: int, most: int) -> Any:
+    """The kernel for some filters, and one to `most` windows."""
+    width = vectors * VECTOR_BYTES
+
+    @writes(11, floats=2)
+    def kernel(write: Writer, rows, data, places, weight, bias, runs, run, jump, result, apart, addend, low, high):
+        def some(count: int) -> None:
+            starts = [write.at(data, write.whole(write.at(places, 8 * row))) for row in range(count)]
+
+            def add_run(weight, away, sums):
+                begins = [write.at(start, away) for start in starts]
+
+                def add(place, offset, sums):
+                    filters = [write.load(write.at(place, i * VECTOR_BYTES)) for i in range(vectors)]
+                    pixels = (write.everywhere(write.at(begin, offset)) for begin in begins)
+                    products = [pixel * values for pixel in pixels for values in filters]
+                    return write.at(offset, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
+
+                end = write.at(weight, write.times(run, width))
+                return write.at(away, jump), write.loop(weight, end, width, run.type(0), sums, add)
+
+            shifts = [write.load(write.at(bias, i * VECTOR_BYTES)) for i in range(vectors)]
+            step = write.times(run, width)
+            end = write.at(weight, write.times(step, runs))
+            sums = write.loop(weight, end, step, run.type(0), shifts * count, add_run)
+            rows_of = [sums[row * vectors : (row + 1) * vectors] for row in range(count)]
+            _store(write, rows_of, result, apart, addend, low, high)
+
+        write.choose(rows, most, some)
+
+    return kernel
+
+
+@writes(3)
+def _expect(write: Writer, address, places, distance):
+    """Ask for a line of memory, `distance` behind where the window at `places` begins."""
+    write.prefetch(write.at(address, write.whole(places), distance))
+
+
+def _numbers(count: int) -> str:
+    return ", ".join(["int64"] * count)
+
+
+_eight, _sixteen, _twenty_four = _windows(1, ROWS), _windows(2, ROWS), _windows(3, 4)
 
 
 @compiled(f"void({_numbers(13)}, float32, float32)")
@@ -179,6 +104,9 @@ def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, 
                 away = (row * filters + filter) * FLOAT
                 more, out = addend + away if addend else 0, result + away
                 several, where = min(rows, end - row), places + 8 * row
+                if filter == 0 and runs == 1:  # the next windows, of one pixel, lie behind these
+                    for line in range(rows * run * FLOAT, 2 * rows * run * FLOAT, LINE):
+                        _expect(data, where, line)
                 if wide == 16:
                     _sixteen(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
                 elif wide == 24:
@@ -188,68 +116,41 @@ def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, 
             filter += wide
 
 
-def _sum_pixels(write: _Writer, pixels: int, step: int, data, weight, bias, rows, row, channels):
-    """Sums of `pixels` results side by side, whose windows are three pixels wide, `step` pixels apart."""
-    times = write.builder.mul
-
-    def add_row(number, values):
-        begin = write.builder.add(data, times(number, row))
-        taps = write.builder.add(weight, times(number, times(channels, _INT(3))))
-        kernel = [write.load(write.builder.add(taps, times(channels, _INT(i)))) for i in range(3)]
-        wide = (pixels - 1) * step + 3
-        inputs = [write.load(write.builder.add(begin, times(channels, _INT(i)))) for i in range(wide)]
-        for place in range(3):
-            values = [write.fma(inputs[i * step + place], kernel[place], value) for i, value in enumerate(values)]
-        return values
-
-    return write.loop(rows, [write.load(bias)] * pixels, add_row)
-
-
-def _sum_pixel(write: _Writer, data, weight, bias, rows, row, columns, channels):
-    """The sum of one result, of whose window `rows` x `columns` lie within the image."""
-    build = write.builder
-
-    def add_row(number, values):
-        begin = build.add(data, build.mul(number, row))
-        taps = build.add(weight, build.mul(number, build.mul(channels, _INT(3))))
-
-        def add_column(place, values):
-            away = build.mul(place, channels)
-            return [write.fma(write.load(build.add(begin, away)), write.load(build.add(taps, away)), values[0])]
-
-        return write.loop(columns, values, add_column)
-
-    return write.loop(rows, [write.load(bias)], add_row)
-
-
 def _side_by_side(step: int) -> Any:
-    """The kernel for four results whose windows lie within the image's width."""
+    """The kernel for four results whose windows, `step` pixels apart, lie within the image's width."""
+    wide = (PIXELS - 1) * step + SIDE
 
-    def generate(context, builder, signature, arguments):
-        *inputs, result, low, high = arguments
-        write = _Writer(builder)
-        sums = _sum_pixels(write, PIXELS, step, *inputs)
-        write.finish([[value] for value in sums], result, inputs[-1], _INT(0), low, high)
-        return context.get_dummy_value()
+    @writes(7, floats=2)
+    def kernel(write: Writer, data, weight, bias, rows, row, channels, result, low, high):
+        def add_row(taps, begin, sums):
+            kernel = [write.load(write.at(taps, write.times(channels, i))) for i in range(SIDE)]
+            inputs = [write.load(write.at(begin, write.times(channels, i))) for i in range(wide)]
+            for place in range(SIDE):
+                sums = [inputs[i * step + place] * kernel[place] + total for i, total in enumerate(sums)]
+            return write.at(begin, row), sums
 
-    @intrinsic
-    def kernel(typing, data, weight, bias, rows, row, channels, result, low, high):
-        return types.void(*[types.int64] * 7, types.float32, types.float32), generate
+        apart = write.times(channels, SIDE)
+        end = write.at(weight, write.times(apart, rows))
+        sums = write.loop(weight, end, apart, data, [write.load(bias)] * PIXELS, add_row)
+        _store(write, [[total] for total in sums], result, channels, channels.type(0), low, high)
 
     return kernel
 
 
-@intrinsic
-def _single(typing, data, weight, bias, rows, row, columns, channels, result, low, high):
-    """The kernel for one result."""
+@writes(8, floats=2)
+def _single(write: Writer, data, weight, bias, rows, row, columns, channels, result, low, high):
+    """The kernel for one result, of whose window `rows` x `columns` lie within the image."""
 
-    def generate(context, builder, signature, arguments):
-        *inputs, result, low, high = arguments
-        write = _Writer(builder)
-        write.finish([_sum_pixel(write, *inputs)], result, inputs[-1], _INT(0), low, high)
-        return context.get_dummy_value()
+    def add_row(taps, begin, sums):
+        def add(tap, pixel, sums):
+            return write.at(pixel, channels), [write.load(pixel) * write.load(tap) + sums[0]]
 
-    return types.void(*[types.int64] * 8, types.float32, types.float32), generate
+        end = write.at(taps, write.times(channels, columns))
+        return write.at(begin, row), write.loop(taps, end, channels, begin, sums, add)
+
+    apart = write.times(channels, SIDE)
+    sums = write.loop(weight, write.at(weight, write.times(apart, rows)), apart, data, [write.load(bias)], add_row)
+    _store(write, [sums], result, channels, channels.type(0), low, high)
 
 
 _four, _four_apart = _side_by_side(1), _side_by_side(2)
@@ -262,33 +163,22 @@ def depthwise(data, weight, bias, result, height, width, channels, down, right, 
     row = width * apart
     for line in range(first, last):
         top = line % down * step - 1
-        above, below = max(0, -top), min(3, height - top)
-        start = data + (line // down * height + top + above) * row
+        above, below = max(0, -top), min(SIDE, height - top)
+        start, rows = data + (line // down * height + top + above) * row, below - above
         x = 0
         while x < right:
             left = x * step - 1
-            several = left >= 0 and left + (PIXELS - 1) * step + 3 <= width and x + PIXELS <= right
-            before, behind = max(0, -left), min(3, width - left)
+            several = left >= 0 and left + (PIXELS - 1) * step + SIDE <= width and x + PIXELS <= right
+            before, behind = max(0, -left), min(SIDE, width - left)
             at, out = start + (left + before) * apart, result + (line * right + x) * apart
-            taps = weight + (above * 3 + before) * apart
-            for lane in range(0, apart, LANES * FLOAT):
+            taps, columns = weight + (above * SIDE + before) * apart, behind - before
+            for i in range(0, apart, VECTOR_BYTES):
                 if not several:
-                    _single(
-                        at + lane,
-                        taps + lane,
-                        bias + lane,
-                        below - above,
-                        row,
-                        behind - before,
-                        apart,
-                        out + lane,
-                        low,
-                        high,
-                    )
+                    _single(at + i, taps + i, bias + i, rows, row, columns, apart, out + i, low, high)
                 elif step == 1:
-                    _four(at + lane, taps + lane, bias + lane, below - above, row, apart, out + lane, low, high)
+                    _four(at + i, taps + i, bias + i, rows, row, apart, out + i, low, high)
                 else:
-                    _four_apart(at + lane, taps + lane, bias + lane, below - above, row, apart, out + lane, low, high)
+                    _four_apart(at + i, taps + i, bias + i, rows, row, apart, out + i, low, high)
             x += PIXELS if several else 1
 
 

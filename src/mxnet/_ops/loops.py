@@ -5,10 +5,12 @@ which those from `begin` to `end` are worked on. Work goes `WIDE` channels at a 
 distances are constants, so that the compiler sees that loads and stores do not overlap, and uses vectors. NaN stays.
 """
 
-from typing import Any
+import functools
 
 import numpy as np
 from numba import njit
+
+from .vectors import FUSED, OPTIONS, compiled
 
 WIDE, PANEL = 64, 16
 A, B = np.float32(2 / 3), np.float32(3 / 2)
@@ -17,21 +19,9 @@ A3, B3 = np.float32(8 / 27), np.float32(27 / 8)
 # One over the product of a point's distances from all others.
 OVER_A, OVER_B = np.float32(1 / (8 / 9 * (4 / 9 - 9 / 4))), np.float32(1 / (9 / 2 * (9 / 4 - 4 / 9)))
 
-_options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": {"contract"}}
-_inline = njit(inline="always", **_options)
+_inline = njit(inline="always", fastmath=FUSED, **OPTIONS)
+_compiled = functools.partial(compiled, fastmath=FUSED)
 _array, _sizes, _span = "float32[::1]", "int64, int64, int64", "int64, int64, int64, int64"
-
-
-def compiled(signature):
-    """Compile a function for its arguments' types, and keep the code beside this file, or in the user's cache."""
-
-    def compile_it(function):
-        try:
-            return njit(signature, cache=True, **_options)(function)
-        except (RuntimeError, OSError):  # nowhere to keep it: the next process compiles again
-            return njit(signature, **_options)(function)
-
-    return compile_it
 
 
 @_inline
@@ -141,7 +131,7 @@ def _store_six_in_panels(line, tiles, stride, start, wide, apart):
             _copy(line, source, tiles, to, PANEL)
 
 
-@compiled(f"void({_array}, {_sizes}, {_span}, {_array}, int64, int64)")
+@_compiled(f"void({_array}, {_sizes}, {_span}, {_array}, int64, int64)")
 def spread(images, height, width, channels, origin, size, begin, end, tiles, row, apart):
     """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed.
 
@@ -174,7 +164,7 @@ def spread(images, height, width, channels, origin, size, begin, end, tiles, row
                     _store_six_in_panels(line, tiles, stride, start, wide, apart)
 
 
-@compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
+@_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
 def widen(images, height, width, channels, origin, size, begin, end, tiles):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
     block, middle = np.empty(16 * WIDE, np.float32), np.empty(24 * WIDE, np.float32)
@@ -193,7 +183,7 @@ def widen(images, height, width, channels, origin, size, begin, end, tiles):
                 _store_six(line, tiles, stride, row * 6 * stride + (tile - origin) * channels + first, wide)
 
 
-@compiled(f"void({_array}, {_array}, {_sizes}, {_span})")
+@_compiled(f"void({_array}, {_array}, {_sizes}, {_span})")
 def collect(tiles, images, height, width, channels, origin, size, begin, end):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
     middle, line = np.empty(36 * WIDE, np.float32), np.empty(6 * WIDE, np.float32)
@@ -224,7 +214,7 @@ def _finished(value, low, high):
 _ends = f"{_array}, {_array}, boolean, float32, float32"
 
 
-@compiled(f"void({_array}, {_array}, {_sizes}, {_span}, {_ends})")
+@_compiled(f"void({_array}, {_array}, {_sizes}, {_span}, {_ends})")
 def gather(tiles, images, height, width, channels, origin, size, begin, end, bias, addend, add, low, high):
     """The 4 x 4 pixels of each tile; bias and, with `add`, the same place of `addend` are added, bounds applied."""
     middle, line = np.empty(24 * WIDE, np.float32), np.empty(4 * WIDE, np.float32)
@@ -286,7 +276,7 @@ def _take(source, start, step, block, at, count):
             made[i] = source[start + i * step]
 
 
-@compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
+@_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
 def spread_kernels(kernels, size, depth, down, along, columns, begin, end, matrices):
     """Kernels of 3 x 3 transformed to (36, size); `begin` and `end` are multiples of 16.
 
@@ -310,7 +300,7 @@ def spread_kernels(kernels, size, depth, down, along, columns, begin, end, matri
             _store_six(line, matrices, size, row * 6 * size + first, wide)
 
 
-@compiled(f"void({_array}, int64, int64, int64, {_array})")
+@_compiled(f"void({_array}, int64, int64, int64, {_array})")
 def collect_kernels(matrices, size, begin, end, kernels):
     """The adjoint of `spread_kernels`: what it writes is not added."""
     middle, block = np.empty(18 * WIDE, np.float32), np.empty(9 * WIDE, np.float32)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.polynomial import Chebyshev, Polynomial
 
@@ -18,31 +19,32 @@ VECTOR_BYTES = LANES * FLOAT
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 INT, FLOAT_KIND, _INT32 = ir.IntType(64), ir.FloatType(), ir.IntType(32)
 VECTOR, _WHOLE_VECTOR = ir.VectorType(FLOAT_KIND, LANES), ir.VectorType(_INT32, LANES)
-_FUSED = ("contract",)  # a product and a sum may be rounded once
+FUSED = {"contract"}  # a product and a sum may be rounded once
 
 
-def compiled(signature: str) -> Callable[..., Any]:
+def compiled(signature: str, **more: Any) -> Callable[..., Any]:
     """Compile a function for its arguments' types, and keep the code beside its file, or in the user's cache."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
         try:
-            return njit(signature, cache=True, **OPTIONS)(function)
+            return njit(signature, cache=True, **OPTIONS, **more)(function)
         except (RuntimeError, OSError):  # nowhere to keep it: the next process compiles again
-            return njit(signature, **OPTIONS)(function)
+            return njit(signature, **OPTIONS, **more)(function)
 
     return compile_it
 
 
-def writes(count: int) -> Callable[..., Any]:
-    """A function of a writer and `count` numbers as one that compiled functions can call."""
+def writes(count: int, floats: int = 0) -> Callable[..., Any]:
+    """A function of a writer, `count` numbers and some floats as one that compiled functions can call."""
 
     def decorate(body: Callable[..., None]) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             body(Writer(builder), *arguments)
             return context.get_dummy_value()
 
-        names = ", ".join(f"a{i}" for i in range(count))  # numba wants each argument by name
-        made: dict[str, Any] = {"answer": (types.void(*[types.int64] * count), generate)}
+        names = ", ".join(f"a{i}" for i in range(count + floats))  # numba wants each argument by name
+        kinds = [types.int64] * count + [types.float32] * floats
+        made: dict[str, Any] = {"answer": (types.void(*kinds), generate)}
         exec(f"def kernel(typing, {names}): return answer", made)
         return intrinsic(made["kernel"])
 
@@ -59,16 +61,16 @@ class Lanes:
         return other.value if isinstance(other, Lanes) else ir.Constant(VECTOR, [np.float32(other)] * LANES)
 
     def __add__(self, other: Any) -> "Lanes":
-        return Lanes(self.builder, self.builder.fadd(self.value, self._other(other), flags=_FUSED))
+        return Lanes(self.builder, self.builder.fadd(self.value, self._other(other), flags=FUSED))
 
     def __sub__(self, other: Any) -> "Lanes":
-        return Lanes(self.builder, self.builder.fsub(self.value, self._other(other), flags=_FUSED))
+        return Lanes(self.builder, self.builder.fsub(self.value, self._other(other), flags=FUSED))
 
     def __rsub__(self, other: Any) -> "Lanes":
-        return Lanes(self.builder, self.builder.fsub(self._other(other), self.value, flags=_FUSED))
+        return Lanes(self.builder, self.builder.fsub(self._other(other), self.value, flags=FUSED))
 
     def __mul__(self, other: Any) -> "Lanes":
-        return Lanes(self.builder, self.builder.fmul(self.value, self._other(other), flags=_FUSED))
+        return Lanes(self.builder, self.builder.fmul(self.value, self._other(other), flags=FUSED))
 
     def __rtruediv__(self, other: Any) -> "Lanes":
         return Lanes(self.builder, self.builder.fdiv(self._other(other), self.value))
@@ -79,6 +81,12 @@ class Lanes:
         """`chosen` where the comparison with a number holds, which it never does for NaN; else the value."""
         truth = self.builder.fcmp_ordered(comparison, self.value, self._other(bound))
         return Lanes(self.builder, self.builder.select(truth, self._other(chosen), self.value))
+
+    def between(self, low: "Lanes", high: "Lanes") -> "Lanes":
+        """The value cut off at two others; NaN stays."""
+        raised = self.builder.select(self.builder.fcmp_ordered("<", self.value, low.value), low.value, self.value)
+        cut = self.builder.select(self.builder.fcmp_ordered(">", raised, high.value), high.value, raised)
+        return Lanes(self.builder, cut)
 
     def bits(self) -> Any:
         return self.builder.bitcast(self.value, _WHOLE_VECTOR)
@@ -95,8 +103,8 @@ class Writer:
             address = self.builder.add(address, distance if isinstance(distance, ir.Value) else INT(distance))
         return address
 
-    def times(self, number: Any, factor: int) -> Any:
-        return self.builder.mul(number, INT(factor))
+    def times(self, number: Any, factor: Any) -> Any:
+        return self.builder.mul(number, factor if isinstance(factor, ir.Value) else INT(factor))
 
     def load(self, address: Any) -> Lanes:
         return Lanes(self.builder, self.builder.load(self._pointer(address, VECTOR), align=FLOAT))
@@ -109,15 +117,29 @@ class Writer:
 
     def everywhere(self, address: Any) -> Lanes:
         """One float in all lanes."""
-        value = self.builder.load(self._pointer(address, FLOAT_KIND))
+        return self.spread(self.builder.load(self._pointer(address, FLOAT_KIND)))
+
+    def spread(self, value: Any) -> Lanes:
         one = self.builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, _INT32(0))
         places = ir.Constant(_WHOLE_VECTOR, [0] * LANES)
         return Lanes(self.builder, self.builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), places))
 
+    def whole(self, address: Any) -> Any:
+        """The whole number at an address."""
+        return self.builder.load(self._pointer(address, INT))
+
+    def prefetch(self, address: Any) -> None:
+        """Ask for the line of memory at an address, to be read soon."""
+        pointer = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, _INT32, _INT32, _INT32])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0")
+        arguments = [self.builder.inttoptr(address, pointer), _INT32(0), _INT32(3), _INT32(1)]
+        self.builder.call(function, arguments)
+
     def _pointer(self, address: Any, kind: Any) -> Any:
         return self.builder.inttoptr(address, kind.as_pointer())
 
-    def loop(self, begin: Any, end: Any, step: int, other: Any, lanes: list[Lanes], body: Callable[..., Any]) -> Any:
+    def loop(self, begin: Any, end: Any, step: Any, other: Any, lanes: list[Lanes], body: Callable[..., Any]) -> Any:
         """Vectors after `other, lanes = body(address, other, lanes)` for addresses up to `end`, at least once."""
         builder, before = self.builder, self.builder.block
         inside, behind = builder.append_basic_block("loop"), builder.append_basic_block("behind")
