@@ -63,11 +63,11 @@ class _Layer(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, data: Any, weight: Any, recurrent: Any, bias: Any, more_bias: Any, state: Any, cell: Any):
         steps, batch, hidden = *data.shape[:2], recurrent.shape[1]
-        gates = torch.addmm(bias + more_bias, data.flatten(0, 1), weight.t())
+        gates = torch.mm(data.flatten(0, 1), weight.t())
         states, cells = data.new_empty(2, steps + 1, batch, hidden)
         states[0], cells[0] = state, cell
         panels = recurrent.reshape(-1, PANEL, hidden).transpose(1, 2).contiguous()
-        _shared("forward", steps, batch, hidden, gates, states, cells, panels)
+        _shared("forward", steps, batch, hidden, gates, bias + more_bias, states, cells, panels)
         ctx.save_for_backward(data, weight, recurrent, bias, more_bias, state, cell, gates, states, cells)
         return states[1:], states[-1].clone(), cells[-1].clone()
 

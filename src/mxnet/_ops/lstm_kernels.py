@@ -7,11 +7,12 @@ from .matrix_kernels import multiply
 from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, sigmoid, tanh, writes
 
 
-@writes(5)
-def _step(write: Writer, gates, apart, cell_before, cell, state):
+@writes(6)
+def _step(write: Writer, gates, apart, bias, cell_before, cell, state):
     """Eight units: their four sums become gates; cell and state follow."""
     places = _gates(write, gates, apart)
-    enter, forget, new, leave = (write.load(place) for place in places)
+    shifts = [write.load(place) for place in _gates(write, bias, apart)]
+    enter, forget, new, leave = (write.load(place) + shift for place, shift in zip(places, shifts, strict=True))
     enter, forget, new, leave = sigmoid(enter), sigmoid(forget), tanh(new), sigmoid(leave)
     value = forget * write.load(cell_before) + enter * new
     write.store(value, cell)
@@ -42,8 +43,8 @@ def _gates(write: Writer, first, apart):
     return [write.at(first, write.times(apart, gate)) for gate in range(4)]
 
 
-@compiled("void(int64, int64, int64, int64, int64, int64, int64, int64, int64)")
-def forward(gates, states, cells, panels, steps, batch, hidden, first, last):
+@compiled("void(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)")
+def forward(gates, bias, states, cells, panels, steps, batch, hidden, first, last):
     """Rows `first` to `last` of the batch: `gates` (steps, batch, 4 * hidden) hold what the input gives.
 
     `states` and `cells` (steps + 1, batch, hidden) begin with those before the first step; `panels` are those of the
@@ -57,8 +58,8 @@ def forward(gates, states, cells, panels, steps, batch, hidden, first, last):
         for line in range(row, row + rows):
             after = line + batch
             for unit in range(0, wide, VECTOR_BYTES):
-                _step(gates + line * 4 * wide + unit, wide, cells + line * wide + unit, cells + after * wide + unit,
-                      states + after * wide + unit)  # fmt: skip
+                _step(gates + line * 4 * wide + unit, wide, bias + unit, cells + line * wide + unit,
+                      cells + after * wide + unit, states + after * wide + unit)  # fmt: skip
 
 
 @compiled("void(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)")
