@@ -20,6 +20,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck":
 INT, FLOAT_KIND, _INT32 = ir.IntType(64), ir.FloatType(), ir.IntType(32)
 VECTOR, _WHOLE_VECTOR = ir.VectorType(FLOAT_KIND, LANES), ir.VectorType(_INT32, LANES)
 FUSED = {"contract"}  # a product and a sum may be rounded once
+_FLAGS = tuple(FUSED)
 
 
 def compiled(signature: str, **more: Any) -> Callable[..., Any]:
@@ -61,16 +62,16 @@ class Lanes:
         return other.value if isinstance(other, Lanes) else ir.Constant(VECTOR, [np.float32(other)] * LANES)
 
     def __add__(self, other: Any) -> "Lanes":
-        return Lanes(self.builder, self.builder.fadd(self.value, self._other(other), flags=FUSED))
+        return Lanes(self.builder, self.builder.fadd(self.value, self._other(other), flags=_FLAGS))
 
     def __sub__(self, other: Any) -> "Lanes":
-        return Lanes(self.builder, self.builder.fsub(self.value, self._other(other), flags=FUSED))
+        return Lanes(self.builder, self.builder.fsub(self.value, self._other(other), flags=_FLAGS))
 
     def __rsub__(self, other: Any) -> "Lanes":
-        return Lanes(self.builder, self.builder.fsub(self._other(other), self.value, flags=FUSED))
+        return Lanes(self.builder, self.builder.fsub(self._other(other), self.value, flags=_FLAGS))
 
     def __mul__(self, other: Any) -> "Lanes":
-        return Lanes(self.builder, self.builder.fmul(self.value, self._other(other), flags=FUSED))
+        return Lanes(self.builder, self.builder.fmul(self.value, self._other(other), flags=_FLAGS))
 
     def __rtruediv__(self, other: Any) -> "Lanes":
         return Lanes(self.builder, self.builder.fdiv(self._other(other), self.value))
