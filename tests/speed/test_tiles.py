@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from mxnet._ops import tiles, winograd
+from mxnet._ops import panels, tiles, winograd
 
 NEAR = 4e-6  # of the largest value; the plain sum in single precision has up to 1.4e-6 here
 CASES = [
@@ -90,6 +90,18 @@ def test_matrices_of_a_weight_for_one_step_are_those_that_are_kept(transforms, f
     near(unpacked(winograd._brief_matrices(weight, across=True)), exact)
 
 
+def test_matrices_are_packed_once_kernels_are_there(monkeypatch):
+    weight = example(1, 32, 48, 1, 1)[1]
+    if not panels.gains(32, 48, wait=True):
+        pytest.skip("no kernels for this processor")
+    with monkeypatch.context() as patch:
+        patch.setattr(panels, "gains", lambda *args, **more: False)
+        matrices = winograd.weight_matrices(weight)
+    assert matrices.shape == (36, 48, 32)
+    later = winograd.packed(matrices)
+    assert torch.equal(later, winograd.weight_matrices(weight)) and winograd.packed(later) is later
+
+
 def test_nan_is_not_cut_off(transforms):
     data, weight, bias = example(1, 8, 8, 12, 12)
     data[0, 3, 5, 6] = float("nan")
@@ -147,6 +159,8 @@ def test_without_numba_products_are_taken():
 def test_little_work_is_left_to_the_plain_sum():
     data, weight, _ = example(1, 64, 64, 8, 8)
     assert not winograd.pays(data, weight)
+    assert not winograd.pays(data[:, :, :4], weight, wait=False)
+    assert winograd.pays(data, weight, wait=False) == panels.gains(64, 64, wait=True)
     assert not winograd.pays(torch.randn(8, 16, 32, 32), torch.randn(16, 16, 3, 3))
     assert not winograd.pays(torch.randn(8, 64, 32, 32), torch.randn(64, 64, 5, 5))
     assert winograd.pays(torch.randn(8, 64, 32, 32), weight)

@@ -138,8 +138,7 @@ class PackedConvolution:
 
     def _matrices(self) -> torch.Tensor:
         made = self.matrices
-        if made is None:
-            made = self.matrices = winograd.weight_matrices(self.weight)
+        made = self.matrices = winograd.weight_matrices(self.weight) if made is None else winograd.packed(made)
         return made
 
 

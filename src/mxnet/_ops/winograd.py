@@ -27,6 +27,7 @@ FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
 PANELS_AT_ONCE = TOTALS_AT_ONCE = 1 << 20  # floats, where there are few tiles
 # With less, the plain sum is faster; transforms that are products need more channels to be worth their while.
 FEWEST_CHANNELS, FEWEST_CHANNELS_PLAIN, FEWEST_TILES = 32, 128, 32
+FEWEST_TILES_KEPT = 4  # if the weight's matrices are kept, and multiplied by kernels
 _kept = threading.local()
 
 
@@ -91,11 +92,13 @@ def compiled(wait: bool = True) -> bool:
 
 
 def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True) -> bool:
-    """Is a convolution of this kind faster by tiles?"""
+    """Is a convolution of this kind faster by tiles? Who does not wait keeps the weight's matrices."""
     if tuple(weight.shape[2:]) != (3, 3) or weight.shape[1] != data.shape[1]:
         return False
     fewest = min(weight.shape[:2])
-    if fewest < FEWEST_CHANNELS or count(data) < FEWEST_TILES:
+    if fewest < FEWEST_CHANNELS or count(data) < FEWEST_TILES_KEPT:
+        return False
+    if count(data) < FEWEST_TILES and (wait or not panels.gains(weight.shape[1], weight.shape[0], wait)):
         return False
     return compiled(wait) or fewest >= FEWEST_CHANNELS_PLAIN
 
@@ -104,8 +107,15 @@ def weight_matrices(weight: torch.Tensor) -> torch.Tensor:
     """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels); in panels where kernels are."""
     filters, channels = weight.shape[:2]
     exact = torch.mm(plain.KERNEL.double(), weight.detach().double().reshape(-1, 9).t())
-    matrices = exact.to(weight.dtype).view(36, filters, channels)
-    if weight.dtype is not torch.float32 or not panels.gains(channels, filters, wait=False):
+    return packed(exact.to(weight.dtype).view(36, filters, channels))
+
+
+def packed(matrices: torch.Tensor) -> torch.Tensor:
+    """Matrices of a weight in panels, if they are not yet and the kernels are there by now."""
+    if matrices.dim() == 4 or matrices.dtype is not torch.float32:
+        return matrices
+    filters, channels = matrices.shape[1:]
+    if not panels.gains(channels, filters, wait=False):
         return matrices
     return matrices.view(36, filters // PANEL, PANEL, channels).transpose(2, 3).contiguous()
 
