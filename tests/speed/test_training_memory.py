@@ -6,6 +6,7 @@ import weakref
 import numpy as np
 import pytest
 import torch
+from learning import learn
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
@@ -70,28 +71,11 @@ def test_inputs_of_batch_norms_are_kept_and_nothing_that_follows_from_them():
     assert kept == 6 * ONE + ONE + 2 * ONE
 
 
-def learned(net, x, steps=2):
-    """Outputs, gradients, parameters and statistics of some steps."""
-    x.attach_grad()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05, "momentum": 0.9})
-    seen = []
-    for _ in range(steps):
-        with autograd.record():
-            out = net(x)
-            loss = (out**2).mean()
-        loss.backward()
-        parameters = net.collect_params().values()
-        seen += [out.asnumpy(), x.grad.asnumpy(), *(p.grad().asnumpy() for p in parameters if p.grad_req != "null")]
-        trainer.step(1)
-        seen += [p.data().asnumpy() for p in parameters]
-    return seen
-
-
 @pytest.mark.parametrize("norm", [{}, {"scale": False}, {"center": False}, {"use_global_stats": True}], ids=str)
 def test_values_gradients_and_statistics_are_those_of_the_plain_graph(norm):
     got, want = network(**norm), network(**norm)
     got.hybridize()
-    for a, b in zip(learned(got, images()), learned(want, images()), strict=True):
+    for a, b in zip(learn(got, images()), learn(want, images()), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=2e-5 * max(np.abs(b).max(), 1e-3))
 
 

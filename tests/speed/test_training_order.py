@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from learning import learn
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
@@ -42,23 +43,6 @@ def network():
 def images(size=19):
     mx.random.seed(4)
     return nd.random.normal(shape=(4, 3, size, size))
-
-
-def learn(net, x, steps=2):
-    """Outputs, gradients and statistics of some steps."""
-    x.attach_grad()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01, "momentum": 0.9})
-    seen = []
-    for _ in range(steps):
-        with autograd.record():
-            out = net(x)
-            loss = (out**2).mean()
-        loss.backward()
-        parameters = net.collect_params().values()
-        seen += [out.asnumpy(), x.grad.asnumpy(), *(p.grad().asnumpy() for p in parameters if p.grad_req != "null")]
-        trainer.step(4)
-        seen += [p.data().asnumpy() for p in parameters]
-    return seen
 
 
 def test_values_gradients_and_statistics_are_those_of_the_plain_graph():
