@@ -122,6 +122,12 @@ def test_other_data_are_refused(data):
         direct.pack(weight, bias, geometry, (None, None)).shape(data)
 
 
+def test_many_threads_are_the_librarys(monkeypatch):
+    _, weight, bias, geometry = dense(1, 16, 4, 4, 8, 1, 0, 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: direct.MOST_THREADS + 1)
+    assert direct.pack(weight, bias, geometry, (None, None)) is None
+
+
 def test_windows_must_fit():
     _, weight, bias, _ = dense(1, 3, 4, 4, 8, 7, 0, 1)
     with pytest.raises(ValueError, match="larger than"):

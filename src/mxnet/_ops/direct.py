@@ -14,6 +14,7 @@ from .sharing import share
 
 INFINITE = float("inf")
 FEW = 4  # channels
+MOST_THREADS = 4  # with more, oneDNN's threads, which are woken sooner, make up for its slower kernels
 WORTH_A_COPY = 1 << 17  # floats: it takes time to wake a thread
 
 Bounds = tuple[float | None, float | None]
@@ -47,7 +48,9 @@ def _is_depthwise(weight: torch.Tensor, groups: int) -> bool:
 
 
 def pack(weight: torch.Tensor, bias: Any, geometry: Geometry, bounds: Bounds) -> "Dense | Depthwise | None":
-    """The convolution, one that gains, made ready; None: the kernels are not compiled yet, or never will be."""
+    """The convolution, one that gains, made ready; None: not yet, or never, as threads and processor have it."""
+    if torch.get_num_threads() > MOST_THREADS:
+        return None
     kind = Depthwise if _is_depthwise(weight, geometry[3]) else Dense
     kernels = _loader.get(wait=False)
     return kernels and kind(kernels, weight, bias, geometry, bounds)

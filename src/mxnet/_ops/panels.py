@@ -11,7 +11,7 @@ from .loader import Loader
 from .sharing import share
 
 PANEL = 16
-WORTH_A_THREAD = 4 << 20  # multiplications: waking it takes as long as a third of them
+WORTH_A_THREAD = 16 << 20  # multiplications: waking it takes as long as a tenth of them
 
 
 def here() -> bool:
