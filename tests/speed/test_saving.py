@@ -8,7 +8,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import nd
-from mxnet._formats import params
+from mxnet._formats import atomic, params
 from mxnet.gluon import nn
 
 
@@ -69,3 +69,24 @@ def test_several_contexts_are_saved_as_their_mean_on_the_first_cpu(tmp_path):
     loaded = nd.load(str(tmp_path / "n.params"))["weight"]
     assert loaded.context == mx.cpu(0)
     np.testing.assert_array_equal(loaded.asnumpy(), [[0.5, 0.5]])
+
+
+def test_nobody_waits_while_a_large_old_file_is_freed(tmp_path, monkeypatch):
+    """The old file is closed by a thread; while a handle on it is open, its name has the new content already."""
+    monkeypatch.setattr(atomic, "LARGE", 1000)
+    path, go = tmp_path / "n.params", threading.Event()
+    close = os.close
+
+    def patient(handle):
+        if threading.current_thread().name == "mxnet-files":
+            assert go.wait(10)
+        close(handle)
+
+    nd.save(str(path), [nd.ones((500,))])
+    monkeypatch.setattr(os, "close", patient)
+    nd.save(str(path), [nd.zeros((500,))])
+    (waiting,) = (t for t in threading.enumerate() if t.name == "mxnet-files")
+    assert nd.load(str(path))[0].sum().asscalar() == 0
+    go.set()
+    waiting.join(10)
+    assert not waiting.is_alive()

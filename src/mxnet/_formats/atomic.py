@@ -5,6 +5,7 @@ import os
 import re
 import stat
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import IO, Any
@@ -13,6 +14,8 @@ try:
     import fcntl
 except ImportError:  # Windows: what a killed process left stays there
     fcntl = None
+
+LARGE = 16 << 20  # bytes
 
 
 def sync_folder(folder: str) -> None:
@@ -52,6 +55,25 @@ def _locked(handle: int) -> int | None:
     except OSError:  # a file system without locks
         return None
     return os.dup(handle)
+
+
+def _held(path: str) -> int | None:
+    """A handle on a large file that will be replaced: it takes a while to free, for which nobody need wait."""
+    if os.name != "posix":  # elsewhere an open file cannot be replaced
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # there is none, or none to be read
+        return None
+    if os.fstat(handle).st_size >= LARGE:
+        return handle
+    os.close(handle)
+    return None
+
+
+def _free(handle: int | None) -> None:
+    if handle is not None:
+        threading.Thread(target=os.close, args=(handle,), name="mxnet-files").start()
 
 
 class Waiting:
@@ -107,21 +129,23 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb", **options: Any)
             yield file
         return
     waiting = Waiting(target)
-    try:
-        with os.fdopen(waiting.handle, mode, **options) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(waiting.temporary, _permissions(target))
-        together = _SET.get()
-        if together is not None:
-            together.append(waiting)
-            return
-        waiting.place()
-    except BaseException:
-        waiting.drop()
-        raise
-    sync_folder(waiting.folder)
+    with contextlib.ExitStack() as behind:
+        try:
+            with os.fdopen(waiting.handle, mode, **options) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(waiting.temporary, _permissions(target))
+            together = _SET.get()
+            if together is not None:
+                together.append(waiting)
+                return
+            behind.callback(_free, _held(target))
+            waiting.place()
+        except BaseException:
+            waiting.drop()
+            raise
+        sync_folder(waiting.folder)
 
 
 @contextlib.contextmanager
