@@ -47,9 +47,9 @@ def of_tuple(tensor, key):
 
 
 def _element(tensor, key):
-    """The one element at `key`, a number for each axis, as an array of one; None where there is no such place."""
+    """The one element at `key`, an entry for each axis, as an array of one; None where there is no such place."""
     place = tensor.storage_offset()
-    for number, size, step in zip(key, tensor.shape, tensor.stride(), strict=True):
+    for number, size, step in zip(key, tensor.shape, tensor.stride()):  # noqa: B905 - a tenth of the call
         if number.__class__ is not int or not -size <= number < size:
             return None
         place += (number if number >= 0 else number + size) * step
