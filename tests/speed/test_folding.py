@@ -10,8 +10,9 @@ import torch
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._graph import program
-from mxnet._graph.packed import available
+from mxnet._graph.packed import available, convolve_both
 from mxnet._graph.unchanged import SMALL, Copies
+from mxnet._ops import direct
 from mxnet.gluon import nn
 
 pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")
@@ -315,3 +316,78 @@ def test_few_and_many_tiles_take_turns():
         np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
     (convolution,) = folding(net)._state[1]
     assert convolution.packed is not None and convolution.matrices is not None
+
+
+class Inverted(gluon.HybridBlock):
+    """An inverted residual unit, as in MobileNetV2; `looked_at`: somebody else reads what is between."""
+
+    def __init__(self, channels, step, looked_at=False):
+        super().__init__()
+        self.add, self.looked_at = step == 1, looked_at
+        self.wide = nn.HybridSequential()
+        self.wide.add(nn.Conv2D(48, 1, use_bias=False), nn.BatchNorm(), nn.HybridLambda(lambda F, x: F.clip(x, 0, 6)))
+        self.deep = nn.HybridSequential()
+        self.deep.add(nn.Conv2D(48, 3, step, 1, groups=48), nn.BatchNorm(), nn.Activation("relu"))
+        self.narrow = nn.HybridSequential()
+        self.narrow.add(nn.Conv2D(channels, 1), nn.BatchNorm())
+
+    def hybrid_forward(self, F, x):
+        wide = self.wide(x)
+        y = self.narrow(self.deep(wide))
+        y = F.broadcast_add(y, wide.mean((1, 2, 3), keepdims=True)) if self.looked_at else y
+        return x + y if self.add else y
+
+
+def inverted_network():
+    mx.random.seed(17)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(24, 3, 2, 1), nn.BatchNorm(), nn.Activation("relu"))
+    net.add(Inverted(24, 1), Inverted(16, 2), Inverted(16, 1, looked_at=True), nn.GlobalAvgPool2D(), nn.Flatten())
+    net.initialize(mx.init.Xavier(magnitude=3))
+    return net
+
+
+def pairs(net):
+    return sum(node.target is convolve_both for node in folding(net)._graph.nodes)
+
+
+@pytest.mark.parametrize("ready", [False, True])
+def test_inverted_residual_units(ready, monkeypatch):
+    found = direct._loader.get(wait=True) if ready else None
+    monkeypatch.setattr(direct._loader, "get", lambda wait: found)
+    net = inverted_network()
+    for batch, size in [(1, 30), (3, 21), (1, 30)]:
+        agree(net, images(batch, size))
+    assert pairs(net) == 2
+    assert any(convolution.direct is not None for convolution in folding(net)._state[1]) == (found is not None)
+    scale_in_place(net)
+    x = images(2, 30)
+    agree(net, x)
+    with ThreadPoolExecutor(4) as threads:
+        want = net(x).asnumpy()
+        for got in threads.map(lambda _: net(x).asnumpy(), range(12)):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_kernels_take_over_when_they_are_compiled(monkeypatch):
+    kernels = direct._loader.get(wait=True)
+    there = []
+    monkeypatch.setattr(direct._loader, "get", lambda wait: there[-1] if there else None)
+    net, x = inverted_network(), images(2, 30)
+    agree(net, x)
+    there.append(kernels)
+    agree(net, x)
+    assert all(
+        convolution.awaited == (kernels is None) for convolution in folding(net)._state[1] if convolution.awaited
+    )
+
+
+def test_results_are_not_in_memory_that_is_used_again():
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(16, 1), nn.BatchNorm(), nn.Conv2D(16, 1), nn.BatchNorm())
+    net.initialize()
+    direct._loader.get(wait=True)
+    agree(net, nd.ones((1, 8, 4, 4)))
+    kept = [net(nd.ones((1, 8, 4, 4)) * i) for i in range(4)]
+    for i, result in enumerate(kept):
+        np.testing.assert_allclose(result.asnumpy(), net(nd.ones((1, 8, 4, 4)) * i).asnumpy())

@@ -92,6 +92,26 @@ def test_depthwise(case, threads, monkeypatch):
     near(run(data, weight, bias, geometry, (0.0, 6.0)), exact.clamp(0, 6), exact.abs().max())
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("strips", [1, 3000, 1 << 18])
+@pytest.mark.parametrize("shape", [(2, 5, 14, 13), (1, 8, 3, 30), (3, 4, 1, 1), (1, 6, 9, 2)])
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_dense_and_a_depthwise_one_at_once(shape, step, strips, threads, monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(direct, "STRIPS", strips)
+    torch.manual_seed(5)
+    data = torch.randn(shape).contiguous(memory_format=torch.channels_last)
+    weight, bias, taps, shifts = (torch.randn(n) for n in [(24, shape[1], 1, 1), 24, (24, 1, 3, 3), 24])
+    first = direct.pack(weight, bias, ([0, 0], SIDE, SIDE, 1), (0.0, 6.0))
+    second = direct.pack(taps, shifts, (SIDE, [step] * 2, SIDE, 24), (-1.0, None))
+    made = torch.empty(second.shape_behind(first.shape(data))).contiguous(memory_format=torch.channels_last)
+    share(*first.job_with(second, data, made))
+    between = torch.conv2d(data.double(), weight.double(), bias.double()).clamp(0, 6)
+    exact = torch.conv2d(between, taps.double(), shifts.double(), step, 1, 1, 24)
+    near(made, exact.clamp(-1), exact.abs().max())
+
+
 def test_nan_and_infinity_stay():
     data, weight, bias, geometry = dense(1, 16, 6, 6, 16, 1, 0, 1)
     data[0, 3, 2, 2], data[0, 5, 4, 4] = float("nan"), float("inf")
@@ -118,7 +138,7 @@ def test_the_same_kernel_takes_data_of_several_sizes_and_places():
 )
 def test_other_data_are_refused(data):
     _, weight, bias, geometry = dense(1, 16, 4, 4, 8, 1, 0, 1)
-    with pytest.raises(ValueError, match="a kernel for 16 channels"):
+    with pytest.raises(ValueError, match="a kernel"):
         direct.pack(weight, bias, geometry, (None, None)).shape(data)
 
 
@@ -130,7 +150,7 @@ def test_many_threads_are_the_librarys(monkeypatch):
 
 def test_windows_must_fit():
     _, weight, bias, _ = dense(1, 3, 4, 4, 8, 7, 0, 1)
-    with pytest.raises(ValueError, match="larger than"):
+    with pytest.raises(ValueError, match=r"windows of \[7, 7\] is given \(1, 3, 4, 9\)"):
         direct.pack(weight, bias, ([0, 0], SIDE, SIDE, 1), (None, None)).shape(torch.ones(1, 3, 4, 9))
 
 

@@ -92,6 +92,24 @@ class PackedConvolution:
         share(*job)
         return result
 
+    def behind(
+        self, first: "PackedConvolution", rooms: "Rooms", room: int | None, data: torch.Tensor
+    ) -> torch.Tensor | None:
+        """The result for what another convolution makes of data, both at once; None: there is no kernel for that."""
+        for one in (self, first):
+            if one.awaited:
+                one._ask_for_kernels()
+        dense, deep = first.direct, self.direct
+        if not (isinstance(dense, direct.Dense) and isinstance(deep, direct.Depthwise) and dense.is_lone()):
+            return None
+        last = data.contiguous(memory_format=torch.channels_last)
+        result = rooms.take(room, *deep.shape_behind(dense.shape(last)))
+        job = dense.job_with(deep, last, result)
+        if room is not None and rooms.own(data):
+            rooms.jobs[self] = data, None, result, job
+        share(*job)
+        return result
+
     def _by_library(self, within: Callable[[], bool], data: torch.Tensor, addend: torch.Tensor | None) -> torch.Tensor:
         fused = self.fusible and (addend is None or self.bounds[1] is None) and within()  # of sums, only `relu`
         name, numbers = self._activation() if fused else ("none", [])
@@ -200,3 +218,21 @@ def convolve(
         share(*known[3])
         return known[2]
     return convolution(within, rooms, room, *tensors)
+
+
+def convolve_both(
+    convolutions: Sequence[PackedConvolution],
+    within: Callable[[], bool],
+    rooms: Rooms,
+    indices: tuple[int, int],
+    room: int | None,
+    data: torch.Tensor,
+) -> torch.Tensor:
+    """A convolution, and a depthwise one that alone reads its result."""
+    first, second = convolutions[indices[0]], convolutions[indices[1]]
+    known = rooms.jobs.get(second)
+    if known is not None and known[0] is data:
+        share(*known[3])
+        return known[2]
+    result = second.behind(first, rooms, room, data)
+    return second(within, rooms, room, first(within, rooms, None, data)) if result is None else result

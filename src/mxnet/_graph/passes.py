@@ -17,7 +17,7 @@ from torch import fx
 from .._ops.registry import find
 from .lower import Lowered, calls, pick
 from .order import plain, restore_order
-from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, folded
+from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded
 from .unchanged import Copies, Digests
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
@@ -117,7 +117,7 @@ class Folding:
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
         self._state: tuple[Copies | Digests, list[PackedConvolution] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]
-        data = {value for node in self._graph.nodes if calls(node, convolve) for value in node.args[5:]}
+        data = {value for node in self._graph.nodes if calls(node, convolve, convolve_both) for value in node.args[5:]}
         self._rooms: list[Rooms] = []
         self._data = {i: node for i, node in enumerate(places) if node in data}
 
@@ -178,6 +178,9 @@ class Folding:
             sizes = [limits.get(value) for value in node.all_input_nodes]
             if calls(node, convolve):
                 limits[node] = convolutions[node.args[3]].limit(*map(limits.get, node.args[5:]))
+            elif calls(node, convolve_both):
+                first, second = (convolutions[index] for index in node.args[3])
+                limits[node] = second.limit(first.limit(limits.get(node.args[5])))
             elif node.op == "call_function":
                 limits[node] = _largest(node, sizes)
 
@@ -222,7 +225,8 @@ def fold(lowered: Lowered) -> Folding | None:
         rooms = graph.placeholder("rooms")
     for index, site in enumerate(sites):
         _replace(graph, site, (packed, within, rooms, index, None))
-    restore_order(graph, KEEP_ORDER | {convolve})
+    _join_pairs(graph, sites)
+    restore_order(graph, KEEP_ORDER | {convolve, convolve_both})
     _give_rooms(graph)
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
@@ -238,14 +242,31 @@ def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
         graph.erase_node(node)
 
 
+def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
+    """A depthwise convolution and the one before it, if nobody else reads that one's result, are computed at once."""
+    for node in list(graph.nodes):
+        first = node.args[5] if calls(node, convolve) and len(node.args) == 6 else None
+        if not calls(first, convolve) or len(first.args) != 6 or _sole_user(first) is not node:
+            continue
+        attrs = sites[node.args[3]].conv.kwargs
+        if attrs.get("num_group", 1) == attrs["num_filter"] > 1:
+            indices = first.args[3], node.args[3]
+            with graph.inserting_before(node):
+                both = graph.call_function(convolve_both, (*node.args[:3], indices, None, first.args[5]))
+            node.replace_all_uses_with(both)
+            graph.erase_node(node)
+            graph.erase_node(first)
+
+
 def _give_rooms(graph: fx.Graph) -> None:
     """Number the memory of results that only convolutions, sums and pooling see: it is free after the last of them."""
+    seeing = convolve, convolve_both, POOLING, SUM
     order = {node: i for i, node in enumerate(graph.nodes)}
     free: list[int] = []
     until: dict[int, list[int]] = {}  # the numbers that are free behind a node
     count = 0
     for place, node in enumerate(graph.nodes):
-        if calls(node, convolve) and all(calls(user, convolve, POOLING, SUM) for user in node.users):
+        if calls(node, convolve, convolve_both) and all(calls(user, *seeing) for user in node.users):
             if not free:
                 free.append(count)
                 count += 1

@@ -3,7 +3,8 @@
 Elsewhere, and on processors for which these kernels are not made, oneDNN's are as fast.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -14,10 +15,13 @@ from .sharing import share
 
 INFINITE = float("inf")
 FEW = 4  # channels
+STRIPS = 1 << 18  # bytes between two convolutions that are computed at once: they stay in the cache
+_kept = threading.local()
 MOST_THREADS = 4  # with more, oneDNN's threads, which are woken sooner, make up for its slower kernels
 WORTH_A_COPY = 1 << 17  # floats: it takes time to wake a thread
 
 Bounds = tuple[float | None, float | None]
+Shape = tuple[int, int, int, int]
 Geometry = tuple[list[int], list[int], list[int], int]  # padding, steps, dilation, groups
 
 
@@ -77,18 +81,24 @@ class _Packed:
         self.surrounds = self._padding != [0, 0] and groups == 1
         self._shapes: tuple[Any, Any] = None, None
 
-    def shape(self, data: torch.Tensor) -> tuple[int, int, int, int]:
+    def shape(self, data: torch.Tensor) -> Shape:
         """The result's; kernels, which know addresses only, must not be given other data."""
+        if data.dtype is not torch.float32 or not data.is_cpu:
+            raise ValueError(f"a kernel is given {data.dtype} on {data.device}")
+        return self.shape_behind(data.shape)
+
+    def shape_behind(self, shape: Sequence[int]) -> Shape:
+        """The result's for data of a shape."""
         given, made = self._shapes
-        if data.dtype is not torch.float32 or not data.is_cpu or data.shape[1] != self._inputs:
-            raise ValueError(f"a kernel for {self._inputs} channels is given {tuple(data.shape)} of {data.dtype}")
-        if given != data.shape:
-            sizes = zip(data.shape[2:], self._padding, self._window, self._steps, strict=True)
-            down, right = ((n + 2 * pad - k) // step + 1 for n, pad, k, step in sizes)
-            made = data.shape[0], self._filters, down, right
-            if min(down, right) < 1:
-                raise ValueError(f"a window of {self._window} is larger than {tuple(data.shape[2:])}")
-            self._shapes = data.shape, made
+        if given != shape:
+            batch, channels, *sizes = shape
+            many = zip(sizes, self._padding, self._window, self._steps, strict=True)
+            down, right = ((n + 2 * pad - k) // step + 1 for n, pad, k, step in many)
+            if channels != self._inputs or min(down, right) < 1:
+                wanted = f"{self._inputs} channels and windows of {self._window}"
+                raise ValueError(f"a kernel for {wanted} is given {tuple(shape)}")
+            made = batch, self._filters, down, right
+            self._shapes = shape, made
         return made
 
     def job(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> Job:
@@ -140,6 +150,27 @@ class Dense(_Packed):
         windows = batch * down * right
         return work, 0, windows, windows * filters * run * self._window[0] // WORTH_A_THREAD, rows
 
+    def is_lone(self) -> bool:
+        """Is every window one pixel, and every pixel a window?"""
+        return self._window == self._steps == [1, 1]
+
+    def job_with(self, deep: "Depthwise", data: torch.Tensor, result: torch.Tensor) -> Job:
+        """What `share` computes: this convolution, of single pixels, and the depthwise one behind it, in strips."""
+        (batch, run, height, width), (_, channels, down, right) = data.shape, result.shape
+        step, row = deep._steps[0], width * channels * 4
+        strip = max(1, (STRIPS // row - 3) // step + 1)
+        places = self._beginnings(data, height, width)
+        mine = [t.data_ptr() for t in (data, places, self._weight, self._bias)]
+        other = [t.data_ptr() for t in (deep._weight, deep._bias, result)]
+        fixed = (*mine, run, channels, *other, height, width, down, right, step, strip)
+        kernel, bounds = self._kernels.expanded, (*self._bounds, *deep._bounds)
+        size = (strip * step + 3) * row // 4
+
+        def work(first: int, last: int, held: Any = (places, data)) -> None:
+            kernel(*fixed, _strips(size).data_ptr(), first, last, *bounds)
+
+        return work, 0, batch * down, batch * height * width * channels * run // WORTH_A_THREAD, 1
+
     def _beginnings(self, data: torch.Tensor, down: int, right: int) -> torch.Tensor:
         """Where in the data, in bytes, the window of each result begins."""
         known, places = self._places
@@ -171,3 +202,10 @@ class Depthwise(_Packed):
             depthwise(*fixed, first, last, *bounds)
 
         return work, 0, batch * down, 9 * result.numel() // WORTH_A_THREAD, 1
+
+
+def _strips(size: int) -> torch.Tensor:
+    """Floats of this thread, kept from call to call."""
+    if getattr(_kept, "strips", None) is None or _kept.strips.numel() < size:
+        _kept.strips = torch.empty(size)
+    return _kept.strips

@@ -182,6 +182,38 @@ def depthwise(data, weight, bias, result, height, width, channels, down, right, 
             x += PIXELS if several else 1
 
 
+@writes(3)
+def _move(write: Writer, target, source, size):
+    write.move(target, source, size)
+
+
+@compiled(f"void({_numbers(18)}, float32, float32, float32, float32)")
+def expanded(
+    data, places, weight, bias, run, channels, taps, shifts, result, height, width, down, right, step, strip, strips,
+    first, last, low, high, low_too, high_too,
+):  # fmt: skip
+    """A dense convolution of one pixel, and a depthwise one behind it, of whose results `strip` lines are made at once.
+
+    What is between both, memory at `strips`, stays in the cache; lines that the next strip needs, too, move to its top.
+    """
+    row = width * channels * FLOAT
+    line, top, bottom = first, 0, 0
+    while line < last:
+        image, y = line // down, line % down
+        some = min(strip, down - y, last - line)
+        before, known = top, bottom
+        top, bottom = y * step - 1, min(height, (y + some - 1) * step - 1 + SIDE)
+        begin, lines = max(top, 0), strips - (image * height + top) * row
+        if line > first and y > 0:
+            _move(strips + (begin - top) * row, strips + (begin - before) * row, (known - begin) * row)
+            begin = known
+        pixels = (image * height + begin) * width, (image * height + bottom) * width
+        dense(data, places, weight, bias, lines, 0, channels, 1, run, 0, *pixels, ROWS_AT_ONCE, low, high)
+        depthwise(lines, taps, shifts, result, height, width, channels, down, right, step, line, line + some,
+                  low_too, high_too)  # fmt: skip
+        line += some
+
+
 @compiled("void(float32[:, :, :, :], float32[:, :, :, ::1], int64, int64, int64, int64)")
 def surround(images, padded, top, left, first, last):
     """Images (image, channel, row, column) into the middle of larger ones, channels last, of which the rest is zero."""

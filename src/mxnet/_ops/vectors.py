@@ -129,6 +129,14 @@ class Writer:
         """The whole number at an address."""
         return self.builder.load(self._pointer(address, INT))
 
+    def move(self, target: Any, source: Any, size: Any) -> None:
+        """Bytes from an address to another, also where both overlap."""
+        pointer, flag = ir.IntType(8).as_pointer(), ir.IntType(1)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, pointer, INT, flag])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.memmove.p0.p0.i64")
+        places = [self.builder.inttoptr(address, pointer) for address in (target, source)]
+        self.builder.call(function, [*places, size, flag(0)])
+
     def prefetch(self, address: Any) -> None:
         """Ask for the line of memory at an address, to be read soon."""
         pointer = ir.IntType(8).as_pointer()

@@ -85,7 +85,7 @@ def own(result, tensors):
     if result._is_view():
         base = result._base
         for t in tensors:
-            if t is base or (t is not None and t._base is base):
+            if t is base or (t is not None and t._is_view() and t._base is base):  # to ask for a base takes longer
                 return result.clone(memory_format=torch.contiguous_format)
     else:
         for t in tensors:
