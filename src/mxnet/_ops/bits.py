@@ -14,24 +14,21 @@ KEY, STEP = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-@intrinsic
-def _words(typing, address):
-    kind = types.CPointer(types.uint64)
+def _cast(kind):
+    """What makes an address a pointer to numbers of a kind."""
+    pointer = types.CPointer(kind)
 
     def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(kind))
+        return builder.inttoptr(arguments[0], context.get_value_type(pointer))
 
-    return kind(types.int64), generate
+    @intrinsic
+    def cast(typing, address):
+        return pointer(types.int64), generate
+
+    return cast
 
 
-@intrinsic
-def _halves(typing, address):
-    kind = types.CPointer(types.uint32)
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(kind))
-
-    return kind(types.int64), generate
+_words, _halves = _cast(types.uint64), _cast(types.uint32)
 
 
 @compiled("void(int64[:, ::1], uint64[:, ::1])")

@@ -27,7 +27,7 @@ FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
 PANELS_AT_ONCE = TOTALS_AT_ONCE = 1 << 20  # floats, where there are few tiles
 # With less, the plain sum is faster; transforms that are products need more channels to be worth their while.
 FEWEST_CHANNELS, FEWEST_CHANNELS_PLAIN, FEWEST_TILES = 32, 128, 32
-FEWEST_TILES_KEPT = 4  # if the weight's matrices are kept, and multiplied by kernels
+FEWEST_TILES_KEPT = 8  # if the weight's matrices are kept, and multiplied by kernels
 _kept = threading.local()
 
 
