@@ -8,7 +8,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph import direct
+from mxnet._graph import inductor
 from mxnet.gluon import nn
 
 
@@ -181,7 +181,7 @@ def test_weights_of_a_network_that_learns_between_predictions(calls):
 def test_inputs_are_not_kept():
     import weakref
 
-    code = direct.Code.__new__(direct.Code)
+    code = inductor.Code.__new__(inductor.Code)
     tensor = torch.zeros(3)
     code.__init__(None, [tensor])
     gone = weakref.ref(tensor)

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from .._core.errors import MXNetError
-from .direct import Direct
+from .inductor import Direct
 
 # Names old programs pass; what they asked for is what torch does anyway.
 OF_MXNET = frozenset(("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "TensorRT", "default", "default_v2"))
