@@ -157,7 +157,7 @@ def test_without_numba_products_are_taken():
 
 
 def test_little_work_is_left_to_the_plain_sum():
-    data, weight, _ = example(1, 64, 64, 8, 8)
+    data, weight, _ = example(1, 64, 64, 16, 16)
     assert not winograd.pays(data, weight)
     assert not winograd.pays(data[:, :, :4], weight, wait=False)
     assert winograd.pays(data, weight, wait=False) == panels.gains(64, 64, wait=True)

@@ -11,6 +11,7 @@ from typing import Any
 from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, writes
 
 ROWS, LINE = 6, 64  # windows at a time, bytes that memory is read in
+AHEAD = 4096  # bytes of a weight that are fetched ahead: the processor itself stops at the end of a page
 ROWS_AT_ONCE = 60  # whose windows stay in the cache while all filters pass
 PIXELS, SIDE = 4, 3  # results of a depthwise convolution at a time, and its windows' sides
 
@@ -56,6 +57,7 @@ def _windows(vectors: int, most: int) -> Any:
 
                 def add(place, offset, sums):
                     filters = [write.load(write.at(place, i * VECTOR_BYTES)) for i in range(vectors)]
+                    write.prefetch(write.at(place, AHEAD))
                     pixels = (write.everywhere(write.at(begin, offset)) for begin in begins)
                     products = [pixel * values for pixel in pixels for values in filters]
                     return write.at(offset, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]

@@ -8,6 +8,7 @@ from .vectors import FLOAT, OPTIONS, VECTOR_BYTES, Writer, compiled, njit, write
 
 ROWS, VECTORS, DEPTH = 6, 2, 4  # rows, and vectors of columns, summed at once; products written without a jump
 PANEL = VECTORS * VECTOR_BYTES
+AHEAD = 2048  # bytes of a panel that are fetched ahead: the processor itself stops at the end of a page
 SHORT = 128  # products summed one after the other
 
 
@@ -20,6 +21,7 @@ def _add_products(write: Writer, rows, depth, left, panel, start, start_apart, r
 
         def add(panel, left, sums):
             for step in range(DEPTH):
+                write.prefetch(write.at(panel, AHEAD + step * PANEL))
                 places = [write.at(left, distance, step * FLOAT) for distance in away]
                 sums = _added(write, places, write.at(panel, step * PANEL), sums)
             return write.at(left, DEPTH * FLOAT), sums
