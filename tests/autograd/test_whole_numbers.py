@@ -99,3 +99,17 @@ def test_a_watched_executor_leaves_integers_out():
     executor.forward(is_train=True, x=nd.array([1.5, 2.5]))
     executor.backward(nd.ones((2,)))
     assert executor.outputs[0].asnumpy().tolist() == [2, 4] and len(seen) >= 3
+
+
+def test_the_remainder_of_integers_has_no_slope():
+    for remainder in (
+        lambda a: a % 2,
+        lambda a: -3 % a,
+        lambda a: nd.broadcast_mod(a, nd.array([[2], [3]], dtype="int32")),
+    ):
+        a = nd.array([[5, 7, -3], [4, 2, 1]], dtype="int32")
+        a.attach_grad()
+        with autograd.record():
+            result = remainder(a)
+        result.backward()
+        assert a.grad.asnumpy().tolist() == [[0, 0, 0], [0, 0, 0]]

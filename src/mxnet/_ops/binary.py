@@ -24,8 +24,13 @@ def _remainder(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
 
 
 def modulo(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
-    """The remainder has the sign of the divisor, and is 0 where that is 0."""
-    return with_gradient(_remainder, lambda inputs, outputs, heads: _modulo_slopes(*inputs, heads[0]), lhs, rhs)
+    """The remainder has the sign of the divisor, and is 0 where that is 0; that of integers has no slope."""
+    slopes = _modulo_slopes if lhs.is_floating_point() else _no_slopes
+    return with_gradient(_remainder, lambda inputs, outputs, heads: slopes(*inputs, heads[0]), lhs, rhs)
+
+
+def _no_slopes(lhs: torch.Tensor, rhs: torch.Tensor, head: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.zeros_like(head), torch.zeros_like(head)
 
 
 def _modulo_slopes(lhs: torch.Tensor, rhs: torch.Tensor, head: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

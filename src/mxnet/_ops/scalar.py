@@ -46,7 +46,9 @@ def _powered(data: torch.Tensor, scalar: float) -> torch.Tensor:
 
 
 def _modulo(data: torch.Tensor, scalar: float) -> torch.Tensor:
-    return torch.remainder(data, scalar) if scalar else modulo(data, _number(data, 0))
+    if scalar and data.is_floating_point():
+        return torch.remainder(data, scalar)
+    return modulo(data, _number(data, scalar))
 
 
 def _test(compare: Scalar) -> Scalar:
