@@ -33,7 +33,7 @@ import torch_works
 import mxnet as mx
 
 HERE = Path(__file__).parent
-SLOW = 0.2  # seconds; a work longer than this is run once a turn
+SLOW, WARM = 0.2, 1.5  # seconds: of a turn, if it is not a single run, and of runs that do not count
 
 
 class Local:
@@ -91,20 +91,29 @@ def peers(args):
 
 
 def measure(name, contestants, rounds):
-    """Times of every contestant that has this work, taken in turns."""
+    """Times of every contestant that has this work, taken in turns, each time in another order."""
     taking = {who: peer for who, peer in contestants.items() if name in peer.table}
     times = {who: [] for who in taking}
     size = 1
     for who, peer in taking.items():
         peer.prepare(name)
-        warm = min(peer.run(name, 3 if size > 1 else 2))
+        warm = warmed_up(peer, name)
         if who == "ReMX":
             calls = getattr(peer.step, "calls", 1)
-            size = min(50 if calls == 1 else 5, max(1, int(SLOW / max(warm * calls, 1e-6) / 4)))
-    for _ in range(rounds):
-        for who, peer in taking.items():
-            times[who].append(statistics.median(peer.run(name, size)))
+            size = min(50 if calls == 1 else 5, max(1, int(SLOW / max(warm * calls, 1e-6))))
+    order = list(taking)
+    for turn in range(rounds):
+        for who in order[turn % len(order) :] + order[: turn % len(order)]:
+            times[who].append(statistics.median(taking[who].run(name, size)))
     return times
+
+
+def warmed_up(peer, name):
+    """The best time of some runs, enough for code that is compiled in the background to be there."""
+    end, best = time.perf_counter() + WARM, min(peer.run(name, 2))
+    while time.perf_counter() < end:
+        best = min(best, *peer.run(name, 2))
+    return best
 
 
 def row(name, times):
