@@ -1,4 +1,6 @@
-"""Where a context's tensors live in torch."""
+"""Where a context's tensors live in torch, and in how many threads a forked process computes."""
+
+import os
 
 import torch
 
@@ -27,3 +29,12 @@ def _find(ctx: Context) -> torch.device:
         f"{ctx} is not available: this machine has no such GPU; use mx.cpu(), "
         "or set MXNET_VIRTUAL_GPUS=2 to run GPU code on the CPU"
     )
+
+
+def _in_child() -> None:
+    """As MXNet does it: the threads of OpenMP do not survive a fork, and would be waited for without end."""
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

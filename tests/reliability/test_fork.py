@@ -1,0 +1,38 @@
+"""A forked process goes on with arrays and networks of its parent, whose threads it does not have."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import os, signal, sys
+import numpy as np, torch, mxnet as mx
+torch.set_num_threads(4)
+net = mx.gluon.nn.HybridSequential()
+net.add(mx.gluon.nn.Conv2D(64, 3, padding=1), mx.gluon.nn.BatchNorm())
+net.add(mx.gluon.nn.Conv2D(64, 1), mx.gluon.nn.Dense(256))
+net.initialize()
+x = mx.nd.random.uniform(shape=(2, 32, 56, 56))
+net(x)
+if {hybrid}:
+    net.hybridize()
+want = [net(x).asnumpy() for _ in range(4)][-1]
+product = mx.nd.dot(mx.nd.ones((500, 500)), mx.nd.ones((500, 500))).asnumpy()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    good = np.allclose(net(x).asnumpy(), want, rtol=1e-3, atol=1e-4)
+    good &= (mx.nd.dot(mx.nd.ones((500, 500)), mx.nd.ones((500, 500))).asnumpy() == product).all()
+    os._exit(0 if good and torch.get_num_threads() == 1 else 1)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+sys.exit(code if torch.get_num_threads() == 4 else 5)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_a_child_computes(hybrid):
+    done = subprocess.run([sys.executable, "-c", PROGRAM.format(hybrid=hybrid)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
