@@ -9,10 +9,11 @@ from torch import _VF
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._ops import lstm, panels
+from mxnet._ops import lstm
+from mxnet._ops.loader import vectors_are_here
 
 pytest.importorskip("numba")
-if not panels.here():
+if not vectors_are_here():
     pytest.skip("no kernels for this processor", allow_module_level=True)
 
 # steps, batch, width, hidden, layers, directions

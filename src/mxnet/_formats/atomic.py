@@ -62,7 +62,7 @@ def _held(path: str) -> int | None:
     if os.name != "posix":  # elsewhere an open file cannot be replaced
         return None
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # which waits for no pipe
     except OSError:  # there is none, or none to be read
         return None
     if os.fstat(handle).st_size >= LARGE:

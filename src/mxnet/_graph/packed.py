@@ -86,11 +86,7 @@ class PackedConvolution:
         else:
             last = data.contiguous(memory_format=torch.channels_last)
         more = None if addend is None else _alongside(addend, result)
-        job = kernel.job(last, result, more)
-        if room is not None and rooms.own(data) and (addend is None or rooms.own(addend)):
-            rooms.jobs[self] = data, addend, result, job
-        share(*job)
-        return result
+        return rooms.compute(self, kernel.job(last, result, more), result, data, addend)
 
     def behind(
         self, first: "PackedConvolution", rooms: "Rooms", room: int | None, data: torch.Tensor
@@ -104,11 +100,7 @@ class PackedConvolution:
             return None
         last = data.contiguous(memory_format=torch.channels_last)
         result = rooms.take(room, *deep.shape_behind(dense.shape(last)))
-        job = dense.job_with(deep, last, result)
-        if room is not None and rooms.own(data):
-            rooms.jobs[self] = data, None, result, job
-        share(*job)
-        return result
+        return rooms.compute(self, dense.job_with(deep, last, result), result, data)
 
     def _by_library(self, within: Callable[[], bool], data: torch.Tensor, addend: torch.Tensor | None) -> torch.Tensor:
         fused = self.fusible and (addend is None or self.bounds[1] is None) and within()  # of sums, only `relu`
@@ -175,11 +167,24 @@ class Rooms:
         self._views: dict[Any, torch.Tensor] = {}
         self._ids: set[int] = set()
         # What was computed from which tensors into which: in the next run it mostly is the same memory.
-        self.jobs: dict[PackedConvolution, tuple[Any, ...]] = {}
+        self._jobs: dict[PackedConvolution, tuple[Any, ...]] = {}
 
-    def own(self, tensor: torch.Tensor) -> bool:
-        """Does it lie here, in the order of results?"""
-        return id(tensor) in self._ids
+    def compute(
+        self, who: PackedConvolution, job: Any, result: torch.Tensor, data: torch.Tensor, addend: Any = None
+    ) -> torch.Tensor:
+        """Do a job; if all lies here, in the order of results, it can be done again as it is."""
+        if all(t is None or id(t) in self._ids for t in (result, data, addend)):
+            self._jobs[who] = data, addend, result, job
+        share(*job)
+        return result
+
+    def repeat(self, who: PackedConvolution, data: torch.Tensor, addend: Any = None) -> torch.Tensor | None:
+        """The result of the last run's job, done again, if it was for the same tensors."""
+        known = self._jobs.get(who)
+        if known is None or known[0] is not data or known[1] is not addend:
+            return None
+        share(*known[3])
+        return known[2]
 
     def bytes(self) -> int:
         return sum(room.nbytes for room in self._rooms.values())
@@ -197,7 +202,7 @@ class Rooms:
         if room is None or room.numel() < size:
             room = self._rooms[number] = torch.empty(size)
             self._views, self._ids = {}, set()
-            self.jobs.clear()
+            self._jobs.clear()
         made = self._views[number, shape] = room[:size].view(batch, down, right, channels).permute(0, 3, 1, 2)
         self._ids.add(id(made))
         return made
@@ -213,11 +218,8 @@ def convolve(
 ) -> torch.Tensor:
     """What the rewritten graph calls in place of convolution, batch norm, sum and activation."""
     convolution = convolutions[index]
-    known = rooms.jobs.get(convolution)
-    if known is not None and known[0] is tensors[0] and known[1] is (tensors[1] if len(tensors) > 1 else None):
-        share(*known[3])
-        return known[2]
-    return convolution(within, rooms, room, *tensors)
+    result = rooms.repeat(convolution, *tensors)
+    return convolution(within, rooms, room, *tensors) if result is None else result
 
 
 def convolve_both(
@@ -230,9 +232,7 @@ def convolve_both(
 ) -> torch.Tensor:
     """A convolution, and a depthwise one that alone reads its result."""
     first, second = convolutions[indices[0]], convolutions[indices[1]]
-    known = rooms.jobs.get(second)
-    if known is not None and known[0] is data:
-        share(*known[3])
-        return known[2]
-    result = second.behind(first, rooms, room, data)
+    result = rooms.repeat(second, data)
+    if result is None:
+        result = second.behind(first, rooms, room, data)
     return second(within, rooms, room, first(within, rooms, None, data)) if result is None else result

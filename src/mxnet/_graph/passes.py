@@ -18,7 +18,7 @@ from .._ops.registry import find
 from .lower import Lowered, calls, pick
 from .order import plain, restore_order
 from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded
-from .unchanged import Copies, Digests
+from .unchanged import Copies, Digests, usable
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
 ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "relu", "clip", "Pooling", "Concat"))
@@ -124,7 +124,7 @@ class Folding:
     def convolutions(self, tensors: Sequence[torch.Tensor]) -> tuple[list[PackedConvolution], Verdict] | None:
         """Packed convolutions, and what tells if they are those of these parameters; None: run the graph as it is."""
         state = self._state
-        if not all(_usable(tensors[i]) for i in self._data):
+        if not all(usable(tensors[i]) for i in self._data):
             return None
         for i in self.ones:  # what BatchNorm does to a fixed gamma
             tensors[i].data.fill_(1)
@@ -158,7 +158,7 @@ class Folding:
     def note(self, tensors: Sequence[torch.Tensor]) -> None:
         """Remember these parameters: if the next run sees them again, they are folded."""
         self._rooms.clear()  # they know the convolutions of before
-        if all(map(_usable, tensors)):
+        if all(map(usable, tensors)):
             self._state = Copies([tensors[i] for i in self.watched]), None
         else:
             self._state = None
@@ -183,10 +183,6 @@ class Folding:
                 limits[node] = second.limit(first.limit(limits.get(node.args[5])))
             elif node.op == "call_function":
                 limits[node] = _largest(node, sizes)
-
-
-def _usable(tensor: torch.Tensor) -> bool:
-    return tensor.dtype is torch.float32 and tensor.is_cpu
 
 
 def _within(data: torch.Tensor) -> bool:

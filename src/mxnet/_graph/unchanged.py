@@ -51,11 +51,12 @@ class _Seen:
         places = [t.data_ptr() for t in tensors]
         known, known_places, small, large = self._known
         if places != known_places or not all(map(operator.is_, tensors, known)):
-            if not all(map(_usable, tensors)) or [t.shape for t in tensors] != self._shapes:
+            if not all(map(usable, tensors)) or [t.shape for t in tensors] != self._shapes:
                 return lambda: False
             plain = [t.data.contiguous() for t in tensors]
             if [t.data_ptr() for t in plain] != places:  # copies, in another order: looked at now
-                return functools.partial(bool, self._all_same(plain))
+                verdict = self._all_same(plain)
+                return lambda: verdict
             small, large = self._split(plain)
             self._known = list(tensors), places, small, large
         if not self._same(small):
@@ -116,7 +117,8 @@ class Digests(_Seen):
         return bool((made == self._made[rows[:, 2]]).all())
 
 
-def _usable(tensor: torch.Tensor) -> bool:
+def usable(tensor: torch.Tensor) -> bool:
+    """Is it of the kind that is looked at, and that kernels compute with?"""
     return tensor.dtype is torch.float32 and tensor.is_cpu
 
 

@@ -1,10 +1,10 @@
 """Winograd's transforms of tiles (see winograd) by compiled loops, shared out among torch's number of threads."""
 
 from . import loops  # compiles
+from .panels import PANEL
 from .sharing import share
 
 INFINITE = float("inf")
-PANEL = 16
 FEWEST_FLOATS = 1 << 17  # per thread; waking one takes as long as so many
 
 

@@ -3,20 +3,18 @@
 Elsewhere, and on processors for which these kernels are not made, oneDNN's are as fast.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from .loader import Loader
-from .panels import WORTH_A_THREAD, here
-from .sharing import share
+from .loader import kernels
+from .panels import WORTH_A_THREAD
+from .sharing import room, share
 
 INFINITE = float("inf")
 FEW = 4  # channels
 STRIPS = 1 << 18  # bytes between two convolutions that are computed at once: they stay in the cache
-_kept = threading.local()
 MOST_THREADS = 4  # with more, oneDNN's threads, which are woken sooner, make up for its slower kernels
 WORTH_A_COPY = 1 << 17  # floats: it takes time to wake a thread
 
@@ -25,15 +23,7 @@ Shape = tuple[int, int, int, int]
 Geometry = tuple[list[int], list[int], list[int], int]  # padding, steps, dilation, groups
 
 
-def _load() -> Any:
-    if not here():
-        return None
-    from . import kernels
-
-    return kernels
-
-
-_loader = Loader(_load, None)
+_loader = kernels("kernels")
 
 
 def gains(weight: torch.Tensor, geometry: Geometry) -> bool:
@@ -56,8 +46,8 @@ def pack(weight: torch.Tensor, bias: Any, geometry: Geometry, bounds: Bounds) ->
     if torch.get_num_threads() > MOST_THREADS:
         return None
     kind = Depthwise if _is_depthwise(weight, geometry[3]) else Dense
-    kernels = _loader.get(wait=False)
-    return kernels and kind(kernels, weight, bias, geometry, bounds)
+    found = _loader.get(wait=False)
+    return found and kind(found, weight, bias, geometry, bounds)
 
 
 Job = tuple[Callable[[int, int], None], int, int, int, int]  # what `share` is given
@@ -167,7 +157,7 @@ class Dense(_Packed):
         size = (strip * step + 3) * row // 4
 
         def work(first: int, last: int, held: Any = (places, data)) -> None:
-            kernel(*fixed, _strips(size).data_ptr(), first, last, *bounds)
+            kernel(*fixed, room("strips", size).data_ptr(), first, last, *bounds)
 
         return work, 0, batch * down, batch * height * width * channels * run // WORTH_A_THREAD, 1
 
@@ -202,10 +192,3 @@ class Depthwise(_Packed):
             depthwise(*fixed, first, last, *bounds)
 
         return work, 0, batch * down, 9 * result.numel() // WORTH_A_THREAD, 1
-
-
-def _strips(size: int) -> torch.Tensor:
-    """Floats of this thread, kept from call to call."""
-    if getattr(_kept, "strips", None) is None or _kept.strips.numel() < size:
-        _kept.strips = torch.empty(size)
-    return _kept.strips

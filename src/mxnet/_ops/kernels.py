@@ -8,7 +8,7 @@ is what the registers hold.
 
 from typing import Any
 
-from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, writes
+from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
 
 ROWS, LINE = 6, 64  # windows at a time, bytes that memory is read in
 AHEAD = 4096  # bytes of a weight that are fetched ahead: the processor itself stops at the end of a page
@@ -83,14 +83,10 @@ def _expect(write: Writer, address, places, distance):
     write.prefetch(write.at(address, write.whole(places), distance))
 
 
-def _numbers(count: int) -> str:
-    return ", ".join(["int64"] * count)
-
-
 _eight, _sixteen, _twenty_four = _windows(1, ROWS), _windows(2, ROWS), _windows(3, 4)
 
 
-@compiled(f"void({_numbers(13)}, float32, float32)")
+@compiled(f"void({numbers(13)}, float32, float32)")
 def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, first, last, most, low, high):
     """Windows `first` to `last`, counted in `places`, with all filters; `most` windows at a time stay in the cache."""
     apart = filters * FLOAT
@@ -158,7 +154,7 @@ def _single(write: Writer, data, weight, bias, rows, row, columns, channels, res
 _four, _four_apart = _side_by_side(1), _side_by_side(2)
 
 
-@compiled(f"void({_numbers(12)}, float32, float32)")
+@compiled(f"void({numbers(12)}, float32, float32)")
 def depthwise(data, weight, bias, result, height, width, channels, down, right, step, first, last, low, high):
     """Rows `first` to `last` of the results, counted over all images; windows begin one before the image."""
     apart = channels * FLOAT
@@ -189,7 +185,7 @@ def _move(write: Writer, target, source, size):
     write.move(target, source, size)
 
 
-@compiled(f"void({_numbers(18)}, float32, float32, float32, float32)")
+@compiled(f"void({numbers(18)}, float32, float32, float32, float32)")
 def expanded(
     data, places, weight, bias, run, channels, taps, shifts, result, height, width, down, right, step, strip, strips,
     first, last, low, high, low_too, high_too,

@@ -4,6 +4,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
+from importlib import import_module
 from typing import Any
 
 
@@ -35,7 +36,7 @@ class Loader:
         try:
             found = self._load_it()
         except Exception as error:  # whatever a compiler may say: it only costs time
-            warnings.warn(f"convolutions run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
+            warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
             found = self._otherwise
         future.set_result(found)
 
@@ -53,3 +54,16 @@ def _numba_is_here() -> bool:
     cpu_target.typing_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
     cpu_target.target_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
     return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def vectors_are_here() -> bool:
+    """Is this a processor for which kernels are made? With longer vectors the libraries' own are as fast."""
+    from llvmlite.binding import get_host_cpu_features
+
+    has = get_host_cpu_features()
+    return bool(has.get("avx2") and has.get("fma") and not has.get("avx512f"))
+
+
+def kernels(module: str) -> Loader:
+    """A module beside this one, written with `vectors`; None on other processors."""
+    return Loader(lambda: import_module(f".{module}", __package__) if vectors_are_here() else None, None)

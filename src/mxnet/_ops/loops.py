@@ -10,9 +10,10 @@ import functools
 import numpy as np
 from numba import njit
 
+from .panels import PANEL
 from .vectors import FUSED, OPTIONS, compiled
 
-WIDE, PANEL = 64, 16
+WIDE = 64
 A, B = np.float32(2 / 3), np.float32(3 / 2)
 A2, B2, SUM = np.float32(4 / 9), np.float32(9 / 4), np.float32(4 / 9 + 9 / 4)
 A3, B3 = np.float32(8 / 27), np.float32(27 / 8)

@@ -8,23 +8,15 @@ from typing import Any
 import torch
 from torch import _VF
 
-from .loader import Loader
-from .panels import PANEL, here
+from .loader import kernels
+from .panels import PANEL
 from .sharing import share
 
 LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
 FEWEST_ROWS = 4  # of the batch: one or two alone do not fill the processor's pipes
 
 
-def _load() -> Any:
-    if not here():
-        return None
-    from . import lstm_kernels
-
-    return lstm_kernels
-
-
-_loader = Loader(_load, None)
+_loader = kernels("lstm_kernels")
 
 
 def gains(data: torch.Tensor, states: Any, weights: Any) -> bool:

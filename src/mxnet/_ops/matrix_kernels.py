@@ -4,7 +4,7 @@ The right matrix is packed: 16 of its columns at a time lie side by side, row by
 are summed at a time, which is what the registers hold. The left lies row by row, or across: column by column.
 """
 
-from .vectors import FLOAT, OPTIONS, VECTOR_BYTES, Writer, compiled, njit, writes
+from .vectors import FLOAT, OPTIONS, VECTOR_BYTES, Writer, compiled, njit, numbers, writes
 
 ROWS, VECTORS, DEPTH = 6, 2, 4  # rows, and vectors of columns, summed at once; products written without a jump
 PANEL = VECTORS * VECTOR_BYTES
@@ -110,10 +110,7 @@ def _multiply_across(rows, depth, width, left, left_apart, panels, start, start_
                 row += some
 
 
-_numbers = "int64, int64, int64, int64, int64, int64, int64"
-
-
-@compiled(f"void({_numbers}, int64, int64, int64, int64)")
+@compiled(f"void({numbers(11)})")
 def products(rows, depth, width, left, panels, zeros, result, apart, next_result, first, last):
     """The products of matrices `first` to `last`; results lie `next_result` behind one another, their rows `apart`."""
     for number in range(first, last):
@@ -121,7 +118,7 @@ def products(rows, depth, width, left, panels, zeros, result, apart, next_result
                  zeros, 0, result + number * next_result, apart)  # fmt: skip
 
 
-@compiled(f"void({_numbers}, int64, int64, int64, int64)")
+@compiled(f"void({numbers(11)})")
 def products_across(rows, depth, width, left, panels, zeros, result, left_apart, next_left, first, last):
     """The same for lefts that lie across; without zeros (0), products are added to the result."""
     for number in range(first, last):

@@ -7,30 +7,14 @@ from typing import Any
 
 import torch
 
-from .loader import Loader
+from .loader import kernels
 from .sharing import share
 
 PANEL = 16
 WORTH_A_THREAD = 16 << 20  # multiplications: waking it takes as long as a tenth of them
 
 
-def here() -> bool:
-    """Is this a processor for which the kernels are made? With longer vectors the libraries' own are as fast."""
-    from llvmlite.binding import get_host_cpu_features
-
-    has = get_host_cpu_features()
-    return bool(has.get("avx2") and has.get("fma") and not has.get("avx512f"))
-
-
-def _load() -> Any:
-    if not here():
-        return None
-    from . import matrix_kernels
-
-    return matrix_kernels
-
-
-_loader = Loader(_load, None)
+_loader = kernels("matrix_kernels")
 
 
 def gains(depth: int, width: int, wait: bool) -> bool:

@@ -1,12 +1,24 @@
-"""Work shared out among as many threads as torch has."""
+"""Work shared out among as many threads as torch has, and memory that each of them keeps."""
 
 import functools
+import math
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
+
+_kept = threading.local()
+
+
+def room(which: int | str, *shape: int) -> torch.Tensor:
+    """Memory of this thread, kept from call to call; what it held before is lost."""
+    rooms, size = _kept.__dict__, math.prod(shape)
+    if str(which) not in rooms or rooms[str(which)].numel() < size:
+        rooms[str(which)] = torch.empty(size)
+    return rooms[str(which)][:size].view(shape)
 
 
 def share(work: Callable[[int, int], Any], begin: int, count: int, most: int, unit: int = 1) -> None:

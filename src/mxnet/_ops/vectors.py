@@ -35,6 +35,11 @@ def compiled(signature: str, **more: Any) -> Callable[..., Any]:
     return compile_it
 
 
+def numbers(count: int) -> str:
+    """Whole numbers, in a signature."""
+    return ", ".join(["int64"] * count)
+
+
 def writes(count: int, floats: int = 0) -> Callable[..., Any]:
     """A function of a writer, `count` numbers and some floats as one that compiled functions can call."""
 

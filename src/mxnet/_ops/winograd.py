@@ -10,8 +10,6 @@ A few tiles at a time are transformed, multiplied and transformed back, in memor
 for the processor's cache. The transforms are compiled loops where numba is installed, else products of matrices.
 """
 
-import functools
-import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -21,6 +19,7 @@ from . import panels
 from . import tiles as plain
 from .loader import Loader
 from .panels import PANEL
+from .sharing import room as _room
 
 # Few enough for the cache, and enough that the matrices of the weight are not read too often.
 FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
@@ -28,7 +27,6 @@ PANELS_AT_ONCE = TOTALS_AT_ONCE = 1 << 20  # floats, where there are few tiles
 # With less, the plain sum is faster; transforms that are products need more channels to be worth their while.
 FEWEST_CHANNELS, FEWEST_CHANNELS_PLAIN, FEWEST_TILES = 32, 128, 32
 FEWEST_TILES_KEPT = 8  # if the weight's matrices are kept, and multiplied by kernels
-_kept = threading.local()
 
 
 class Group(NamedTuple):
@@ -60,15 +58,6 @@ def _groups(images: torch.Tensor, channels: int) -> Iterator[Group]:
             end = min(top + rows, down)
             size = (last - first) * (end - top) * right
             yield Group(slice(first, last), slice(top, end), (first * down + top) * right, size)
-
-
-def _room(which: int, *shape: int) -> torch.Tensor:
-    """Memory of this thread, kept from call to call; what it held before is lost."""
-    rooms = _kept.__dict__.setdefault("rooms", {})
-    size = functools.reduce(int.__mul__, shape)
-    if which not in rooms or rooms[which].numel() < size:
-        rooms[which] = torch.empty(size)
-    return rooms[which][:size].view(shape)
 
 
 # How the transforms are computed
