@@ -8,11 +8,23 @@ from .._core.attrs import python_number
 from .._core.nest import flatten, regroup
 from ..context import current_context
 from .faces import face
+from .graphs import (
+    dgl_adjacency,
+    dgl_csr_neighbor_non_uniform_sample,
+    dgl_csr_neighbor_uniform_sample,
+    dgl_graph_compact,
+    dgl_subgraph,
+    edge_id,
+)
 from .namespaces import show
 from .ndarray import NDArray
 
 _lookup, __dir__ = show(__name__, "contrib")
-__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
+__all__ = [
+    "cond", "dgl_adjacency", "dgl_csr_neighbor_non_uniform_sample", "dgl_csr_neighbor_uniform_sample",
+    "dgl_graph_compact", "dgl_subgraph", "edge_id", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian",
+    "while_loop",
+]  # fmt: skip
 
 
 def __getattr__(name):
