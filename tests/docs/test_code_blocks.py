@@ -14,7 +14,6 @@ DOCS = ROOT / "docs"
 READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
 PAGES = [*READMES, *sorted(p for p in DOCS.rglob("*.md") if "reference" not in p.parts)]
 CHINESE = [p for p in PAGES if "zh" in p.parts]
-ENGLISH_ONLY = {"performance.md", "reliability.md", "threats.md"}  # measurements and reports for contributors
 
 
 def blocks(page):
@@ -50,7 +49,7 @@ def test_both_languages_of_the_readme_have_the_same_parts():
 
 def test_every_page_is_there_in_chinese():
     english = {str(p.relative_to(DOCS)) for p in PAGES if p not in READMES and p not in CHINESE}
-    assert {str(p.relative_to(DOCS / "zh")) for p in CHINESE} == english - ENGLISH_ONLY
+    assert {str(p.relative_to(DOCS / "zh")) for p in CHINESE} == english
 
 
 @pytest.mark.parametrize("page", CHINESE, ids=lambda p: str(p.relative_to(DOCS)))
