@@ -10,6 +10,12 @@ class MXNetError(RuntimeError):
     __module__ = "mxnet.base"
 
 
+class ValueRefused(MXNetError, ValueError):
+    """A value out of range, where MXNet raises Python's own class."""
+
+    __module__ = "mxnet.base"
+
+
 class _NotOffered(MXNetError):
     """A function that a kind of object does not offer: its name, its operator's name, the types it was given."""
 

@@ -137,14 +137,14 @@ def normal(bank: Bank, first: int, stop: int, out: np.ndarray) -> None:
         bank.give_back(engine, row[per_point * points :])
 
 
-def normal_pairs(bank: Bank, size: int) -> np.ndarray:
-    """`size` float32 normal numbers of one distribution object, which keeps x for the next call."""
-    pairs = np.empty((0, 2), np.float32)
+def normal_pairs(bank: Bank, size: int, kind: str = "float32") -> np.ndarray:
+    """`size` normal numbers of one distribution object, which keeps x for the next call."""
+    pairs, per_point = np.empty((0, 2), kind), 2 if kind == "float32" else 4
     while len(pairs) * 2 < size:
-        words = bank.take(0, 1, 2 * (size - 2 * len(pairs)) + 2)
-        x, y, square = _points(words, np.dtype(np.float32))
+        words = bank.take(0, 1, per_point * (size - 2 * len(pairs) + 1))
+        x, y, square = _points(words, np.dtype(kind))
         inside = np.flatnonzero((square <= 1) & (square != 0))[: (size - 2 * len(pairs) + 1) // 2]
-        done = (int(inside[-1]) + 1) * 2 if len(pairs) * 2 + len(inside) * 2 >= size else words.shape[1]
+        done = (int(inside[-1]) + 1) * per_point if len(pairs) * 2 + len(inside) * 2 >= size else words.shape[1]
         bank.give_back(0, words[0, done:])
         factor = polar_factor(square[0, inside])
         pairs = np.concatenate([pairs, np.stack([y[0, inside] * factor, x[0, inside] * factor], axis=1)])

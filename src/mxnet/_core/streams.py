@@ -2,8 +2,8 @@
 
 A device owns two resources. The *parallel* one is 1,024 mt19937 engines; N samples are split over
 min(ceil(N/64), 1024) of them in contiguous chunks. It feeds uniform, normal, randint, exponential, gamma, poisson,
-the negative binomials and `sample_unique_zipfian`. The *serial* one is a single mt19937; it feeds multinomial, shuffle
-and the random image operators. All `cpu(i)` share one device, as in MXNet; each `gpu(i)` has its own.
+the negative binomials and `sample_unique_zipfian`. The *serial* one is a single mt19937; it feeds multinomial, shuffle,
+the random image operators and `mx.np.random`. All `cpu(i)` share one device, as in MXNet; each `gpu(i)` has its own.
 
 Equal to MXNet 1.9.1 bit for bit: uniform, randint, multinomial, zipfian, exponential, and shuffle where MXNet itself
 does not depend on the number of threads. The rest follow the same algorithm on the same words; a last bit may differ
@@ -177,17 +177,23 @@ class Stream:
 
     # -- the serial resource -----------------------------------------------------------------------------------------
 
-    def serial_uniform(self, size: int, low: float = 0.0, high: float = 1.0) -> np.ndarray:
-        """`size` float32 numbers in [low, high) from the device's single engine."""
-        unit = np.empty((1, size), np.float32)
+    def serial_uniform(self, size: int, low: float = 0.0, high: float = 1.0, dtype: str = "float32") -> np.ndarray:
+        """`size` numbers in [low, high) from the device's single engine."""
+        unit, kind = np.empty((1, size), dtype), np.dtype(dtype).type
         with self.lock:
             samplers.uniform(self.serial, 0, 1, unit)
-        return unit[0] * (np.float32(high) - np.float32(low)) + np.float32(low)
+        return unit[0] * (kind(high) - kind(low)) + kind(low)
 
-    def serial_normal(self, size: int, loc: float = 0.0, scale: float = 1.0) -> np.ndarray:
-        """`size` float32 normal numbers from the single engine, both values of each pair used."""
+    def serial_normal(self, size: int, loc: float = 0.0, scale: float = 1.0, dtype: str = "float32") -> np.ndarray:
+        """`size` normal numbers from the single engine, both values of each pair used."""
+        kind = np.dtype(dtype).type
         with self.lock:
-            return samplers.normal_pairs(self.serial, size) * np.float32(scale) + np.float32(loc)
+            return samplers.normal_pairs(self.serial, size, dtype) * kind(scale) + kind(loc)
+
+    def serial_words(self, size: int) -> np.ndarray:
+        """`size` numbers of 32 bits from the single engine."""
+        with self.lock:
+            return self.serial.take(0, 1, size)[0].astype(np.int64)
 
     def below(self, limits: np.ndarray) -> np.ndarray:
         """A uniform integer below each of `limits`, in order, from the single engine."""

@@ -225,6 +225,8 @@ def _open(attrs: dict[str, Any]) -> bool:
     shape = attrs.get("shape")
     if attrs.get("infer_range") and attrs.get("stop") is None:
         return True
+    if isinstance(shape, float):  # a parameter of the gamma distribution
+        return False
     return "shape" in attrs and (not shape or any(n < 1 for n in shape))
 
 

@@ -1,27 +1,27 @@
 """`mx.npx.random`: seeds, batches of samples, coin throws."""
 
-from ..numpy import random as _random
-from ..random import seed
+import numbers
+
+from ..numpy._call import ARRAYS, call
+from ..numpy.random import _draw, _size
+from ..random import seed as _seed
 
 __all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
 
 
-def _batched(batch_shape, *parameters):
-    """The batch in front of the parameters' own shape."""
-    if batch_shape is None:
-        return None
-    batch = (batch_shape,) if isinstance(batch_shape, int) else tuple(batch_shape)
-    return batch + tuple(_random._shape(None, *parameters))
+def seed(seed, ctx="all"):
+    """Begin the random streams anew, everywhere or in one context."""
+    _seed(seed, ctx)
 
 
 def uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, ctx=None):
     """`batch_shape` samples for each parameter."""
-    return _random.uniform(low, high, _batched(batch_shape, low, high), dtype, ctx)
+    return _draw("uniform_n", {"low": low, "high": high}, batch_shape, ctx, dtype=dtype)
 
 
 def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, ctx=None):
     """`batch_shape` samples for each parameter."""
-    return _random.normal(loc, scale, _batched(batch_shape, loc, scale), dtype, ctx)
+    return _draw("normal_n", {"loc": loc, "scale": scale}, batch_shape, ctx, dtype=dtype)
 
 
 def bernoulli(prob=None, logit=None, size=None, dtype=None, ctx=None, out=None):
@@ -30,7 +30,11 @@ def bernoulli(prob=None, logit=None, size=None, dtype=None, ctx=None, out=None):
         raise ValueError(
             f"Either `prob` or `logit` must be specified, but not both. Received prob={prob}, logit={logit}"
         )
-    chance = prob if logit is None else 1.0 / (1.0 + 2.718281828459045 ** (-logit))
-    shape = _random._shape(size, chance)
-    noise = _random.uniform(size=shape, ctx=_random._place(ctx, chance))
-    return _random._deliver((noise < chance).astype(dtype or "float32"), out)
+    name, value = ("prob", prob) if logit is None else ("logit", logit)
+    attrs = {"size": _size(size), "dtype": dtype, "is_logit": logit is not None}
+    if isinstance(value, ARRAYS):
+        return call("_npi_bernoulli", value, ctx=ctx, out=out, prob="None", logit="None", **attrs)
+    if not isinstance(value, numbers.Number):
+        raise ValueError(f"`{name}` must be a number or an array, got {value!r}")
+    given = {"prob": "None", "logit": "None", name: float(value)}
+    return call("_npi_bernoulli", ctx=ctx, out=out, **attrs, **given)

@@ -584,6 +584,10 @@ def _npi_around(x: Symbol | None = ..., decimals: Any = ..., name: str | None = 
     'Rounded to so many decimals, halves to even.'
     ...
 
+def _npi_bernoulli(input1: Symbol | None = ..., prob: Any = ..., logit: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., is_logit: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Ones with the chance `prob`, or with the odds whose logarithm is `logit`; zeros else.'
+    ...
+
 def _npi_bincount(data: Symbol | None = ..., weights: Symbol | None = ..., minlength: Any = ..., has_weights: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'How often each number occurs, or the sums of weights.'
     ...
@@ -634,6 +638,10 @@ def _npi_cbrt(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, st
 
 def _npi_ceil(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's ceil, element by element."
+    ...
+
+def _npi_choice(input1: Symbol | None = ..., input2: Symbol | None = ..., a: Any = ..., size: Any = ..., ctx: Any = ..., replace: Any = ..., weighted: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    "Places in a list of `a` (or of the first input's length), each as likely, or by weight."
     ...
 
 def _npi_cholesky(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -724,6 +732,10 @@ def _npi_expm1(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, s
     "NumPy's expm1, element by element."
     ...
 
+def _npi_exponential(input1: Symbol | None = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Waiting times of mean `scale`.'
+    ...
+
 def _npi_eye(N: Any = ..., M: Any = ..., k: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Ones on a diagonal.'
     ...
@@ -748,6 +760,10 @@ def _npi_full_like(a: Symbol | None = ..., fill_value: Any = ..., ctx: Any = ...
     'One number everywhere, in the shape of another array.'
     ...
 
+def _npi_gamma(input1: Symbol | None = ..., input2: Symbol | None = ..., shape: Any = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Gamma numbers of a shape and a scale.'
+    ...
+
 def _npi_greater(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's greater of two arrays, element by element."
     ...
@@ -762,6 +778,10 @@ def _npi_greater_equal_scalar(data: Symbol | None = ..., scalar: Any = ..., is_i
 
 def _npi_greater_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's greater of an array and a number."
+    ...
+
+def _npi_gumbel(input1: Symbol | None = ..., input2: Symbol | None = ..., loc: Any = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Gumbel numbers.'
     ...
 
 def _npi_hamming(M: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -868,6 +888,10 @@ def _npi_logical_not(x: Symbol | None = ..., name: str | None = ..., attr: dict[
     "NumPy's logical_not, element by element."
     ...
 
+def _npi_logistic(input1: Symbol | None = ..., input2: Symbol | None = ..., loc: Any = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Logistic numbers.'
+    ...
+
 def _npi_logspace(start: Any = ..., stop: Any = ..., num: Any = ..., endpoint: Any = ..., base: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Powers of a base whose exponents are at equal distances.'
     ...
@@ -904,6 +928,10 @@ def _npi_mod_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: Any = 
     "NumPy's mod of an array and a number."
     ...
 
+def _npi_multinomial(a: Symbol | None = ..., n: Any = ..., pvals: Any = ..., size: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'How often each outcome came in `n` throws.'
+    ...
+
 def _npi_multiply(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's multiply of two arrays, element by element."
     ...
@@ -924,6 +952,14 @@ def _npi_nonzero(x: Symbol | None = ..., name: str | None = ..., attr: dict[str,
     'The positions of what is not zero, one row each.'
     ...
 
+def _npi_normal(input1: Symbol | None = ..., input2: Symbol | None = ..., loc: Any = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Normal numbers of mean `loc` and standard deviation `scale`.'
+    ...
+
+def _npi_normal_n(input1: Symbol | None = ..., input2: Symbol | None = ..., loc: Any = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    "`size` normal numbers for each of the parameters' elements."
+    ...
+
 def _npi_not_equal(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's not_equal of two arrays, element by element."
     ...
@@ -934,6 +970,10 @@ def _npi_not_equal_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: 
 
 def _npi_ones(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'An array of ones.'
+    ...
+
+def _npi_pareto(input1: Symbol | None = ..., a: Any = ..., size: Any = ..., ctx: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Pareto numbers of the second kind.'
     ...
 
 def _npi_pinv_scalar_rcond(A: Symbol | None = ..., rcond: Any = ..., hermitian: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -948,12 +988,20 @@ def _npi_power_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: Any 
     "NumPy's power of an array and a number."
     ...
 
+def _npi_powerd(input1: Symbol | None = ..., a: Any = ..., size: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Numbers of [0, 1] with density a x^(a-1).'
+    ...
+
 def _npi_radians(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's radians, element by element."
     ...
 
 def _npi_rarctan2_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's arctan2 of a number and an array."
+    ...
+
+def _npi_rayleigh(input1: Symbol | None = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Rayleigh numbers.'
     ...
 
 def _npi_rcopysign_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1104,12 +1152,24 @@ def _npi_trunc(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, s
     "NumPy's trunc, element by element."
     ...
 
+def _npi_uniform(input1: Symbol | None = ..., input2: Symbol | None = ..., low: Any = ..., high: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Numbers spread evenly over [low, high).'
+    ...
+
+def _npi_uniform_n(input1: Symbol | None = ..., input2: Symbol | None = ..., low: Any = ..., high: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    "`size` numbers of [low, high) for each of the parameters' elements."
+    ...
+
 def _npi_var(a: Symbol | None = ..., axis: Any = ..., dtype: Any = ..., ddof: Any = ..., keepdims: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's var over axes."
     ...
 
 def _npi_vstack(*data: Symbol, **kwargs: Any) -> Any:
     "NumPy's vstack."
+    ...
+
+def _npi_weibull(input1: Symbol | None = ..., a: Any = ..., size: Any = ..., ctx: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Weibull numbers of scale one.'
     ...
 
 def _npi_where(condition: Symbol | None = ..., x: Symbol | None = ..., y: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:

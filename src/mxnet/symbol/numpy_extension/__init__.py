@@ -17,8 +17,8 @@ def reshape(a, newshape, reverse=False, order="C"):
 
 
 def __getattr__(name):
-    if name == "image":
-        return import_module(".image", __name__)
+    if name in ("image", "random"):
+        return import_module(f".{name}", __name__)
     if name not in _table():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = made = later("numpy._symbolic").network_function(name, _table()[name])
