@@ -6,6 +6,7 @@ import torch
 
 from ._core.errors import MXNetError
 from ._core.modes import MODES
+from ._core.writes import wrote_anywhere
 from ._ops import whole
 from ._ops.identity import to_dtype
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
@@ -263,6 +264,7 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
         raise _explained(error) from error
     finally:
         MODES.recording, MODES.training = before
+        wrote_anywhere()  # gradients, and states of layers
     if not retain_graph:
         _consume(tensors)
 
@@ -302,6 +304,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
         raise _explained(error) from error
     finally:
         MODES.recording, MODES.training = before
+        wrote_anywhere()
     if not retain:
         _consume(tensors)
     arrays = [_gradient(g, v, create_graph) for g, v in zip(grads, variables, strict=True)]

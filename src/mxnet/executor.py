@@ -7,6 +7,7 @@ import torch
 
 from ._core.dtypes import dtype_name
 from ._core.errors import MXNetError
+from ._core.writes import wrote, wrote_anywhere
 from ._graph.cse import eliminate
 from ._graph.flow import check
 from ._graph.infer import type_facts
@@ -210,6 +211,7 @@ class Executor:
             if tensor.numel() <= memory.numel() and tensor.dtype is memory.dtype:
                 mine._t = memory.view(-1)[: tensor.numel()].view(tensor.shape)
                 mine._t.copy_(tensor)
+                wrote(mine._t)
 
     def backward(self, out_grads=None, is_train=True):
         """Compute the gradients of the bound arguments from the gradients of the outputs."""
@@ -227,6 +229,7 @@ class Executor:
             gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)
+        wrote_anywhere()  # states of layers
         taken = {seed.data_ptr() for seed in seeds}
         given = self._given
         for (_, arg), gradient in zip(self._wanted, gradients, strict=True):
@@ -293,6 +296,7 @@ class Executor:
                 target[:] = 0
         elif req == "add":
             target._t.add_(gradient.to(target._t.dtype))
+            wrote(target._t)
         else:
             self._replace(arg, target, gradient, taken)
 
@@ -302,6 +306,7 @@ class Executor:
         mine = memory is self._given.get(arg) or not memory._is_view()
         if not mine or memory.dtype is not gradient.dtype or memory.shape != gradient.shape:
             memory.copy_(gradient.view(memory.shape))
+            wrote(memory)
             return
         start = gradient.data_ptr()
         if start in taken:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from .._core.errors import MXNetError
+from .._core.writes import wrote_anywhere
 from ..context import Context
 from .backends import Compiler
 from .fused import fused
@@ -80,6 +81,7 @@ class Program:
         self.kept: Kept | None = {} if apart else None
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
+        self.writes = any(map(_writes, self.nodes))
         self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
         self._folding: Folding | bool | None = None
         self._checked: set[Any] = set()
@@ -133,6 +135,9 @@ class Program:
             raise named(lowered, error, _running(error)) from error
         except FAILURES as error:
             raise lowered.explain([*tensors, *streams], error) from error
+        finally:
+            if train or self.writes:
+                wrote_anywhere()
 
     def _run_folded(
         self, lowered: Lowered, tensors: Sequence[torch.Tensor], streams: list[Any]
@@ -168,6 +173,13 @@ class Program:
         if types not in self._checked:
             type_facts(self.heads, {n.name: t for n, t in zip(self.variables, types, strict=True)})
             self._checked.add(types)
+
+
+def _writes(node: Node) -> bool:
+    """Does it change variables even in inference? Batch norms with a fixed gamma set it to one."""
+    if node.op is None:
+        return False
+    return bool(node.op.mutates) or "fix_gamma" in node.op.attrs and node.parsed.get("fix_gamma", True) is not False
 
 
 def named(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetError:

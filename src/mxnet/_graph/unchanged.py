@@ -1,4 +1,4 @@
-"""Have tensors changed? They can without a trace: their memory is looked at, beside whatever the caller does next."""
+"""Have tensors changed? Where nobody can tell, their memory is looked at, beside whatever the caller does next."""
 
 import ctypes
 import functools
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._core.writes import WRITES, Since, Watch
 from .._ops.loader import Loader
 
 SMALL = 1 << 15  # bytes; less is looked at before a thread would have begun
@@ -44,12 +45,15 @@ class _Seen:
     def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
         self._shapes = [t.shape for t in tensors]
         # What is known of which tensors: to ask hundreds for all of it takes longer than to compare them.
-        self._known: tuple[Any, ...] = (), [], (), ()
+        self._known: tuple[Any, ...] = (), [], (), (), Watch([])
+        self._versions: list[int] = []
 
     def compare(self, tensors: Sequence[torch.Tensor]) -> Callable[[], bool]:
         """Begin to compare; the result says if all tensors hold the same bits as before, when it is asked."""
-        places = [t.data_ptr() for t in tensors]
-        known, known_places, small, large = self._known
+        if self.untouched(tensors):
+            return lambda: True
+        places, versions = [t.data_ptr() for t in tensors], [t._version for t in tensors]
+        known, known_places, small, large, watch = self._known
         if places != known_places or not all(map(operator.is_, tensors, known)):
             if not all(map(usable, tensors)) or [t.shape for t in tensors] != self._shapes:
                 return lambda: False
@@ -58,10 +62,29 @@ class _Seen:
                 verdict = self._all_same(plain)
                 return lambda: verdict
             small, large = self._split(plain)
-            self._known = list(tensors), places, small, large
+            watch = Watch(tensors)
+            self._known = list(tensors), places, small, large, watch
+        since = WRITES.now()
         if not self._same(small):
             return lambda: False
-        return _threads(os.getpid()).submit(self._same, large).result if len(large) else lambda: True
+        rest = _threads(os.getpid()).submit(self._same, large).result if len(large) else lambda: True
+        return lambda: self._found(rest(), watch, since, versions)
+
+    def untouched(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Are they those of before, and did nobody write into them, so that there is nothing to look at?"""
+        known, places, _, _, watch = self._known
+        return (
+            watch.untouched()
+            and places == [t.data_ptr() for t in tensors]
+            and self._versions == [t._version for t in tensors]
+            and all(map(operator.is_, tensors, known))
+        )
+
+    def _found(self, same: bool, watch: Watch, since: Since, versions: list[int]) -> bool:
+        if same:
+            self._versions = versions
+            watch.looked(since)
+        return same
 
     def _all_same(self, tensors: Sequence[torch.Tensor]) -> bool:
         return all(map(self._same, self._split(tensors)))

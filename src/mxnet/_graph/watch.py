@@ -9,6 +9,7 @@ from torch import fx
 from torch.fx.node import map_arg
 
 from .._core.errors import MXNetError
+from .._core.writes import wrote_anywhere
 from .._ops.whole import plain
 from .flow import stops
 from .lower import moved, pick
@@ -56,6 +57,8 @@ class Walk:
             raise named(self.lowered, error, [step.name]) from error
         except FAILURES as error:
             raise self.lowered.explain([*tensors, *streams], error) from error
+        finally:
+            wrote_anywhere()  # states, if it is trained
         self.silent = False
         return tuple(self.values[head] for head in self.heads)
 

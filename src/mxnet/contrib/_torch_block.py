@@ -6,6 +6,7 @@ from torch.utils._pytree import tree_map
 
 from .. import context
 from .._core.modes import MODES
+from .._core.writes import lend
 from .._ops.dtypes import NAME
 from ..base import MXNetError
 from ..gluon import HybridBlock, Parameter
@@ -33,6 +34,7 @@ class TorchParameter(Parameter):
     def _take(self, ctx):
         self._ctx_list, self._ctx_map = [ctx], {(ctx.device_typeid & 1, ctx.device_id): 0}
         self._data = [wrap(self._tensor.data.view(self._shape), ctx)]
+        lend(self._tensor)
         self._init_grad()
 
     def initialize(self, init=None, ctx=None, default_init=None, force_reinit=False):
@@ -59,6 +61,7 @@ class TorchParameter(Parameter):
     def _lend(self):
         """Let the torch module see the array that the parameter has now."""
         self._tensor.data = self._data[0]._t.data.view(self._true_shape)
+        lend(self._tensor)
 
     def tensor(self, ctx):
         """What the module computes with: part of the graph while recording, if it is trained."""

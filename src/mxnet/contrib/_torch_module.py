@@ -7,6 +7,7 @@ import torch
 from .. import autograd
 from .._core.modes import MODES
 from .._core.streams import stream
+from .._core.writes import lend
 from .._graph.dynamic import lower_dynamic
 from .._graph.lower import Lowered, lower, unsized
 from .._graph.node import auxiliary, walk
@@ -123,6 +124,7 @@ class Tree(torch.nn.Module):
             state, trained = parameter.name in states, parameter.grad_req != "null"
             if parameter not in made:
                 memory = parameter.list_data()[0]._t.data
+                lend(memory)
                 made[parameter] = memory if state else torch.nn.Parameter(memory, requires_grad=trained)
             self.place(path, made[parameter], state)
 
@@ -230,6 +232,7 @@ class EagerModule(Tree):
             try:
                 for p, data in kept:
                     tensor = tensors[self.paths[p.name]]
+                    lend(tensor)
                     p._data = [wrap(tensor, data[0].context, MODES.epoch if tensor.requires_grad else None)]
                 arrays = [_as_arrays(x) for x in inputs]
                 return _as_tensors(self.block[0](*arrays))

@@ -9,6 +9,7 @@ import torch
 import torch.distributed as dist
 
 from .._core.errors import MXNetError
+from .._core.writes import wrote_anywhere
 
 HOW = "start the workers with: python -m mxnet.tools.launch -n 4 python train.py"
 BUCKET = 4 << 20  # bytes; larger ones hide less behind backward, smaller ones cost a message each
@@ -122,6 +123,7 @@ def add_over_workers(tensors):
         if flat is not bucket[0]:
             parts = torch._utils._unflatten_dense_tensors(flat, bucket) if len(bucket) > 1 else [flat]
             torch._foreach_copy_(bucket, list(parts))
+    wrote_anywhere()
 
 
 def buckets(items, tensor_of=lambda item: item):

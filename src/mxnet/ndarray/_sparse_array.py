@@ -7,6 +7,7 @@ import torch
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError, NotSupportedForSparseNDArray
+from .._core.writes import wrote
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
 from ..context import Context, cpu
@@ -168,6 +169,7 @@ class BaseSparseNDArray(NDArray):
         check_writable(other)
         if other.stype == "default":
             plain_tensor(other).copy_(self._dense())
+            wrote(other._t)
         else:
             other._replace(_converted(self._parts, other._parts[0]))
         return other

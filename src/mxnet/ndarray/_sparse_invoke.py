@@ -4,6 +4,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.modes import MODES
+from .._core.writes import wrote
 from .._ops import storage
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
@@ -283,6 +284,7 @@ def _update(op, inputs, parsed, kind):
     fresh = _function(op, parts[0], data, *parts[1:], **parsed)
     for array, value, part in zip(states, values[1:], parts[1:], strict=True):
         value.index_copy_(0, rows, part)
+        wrote(value)
         if array.stype != "default":
             array._assign(value)
     result = wrap(values[0].clone().index_copy_(0, rows, fresh), weight._ctx)

@@ -9,6 +9,7 @@ import torch
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
+from .._core.writes import lend
 from .._ops import observe, registry
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME, TORCH, torch_dtype
@@ -302,6 +303,7 @@ def from_numpy(ndarray, zero_copy=True, array_cls=NDArray):
         ndarray.flags["WRITEABLE"] = False
     else:
         tensor = torch.from_numpy(_writable_view(ndarray))
+    lend(tensor)
     return _as(array_cls, wrap(tensor, cpu()))
 
 
@@ -328,6 +330,7 @@ def from_torch(tensor):
     tensor = tensor.reshape(1) if tensor.dim() == 0 else tensor
     if tensor.requires_grad and not MODES.recording:
         tensor = tensor.detach()
+    lend(tensor)
     return wrap(tensor, where, MODES.epoch if tensor.requires_grad else None)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from .._core.errors import MXNetError
+from .._core.writes import WRITES, wrote
 from .._ops.dtypes import number_for
 
 _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
@@ -86,11 +87,15 @@ def stored(tensor, key, value):
             if not target.is_floating_point():
                 return False
             target.fill_(value)
+            if WRITES.watched:
+                wrote(target)
             return True
         source = getattr(value, "_t", None)
         if source is None or source.shape != target.shape:
             return False
         target.copy_(source.data if source.requires_grad else source)
+        if WRITES.watched:
+            wrote(target)
         return True
     except (IndexError, TypeError, ValueError, RuntimeError):
         return False
@@ -283,6 +288,7 @@ def store(tensor, key, value):
         target.copy_(_fit(value, target.shape))
     else:
         tensor[tuple(entries)].fill_(value)
+    wrote(tensor)
 
 
 def _places(tensor, entries):

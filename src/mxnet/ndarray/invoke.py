@@ -9,6 +9,7 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.hints import advice
 from .._core.modes import MODES
+from .._core.writes import wrote
 from .._ops import storage
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
@@ -183,6 +184,10 @@ def execute(op, inputs, parsed, ctx):
             tensors = [None if t is None else t.data for t in tensors]
     function = observed(op) if watching() else op.fn
     result = function(*tensors, **inject(op, ctx, parsed))
+    if op.aux or op.mutates:
+        for t in tensors:
+            if t is not None:
+                wrote(t)
     if type(result) is tuple or type(result) is list:
         return [own(r, tensors) for r in result], recorded
     return [own(result, tensors)], recorded
@@ -270,3 +275,4 @@ def write(target, result, recorded=False, name="assignment"):
         pass
     else:
         plain_tensor(target).copy_(result.data.view(t.shape) if t.shape != result.shape else result.data)
+    wrote(t)

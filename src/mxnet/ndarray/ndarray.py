@@ -12,6 +12,7 @@ import torch
 
 from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
 from .._core.modes import MODES
+from .._core.writes import lend, wrote
 from .._ops import observe
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
@@ -188,22 +189,29 @@ class NDArray(NDArrayBase):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def __dlpack__(self, **kwargs):
-        return plain_tensor(self).__dlpack__(**kwargs)
+        return self._lent().__dlpack__(**kwargs)
+
+    def _lent(self):
+        """The tensor without its history, for others to keep."""
+        t = plain_tensor(self)
+        lend(t)
+        return t
 
     def __dlpack_device__(self):
         return self._t.__dlpack_device__()
 
     def to_dlpack_for_read(self):
         """A DLPack capsule over this memory."""
-        return torch.utils.dlpack.to_dlpack(plain_tensor(self))
+        return torch.utils.dlpack.to_dlpack(self._lent())
 
     def to_dlpack_for_write(self):
         """A DLPack capsule over this memory, which the receiver may change."""
-        return torch.utils.dlpack.to_dlpack(plain_tensor(self))
+        return torch.utils.dlpack.to_dlpack(self._lent())
 
     def as_torch(self):
         """The torch tensor over this memory; while recording it carries its history."""
-        return graph_tensor(self) if MODES.recording else plain_tensor(self)
+        plain = self._lent()
+        return graph_tensor(self) if MODES.recording else plain
 
     def as_nd_ndarray(self):
         """Itself: the array already is of this class."""
@@ -241,6 +249,7 @@ class NDArray(NDArrayBase):
             source, target = self._t, other._t
             if source.shape == target.shape:
                 (target.data if target.requires_grad else target).copy_(source.data if source.requires_grad else source)
+                wrote(target)
                 return other
         if isinstance(other, NDArrayBase):
             if other is self:
@@ -369,6 +378,7 @@ class NDArray(NDArrayBase):
         if array.shape != self.shape:
             raise ValueError(f"Shape inconsistent: expected {array.shape} vs got {self.shape}")
         plain_tensor(self).copy_(torch.from_numpy(np.ascontiguousarray(array)))
+        wrote(self._t)
 
     def slice_assign(self, rhs, begin, end, step):
         """Write an array into the box that `begin`, `end` and `step` mark."""

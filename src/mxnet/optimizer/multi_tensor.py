@@ -5,6 +5,7 @@ from operator import is_
 import numpy
 import torch
 
+from .._core.writes import wrote_anywhere
 from .._ops.fused_update import Steady, layout
 from ..ndarray import NDArray
 from ..ndarray.invoke import plain_tensor
@@ -102,6 +103,7 @@ class MultiTensorOptimizer(Optimizer):
             return
         with torch.no_grad():
             torch._foreach_copy_(list(map(plain_tensor, weights)), list(map(plain_tensor, masters)))
+        wrote_anywhere()
 
     def _update(self, indices, weights, grads, states):
         dense = DENSE.issuperset(map(type, weights)) and DENSE.issuperset(map(type, grads))
@@ -126,6 +128,7 @@ class MultiTensorOptimizer(Optimizer):
         tensors = kept_tensors(self, ("weight", indices[0]), weights)
         with torch.no_grad():
             self._step(tensors, [g._t for g in grads], parts, lrs, wds, indices)  # gradients are only read
+        wrote_anywhere()
 
     def _one(self, index, weight, grad, state, lr, wd):
         """One parameter, some of whose arrays are sparse."""

@@ -2,6 +2,7 @@
 
 import torch
 
+from .._core.writes import wrote_anywhere
 from ..ndarray import NDArray
 from ..ndarray.invoke import plain_tensor
 
@@ -33,6 +34,7 @@ def update_rows(optimizer, index, weight, grad, state, lr, wd):
             _step(optimizer, parts, plain_tensor(grad.data), lr, wd, index)
             for tensor, part in zip(tensors, parts, strict=True):
                 tensor.index_copy_(0, rows, part)
+    wrote_anywhere()
     for array, changed in zip(arrays, dense, strict=True):
         if changed is not array:
             changed.tostype(array.stype).copyto(array)

@@ -18,6 +18,7 @@ import torch.utils.data
 
 from ..._core import streams
 from ..._core.on_error import checked_on_error
+from ..._core.writes import lend
 from ...ndarray import NDArray
 from . import _sharing  # noqa: F401  (NDArrays can be sent from here on)
 from ._process_run import POLL, DataLoaderTimeout, DataLoaderWorkerError, ProcessRun, note, plain
@@ -100,6 +101,7 @@ def _share(batch):
     if isinstance(batch, NDArray):
         if batch.stype == "default" and not batch._t.is_cuda:
             batch._t.data.share_memory_()
+            lend(batch._t)
     elif isinstance(batch, dict):
         _share(list(batch.values()))
     elif isinstance(batch, (list, tuple)):

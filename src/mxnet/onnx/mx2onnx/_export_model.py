@@ -12,6 +12,7 @@ from ..._formats.atomic import atomic_write
 from ..._ops.registry import load as all_operators
 from ...base import MXNetError
 from ...gluon import Block
+from ...ndarray.invoke import plain_tensor
 from ._faults import described
 from ._program import Plan
 from ._translations import table
@@ -80,7 +81,7 @@ def _model(sym, params):
         params = {**params[0], **params[1]}
     if not isinstance(sym, symbol.Symbol) or not isinstance(params, dict):
         raise ValueError("Input sym and params should either be files or objects")
-    return sym, {name.split(":", 1)[-1]: value.as_torch().detach().cpu() for name, value in params.items()}
+    return sym, {name.split(":", 1)[-1]: plain_tensor(value).cpu() for name, value in params.items()}
 
 
 def _traced(net, names):
