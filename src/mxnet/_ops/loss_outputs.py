@@ -105,7 +105,7 @@ def _cross_entropy_gradient(output, labels, alpha):
 
 
 def _normalizer(label, flat, normalization, ignore_label, multi_output):
-    positions = flat.shape[2] if multi_output else 1
+    positions = flat.shape[2:].numel() if multi_output else 1
     if normalization == "batch":
         return (flat.shape[0] if multi_output else label.numel()) * positions
     if normalization == "valid":
