@@ -4,15 +4,30 @@ import torch
 
 from .._core.attrs import Dtype
 from .dtypes import NAME, torch_dtype
+from .gradient import with_gradient
+from .identity import to_dtype
 from .registry import op
 
+SATURATED = (torch.int8, torch.uint8, torch.int32)
 MIXED = ("float16", "bfloat16", "float32")  # the types between which they cast
 
 
 @op("amp_cast")
 def amp_cast(data, *, dtype: Dtype):
     """`data` of half or single precision with another type; integers and doubles stay what they are."""
-    return data.to(torch_dtype(dtype), copy=True) if NAME[data.dtype] in MIXED else torch.clone(data)
+    kind = torch_dtype(dtype)
+    if NAME[data.dtype] not in MIXED:
+        return torch.clone(data)
+    if data.dtype is torch.float32 and kind in SATURATED:
+        data = _saturated(data, kind)
+    return to_dtype(data, kind)
+
+
+def _saturated(data: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
+    """Rounded, and brought into the range of an integer type: MXNet leaves these casts to oneDNN, which does so."""
+    limits = torch.iinfo(kind)
+    highest = 2147483520 if kind is torch.int32 else limits.max  # the largest float32 that is an int32
+    return with_gradient(lambda x: x.round().clamp(limits.min, highest), lambda _, __, heads: heads[0], data)
 
 
 def widest(types: list[str | None], narrow: bool) -> list[str | None]:
