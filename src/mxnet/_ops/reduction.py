@@ -9,6 +9,7 @@ from .._core.attrs import Floats
 from .._core.errors import MXNetError
 from .dtypes import torch_dtype
 from .gradient import with_gradient, without_gradient
+from .identity import to_dtype
 from .registry import op
 from .shapes import bracket, real_axis
 
@@ -269,8 +270,8 @@ def moments(data, *, axes: tuple | None = None, keepdims: bool = False):
             "Empty axes is not supported, if you would like to do global moments, please pass all axes to axes argument"
         )
     over = reduced_axes(data, axes)
-    mean = torch.mean(data, over, True)
-    variance = torch.mean(torch.square(data - mean), over, keepdims)
+    mean = _mean(data, over, True)
+    variance = _mean(torch.square(data - mean), over, keepdims)
     return at_least_1d(mean if keepdims else mean.squeeze(over)), at_least_1d(variance)
 
 
@@ -283,6 +284,8 @@ def cumsum(
 ):
     """Running sum along an axis, or over the flattened array."""
     kind = torch_dtype(dtype) if dtype else torch.int64 if a.dtype is torch.bool else a.dtype
+    if not kind.is_floating_point:
+        a = to_dtype(a, kind)  # keeps the graph, which torch's sums of another type lose
     if axis is None:
         return torch.cumsum(a.reshape(-1), 0, dtype=kind)
     return torch.cumsum(a, real_axis(axis, a.dim()), dtype=kind)
@@ -307,8 +310,11 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | No
 
 
 def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:
-    wide = flat.double()
-    inside = wide[(wide >= low) & (wide <= high)]
-    place = torch.floor((inside - low) * count / (high - low)).long().clamp(max=count - 1)
-    edges = torch.arange(count + 1, dtype=torch.float64, device=flat.device) * ((high - low) / count) + low
-    return torch.bincount(place, minlength=count), edges.to(flat.dtype)
+    """Edges have the data's type, whole ones for integers, and elements next to one go where that edge says."""
+    steps = torch.arange(count + 1, dtype=torch.float64, device=flat.device)
+    edges = to_dtype((high * steps + (count - steps) * low) / count, flat.dtype)
+    values = flat[(flat >= low) & (flat <= high)]
+    place = ((values.double() - low) * count / (high - low)).long().clamp(max=count - 1)
+    place = place - (values < edges[place]).long()
+    place = place + ((values >= edges[place + 1]) & (place != count - 1)).long()
+    return torch.bincount(place[place >= 0], minlength=count), edges
