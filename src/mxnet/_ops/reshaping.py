@@ -213,10 +213,10 @@ def diag(data, *, k: int = 0, axis1: int = 0, axis2: int = 1):
     """The `k`-th diagonal of a pair of axes, or the matrix that has `data` as its diagonal."""
     if data.dim() == 1:
         return torch.diag_embed(data, k)
-    diagonal = torch.diagonal(data, k, real_axis(axis1, data.dim()), real_axis(axis2, data.dim()))
-    if not diagonal.shape[-1]:
+    axis1, axis2 = real_axis(axis1, data.dim()), real_axis(axis2, data.dim())
+    if data.shape[axis1] + min(k, 0) < 0 or data.shape[axis2] - max(k, 0) < 0:
         raise MXNetError("Diagonal does not exist.")
-    return diagonal
+    return torch.diagonal(data, k, axis1, axis2)
 
 
 PAD_MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect"}
