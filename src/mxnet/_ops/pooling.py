@@ -212,6 +212,8 @@ def _window_sizes(data, windows, include_pad):
 
 def _root(total, p):
     """The p-th root, of negative sums too; where the sum is zero the gradient is zero."""
+    if p == 1:
+        return total
     zero = total == 0
     base = torch.where(zero, 1, total)
     return torch.where(zero, 0, base.abs() ** (1 / p) * base.sign())
