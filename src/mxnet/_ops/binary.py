@@ -55,12 +55,11 @@ def hypotenuse(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
     return torch.hypot(lhs.double(), rhs.double()).to(lhs.dtype)
 
 
-def _choice(choose: Binary, prefers_left: Binary) -> Binary:
-    """The larger or smaller of two; where they are equal the left one gets the whole gradient."""
+def _choice(choose: Binary, prefers_left: Binary, prefers_right: Binary) -> Binary:
+    """The larger or smaller of two; where they are equal the left one gets the whole gradient, beside NaN none."""
 
     def slopes(inputs, outputs, heads):
-        left = prefers_left(*inputs).to(heads[0].dtype)
-        return heads[0] * left, heads[0] * (1 - left)
+        return heads[0] * prefers_left(*inputs), heads[0] * prefers_right(*inputs)
 
     def choice(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
         return with_gradient(choose, slopes, lhs, rhs)
@@ -84,8 +83,8 @@ def _truth(test: Callable[..., torch.Tensor]) -> Binary:
     return truth
 
 
-maximum = _choice(torch.maximum, torch.ge)
-minimum = _choice(torch.minimum, torch.le)
+maximum = _choice(torch.maximum, torch.ge, torch.lt)
+minimum = _choice(torch.minimum, torch.le, torch.gt)
 
 # name of the broadcasting operator -> function, its other names, names of the same-shape operator, what it does
 TABLE: dict[str, tuple[Binary, tuple[str, ...], tuple[str, ...], str]] = {
