@@ -9,12 +9,13 @@ from .._core.errors import MXNetError
 from .filling import assign
 from .gradient import with_gradient
 from .registry import op
+from .unary import softsign
 
 _ACTIVATIONS = {
     "relu": torch.relu,
     "sigmoid": torch.sigmoid,
     "softrelu": F.softplus,
-    "softsign": F.softsign,
+    "softsign": softsign,
     "tanh": torch.tanh,
 }
 _SELU_ALPHA = 1.6732632423543772

@@ -66,9 +66,16 @@ def _gamma(data: torch.Tensor) -> torch.Tensor:
     """Euler's gamma function; its logarithm loses the sign, which alternates between the negative integers."""
     wide = data.double()
     lower = torch.floor(wide)
-    sign = 1 - 2 * torch.remainder(lower, 2) * (wide < 0)
-    pole = (wide < 0) & (lower == wide)
-    return (torch.exp(torch.lgamma(wide)) * sign).masked_fill(pole, math.nan).to(data.dtype)
+    whole = lower == wide
+    size = torch.exp(torch.lgamma(wide))
+    size = torch.where(whole, torch.round(size), size)  # factorials
+    negative = torch.where(wide < 0, torch.remainder(lower, 2) == 1, torch.signbit(wide))
+    return torch.where(negative, -size, size).masked_fill((wide < 0) & whole, math.nan).to(data.dtype)
+
+
+def softsign(data: torch.Tensor) -> torch.Tensor:
+    """`data / (1 + abs(data))`; torch's own slope is not a number at infinity."""
+    return with_gradient(F.softsign, lambda x, y, heads: heads[0] / torch.square(1 + torch.abs(x[0])), data)
 
 
 # Functions that MXNet computes in floating point and casts back when the input holds integers.
@@ -100,7 +107,7 @@ FLOATING: dict[str, tuple[Unary, str]] = {
     "sigmoid": (torch.sigmoid, "`1 / (1 + exp(-data))`."),
     "sin": (torch.sin, "Sine of an angle in radians."),
     "sinh": (torch.sinh, "Hyperbolic sine."),
-    "softsign": (F.softsign, "`data / (1 + abs(data))`."),
+    "softsign": (softsign, "`data / (1 + abs(data))`."),
     "sqrt": (torch.sqrt, "Square root."),
     "tan": (torch.tan, "Tangent of an angle in radians."),
     "tanh": (torch.tanh, "Hyperbolic tangent."),
@@ -203,5 +210,8 @@ def smooth_l1(data, *, scalar: float = 1.0):
     if scalar == 0:
         return data * 0
     square = scalar * scalar
+    if data.is_floating_point():
+        near = torch.clamp(data, -1 / square, 1 / square)  # no branch, whose slope would not be a number at infinity
+        return square * near * (data - 0.5 * near)
     size = torch.abs(data)
     return torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data).to(data.dtype)
