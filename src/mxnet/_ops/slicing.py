@@ -4,6 +4,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .dtypes import number_for
+from .identity import to_dtype
 from .registry import Attrs, op
 from .shapes import Shape, Shapes, bracket, real_axis
 
@@ -137,9 +138,11 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
 def clip(data, *, a_min: float, a_max: float):
     """Elements below `a_min` become `a_min`, those above `a_max` become `a_max`."""
     if a_min > a_max:  # the upper bound is asked first
-        low, high = (torch.full((), bound, dtype=data.dtype, device=data.device) for bound in (a_min, a_max))
+        low, high = (to_dtype(torch.tensor(bound, device=data.device), data.dtype) for bound in (a_min, a_max))
         return torch.where(data > a_max, high, torch.where(data < a_min, low, data))
     if data.is_floating_point():
+        if data.dtype is torch.float16:  # bounds beyond its range are infinite
+            a_min, a_max = torch.tensor([a_min, a_max]).half().tolist()
         return torch.clamp(data, a_min, a_max)
     limits = torch.iinfo(data.dtype)
     return torch.clamp(data, int(max(a_min, limits.min)), int(min(a_max, limits.max)))
