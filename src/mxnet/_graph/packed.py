@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .._ops import direct, winograd
+from .._ops import direct, small_tiles, winograd
 from .._ops.sharing import share
 
 SURROUNDED = -1  # the room for data with zeros around them, which one convolution needs at a time
@@ -37,6 +37,7 @@ class PackedConvolution:
         self.geometry = (*map(list, geometry), attrs.get("num_group", 1))
         self.packed: torch.Tensor | None = None
         self.matrices: torch.Tensor | None = None
+        self.small_matrices: torch.Tensor | None = None
         self.direct: direct.Dense | direct.Depthwise | None = None
         self.awaited = direct.gains(weight, self.geometry)  # the kernels may not be compiled yet
         self.tiled = self.geometry == ([1, 1], [1, 1], [1, 1], 1) and tuple(weight.shape[2:]) == (3, 3)
@@ -64,6 +65,10 @@ class PackedConvolution:
         if self.tiled and winograd.pays(data, self.weight, wait=False):
             result = rooms.take(room, data.shape[0], self.weight.shape[0], *data.shape[2:])
             return winograd.convolve(data, self._matrices(), self.bias, addend, self.bounds, False, result)
+        if self.tiled and small_tiles.pays(data, self.weight):
+            result = rooms.take(room, data.shape[0], self.weight.shape[0], *data.shape[2:])
+            more = None if addend is None else _alongside(addend, result)
+            return small_tiles.convolve(data, self._small_matrices(), self.bias, more, self.bounds, result)
         return self._by_library(within, data, addend)
 
     def _ask_for_kernels(self) -> None:
@@ -150,6 +155,11 @@ class PackedConvolution:
         made = self.matrices
         made = self.matrices = winograd.weight_matrices(self.weight) if made is None else winograd.packed(made)
         return made
+
+    def _small_matrices(self) -> torch.Tensor:
+        if self.small_matrices is None:
+            self.small_matrices = small_tiles.weight_matrices(self.weight)
+        return self.small_matrices
 
 
 def _alongside(addend: torch.Tensor, result: torch.Tensor) -> torch.Tensor:

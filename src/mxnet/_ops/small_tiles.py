@@ -1,0 +1,81 @@
+"""Winograd's F(2x2, 3x3) for convolutions of few pixels whose weight is kept, where numba is installed.
+
+Larger tiles (see winograd) take fewer multiplications, but a few pixels are too few tiles for their 36 matrices, which
+have to come out of memory: here are 16, less than half, for four times as many tiles.
+"""
+
+import math
+
+import torch
+
+from . import panels
+from .direct import INFINITE
+from .loader import kernels
+from .sharing import room, share
+
+FEWEST_TILES, FEWEST_CHANNELS = 12, 128  # with less, the plain sum is as fast
+WORTH_A_THREAD = 1 << 13  # floats of all tiles
+
+_loader = kernels("small_tile_kernels")
+_KERNEL = torch.tensor([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], dtype=torch.float64)
+
+
+def pays(data: torch.Tensor, weight: torch.Tensor) -> bool:
+    """Is a convolution (3 x 3, with zeros around) of this kind faster by small tiles? Nobody waits for kernels."""
+    filters, channels = weight.shape[:2]
+    if data.dtype is not torch.float32 or not data.is_cpu or data.shape[1] != channels or channels % 8:
+        return False
+    if min(filters, channels) < FEWEST_CHANNELS or math.prod((len(data), *_sides(data))) < FEWEST_TILES:
+        return False
+    return panels.gains(channels, filters, wait=False) and _loader.get(wait=False) is not None
+
+
+def _sides(data: torch.Tensor) -> tuple[int, int]:
+    return -(-data.shape[2] // 2), -(-data.shape[3] // 2)
+
+
+def weight_matrices(weight: torch.Tensor) -> torch.Tensor:
+    """The weight (filters, channels, 3, 3) as 16 matrices in panels of 16 filters."""
+    filters, channels = weight.shape[:2]
+    exact = torch.mm(torch.kron(_KERNEL, _KERNEL), weight.detach().double().reshape(-1, 9).t())
+    rows = exact.to(weight.dtype).view(16, filters // panels.PANEL, panels.PANEL, channels)
+    return rows.transpose(2, 3).contiguous()
+
+
+def convolve(
+    data: torch.Tensor,
+    matrices: torch.Tensor,
+    bias: torch.Tensor | None,
+    addend: torch.Tensor | None,
+    bounds: tuple[float | None, float | None],
+    result: torch.Tensor,
+) -> torch.Tensor:
+    """The convolution, plus `addend`, cut off at `bounds`; data, addend and result are channels-last."""
+    (batch, channels, height, width), filters = data.shape, result.shape[1]
+    (down, right), made = _sides(data), _loader.get(wait=True)
+    count = batch * down * right
+    padded = _padded(data, down, right)
+    spread, gathered = room("spread", 16, count, channels), room("gathered", 16, count, filters)
+    source = padded.data_ptr(), down, right, channels, spread.data_ptr(), count
+    share(lambda *span: made.spread(*source, *span), 0, count, spread.numel() // WORTH_A_THREAD // 16)
+    panels.products(spread, matrices, gathered)
+    zeros = data.new_zeros(filters)
+    bias = zeros if bias is None else bias
+    target = result.data_ptr(), 0 if addend is None else addend.data_ptr(), height, width, filters, down, right
+    low, high = bounds
+    ends = -INFINITE if low is None else low, INFINITE if high is None else high
+
+    def gather(*span: int) -> None:
+        scrap = room("scrap", filters).data_ptr()
+        made.gather(gathered.data_ptr(), count, *target, bias.data_ptr(), zeros.data_ptr(), scrap, *span, *ends)
+
+    share(gather, 0, count, gathered.numel() // WORTH_A_THREAD // 16)
+    return result
+
+
+def _padded(data: torch.Tensor, down: int, right: int) -> torch.Tensor:
+    """(image, row, column, channel) with a row and a column of zeros before, and as many behind as whole tiles need."""
+    batch, channels, height, width = data.shape
+    padded = room("padded", batch, 2 * down + 2, 2 * right + 2, channels).zero_()
+    padded[:, 1 : height + 1, 1 : width + 1].copy_(data.permute(0, 2, 3, 1))
+    return padded
