@@ -1,4 +1,4 @@
-"""`mx.np.random`: the numbers that MXNet draws after `mx.npx.random.seed(5)`, recorded from it, eager and in a graph."""
+"""`mx.np.random`: the numbers that MXNet draws after `mx.npx.random.seed(5)`, recorded, eager and in a graph."""
 
 import numpy as onp
 import pytest

@@ -3,6 +3,8 @@
 import torch
 
 from .._core.attrs import Dtype
+from .._core.errors import MXNetError
+from . import binary
 from .dtypes import torch_dtype
 from .registry import op
 
@@ -74,17 +76,26 @@ def _common(lhs, rhs):
     return lhs.to(dtype), rhs.to(dtype)
 
 
+def _subtract(lhs, rhs):
+    lhs, rhs = _common(lhs, rhs)
+    if lhs.dtype is torch.bool:
+        raise MXNetError("Operator _npi_subtract does not support boolean type")
+    return torch.sub(lhs, rhs)
+
+
 def _divide(lhs, rhs):
     lhs, rhs = _common(lhs, rhs)
     return torch.true_divide(lhs, rhs)
 
 
 def _modulo(lhs, rhs):
-    """The sign is the divisor's; integers by zero give zero."""
-    lhs, rhs = _common(lhs, rhs)
-    if lhs.is_floating_point():
-        return torch.remainder(lhs, rhs)
-    return torch.where(rhs == 0, 0, torch.remainder(lhs, torch.where(rhs == 0, 1, rhs)))
+    """The sign is the divisor's; the remainder by zero is zero."""
+    return binary.modulo(*_common(lhs, rhs))
+
+
+def _extreme(function):
+    """The greater or the lesser; the first of two equals has the gradient."""
+    return lambda lhs, rhs: function(*_common(lhs, rhs))
 
 
 def _power(lhs, rhs):
@@ -107,9 +118,10 @@ def _scaled(lhs, rhs):
 
 
 BINARY = {
-    "add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "true_divide": _divide, "mod": _modulo,
-    "power": _power, "maximum": torch.maximum, "minimum": torch.minimum, "hypot": _in_floats(torch.hypot),
-    "arctan2": _in_floats(torch.atan2), "copysign": _in_floats(torch.copysign), "lcm": torch.lcm,
+    "add": torch.add, "subtract": _subtract, "multiply": torch.mul, "true_divide": _divide, "mod": _modulo,
+    "power": _power, "maximum": _extreme(binary.maximum), "minimum": _extreme(binary.minimum),
+    "hypot": _in_floats(torch.hypot), "arctan2": _in_floats(torch.atan2), "copysign": _in_floats(torch.copysign),
+    "lcm": torch.lcm,
     "ldexp": _in_floats(_scaled), "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
     "bitwise_xor": torch.bitwise_xor, "equal": torch.eq, "not_equal": torch.ne, "greater": torch.gt,
     "greater_equal": torch.ge, "less": torch.lt, "less_equal": torch.le,
@@ -137,7 +149,7 @@ def _register_binary(name, function):
     def of_coordinates(x1, x2):
         return function(x1, x2)
 
-    binary = of_coordinates if name in ("hypot", "arctan2") else of_sides  # MXNet calls their inputs so
+    of_two = of_coordinates if name in ("hypot", "arctan2") else of_sides  # MXNet calls their inputs so
 
     def with_number(data, *, scalar: float = 1.0, is_int: bool = True):
         data, number = _number(data, scalar, name)
@@ -147,10 +159,10 @@ def _register_binary(name, function):
         data, number = _number(data, scalar, name)
         return function(number, data)
 
-    binary.__doc__ = f"NumPy's {name} of two arrays, element by element."
+    of_two.__doc__ = f"NumPy's {name} of two arrays, element by element."
     with_number.__doc__ = f"NumPy's {name} of an array and a number."
     with_number_first.__doc__ = f"NumPy's {name} of a number and an array."
-    op(f"_npi_{name}", dtype="any", shape="broadcast")(binary)
+    op(f"_npi_{name}", dtype="any", shape="broadcast")(of_two)
     op(f"_npi_{name}_scalar", dtype="any", shape="same")(with_number)
     if name in REVERSED:
         op(f"_npi_r{name}_scalar", dtype="any", shape="same")(with_number_first)
@@ -162,8 +174,11 @@ for _name, _function in BINARY.items():
 
 @op("_npi_around", dtype="any")
 def around(x, *, decimals: int = 0):
-    """Rounded to so many decimals, halves to even."""
-    return torch.round(x, decimals=decimals) if x.is_floating_point() else x.clone()
+    """Rounded to so many decimals, halves to even; integers lose the digits below."""
+    if x.is_floating_point():
+        return torch.round(x, decimals=decimals) + 0.0  # there is no negative zero
+    unit = 10 ** max(-decimals, 0)
+    return torch.div(x, unit, rounding_mode="trunc") * unit
 
 
 @op("_npi_clip", dtype="any")

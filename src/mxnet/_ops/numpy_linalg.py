@@ -1,5 +1,6 @@
 """NumPy-semantics linear algebra: products, decompositions, solvers."""
 
+import math
 from typing import Any
 
 import torch
@@ -85,6 +86,16 @@ def slogdet(A):
     return tuple(torch.linalg.slogdet(_square(A)))
 
 
+@op("_npi_polyval", dtype="any")
+def polyval(p, x):
+    """The polynomial with the coefficients `p`, highest first, at `x`."""
+    p, x = _common(p, x)
+    result = torch.zeros_like(x)
+    for coefficient in p:
+        result = result * x + coefficient
+    return result
+
+
 @op("_npi_solve")
 def solve(A, B):
     """The x of A x = B."""
@@ -97,34 +108,47 @@ def svd(A):
     return tuple(torch.linalg.svd(A, full_matrices=False))
 
 
+def _real_square(matrices):
+    """Square matrices to decompose: integers are computed in double precision."""
+    if matrices.dtype is torch.float16:
+        raise MXNetError("array type float16 is unsupported in linalg")
+    return _square(matrices if matrices.is_floating_point() else matrices.double())
+
+
 @op("_npi_eigh", outputs=2)
 def eigh(A, *, UPLO: str = "L"):
     """Eigenvalues and vectors of symmetric matrices."""
-    return tuple(torch.linalg.eigh(_square(A), UPLO))
+    return tuple(torch.linalg.eigh(_real_square(A), UPLO))
 
 
 @op("_npi_eigvalsh")
 def eigvalsh(A, *, UPLO: str = "L"):
     """Eigenvalues of symmetric matrices."""
-    return torch.linalg.eigvalsh(_square(A), UPLO)
+    return torch.linalg.eigvalsh(_real_square(A), UPLO)
 
 
 @op("_npi_eig", outputs=2, differentiable=False)
 def eig(A):
     """Eigenvalues and vectors, their real parts."""
-    return tuple(r.real.contiguous() for r in torch.linalg.eig(_square(A)))
+    return tuple(r.real.contiguous() for r in torch.linalg.eig(_real_square(A)))
 
 
 @op("_npi_eigvals", differentiable=False)
 def eigvals(A):
     """Eigenvalues, their real parts."""
-    return torch.linalg.eigvals(_square(A)).real.contiguous()
+    return torch.linalg.eigvals(_real_square(A)).real.contiguous()
 
 
 @op("_npi_pinv_scalar_rcond")
 def pinv(A, *, rcond: float = 1e-15, hermitian: bool = False):
     """Pseudo-inverses; small singular values count as zero."""
     return torch.linalg.pinv(A, rtol=rcond, hermitian=hermitian)
+
+
+@op("_npi_pinv")
+def pinv_of_each(A, rcond, *, hermitian: bool = False):
+    """Pseudo-inverses with a limit for each matrix."""
+    return torch.linalg.pinv(A, rtol=rcond.detach(), hermitian=hermitian)
 
 
 @op("_npi_tensorinv")
@@ -135,5 +159,9 @@ def tensorinv(a, *, ind: int = 2):
 
 @op("_npi_tensorsolve")
 def tensorsolve(a, b, *, a_axes: tuple = ()):
-    """The x of tensordot(a, x) = b."""
-    return torch.linalg.tensorsolve(a, b, a_axes or None)
+    """The x of tensordot(a, x) = b; `a_axes` are those of `a` that x has, at its end unless told."""
+    moved = [i % a.dim() for i in a_axes]
+    a = a.permute([i for i in range(a.dim()) if i not in moved] + moved)
+    wanted = a.shape[-(a.dim() - b.dim()) :]  # NumPy's rule, also where b has as many axes or more
+    square = a.reshape(-1, math.prod(wanted))
+    return torch.linalg.solve(square, b.reshape(-1)).reshape(wanted)

@@ -36,10 +36,12 @@ def sum_(
     a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None
 ):
     """The sum over axes."""
-    a = _typed(a, dtype)
+    wanted = _typed(a, dtype)
+    if wanted.dtype.itemsize >= a.dtype.itemsize or not wanted.is_floating_point():
+        a = wanted  # else the sum is taken before it is narrowed
     axes = _axes(a, axis)
     result = torch.sum(a, axes, keepdims, dtype=a.dtype) if axes else a.clone()
-    return _started(result, initial, torch.add)
+    return _started(result, initial, torch.add).to(wanted.dtype)
 
 
 @op("_np_prod", "_np_product", dtype="any")
@@ -63,11 +65,16 @@ def mean(
     return result.to(wanted)
 
 
+def _lonely(data, ddof):
+    """The variance of each element by itself: nothing, or no number at all."""
+    return torch.full_like(data, float("nan") if ddof >= 1 else 0.0)
+
+
 def _moment(name, root):
     def moment(a, *, axis: tuple | None = None, dtype: Dtype | None = None, ddof: int = 0, keepdims: bool = False):
         data = a if a.is_floating_point() else a.float()
         axes = _axes(a, axis)
-        result = torch.var(data, axes, correction=ddof, keepdim=keepdims) if axes else torch.zeros_like(data)
+        result = torch.var(data, axes, correction=ddof, keepdim=keepdims) if axes else _lonely(data, ddof)
         return (torch.sqrt(result) if root else result).to(torch_dtype(dtype) if dtype else a.dtype)
 
     moment.__doc__ = f"NumPy's {name} over axes."

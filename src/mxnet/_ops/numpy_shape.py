@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 
 from .._core.attrs import Dtype
-from .._core.errors import MXNetError
+from .._core.errors import MXNetError, ValueRefused
 from .dtypes import torch_dtype
 from .registry import op
 from .shapes import real_axis
@@ -81,6 +81,13 @@ def copy(a):
 @op("_np_transpose", dtype="any")
 def transpose(a, *, axes: tuple | None = None):
     """Axes in another order, reversed unless told."""
+    if axes and len(axes) != a.dim():
+        raise MXNetError(
+            "The number of axes does not match the dimension of the tensor. "
+            f"axes = {list(axes)}, input tensor shape = {list(a.shape)}"
+        )
+    if axes and len({i % a.dim() for i in axes}) != len(axes):
+        raise ValueRefused(f"Repeated axis in transpose. param.axes = {list(axes)}")
     return a.permute(axes if axes else tuple(reversed(range(a.dim())))).contiguous()
 
 
@@ -89,6 +96,8 @@ def squeeze(a, *, axis: tuple | None = None):
     """Without axes of size one: all of them, or those named."""
     if axis is None:
         return a.squeeze()
+    if not a.dim() and axis in ((0,), (-1,)):  # NumPy lets this pass, and so does MXNet
+        return a.clone()
     axes = [real_axis(i, a.dim(), "squeeze axis") for i in axis]
     wrong = [i for i in axes if a.shape[i] != 1]
     if wrong:
@@ -116,8 +125,10 @@ def expand_dims(data, *, axis: int):
 
 @op("_npi_broadcast_to", dtype="any")
 def broadcast_to(array, *, shape: tuple = ()):
-    """Stretched to a shape."""
-    return array.expand(shape).contiguous()
+    """Stretched to a shape, in which -2 stands for the array's own size."""
+    missing = len(shape) - array.dim()
+    sizes = tuple(array.shape[i - missing] if s == -2 and i >= missing else s for i, s in enumerate(shape))
+    return array.expand(sizes).contiguous()
 
 
 @op("_np_repeat", dtype="any")
@@ -178,8 +189,8 @@ def trace(data, *, offset: int = 0, axis1: int = 0, axis2: int = 1):
 
 @op("_npi_tril", dtype="any")
 def tril(data, *, k: int = 0):
-    """Zeros above a diagonal."""
-    return torch.tril(data, k)
+    """Zeros above a diagonal; a vector is every row of a square."""
+    return torch.tril(data.expand(len(data), -1) if data.dim() == 1 else data, k)
 
 
 @op("_npi_concatenate", dtype="any")
@@ -234,7 +245,7 @@ def take(a, indices, *, axis: int | None = 0, mode: Literal["clip", "raise", "wr
     where = where.clamp(0, size - 1) if mode == "clip" else torch.remainder(where, size)
     picked = torch.index_select(a, axis, where.reshape(-1))
     axis = real_axis(axis, a.dim(), "take axis")
-    return picked.reshape(*a.shape[:axis], *where.shape, *a.shape[axis + 1 :])
+    return picked.reshape((*a.shape[:axis], *where.shape, *a.shape[axis + 1 :]))
 
 
 @op("_npi_sort", dtype="any")
@@ -260,8 +271,8 @@ def diff(a, *, n: int = 1, axis: int = -1):
 
 @op("_npi_nonzero", dtype="any", differentiable=False)
 def nonzero(x):
-    """The positions of what is not zero, one row each."""
-    return torch.nonzero(x)
+    """The positions of what is not zero, one row each; an array without axes counts as one with a single place."""
+    return torch.nonzero(x if x.dim() else x.reshape(1))
 
 
 @op("_npi_bincount", dtype="any", differentiable=False, inputs=lambda a: ("data", "weights")[: 1 + a["has_weights"]])

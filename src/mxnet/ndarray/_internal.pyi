@@ -581,7 +581,7 @@ def _npi_argsort(data: NDArray | None = ..., axis: Any = ..., is_ascend: Any = .
     ...
 
 def _npi_around(x: NDArray | None = ..., decimals: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Rounded to so many decimals, halves to even.'
+    'Rounded to so many decimals, halves to even; integers lose the digits below.'
     ...
 
 def _npi_bernoulli(input1: NDArray | None = ..., prob: Any = ..., logit: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., is_logit: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -625,7 +625,7 @@ def _npi_blackman(M: Any = ..., ctx: Any = ..., dtype: Any = ..., out: NDArray |
     ...
 
 def _npi_broadcast_to(array: NDArray | None = ..., shape: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Stretched to a shape.'
+    "Stretched to a shape, in which -2 stands for the array's own size."
     ...
 
 def _npi_cast(data: NDArray | None = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -949,7 +949,7 @@ def _npi_negative(x: NDArray | None = ..., out: NDArray | list[NDArray] | None =
     ...
 
 def _npi_nonzero(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'The positions of what is not zero, one row each.'
+    'The positions of what is not zero, one row each; an array without axes counts as one with a single place.'
     ...
 
 def _npi_normal(input1: NDArray | None = ..., input2: NDArray | None = ..., loc: Any = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -976,8 +976,16 @@ def _npi_pareto(input1: NDArray | None = ..., a: Any = ..., size: Any = ..., ctx
     'Pareto numbers of the second kind.'
     ...
 
+def _npi_pinv(A: NDArray | None = ..., rcond: NDArray | None = ..., hermitian: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'Pseudo-inverses with a limit for each matrix.'
+    ...
+
 def _npi_pinv_scalar_rcond(A: NDArray | None = ..., rcond: Any = ..., hermitian: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     'Pseudo-inverses; small singular values count as zero.'
+    ...
+
+def _npi_polyval(p: NDArray | None = ..., x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'The polynomial with the coefficients `p`, highest first, at `x`.'
     ...
 
 def _npi_power(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -1129,7 +1137,7 @@ def _npi_tensorinv(a: NDArray | None = ..., ind: Any = ..., out: NDArray | list[
     ...
 
 def _npi_tensorsolve(a: NDArray | None = ..., b: NDArray | None = ..., a_axes: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'The x of tensordot(a, x) = b.'
+    'The x of tensordot(a, x) = b; `a_axes` are those of `a` that x has, at its end unless told.'
     ...
 
 def _npi_tile(data: NDArray | None = ..., reps: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -1137,7 +1145,7 @@ def _npi_tile(data: NDArray | None = ..., reps: Any = ..., out: NDArray | list[N
     ...
 
 def _npi_tril(data: NDArray | None = ..., k: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Zeros above a diagonal.'
+    'Zeros above a diagonal; a vector is every row of a square.'
     ...
 
 def _npi_true_divide(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

@@ -11,7 +11,15 @@ from ..ndarray.invoke import invoke
 from ..ndarray.ndarray import NDArrayBase
 
 ARRAYS = (NDArrayBase, Traced)
-UFUNC_OPTIONS = {"where": (True,), "casting": ("same_kind",), "order": ("K", "C"), "dtype": (None,), "subok": (True,)}
+UFUNC_OPTIONS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True}
+_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
+_UNDERSTOOD = {  # values that NumPy knows and this does not do
+    "where": lambda value: True,
+    "casting": lambda value: value in ("no", "equiv", "safe", "same_kind", "unsafe"),
+    "order": lambda value: isinstance(value, str),
+    "dtype": lambda value: getattr(value, "__name__", value) in _DTYPES,
+    "subok": lambda value: isinstance(value, bool),
+}
 
 
 class _Mode(threading.local):
@@ -58,8 +66,11 @@ def check_ufunc(name, options):
     for key, value in options.items():
         if key not in UFUNC_OPTIONS:
             raise TypeError(f"{key} is an invalid keyword to function '{name}'")
-        if not any(value is legal or value == legal for legal in UFUNC_OPTIONS[key]):
+        if value is UFUNC_OPTIONS[key] or value == UFUNC_OPTIONS[key]:
+            continue
+        if _UNDERSTOOD[key](value):
             raise NotImplementedError(f"{key}={value} is not implemented yet for operator {name}")
+        raise TypeError(f"{key}={value} not understood for operator {name}")
 
 
 def unary(name, x, out, plain):

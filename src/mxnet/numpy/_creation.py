@@ -5,7 +5,7 @@ import numpy as onp
 from .._core.dtypes import dtype_name
 from ..ndarray import functions as nd
 from ..ndarray.ndarray import NDArrayBase
-from ._call import MODE, call
+from ._call import ARRAYS, MODE, call
 from .multiarray import ndarray
 
 __all__ = [
@@ -60,7 +60,7 @@ def empty(shape, dtype=onp.float32, order="C", ctx=None):
 def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None):
     """One number, or a broadcast array, everywhere."""
     _order(order)
-    if isinstance(fill_value, NDArrayBase):
+    if isinstance(fill_value, ARRAYS):
         from . import broadcast_to
 
         return broadcast_to(fill_value if dtype is None else fill_value.astype(dtype), _shape(shape))

@@ -18,8 +18,12 @@ _SPELLED = {"bitwise_not": "invert", "mod": "remainder"}
 def _unary(name, operator):
     plain = getattr(onp, _SPELLED.get(operator, operator))
 
+    boolean = name in ("isfinite", "isinf", "isnan", "isneginf", "isposinf")
+
     def function(x, out=None, **kwargs):
         check_ufunc(name, kwargs)
+        if boolean and out is not None and out.dtype != onp.bool_:
+            raise TypeError("the `out` parameter should be a boolean array")
         return unary(operator, x, out, plain)
 
     return _named(function, name, f"NumPy's {name}, element by element.")

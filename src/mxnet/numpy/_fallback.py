@@ -15,7 +15,7 @@ _NAMES = (
     " partition piecewise poly polyadd polydiv polyfit polyint polymul polysub positive promote_types ptp real"
     " result_type rollaxis roots searchsorted select setdiff1d setxor1d signbit size spacing take_along_axis trapz"
     " tril_indices_from trim_zeros triu_indices_from union1d unpackbits unwrap vander"
-    " delete insert percentile quantile genfromtxt"
+    " insert percentile quantile genfromtxt"
 ).split()
 
 

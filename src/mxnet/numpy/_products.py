@@ -3,7 +3,6 @@
 import numbers
 
 from .._core.tracing import Traced
-from ..ndarray.ndarray import NDArrayBase
 from ._call import ARRAYS, call
 
 __all__ = ["dot", "einsum", "inner", "matmul", "outer", "polyval", "tensordot", "vdot"]
@@ -63,9 +62,6 @@ def einsum(*operands, **kwargs):
 
 def polyval(p, x):
     """The polynomial with the coefficients `p`, highest first, at `x`."""
-    if not (isinstance(p, NDArrayBase) and isinstance(x, NDArrayBase)):
+    if not (isinstance(p, ARRAYS) and isinstance(x, ARRAYS)):
         raise TypeError("type not supported: polyval takes two mx.np arrays")
-    result = x * 0
-    for coefficient in p:
-        result = result * x + coefficient
-    return result
+    return call("_npi_polyval", p, x)

@@ -10,7 +10,7 @@ from ._call import ARRAYS, axes, call
 
 __all__ = [
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to",
-    "column_stack", "concatenate", "diag", "diag_indices_from", "diagflat", "diagonal", "dsplit", "dstack",
+    "column_stack", "concatenate", "delete", "diag", "diag_indices_from", "diagflat", "diagonal", "dsplit", "dstack",
     "ediff1d", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "may_share_memory", "meshgrid",
     "moveaxis",
     "nonzero", "pad", "ravel", "repeat", "reshape", "resize", "roll", "rot90", "row_stack", "shape", "shares_memory",
@@ -170,6 +170,27 @@ def append(arr, values, axis=None):
     return concatenate((arr, values), axis)
 
 
+def delete(arr, obj, axis=None):
+    """Without the items at a place, a slice of places, or an array of places; MXNet ignores negative ones there."""
+    from . import array
+
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    size = arr.shape[axis]
+    if isinstance(obj, numbers.Integral) and not -size <= obj < size:
+        raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {size}")
+    if isinstance(obj, (NDArrayBase, onp.ndarray, list, tuple)):
+        places = onp.asarray(obj.asnumpy() if isinstance(obj, NDArrayBase) else obj)
+        obj = places if places.dtype == onp.bool_ else places[(places >= 0) & (places < size)].astype("int64")
+    kept = onp.delete(onp.arange(size), obj)
+    return take(arr, array(kept, dtype="int64", ctx=arr.ctx), axis, "clip") if len(kept) else _nothing(arr, axis)
+
+
+def _nothing(arr, axis):
+    """None of the items along an axis."""
+    return arr[tuple(slice(0, 0) if i == axis % arr.ndim else slice(None) for i in range(arr.ndim))]
+
+
 def stack(arrays, axis=0, out=None):
     """Joined along a new axis."""
     return call("_npi_stack", *arrays, axis=axis, num_args=len(arrays), out=out)
@@ -319,7 +340,7 @@ def _filled(value, other, condition):
 def nonzero(a):
     """Where elements are not zero, one index array per axis."""
     places = call("_npi_nonzero", a)
-    return tuple(places[:, i] for i in range(a.ndim))
+    return tuple(places[:, i] for i in range(max(a.ndim, 1)))
 
 
 def unravel_index(indices, shape, order="C"):
@@ -344,8 +365,15 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 
 
 def shares_memory(a, b, max_work=None):
-    """Do two arrays lie in the same memory?"""
-    return bool(a.size and b.size) and a._t.untyped_storage().data_ptr() == b._t.untyped_storage().data_ptr()
+    """Do two arrays have elements in the same memory?"""
+    first, second = _extent(a), _extent(b)
+    return first.start < second.stop and second.start < first.stop
+
+
+def _extent(a):
+    """The addresses that an array's elements take up; views here are without gaps."""
+    t = a._t.detach()
+    return range(t.data_ptr(), t.data_ptr() + t.numel() * t.element_size())
 
 
 may_share_memory = shares_memory

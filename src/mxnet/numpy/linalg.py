@@ -3,7 +3,7 @@
 import numbers
 
 from .._core.tracing import Traced
-from ._call import call
+from ._call import ARRAYS, call
 
 __all__ = [
     "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "norm", "pinv", "slogdet", "solve", "svd",
@@ -19,6 +19,10 @@ def norm(x, ord=None, axis=None, keepdims=False):
     from . import sqrt
     from . import sum as total
 
+    if ord in ("inf", "-inf"):
+        if axis is None:  # the word without axes is about elements
+            return (greatest if ord == "inf" else least)(absolute(x), None, keepdims)
+        ord = float(ord)
     if axis is None and isinstance(x, Traced) and ord in (None, "fro"):
         return sqrt(total(x * x, keepdims=keepdims))
     axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, numbers.Integral) else tuple(axis)
@@ -44,6 +48,8 @@ def _matrix_norm(x, ord, axes, keepdims):
     from . import min as least
     from . import sum as total
 
+    if isinstance(ord, str) and ord != "nuc":
+        raise ValueError(f"Invalid norm order {ord!r} for matrices.")
     pick = greatest if ord == "nuc" or ord > 0 else least
     matrix = moveaxis(x, axes, (-2, -1))
     if ord in (1, -1, float("inf"), float("-inf")):
@@ -110,8 +116,8 @@ def eigvalsh(a, UPLO="L"):
 
 def pinv(a, rcond=1e-15, hermitian=False):
     """Pseudo-inverses."""
-    if not isinstance(rcond, numbers.Number):
-        raise NotImplementedError("pinv: rcond must be one number")
+    if isinstance(rcond, ARRAYS):
+        return call("_npi_pinv", a, rcond, hermitian=hermitian)
     return call("_npi_pinv_scalar_rcond", a, rcond=rcond, hermitian=hermitian)
 
 

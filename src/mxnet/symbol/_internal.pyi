@@ -581,7 +581,7 @@ def _npi_argsort(data: Symbol | None = ..., axis: Any = ..., is_ascend: Any = ..
     ...
 
 def _npi_around(x: Symbol | None = ..., decimals: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Rounded to so many decimals, halves to even.'
+    'Rounded to so many decimals, halves to even; integers lose the digits below.'
     ...
 
 def _npi_bernoulli(input1: Symbol | None = ..., prob: Any = ..., logit: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., is_logit: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -625,7 +625,7 @@ def _npi_blackman(M: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | No
     ...
 
 def _npi_broadcast_to(array: Symbol | None = ..., shape: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Stretched to a shape.'
+    "Stretched to a shape, in which -2 stands for the array's own size."
     ...
 
 def _npi_cast(data: Symbol | None = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -949,7 +949,7 @@ def _npi_negative(x: Symbol | None = ..., name: str | None = ..., attr: dict[str
     ...
 
 def _npi_nonzero(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'The positions of what is not zero, one row each.'
+    'The positions of what is not zero, one row each; an array without axes counts as one with a single place.'
     ...
 
 def _npi_normal(input1: Symbol | None = ..., input2: Symbol | None = ..., loc: Any = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -976,8 +976,16 @@ def _npi_pareto(input1: Symbol | None = ..., a: Any = ..., size: Any = ..., ctx:
     'Pareto numbers of the second kind.'
     ...
 
+def _npi_pinv(A: Symbol | None = ..., rcond: Symbol | None = ..., hermitian: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Pseudo-inverses with a limit for each matrix.'
+    ...
+
 def _npi_pinv_scalar_rcond(A: Symbol | None = ..., rcond: Any = ..., hermitian: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Pseudo-inverses; small singular values count as zero.'
+    ...
+
+def _npi_polyval(p: Symbol | None = ..., x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The polynomial with the coefficients `p`, highest first, at `x`.'
     ...
 
 def _npi_power(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1129,7 +1137,7 @@ def _npi_tensorinv(a: Symbol | None = ..., ind: Any = ..., name: str | None = ..
     ...
 
 def _npi_tensorsolve(a: Symbol | None = ..., b: Symbol | None = ..., a_axes: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'The x of tensordot(a, x) = b.'
+    'The x of tensordot(a, x) = b; `a_axes` are those of `a` that x has, at its end unless told.'
     ...
 
 def _npi_tile(data: Symbol | None = ..., reps: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1137,7 +1145,7 @@ def _npi_tile(data: Symbol | None = ..., reps: Any = ..., name: str | None = ...
     ...
 
 def _npi_tril(data: Symbol | None = ..., k: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Zeros above a diagonal.'
+    'Zeros above a diagonal; a vector is every row of a square.'
     ...
 
 def _npi_true_divide(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:

@@ -1,0 +1,109 @@
+"""`mx.np` where NumPy and MXNet have rules of their own; values and error classes recorded from MXNet."""
+
+import numpy as onp
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, gluon, np, npx
+
+
+@pytest.fixture(autouse=True)
+def numpy_semantics():
+    npx.set_np()
+    yield
+    npx.reset_np()
+
+
+def floats(*values):
+    return np.array(values)
+
+
+def integers(*values, dtype="int32"):
+    return np.array(values, dtype=dtype)
+
+
+VALUES = [
+    (lambda: np.broadcast_to(np.ones((2, 1, 5)), (-2, 4, -2)).shape, (2, 4, 5)),
+    (lambda: np.around(integers(15, 25, -17), -1).tolist(), [10, 20, -10]),
+    (lambda: np.around(integers(123456), -3).tolist(), [123000]),
+    (lambda: onp.signbit(np.round(floats(-0.5, 0.5)).asnumpy()).tolist(), [False, False]),
+    (lambda: np.squeeze(np.array(2.0), -1).shape, ()),
+    (lambda: np.tril(np.ones(3), -1).tolist(), [[0, 0, 0], [1, 0, 0], [1, 1, 0]]),
+    (lambda: [n.shape for n in np.nonzero(np.array(2.0))], [(1,)]),
+    (lambda: npx.nonzero(np.array(0.0)).shape, (0, 1)),
+    (lambda: np.take(floats(3.0), np.array(0, dtype="int64"), axis=0, mode="clip").shape, ()),
+    (lambda: np.mod(floats(2.0, 5.0), floats(0.0, 3.0)).tolist(), [0, 2]),
+    (lambda: np.subtract(np.array([True, False], dtype="bool"), integers(1, 2).astype("float16")).tolist(), [0, -2]),
+    (lambda: np.linalg.eigvalsh(integers([1, 2], [2, 4])).dtype, onp.float64),
+    (lambda: np.linalg.norm(floats([1.0, -3.0], [2.0, 5.0]), "inf").item(), 5.0),
+    (lambda: np.linalg.norm(floats(1.0, -3.0), "-inf").item(), 1.0),
+    (lambda: np.linalg.tensorsolve(np.full((1, 1, 1), 2.0), np.full((1, 1, 1), 3.0)).shape, (1, 1, 1)),
+    (lambda: np.linalg.tensorsolve(np.array(2.0), np.full((1, 1, 1), 3.0)).tolist(), 1.5),
+    (lambda: np.delete(np.arange(5), integers(1, 9, -1)).tolist(), [0, 2, 3, 4]),
+    (lambda: np.delete(np.ones((3, 4)), slice(0, 4, 2), axis=1).shape, (3, 2)),
+    (lambda: np.delete(np.ones((3, 1)), 0, axis=1).shape, (3, 0)),
+    (lambda: np.shares_memory(*(lambda a: (a[:1], a[2:]))(np.ones((3, 4)))), False),
+    (lambda: np.may_share_memory(*(lambda a: (a[:2], a[1:]))(np.ones((3, 4)))), True),
+    (lambda: onp.isnan(np.var(np.ones((2, 2)), axis=(), ddof=1).asnumpy()).all(), True),
+]
+
+
+@pytest.mark.parametrize(("compute", "expected"), VALUES)
+def test_values(compute, expected):
+    assert compute() == expected
+
+
+REFUSED = [
+    (lambda x: np.exp(x, dtype="abcdefg"), TypeError),
+    (lambda x: np.exp(x, dtype=onp.int8), NotImplementedError),
+    (lambda x: np.add(x, x, order="C"), NotImplementedError),
+    (lambda x: np.add(x, x, casting="mxnet"), TypeError),
+    (lambda x: np.isnan(x, out=np.zeros(2)), TypeError),
+    (lambda x: np.transpose(np.ones((3, 4, 5)), (0, 0, 1)), ValueError),
+    (lambda x: np.transpose(np.ones((3, 4, 5)), (0, 1)), mx.MXNetError),
+    (lambda x: np.delete(x, 7), IndexError),
+    (lambda x: np.polyval(x, 3), TypeError),
+    (lambda x: np.linalg.eigvalsh(np.ones((2, 2), dtype="float16")), mx.MXNetError),
+]
+
+
+@pytest.mark.parametrize(("call", "error"), REFUSED)
+def test_refused(call, error):
+    with pytest.raises(error):
+        call(floats(1.0, 2.0))
+
+
+def test_sums_are_narrowed_last():
+    x = np.full((4096,), 1.0009765625)  # one more than half precision can add to itself
+    assert x.sum(dtype="float16").item() == onp.float16(x.asnumpy().astype("float64").sum())
+
+
+def test_pseudo_inverses_with_a_limit_for_each():
+    a = floats([[1.0, 2.0], [3.0, 5.0]], [[1.0, 2.0], [3.0, 5.0]])
+    inverse = np.linalg.pinv(a, floats(0.3, 1e-6)).asnumpy()
+    onp.testing.assert_allclose(inverse[0], [[0.02896862, 0.07570688], [0.04937334, 0.12903282]], rtol=1e-5)
+    onp.testing.assert_allclose(inverse[1], [[-5.0, 2.0], [3.0, -1.0]], rtol=1e-3)
+
+
+def test_equals_have_one_gradient_and_what_is_kept_has_its_own():
+    x, y = floats(1.0, 2.0, 3.0), floats(1.0, 5.0, 0.0)
+    for array in (x, y):
+        array.attach_grad()
+    with autograd.record():
+        loss = np.maximum(x, y).sum() + np.delete(x, integers(1)).sum() * 10
+    loss.backward()
+    assert x.grad.tolist() == [11, 0, 11] and y.grad.tolist() == [0, 1, 0]
+
+
+class Polynomial(gluon.HybridBlock):
+    """A polynomial, and an array filled with a value of the graph."""
+
+    def hybrid_forward(self, F, p, x):
+        return F.np.polyval(p, x) + F.np.full((3,), F.np.sum(x))
+
+
+def test_polynomials_and_fillings_are_part_of_graphs():
+    block = Polynomial()
+    block.hybridize()
+    assert block(floats(1.0, 2.0), floats(1.0, 2.0, 3.0)).tolist() == [9.0, 10.0, 11.0]
+    assert block._cached_op is not None
