@@ -108,6 +108,7 @@ class Variable:
             # The gradient lies between activations that are freed around it. Were it, even a small one, to stay there,
             # the C library could not join their places: ResNet-50 had 200 to 400 MB of them.
             self.grad._t.data.copy_(gradient)
+        wrote_anywhere()
         self.fresh = True
 
 

@@ -129,6 +129,25 @@ def by_state_of_a_layer(a):
     y.backward()
 
 
+def test_a_backward_that_torch_starts_is_noted():
+    x, mean, one = nd.array(np.arange(8.0).reshape(2, 4, 1)), nd.zeros((4,)), nd.ones((4,))
+    x.attach_grad()
+    with autograd.record():
+        y = (nd.BatchNorm(x, one, one, mean, one, fix_gamma=False) ** 2).as_torch().sum()
+    found, found_too, before = watch(mean), watch(x.grad), mean.asnumpy()
+    y.backward()
+    assert not np.array_equal(mean.asnumpy(), before)
+    assert not found.untouched() and not found_too.untouched()
+
+
+def test_what_was_written_before_an_error_is_noted():
+    weight, history = nd.ones((3, 4)), nd.zeros((3, 4))
+    found = watch(history)
+    with pytest.raises(mx.MXNetError):
+        nd.sparse.adagrad_update(weight, nd.ones((3, 4)), history, lr=0.1, out=nd.ones((5,)))
+    assert not found.untouched()
+
+
 class Doubling(mx.operator.CustomOp):
     def forward(self, is_train, req, in_data, out_data, aux):
         self.assign(out_data[0], req[0], in_data[0] * 2)

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from .._core.errors import MXNetError
+from .._core.writes import wrote_anywhere
 from .filling import assign
 from .registry import op
 
@@ -52,6 +53,7 @@ def move(moving, mean, invstd, momentum, eps):
     """moving = momentum * moving + (1 - momentum) * statistic, the variance being that of the batch (not unbiased)."""
     moving[0].lerp_(mean, 1 - momentum)
     moving[1].lerp_(invstd.pow(-2).sub_(eps), 1 - momentum)
+    wrote_anywhere()
 
 
 def _channel_axis(axis, dims):

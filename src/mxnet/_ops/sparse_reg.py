@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from .._core.attrs import Fraction
+from .._core.writes import wrote_anywhere
 from .filling import assign
 from .registry import op
 
@@ -22,6 +23,7 @@ class _Penalized(torch.autograd.Function):
         target, penalty, momentum = ctx.attrs
         average = data.reshape(-1, data.shape[-1]).mean(0)
         moving = ctx.moving_avg.data.mul_(momentum).add_(average, alpha=1 - momentum)
+        wrote_anywhere()
         pull = (1 - target) / (1 - moving) - target / moving
         return head + penalty * pull, None, None, None, None
 

@@ -183,11 +183,13 @@ def execute(op, inputs, parsed, ctx):
         if not recorded:
             tensors = [None if t is None else t.data for t in tensors]
     function = observed(op) if watching() else op.fn
-    result = function(*tensors, **inject(op, ctx, parsed))
-    if op.aux or op.mutates:
-        for t in tensors:
-            if t is not None:
-                wrote(t)
+    try:
+        result = function(*tensors, **inject(op, ctx, parsed))
+    finally:
+        if op.aux or op.mutates:
+            for t in tensors:
+                if t is not None:
+                    wrote(t)
     if type(result) is tuple or type(result) is list:
         return [own(r, tensors) for r in result], recorded
     return [own(result, tensors)], recorded

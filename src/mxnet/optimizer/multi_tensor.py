@@ -126,9 +126,11 @@ class MultiTensorOptimizer(Optimizer):
             states = [states]
         parts = [kept_tensors(self, (part, indices[0]), arrays) for part, arrays in enumerate(states)]
         tensors = kept_tensors(self, ("weight", indices[0]), weights)
-        with torch.no_grad():
-            self._step(tensors, [g._t for g in grads], parts, lrs, wds, indices)  # gradients are only read
-        wrote_anywhere()
+        try:
+            with torch.no_grad():
+                self._step(tensors, [g._t for g in grads], parts, lrs, wds, indices)  # gradients are only read
+        finally:
+            wrote_anywhere()
 
     def _one(self, index, weight, grad, state, lr, wd):
         """One parameter, some of whose arrays are sparse."""
