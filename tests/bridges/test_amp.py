@@ -197,7 +197,9 @@ def test_functions_are_put_back():
     before = mx.nd.FullyConnected, mx.sym.softmax, mx.nd.NDArray.__add__, mx.nd.SoftmaxOutput
     amp.init("bfloat16")
     assert before[0] is not mx.nd.FullyConnected
+    assert amp.amp._amp_initialized  # downstream attention layers ask for it before they choose a mask's value
     amp.amp._switch_off()
+    assert not amp.amp._amp_initialized
     assert before == (mx.nd.FullyConnected, mx.sym.softmax, mx.nd.NDArray.__add__, mx.nd.SoftmaxOutput)
 
 

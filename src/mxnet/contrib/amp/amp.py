@@ -24,12 +24,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _State:
-    """Mixed precision as it is switched on, for the whole process."""
-
-    replaced = None
-    scaler = None
-    scaler_taken = False
+# Mixed precision as it is switched on for the process, under MXNet's names: GluonNLP's attention asks for the first.
+_amp_initialized = False
+_amp_loss_scale_initialized = False
+_loss_scaler = None
+_replaced = ()
 
 
 def _module(target_dtype):
@@ -96,28 +95,32 @@ def _rules(target_dtype, low, high, conditional, excluded=()):
 
 def init(target_dtype="float16", target_precision_ops=None, conditional_fp32_ops=None, fp32_ops=None):
     """Switch mixed precision on for the process, before networks are made; a second call does nothing."""
-    if _State.replaced is None:
+    global _amp_initialized, _amp_loss_scale_initialized, _loss_scaler, _replaced
+    if not _amp_initialized:
         assert dtype_name(target_dtype) in ("float16", "bfloat16"), (
             "AMP currently supports only float16 or bfloat16 as a target_dtype"
         )
         logging.info("Using AMP")
-        _State.scaler, _State.scaler_taken = LossScaler(), False
+        _loss_scaler, _amp_loss_scale_initialized = LossScaler(), False
         rules = _rules(target_dtype, target_precision_ops, fp32_ops, conditional_fp32_ops)
-        _State.replaced = patch(rules, list_loss_output_functions(target_dtype), _State.scaler)
+        _replaced = patch(rules, list_loss_output_functions(target_dtype), _loss_scaler)
+        _amp_initialized = True
 
 
 def _switch_off():
     """Put the functions back, for tests: MXNet has no way out of mixed precision."""
-    restore(_State.replaced or ())
-    _State.replaced = _State.scaler = None
+    global _amp_initialized, _loss_scaler, _replaced
+    restore(_replaced)
+    _amp_initialized, _loss_scaler, _replaced = False, None, ()
 
 
 def init_trainer(optimizer_or_trainer):
     """Let a Trainer scale losses dynamically."""
-    assert _State.replaced is not None, "AMP not initialized, did you forget to call amp.init()?"
+    global _amp_loss_scale_initialized
+    assert _amp_initialized, "AMP not initialized, did you forget to call amp.init()?"
     _check_trainer(optimizer_or_trainer)
-    scaler = LossScaler() if _State.scaler_taken else _State.scaler
-    _State.scaler_taken = True
+    scaler = LossScaler() if _amp_loss_scale_initialized else _loss_scaler
+    _amp_loss_scale_initialized = True
     optimizer_or_trainer._amp_loss_scaler = scaler
     optimizer_or_trainer._amp_original_scale = optimizer_or_trainer._scale
 
