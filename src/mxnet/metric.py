@@ -1,5 +1,6 @@
 """mx.metric: running numbers over batches of labels and predictions."""
 
+from . import ndarray  # noqa: F401 - MXNet shows it here, and GluonTS sums losses with it
 from ._metrics.base import EvalMetric, alias, check_label_shapes, register
 from ._metrics.classification import (
     F1,

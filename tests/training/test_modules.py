@@ -191,3 +191,11 @@ def test_modules_in_a_row_resume(tmp_path):
     assert whole.keys() == again.keys()
     for name, values in whole.items():
         np.testing.assert_array_equal(values, again[name])
+
+
+def test_helpers_that_other_libraries_take_from_the_training_modules():
+    """Detectors' own modules import `_as_list`, GluonTS sums losses with `mx.metric.ndarray`."""
+    from mxnet.module.base_module import _as_list
+
+    assert _as_list("data") == ["data"] and _as_list(["a", "b"]) == ["a", "b"]
+    assert mx.metric.ndarray is mx.nd

@@ -10,6 +10,7 @@ import numpy as np
 from .. import metric, ndarray
 from .._training.checkpoint import BatchEndParam, save_param_dicts, split_param_dict
 from .._training.updates import call_all
+from ..base import _as_list  # noqa: F401 - MXNet shows it here, and modules of detectors take it
 from ..context import cpu  # noqa: F401 - MXNet shows it here
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc, DataIter
