@@ -1,15 +1,16 @@
 """A convolution made ready for inference: batch norm folded in, weight in the kernel's order, sum and bound fused."""
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from .._ops import direct, small_tiles, winograd
-from .._ops.sharing import share
+from .._ops.sharing import Job, share
 
-SURROUNDED = -1  # the room for data with zeros around them, which one convolution needs at a time
+SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
 LIMIT, LARGEST = 1e6, 1e37  # of data that need not be looked at closely, and of what cannot become infinite
 
 Bounds = tuple[float | None, float | None]  # what an activation cuts off below and above
@@ -63,13 +64,26 @@ class PackedConvolution:
             return self._by_kernels(self.direct, rooms, room, data, addend)
         data = data.contiguous(memory_format=torch.channels_last)
         if self.tiled and winograd.pays(data, self.weight, wait=False):
-            result = rooms.take(room, data.shape[0], self.weight.shape[0], *data.shape[2:])
-            return winograd.convolve(data, self._matrices(), self.bias, addend, self.bounds, False, result)
+            return self._by_tiles(winograd.jobs, self._matrices(), rooms, room, data, addend)
         if self.tiled and small_tiles.pays(data, self.weight):
-            result = rooms.take(room, data.shape[0], self.weight.shape[0], *data.shape[2:])
-            more = None if addend is None else _alongside(addend, result)
-            return small_tiles.convolve(data, self._small_matrices(), self.bias, more, self.bounds, result)
+            return self._by_tiles(small_tiles.jobs, self._small_matrices(), rooms, room, data, addend)
         return self._by_library(within, data, addend)
+
+    def _by_tiles(
+        self,
+        prepare: Callable[..., list[Job] | None],
+        matrices: torch.Tensor,
+        rooms: "Rooms",
+        room: int | None,
+        data: torch.Tensor,
+        addend: torch.Tensor | None,
+    ) -> torch.Tensor:
+        result = rooms.take(room, data.shape[0], self.weight.shape[0], *data.shape[2:])
+        more = None if addend is None else _alongside(addend, result)
+        jobs = prepare(data, matrices, self.bias, more, self.bounds, result, rooms.block)
+        if jobs is None:
+            return winograd.convolve(data, matrices, self.bias, more, self.bounds, False, result)
+        return rooms.compute(self, jobs, result, data, addend)
 
     def _ask_for_kernels(self) -> None:
         self.direct = direct.pack(self.weight, self.bias, self.geometry, self.bounds)
@@ -91,7 +105,7 @@ class PackedConvolution:
         else:
             last = data.contiguous(memory_format=torch.channels_last)
         more = None if addend is None else _alongside(addend, result)
-        return rooms.compute(self, kernel.job(last, result, more), result, data, addend)
+        return rooms.compute(self, [kernel.job(last, result, more)], result, data, addend)
 
     def behind(
         self, first: "PackedConvolution", rooms: "Rooms", room: int | None, data: torch.Tensor
@@ -105,7 +119,7 @@ class PackedConvolution:
             return None
         last = data.contiguous(memory_format=torch.channels_last)
         result = rooms.take(room, *deep.shape_behind(dense.shape(last)))
-        return rooms.compute(self, dense.job_with(deep, last, result), result, data)
+        return rooms.compute(self, [dense.job_with(deep, last, result)], result, data)
 
     def _by_library(self, within: Callable[[], bool], data: torch.Tensor, addend: torch.Tensor | None) -> torch.Tensor:
         fused = self.fusible and (addend is None or self.bounds[1] is None) and within()  # of sums, only `relu`
@@ -180,20 +194,22 @@ class Rooms:
         self._jobs: dict[PackedConvolution, tuple[Any, ...]] = {}
 
     def compute(
-        self, who: PackedConvolution, job: Any, result: torch.Tensor, data: torch.Tensor, addend: Any = None
+        self, who: PackedConvolution, jobs: list[Job], result: torch.Tensor, data: torch.Tensor, addend: Any = None
     ) -> torch.Tensor:
-        """Do a job; if all lies here, in the order of results, it can be done again as it is."""
+        """Do jobs; if all lies here, in the order of results, they can be done again as they are."""
         if all(t is None or id(t) in self._ids for t in (result, data, addend)):
-            self._jobs[who] = data, addend, result, job
-        share(*job)
+            self._jobs[who] = data, addend, result, jobs
+        for job in jobs:
+            share(*job)
         return result
 
     def repeat(self, who: PackedConvolution, data: torch.Tensor, addend: Any = None) -> torch.Tensor | None:
-        """The result of the last run's job, done again, if it was for the same tensors."""
+        """The result of the last run's jobs, done again, if they were for the same tensors."""
         known = self._jobs.get(who)
         if known is None or known[0] is not data or known[1] is not addend:
             return None
-        share(*known[3])
+        for job in known[3]:
+            share(*job)
         return known[2]
 
     def bytes(self) -> int:
@@ -206,16 +222,24 @@ class Rooms:
         found = self._views.get((number, shape))
         return self._view(number, shape) if found is None else found
 
+    def block(self, number: int, *shape: int) -> torch.Tensor:
+        """Room for what one convolution needs at a time, by a number of its own."""
+        return self._floats(BLOCKS - number, shape)
+
     def _view(self, number: int, shape: tuple[int, ...]) -> torch.Tensor:
         batch, channels, down, right = shape
-        size, room = batch * channels * down * right, self._rooms.get(number)
+        made = self._floats(number, (batch, down, right, channels)).permute(0, 3, 1, 2)
+        self._views[number, shape] = made
+        self._ids.add(id(made))
+        return made
+
+    def _floats(self, number: int, shape: tuple[int, ...]) -> torch.Tensor:
+        size, room = math.prod(shape), self._rooms.get(number)
         if room is None or room.numel() < size:
             room = self._rooms[number] = torch.empty(size)
             self._views, self._ids = {}, set()
             self._jobs.clear()
-        made = self._views[number, shape] = room[:size].view(batch, down, right, channels).permute(0, 3, 1, 2)
-        self._ids.add(id(made))
-        return made
+        return room[:size].view(shape)
 
 
 def convolve(

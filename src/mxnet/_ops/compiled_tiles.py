@@ -9,13 +9,17 @@ FEWEST_FLOATS = 1 << 17  # per thread; waking one takes as long as so many
 
 
 def spread(images, group, tiles):
+    share(*spreading(images, group, tiles))
+
+
+def spreading(images, group, tiles):
     """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed.
 
     Tiles are (36, tile, channel), or panels of 16 channels, (36, panel, tile, 16).
     """
     source, target = (_flat(images), *images.shape[1:], group.begin, group.tiles), _flat(tiles)
     row, apart = (images.shape[3], PANEL) if tiles.dim() == 3 else (PANEL, group.tiles * PANEL)
-    _share(lambda *span: loops.spread(*source, *span, target, row, apart), group.begin, group.tiles, tiles)
+    return _job(lambda *span: loops.spread(*source, *span, target, row, apart), group.begin, group.tiles, tiles)
 
 
 def widen(images, group, tiles):
@@ -34,12 +38,16 @@ def collect(tiles, group, images):
 
 
 def gather(tiles, group, images, bias, addend, bounds):
+    share(*gathering(tiles, group, images, bias, addend, bounds))
+
+
+def gathering(tiles, group, images, bias, addend, bounds):
     """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
     arrays = (_flat(tiles), _flat(images), *images.shape[1:], group.begin, group.tiles)
     low, high = bounds
     ends = (_flat(bias), _flat(images if addend is None else addend), addend is not None)
     limits = (-INFINITE if low is None else low, INFINITE if high is None else high)
-    _share(lambda *span: loops.gather(*arrays, *span, *ends, *limits), group.begin, group.tiles, tiles)
+    return _job(lambda *span: loops.gather(*arrays, *span, *ends, *limits), group.begin, group.tiles, tiles)
 
 
 def spread_kernels(weight, matrices):
@@ -76,5 +84,10 @@ def _flat(tensor):
     return tensor.detach().view(-1).numpy()
 
 
-def _share(work, begin, count, values, unit=1):
-    share(work, begin, count, values.numel() // FEWEST_FLOATS, unit)
+def _share(*job):
+    share(*_job(*job))
+
+
+def _job(work, begin, count, values, unit=1):
+    """What `share` computes, in the same memory as often as it is wanted."""
+    return work, begin, count, values.numel() // FEWEST_FLOATS, unit

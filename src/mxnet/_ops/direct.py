@@ -10,7 +10,7 @@ import torch
 
 from .loader import kernels
 from .panels import WORTH_A_THREAD
-from .sharing import room, share
+from .sharing import Job, room, share
 
 INFINITE = float("inf")
 FEW = 4  # channels
@@ -48,9 +48,6 @@ def pack(weight: torch.Tensor, bias: Any, geometry: Geometry, bounds: Bounds) ->
     kind = Depthwise if _is_depthwise(weight, geometry[3]) else Dense
     found = _loader.get(wait=False)
     return found and kind(found, weight, bias, geometry, bounds)
-
-
-Job = tuple[Callable[[int, int], None], int, int, int, int]  # what `share` is given
 
 
 class _Packed:

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+Job = tuple[Callable[[int, int], Any], int, int, int, int]  # what `share` is given
+
 _kept = threading.local()
 
 

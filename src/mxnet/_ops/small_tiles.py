@@ -5,16 +5,18 @@ have to come out of memory: here are 16, less than half, for four times as many 
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from . import panels
 from .direct import INFINITE
 from .loader import kernels
-from .sharing import room, share
+from .sharing import Job, room
 
 FEWEST_TILES, FEWEST_CHANNELS = 12, 128  # with less, the plain sum is as fast
-WORTH_A_THREAD = 1 << 13  # floats of all tiles
+WORTH_A_THREAD = 1 << 17  # floats: waking it takes as long as so many
 
 _loader = kernels("small_tile_kernels")
 _KERNEL = torch.tensor([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], dtype=torch.float64)
@@ -42,40 +44,44 @@ def weight_matrices(weight: torch.Tensor) -> torch.Tensor:
     return rows.transpose(2, 3).contiguous()
 
 
-def convolve(
+def jobs(
     data: torch.Tensor,
     matrices: torch.Tensor,
     bias: torch.Tensor | None,
     addend: torch.Tensor | None,
     bounds: tuple[float | None, float | None],
     result: torch.Tensor,
-) -> torch.Tensor:
-    """The convolution, plus `addend`, cut off at `bounds`; data, addend and result are channels-last."""
+    take: Callable[..., torch.Tensor],
+) -> list[Job]:
+    """What `share` computes, in memory from `take`: the convolution, plus `addend`, cut off at `bounds`.
+
+    Data, addend and result are channels-last.
+    """
     (batch, channels, height, width), filters = data.shape, result.shape[1]
     (down, right), made = _sides(data), _loader.get(wait=True)
     count = batch * down * right
-    padded = _padded(data, down, right)
-    spread, gathered = room("spread", 16, count, channels), room("gathered", 16, count, filters)
-    source = padded.data_ptr(), down, right, channels, spread.data_ptr(), count
-    share(lambda *span: made.spread(*source, *span), 0, count, spread.numel() // WORTH_A_THREAD // 16)
-    panels.products(spread, matrices, gathered)
+    spread, gathered = take(0, 16, count, channels), take(1, 16, count, filters)
+    padded = take(2, batch, 2 * down + 2, 2 * right + 2, channels)
+    inside, images = padded[:, 1 : height + 1, 1 : width + 1], data.permute(0, 2, 3, 1)
     zeros = data.new_zeros(filters)
     bias = zeros if bias is None else bias
+    source = padded.data_ptr(), down, right, channels, spread.data_ptr(), count
     target = result.data_ptr(), 0 if addend is None else addend.data_ptr(), height, width, filters, down, right
+    constants = bias.data_ptr(), zeros.data_ptr()
     low, high = bounds
     ends = -INFINITE if low is None else low, INFINITE if high is None else high
 
-    def gather(*span: int) -> None:
+    def surround(first: int, last: int) -> None:
+        padded.zero_()  # others have used it
+        inside.copy_(images)
+
+    def gather(first: int, last: int, held: Any = (bias, zeros, addend, result)) -> None:
         scrap = room("scrap", filters).data_ptr()
-        made.gather(gathered.data_ptr(), count, *target, bias.data_ptr(), zeros.data_ptr(), scrap, *span, *ends)
+        made.gather(gathered.data_ptr(), count, *target, *constants, scrap, first, last, *ends)
 
-    share(gather, 0, count, gathered.numel() // WORTH_A_THREAD // 16)
-    return result
-
-
-def _padded(data: torch.Tensor, down: int, right: int) -> torch.Tensor:
-    """(image, row, column, channel) with a row and a column of zeros before, and as many behind as whole tiles need."""
-    batch, channels, height, width = data.shape
-    padded = room("padded", batch, 2 * down + 2, 2 * right + 2, channels).zero_()
-    padded[:, 1 : height + 1, 1 : width + 1].copy_(data.permute(0, 2, 3, 1))
-    return padded
+    return [
+        (surround, 0, 1, 1, 1),
+        (lambda *span: made.spread(*source, *span), 0, count, spread.numel() // WORTH_A_THREAD, 1),
+        panels.multiplying(spread, matrices, gathered),
+        (gather, 0, count, gathered.numel() // WORTH_A_THREAD, 1),
+    ]

@@ -10,7 +10,7 @@ A few tiles at a time are transformed, multiplied and transformed back, in memor
 for the processor's cache. The transforms are compiled loops where numba is installed, else products of matrices.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -19,6 +19,7 @@ from . import panels
 from . import tiles as plain
 from .loader import Loader
 from .panels import PANEL
+from .sharing import Job
 from .sharing import room as _room
 
 # Few enough for the cache, and enough that the matrices of the weight are not read too often.
@@ -150,6 +151,32 @@ def convolve(
     addend = None if addend is None else addend.permute(0, 2, 3, 1).contiguous()
     _convolve(data.permute(0, 2, 3, 1).contiguous(), matrices, bias, addend, bounds, result.permute(0, 2, 3, 1), wait)
     return result
+
+
+def jobs(
+    data: torch.Tensor,
+    matrices: torch.Tensor,
+    bias: torch.Tensor | None,
+    addend: torch.Tensor | None,
+    bounds: tuple[float | None, float | None],
+    result: torch.Tensor,
+    take: Callable[..., torch.Tensor],
+) -> list[Job] | None:
+    """What `convolve` does, in memory from `take`, as often as it is wanted; None: not all of it is compiled."""
+    loops = _loader.get(wait=False)
+    if loops is plain or matrices.dim() != 4:
+        return None
+    filters, channels = result.shape[1], data.shape[1]
+    bias = data.new_zeros(filters) if bias is None else bias
+    images, results = (t.permute(0, 2, 3, 1) for t in (data, result))
+    more = None if addend is None else addend.permute(0, 2, 3, 1)
+    made: list[Job] = []
+    for group in _groups(images, channels + filters):
+        spread, gathered = take(0, 36, group.tiles, channels), take(1, 36, group.tiles, filters)
+        made.append(loops.spreading(images, group, spread))
+        made.append(panels.multiplying(spread, matrices, gathered))
+        made.append(loops.gathering(gathered, group, results, bias, more, bounds))
+    return made
 
 
 def convolve_with(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
