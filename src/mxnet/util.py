@@ -120,8 +120,8 @@ class _NumpyShapeScope(_Switch):
 
 def _decorated(thing, switch):
     if inspect.isclass(thing):
-        for name in ("__init__", "forward", "hybrid_forward", "__call__"):
-            method = thing.__dict__.get(name)
+        for name in dir(thing):  # what is inherited, too: `initialize` makes the arrays
+            method = inspect.getattr_static(thing, name)
             if inspect.isfunction(method):
                 setattr(thing, name, switch()(method))
         return thing
@@ -169,17 +169,18 @@ def set_module(module):
     return decorator
 
 
+_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
 _LEGAL = {
-    "where": lambda v: v is True,
-    "casting": lambda v: v == "same_kind",
-    "order": lambda v: v in ("K", "C"),
-    "dtype": lambda v: v is None or isinstance(v, (str, type)),
-    "subok": lambda v: v is True,
+    "where": lambda v: True,
+    "casting": lambda v: v in ("no", "equiv", "safe", "same_kind", "unsafe"),
+    "order": lambda v: isinstance(v, str),
+    "dtype": lambda v: getattr(v, "__name__", v) in _DTYPES,
+    "subok": lambda v: isinstance(v, bool),
 }
 
 
 def np_ufunc_legal_option(key, value):
-    """May a NumPy ufunc keyword have this value here?"""
+    """Is this a value of a NumPy ufunc's keyword, be it one that is not implemented here?"""
     return key in _LEGAL and _LEGAL[key](value)
 
 

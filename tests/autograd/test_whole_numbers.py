@@ -113,3 +113,12 @@ def test_the_remainder_of_integers_has_no_slope():
             result = remainder(a)
         result.backward()
         assert a.grad.asnumpy().tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_integers_that_take_recorded_numbers_hand_their_gradient_on():
+    whole, number = mx.nd.zeros((2,), dtype="int32"), mx.nd.array([1.5, 2.5])
+    number.attach_grad()
+    with mx.autograd.record():
+        whole[:] = number
+    whole.backward()
+    assert whole.asnumpy().tolist() == [1, 2] and number.grad.asnumpy().tolist() == [1.0, 1.0]

@@ -75,6 +75,12 @@ def tied(tensor: torch.Tensor, root: torch.Tensor) -> Whole:
     return made
 
 
+def standing_for(tensor: torch.Tensor, value: torch.Tensor) -> Whole:
+    """An integer tensor into which a recorded value was written: its gradient is the value's."""
+    root = differentiable(value)
+    return tied(tensor, root.reshape(tensor.shape) if root.numel() == tensor.numel() else root.expand(tensor.shape))
+
+
 def differentiable(tensor: torch.Tensor) -> torch.Tensor:
     """What torch differentiates for this tensor."""
     return tensor.root if isinstance(tensor, Whole) else tensor

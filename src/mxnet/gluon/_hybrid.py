@@ -143,8 +143,13 @@ class HybridBlock(Block):
         return self._with_manners(out)
 
     def _with_manners(self, out):
-        """Under NumPy's rules results are NumPy's, also those of classic operators."""
-        return _as_np(out) if is_np_array() and self._is_ours() else out
+        """Under NumPy's rules results are NumPy's, also those of classic operators; a user's block has to see to it."""
+        if not is_np_array():
+            return out
+        if self._is_ours():
+            return _as_np(out)
+        _check_all_np_ndarrays(out)
+        return out
 
     def _is_ours(self):
         """Is it a layer of MXNet's, written with classic operators? A user's block gives and gets what it says."""
@@ -402,6 +407,18 @@ def _variables(flat, args):
     names = iter(["data"] if number == 1 else [f"data{i}" for i in range(number)])
     made = [None if arg is None else symbol.var(next(names)) for arg in flat]
     return _as_np(made) if is_np_array() else made
+
+
+def _check_all_np_ndarrays(out):
+    """Refuse classic results, also inside lists."""
+    if isinstance(out, (list, tuple)):
+        for part in out:
+            _check_all_np_ndarrays(part)
+    elif isinstance(out, (NDArray, symbol.Symbol)) and out.as_np_ndarray() is not out:  # those of mx.np give themselves
+        raise TypeError(
+            "Block's output ndarrays/symbols must be of type `mxnet.numpy.ndarray` or `mxnet.symbol.numpy._Symbol`, "
+            f"while got output type {type(out)}; convert it with as_np_ndarray()"
+        )
 
 
 def _as_np(out):

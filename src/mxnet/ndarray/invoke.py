@@ -10,7 +10,7 @@ from .._core.errors import MXNetError
 from .._core.hints import advice
 from .._core.modes import MODES
 from .._core.writes import wrote
-from .._ops import storage
+from .._ops import storage, whole
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
 from .._ops.observe import observed, watching
@@ -45,17 +45,22 @@ def freed(node):
 
     Leaves are common to many graphs, and tell nothing.
     """
-    stack, seen = [node], set()
+    stack, seen, last = [node], set(), node
     while stack:
         node = stack.pop()
         before = node.next_functions
         if node in seen or not before:
             continue
-        if CONSUMED in node.metadata:
+        if CONSUMED in node.metadata and (node is last or not _turned_leaf(node)):
             return True
         seen.add(node)
         stack += [n for n, _ in before if n is not None]
     return False
+
+
+def _turned_leaf(node):
+    """Is it the transpose of a leaf? Like the leaf, it may belong to graphs that are still whole."""
+    return node.name() == "TBackward0" and not node.next_functions[0][0].next_functions
 
 
 def plain_tensor(array):
@@ -272,6 +277,8 @@ def write(target, result, recorded=False, name="assignment"):
     if recorded and result.requires_grad:
         fresh = t.data
         fresh.copy_(result.view(t.shape) if t.shape != result.shape else result)
+        if not fresh.is_floating_point():
+            fresh = whole.standing_for(fresh, result)
         target._t, target._ag = fresh, MODES.epoch
     elif t.dtype is result.dtype and t.data_ptr() == result.data_ptr() and t.stride() == result.stride():
         pass

@@ -13,7 +13,7 @@ import torch
 from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
 from .._core.modes import MODES
 from .._core.writes import lend, wrote
-from .._ops import observe
+from .._ops import observe, whole
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
 from .._ops.identity import QUICK_CASTS, to_dtype
@@ -364,6 +364,8 @@ class NDArray(NDArrayBase):
             target = self._t = self._t.data
             self._ag = MODES.epoch
         indexing.store(target, key, value)
+        if recorded and not target.is_floating_point():
+            self._t = whole.standing_for(target, value)
 
     @staticmethod
     def _basic_indexing_slice_is_contiguous(slc_key, shape):

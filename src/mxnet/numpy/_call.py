@@ -9,17 +9,10 @@ from .._ops import registry
 from ..context import current_context
 from ..ndarray.invoke import invoke
 from ..ndarray.ndarray import NDArrayBase
+from ..util import np_ufunc_legal_option
 
 ARRAYS = (NDArrayBase, Traced)
 UFUNC_OPTIONS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True}
-_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
-_UNDERSTOOD = {  # values that NumPy knows and this does not do
-    "where": lambda value: True,
-    "casting": lambda value: value in ("no", "equiv", "safe", "same_kind", "unsafe"),
-    "order": lambda value: isinstance(value, str),
-    "dtype": lambda value: getattr(value, "__name__", value) in _DTYPES,
-    "subok": lambda value: isinstance(value, bool),
-}
 
 
 class _Mode(threading.local):
@@ -68,7 +61,7 @@ def check_ufunc(name, options):
             raise TypeError(f"{key} is an invalid keyword to function '{name}'")
         if value is UFUNC_OPTIONS[key] or value == UFUNC_OPTIONS[key]:
             continue
-        if _UNDERSTOOD[key](value):
+        if np_ufunc_legal_option(key, value):
             raise NotImplementedError(f"{key}={value} is not implemented yet for operator {name}")
         raise TypeError(f"{key}={value} not understood for operator {name}")
 
