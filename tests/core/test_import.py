@@ -37,6 +37,11 @@ def test_import_changes_nothing_global():
     assert out == "True"
 
 
+def test_pools_of_processes_are_there_with_arrays_as_in_mxnet():
+    """Sockeye says `multiprocessing.pool.Pool` and imports only `multiprocessing`."""
+    assert run("import multiprocessing, mxnet as mx; mx.nd; print(multiprocessing.pool.Pool.__name__)") == "Pool"
+
+
 def test_an_old_mxnet_beside_us_is_named_with_the_command_that_removes_it(tmp_path):
     from mxnet._core import conflict
 
