@@ -1,7 +1,7 @@
 """`mx.nd`: imperative arrays and the operators on them. Submodules and operators appear when first used."""
 
 # MXNet loads it, and Sockeye names multiprocessing.pool.Pool after a mere `import multiprocessing`.
-import multiprocessing.pool as _pool  # noqa: F401
+import multiprocessing.pool as _pool
 from importlib import import_module as _import_module
 
 from .check_nan import enable_if_asked as _enable_if_asked
