@@ -181,14 +181,34 @@ def inverse(A):
     return torch.linalg.inv(_square(A))
 
 
+def _cofactors(A: torch.Tensor, factor: torch.Tensor, singular: torch.Tensor) -> torch.Tensor:
+    """`factor` times the transposed inverse, zero for singular matrices: MXNet stops the gradient there."""
+    inverse = torch.linalg.inv_ex(A)[0]
+    return (factor[..., None, None] * inverse.mT).masked_fill(singular[..., None, None], 0)
+
+
+def determinant(A: torch.Tensor) -> torch.Tensor:
+    def slope(inputs, outputs, heads):
+        return _cofactors(inputs[0], heads[0] * outputs[0], outputs[0] == 0)
+
+    return with_gradient(torch.linalg.det, slope, _square(A))
+
+
+def log_determinant(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def slope(inputs, outputs, heads):
+        return _cofactors(inputs[0], heads[1], outputs[0] == 0)
+
+    return with_gradient(lambda a: tuple(torch.linalg.slogdet(a)), slope, _square(A))
+
+
 @linalg("det")
 def det(A):
     """The determinant of each matrix."""
-    return at_least_1d(torch.linalg.det(_square(A)))
+    return at_least_1d(determinant(A))
 
 
 @linalg("slogdet", outputs=2)
 def slogdet(A):
     """The sign of the determinant and the logarithm of its absolute value."""
-    sign, logarithm = torch.linalg.slogdet(_square(A))
+    sign, logarithm = log_determinant(A)
     return at_least_1d(sign), at_least_1d(logarithm)

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from .._core.errors import MXNetError
+from .linalg import determinant, log_determinant
 from .numpy_elementwise import _common
 from .registry import Attrs, op
 
@@ -77,13 +78,13 @@ def inv(A):
 @op("_npi_det")
 def det(A):
     """Determinants."""
-    return torch.linalg.det(_square(A))
+    return determinant(A)
 
 
 @op("_npi_slogdet", outputs=2)
 def slogdet(A):
     """Signs and logarithms of determinants."""
-    return tuple(torch.linalg.slogdet(_square(A)))
+    return log_determinant(A)
 
 
 @op("_npi_polyval", dtype="any")
