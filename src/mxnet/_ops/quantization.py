@@ -30,10 +30,16 @@ def rounded(steps: Tensor, kind: str) -> Tensor:
 def _quantized(
     data: Tensor, low: Tensor, high: Tensor, kind: str, steps: dict[str, float]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Zero stays zero in both types: only the larger end of the range sets the scale."""
+    """Zero stays zero in both types: only the larger end of the range sets the scale. Nothing has a gradient."""
+    low, high = low.detach(), high.detach()
     end = reach(low, high)
     span = (-end, end) if kind == "int8" else (low.clone(), high.clone())
-    return rounded(data * (steps[kind] / end), kind), *span
+    return rounded(data * quotient(steps[kind], end), kind), *span
+
+
+def quotient(number: float, of: Tensor) -> Tensor:
+    """Rounded once; torch divides a number by a tensor by way of its reciprocal, whose error moves halves."""
+    return scalar(number, of) / of
 
 
 def scalar(value: float, like: Tensor) -> Tensor:
@@ -106,7 +112,7 @@ def quantize_asym(data, *, min_calib_range: float | None = None, max_calib_range
     if data.dtype != torch.float32:
         raise MXNetError("Asymmetric quantizaiton only supports int8, uint8 and float inputs")
     low, high = _calibrated(data, min_calib_range, max_calib_range)
-    scale = 255 / (high - low)
+    scale = quotient(255, high - low)
     shift = 255 - high * scale
     return rounded(data * scale + shift, "uint8"), scale, shift
 
