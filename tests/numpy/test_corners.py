@@ -107,3 +107,50 @@ def test_polynomials_and_fillings_are_part_of_graphs():
     block.hybridize()
     assert block(floats(1.0, 2.0), floats(1.0, 2.0, 3.0)).tolist() == [9.0, 10.0, 11.0]
     assert block._cached_op is not None
+
+
+def test_numpy_computes_what_mxnet_leaves_to_it():
+    a = floats([2.0, 1.0], [1.0, 3.0])
+    q, r = np.linalg.qr(a)
+    assert type(q) is np.ndarray and q.dtype == onp.float32
+    onp.testing.assert_allclose(np.dot(q, r).asnumpy(), a.asnumpy(), rtol=1e-6)
+    onp.testing.assert_allclose(np.linalg.lstsq(a, floats(1.0, 2.0), rcond=None)[0].asnumpy(), [0.2, 0.6], rtol=1e-6)
+    assert type(onp.linalg.matrix_power(a, 2)) is np.ndarray
+
+
+def test_functions_of_numpy_take_these_arrays():
+    from mxnet.numpy_dispatch_protocol import _NUMPY_ARRAY_FUNCTION_LIST, with_array_function_protocol
+
+    @with_array_function_protocol
+    def failing():
+        return onp.concatenate([np.ones((2, 2)), np.ones(3)])
+
+    with pytest.raises(RuntimeError, match="array function protocol failed"):
+        failing()
+    assert "concatenate" in _NUMPY_ARRAY_FUNCTION_LIST
+    assert type(onp.concatenate([np.ones(2), np.ones(3)])) is np.ndarray
+
+
+class Places(gluon.HybridBlock):
+    """Where elements are not zero, and a check that a graph makes."""
+
+    def hybrid_forward(self, F, x):
+        return F.npx.nonzero(x), F.npx.constraint_check(x > -1, "too small")
+
+
+def test_graphs_look_for_places_and_check():
+    block = Places()
+    block.hybridize()
+    places, passed = block(floats(0.0, 2.0, 3.0))
+    assert places.tolist() == [[1], [2]] and passed.item() and block._cached_op is not None
+    with pytest.raises(ValueError, match="too small"):
+        block(floats(0.0, -2.0))
+
+
+def test_names_where_mxnet_has_them():
+    from mxnet.numpy.function_base import meshgrid
+    from mxnet.numpy.multiarray import array, zeros
+    from mxnet.numpy_extension.utils import load, save
+
+    assert (array, zeros, meshgrid) == (np.array, np.zeros, np.meshgrid) and (load, save) == (npx.load, npx.save)
+    assert npx.image.imread is mx.image.imread and mx.rnn.load_checkpoint is mx.model.load_checkpoint

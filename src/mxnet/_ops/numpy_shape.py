@@ -275,6 +275,15 @@ def nonzero(x):
     return torch.nonzero(x if x.dim() else x.reshape(1))
 
 
+@op("_npx_constraint_check", dtype="any", differentiable=False)
+def constraint_check(input, *, msg: str = "Constraint violated!"):
+    """True if every element is; else an error with the message."""
+    result = torch.all(input != 0)
+    if input.device.type != "meta" and not result:
+        raise ValueRefused(msg)
+    return result
+
+
 @op("_npi_bincount", dtype="any", differentiable=False, inputs=lambda a: ("data", "weights")[: 1 + a["has_weights"]])
 def bincount(data, weights=None, *, minlength: int = 0, has_weights: bool = False):
     """How often each number occurs, or the sums of weights."""

@@ -3,7 +3,7 @@
 import functools
 
 from .. import autograd as _autograd
-from ..autograd import backward, mark_variables, set_training  # noqa: F401
+from ..autograd import mark_variables, set_training  # noqa: F401
 from ..base import c_array, c_array_buf, c_handle_array, check_call, mx_uint  # noqa: F401
 from ..ndarray import NDArray, zeros_like
 
@@ -36,6 +36,11 @@ def train_section():
 def test_section():
     """Neither record nor train in this scope."""
     return TrainingStateScope(False)
+
+
+def backward(outputs, out_grads=None, retain_graph=False):
+    """Gradients of a list of arrays, into the buffers of the variables they came from."""
+    _autograd.backward(outputs, out_grads, retain_graph)
 
 
 def compute_gradient(outputs):

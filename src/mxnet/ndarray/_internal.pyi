@@ -1188,6 +1188,10 @@ def _npi_zeros(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., out: NDArray 
     'An array of zeros.'
     ...
 
+def _npx_constraint_check(input: NDArray | None = ..., msg: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
+    'True if every element is; else an error with the message.'
+    ...
+
 def _npx_relu(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     '`max(data, 0)`.'
     ...

@@ -5,6 +5,7 @@ from numpy import (
     bool_,
     e,
     euler_gamma,
+    finfo,
     float16,
     float32,
     float64,
@@ -18,18 +19,18 @@ from numpy import (
     uint8,
 )
 
-from . import linalg, random
+from . import fallback, fallback_linalg, linalg, random
 from ._creation import *
 from ._elementwise import *
-from ._fallback import *
 from ._methods import install as _install
 from ._products import *
 from ._reducing import *
 from ._shaping import *
+from .fallback import *
 from .multiarray import ndarray
 
 bool = bool
-PZERO, NZERO, PINF, NINF, NAN = 0.0, -0.0, inf, -inf, nan
+PZERO, NZERO, PINF, NINF, NAN, NaN = 0.0, -0.0, inf, -inf, nan, nan
 
 
 def set_printoptions(precision=None, threshold=None, **kwarg):

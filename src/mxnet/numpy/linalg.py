@@ -4,10 +4,11 @@ import numbers
 
 from .._core.tracing import Traced
 from ._call import ARRAYS, call
+from .fallback_linalg import cond, lstsq, matrix_power, matrix_rank, multi_dot, qr
 
 __all__ = [
-    "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "norm", "pinv", "slogdet", "solve", "svd",
-    "tensorinv", "tensorsolve",
+    "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matrix_power", "matrix_rank",
+    "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "svd", "tensorinv", "tensorsolve",
 ]  # fmt: skip
 
 

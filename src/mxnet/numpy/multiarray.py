@@ -1,5 +1,7 @@
 """`mx.np.ndarray`: an NDArray with NumPy's manners (no-axis arrays, promotion, boolean comparisons)."""
 
+from importlib import import_module
+
 import numpy as onp
 import torch
 
@@ -177,7 +179,9 @@ class ndarray(NDArray):
         """Itself if it is there already, else a copy there."""
         return self if self._ctx == ctx else self.copyto(ctx)
 
-    as_in_context = as_in_ctx
+    def as_in_context(self, context):
+        """Itself if it is there already, else a copy there."""
+        return self.as_in_ctx(context)
 
     def detach(self):
         """The same memory as a constant."""
@@ -197,7 +201,7 @@ class ndarray(NDArray):
 def _counterpart(function):
     """The function of `mx.np` that a function of NumPy stands for; what is missing here NumPy computes on copies."""
     from .. import numpy as here
-    from ._fallback import through_numpy
+    from .fallback import through_numpy
 
     space = here.linalg if getattr(function, "__module__", "").endswith("linalg") else here
     return getattr(space, function.__name__, None) or through_numpy(function)
@@ -292,3 +296,11 @@ def install_operators(cls):
 
 install_operators(ndarray)
 ndarray.__hash__ = NDArray.__hash__
+
+
+def __getattr__(name):
+    """The functions of `mx.np`, which MXNet defines in this module."""
+    functions = vars(import_module("mxnet.numpy"))
+    if name.startswith("_") or not callable(functions.get(name)):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return functions[name]

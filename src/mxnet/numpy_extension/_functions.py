@@ -46,10 +46,8 @@ def nonzero(a):
 
 
 def constraint_check(x, msg):
-    """True if every element is; else an error with the message."""
-    if not bool(x.all()):
-        raise ValueError(msg)
-    return x.all()
+    """True if every element is; else a ValueError with the message."""
+    return call("_npx_constraint_check", x, msg=msg)
 
 
 def reshape(a, newshape, reverse=False, order="C"):

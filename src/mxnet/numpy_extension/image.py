@@ -1,5 +1,7 @@
 """`mx.npx.image`: operators on images that are `mx.np` arrays."""
 
+from importlib import import_module
+
 from ._functions import network_function as _network_function
 
 NAMES = (
@@ -10,8 +12,10 @@ NAMES = (
 
 
 def __getattr__(name):
-    if name not in NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in NAMES:  # readers, iterators and augmenters are those of `mx.image`
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module("mxnet.image"), name)
     globals()[name] = function = _network_function(name, f"_image_{name}", __name__)
     return function
 

@@ -1188,6 +1188,10 @@ def _npi_zeros(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | N
     'An array of zeros.'
     ...
 
+def _npx_constraint_check(input: Symbol | None = ..., msg: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'True if every element is; else an error with the message.'
+    ...
+
 def _npx_relu(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     '`max(data, 0)`.'
     ...

@@ -16,6 +16,16 @@ def reshape(a, newshape, reverse=False, order="C"):
     return later("numpy._symbolic").compose("_npx_reshape", [a], given)
 
 
+def nonzero(a):
+    """The positions of what is not zero, one row each."""
+    return later("numpy._symbolic").compose("_npi_nonzero", [a], {})
+
+
+def constraint_check(x, msg):
+    """True if every element is; else an error with the message when the graph runs."""
+    return later("numpy._symbolic").compose("_npx_constraint_check", [x], {"msg": msg})
+
+
 def __getattr__(name):
     if name in ("image", "random"):
         return import_module(f".{name}", __name__)
