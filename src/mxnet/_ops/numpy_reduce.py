@@ -4,13 +4,17 @@ import torch
 
 from .._core.attrs import Dtype
 from .dtypes import torch_dtype
+from .reduction import largest, smallest
 from .registry import op
 from .shapes import real_axis
 
 
 def _axes(data, axis):
+    """A number without axes may be reduced over its first or last one all the same."""
     if axis is None:
         return tuple(range(data.dim()))
+    if not data.dim() and set(axis) <= {0, -1}:
+        return ()
     return tuple(real_axis(a, data.dim(), "Reduction axis") for a in axis)
 
 
@@ -70,11 +74,21 @@ def _lonely(data, ddof):
     return torch.full_like(data, float("nan") if ddof >= 1 else 0.0)
 
 
+def _whole_variance(data, axes, ddof, keepdims):
+    """Of integers: the mean from which they deviate has lost its fraction."""
+    squares = torch.square(data - torch.mean(data, axes, True).trunc())
+    total = torch.sum(squares, axes, keepdims)
+    return total / (data.numel() // max(total.numel(), 1) - ddof)
+
+
 def _moment(name, root):
     def moment(a, *, axis: tuple | None = None, dtype: Dtype | None = None, ddof: int = 0, keepdims: bool = False):
         data = a if a.is_floating_point() else a.float()
         axes = _axes(a, axis)
-        result = torch.var(data, axes, correction=ddof, keepdim=keepdims) if axes else _lonely(data, ddof)
+        if axes and not a.is_floating_point():
+            result = _whole_variance(data, axes, ddof, keepdims)
+        else:
+            result = torch.var(data, axes, correction=ddof, keepdim=keepdims) if axes else _lonely(data, ddof)
         return (torch.sqrt(result) if root else result).to(torch_dtype(dtype) if dtype else a.dtype)
 
     moment.__doc__ = f"NumPy's {name} over axes."
@@ -94,8 +108,8 @@ def _extreme(name, function, combine):
     op(f"_np_{name}", f"_np_a{name}", dtype="any")(extreme)
 
 
-_extreme("max", torch.amax, torch.maximum)
-_extreme("min", torch.amin, torch.minimum)
+_extreme("max", largest, torch.maximum)
+_extreme("min", smallest, torch.minimum)
 
 
 def _position(name, function):

@@ -84,6 +84,9 @@ def _extreme(choose: Callable[..., torch.Tensor]) -> Reduce:
     return reduce
 
 
+largest, smallest = _extreme(torch.amax), _extreme(torch.amin)
+
+
 def _square_sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
     return _sum(data * data, axes, keepdims)
 
@@ -119,8 +122,8 @@ TABLE: dict[str, tuple[Reduce, tuple[str, ...], str]] = {
     "prod": (_prod, (), "Product over axes."),
     "nansum": (_nansum, (), "Sum over axes; NaN counts as 0."),
     "nanprod": (_nanprod, (), "Product over axes; NaN counts as 1."),
-    "max": (_extreme(torch.amax), ("max_axis",), "Largest element over axes."),
-    "min": (_extreme(torch.amin), ("min_axis",), "Smallest element over axes."),
+    "max": (largest, ("max_axis",), "Largest element over axes."),
+    "min": (smallest, ("min_axis",), "Smallest element over axes."),
     "_square_sum": (_square_sum, (), "Sum of squares over axes."),
 }
 
