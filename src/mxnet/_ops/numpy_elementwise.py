@@ -1,12 +1,17 @@
 """NumPy-semantics operators on elements: unary and binary functions, with arrays or with one number."""
 
+import math
+
 import torch
 
 from .._core.attrs import Dtype
 from .._core.errors import MXNetError
 from . import binary
 from .dtypes import torch_dtype
+from .identity import to_dtype
 from .registry import op
+from .slicing import between
+from .unary import cube_root
 
 
 def _kept(function):
@@ -16,10 +21,6 @@ def _kept(function):
         return function(x) if x.is_floating_point() else function(x.float()).to(x.dtype)
 
     return apply
-
-
-def _cube_root(x):
-    return torch.sign(x) * torch.abs(x).pow(1.0 / 3.0)
 
 
 def _negative(x):
@@ -32,7 +33,7 @@ def _invert(x):
 
 UNARY = {
     "absolute": torch.abs, "arccos": torch.acos, "arccosh": torch.acosh, "arcsin": torch.asin, "arcsinh": torch.asinh,
-    "arctan": torch.atan, "arctanh": torch.atanh, "cbrt": _cube_root, "ceil": torch.ceil, "cos": torch.cos,
+    "arctan": torch.atan, "arctanh": torch.atanh, "cbrt": cube_root, "ceil": torch.ceil, "cos": torch.cos,
     "cosh": torch.cosh, "degrees": torch.rad2deg, "exp": torch.exp, "expm1": torch.expm1, "fix": torch.trunc,
     "floor": torch.floor, "log": torch.log, "log10": torch.log10, "log1p": torch.log1p, "log2": torch.log2,
     "radians": torch.deg2rad, "reciprocal": torch.reciprocal, "rint": torch.round, "sign": torch.sign,
@@ -113,6 +114,17 @@ def _in_floats(function):
     return apply
 
 
+def _in_its_type(function):
+    """As `_in_floats`; of two integers of one type the result has that type, too."""
+    floats = _in_floats(function)
+
+    def apply(lhs, rhs):
+        whole = lhs.dtype == rhs.dtype != torch.bool and not lhs.is_floating_point()
+        return to_dtype(floats(lhs, rhs), lhs.dtype) if whole else floats(lhs, rhs)
+
+    return apply
+
+
 def _scaled(lhs, rhs):
     return lhs * torch.pow(2.0, rhs.to(lhs.dtype))
 
@@ -120,26 +132,26 @@ def _scaled(lhs, rhs):
 BINARY = {
     "add": torch.add, "subtract": _subtract, "multiply": torch.mul, "true_divide": _divide, "mod": _modulo,
     "power": _power, "maximum": _extreme(binary.maximum), "minimum": _extreme(binary.minimum),
-    "hypot": _in_floats(torch.hypot), "arctan2": _in_floats(torch.atan2), "copysign": _in_floats(torch.copysign),
+    "hypot": _in_floats(torch.hypot), "arctan2": _in_floats(torch.atan2), "copysign": _in_its_type(torch.copysign),
     "lcm": torch.lcm,
-    "ldexp": _in_floats(_scaled), "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
+    "ldexp": _in_its_type(_scaled), "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
     "bitwise_xor": torch.bitwise_xor, "equal": torch.eq, "not_equal": torch.ne, "greater": torch.gt,
     "greater_equal": torch.ge, "less": torch.lt, "less_equal": torch.le,
 }  # fmt: skip
 REVERSED = ("subtract", "true_divide", "mod", "power", "arctan2", "copysign", "ldexp")
+FRACTIONAL = ("true_divide", "hypot", "arctan2", "copysign", "ldexp")
 COMPARING = ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")
 
 
 def _number(data, scalar, name):
     """The number in the array's type: MXNet's arrays decide, and a fraction is lost on integers."""
-    if name in COMPARING:
-        return data, torch.tensor(scalar, device=data.device)
-    if data.dtype is torch.bool and not name.startswith("bitwise"):
-        data = data.to(torch.int64)
-    if name in ("true_divide", "hypot", "arctan2", "copysign", "ldexp") and not data.is_floating_point():
+    if data.dtype is torch.bool:
+        if name in COMPARING:
+            return data, torch.tensor(scalar, device=data.device)
+        data = data if name.startswith("bitwise") else data.float() if name in FRACTIONAL else data.to(torch.int64)
+    if name == "true_divide" and not data.is_floating_point():
         data = data.float()
-    value = scalar if data.is_floating_point() else int(scalar)
-    return data, torch.tensor(value, dtype=data.dtype, device=data.device)
+    return data, to_dtype(torch.tensor(float(scalar), dtype=torch.float64, device=data.device), data.dtype)
 
 
 def _register_binary(name, function):
@@ -151,13 +163,15 @@ def _register_binary(name, function):
 
     of_two = of_coordinates if name in ("hypot", "arctan2") else of_sides  # MXNet calls their inputs so
 
+    of_numbers = _in_its_type(function) if name in ("hypot", "arctan2") else function
+
     def with_number(data, *, scalar: float = 1.0, is_int: bool = True):
         data, number = _number(data, scalar, name)
-        return function(data, number)
+        return of_numbers(data, number)
 
     def with_number_first(data, *, scalar: float = 1.0, is_int: bool = True):
         data, number = _number(data, scalar, name)
-        return function(number, data)
+        return of_numbers(number, data)
 
     of_two.__doc__ = f"NumPy's {name} of two arrays, element by element."
     with_number.__doc__ = f"NumPy's {name} of an array and a number."
@@ -184,7 +198,7 @@ def around(x, *, decimals: int = 0):
 @op("_npi_clip", dtype="any")
 def clip(data, *, a_min: float | None, a_max: float | None):
     """Every element brought between two bounds; None is no bound."""
-    return torch.clamp(data, a_min, a_max).to(data.dtype)
+    return between(data, -math.inf if a_min is None else a_min, math.inf if a_max is None else a_max)
 
 
 @op("_npi_nan_to_num", dtype="any")

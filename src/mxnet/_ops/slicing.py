@@ -134,9 +134,7 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
     return data[0].narrow(2, offset[0], window[0]).narrow(3, offset[1], window[1])  # pyright: ignore[reportGeneralTypeIssues]
 
 
-@op("clip", shape="same")
-def clip(data, *, a_min: float, a_max: float):
-    """Elements below `a_min` become `a_min`, those above `a_max` become `a_max`."""
+def between(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
     if a_min > a_max:  # the upper bound is asked first
         low, high = (to_dtype(torch.tensor(bound, device=data.device), data.dtype) for bound in (a_min, a_max))
         return torch.where(data > a_max, high, torch.where(data < a_min, low, data))
@@ -146,3 +144,9 @@ def clip(data, *, a_min: float, a_max: float):
         return torch.clamp(data, a_min, a_max)
     limits = torch.iinfo(data.dtype)
     return torch.clamp(data, int(max(a_min, limits.min)), int(min(a_max, limits.max)))
+
+
+@op("clip", shape="same")
+def clip(data, *, a_min: float, a_max: float):
+    """Elements below `a_min` become `a_min`, those above `a_max` become `a_max`."""
+    return between(data, a_min, a_max)
