@@ -59,8 +59,20 @@ def tensordot_int_axes(a, b, *, axes: int):
 
 @op("_npi_einsum", dtype="any")
 def einsum(*data, num_args: int, subscripts: str = "", optimize: int = 0):
-    """A sum of products in Einstein's notation."""
-    return torch.einsum(subscripts, *data)
+    """A sum of products in Einstein's notation; integers keep their type."""
+    if all(d.is_floating_point() for d in data):
+        return torch.einsum(subscripts, *data)
+    data, kind = _same_kind(data)
+    return torch.einsum(subscripts, *data).to(kind)
+
+
+def _same_kind(data: Any) -> tuple[list[torch.Tensor], torch.dtype]:
+    """All in the type that holds all, and that type; torch sums products of integers only as long ones."""
+    kind = data[0].dtype
+    for other in data[1:]:
+        kind = torch.promote_types(kind, other.dtype)
+    wide = kind if kind.is_floating_point else torch.int64
+    return [d.to(wide) for d in data], kind
 
 
 @op("_npi_cholesky")
