@@ -69,13 +69,12 @@ def _split_count(attrs: Attrs) -> int:
 
 @op("_split_v2", outputs=_split_count)
 def split_v2(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False, sections: int = 0):
-    """`sections` equal parts along an axis, or parts that begin at `indices`, the first of which is 0."""
+    """`sections` parts along an axis, the first ones longer by one where they cannot be equal, or parts that begin at
+    `indices`, the first of which is 0."""
     axis = real_axis(axis, data.dim())
     size = data.shape[axis]
     if sections > 0:
-        if size % sections:
-            raise MXNetError(f"{sections} sections do not evenly divide axis {axis} of size {size}")
-        return _parts(torch.split(data, size // sections, axis), axis, squeeze_axis)
+        return _parts(torch.tensor_split(data, sections, axis), axis, squeeze_axis)
     bounds = [*indices, size]
     if any(a > b for a, b in zip(bounds, bounds[1:], strict=False)):
         raise MXNetError(f"indices {tuple(indices)} are not ascending within axis {axis} of size {size}")
