@@ -80,10 +80,55 @@ def softmax(
     use_length: bool | None = False,
 ):
     """exp(x) along `axis`, divided by its sum; positions from `length` on get no share."""
+    if length is None and _in_halves(data, axis, dtype):
+        return _half_softmax(data, axis, temperature, torch_dtype(dtype))
     data = _prepared(data, axis, temperature, "softmax")
     if length is None:
         return torch.softmax(data, axis, _result_type(dtype))
     return _masked_softmax(data, length, axis, _result_type(dtype))
+
+
+def _in_halves(data, axis, dtype):
+    """Does MXNet compute in half precision, though the result has more digits? Only short sums are worth the steps."""
+    if data.dtype is not torch.float16 or dtype in (None, "float16") or data.device.type != "cpu":
+        return False
+    return -data.dim() <= axis < data.dim() and data.shape[axis] <= 1024 and not torch.compiler.is_compiling()
+
+
+def _half_powers(data, axis, temperature):
+    """Distances from the maximum, their powers, and the sum of these, rounded to half precision at each step."""
+    distances = data - data.amax(axis, keepdim=True)
+    if temperature is not None and temperature != 1:
+        distances = distances / torch.tensor(temperature).half().item()
+    powers = distances.float().exp()
+    total = torch.zeros_like(powers.select(axis, 0))
+    for power in powers.unbind(axis):
+        total = (total + power).half().float()
+    return distances.float(), powers, total.unsqueeze(axis)
+
+
+def _half_softmax(data, axis, temperature, kind):
+    def forward(x):
+        _, powers, total = _half_powers(x, axis, temperature)
+        return (powers / total).half().to(kind)
+
+    def slope(inputs, outputs, heads):
+        grad = outputs[0] * (heads[0] - (heads[0] * outputs[0]).sum(axis, keepdim=True))
+        return (grad / (temperature or 1)).to(torch.float16)
+
+    return with_gradient(forward, slope, data)
+
+
+def _half_log_softmax(data, axis, temperature, kind):
+    def forward(x):
+        distances, _, total = _half_powers(x, axis, temperature)
+        return (distances - total.log()).half().to(kind)
+
+    def slope(inputs, outputs, heads):
+        grad = heads[0] - outputs[0].exp() * heads[0].sum(axis, keepdim=True)
+        return (grad / (temperature or 1)).to(torch.float16)
+
+    return with_gradient(forward, slope, data)
 
 
 def _masked_softmax(data, length, axis, dtype):
@@ -107,6 +152,8 @@ def softmin(
     use_length: bool | None = False,
 ):
     """Softmax of the negated input."""
+    if _in_halves(data, axis, dtype):
+        return _half_softmax(-data, axis, temperature, torch_dtype(dtype))
     return torch.softmax(-_prepared(data, axis, temperature, "softmin"), axis, _result_type(dtype))
 
 
@@ -120,6 +167,8 @@ def log_softmax(
     use_length: bool | None = False,
 ):
     """Logarithm of the softmax, computed without forming the softmax."""
+    if _in_halves(data, axis, dtype):
+        return _half_log_softmax(data, axis, temperature, torch_dtype(dtype))
     return torch.log_softmax(_prepared(data, axis, temperature, "log_softmax"), axis, _result_type(dtype))
 
 
