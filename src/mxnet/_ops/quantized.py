@@ -247,6 +247,11 @@ def quantized_fully_connected(data, weight, *rest, num_hidden: int, no_bias: boo
     return sums, *_product_range(data, ends[:4])
 
 
+def _handed_on(*ends: Tensor) -> tuple[Tensor, ...]:
+    """The ends of a range as an output: copies, without a gradient."""
+    return tuple(end.detach().clone() for end in ends)
+
+
 @op("_contrib_quantized_act", outputs=OUTPUTS, fill=_fill_data, fill_types=_data_and_ranges, shape=_like_data,
     dtype="any", differentiable=False)  # fmt: skip
 def quantized_act(data, min_data, max_data, *, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"]):
@@ -254,14 +259,14 @@ def quantized_act(data, min_data, max_data, *, act_type: Literal["relu", "sigmoi
     if act_type != "relu":
         raise MXNetError(f"_contrib_quantized_act only supports act_type=relu for now, got {act_type}")
     _eight_bits("_contrib_quantized_act", data=data)
-    return data.clamp_min(0), min_data.clone(), max_data.clone()
+    return data.clamp_min(0), *_handed_on(min_data, max_data)
 
 
 @op("_contrib_quantized_flatten", outputs=OUTPUTS, fill=_fill_data, fill_types=_data_and_ranges,
     shape=_like_reals("Flatten", lambda attrs: 1), dtype="any", differentiable=False)  # fmt: skip
 def quantized_flatten(data, min_data, max_data):
     """One row of each element of the first axis; the range stays."""
-    return data.reshape(data.shape[0], -1).clone(), min_data.clone(), max_data.clone()
+    return data.reshape(data.shape[0], -1).clone(), *_handed_on(min_data, max_data)
 
 
 def _largest(data: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...], pad: tuple[int, ...]) -> Tensor:
@@ -301,11 +306,11 @@ def quantized_pooling(
     _eight_bits("quantized_pooling", data=data)
     plain = pool_type == "max" and not global_pool and layout in (None, "NCHW") and pooling_convention == "valid"
     if plain and data.dim() == 4 and not any(2 * p > k for p, k in zip(pad, kernel, strict=False)):
-        return _largest(data, kernel, stride or (1, 1), pad or (0, 0)), min_data.clone(), max_data.clone()
+        return _largest(data, kernel, stride or (1, 1), pad or (0, 0)), *_handed_on(min_data, max_data)
     result = pooling(data.float(), kernel=kernel, pool_type=pool_type, global_pool=global_pool, stride=stride, pad=pad,
                      pooling_convention=pooling_convention, count_include_pad=count_include_pad,
                      layout=layout)  # fmt: skip
-    return rounded(result, NAME[data.dtype]), min_data.clone(), max_data.clone()
+    return rounded(result, NAME[data.dtype]), *_handed_on(min_data, max_data)
 
 
 def _concat_names(attrs: Attrs) -> tuple[str, ...]:
