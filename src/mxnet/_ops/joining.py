@@ -69,8 +69,7 @@ def _split_count(attrs: Attrs) -> int:
 
 @op("_split_v2", outputs=_split_count)
 def split_v2(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False, sections: int = 0):
-    """`sections` parts along an axis, the first ones longer by one where they cannot be equal, or parts that begin at
-    `indices`, the first of which is 0."""
+    """`sections` parts along an axis, as equal as can be, or parts that begin at `indices`, the first of which is 0."""
     axis = real_axis(axis, data.dim())
     size = data.shape[axis]
     if sections > 0:

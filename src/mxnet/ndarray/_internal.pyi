@@ -709,7 +709,7 @@ def _npi_eigvalsh(A: NDArray | None = ..., UPLO: Any = ..., out: NDArray | list[
     ...
 
 def _npi_einsum(*data: NDArray, **kwargs: Any) -> Any:
-    "A sum of products in Einstein's notation."
+    "A sum of products in Einstein's notation; integers keep their type."
     ...
 
 def _npi_equal(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -1321,7 +1321,7 @@ def _slice_assign_scalar(data: NDArray | None = ..., scalar: Any = ..., begin: A
     ...
 
 def _split_v2(data: NDArray | None = ..., indices: Any = ..., axis: Any = ..., squeeze_axis: Any = ..., sections: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    '`sections` equal parts along an axis, or parts that begin at `indices`, the first of which is 0.'
+    '`sections` parts along an axis, as equal as can be, or parts that begin at `indices`, the first of which is 0.'
     ...
 
 def _split_v2_backward(*data: NDArray, **kwargs: Any) -> Any:

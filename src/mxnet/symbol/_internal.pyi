@@ -709,7 +709,7 @@ def _npi_eigvalsh(A: Symbol | None = ..., UPLO: Any = ..., name: str | None = ..
     ...
 
 def _npi_einsum(*data: Symbol, **kwargs: Any) -> Any:
-    "A sum of products in Einstein's notation."
+    "A sum of products in Einstein's notation; integers keep their type."
     ...
 
 def _npi_equal(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1321,7 +1321,7 @@ def _slice_assign_scalar(data: Symbol | None = ..., scalar: Any = ..., begin: An
     ...
 
 def _split_v2(data: Symbol | None = ..., indices: Any = ..., axis: Any = ..., squeeze_axis: Any = ..., sections: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    '`sections` equal parts along an axis, or parts that begin at `indices`, the first of which is 0.'
+    '`sections` parts along an axis, as equal as can be, or parts that begin at `indices`, the first of which is 0.'
     ...
 
 def _split_v2_backward(*data: Symbol, **kwargs: Any) -> Any:
