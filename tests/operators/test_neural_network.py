@@ -242,3 +242,11 @@ def test_integers_stay_integers(call, expected):
     result = call(nd.array([-3, 2, 1, 5, 7], dtype="int32"))
     assert result.dtype is np.int32
     assert result.asnumpy().tolist() == expected
+
+
+def test_softmax_of_halves_sums_in_single_precision_where_the_environment_asks_for_it(monkeypatch):
+    data = mx.nd.array(np.linspace(0, 1, 500), dtype="float16")
+    exact = mx.nd.softmax(data.astype("float64")).asnumpy()
+    assert abs(mx.nd.softmax(data, dtype="float64").asnumpy() / exact - 1).max() > 1e-3
+    monkeypatch.setenv("MXNET_SAFE_ACCUMULATION", "1")
+    np.testing.assert_allclose(mx.nd.softmax(data, dtype="float64").asnumpy(), exact, rtol=1e-6)

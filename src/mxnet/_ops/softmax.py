@@ -1,5 +1,6 @@
 """Softmax and its relatives that differentiate as written."""
 
+import os
 from typing import Literal
 
 import torch
@@ -91,6 +92,8 @@ def softmax(
 def _in_halves(data, axis, dtype):
     """Does MXNet compute in half precision, though the result has more digits? Only short sums are worth the steps."""
     if data.dtype is not torch.float16 or dtype in (None, "float16") or data.device.type != "cpu":
+        return False
+    if os.environ.get("MXNET_SAFE_ACCUMULATION", "0").lower() in ("1", "true"):
         return False
     return -data.dim() <= axis < data.dim() and data.shape[axis] <= 1024 and not torch.compiler.is_compiling()
 
