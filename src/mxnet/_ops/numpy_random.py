@@ -35,17 +35,25 @@ def distribution(name, *parameters, differentiable=True):
 
 
 def assigned(numbers, arrays):
-    """Every parameter as a tensor: the number, in single precision, or the next array."""
+    """Every parameter: the number, in single precision, or the next array."""
     given = iter([a for a in arrays if a is not None])
-    return [next(given) if n is None else torch.tensor(n, dtype=torch.float32) for n in numbers]
+    return [next(given) if n is None else float(np.float32(n)) for n in numbers]
+
+
+def constant(parameter):
+    """A parameter to which nothing flows back."""
+    return parameter.detach() if isinstance(parameter, torch.Tensor) else parameter
 
 
 def wanted_shape(size, parameters, batch=False):
     """The result's shape: what is asked for, or the parameters' common one; a batch stands in front of that."""
-    common = torch.broadcast_shapes(*(p.shape for p in parameters))
+    shapes = [p.shape for p in parameters if isinstance(p, torch.Tensor)]
+    size = None if size is None else tuple(size)
+    if not shapes:
+        return size or ()
+    common = torch.broadcast_shapes(*shapes)
     if size is None:
         return tuple(common)
-    size = (size,) if isinstance(size, int) else tuple(size)
     if batch:
         return size + tuple(common)
     fits = len(common) <= len(size) and all(c in (1, s) for c, s in zip(common[::-1], size[::-1], strict=False))
@@ -82,13 +90,14 @@ def floating(dtype, operator):
     return torch_dtype(dtype)
 
 
-def require(tensor, words, *, above=False):
+def require(parameter, words, *, above=False):
     """A parameter must not be negative, or must be positive."""
-    if tensor.device.type == "meta" or not tensor.numel():
-        return
-    least = tensor.detach().min()
-    if not (least > 0 if above else least >= 0):
-        raise ValueRefused(f"Check failed: {words}, got {least.item():g}")
+    if isinstance(parameter, torch.Tensor):
+        if parameter.device.type == "meta" or not parameter.numel():
+            return
+        parameter = parameter.detach().min().item()
+    if not (parameter > 0 if above else parameter >= 0):
+        raise ValueRefused(f"Check failed: {words}, got {parameter:g}")
 
 
 # -- a place and a width -----------------------------------------------------------------------------------------------
@@ -98,7 +107,7 @@ def spread(name, numbers, arrays, size, dtype, noise, rng, device, batch=False):
     """First parameter + noise x second parameter."""
     target = floating(dtype, name)
     where = place(arrays, device)
-    loc, scale = (p.to(where) for p in assigned(numbers, arrays))
+    loc, scale = assigned(numbers, arrays)
     require(scale, "scale < 0")
     return (loc + noise(wanted_shape(size, (loc, scale), batch), rng, where) * scale).to(target)
 
@@ -107,9 +116,10 @@ def between(name, numbers, arrays, size, dtype, rng, device, batch=False):
     """Numbers from the first parameter to the second; nothing flows back to them."""
     target = floating(dtype, name)
     where = place(arrays, device)
-    low, high = (p.detach().to(where) for p in assigned(numbers, arrays))
+    low, high = (constant(p) for p in assigned(numbers, arrays))
     unit = uniform_noise(wanted_shape(size, (low, high), batch), rng, where)
-    return (low + unit * (high - low)).to(target)
+    width = high - low if arrays[0] is not None else float(np.float32(high) - np.float32(low))
+    return (low + unit * width).to(target)
 
 
 @distribution("uniform", "low", "high", differentiable=False)
@@ -185,7 +195,6 @@ def single(number, array, size, device, words, above=False):
     """The parameter, the shape and the place of a distribution with one parameter."""
     where = place((array,), device)
     (parameter,) = assigned((number,), (array,))
-    parameter = parameter.to(where)
     require(parameter, words, above=above)
     return parameter, wanted_shape(size, (parameter,)), where
 
@@ -241,13 +250,13 @@ def gamma(
     """Gamma numbers of a shape and a scale."""
     target = floating(dtype, "gamma")
     where = place((input1, input2), _device)
-    parameters = [p.detach().to(where) for p in assigned((shape, scale), (input1, input2))]
+    parameters = [constant(p) for p in assigned((shape, scale), (input1, input2))]
     for parameter, name in zip(parameters, ("shape", "scale"), strict=True):
         require(parameter, f"expect {name} > 0", above=True)
     wanted = wanted_shape(size, parameters)
     if where.type == "meta":
         return torch.empty(wanted, dtype=target, device=where)
-    form, width = (p.double().broadcast_to(wanted) for p in parameters)
+    form, width = (torch.as_tensor(p, dtype=torch.float64, device=where).broadcast_to(wanted) for p in parameters)
     result = torch.full(wanted, -1.0, dtype=torch.float64, device=where)
     while (missing := result < 0).any():
         result = torch.where(missing, attempt(form, width, _rng, where), result)
@@ -282,14 +291,14 @@ def bernoulli(
     by_odds = is_logit or logit is not None
     where = place((input1,), _device)
     (chance,) = assigned((prob if logit is None else logit,), (input1,))
-    chance = chance.detach().to(where)
+    chance = constant(chance)
     if not by_odds:
         words = "expect probs >= 0 && probs <= 1"
         require(chance, words)
         require(1 - chance, words)
     noise = logistic_noise if by_odds else uniform_noise
     threshold = noise(wanted_shape(size, (chance,)), _rng, where)
-    return (chance > threshold).to(torch_dtype(dtype))
+    return (threshold < chance).to(torch_dtype(dtype))
 
 
 def choice_inputs(attrs):
