@@ -212,3 +212,9 @@ def test_an_array_written_over_itself_is_read_first():
     assert a.asnumpy().tolist() == [0, 0, 1, 2, 3, 4]
     a[:-1] = a[1:]
     assert a.asnumpy().tolist() == [0, 1, 2, 3, 4, 4]
+
+
+def test_functions_are_also_where_mxnet_defines_them():
+    from mxnet.ndarray.ndarray import array, concatenate, waitall, zeros
+
+    assert (array, concatenate, waitall, zeros) == (mx.nd.array, mx.nd.concatenate, mx.nd.waitall, mx.nd.zeros)

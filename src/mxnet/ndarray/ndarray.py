@@ -593,4 +593,12 @@ from . import arithmetic  # noqa: E402 - needs the class
 arithmetic.install(NDArray)
 
 from .compat import *  # noqa: E402, F403
-from .functions import *  # noqa: E402, F403 - MXNet shows its functions in this module too
+
+
+def __getattr__(name):
+    """MXNet shows its functions in this module, too; they need the class, and are looked up when they are asked for."""
+    from . import functions
+
+    if name in functions.__all__:
+        return getattr(functions, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
