@@ -122,3 +122,12 @@ def test_a_size_of_zero_fits_no_other():
 def test_empty_arrays_are_bound_under_numpy_shapes():
     with mx.util.np_shape(True):
         assert (mx.sym.var("x") * 2).simple_bind(mx.cpu(), x=(0, 3)).forward()[0].shape == (0, 3)
+
+
+def test_states_of_unknown_batch_that_a_condition_chooses_learn_it_from_what_follows():
+    """GluonTS's DeepAR chooses, by flags, between first states whose batch size nobody gave."""
+    state, flags = mx.sym.zeros((0, 4)), mx.sym.var("flags")
+    chosen = mx.sym.where(flags, state, state)
+    following = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=4)
+    out = mx.sym.elemwise_add(chosen, following)
+    assert out.infer_shape(x=(3, 5), flags=(3, 4))[1] == [(3, 4)]

@@ -161,6 +161,14 @@ def _each_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     return [_all_like(attrs, [one], [out])[0] for one, out in zip(ins, outs, strict=True)]
 
 
+def _chosen(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """What is chosen from has the output's shape; as in MXNet, once the condition is known."""
+    condition = ins[0]
+    if condition is None or 0 in condition:
+        return ins
+    return [condition, *_all_like(attrs, ins[1:], outs)]
+
+
 RULES: dict[str, Rule] = {
     "FullyConnected": _dense,
     "Convolution": _convolution,
@@ -215,6 +223,7 @@ RULES: dict[str, Rule] = {
     ),
     "_identity_with_attr_like_rhs": _all_like,
     "amp_multicast": _each_like,
+    "where": _chosen,
 }
 
 
