@@ -6,20 +6,22 @@ package into memory that an array already has is noted here, after it was made; 
 """
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
 MOST_WRITES = 1000
 
-Span = tuple[int, int]
-Since = tuple[list[Span], int]
+Span = tuple[int, int]  # where it begins, and how many bytes it has
+Log = deque[Any]  # spans that were written into, and marks of those who have looked; the oldest are forgotten
+Since = tuple[Log, object]
 
 
 class _Loan:
     """Memory that others can write into, as long as it is there."""
 
     def __init__(self, memory: Any) -> None:
-        self.span = memory.data_ptr(), memory.data_ptr() + memory.nbytes()
+        self.span = memory.data_ptr(), memory.nbytes()
         self._kind, self._reference = type(memory), memory._weak_ref()
 
     def over(self) -> bool:
@@ -32,20 +34,21 @@ class _Loan:
 class _Writes:
     def __init__(self) -> None:
         self.watched = False  # until then nobody asks, and nothing need be noted
-        self.log: list[Span] = []  # another list after a write that may have been anywhere
+        self.log: Log = deque(maxlen=MOST_WRITES)  # another one after a write that may have been anywhere
         self._loans: dict[int, _Loan] = {}  # by torch's storages, of which each is another while it is known here
         self._many = 64
 
     def now(self) -> Since:
-        """All that is known up to now."""
-        log = self.log
-        return log, len(log)
+        """A mark behind all that is known up to now."""
+        log, mark = self.log, object()
+        log.append(mark)
+        return log, mark
 
     def lend(self, memory: Any) -> None:
         """Note a storage that others can write into, now and later."""
         if memory._cdata not in self._loans:
             self._loans[memory._cdata] = _Loan(memory)
-            self.log = []
+            wrote_anywhere()
             if len(self._loans) > self._many:
                 self._many = 64 + 2 * len(self.lent())
 
@@ -64,16 +67,13 @@ WRITES = _Writes()
 def wrote(tensor: Any) -> None:
     """Note that a tensor was written into."""
     if WRITES.watched:
-        log = WRITES.log
-        if len(log) < MOST_WRITES:
-            log.append(_span(tensor))
-        else:
-            WRITES.log = []
+        WRITES.log.append(span(tensor))
 
 
 def wrote_anywhere() -> None:
     """Note a write into any number of arrays."""
-    WRITES.log = []
+    if WRITES.watched:
+        WRITES.log = deque(maxlen=MOST_WRITES)
 
 
 def lend(tensor: Any) -> None:
@@ -81,12 +81,12 @@ def lend(tensor: Any) -> None:
     WRITES.lend(tensor.untyped_storage())
 
 
-def _span(tensor: Any) -> Span:
+def span(tensor: Any) -> Span:
+    """The memory of a tensor, or all around it."""
     if tensor.is_contiguous():
-        start = tensor.data_ptr()
-        return start, start + tensor.nbytes
+        return tensor.data_ptr(), tensor.nbytes
     memory = tensor.untyped_storage()
-    return memory.data_ptr(), memory.data_ptr() + memory.nbytes()
+    return memory.data_ptr(), memory.nbytes()
 
 
 class Watch:
@@ -96,27 +96,37 @@ class Watch:
         WRITES.watched = True
         self._starts: list[int] = []
         self._ends: list[int] = []
-        for start, end in sorted(map(_span, tensors)):
+        for start, size in sorted(map(span, tensors)):
             if self._ends and start <= self._ends[-1]:
-                self._ends[-1] = max(self._ends[-1], end)
+                self._ends[-1] = max(self._ends[-1], start + size)
             else:
                 self._starts.append(start)
-                self._ends.append(end)
+                self._ends.append(start + size)
         self._since: Since | None = None
 
     def looked(self, since: Since) -> None:
         """They were looked at, with all that was noted before."""
-        if not any(self._touched(span) for span in WRITES.lent()):
+        if not any(map(self._touched, WRITES.lent())):
             self._since = since
 
     def untouched(self) -> bool:
         """True only if nobody can have written into them."""
-        since, now = self._since, WRITES.now()
-        if since is None or since[0] is not now[0] or any(map(self._touched, now[0][since[1] : now[1]])):
+        since = self._since
+        if since is None or since[0] is not WRITES.log:
             return False
-        self._since = now
-        return True
+        log, mark = since
+        if log and log[-1] is mark:
+            return True
+        now, entries = WRITES.now(), list(log)
+        for entry in reversed(entries):
+            if entry is mark:
+                self._since = now
+                return now[0] is log
+            if entry.__class__ is tuple and self._touched(entry):
+                return False
+        return False  # the mark has been forgotten
 
-    def _touched(self, span: Span) -> bool:
-        place = bisect_right(self._ends, span[0])
-        return place < len(self._ends) and self._starts[place] < span[1]
+    def _touched(self, written: Span) -> bool:
+        start, size = written
+        place = bisect_right(self._ends, start)
+        return place < len(self._ends) and self._starts[place] < start + size

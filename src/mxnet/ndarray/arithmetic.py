@@ -6,7 +6,7 @@ from functools import partial
 import torch
 
 from .._core.modes import MODES
-from .._core.writes import WRITES, wrote
+from .._core.writes import WRITES, span
 from .._ops import observe, registry
 from .faces import FAILURES
 from .invoke import check_writable, invoke
@@ -103,12 +103,14 @@ def operator(self, other):
                 u = other._t
                 if t.dtype is u.dtype and self._ctx is other._ctx:
                     in_place(t.data if t.requires_grad else t, u.data if u.requires_grad else u)
-                    if WRITES.watched: wrote(t)
+                    if WRITES.watched:
+                        WRITES.log.append((t.data_ptr(), t.nbytes) if t.is_contiguous() else span(t))
                     return self
             elif other.__class__ is float or other.__class__ is int:
                 n = numbers[other] if t.dtype is float32 else other
                 in_place(t.data if t.requires_grad else t, n)
-                if WRITES.watched: wrote(t)
+                if WRITES.watched:
+                    WRITES.log.append((t.data_ptr(), t.nbytes) if t.is_contiguous() else span(t))
                 return self
     except FAILURES:
         pass
@@ -184,7 +186,7 @@ def _compile(cls, name, template, names, slow):
         "FAILURES": FAILURES,
         "MODES": MODES,
         "WRITES": WRITES,
-        "wrote": wrote,
+        "span": span,
         "float32": torch.float32,
         "names": names,
         "in_place": getattr(torch.Tensor, IN_PLACE.get(name[3:-2], "add_")),

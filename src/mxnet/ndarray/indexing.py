@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from .._core.errors import MXNetError
-from .._core.writes import WRITES, wrote
+from .._core.writes import WRITES, span, wrote
 from .._ops.dtypes import number_for
 
 _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
@@ -88,14 +88,14 @@ def stored(tensor, key, value):
                 return False
             target.fill_(value)
             if WRITES.watched:
-                wrote(target)
+                WRITES.log.append((target.data_ptr(), target.nbytes) if target.is_contiguous() else span(target))
             return True
         source = getattr(value, "_t", None)
         if source is None or source.shape != target.shape:
             return False
         target.copy_(source.data if source.requires_grad else source)
         if WRITES.watched:
-            wrote(target)
+            WRITES.log.append((target.data_ptr(), target.nbytes) if target.is_contiguous() else span(target))
         return True
     except (IndexError, TypeError, ValueError, RuntimeError):
         return False
