@@ -18,10 +18,9 @@ Since = tuple[Log, object]
 
 
 class _Loan:
-    """Memory that others can write into, as long as it is there."""
+    """A storage that others can write into; while this is kept, no other storage has its name."""
 
     def __init__(self, memory: Any) -> None:
-        self.span = memory.data_ptr(), memory.nbytes()
         self._kind, self._reference = type(memory), memory._weak_ref()
 
     def over(self) -> bool:
@@ -35,7 +34,7 @@ class _Writes:
     def __init__(self) -> None:
         self.watched = False  # until then nobody asks, and nothing need be noted
         self.log: Log = deque(maxlen=MOST_WRITES)  # another one after a write that may have been anywhere
-        self._loans: dict[int, _Loan] = {}  # by torch's storages, of which each is another while it is known here
+        self.loans: dict[int, _Loan] = {}  # by the storages' names: their memory may move
         self._many = 64
 
     def now(self) -> Since:
@@ -46,19 +45,18 @@ class _Writes:
 
     def lend(self, memory: Any) -> None:
         """Note a storage that others can write into, now and later."""
-        if memory._cdata not in self._loans:
-            self._loans[memory._cdata] = _Loan(memory)
+        if memory._cdata not in self.loans:
+            self.loans[memory._cdata] = _Loan(memory)
             wrote_anywhere()
-            if len(self._loans) > self._many:
-                self._many = 64 + 2 * len(self.lent())
+            if len(self.loans) > self._many:
+                self._forget()
 
-    def lent(self) -> list[Span]:
-        """Memory that others can write into."""
-        loans = list(self._loans.items())
-        for storage, loan in loans:
+    def _forget(self) -> None:
+        """Forget storages that are gone."""
+        for name, loan in list(self.loans.items()):
             if loan.over():
-                self._loans.pop(storage, None)
-        return [loan.span for _, loan in loans if not loan.over()]
+                self.loans.pop(name, None)
+        self._many = 64 + 2 * len(self.loans)
 
 
 WRITES = _Writes()
@@ -94,6 +92,8 @@ class Watch:
 
     def __init__(self, tensors: Iterable[Any]) -> None:
         WRITES.watched = True
+        tensors = list(tensors)
+        self._storages = {t.untyped_storage()._cdata for t in tensors}
         self._starts: list[int] = []
         self._ends: list[int] = []
         for start, size in sorted(map(span, tensors)):
@@ -106,7 +106,7 @@ class Watch:
 
     def looked(self, since: Since) -> None:
         """They were looked at, with all that was noted before."""
-        if not any(map(self._touched, WRITES.lent())):
+        if self._storages.isdisjoint(WRITES.loans):
             self._since = since
 
     def untouched(self) -> bool:

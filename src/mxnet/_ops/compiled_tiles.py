@@ -1,10 +1,10 @@
 """Winograd's transforms of tiles (see winograd) by compiled loops, shared out among torch's number of threads."""
 
 from . import loops  # compiles
+from .direct import ends
 from .panels import PANEL
 from .sharing import share
 
-INFINITE = float("inf")
 FEWEST_FLOATS = 1 << 17  # per thread; waking one takes as long as so many
 
 
@@ -44,10 +44,8 @@ def gather(tiles, group, images, bias, addend, bounds):
 def gathering(tiles, group, images, bias, addend, bounds):
     """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
     arrays = (_flat(tiles), _flat(images), *images.shape[1:], group.begin, group.tiles)
-    low, high = bounds
-    ends = (_flat(bias), _flat(images if addend is None else addend), addend is not None)
-    limits = (-INFINITE if low is None else low, INFINITE if high is None else high)
-    return _job(lambda *span: loops.gather(*arrays, *span, *ends, *limits), group.begin, group.tiles, tiles)
+    others = (_flat(bias), _flat(images if addend is None else addend), addend is not None, *ends(bounds))
+    return _job(lambda *span: loops.gather(*arrays, *span, *others), group.begin, group.tiles, tiles)
 
 
 def spread_kernels(weight, matrices):

@@ -26,6 +26,12 @@ Geometry = tuple[list[int], list[int], list[int], int]  # padding, steps, dilati
 _loader = kernels("kernels")
 
 
+def ends(bounds: Bounds) -> tuple[float, float]:
+    """Bounds as kernels take them: where there is none, infinity."""
+    low, high = bounds
+    return -INFINITE if low is None else low, INFINITE if high is None else high
+
+
 def gains(weight: torch.Tensor, geometry: Geometry) -> bool:
     """Is the convolution of a kind for which there are kernels?"""
     filters, channels, *window = weight.shape
@@ -63,8 +69,7 @@ class _Packed:
         self._filters, self._channels, *self._window = weight.shape
         self._bias = weight.new_zeros(self._filters) if bias is None else bias.contiguous()
         self._weight, self._inputs = self._order(weight.detach()), self._channels * groups
-        low, high = bounds
-        self._bounds = -INFINITE if low is None else low, INFINITE if high is None else high
+        self._bounds = ends(bounds)
         self.surrounds = self._padding != [0, 0] and groups == 1
         self._shapes: tuple[Any, Any] = None, None
 

@@ -17,10 +17,11 @@ _kept = threading.local()
 
 def room(which: int | str, *shape: int) -> torch.Tensor:
     """Memory of this thread, kept from call to call; what it held before is lost."""
-    rooms, size = _kept.__dict__, math.prod(shape)
-    if str(which) not in rooms or rooms[str(which)].numel() < size:
-        rooms[str(which)] = torch.empty(size)
-    return rooms[str(which)][:size].view(shape)
+    rooms, size = _kept.__dict__.setdefault("rooms", {}), math.prod(shape)
+    found = rooms.get(which)
+    if found is None or found.numel() < size:
+        found = rooms[which] = torch.empty(size)
+    return found[:size].view(shape)
 
 
 def share(work: Callable[[int, int], Any], begin: int, count: int, most: int, unit: int = 1) -> None:

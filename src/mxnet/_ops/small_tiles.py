@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from . import panels
-from .direct import INFINITE
+from .direct import Bounds, ends
 from .loader import kernels
 from .sharing import Job, room
 
@@ -49,7 +49,7 @@ def jobs(
     matrices: torch.Tensor,
     bias: torch.Tensor | None,
     addend: torch.Tensor | None,
-    bounds: tuple[float | None, float | None],
+    bounds: Bounds,
     result: torch.Tensor,
     take: Callable[..., torch.Tensor],
 ) -> list[Job]:
@@ -68,8 +68,7 @@ def jobs(
     source = padded.data_ptr(), down, right, channels, spread.data_ptr(), count
     target = result.data_ptr(), 0 if addend is None else addend.data_ptr(), height, width, filters, down, right
     constants = bias.data_ptr(), zeros.data_ptr()
-    low, high = bounds
-    ends = -INFINITE if low is None else low, INFINITE if high is None else high
+    limits = ends(bounds)
 
     def surround(first: int, last: int) -> None:
         padded.zero_()  # others have used it
@@ -77,7 +76,7 @@ def jobs(
 
     def gather(first: int, last: int, held: Any = (bias, zeros, addend, result)) -> None:
         scrap = room("scrap", filters).data_ptr()
-        made.gather(gathered.data_ptr(), count, *target, *constants, scrap, first, last, *ends)
+        made.gather(gathered.data_ptr(), count, *target, *constants, scrap, first, last, *limits)
 
     return [
         (surround, 0, 1, 1, 1),
