@@ -2,14 +2,16 @@
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import torch
 
-from .._ops import direct, small_tiles, winograd
+from .._ops import direct, pooled, small_tiles, winograd
+from .._ops.registry import find
 from .._ops.sharing import Job, share
 
+POOLING = find("Pooling").fn
 SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
 LIMIT, LARGEST = 1e6, 1e37  # of data that need not be looked at closely, and of what cannot become infinite
 
@@ -47,7 +49,7 @@ class PackedConvolution:
         self.fusible = False
         # Looked up once: finding the overload takes as long as a small convolution's bookkeeping.
         self.alone = torch.ops.mkldnn._convolution_pointwise.default
-        self.with_sum = torch.ops.mkldnn._convolution_pointwise.binary
+        self.added = torch.ops.mkldnn._convolution_pointwise_.binary
 
     def __call__(
         self,
@@ -67,7 +69,7 @@ class PackedConvolution:
             return self._by_tiles(winograd.jobs, self._matrices(), rooms, room, data, addend)
         if self.tiled and small_tiles.pays(data, self.weight):
             return self._by_tiles(small_tiles.jobs, self._small_matrices(), rooms, room, data, addend)
-        return self._by_library(within, data, addend)
+        return self._by_library(within, rooms, room, data, addend)
 
     def _by_tiles(
         self,
@@ -121,17 +123,28 @@ class PackedConvolution:
         result = rooms.take(room, *deep.shape_behind(dense.shape(last)))
         return rooms.compute(self, [dense.job_with(deep, last, result)], result, data)
 
-    def _by_library(self, within: Callable[[], bool], data: torch.Tensor, addend: torch.Tensor | None) -> torch.Tensor:
-        fused = self.fusible and (addend is None or self.bounds[1] is None) and within()  # of sums, only `relu`
-        name, numbers = self._activation() if fused else ("none", [])
-        if addend is None:
-            result = self.alone(data, self._packed(data), self.bias, *self.geometry, name, numbers, "")
-        else:
-            addend = addend.contiguous(memory_format=torch.channels_last)
-            constants = (self._packed(data), self.bias, *self.geometry)
-            more = (name, numbers, "") if fused else (None, [], None)
-            result = self.with_sum(data, addend, *constants, "add", None, *more)
+    def _by_library(
+        self,
+        within: Callable[[], bool],
+        rooms: "Rooms",
+        room: int | None,
+        data: torch.Tensor,
+        addend: torch.Tensor | None,
+    ) -> torch.Tensor:
+        fused, constants = self.fusible and within(), (self._packed(data), self.bias, *self.geometry)
+        if addend is None and (room is None or self.bounds[1] is not None):
+            result = self.alone(data, *constants, *(self._activation() if fused else ("none", [])), "")
+            return result if fused else self._bounded(result)
+        result = rooms.take(room, *self._shape(data))  # the kernel adds to what is there
+        result.zero_() if addend is None else result.copy_(_alongside(addend, result))
+        fused = fused and self.bounds[1] is None  # of sums, only `relu`
+        self.added(result, data, *constants, "add", None, *(("relu", [], "") if fused else (None, [], None)))
         return result if fused else self._bounded(result)
+
+    def _shape(self, data: torch.Tensor) -> tuple[int, int, int, int]:
+        many = zip(data.shape[2:], self.weight.shape[2:], *self.geometry[:3], strict=True)
+        down, right = ((n + 2 * pad - far * (k - 1) - 1) // step + 1 for n, k, pad, step, far in many)
+        return data.shape[0], self.weight.shape[0], down, right
 
     def limit(self, data: float | None, addend: float | None = 0) -> float | None:
         """How large results can be for data up to a size; None: not known, or infinite.
@@ -191,10 +204,10 @@ class Rooms:
         self._views: dict[Any, torch.Tensor] = {}
         self._ids: set[int] = set()
         # What was computed from which tensors into which: in the next run it mostly is the same memory.
-        self._jobs: dict[PackedConvolution, tuple[Any, ...]] = {}
+        self._jobs: dict[Hashable, tuple[Any, ...]] = {}
 
     def compute(
-        self, who: PackedConvolution, jobs: list[Job], result: torch.Tensor, data: torch.Tensor, addend: Any = None
+        self, who: Hashable, jobs: list[Job], result: torch.Tensor, data: torch.Tensor, addend: Any = None
     ) -> torch.Tensor:
         """Do jobs; if all lies here, in the order of results, they can be done again as they are."""
         if all(t is None or id(t) in self._ids for t in (result, data, addend)):
@@ -203,7 +216,7 @@ class Rooms:
             share(*job)
         return result
 
-    def repeat(self, who: PackedConvolution, data: torch.Tensor, addend: Any = None) -> torch.Tensor | None:
+    def repeat(self, who: Hashable, data: torch.Tensor, addend: Any = None) -> torch.Tensor | None:
         """The result of the last run's jobs, done again, if they were for the same tensors."""
         known = self._jobs.get(who)
         if known is None or known[0] is not data or known[1] is not addend:
@@ -270,3 +283,17 @@ def convolve_both(
     if result is None:
         result = second.behind(first, rooms, room, data)
     return second(within, rooms, room, first(within, rooms, None, data)) if result is None else result
+
+
+def pool(rooms: Rooms, name: str, room: int | None, data: torch.Tensor, **attrs: Any) -> torch.Tensor:
+    """What the rewritten graph calls in place of pooling."""
+    result = rooms.repeat(name, data)
+    if result is not None:
+        return result
+    ready = pooled.prepared(data, attrs)
+    if ready is None:
+        return POOLING(data, **attrs)
+    shape, prepare = ready
+    result = rooms.take(room, *shape)
+    jobs = [prepare(data.contiguous(memory_format=torch.channels_last), result)]
+    return rooms.compute(name, jobs, result, data)

@@ -18,7 +18,7 @@ from .._core.writes import wrote
 from .._ops.registry import find
 from .lower import Lowered, calls, pick
 from .order import plain, restore_order
-from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded
+from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded, pool
 from .unchanged import Copies, Digests, usable
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
@@ -27,6 +27,7 @@ ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "r
 KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
 )
+ROOM = {convolve: 4, convolve_both: 4, pool: 2}  # which argument says where the result goes
 NONE: Bounds = (None, None)
 KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
 Verdict = Callable[[], bool]
@@ -180,14 +181,14 @@ class Folding:
         """Tell every convolution how large its values can be where data are within `LIMIT`."""
         limits: dict[fx.Node, float | None] = dict.fromkeys(self._data.values(), LIMIT)
         for node in self._graph.nodes:
-            sizes = [limits.get(value) for value in node.all_input_nodes]
             if calls(node, convolve):
                 limits[node] = convolutions[node.args[3]].limit(*map(limits.get, node.args[5:]))
             elif calls(node, convolve_both):
                 first, second = (convolutions[index] for index in node.args[3])
                 limits[node] = second.limit(first.limit(limits.get(node.args[5])))
             elif node.op == "call_function":
-                limits[node] = _largest(node, sizes)
+                values = node.args[3:] if calls(node, pool) else node.all_input_nodes
+                limits[node] = _largest(node, [limits.get(value) for value in values])
 
 
 def _within(data: torch.Tensor) -> bool:
@@ -200,7 +201,7 @@ def _within(data: torch.Tensor) -> bool:
 
 def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
     """How large the values of an operator between convolutions can be; None: not known."""
-    kind = node.kwargs.get("pool_type", "max") if calls(node, POOLING) else None
+    kind = node.kwargs.get("pool_type", "max") if calls(node, pool) else None
     if None in sizes or not (calls(node, plain, CONCAT, SUM) or kind in ("max", "avg")):
         return None
     return (sum if calls(node, SUM) else max)(size for size in sizes if size is not None)
@@ -227,7 +228,10 @@ def fold(lowered: Lowered) -> Folding | None:
     for index, site in enumerate(sites):
         _replace(graph, site, (packed, within, rooms, index, None))
     _join_pairs(graph, sites)
-    restore_order(graph, KEEP_ORDER | {convolve, convolve_both})
+    for node in graph.nodes:
+        if calls(node, POOLING):
+            node.target, node.args = pool, (rooms, node.name, None, *node.args)
+    restore_order(graph, KEEP_ORDER | {convolve, convolve_both, pool})
     _give_rooms(graph)
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
@@ -261,17 +265,16 @@ def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
 
 def _give_rooms(graph: fx.Graph) -> None:
     """Number the memory of results that only convolutions, sums and pooling see: it is free after the last of them."""
-    seeing = convolve, convolve_both, POOLING, SUM
     order = {node: i for i, node in enumerate(graph.nodes)}
     free: list[int] = []
     until: dict[int, list[int]] = {}  # the numbers that are free behind a node
     count = 0
     for place, node in enumerate(graph.nodes):
-        if calls(node, convolve, convolve_both) and all(calls(user, *seeing) for user in node.users):
+        if calls(node, *ROOM) and all(calls(user, SUM, *ROOM) for user in node.users):
             if not free:
                 free.append(count)
                 count += 1
             room = free.pop()
-            node.args = (*node.args[:4], room, *node.args[5:])
+            node.update_arg(ROOM[node.target], room)
             until.setdefault(max((order[user] for user in node.users), default=place), []).append(room)
         free += until.pop(place, [])

@@ -5,8 +5,9 @@ from pathlib import Path
 
 MACHINERY = set(
     "__init__ bits compiled_tiles device direct dtypes families few_channels filling gradient halving infer "
-    "invoke kernels layout loader loops lstm lstm_kernels matrix_kernels normed observe ordered panels registry "
-    "sharing signature small_tile_kernels small_tiles storage tiles vectors weight_gradient whole winograd".split()
+    "invoke kernels layout loader loops lstm lstm_kernels matrix_kernels normed observe ordered panels pooled "
+    "pooling_kernels registry sharing signature small_tile_kernels small_tiles storage tiles vectors "
+    "weight_gradient whole winograd".split()
 )
 FAMILIES = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in MACHINERY)
 

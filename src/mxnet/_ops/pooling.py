@@ -55,7 +55,7 @@ def pooling(
     if global_pool:
         result = _global(data, pool_type, p_value)
     else:
-        windows = _windows(data.shape[2:], kernel, stride, pad, pooling_convention)
+        windows = windows_of(data.shape[2:], kernel, stride, pad, pooling_convention)
         result = _pool(data, windows, pool_type, p_value, count_include_pad is None or count_include_pad)
     return to_last(result) if last else result
 
@@ -107,19 +107,26 @@ class _Windows:
             return ceil(size / stride)
         return 1 + (ceil(room / stride) if self.convention == "full" else room // stride)
 
+    def any_empty(self):
+        """Does a last window lie wholly in the padding?"""
+        axes = zip(self.count, self.sizes, self.stride, self.pad, strict=True)
+        return any((count - 1) * step - pad >= size for count, size, step, pad in axes)
+
     def overhang(self):
         """Per axis: how far the last window reaches beyond the padded data."""
         axes = zip(self.count, self.sizes, self.kernel, self.stride, self.pad, strict=True)
         return [max(0, (c - 1) * s + k - n - 2 * p) for c, n, k, s, p in axes]
 
 
-_windows = lru_cache(maxsize=1024)(_Windows)
+windows_of = lru_cache(maxsize=1024)(_Windows)
 
 
 def _pool(data, windows, pool_type, p_value, include_pad):
     if len(windows.kernel) == 1:
         axes = ((1, *windows.sizes), (1, *windows.kernel), (1, *windows.stride), (0, *windows.pad))
-        return _pool(data.unsqueeze(2), _windows(*axes, windows.convention), pool_type, p_value, include_pad).squeeze(2)
+        return _pool(data.unsqueeze(2), windows_of(*axes, windows.convention), pool_type, p_value, include_pad).squeeze(
+            2
+        )
     if pool_type == "max":
         return _max(data, windows)
     if pool_type == "avg":
@@ -161,7 +168,7 @@ def lean_pooling(data, *, kernel=(), stride=(), pad=(), pooling_convention="vali
     """The operator Pooling, by the maximum; it does not keep data that can be computed again."""
     given = {"kernel": kernel, "stride": stride, "pad": pad, "pooling_convention": pooling_convention, "layout": layout}
     if computable(data) and len(kernel) == 2 and not attrs.get("global_pool") and layout in (None, "NCHW"):
-        windows = _windows(data.shape[2:], kernel, stride, pad, pooling_convention)
+        windows = windows_of(data.shape[2:], kernel, stride, pad, pooling_convention)
         if windows.native:
             window = windows.kernel, windows.stride, windows.pad, (1, 1), pooling_convention == "full"
             return _completed(_Places.apply(data, *window), windows, torch.finfo(data.dtype).min, 2)

@@ -94,6 +94,13 @@ class Lanes:
         cut = self.builder.select(self.builder.fcmp_ordered(">", raised, high.value), high.value, raised)
         return Lanes(self.builder, cut)
 
+    def larger(self, other: "Lanes") -> "Lanes":
+        """The larger of both, or NaN, if one is."""
+        builder, value = self.builder, other.value
+        is_nan = builder.fcmp_unordered("uno", value, value)
+        chosen = builder.or_(builder.fcmp_ordered(">", value, self.value), is_nan)
+        return Lanes(builder, builder.select(chosen, value, self.value))
+
     def bits(self) -> Any:
         return self.builder.bitcast(self.value, _WHOLE_VECTOR)
 
