@@ -60,3 +60,12 @@ def test_an_old_mxnet_beside_us_is_named_with_the_command_that_removes_it(tmp_pa
 )
 def test_mxnets_module_paths_stay_importable(path):
     __import__(path)
+
+
+def test_namespaces_of_operators_are_whole_to_whoever_looks_into_them():
+    import mxnet as mx
+
+    for space in (mx.nd.contrib, mx.sym.contrib, mx.nd.linalg, mx.sym.linalg, mx.nd.image):
+        assert not [name for name in dir(space) if name not in space.__dict__]
+    assert "box_decode" in mx.nd.contrib.__dict__ and "box_decode" in mx.sym.contrib.__dict__  # as GluonCV asks
+    assert "no_such_operator" not in mx.nd.contrib.__dict__

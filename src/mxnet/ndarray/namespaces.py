@@ -2,6 +2,7 @@
 
 import sys
 
+from .._core.modules import complete
 from .faces import face, names
 
 
@@ -22,6 +23,7 @@ def show(module, space):
     def listing():
         return sorted({*vars(sys.modules[module]), *names(space)})
 
+    complete(module, lambda: names(space))
     return lookup, listing
 
 

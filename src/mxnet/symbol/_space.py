@@ -1,5 +1,6 @@
 """Namespaces of symbol functions, filled from the registry as names are asked for."""
 
+from .._core.modules import complete
 from .._ops import registry
 from .._ops.signature import namespace
 from .register import make
@@ -37,4 +38,5 @@ def lookup(module: dict, space: str):
     def __dir__():  # noqa: N807 - the module hook
         return sorted({*module, *names(space)})
 
+    complete(module["__name__"], lambda: names(space))
     return __getattr__, __dir__
