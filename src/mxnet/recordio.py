@@ -5,6 +5,7 @@ import os
 import struct
 
 from ._core.errors import MXNetError
+from ._core.extras import opencv as _opencv
 from ._formats import images as _images
 from ._formats import recordio as _format
 from ._formats.atomic import write_file as _write_file
@@ -167,9 +168,9 @@ def unpack(s):
 
 def unpack_img(s, iscolor=-1):
     """Header and decoded image (blue first) of a record; None for an image that cannot be decoded."""
-    import cv2
     import numpy as np
 
+    cv2 = _opencv()
     header, content = unpack(s)
     if _images.size(content) is None:
         return header, None
@@ -179,8 +180,7 @@ def unpack_img(s, iscolor=-1):
 
 def pack_img(header, img, quality=95, img_fmt=".jpg"):
     """A record of a header and an image; `quality` is JPEG's (1 to 100) or PNG's compression (1 to 9)."""
-    import cv2
-
+    cv2 = _opencv()
     settings = {
         ".JPG": cv2.IMWRITE_JPEG_QUALITY,
         ".JPEG": cv2.IMWRITE_JPEG_QUALITY,

@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 
+from ._core.extras import load as load_extra
 from .symbol import Symbol
 
 __all__ = ["plot_network", "print_summary"]
@@ -188,16 +189,13 @@ def _edge_label(node, shapes, types):
 
 def plot_network(symbol, title="plot", save_format="pdf", shape=None, dtype=None, node_attrs=None, hide_weights=True):
     """A graphviz `Digraph` of the network; `shape` and `dtype` of the inputs put labels on the edges."""
-    try:
-        from graphviz import Digraph
-    except ImportError:
-        raise ImportError("Draw network requires graphviz library") from None
+    graphviz = load_extra("Draw network requires graphviz library", "plot", "graphviz", kind=ImportError)
     symbol = _symbol_of(symbol)
     shapes = _outputs(symbol, "infer_shape", shape, "Input shape is incomplete") if shape is not None else None
     types = _outputs(symbol, "infer_type", dtype, "Input type is incomplete") if dtype is not None else None
     nodes = json.loads(symbol.tojson())["nodes"]
     _warn_of_twins(nodes)
-    dot = Digraph(name=title, format=save_format)
+    dot = graphviz.Digraph(name=title, format=save_format)
     style = {"shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034", "style": "filled"}
     hidden = _draw_nodes(dot, nodes, {**style, **(node_attrs or {})}, hide_weights)
     for node in nodes:

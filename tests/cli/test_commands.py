@@ -59,6 +59,16 @@ def test_tools_parse_their_own_arguments(capsys):
         assert word in capsys.readouterr().out
 
 
+def test_tools_tell_their_faults_in_a_line(tmp_path, monkeypatch, capsys):
+    (tmp_path / "a.jpg").write_bytes(b"no image")
+    assert main(["im2rec", str(tmp_path / "nowhere" / "x"), str(tmp_path), "--list"]) == 1
+    assert capsys.readouterr().err.startswith("remx im2rec: [Errno 2] No such file or directory")
+    assert main(["im2rec", str(tmp_path / "x"), str(tmp_path), "--list"]) == 0
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    assert main(["im2rec", str(tmp_path / "x"), str(tmp_path), "--quiet"]) == 1
+    assert "pip install 'remx[image]'" in capsys.readouterr().err
+
+
 def test_the_demo_needs_no_optional_package(tmp_path, monkeypatch, capsys):
     for name in ("tqdm", "matplotlib"):
         monkeypatch.setitem(sys.modules, name, None)

@@ -7,6 +7,7 @@ import struct
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 
 DEFAULT_LIMIT = 178_956_970  # pixels; a quarter of a gigabyte of bytes for three channels is half a gigabyte
 # Frames of a JPEG that carry its size: all SOF markers but the tables and extensions between them.
@@ -170,14 +171,12 @@ def check_whole(data: bytes, name: str = "image") -> None:
 
 def decode(data: bytes, flag: int = 1, name: str = "image") -> np.ndarray:
     """Pixels of an encoded image in OpenCV's layout (blue first); `flag` is OpenCV's reading mode."""
-    import cv2
-
     data = bytes(data) if not isinstance(data, bytes) else data
     if not data:
         raise MXNetError(f"{name}: decoding failed, there are no bytes")
     check_size(data, name)
     check_whole(data, name)
-    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flag)
+    pixels = opencv().imdecode(np.frombuffer(data, np.uint8), flag)
     if pixels is None:
         raise MXNetError(f"{name}: decoding failed, {len(data)} bytes beginning {data[:8]!r} are no readable image")
     return pixels

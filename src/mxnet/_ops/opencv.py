@@ -1,7 +1,6 @@
 """Operators that OpenCV does: decoding, reading, resizing and framing images. It is loaded when first needed."""
 
 import ast
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -10,26 +9,16 @@ from torch import Tensor
 
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 from .._formats.images import check_size, check_whole
 from .registry import op
 
 RESIZABLE = (torch.uint8, torch.float32, torch.float64)
 
 
-def cv2() -> ModuleType:
-    """The OpenCV module, or one sentence about how to get it."""
-    try:
-        import cv2 as module
-    except ImportError:
-        raise MXNetError(
-            "Images are decoded and resized with OpenCV, which is not installed: pip install opencv-python-headless"
-        ) from None
-    return module
-
-
 def _do(function: str, *arguments: Any, **options: Any) -> np.ndarray:
     """Call a function of OpenCV; what it refuses is the caller's mistake."""
-    module = cv2()
+    module = opencv()
     try:
         return getattr(module, function)(*arguments, **options)
     except module.error as error:
@@ -67,7 +56,7 @@ def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> 
     if image is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise MXNetError(f"Check failed: !res.empty(): Decoding failed. Invalid image file. ({name})")
     if to_rgb and flag != 0 and image.ndim == 3:
-        image = _do("cvtColor", image, cv2().COLOR_BGR2RGB)
+        image = _do("cvtColor", image, opencv().COLOR_BGR2RGB)
     return _tensor(image, torch.device("cpu"))
 
 

@@ -44,15 +44,17 @@ def _run_tool(name, arguments):
     return code if isinstance(code, int) else 0
 
 
+def _run_command(name, arguments):
+    options = _parser(name).parse_args(arguments)
+    return import_module(f"{__name__}.{_COMMANDS[name][0]}").run(options) or 0
+
+
 def main(arguments=None):
     """Run one command; the exit code. Faults of the user's files are one line, not a traceback."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     wanted = arguments[0] if arguments else None
-    if wanted in _TOOLS:
-        return _run_tool(wanted, arguments[1:])
-    options = _parser(wanted).parse_args(arguments)
     try:
-        return import_module(f"{__name__}.{_COMMANDS[options.command][0]}").run(options) or 0
+        return _run_tool(wanted, arguments[1:]) if wanted in _TOOLS else _run_command(wanted, arguments)
     except (MXNetError, OSError, ImportError, ValueError) as error:
-        print(f"remx {options.command}: {error}", file=sys.stderr)
+        print(f"remx {wanted}: {error}", file=sys.stderr)
         return 1

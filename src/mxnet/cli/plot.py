@@ -9,7 +9,13 @@ from ._networks import add_network, load_symbol
 
 def add(parser):
     add_network(parser)
-    parser.add_argument("-o", "--output", type=Path, default=Path("net.svg"), help="a .svg, .pdf, .png or .dot file")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("net.svg"),
+        help="a .svg, .pdf, .png or .dot file; net.svg if left out",
+    )
     parser.add_argument("--weights", action="store_true", help="draw parameters too")
 
 

@@ -5,19 +5,15 @@ import math
 
 import numpy as np
 
+from .._core.extras import load as load_extra
 from ..base import MXNetError
 from ..ndarray import NDArray
 from ..symbol import Symbol, var
 
 
 def _torch_writer(*arguments, **options):
-    try:
-        from torch.utils.tensorboard import SummaryWriter as TorchWriter
-    except ImportError as error:
-        raise MXNetError(
-            f"mx.contrib.tensorboard needs the package tensorboard: pip install remx[tensorboard] ({error})"
-        ) from error
-    return TorchWriter(*arguments, **options)
+    need = "mx.contrib.tensorboard needs the package tensorboard"
+    return load_extra(need, "tensorboard", "torch.utils.tensorboard").SummaryWriter(*arguments, **options)
 
 
 class SummaryWriter:

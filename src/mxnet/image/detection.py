@@ -5,6 +5,7 @@ import logging
 import numpy as np
 
 from .. import ndarray as nd
+from .._core.extras import opencv
 from ..util import is_np_array  # noqa: F401
 from .augment import (  # noqa: F401  (MXNet's module shows the augmenters too)
     IMAGENET_MEAN,
@@ -193,8 +194,7 @@ class ImageDetIter(ImageIter):
         id2labels=None,
     ):
         """Yield the next images with their boxes drawn, as uint8 in OpenCV's channel order; show them if asked."""
-        import cv2
-
+        cv2 = opencv()
         mean, std = _statistic(mean, IMAGENET_MEAN), _statistic(std, IMAGENET_STD)
         while True:
             try:
@@ -252,8 +252,7 @@ def _displayable(image, mean, std, clip):
 
 
 def _draw_box(image, row, color, thickness, id2labels):
-    import cv2
-
+    cv2 = opencv()
     height, width, _ = image.shape
     left, top, right, bottom = (int(v) for v in row[1:5] * (width, height, width, height))
     if left < 0:

@@ -3,6 +3,7 @@
 import logging
 
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 from ..base import c_str_array, check_call, py_str  # noqa: F401  (MXNet's module shows these names)
 from ..ndarray import NDArray, array  # noqa: F401
 from ..ndarray.sparse import CSRNDArray, csr_matrix  # noqa: F401
@@ -148,22 +149,15 @@ def _creator(name, table, source, about, **forced):
     return create
 
 
-def _require_opencv():
-    """MXNetError with the way to get it where OpenCV is not installed."""
-    from .._ops.opencv import cv2
-
-    cv2()
-
-
 def _image_records():
-    _require_opencv()
-    from ._images import ImageRecords  # OpenCV loads with the first image iterator
+    opencv()  # loads with the first image iterator, or tells how to get it
+    from ._images import ImageRecords
 
     return ImageRecords
 
 
 def _detection_records():
-    _require_opencv()
+    opencv()
     from ._detection import DetectionRecords
 
     return DetectionRecords

@@ -3,6 +3,7 @@
 import torch
 
 from .._core.errors import MXNetError
+from .._core.extras import load as load_extra
 from .._core.hints import beside
 from .._formats.atomic import atomic_write
 from .._ops.dtypes import NAME
@@ -19,14 +20,8 @@ def is_safetensors(fname):
 
 
 def _library():
-    try:
-        import safetensors
-        import safetensors.torch
-    except ImportError as error:
-        raise MXNetError(
-            f"{ENDING} files need the package safetensors: pip install remx[safetensors] ({error})"
-        ) from error
-    return safetensors
+    need = f"{ENDING} files need the package safetensors"
+    return load_extra(need, "safetensors", "safetensors", "safetensors.torch")
 
 
 def save(fname, names, arrays):

@@ -82,7 +82,7 @@ def draw(losses, scores, path):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m mxnet.tools.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="remx demo", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("demo"), help="folder for the results")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--batch-size", type=int, default=64)

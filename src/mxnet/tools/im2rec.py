@@ -10,13 +10,9 @@ from itertools import islice
 
 from .. import recordio
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 from .._core.progress import progress
 from .._formats import images
-
-try:
-    import cv2
-except ImportError:
-    sys.exit("im2rec needs OpenCV: pip install opencv-python-headless")
 
 _AHEAD = 64  # images in work for each thread
 
@@ -115,8 +111,8 @@ def _square(image):
 def _resized(image, size):
     height, width = image.shape[:2]
     if height > width:
-        return cv2.resize(image, (size, height * size // width))
-    return cv2.resize(image, (width * size // height, size))
+        return opencv().resize(image, (size, height * size // width))
+    return opencv().resize(image, (width * size // height, size))
 
 
 def make_record(args, list_path):
@@ -149,10 +145,12 @@ def _progress(args, count, stem):
 def _encoded(args, items):
     """Each item with its record or the exception that it raised, in order, worked on by threads."""
 
+    refused = () if args.pass_through else (opencv().error,)  # asked first: without OpenCV every image would fail
+
     def attempt(item):
         try:
             return item, encode(args, item)
-        except (MXNetError, OSError, ValueError, cv2.error) as error:
+        except (MXNetError, OSError, ValueError, *refused) as error:
             return item, error
 
     if args.num_thread <= 1:

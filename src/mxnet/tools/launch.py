@@ -18,7 +18,7 @@ PASSED = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")  # variables that 
 
 
 def parser():
-    options = argparse.ArgumentParser(prog="python -m mxnet.tools.launch", description="Launch a distributed job")
+    options = argparse.ArgumentParser(prog="remx launch", description="Launch a distributed job")
     options.add_argument("-n", "--num-workers", type=int, required=True, help="how many workers to start")
     options.add_argument("-s", "--num-servers", type=int, help="accepted; workers hold the values themselves")
     options.add_argument("-H", "--hostfile", help="a file of host names, one a line: workers are spread over them")

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from ... import ndarray, symbol
+from ..._core.extras import load as load_extra
 from ..._formats.atomic import atomic_write
 from ..._ops.registry import load as all_operators
 from ...base import MXNetError
@@ -17,7 +18,6 @@ from ._faults import described
 from ._program import Plan
 from ._translations import table
 
-MISSING = "ONNX export needs the packages onnx and onnxscript: pip install remx[onnx]"
 LARGEST = 2**31 - 1  # bytes that one protocol buffer can hold
 
 
@@ -64,13 +64,9 @@ def export_model(
 
 
 def _library():
-    try:
-        import onnx
-        import onnx.shape_inference
-        import onnxscript  # noqa: F401 - torch's exporter needs it
-    except ImportError as error:
-        raise ImportError(f"{MISSING} ({error})") from error
-    return onnx
+    """onnx, and onnxscript, which torch's exporter needs."""
+    need = "ONNX export needs the packages onnx and onnxscript"
+    return load_extra(need, "onnx", "onnx", "onnx.shape_inference", "onnxscript", kind=ImportError)
 
 
 def _model(sym, params):

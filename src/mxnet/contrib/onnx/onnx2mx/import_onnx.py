@@ -8,12 +8,12 @@ import numpy as np
 from .... import ndarray as nd
 from .... import symbol
 from ...._core.dtypes import FLAGS
+from ...._core.extras import load as load_extra
 from ....base import MXNetError
 from . import _converters  # noqa: F401 - fills the table
 from ._functions import body_of, evaluated, inferred
 from ._node import TABLE, Node, Unknown, apply_partial
 
-MISSING = "ONNX import needs the package onnx: pip install remx[onnx]"
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
 DOMAINS = ("", "ai.onnx")
 LARGEST = 1 << 30  # elements of a constant that is computed at import
@@ -22,10 +22,7 @@ TABLES = ("constants", "learned", "partial", "symbols", "shapes", "types")  # wh
 
 def read_model(model_file):
     """The checked model out of a file (or a model itself)."""
-    try:
-        import onnx
-    except ImportError as error:
-        raise ImportError(f"{MISSING} ({error})") from error
+    onnx = load_extra("ONNX import needs the package onnx", "onnx", "onnx", kind=ImportError)
     if isinstance(model_file, onnx.ModelProto):
         return model_file
     try:
