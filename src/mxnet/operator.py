@@ -225,7 +225,7 @@ OperatorArguments = collections.namedtuple("OperatorArguments", ["narg", "names"
 
 def get_all_registered_operators():
     """Names of all operators."""
-    return list(registry.load())
+    return registry.names()
 
 
 def get_operator_arguments(op_name):

@@ -1,11 +1,13 @@
-"""Stubs: editors know every operator, and the files are those that the generator writes now."""
+"""Stubs: editors know every operator; the index: each is found without loading the others."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import mxnet
-from mxnet._ops import registry
+from mxnet._ops import families, registry
 from mxnet._ops.signature import namespace
 
 ROOT = Path(mxnet.__file__).parent
@@ -26,3 +28,23 @@ def test_arrays_have_their_generated_methods():
     text = (ROOT / "ndarray" / "ndarray.pyi").read_text()
     for method in ("exp", "sum", "reshape", "asnumpy", "__add__"):
         assert f"def {method}(" in text
+
+
+def test_the_index_says_where_each_operator_is():
+    there = {name: operator.family for name, operator in registry.load().items()}
+    assert there == families.KNOWN, "run tools/make_stubs.py"
+
+
+LONE = """
+import sys, mxnet as mx
+assert (mx.nd.ones((2,)) + 1).asnumpy().tolist() == [2, 2]
+print(*(name for name in sys.modules if name.startswith("mxnet._ops.")))
+assert mx.nd.Convolution and mx.sym.Convolution and mx.nd.contrib.box_nms
+"""
+
+
+def test_an_operator_loads_its_own_family_only():
+    done = subprocess.run([sys.executable, "-c", LONE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = {name.rpartition(".")[2] for name in done.stdout.split()}
+    assert "scalar" in loaded and len(loaded & set(families.families())) < 10 < len(families.families())

@@ -1,15 +1,34 @@
-"""Operator families: every other module of this package. Importing this one fills the registry."""
+"""Operator families: every other module of this package. Each is loaded when one of its operators is wanted."""
 
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from .index import INDEX
+
 MACHINERY = set(
-    "__init__ bits compiled_tiles device direct dtypes families few_channels filling gradient halving infer "
+    "__init__ bits compiled_tiles device direct dtypes families few_channels filling gradient halving index infer "
     "invoke kernels layout loader loops lstm lstm_kernels matrix_kernels normed observe ordered panels pooled "
     "pooling_kernels registry sharing signature small_tile_kernels small_tiles storage tiles vectors "
     "weight_gradient whole winograd".split()
 )
-FAMILIES = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in MACHINERY)
+KNOWN = {name: family for family, names in INDEX.items() for name in names.split()}
 
-for _family in FAMILIES:
-    import_module(f".{_family}", __package__)
+
+def load(name: str) -> None:
+    """Import the family that has an operator; all of them, if it is not in the index."""
+    family = KNOWN.get(name)
+    if family is None:
+        load_all()
+    else:
+        import_module(f".{family}", __package__)
+
+
+def load_all() -> None:
+    for family in families():
+        import_module(f".{family}", __package__)
+
+
+@cache
+def families() -> list[str]:
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in MACHINERY)

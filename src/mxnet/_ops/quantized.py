@@ -25,7 +25,7 @@ from .layout import channels_last, shape_first, shape_last
 from .pooling import pooling
 from .quantization import HALF, INT32, reach, require_float32, rounded, scalar
 from .recurrent import parameter_count, rnn
-from .registry import REGISTRY, Attrs, op
+from .registry import Attrs, find, op
 
 OUTPUTS = ("output", "min_output", "max_output")
 EXACT = 1 << 24  # whole numbers up to here are exact in float32
@@ -141,7 +141,7 @@ def _like_reals(name: str, count: Callable[[Attrs], int]) -> Callable[[Attrs, Sh
     """The rule of an operator whose output has the shape that the one on reals gives its first inputs."""
 
     def rule(attrs: Attrs, shapes: Shapes) -> Shapes:
-        real = REGISTRY[name]
+        real = find(name)
         own = {key: value for key, value in attrs.items() if key in real.attrs}
         return [*infer_shape(real, own, shapes[: count(attrs)])[1], (1,), (1,)]
 

@@ -11,6 +11,7 @@ An operator with `**attrs` takes attributes of any name, as text.
 """
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -43,8 +44,9 @@ class Op:
         differentiable: bool,
         plain: Callable[..., Any] | None,
         quick: Callable[..., Any] | None,
+        family: str,
     ) -> None:
-        self.name, self.names, self.fn = names[0], names, fn
+        self.name, self.names, self.fn, self.family = names[0], names, fn, family
         self.inputs_of, self.outputs, self.visible = inputs, outputs, visible
         self.aux, self.mutates, self.count = aux, mutates, count
         self.fill, self.fill_types, self.shape, self.dtype = fill, fill_types, shape, dtype
@@ -173,6 +175,8 @@ def op(
     dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
     """
 
+    family = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]  # pyright: ignore[reportPrivateUsage]
+
     def register(fn: Callable[..., Any]) -> Callable[..., Any]:
         operator = Op(
             names,
@@ -190,6 +194,7 @@ def op(
             differentiable=differentiable,
             plain=plain,
             quick=quick,
+            family=family,
         )
         for name in names:
             if name in REGISTRY:
@@ -201,16 +206,32 @@ def op(
 
 
 def find(name: str) -> Op:
-    """The operator of that name, all families loaded."""
-    load()
-    try:
-        return REGISTRY[name]
-    except KeyError:
-        raise MXNetError(f"Operator {name} is not registered") from None
+    """The operator of that name; its family is loaded if it is not there yet."""
+    operator = lookup(name)
+    if operator is None:
+        raise MXNetError(f"Operator {name} is not registered")
+    return operator
+
+
+def lookup(name: str) -> Op | None:
+    """The operator of that name, if there is one."""
+    if name not in REGISTRY:
+        from . import families
+
+        families.load(name)
+    return REGISTRY.get(name)
+
+
+def names() -> list[str]:
+    """Every operator's names, without loading them."""
+    from . import families
+
+    return sorted({*families.KNOWN, *REGISTRY})
 
 
 def load() -> dict[str, Op]:
-    """Import every family once; the registry is whole afterwards."""
-    from . import families  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    """Import every family; the registry is whole afterwards."""
+    from . import families
 
+    families.load_all()
     return REGISTRY

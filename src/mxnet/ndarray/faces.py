@@ -80,7 +80,7 @@ observe.on_change(_take_functions_anew)
 def names(space):
     """Names that MXNet shows in a sub-namespace (`op`, `contrib`, `linalg`, …), with the operators behind them."""
     found = {}
-    for name in registry.load():
+    for name in registry.names():
         where, short = namespace(name)
         if where == space:
             found[short] = name

@@ -3,6 +3,7 @@
 import sys
 
 from .._core.modules import complete
+from .._ops import registry
 from .faces import face, names
 
 
@@ -13,7 +14,7 @@ def show(module, space):
         known = names(space)
         full = known.get(name)
         if full is None and space == "_internal":
-            full = name if name in names_everywhere() else None
+            full = name if registry.lookup(name) is not None else None  # it answers for all of them
         if full is None:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         function = face(full)
@@ -25,10 +26,3 @@ def show(module, space):
 
     complete(module, lambda: names(space))
     return lookup, listing
-
-
-def names_everywhere():
-    """Every registered name: `_internal` answers for all of them."""
-    from .._ops import registry
-
-    return registry.load()

@@ -17,7 +17,7 @@ def home(name: str) -> tuple[str, str]:
 def names(space: str) -> dict[str, str]:
     """Names in a namespace, with the operators behind them."""
     found = {}
-    for name in registry.load():
+    for name in registry.names():
         where, short = home(name)
         if where == space:
             found[short] = name
@@ -29,7 +29,7 @@ def lookup(module: dict, space: str):
     prefix = "" if space in ("op", "_internal") else f"_{space}_"
 
     def __getattr__(name):  # noqa: N807 - the module hook
-        operator = registry.load().get(prefix + name)
+        operator = registry.lookup(prefix + name)
         if operator is None or home(prefix + name) != (space, name):
             raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
         function = module[name] = make(operator, name, module["__name__"])

@@ -10,7 +10,7 @@ import torch
 from ... import ndarray, symbol
 from ..._core.extras import load as load_extra
 from ..._formats.atomic import atomic_write
-from ..._ops.registry import load as all_operators
+from ..._ops.registry import names
 from ...base import MXNetError
 from ...gluon import Block
 from ...ndarray.invoke import plain_tensor
@@ -199,4 +199,4 @@ def _write(onnx, model, path):
 def get_operator_support(opset_version=None):
     """Names of the operators; torch's exporter, not a table of ours, decides about each with its attributes."""
     _library()
-    return sorted(all_operators())
+    return names()

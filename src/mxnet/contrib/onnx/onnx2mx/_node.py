@@ -131,7 +131,7 @@ class Node:
 def face(operator):
     """The symbol function of an operator."""
     if operator.startswith("_np"):  # NumPy's operators have faces of another kind of symbol
-        return make(registry.load()[operator], operator, symbol.__name__)
+        return make(registry.find(operator), operator, symbol.__name__)
     space, _, short = operator.rpartition(".")
     if space:
         return getattr(getattr(symbol, space), short)
