@@ -27,6 +27,8 @@ UNCALLABLE = {
     "_foreach": "runs a subgraph; tested with control flow",
     "_while_loop": "runs a subgraph; tested with control flow",
     "_cond": "runs a subgraph; tested with control flow",
+    "_sg_mkldnn_conv": "runs a subgraph; tested with graphs that oneDNN has fused",
+    "_sg_mkldnn_fully_connected": "runs a subgraph; tested with graphs that oneDNN has fused",
 }
 # MXNet's gradient is by design not the derivative of what the operator computes.
 OWN_GRADIENT = {

@@ -5,8 +5,9 @@ from typing import Any
 
 from .._core.errors import MXNetError
 from ..context import Context
+from . import onednn
 from .infer import Facts, shape_facts, type_facts
-from .node import CACHED, Node, walk
+from .node import CACHED, FUSED, Node, walk
 
 Shape = tuple[int, ...]
 
@@ -29,6 +30,8 @@ def body_inputs(node: Node) -> list[list[int]]:
         return [list(attrs[f"{part}_input_locs"]) for part in ("cond", "then", "else")]
     if node.op.name == CACHED:
         return [list(range(len(node.inputs)))]
+    if node.op.name in FUSED:
+        return [list(range(onednn.inner_inputs(node)))]
     raise MXNetError(f"operator {node.op.name} of node {node.name} holds subgraphs that cannot be run")
 
 
@@ -38,6 +41,9 @@ def variables(heads: Any) -> list[Node]:
 
 def check(node: Node) -> None:
     """A node read from a file must have bodies that fit it."""
+    if node.op is not None and node.op.name in FUSED:
+        onednn.check(node)
+        return
     orders = body_inputs(node)
     if len(orders) != len(node.subgraphs):
         raise MXNetError(f"node {node.name} needs {len(orders)} subgraphs, it has {len(node.subgraphs)}")
@@ -55,6 +61,10 @@ def bound(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
     """The node's function with its bodies ready to run inside it."""
     from .program import Program
 
+    if onednn.quantized(node):
+        return onednn.bound(node)
+    train = train and node.op.name not in FUSED  # type: ignore[union-attr]  # which are made for predictions
+
     def runner(heads: Any) -> Callable[..., Any]:
         program = Program(heads, ctx)
         states = program.states
@@ -71,6 +81,8 @@ def bound(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
 
     if node.op.name == CACHED:  # type: ignore[union-attr]
         return _named(lambda *tensors: graphs[0](list(tensors)), "graph")
+    if node.op.name in FUSED:  # type: ignore[union-attr]
+        return onednn.constant(lambda tensors, attrs: graphs[0](list(tensors))[0])
 
     def call(*tensors: Any, **attrs: Any) -> Any:
         return function(*tensors, **attrs, _graphs=graphs)
@@ -124,11 +136,15 @@ def subgraph_shapes(node: Node, ins: list[Shape | None], outs: list[Shape | None
         return shape[1:] if len(shape) > 1 else (1,)
 
     facts = _infer(node, ins, entering, shape_facts)
+    if onednn.quantized(node):
+        return onednn.shapes(node, ins[: onednn.inner_inputs(node)], _results(node, facts))
     return ins, _stacked(node, ins, _results(node, facts))
 
 
 def subgraph_types(node: Node, ins: list[str | None], outs: list[str | None]) -> tuple[list[Any], list[Any]]:
     """Dtypes of the inputs and outputs of a node with bodies."""
+    if onednn.quantized(node):
+        return onednn.types(node, ins)
     ins = list(ins)
     return ins, _results(node, _infer(node, ins, lambda _, dtype: dtype, type_facts))
 
@@ -145,7 +161,7 @@ def _results(node: Node, facts: list[Facts]) -> list[Any]:
 def _stacked(node: Node, ins: list[Any], shapes: list[Any]) -> list[Any]:
     """Outputs of all steps lie along a new first axis."""
     name = node.op.name  # type: ignore[union-attr]
-    if name in ("_cond", CACHED):
+    if name in ("_cond", CACHED, *FUSED):
         return shapes
     if name == "_foreach":
         steps = ins[0][0] if ins[0] else 0

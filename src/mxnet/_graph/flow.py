@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from .._core.errors import MXNetError
-from .node import Node
+from .node import FUSED, Node
 from .program import Program
 
 # Gradients end here: these operators hand zeros back.
@@ -39,7 +39,7 @@ def _lacking(node: Node) -> bool:
 def stops(node: Node) -> bool:
     """Does no gradient pass the operator, as MXNet has it?"""
     op = node.op
-    if op is None or node.subgraphs:
+    if op is None or (node.subgraphs and op.name not in FUSED):
         return False
     return op.name in _STOPS or (not op.differentiable and not _lacking(node))
 

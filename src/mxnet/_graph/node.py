@@ -8,6 +8,8 @@ from .._ops.registry import Attrs, Op
 from .outputs import NAMES
 
 CACHED = "_CachedOp"  # a call of a graph, which it carries as the text of an attribute
+# What MXNet's oneDNN backend makes of a layer and the operators behind it, which it carries as a graph.
+FUSED = {"_sg_mkldnn_conv": "Convolution", "_sg_mkldnn_fully_connected": "FullyConnected"}
 # What an operator asks of the variables that feed it, by input position; put there unless the user said otherwise.
 _CENTER = {3: '["zero", {}]', 4: '["one", {}]'}
 INITIAL = {
@@ -67,7 +69,7 @@ class Node:
     def mutated(self) -> list[int]:
         """Positions of the inputs that the operator changes."""
         op = self.op
-        if op is not None and op.name == CACHED and self.subgraphs:
+        if op is not None and op.name in (CACHED, *FUSED) and self.subgraphs:
             inner = walk(self.subgraphs[0])
             changed = auxiliary(inner)
             return [i for i, n in enumerate(n for n in inner if n.op is None) if id(n) in changed]

@@ -120,6 +120,7 @@ INDEX = {
         "_npi_dstack _npi_expand_dims _npi_flip _npi_hstack _npi_nonzero _npi_reshape _npi_rot90 _npi_sort _npi_split "
         "_npi_stack _npi_swapaxes _npi_take _npi_tile _npi_tril _npi_vstack _npx_constraint_check _npx_reshape"
     ),
+    "onednn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
     "opencv": "_cvcopyMakeBorder _cvimdecode _cvimread _cvimresize _imdecode",
     "ordering": "argsort sort topk",
     "pooling": "Pooling Pooling_v1",

@@ -1308,6 +1308,14 @@ def _set_value(src: Any = ..., shape: Any = ..., dtype: Any = ..., out: NDArray 
     'One number everywhere in an `out` array, from which the caller takes the shape and the type.'
     ...
 
+def _sg_mkldnn_conv(*data: NDArray, **kwargs: Any) -> Any:
+    'A convolution of 8-bit data, its batch norm, a sum with other 8-bit data and an activation, as one node.'
+    ...
+
+def _sg_mkldnn_fully_connected(*data: NDArray, **kwargs: Any) -> Any:
+    'A dense layer of 8-bit data and the function that follows it, as one node.'
+    ...
+
 def _shuffle(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
     'The same items along the first axis in another order.'
     ...

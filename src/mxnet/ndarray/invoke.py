@@ -161,7 +161,7 @@ def inject(op, ctx, parsed):
             parsed["_ctx"] = ctx
         elif name == "_kept":
             parsed["_kept"] = None
-        else:
+        elif name == "_rng":
             from .._core.streams import stream
 
             parsed["_rng"] = stream(ctx.device_typeid, ctx.device_id)
