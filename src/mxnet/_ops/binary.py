@@ -6,6 +6,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .gradient import with_gradient, without_gradient
+from .identity import to_dtype
 from .registry import op
 from .shapes import bracket, fill_same
 
@@ -43,7 +44,7 @@ def _power_slopes(base: torch.Tensor, exponent: torch.Tensor, out: torch.Tensor,
 
 def power(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
     if not lhs.is_floating_point():
-        return torch.pow(lhs.double(), rhs.double()).to(lhs.dtype)
+        return to_dtype(torch.pow(lhs.float(), rhs.float()), lhs.dtype)  # MXNet, too, has the digits of float32 here
     return with_gradient(
         torch.pow, lambda inputs, outputs, heads: _power_slopes(*inputs, outputs[0], heads[0]), lhs, rhs
     )
@@ -52,7 +53,7 @@ def power(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
 def hypotenuse(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
     if lhs.is_floating_point():
         return torch.hypot(lhs, rhs)
-    return torch.hypot(lhs.double(), rhs.double()).to(lhs.dtype)
+    return to_dtype(torch.hypot(lhs.float(), rhs.float()), lhs.dtype)
 
 
 def _choice(choose: Binary, prefers_left: Binary, prefers_right: Binary) -> Binary:

@@ -57,7 +57,12 @@ def suppress(number: int, covers: Callable[[Tensor, Tensor], Tensor], limit: int
     return np.array(kept[:limit], dtype=np.int64)
 
 
-@op("_contrib_box_iou")
+def _pairs(attrs, shapes):
+    lhs, rhs = shapes
+    return [lhs[:-1] + rhs[:-1] if lhs and rhs else None]
+
+
+@op("_contrib_box_iou", shape=_pairs)
 def box_iou(lhs, rhs, *, format: Format = "corner"):
     """Intersection over union of every box of `lhs` with every box of `rhs`; it has no gradient."""
     for name, boxes in (("lhs", lhs), ("rhs", rhs)):

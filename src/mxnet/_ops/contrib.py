@@ -92,8 +92,8 @@ def arange_like(
 @op("_contrib_index_array", dtype="any", differentiable=False)
 def index_array(data, *, axes: tuple | None = None):
     """For every element its own index, along the new last axis; `axes` selects and orders the coordinates."""
-    if not data.dim():  # under np_shape: its index has no coordinates
-        return torch.empty(0, dtype=torch.int64, device=data.device)
+    if not data.dim() or axes == ():  # an index without coordinates
+        return torch.empty((*data.shape, 0), dtype=torch.int64, device=data.device)
     ranges = [torch.arange(n, device=data.device) for n in data.shape]
     grids = torch.meshgrid(*ranges, indexing="ij")
     chosen = range(data.dim()) if axes is None else axes

@@ -58,7 +58,7 @@ def to_dtype(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _whole(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    result = data.to(torch.int64) if dtype in (torch.uint8, torch.int8, torch.int16) else data
+    result = data.to(torch.int32) if dtype in (torch.uint8, torch.int8, torch.int16) else data
     result = result.to(dtype, copy=True)
     return tied(result, data) if data.requires_grad and torch.is_grad_enabled() else result
 

@@ -101,7 +101,8 @@ def _cross_entropy_gradient(output, labels, alpha):
     hot = whole.unsqueeze(1) == numbers
     if alpha == 0:
         return torch.add(output, hot, alpha=-1)
-    return torch.where(hot, output - (1 - alpha), output - alpha / (classes - 1))
+    others = alpha / (classes - 1) if classes > 1 else math.inf
+    return torch.where(hot, output - (1 - alpha), output - others)
 
 
 def _normalizer(label, flat, normalization, ignore_label, multi_output):

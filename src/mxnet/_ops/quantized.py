@@ -51,8 +51,11 @@ def _scale(tensor: Tensor, low: Tensor, high: Tensor) -> Tensor:
 
 
 def _product_range(data: Tensor, ends: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
-    """The reals that the ends of the 32-bit sums stand for; `ends` are those of the data and of the weight."""
-    low_data, high_data, low_weight, high_weight = ends
+    """The reals that the ends of the 32-bit sums stand for; `ends` are those of the data and of the weight.
+
+    Ranges have no gradient.
+    """
+    low_data, high_data, low_weight, high_weight = (end.detach() for end in ends)
     steps = 255.0 if data.dtype == torch.uint8 else 127.0
     top = reach(low_data, high_data) / 127.0 * (reach(low_weight, high_weight).max() / steps) * INT32
     return -top.reshape(1), top.reshape(1)
@@ -333,8 +336,8 @@ def quantized_concat(*data, num_args: int, dim: int = 1):
     arrays, lows, highs = data[:num_args], data[num_args::2], data[num_args + 1 :: 2]
     _eight_bits("quantized_concat", **{f"arg{i}": array for i, array in enumerate(arrays)})
     kind = "uint8" if all(array.dtype == torch.uint8 for array in arrays) else "int8"
-    low = torch.cat(lows).min().clamp_max(0).reshape(1)
-    high = torch.cat(highs).max().clamp_min(0).reshape(1)
+    low = torch.cat(_handed_on(*lows)).min().clamp_max(0).reshape(1)
+    high = torch.cat(_handed_on(*highs)).max().clamp_min(0).reshape(1)
     scale = HALF[kind] / reach(low, high)
     ranges = zip(arrays, lows, highs, strict=True)
     return torch.cat([rounded(a * (scale / _scale(a, *ends)), kind) for a, *ends in ranges], dim), low, high
@@ -486,7 +489,7 @@ def quantized_embedding(
     """Rows of an 8-bit weight; the range stays."""
     _signed("quantized_embedding", weight=weight)
     rows = embedding(data, weight, input_dim=input_dim, output_dim=output_dim)
-    return rows, min_weight.clone(), max_weight.clone()
+    return rows, *_handed_on(min_weight, max_weight)
 
 
 def _recurrent_names(attrs: Attrs) -> tuple[str, ...]:

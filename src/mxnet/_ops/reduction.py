@@ -1,5 +1,6 @@
 """Reductions over axes. A full reduction has shape (1,): MXNet has no arrays without axes."""
 
+import math
 from collections.abc import Callable
 from typing import Literal
 
@@ -7,7 +8,7 @@ import torch
 
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
-from .dtypes import torch_dtype
+from .dtypes import number_for, torch_dtype
 from .gradient import with_gradient, without_gradient
 from .identity import to_dtype
 from .registry import op
@@ -42,8 +43,9 @@ def _sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Ten
 def _mean(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
     if data.is_floating_point():
         return torch.mean(data, axes, keepdims)
-    total = torch.sum(data, axes, keepdims)
-    return torch.div(total, data.numel() // max(total.numel(), 1), rounding_mode="trunc").to(data.dtype)
+    total = torch.sum(data, axes, keepdims, dtype=data.dtype)
+    number = data.numel() // max(total.numel(), 1)  # wraps around in MXNet, as the sum does; it cannot divide by 0
+    return torch.div(total, number_for(number, data.dtype) or number, rounding_mode="trunc").to(data.dtype)
 
 
 def _prod(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
@@ -62,7 +64,21 @@ def _prod(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Te
 
 
 def _nansum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
-    return torch.nansum(data, axes, keepdims) if data.is_floating_point() else _sum(data, axes, keepdims)
+    if not data.is_floating_point():
+        return _sum(data, axes, keepdims)
+    result = torch.nansum(data, axes, keepdims)
+    if data.device.type == "cpu" and not torch.compiler.is_compiling() and bool(torch.isinf(result).any()):
+        result = result.masked_fill(_after_infinity(data, axes, keepdims), math.nan)
+    return result
+
+
+def _after_infinity(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    """Does a number follow an infinite one? MXNet keeps the rounding error of its sum, which is not a number then."""
+    kept = [i for i in range(data.dim()) if i not in axes]
+    lines = data.permute(*kept, *axes).flatten(len(kept))
+    met = torch.isinf(lines).long().cumsum(-1)
+    after = ((met[..., :-1] > 0) & ~torch.isnan(lines[..., 1:])).any(-1)
+    return after.reshape([1 if i in axes else n for i, n in enumerate(data.shape)]) if keepdims else after
 
 
 def _nanprod(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
@@ -198,6 +214,14 @@ def _norm_slope(order: int, axes: tuple[int, ...], keepdims: bool):
     return slope
 
 
+def _whole_length(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+    """MXNet adds squares of elements divided by the largest one; among integers only its equals count."""
+    sizes = torch.abs(data)
+    largest = torch.amax(sizes, axes, True)
+    count = _sum((sizes == largest).to(data.dtype), axes, keepdims)
+    return (largest if keepdims else largest.squeeze(axes)) * torch.sqrt(count.double())
+
+
 def _length(data: torch.Tensor) -> torch.Tensor | None:
     return torch.linalg.vector_norm(data).resize_(1) if data.is_floating_point() else None
 
@@ -217,8 +241,10 @@ def norm(
     axes, dtype = reduced_axes(data, axis), data.dtype if out_dtype is None else torch_dtype(out_dtype)
 
     def forward(x: torch.Tensor) -> torch.Tensor:
-        wide = x if x.is_floating_point() else x.double()
-        return at_least_1d(torch.linalg.vector_norm(wide, ord, axes, keepdims)).to(dtype)
+        if x.is_floating_point():
+            return at_least_1d(torch.linalg.vector_norm(x, ord, axes, keepdims)).to(dtype)
+        total = _sum(torch.abs(x), axes, keepdims) if ord == 1 else _whole_length(x, axes, keepdims)
+        return to_dtype(at_least_1d(total), dtype)
 
     return with_gradient(forward, _norm_slope(ord, axes, keepdims), data)
 

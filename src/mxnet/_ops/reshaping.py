@@ -162,7 +162,7 @@ def reverse(data, *, axis: tuple):
 @op("repeat")
 def repeat(data, *, repeats: int, axis: int | None = None):
     """Each element several times, one after the other."""
-    if axis is None:
+    if axis is None or repeats == 0:  # nothing has one axis, whatever there was
         return torch.repeat_interleave(data.reshape(-1), repeats)
     return torch.repeat_interleave(data, repeats, real_axis(axis, data.dim()))
 

@@ -7,7 +7,8 @@ import torch
 
 from .binary import COMPARED, hypotenuse, modulo, power
 from .dtypes import number_for
-from .gradient import without_gradient
+from .gradient import with_gradient, without_gradient
+from .identity import to_dtype
 from .registry import op
 
 Scalar = Callable[[torch.Tensor, float], torch.Tensor]
@@ -30,18 +31,19 @@ def _divide(data: torch.Tensor, scalar: float) -> torch.Tensor:
 def _divided(data: torch.Tensor, scalar: float) -> torch.Tensor:
     if data.is_floating_point():
         return torch.div(_number(data, scalar), data)
-    return torch.div(scalar, data.double()).to(data.dtype)  # MXNet, too, gives some number for 1 / 0
+    return torch.div(number_for(scalar, data.dtype), data.double()).to(data.dtype)  # 1 / 0 is some number in MXNet, too
 
 
 def _power(data: torch.Tensor, scalar: float) -> torch.Tensor:
     if data.is_floating_point():
         return torch.pow(data, scalar)
-    return torch.pow(data.double(), scalar).to(data.dtype)
+    return to_dtype(torch.pow(data.float(), scalar), data.dtype)
 
 
 def _powered(data: torch.Tensor, scalar: float) -> torch.Tensor:
     if data.is_floating_point():
-        return torch.pow(scalar, data)
+        logarithm = math.log(scalar) if scalar > 0 else -math.inf if scalar == 0 else math.nan
+        return with_gradient(lambda x: torch.pow(scalar, x), lambda x, y, heads: heads[0] * y[0] * logarithm, data)
     return power(_number(data, scalar), data)
 
 

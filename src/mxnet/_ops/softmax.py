@@ -22,7 +22,7 @@ def _length_input(attrs):
 def _length_shape(attrs, shapes):
     if len(shapes) > 1 and shapes[0]:
         axis = _axis(attrs["axis"], len(shapes[0]))
-        assign(shapes, 1, shapes[0][:axis] + shapes[0][axis + 1 :], "softmax", "length")
+        assign(shapes, 1, shapes[0][:axis] + shapes[0][axis + 1 :] or (1,), "softmax", "length")
     return shapes
 
 
@@ -140,7 +140,7 @@ def _masked_softmax(data, length, axis, dtype):
         raise MXNetError(f"This operation only support integer types, not {name}: the length of operator softmax")
     axis = axis % data.dim()
     steps = torch.arange(data.shape[axis], device=data.device).view([-1] + [1] * (data.dim() - axis - 1))
-    outside = steps >= length.unsqueeze(axis)
+    outside = steps >= (length if data.dim() == 1 else length.unsqueeze(axis))
     result = torch.softmax(data.masked_fill(outside, -torch.inf), axis, dtype)
     return result.masked_fill(outside, 0)  # a length of zero leaves only minus infinities, whose softmax is NaN
 

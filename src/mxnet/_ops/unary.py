@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from .._core.errors import MXNetError
 from .gradient import with_gradient, without_gradient
+from .identity import to_dtype
 from .registry import op
 
 Unary = Callable[[torch.Tensor], torch.Tensor]
@@ -144,7 +145,7 @@ def floating(function: Unary) -> Unary:
     def unary(data):
         if data.is_floating_point():
             return function(data)
-        return function(integers(data).double()).to(data.dtype)
+        return to_dtype(function(integers(data).double()), data.dtype)
 
     return unary
 
