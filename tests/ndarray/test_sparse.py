@@ -133,3 +133,14 @@ def test_a_hybridized_block_takes_sparse_data():
     result.backward()
     assert result.asnumpy().tolist() == [[3, 3]]
     assert net.weight.grad().asnumpy().tolist() == [[1, 1], [0, 0], [2, 2]]
+
+
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+def test_a_cast_to_the_same_storage_hands_its_gradient_on(stype):
+    array = nd.array(np.eye(3)).tostype(stype)
+    array.attach_grad()
+    with mx.autograd.record():
+        cast = nd.cast_storage(array, stype=stype)
+    cast.backward(nd.ones((3, 3)) * 2)
+    assert cast.stype == array.grad.stype == stype
+    np.testing.assert_array_equal(array.grad.asnumpy(), np.full((3, 3), 2, "float32"))

@@ -67,7 +67,9 @@ def invoke_stored(op, inputs, attrs, out, ctx):
 
 
 def stored(dense, kind):
-    """A dense array in another storage; while recording it stays part of the graph."""
+    """A dense array in another storage; while recording it stays part of the graph. A cast has stored it already."""
+    if dense.stype == kind:
+        return dense
     recorded = MODES.recording and graph_tensor(dense).requires_grad
     cls = CLASSES[kind]
     parts = cls._of_dense(plain_tensor(dense))
