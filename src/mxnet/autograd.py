@@ -1,6 +1,6 @@
 """Automatic differentiation: MXNet's tape and modes, on torch's graph."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -323,10 +323,11 @@ def _gradient(gradient, variable, keep):
     return wrap(gradient if recorded else gradient.detach(), variable._ctx, MODES.epoch if keep else None)
 
 
-def get_symbol(x):
-    """The Symbol of what hybridized blocks did to make `x`; inputs are named by their order, `var` if they are marked.
+def _get_symbol(x):
+    """The Symbol of what was recorded to make `x`; inputs are named by their order, `var` if they are marked.
 
-    Single recorded operators leave no history: keeping it would cost half a microsecond a call.
+    Hybridized blocks always leave their history. Single operators do from the moment on that a program names this
+    function (`from mxnet.autograd import get_symbol`): nobody else pays half a microsecond a call for it.
     """
     from .ndarray.history import Rebuilding, origin
     from .symbol import Symbol
@@ -336,6 +337,25 @@ def get_symbol(x):
     if not in_graph(x):
         raise MXNetError("NDArray is not part of a computation graph. Did you forget to turn on recording?")
     return Symbol([Rebuilding().entry(origin(x))])
+
+
+_get_symbol.__name__ = _get_symbol.__qualname__ = "get_symbol"
+if TYPE_CHECKING:
+    get_symbol = _get_symbol
+
+
+def __getattr__(name):
+    if name != "get_symbol":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .ndarray.history import keep
+
+    keep()
+    globals()[name] = _get_symbol
+    return _get_symbol
+
+
+def __dir__():
+    return sorted({*globals(), "get_symbol"})
 
 
 # ---------------------------------------------------------------------- user-defined functions
@@ -401,3 +421,6 @@ def record_function(compute, inputs, outputs):
     fresh = [o._t.detach() for o in outputs]
     recorded = _Node.apply(compute, contexts, fresh, *tensors)
     return [wrap(r, c, MODES.epoch) for r, c in zip(recorded, contexts, strict=True)]
+
+
+__all__ = [name for name in __dir__() if not name.startswith("_")]
