@@ -72,7 +72,7 @@ def torch_calls():
         "a.sum()": lambda: a.sum(),
         "a.sum(axis=1)": lambda: a.sum(1),
         "nd.dot(a, c)": lambda: torch.mm(a, c),
-        "a > b": lambda: a > b,
+        "a > b": lambda: (a > b).float(),  # numbers, as in MXNet; so are the places of maxima
         "a.asnumpy()": lambda: a.numpy().copy(),
         "a - 1": lambda: a - 1,
         "1 - a": lambda: 1 - a,
@@ -84,7 +84,7 @@ def torch_calls():
         "a.reshape((3, 2))": lambda: a.reshape((3, 2)),
         "a.T": lambda: a.T.contiguous(),
         "a.mean()": lambda: a.mean(),
-        "a.argmax(axis=1)": lambda: a.argmax(1),
+        "a.argmax(axis=1)": lambda: a.argmax(1).float(),
         "a.copy()": lambda: a.clone(),
         "a.astype('int32')": lambda: a.to(torch.int32),
         "x.asscalar()": lambda: one.item(),

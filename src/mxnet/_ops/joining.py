@@ -20,7 +20,7 @@ def fill_concat(attrs: Attrs, shapes: Shapes) -> Shapes:
 
 
 def _joined(num_args, dim):
-    return lambda data: torch.cat(data, dim)
+    return torch.cat if dim == 0 else lambda data: torch.cat(data, dim)  # to be told the axis takes time
 
 
 @op("Concat", "concat", fill=fill_concat, quick=_joined)

@@ -203,7 +203,7 @@ def _fast_variadic(operator):
                     _t = _t.data
             _tensors.append(_t)
         else:
-            _key = (len({arrays}), *kwargs.items())
+            _key = len({arrays}), tuple(kwargs.items())
             try: _q, _kw, _count = plans[_key]
             except (KeyError, TypeError):
                 _q, _kw, _count = plan(_key, tuple(kwargs), tuple(kwargs.values()), len({arrays}))
