@@ -153,6 +153,36 @@ TITLES = {
         "Module 的输入另有名字",
         "用 `data_names` 和 `label_names` 说明符号里输入变量的名字。",
     ),
+    "device_as_a_word": (
+        "A device is given as a word",
+        "用字符串表示设备",
+        '设备写成 `mx.cpu()`、`mx.gpu(0)`，不要写 `"gpu"`。',
+    ),
+    "super_forgotten": (
+        "A block's class forgets `super().__init__()`",
+        "自定义的块忘记了 `super().__init__()`",
+        "先调用 `super().__init__()`，子块和参数才有地方登记。",
+    ),
+    "constant_in_a_hybrid_block": (
+        "An array inside `hybrid_forward`",
+        "在 `hybrid_forward` 里用了数组",
+        "混合式的块被追踪时，`F` 是 `mx.sym`，数组不能与符号相加。常数写成参数：在 `__init__` 里 `self.params.get_constant(名字, 值)`。",
+    ),
+    "sequence_without_a_batch": (
+        "A recurrent layer gets data without a batch axis",
+        "循环层的输入没有批量轴",
+        "循环层要求 (时间步, 批量, 输入大小) 三个轴；一个样本也要有批量轴，可用 `expand_dims`。",
+    ),
+    "metric_misspelt": (
+        "The name of a metric is misspelt",
+        "评价指标的名字写错了",
+        "信息里有相近的名字；自己的指标要先用 `mx.metric.register` 登记。",
+    ),
+    "pictures_of_other_channels": (
+        "Batch norm sees another number of channels",
+        "批量归一化层遇到了不同的通道数",
+        "层记住了建立时的通道数。检查数据的轴的顺序，或者重新建层。",
+    ),
 }  # fmt: skip
 _CODE = """```python
 import mxnet as mx

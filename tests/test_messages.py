@@ -186,6 +186,44 @@ def module_not_bound():
     mx.mod.Module(net).forward(mx.io.DataBatch([nd.ones((2, 3))]))
 
 
+def device_as_a_word():
+    nd.ones((2, 3), ctx="gpu")
+
+
+def super_forgotten():
+    class Net(nn.Block):
+        def __init__(self):
+            self.dense = nn.Dense(3)
+
+    Net()
+
+
+def constant_in_a_hybrid_block():
+    class Shifted(nn.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return F.broadcast_add(x, nd.ones((1, 3)))
+
+    net = Shifted()
+    net.hybridize()
+    net(nd.ones((2, 3)))
+
+
+def sequence_without_a_batch():
+    net = gluon.rnn.LSTM(8)
+    net.initialize()
+    net(nd.ones((5, 4)))
+
+
+def metric_misspelt():
+    mx.metric.create("acuracy")
+
+
+def pictures_of_other_channels():
+    net = nn.BatchNorm(in_channels=3)
+    net.initialize()
+    net(nd.ones((2, 4, 8, 8)))
+
+
 # mistake -> (type, words that must be in the message)
 MISTAKES = {
     data_elsewhere: (
@@ -248,6 +286,21 @@ MISTAKES = {
     module_lacks_a_parameter: (RuntimeError, ["fc_bias is not presented", "allow_missing=True initializes it"]),
     module_with_another_name: (ValueError, ["data_names=['data']", "not found in symbol.list_arguments()", "x"]),
     module_not_bound: (AssertionError, ["call bind, then init_params"]),
+    device_as_a_word: (mx.MXNetError, ["Invalid context string gpu", "mx.cpu(), mx.gpu(0)"]),
+    super_forgotten: (AttributeError, ["'Net' object has no attribute '_children'", "call super().__init__() first"]),
+    constant_in_a_hybrid_block: (
+        AssertionError,
+        ["Argument rhs must be Symbol instances", "NDArray 1x3", "self.params.get_constant"],
+    ),
+    sequence_without_a_batch: (
+        ValueError,
+        ["rank-3 tensor of dim [sequence length, batch size, input size]", "got shape (5, 4)"],
+    ),
+    metric_misspelt: (AssertionError, ["acuracy is not registered", "did you mean accuracy"]),
+    pictures_of_other_channels: (
+        mx.MXNetError,
+        ["BatchNorm", "made for 3 channels on axis 1, and the data has 4"],
+    ),
 }
 
 
@@ -274,3 +327,62 @@ def test_the_page_shows_every_mistake_with_its_words(name):
     flat = [" ".join(section.split()) for section in sections]
     for mistake, (_, words) in MISTAKES.items():
         assert any(all(word in section for word in words) for section in flat), mistake.__name__
+
+
+def wrong_key_of_an_index():
+    writer = mx.recordio.MXIndexedRecordIO("a.idx", "a.rec", "w")
+    writer.write_idx(0, b"a")
+    writer.close()
+    mx.recordio.MXIndexedRecordIO("a.idx", "a.rec", "r").read_idx(5)
+
+
+def states_that_are_none():
+    Path("net.states").write_bytes(b"zzzz")
+    gluon.Trainer(dense().collect_params(), "sgd").load_states("net.states")
+
+
+# mistakes that are too rare for the page
+RARER = {
+    "index": (KeyError, "^5 is not among the 1 keys of a.idx", wrong_key_of_an_index),
+    "writer": (AssertionError, 'flag "w": reading needs "r"', lambda: mx.recordio.MXRecordIO("a.rec", "w").read()),
+    "states": (mx.MXNetError, "^net.states: these are no optimizer states", states_that_are_none),
+    "records": (
+        mx.MXNetError,
+        r'Open "b.rec": No such file .*has no .rec file',
+        lambda: mx.recordio.MXRecordIO("b.rec", "r"),
+    ),
+    "rows": (
+        mx.MXNetError,
+        "b.csv: No such file .*no .csv file",
+        lambda: mx.io.CSVIter(data_csv="b.csv", data_shape=(1,), batch_size=1),
+    ),
+    "parameter": (
+        KeyError,
+        "^'weight' is no parameter here; there are: 'net_",
+        lambda: dense(prefix="net_").collect_params()["weight"],
+    ),
+    "set_data": (
+        AssertionError,
+        "Parameter net_weight .* cannot take it",
+        lambda: dense(prefix="net_").weight.set_data(nd.ones(2)),
+    ),
+    "forward": (NotImplementedError, "Block has no method forward", lambda: nn.Block()(nd.ones(2))),
+    "hybrid_forward": (
+        NotImplementedError,
+        "HybridBlock has no method hybrid_forward",
+        lambda: nn.HybridBlock()(nd.ones(2)),
+    ),
+    "constructor": (TypeError, r"^Conv2D.__init__\(\) missing .* 'kernel_size'", lambda: nn.Conv2D(3)),
+    "depth": (mx.MXNetError, "depth, must be a non-negative integer, got -1", lambda: nd.one_hot(nd.ones(2), depth=-1)),
+    "initializer": (
+        AssertionError,
+        "xavierr is not registered.*did you mean xavier",
+        lambda: mx.init.create("xavierr"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "words", "mistake"), RARER.values(), ids=list(RARER))
+def test_words_of_rarer_mistakes(kind, words, mistake):
+    with pytest.raises(kind, match=words):
+        mistake()

@@ -1,9 +1,10 @@
 """Devices: `cpu()`, `gpu()` and the `Context` that names one; a scope makes it the default."""
 
 import os
+import re
 import threading
 
-from ._core.errors import MXNetError
+from ._core.errors import MXNetError, NameUnknown
 
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu", "gpu_memory_info", "num_gpus"]
 
@@ -43,7 +44,7 @@ class Context(metaclass=_ContextMeta):
         try:
             key = (cls.devstr2type[device_type], int(device_id))
         except KeyError:
-            raise MXNetError(f"unknown device type {device_type!r}; use one of {', '.join(cls.devstr2type)}") from None
+            raise NameUnknown(f"unknown device type {device_type!r}; use one of {', '.join(cls.devstr2type)}") from None
         known = cls._known.get(key)
         if known is None:
             known = object.__new__(cls)
@@ -154,5 +155,9 @@ def current_context():
 
 def parse_context(text):
     """`Context` from its printed form, such as `gpu(1)`."""
-    kind, _, rest = text.partition("(")
-    return Context(kind, int(rest.rstrip(")") or 0))
+    found = re.fullmatch(r"(\w+)\((\d+)\)", str(text))
+    if found is None or found[1] not in Context.devstr2type:
+        raise MXNetError(
+            f"Invalid context string {text}: a context is mx.cpu(), mx.gpu(0) or a string such as 'cpu(0)'"
+        )
+    return Context(found[1], found[2])

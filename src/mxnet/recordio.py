@@ -4,8 +4,9 @@ import io
 import os
 import struct
 
-from ._core.errors import MXNetError
+from ._core.errors import NameUnknown as _NameUnknown
 from ._core.extras import opencv as _opencv
+from ._core.hints import not_opened as _not_opened
 from ._formats import images as _images
 from ._formats import recordio as _format
 from ._formats.atomic import write_file as _write_file
@@ -15,6 +16,7 @@ __all__ = ["MXRecordIO", "MXIndexedRecordIO", "IRHeader", "pack", "unpack", "unp
 
 _IR_FORMAT = "IfQQ"
 _IR_SIZE = struct.calcsize(_IR_FORMAT)
+_OPENED = '{} was opened with flag "{}": reading needs "r", writing "w"'
 
 
 class MXRecordIO:
@@ -38,7 +40,7 @@ class MXRecordIO:
             # Nothing waits in a buffer of a writer, so a forked child cannot write it a second time.
             self._file = open(self.uri, "wb", 0) if self.writable else open(self.uri, "rb", self._ahead)  # noqa: SIM115
         except OSError as error:
-            raise MXNetError(f'Check failed: allow_null: :Open "{self.uri}": {error.strerror}') from error
+            raise _not_opened(self.uri, error) from error
         self._reader = None if self.writable else _format.Reader(self._file, self.uri)
         self.pid = os.getpid()
         self.is_open = True
@@ -80,7 +82,7 @@ class MXRecordIO:
 
     def write(self, buf):
         """Append a record."""
-        assert self.writable
+        assert self.writable, _OPENED.format(self.uri, self.flag)
         self._check_pid(allow_reset=False)
         data = b"".join(_format.frames(buf.encode() if isinstance(buf, str) else bytes(buf)))
         view = memoryview(data)
@@ -89,7 +91,7 @@ class MXRecordIO:
 
     def read(self):
         """The next record as bytes, None after the last."""
-        assert not self.writable
+        assert not self.writable, _OPENED.format(self.uri, self.flag)
         self._check_pid(allow_reset=False)
         return self._reader.read()
 
@@ -133,13 +135,15 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def seek(self, idx):
         """Go to the record of a key; in a forked child the file is opened anew."""
-        assert not self.writable
+        assert not self.writable, _OPENED.format(self.uri, self.flag)
         self._check_pid(allow_reset=True)
+        if idx not in self.idx:
+            raise _NameUnknown(f"{idx!r} is not among the {len(self.idx)} keys of {self.idx_path}")
         self._reader.seek(self.idx[idx])
 
     def tell(self):
         """The byte at which the next record will begin."""
-        assert self.writable
+        assert self.writable, _OPENED.format(self.uri, self.flag)
         return self._file.tell()
 
     def read_idx(self, idx):

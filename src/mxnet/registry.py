@@ -1,5 +1,6 @@
 """mx.registry: factories by name for a family of classes (initializers, metrics, …)."""
 
+import difflib
 import json
 import warnings
 from typing import Any
@@ -51,6 +52,12 @@ def get_alias_func(base_class, nickname) -> Any:
     return alias
 
 
+def _like(name, registry):
+    """The registered names that look like one that is not, to end a message with."""
+    near = difflib.get_close_matches(name, registry)
+    return f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(sorted(registry))}"
+
+
 def get_create_func(base_class, nickname):
     """A function that makes an instance from a name, an instance, a dict, or JSON of a name and arguments."""
     registry = _REGISTRY.setdefault(base_class, {})
@@ -67,7 +74,9 @@ def get_create_func(base_class, nickname):
             assert not args and not kwargs
             return _from_json(json.loads(name))
         key = name.lower()
-        assert key in registry, f"{key} is not registered. Please register with {nickname}.register first"
+        assert key in registry, (
+            f"{key} is not registered. Please register with {nickname}.register first{_like(key, registry)}"
+        )
         return registry[key](*args, **kwargs)
 
     def _from_json(config):

@@ -54,5 +54,20 @@ def test_virtual_gpus_run_gpu_code_on_the_cpu(monkeypatch):
 
 
 def test_unknown_device():
-    with pytest.raises(mx.MXNetError, match="unknown device type 'tpu'"):
+    with pytest.raises(KeyError, match="^unknown device type 'tpu'; use one of cpu, gpu, "):
         mx.Context("tpu")
+
+
+def test_a_string_may_name_a_context():
+    for make in (mx.nd.ones, mx.nd.zeros, mx.nd.arange, mx.nd.empty, lambda n, ctx: mx.nd.array([1] * n, ctx=ctx)):
+        assert make(3, ctx="cpu(1)").context is mx.cpu(1)
+    assert mx.nd.full(3, 7, ctx="cpu(1)").context is mx.cpu(1)
+    assert mx.nd.random.uniform(shape=3, ctx="cpu(1)").context is mx.cpu(1)
+
+
+@pytest.mark.parametrize("wrong", ["cpu", "gpu", "tpu(0)", 0, mx.cpu])
+def test_what_is_no_context(wrong):
+    with pytest.raises(mx.MXNetError, match=r"^Invalid context string .*: a context is mx.cpu\(\), mx.gpu\(0\) or"):
+        mx.nd.ones(3, ctx=wrong)
+    with pytest.raises((AttributeError, TypeError), match="ctx must be a Context"):
+        mx.gluon.nn.Dense(2, in_units=2).initialize(ctx=wrong)

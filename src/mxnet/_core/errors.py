@@ -16,6 +16,13 @@ class ValueRefused(MXNetError, ValueError):
     __module__ = "mxnet.base"
 
 
+class NameUnknown(MXNetError, KeyError):
+    """A name or key that nobody has, where MXNet raises Python's own class."""
+
+    __module__ = "mxnet.base"
+    __str__ = RuntimeError.__str__  # KeyError's shows the text as a quoted string
+
+
 class _NotOffered(MXNetError):
     """A function that a kind of object does not offer: its name, its operator's name, the types it was given."""
 

@@ -5,6 +5,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from .errors import MXNetError
+
 Shapes = Sequence[tuple[int, ...] | None]
 
 
@@ -76,12 +78,21 @@ def _concat(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
     return f"arrays that are joined along axis {attrs.get('dim', 1)} must agree on every other axis"
 
 
+def _batch_norm(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
+    data, gamma = shapes[0], shapes[1]
+    axis = int(attrs.get("axis", 1))
+    if not data or not gamma or not -len(data) <= axis < len(data) or data[axis] == gamma[0]:
+        return ""
+    return f"the layer was made for {gamma[0]} channels on axis {axis}, and the data has {data[axis]}"
+
+
 _ADVICE: dict[str, Callable[[Shapes, Mapping[str, Any]], str]] = {
     "FullyConnected": _dense,
     "Convolution": _convolution,
     "dot": _dot,
     "batch_dot": _batch_dot,
     "Concat": _concat,
+    "BatchNorm": _batch_norm,
 }
 
 
@@ -92,6 +103,11 @@ def advice(operator: str, shapes: Shapes, attrs: Mapping[str, Any]) -> str:
         return ""
     text = find(shapes, attrs)
     return f" ({text})" if text else ""
+
+
+def not_opened(path: Any, error: OSError) -> MXNetError:
+    """The error for a file that cannot be opened, in MXNet's words."""
+    return MXNetError(f'Check failed: allow_null: :Open "{path}": {error.strerror}{beside(path)}')
 
 
 def beside(path: Any) -> str:

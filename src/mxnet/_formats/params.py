@@ -19,7 +19,7 @@ import numpy as np
 
 from .._core.dtypes import FLAGS, NAMES
 from .._core.errors import MXNetError
-from .._core.hints import beside
+from .._core.hints import not_opened
 from .source import Source, from_buffer, from_file
 
 LIST_MAGIC = 0x112
@@ -64,7 +64,7 @@ def load(path: str | os.PathLike[str]) -> tuple[list[str], list[Blob]]:
         with open(path, "rb") as file:
             return parse(from_file(file, str(path)))
     except OSError as error:
-        raise MXNetError(f'Check failed: allow_null: :Open "{path}": {error.strerror}{beside(path)}') from error
+        raise not_opened(path, error) from error
 
 
 def loads(buffer: bytes, name: str = "buffer") -> tuple[list[str], list[Blob]]:

@@ -106,6 +106,8 @@ def _embedded(data: torch.Tensor, weight: torch.Tensor, input_dim: int, output_d
 @op("one_hot", dtype="any")
 def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Dtype = "float32"):
     """`on_value` at the place that each index names along a new last axis, `off_value` elsewhere."""
+    if depth < 0:
+        raise MXNetError(f"Dimension size, depth, must be a non-negative integer, got {depth}")
     return without_gradient(lambda x: _one_hot(x, depth, on_value, off_value, torch_dtype(dtype)), indices)
 
 

@@ -38,8 +38,13 @@ def _outputs(attrs):
 
 def _fill(attrs, shapes):
     """Parameters and states follow from the data; the data's batch size may follow from a state."""
-    if not shapes[0] or len(shapes[0]) != 3:
+    if not shapes[0]:
         return shapes
+    if len(shapes[0]) != 3:
+        raise MXNetError(
+            "Input data should be rank-3 tensor of dim [sequence length, batch size, input size], "
+            f"got shape {tuple(shapes[0])}"
+        )
     steps, batch, width = shapes[0]  # pyright: ignore[reportUnusedVariable]
     rows = attrs["num_layers"] * (2 if attrs["bidirectional"] else 1)
     total = parameter_count(attrs, width) if width else 0

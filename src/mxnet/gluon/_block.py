@@ -55,10 +55,20 @@ class Block:
 
         return html(self)
 
+    def _check_begun(self):
+        """A block whose class forgot `super().__init__()` has no place for children and parameters."""
+        if "_children" not in self.__dict__:
+            kind = type(self).__name__
+            raise AttributeError(
+                f"'{kind}' object has no attribute '_children': call super().__init__() first in {kind}.__init__"
+            )
+
     def __setattr__(self, name, value):
         existing = getattr(self, name, None)
         if isinstance(existing, (Parameter, Block)) and not isinstance(value, type(existing)):
             raise TypeError(f"Changing attribute type for {name} from {type(existing)} to {type(value)}is not allowed.")
+        if isinstance(value, (Block, Parameter)):
+            self._check_begun()
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):
@@ -93,6 +103,7 @@ class Block:
 
     def name_scope(self):
         """A scope for `with`, in which new children and parameters get this block's prefix."""
+        self._check_begun()
         return self._scope
 
     # ---- parameters ----
@@ -252,7 +263,7 @@ class Block:
 
     def forward(self, *args):
         """What the block computes; subclasses say it."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method forward(self, …) that says what it computes")
 
     def summary(self, *inputs):
         """Run the block on `inputs` and print a table of its layers and their parameters."""

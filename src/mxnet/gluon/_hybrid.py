@@ -175,7 +175,7 @@ class HybridBlock(Block):
 
     def hybrid_forward(self, F, x, *args, **kwargs):
         """What the block computes, in terms of the operators of `F`; parameters come as keywords. Subclasses say it."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method hybrid_forward(self, F, x, …)")
 
     def _call_cached_op(self, *args):
         if self._cached_op is None:

@@ -1,6 +1,7 @@
 """Parameters of blocks: their arrays on every context, their gradients, and when they get them."""
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from .. import autograd, context, initializer, ndarray, symbol
@@ -115,7 +116,7 @@ class Parameter:
         known = self._shape
         assert known is None or (
             len(known) == len(new_shape) and all(old in (-1, 0, new) for new, old in zip(new_shape, known, strict=True))
-        ), f"Expected shape {new_shape} is incompatible with given shape {known}."
+        ), f"Expected shape {new_shape} is incompatible with given shape {known}. {self!r} cannot take it."
         self._shape = new_shape
 
     # ---- initialization ----
@@ -427,7 +428,12 @@ def _contexts(ctx):
     """A list of contexts out of one, several, or none (the current one)."""
     if ctx is None:
         return [context.current_context()]
-    return [ctx] if isinstance(ctx, Context) else ctx
+    if isinstance(ctx, Context):
+        return [ctx]
+    if isinstance(ctx, Iterable) and not isinstance(ctx, str):
+        return ctx
+    kind = AttributeError if isinstance(ctx, str) else TypeError  # MXNet's, which fails to find a device in it
+    raise kind(f"ctx must be a Context or a list of them, such as mx.cpu() or [mx.gpu(0), mx.gpu(1)], got {ctx!r}")
 
 
 def _place(ctx):

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import initializer, ndarray
 from .._core.dtypes import dtype_name
+from .._core.errors import NameUnknown
 from ..util import is_np_array
 from ._parameter import Constant, Parameter
 from .utils import _brief_print_list, _indent
@@ -29,7 +30,10 @@ class ParameterDict:
         return "{}(\n{}\n)".format(name, "\n".join(_indent(f"  {param}", 2) for param in self.values()))
 
     def __getitem__(self, key):
-        return self._params[key]
+        try:
+            return self._params[key]
+        except KeyError:
+            raise NameUnknown(f"{key!r} is no parameter here; there are: {_brief_print_list(self._params)}") from None
 
     def __iter__(self):
         return iter(self._params)

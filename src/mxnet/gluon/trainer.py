@@ -7,6 +7,7 @@ from .. import autograd
 from .. import optimizer as opt
 from .._formats.atomic import write_file
 from ..kvstore import KVStore
+from ..optimizer import state_files
 from .parameter import Parameter, ParameterDict
 
 __all__ = ["Trainer"]
@@ -336,11 +337,11 @@ class Trainer:
             self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
             self._optimizer = self._kvstore._updater.optimizer
         else:
-            with open(fname, "rb") as file:
+            with state_files.opened(fname) as file:
                 states = file.read()
-            for updater in self._updaters:
-                updater.set_states(states, trust)
-                updater.optimizer = self._updaters[0].optimizer
+                for updater in self._updaters:
+                    updater.set_states(states, trust)
+                    updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
 

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._core.hints import beside
 from .._formats import images
 from .._formats import recordio as format_
 from ._augment import DefaultAugmenter
@@ -29,7 +30,7 @@ def read_image_list(path):
                     raise MXNetError(f"{path}, line {number}: expected index, label(s) and path separated by tabs")
                 entries[int(fields[0])] = np.array([float(value) for value in fields[1:-1]], np.float32), fields[-1]
     except OSError as error:
-        raise MXNetError(f"{path}: {error.strerror}") from error
+        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
     except ValueError as error:
         raise MXNetError(f"{path}, line {number}: {error}") from error
     return entries

@@ -4,6 +4,7 @@ import os
 import warnings
 
 from .._core.errors import MXNetError
+from .._core.hints import beside
 from .._formats import recordio as format_
 
 
@@ -26,7 +27,7 @@ class RecordFile:
         try:
             self._descriptor = os.open(path, os.O_RDONLY)
         except OSError as error:
-            raise MXNetError(f"{path}: {error.strerror}") from error
+            raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
         self.size = os.fstat(self._descriptor).st_size
         self.offsets = self._indexed(index_path, part, parts) if index_path else self._scanned(part, parts)
 

@@ -8,6 +8,7 @@ from collections import namedtuple
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._core.hints import beside
 from .._formats.archives import unpacked
 from ._order import Batches, Order
 from ._random import Engine
@@ -18,7 +19,7 @@ def _files(path):
     if os.path.isdir(path):
         return sorted(name for name in glob.glob(os.path.join(path, "*")) if os.path.isfile(name))
     if not os.path.exists(path):
-        raise MXNetError(f"{path}: No such file or directory")
+        raise MXNetError(f"{path}: No such file or directory{beside(path)}")
     return [path]
 
 
@@ -261,7 +262,7 @@ def _idx(path):
     try:
         content = unpacked(path)
     except OSError as error:
-        raise MXNetError(f"{path}: {error.strerror}") from error
+        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
     dimensions = content[3] if len(content) >= 4 else 0
     if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * dimensions:
         raise MXNetError(f"{path} is not an IDX file of bytes")

@@ -11,6 +11,7 @@ from .._formats.atomic import atomic_write
 from ..base import c_str, check_call, py_str  # noqa: F401 - MXNet shows them here
 from ..ndarray import NDArray
 from ..ndarray.ndarray import wrap
+from ..optimizer import state_files
 from .base import KVStoreBase
 from .compression import compression
 
@@ -218,7 +219,7 @@ class KVStore(KVStoreBase):
 
     def load_optimizer_states(self, fname, trust=False):
         assert self._updater is not None, "Cannot load states for distributed training"
-        with open(fname, "rb") as file:
+        with state_files.opened(fname) as file:
             self._updater.set_states(file.read(), trust)
 
     # ------------------------------------------------------------------ workers

@@ -215,7 +215,7 @@ class KVStoreAsync(Workers):
     def load_optimizer_states(self, fname, trust=False):
         """Give every server the states of the file."""
         assert self._updater is not None, "set_optimizer comes before loading its states"
-        with open(fname, "rb") as file:
+        with state_files.opened(fname) as file:
             self._updater.set_states(file.read(), trust)
         self._settle()
         self._tell_all(shard.serve_new_states, self._updater.get_states(dump_optimizer=True))

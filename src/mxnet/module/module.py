@@ -20,6 +20,7 @@ from .._training.updates import (
 from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
 from ..ndarray import zeros
+from ..optimizer import state_files
 from .base_module import NOT_READY, BaseModule, _check_input_names, _parse_data_desc
 from .executor_group import DataParallelExecutorGroup
 
@@ -113,7 +114,7 @@ class Module(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
         else:
-            with open(fname, "rb") as file:
+            with state_files.opened(fname) as file:
                 self._updater.set_states(file.read(), trust)
 
     # ------------------------------------------------------------------ what it is

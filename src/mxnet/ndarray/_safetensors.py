@@ -4,7 +4,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.extras import load as load_extra
-from .._core.hints import beside
+from .._core.hints import not_opened
 from .._formats.atomic import atomic_write
 from .._ops.dtypes import NAME
 from ..context import cpu
@@ -42,7 +42,7 @@ def save(fname, names, arrays):
         with atomic_write(fname) as file:
             file.write(data)
     except OSError as error:
-        raise MXNetError(f'Check failed: allow_null: :Open "{fname}": {error.strerror}{beside(fname)}') from error
+        raise not_opened(fname, error) from error
 
 
 def _alone(tensor):

@@ -13,7 +13,7 @@ from .._core.writes import lend
 from .._ops import observe, registry
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME, TORCH, torch_dtype
-from ..context import cpu, current_context
+from ..context import Context, cpu, current_context, parse_context
 from .arithmetic import BINARY, binary
 from .invoke import invoke
 from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
@@ -38,7 +38,10 @@ def _sizes(shape):
 
 
 def _place(ctx):
-    return current_context() if ctx is None else ctx
+    """The context that is asked for; a string such as "cpu(0)" may name it, as in MXNet."""
+    if ctx is None:
+        return current_context()
+    return ctx if isinstance(ctx, Context) else parse_context(ctx)
 
 
 def array(source_array, ctx=None, dtype=None):
@@ -134,6 +137,8 @@ def _made(make, shape, ctx, dtype):
     if shape.__class__ is not tuple or not plain_sizes(shape) or observe.watching():
         return None
     where = current_context() if ctx is None else ctx
+    if where.__class__ is not Context:
+        return None
     try:
         return wrap(make(_like(where, torch.float32 if dtype is None else torch_dtype(dtype)), shape), where)
     except RuntimeError:

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from .._core.errors import MXNetError
-from .._core.hints import beside
+from .._core.hints import not_opened
 from .._formats import params
 from .._formats.atomic import atomic_write
 from .._ops.device import torch_device
@@ -35,7 +35,7 @@ def save(fname, data):
             params.reserve(file, sum(each._t.nbytes for each in arrays if each.stype == "default"))
             params.write(file, params.pieces(names, blobs, len(arrays), is_np_shape()))
     except OSError as error:
-        raise MXNetError(f'Check failed: allow_null: :Open "{fname}": {error.strerror}{beside(fname)}') from error
+        raise not_opened(fname, error) from error
 
 
 def _named(data):

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from contextlib import contextmanager
 
 from .._core.errors import MXNetError
 from .._formats import states
@@ -62,6 +63,16 @@ def pickled(tree):
 def loads(data, trust=False):
     """What `dumps` wrote, or one of MXNet's pickles; with `trust` any pickle, which may run code."""
     return states.loads(data, array_of, _made, trust)
+
+
+@contextmanager
+def opened(fname):
+    """A file of states; what is wrong with it is told with its name."""
+    with open(fname, "rb") as file:
+        try:
+            yield file
+        except MXNetError as error:
+            raise MXNetError(f"{fname}: {error}") from error
 
 
 def loads_for_updater(data, trust=False):

@@ -31,6 +31,13 @@ def _single(symbol: Any, key: str) -> Entry:
     return entries[0]
 
 
+def _advice(value: Any) -> str:
+    """What to do with an array among symbols, which a hybridized block is likely to have."""
+    if not hasattr(value, "asnumpy"):
+        return ""
+    return "; in a block that is hybridized, a constant is a parameter: self.params.get_constant(name, value)"
+
+
 def _fixed(op: Op, hint: str, inputs: tuple, values: tuple, name: str | None, attr: Any, extra: dict[str, Any]) -> Any:
     """A call of an operator with named inputs."""
     extra.update(scope().get(attr))
@@ -43,7 +50,9 @@ def _fixed(op: Op, hint: str, inputs: tuple, values: tuple, name: str | None, at
             attrs[key] = value
     for key, value in zip(op.inputs, inputs, strict=True):
         if value is not None:
-            assert isinstance(value, _base.SymbolBase), f"Argument {key} must be Symbol instances, but got {value}"
+            assert isinstance(value, _base.SymbolBase), (
+                f"Argument {key} must be Symbol instances, but got {value}{_advice(value)}"
+            )
             named[key] = _single(value, key)
     for key, value in zip(op.attrs, values, strict=True):
         if value is not NULL:
@@ -54,7 +63,9 @@ def _fixed(op: Op, hint: str, inputs: tuple, values: tuple, name: str | None, at
 def _variadic(op: Op, hint: str, symbols: tuple, extra: dict[str, Any]) -> Any:
     """A call of an operator with any number of inputs."""
     for value in symbols:
-        assert isinstance(value, _base.SymbolBase), f"Positional arguments must be Symbol instances, but got {value}"
+        assert isinstance(value, _base.SymbolBase), (
+            f"Positional arguments must be Symbol instances, but got {value}{_advice(value)}"
+        )
     extra.pop("out", None)
     extra.update(scope().get(extra.pop("attr", None)))
     name = manager().get(extra.pop("name", None), hint)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._core.dtypes import FLAGS, dtype_name
 from .._core.errors import MXNetError, NotImplementedForSymbol
+from .._core.hints import not_opened
 from .._graph import json as graph_json
 from .._graph.attributes import set_attributes
 from .._graph.node import Entry, variable
@@ -234,7 +235,7 @@ def load(fname):
         with open(fname, encoding="utf-8") as file:
             text = file.read()
     except OSError as error:
-        raise MXNetError(f"cannot open {fname}: {error.strerror}") from None
+        raise not_opened(fname, error) from None
     except UnicodeDecodeError:
         raise MXNetError(f"{fname} is not a symbol file: it is not text") from None
     return load_json(text)

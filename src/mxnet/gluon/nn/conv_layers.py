@@ -142,6 +142,17 @@ def _check_layout(layout, dimensions):
     assert layout in (first, last), f"Only supports '{first}' and '{last}' layout for now"
 
 
+class _Constructor:
+    """A constructor that names itself after the class it is put into, as messages and `help` tell it."""
+
+    def __init__(self, construct):
+        self.construct = construct
+
+    def __set_name__(self, owner, name):
+        self.construct.__name__, self.construct.__qualname__ = name, f"{owner.__qualname__}.{name}"
+        setattr(owner, name, self.construct)
+
+
 def _convolution(dimensions) -> Any:
     """The constructor of a convolution: the same for each number of dimensions but for its defaults."""
     one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
@@ -168,7 +179,7 @@ def _convolution(dimensions) -> Any:
         window = (channels, kernel_size, strides, padding, dilation, groups, layout, in_channels)
         _Conv.__init__(self, *window, activation, use_bias, weight_initializer, bias_initializer, **kwargs)
 
-    return construct
+    return _Constructor(construct)
 
 
 def _transposed_convolution(dimensions) -> Any:
@@ -202,7 +213,7 @@ def _transposed_convolution(dimensions) -> Any:
         _Conv.__init__(self, *window, *rest, adj=output_padding, **kwargs)
         self.outpad = output_padding
 
-    return construct
+    return _Constructor(construct)
 
 
 class Conv1D(_Conv):
