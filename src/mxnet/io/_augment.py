@@ -32,7 +32,22 @@ def shift_hls(image, hue, lightness, saturation, always=False):
     return cv2.cvtColor(hls.astype(np.uint8), cv2.COLOR_HLS2BGR)
 
 
-class DefaultAugmenter:
+class Resizing:
+    """What augmenters share: images in other sizes, by the method that the parameters `p` ask for."""
+
+    def _resized(self, image, width, height, engine):
+        rows, columns = image.shape[:2]
+        method = interpolation(self.p.inter_method, columns, rows, width, height, engine)
+        return cv2.resize(image, (width, height), interpolation=method)
+
+    def _shorter_edge(self, image, engine):
+        rows, columns = image.shape[:2]
+        size = self.p.resize
+        width, height = (size, size * rows // columns) if rows > columns else (size * columns // rows, size)
+        return self._resized(image, width, height, engine)
+
+
+class DefaultAugmenter(Resizing):
     """Turns a decoded image (height, width, channels in OpenCV's order) into one of `data_shape`."""
 
     def __init__(self, parameters):
@@ -73,17 +88,6 @@ class DefaultAugmenter:
         if p.random_h or p.random_s or p.random_l:
             image = self._shift_hls(image, engine)
         return self._lighting(image, engine) if p.pca_noise > 0 else image
-
-    def _resized(self, image, width, height, engine):
-        rows, columns = image.shape[:2]
-        method = interpolation(self.p.inter_method, columns, rows, width, height, engine)
-        return cv2.resize(image, (width, height), interpolation=method)
-
-    def _shorter_edge(self, image, engine):
-        rows, columns = image.shape[:2]
-        size = self.p.resize
-        width, height = (size, size * rows // columns) if rows > columns else (size * columns // rows, size)
-        return self._resized(image, width, height, engine)
 
     def _affine(self, image, engine):
         p = self.p

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
-from ._augment import interpolation, shift_hls
+from ._augment import Resizing, shift_hls
 from ._images import ImageRecords
 
 
@@ -54,7 +54,7 @@ class Objects:
         return (across >= x) & (across < x + width) & (down >= y) & (down < y + height)
 
 
-class DetectionAugmenter:
+class DetectionAugmenter(Resizing):
     """Colour, mirror, pad, crop and resize of an image with its objects."""
 
     def __init__(self, parameters):
@@ -93,17 +93,6 @@ class DetectionAugmenter:
         if p.rand_crop_prob > 0 and p.num_crop_sampler > 0 and engine.unit() < p.rand_crop_prob:
             image = self._crop(image, objects, engine)
         return self._fit(image, engine)
-
-    def _resized(self, image, width, height, engine):
-        rows, columns = image.shape[:2]
-        method = interpolation(self.p.inter_method, columns, rows, width, height, engine)
-        return cv2.resize(image, (width, height), interpolation=method)
-
-    def _shorter_edge(self, image, engine):
-        rows, columns = image.shape[:2]
-        size = self.p.resize
-        width, height = (size, size * rows // columns) if rows > columns else (size * columns // rows, size)
-        return self._resized(image, width, height, engine)
 
     def _color(self, image, engine):
         p = self.p
