@@ -406,7 +406,8 @@ class _Node(torch.autograd.Function):
     @staticmethod
     def backward(ctx, *heads):
         with pause(train_mode=MODES.training):
-            grads = ctx.compute([wrap(h, c) for h, c in zip(heads, ctx.contexts, strict=True)])
+            # torch may hand over an expanded number or a view; arrays lie in one piece, whoever gets their memory
+            grads = ctx.compute([wrap(h.contiguous(), c) for h, c in zip(heads, ctx.contexts, strict=True)])
         if len(grads) != ctx.number:
             raise MXNetError(f"backward must return one gradient for each of the {ctx.number} inputs, got {len(grads)}")
         return None, None, None, *[None if g is None else plain_tensor(g) for g in grads]

@@ -192,7 +192,7 @@ class _Run:
 
     def backward(self, heads, needed):
         grads = [wrap(torch.zeros_like(a._t), self.ctx) for a in self.inputs]
-        out_grad = [wrap(h.detach(), self.ctx) for h in heads]
+        out_grad = [wrap(h.detach().contiguous(), self.ctx) for h in heads]
         outputs = [wrap(o._t.detach(), self.ctx) for o in self.outputs]
         requests = ["write" if need else "null" for need in needed[: len(grads)]]
         _guarded(

@@ -152,6 +152,25 @@ def test_function_of_the_notes():
     assert np.allclose(x.grad.asnumpy(), y * (1 - y))
 
 
+def test_heads_of_a_function_of_ones_own_lie_in_one_piece_and_take_writes():
+    class Twice(autograd.Function):
+        def forward(self, x):
+            return 2 * x
+
+        def backward(self, dy):
+            seen.append(torch.utils.dlpack.from_dlpack(dy.to_dlpack_for_read()).is_contiguous())
+            dy[:] = 2 * dy  # what torch has expanded from one number is not written into
+            return dy
+
+    seen, x = [], nd.ones((2, 3))
+    x.attach_grad()
+    for after in (lambda y: y.sum(axis=1), lambda y: y.T * 3):
+        with autograd.record():
+            y = after(Twice()(x))
+        y.backward()
+    assert seen == [True, True] and (x.grad.asnumpy() == 6).all()
+
+
 def test_a_function_that_returns_too_few_gradients_says_so():
     class Two(autograd.Function):
         def forward(self, a, b):

@@ -137,6 +137,11 @@ def test_pickle_dlpack_torch_and_numpy_round_trips():
     assert x[0, 0].asscalar() == 9
     assert (np.asarray(x) == x.asnumpy()).all()
     assert np.sum(x) is not None
+    columns = nd.from_torch(torch.arange(6.0).reshape(2, 3).T)
+    for pack in (columns.to_dlpack_for_read, columns.to_dlpack_for_write):
+        assert torch.utils.dlpack.from_dlpack(pack()).is_contiguous()
+    torch.utils.dlpack.from_dlpack(columns.to_dlpack_for_write())[2, 1] = 9
+    assert columns.asnumpy().tolist() == [[0, 3], [1, 4], [2, 9]]
     y = nd.from_numpy(np.ones((2, 2), dtype="float32"))
     assert y.asnumpy().sum() == 4
 

@@ -201,11 +201,13 @@ class NDArray(NDArrayBase):
         return self._t.__dlpack_device__()
 
     def to_dlpack_for_read(self):
-        """A DLPack capsule over this memory."""
-        return torch.utils.dlpack.to_dlpack(self._lent())
+        """A DLPack capsule over this memory, in one piece: receivers like DGL take no strides."""
+        return torch.utils.dlpack.to_dlpack(self._lent().contiguous())
 
     def to_dlpack_for_write(self):
         """A DLPack capsule over this memory, which the receiver may change."""
+        if not self._t.is_contiguous():
+            self._t.data = self._t.data.contiguous()
         return torch.utils.dlpack.to_dlpack(self._lent())
 
     def as_torch(self):
