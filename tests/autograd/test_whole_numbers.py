@@ -122,3 +122,24 @@ def test_integers_that_take_recorded_numbers_hand_their_gradient_on():
         whole[:] = number
     whole.backward()
     assert whole.asnumpy().tolist() == [1, 2] and number.grad.asnumpy().tolist() == [1.0, 1.0]
+
+
+def test_truth_values_have_gradients_that_are_truth_values():
+    one, two = nd.array([1, 0], dtype="bool"), nd.array([1], dtype="bool")
+    one.attach_grad()
+    two.attach_grad("add")
+    for _ in range(2):
+        with autograd.record():
+            y = mx.np.concatenate([one.as_np_ndarray(), two.as_np_ndarray()], axis=0)
+        y.backward()
+    assert one.grad.asnumpy().tolist() == [True, True] and two.grad.asnumpy().tolist() == [True]
+    assert one.grad.dtype == two.grad.dtype == np.bool_
+
+
+def test_truth_values_choose_and_leave_the_gradient_to_what_is_chosen():
+    x = nd.array([1, 2, 3], dtype="int32")
+    x.attach_grad()
+    with autograd.record():
+        y = nd.where(x.astype("bool"), x * 5, x)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [5, 5, 5]

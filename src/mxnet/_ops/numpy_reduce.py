@@ -4,7 +4,8 @@ import torch
 
 from .._core.attrs import Dtype
 from .dtypes import torch_dtype
-from .reduction import largest, smallest
+from .identity import to_dtype
+from .reduction import largest, running_sum, smallest
 from .registry import op
 from .shapes import real_axis
 
@@ -21,7 +22,8 @@ def _axes(data, axis):
 def _typed(data, dtype, boolean=torch.int64):
     """The input in the type to compute in: booleans are counted in integers."""
     if dtype is not None:
-        return data.to(torch_dtype(dtype))
+        kind = torch_dtype(dtype)
+        return data if data.dtype is kind else to_dtype(data, kind)
     return data.to(boolean) if data.dtype is torch.bool else data
 
 
@@ -64,9 +66,15 @@ def mean(
     """The mean over axes; of integers it is a float32."""
     wanted = torch_dtype(dtype) if dtype else (a.dtype if a.is_floating_point() else torch.float32)
     data = a if a.is_floating_point() else a.float()
+    if wanted is torch.float64:
+        data = data.to(wanted)
     axes = _axes(a, axis)
-    result = torch.mean(data, axes, keepdims) if axes else data.clone()
-    return result.to(wanted)
+    if axes and not (a.is_floating_point() or wanted.is_floating_point):  # a sum that may run over, then divided
+        total = torch.sum(to_dtype(a, wanted), axes, keepdims, dtype=wanted)
+        result = total.double() / max(a.numel() // max(total.numel(), 1), 1)
+    else:
+        result = torch.mean(data, axes, keepdims) if axes else data.clone()
+    return result if result.dtype is wanted else to_dtype(result, wanted)
 
 
 def _lonely(data, ddof):
@@ -142,4 +150,4 @@ _truth(("_np_any", "_np_sometrue"), torch.any)
 def cumsum(a, *, axis: int | None = None, dtype: Dtype | None = None):
     """Running sums along an axis, or over the flat array."""
     a = _typed(a, dtype)
-    return torch.cumsum(a.reshape(-1) if axis is None else a, 0 if axis is None else axis, dtype=a.dtype)
+    return running_sum(a.reshape(-1) if axis is None else a, 0 if axis is None else axis)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
+import numpy as np
 import torch
 
 from .._core.attrs import Floats
@@ -304,6 +305,17 @@ def moments(data, *, axes: tuple | None = None, keepdims: bool = False):
     return at_least_1d(mean if keepdims else mean.squeeze(over)), at_least_1d(variance)
 
 
+def running_sum(data: torch.Tensor, axis: int) -> torch.Tensor:
+    """Sums of all that came before along an axis; of halves each is a half, while torch keeps more places between."""
+    if data.dtype is not torch.float16 or data.device.type != "cpu":
+        return torch.cumsum(data, axis, dtype=data.dtype)
+    return with_gradient(
+        lambda x: torch.from_numpy(np.cumsum(x.detach().numpy(), axis, dtype=np.float16)).reshape(x.shape),
+        lambda inputs, outputs, heads: running_sum(heads[0].flip(axis), axis).flip(axis),
+        data,
+    )
+
+
 @op("cumsum")
 def cumsum(
     a,
@@ -315,9 +327,8 @@ def cumsum(
     kind = torch_dtype(dtype) if dtype else torch.int64 if a.dtype is torch.bool else a.dtype
     if not kind.is_floating_point:
         a = to_dtype(a, kind)  # keeps the graph, which torch's sums of another type lose
-    if axis is None:
-        return torch.cumsum(a.reshape(-1), 0, dtype=kind)
-    return torch.cumsum(a, real_axis(axis, a.dim()), dtype=kind)
+    a = a.to(kind)
+    return running_sum(a.reshape(-1), 0) if axis is None else running_sum(a, real_axis(axis, a.dim()))
 
 
 def _bins(attrs) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
 """Whole numbers with gradients, which MXNet has and torch has not: integers with a twin that torch differentiates.
+Truth values are whole numbers, too.
 
 A `Whole` is made where a program marks an integer array as a variable, or casts recorded numbers to integers. What
 torch does to it is done to its twin in float64, too; other tensors never come here.
@@ -93,10 +94,18 @@ def plain(values: Any) -> Any:
 
 def _followed(func: Callable[..., Any], result: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """`result` with the graph of what `func` makes of the twins; without one where it makes nothing of them."""
-    args, kwargs = tree_map_only(Whole, lambda t: t.twin, (args, kwargs))
-    args = [a for a in args if not _is_whole_kind(a)]  # casts between integer types leave a twin as it is
-    kwargs = {k: v for k, v in kwargs.items() if not _is_whole_kind(v)}
-    return _paired(result, lambda: func(*args, **kwargs))
+
+    def follow(twin: Callable[[Whole], torch.Tensor]) -> Any:
+        some, named = tree_map_only(Whole, twin, (args, kwargs))
+        some = [a for a in some if not _is_whole_kind(a)]  # casts between integer types leave a twin as it is
+        return func(*some, **{k: v for k, v in named.items() if not _is_whole_kind(v)})
+
+    return _paired(result, lambda: follow(lambda t: t.twin), lambda: follow(_mask_or_twin))
+
+
+def _mask_or_twin(tensor: Whole) -> torch.Tensor:
+    """What a function takes that wants truth values, to choose by them."""
+    return _plain(tensor) if tensor.dtype is torch.bool else tensor.twin
 
 
 def with_rule(rule: Callable[..., Any], forward: Callable[..., Any], backward: Any, inputs: Any) -> Any:
@@ -106,10 +115,15 @@ def with_rule(rule: Callable[..., Any], forward: Callable[..., Any], backward: A
     return _paired(result, lambda: rule(forward, backward, *tree_map_only(Whole, lambda t: t.twin, list(inputs))))
 
 
-def _paired(result: Any, follow: Callable[[], Any]) -> Any:
-    try:
-        twins = follow()
-    except (RuntimeError, TypeError, IndexError, NotImplementedError):  # bits and indices have no gradient
+def _paired(result: Any, *ways: Callable[[], Any]) -> Any:
+    twins = None
+    for follow in ways:
+        try:
+            twins = follow()
+            break
+        except (RuntimeError, TypeError, IndexError, NotImplementedError):  # bits and indices have no gradient
+            continue
+    if twins is None:
         return result
     if isinstance(result, torch.Tensor):
         return _one(result, twins)
@@ -121,6 +135,6 @@ def _is_whole_kind(value: Any) -> bool:
 
 
 def _one(result: Any, twin: Any) -> Any:
-    if not isinstance(twin, torch.Tensor) or not twin.requires_grad or result.dtype is torch.bool:
+    if not isinstance(twin, torch.Tensor) or not twin.requires_grad:
         return result
     return twin.to(result.dtype) if result.is_floating_point() else tied(result, twin)

@@ -192,9 +192,9 @@ def get_identity_mat_batch(size):
 
 
 def new_matrix_with_real_eigvals_2d(n):
-    """A square matrix whose eigenvalues are real."""
-    basis = np.ones((n, n)) * 2 * np.eye(n) - 0.5
-    values = np.diag(np.random.uniform(-1.0, 1.0, n))
+    """A square matrix whose eigenvalues are real, none beyond 10; its eigenvectors' lengths differ by 3 at most."""
+    basis = new_orthonormal_matrix_2d(n) * np.random.uniform(1.0, 3.0, n)
+    values = np.diag(np.random.uniform(-10.0, 10.0, n))
     return np.linalg.inv(basis) @ values @ basis
 
 
