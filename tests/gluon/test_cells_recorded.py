@@ -1,0 +1,49 @@
+"""Recurrent cells of Gluon and `mx.rnn`, and layers of `gluon.contrib`, equal those recorded from MXNet 1.9.1."""
+
+import json
+import pathlib
+
+import cell_cases as cases
+import pytest
+from test_gluon_recorded import check
+
+RECORDED = json.loads((pathlib.Path(__file__).parent.parent / "data" / "cells.json").read_text())
+both = pytest.mark.parametrize("hybrid", [False, True], ids=["eager", "hybrid"])
+
+
+@both
+@pytest.mark.parametrize("name", cases.CELLS)
+def test_a_cell_called_once(name, hybrid):
+    check(cases.step(name, hybrid), RECORDED["steps"][name])
+
+
+@both
+@pytest.mark.parametrize("name", RECORDED["unrolled"])
+def test_a_cell_over_a_sequence(name, hybrid):
+    check(cases.unrolled(name, hybrid), RECORDED["unrolled"][name])
+
+
+@pytest.mark.parametrize("name", RECORDED["unmerged"])
+def test_a_list_of_outputs(name):
+    check(cases.unrolled(name, layout="TNC", merge=False), RECORDED["unmerged"][name])
+
+
+@pytest.mark.parametrize("name", RECORDED["lengths"])
+def test_sequences_of_different_lengths(name):
+    check(cases.unrolled(name, lengths=[2, 3]), RECORDED["lengths"][name])
+
+
+@pytest.mark.parametrize("name", cases.CONVOLVED)
+def test_cells_that_convolve(name):
+    check(cases.convolved(name), RECORDED["convolved"][name])
+
+
+@pytest.mark.parametrize("name", cases.CLASSIC)
+def test_cells_of_symbols(name):
+    check(cases.classic(name), RECORDED["classic"][name])
+
+
+@both
+@pytest.mark.parametrize("name", cases.LAYERS)
+def test_layers_of_contrib(name, hybrid):
+    check(cases.layer(name, hybrid), RECORDED["layers"][name])
