@@ -79,6 +79,14 @@ def _quantized_join(attrs: Attrs, ins: Types, count: int) -> Types:
     return [_signed(ins[: attrs["num_args"]]), "float32", "float32"]
 
 
+def _beside_number(attrs: Attrs, ins: Types) -> Types:
+    """The array's dtype; integers beside a number that is none become float64, truth values beside one int64."""
+    kind = ins[0]
+    if kind is None or "float" in kind:
+        return [kind]
+    return ["float64" if not attrs["is_int"] else "int64" if kind == "bool" else kind]
+
+
 RULES: dict[str, Rule] = {
     "BatchNorm": _normalized,
     "BatchNorm_v1": _normalized,
@@ -86,7 +94,7 @@ RULES: dict[str, Rule] = {
     "Embedding": lambda attrs, ins, count: [ins[1] or attrs["dtype"]],
     "_contrib_BatchNormWithReLU": _normalized,
     "_contrib_SyncBatchNorm": _normalized,
-    "_contrib_allclose": _fixed("float32"),
+    "_contrib_allclose": _fixed("uint8"),
     "_contrib_getnnz": _fixed("int64"),
     "_contrib_index_array": _fixed("int64"),
     "_contrib_dequantize": _fixed("float32"),
@@ -113,6 +121,8 @@ RULES: dict[str, Rule] = {
     "all_finite": _fixed("float32"),
     "amp_cast": _half,
     "amp_multicast": _widest,
+    "multi_sum_sq": _fixed("float32"),
+    "norm": lambda attrs, ins, count: [attrs["out_dtype"] or ins[0]],
     "shape_array": _fixed("int64"),
     "size_array": _fixed("int64"),
     "topk": _topk,
@@ -137,6 +147,8 @@ def output_types(name: str, attrs: Attrs, ins: Types, count: int) -> Types:
     rule = RULES.get(name)
     if rule is not None:
         return rule(attrs, ins, count)
+    if name.endswith("_scalar") and "is_int" in attrs:
+        return _beside_number(attrs, ins)
     asked = attrs.get("dtype")
     if isinstance(asked, str) and asked != "None":
         return [asked] * count

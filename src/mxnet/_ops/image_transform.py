@@ -129,9 +129,18 @@ def image_resize(data, *, size: tuple = (), keep_ratio: bool = False, interp: in
     """Resize to `size`: (width, height), or one number for both sides (for the shorter with `keep_ratio`)."""
     _batched(data, "resize")
     wanted = _wanted(*data.shape[-3:-1], size, keep_ratio)
-    if data.dim() == 3:
-        return resize(data, *wanted, interp)
-    return torch.stack([resize(image, *wanted, interp) for image in data])
+
+    def resized(images: Tensor) -> Tensor:
+        if images.dim() == 3:
+            return resize(images, *wanted, interp)
+        return torch.stack([resize(image, *wanted, interp) for image in images])
+
+    return with_gradient(resized, _as_a_copy, data)
+
+
+def _as_a_copy(inputs, outputs, heads):
+    """MXNet hands the gradient on as that of a copy, which an image of the same size is; others have none."""
+    return heads[0] if heads[0].shape == inputs[0].shape else torch.zeros_like(inputs[0])
 
 
 @op("_image_flip_left_right", shape="same")

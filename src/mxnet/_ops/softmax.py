@@ -39,8 +39,19 @@ def _prepared(data, axis, temperature, operator):
     return data if temperature is None or temperature == 1 else data / temperature
 
 
-def _result_type(dtype):
-    return None if dtype is None else torch_dtype(dtype)
+def _in_type(function, data, axis, dtype):
+    """A result of another type is computed in the wider one of both; the gradient is that of what was rounded."""
+    kind = data.dtype if dtype is None else torch_dtype(dtype)
+    if kind.itemsize >= data.dtype.itemsize:
+        return function(data, axis, None if kind is data.dtype else kind)
+
+    def slope(inputs, outputs, heads):
+        out, head = outputs[0].to(inputs[0].dtype), heads[0].to(inputs[0].dtype)
+        if function is torch.softmax:
+            return out * (head - (head * out).sum(axis, keepdim=True))
+        return head - out.exp() * head.sum(axis, keepdim=True)
+
+    return with_gradient(lambda x: function(x, axis).to(kind), slope, data)
 
 
 def _data_shape(attrs, shapes):
@@ -85,8 +96,8 @@ def softmax(
         return _half_softmax(data, axis, temperature, torch_dtype(dtype))
     data = _prepared(data, axis, temperature, "softmax")
     if length is None:
-        return torch.softmax(data, axis, _result_type(dtype))
-    return _masked_softmax(data, length, axis, _result_type(dtype))
+        return _in_type(torch.softmax, data, axis, dtype)
+    return _masked_softmax(data, length, axis, dtype)
 
 
 def _in_halves(data, axis, dtype):
@@ -141,7 +152,7 @@ def _masked_softmax(data, length, axis, dtype):
     axis = axis % data.dim()
     steps = torch.arange(data.shape[axis], device=data.device).view([-1] + [1] * (data.dim() - axis - 1))
     outside = steps >= (length if data.dim() == 1 else length.unsqueeze(axis))
-    result = torch.softmax(data.masked_fill(outside, -torch.inf), axis, dtype)
+    result = _in_type(torch.softmax, data.masked_fill(outside, -torch.inf), axis, dtype)
     return result.masked_fill(outside, 0)  # a length of zero leaves only minus infinities, whose softmax is NaN
 
 
@@ -157,7 +168,7 @@ def softmin(
     """Softmax of the negated input."""
     if _in_halves(data, axis, dtype):
         return _half_softmax(-data, axis, temperature, torch_dtype(dtype))
-    return torch.softmax(-_prepared(data, axis, temperature, "softmin"), axis, _result_type(dtype))
+    return _in_type(torch.softmax, -_prepared(data, axis, temperature, "softmin"), axis, dtype)
 
 
 @op("log_softmax", shape="same", quick=_quick(torch.log_softmax))
@@ -172,7 +183,7 @@ def log_softmax(
     """Logarithm of the softmax, computed without forming the softmax."""
     if _in_halves(data, axis, dtype):
         return _half_log_softmax(data, axis, temperature, torch_dtype(dtype))
-    return torch.log_softmax(_prepared(data, axis, temperature, "log_softmax"), axis, _result_type(dtype))
+    return _in_type(torch.log_softmax, _prepared(data, axis, temperature, "log_softmax"), axis, dtype)
 
 
 @op("SoftmaxActivation", shape="same")

@@ -3,11 +3,24 @@
 `rescale_grad`, `clip_gradient` (off when negative) and `wd` act in MXNet's order, which differs between optimizers.
 """
 
+from functools import lru_cache
+
+import numpy as np
 import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
 from .registry import op
+
+
+@lru_cache(maxsize=1024)
+def held(value: float, dtype: torch.dtype = torch.float32) -> float:
+    """A number as MXNet holds it: its attributes are float32, in kernels of half precision half as long.
+
+    It shows where such a number is taken from one: 1 - 0.999 is 0.00099998712.
+    """
+    number = np.float32(value)
+    return float(np.float16(number) if dtype is torch.float16 else number)
 
 
 def same_shapes(weight: Tensor, *others: Tensor) -> None:
@@ -245,6 +258,7 @@ def signum_update(
     """A step of size `lr` along the sign of the momentum; `wd_lh` decays the weight apart from the gradient."""
     floating(weight)
     same_shapes(weight, grad, mom)
+    momentum = held(momentum, weight.dtype)
     _momentum(mom, weight, scaled(grad, rescale_grad, clip_gradient), 1 - momentum, momentum, wd)
     return (weight * (1 - lr * wd_lh)).add_(_sign(mom), alpha=lr)
 

@@ -6,7 +6,7 @@ from torch import Tensor
 from .._core.attrs import Fraction
 from .._core.errors import MXNetError
 from .registry import op
-from .updates import clipped, fill_mixed_types, fill_same, floating, same_shapes, scaled, single_precision
+from .updates import clipped, fill_mixed_types, fill_same, floating, held, same_shapes, scaled, single_precision
 
 
 def _decayed(grad: Tensor, weight: Tensor, wd: float, rescale: float, clip: float) -> Tensor:
@@ -53,6 +53,7 @@ def adam_update(
     """Adam; the optimizer folds the bias correction into `lr`."""
     floating(weight)
     same_shapes(weight, grad, mean, var)
+    beta1, beta2 = held(beta1, weight.dtype), held(beta2, weight.dtype)
     _moments(mean, var, _decayed(grad, weight, wd, rescale_grad, clip_gradient), beta1, beta2)
     return torch.addcdiv(weight, mean, var.sqrt().add_(epsilon), value=-lr)
 
@@ -91,7 +92,7 @@ def adamw_update(
     if not _usable(scale):
         return weight.clone()
     grad.copy_(clipped(grad * scale[0].to(grad.dtype), clip_gradient))  # MXNet leaves the scaled gradient behind
-    _moments(mean, var, grad, beta1, beta2)
+    _moments(mean, var, grad, held(beta1), held(beta2))
     return _adamw(weight, mean, var, lr, wd, eta, epsilon)
 
 
@@ -126,7 +127,7 @@ def mp_adamw_update(
     scale = rescale_grad.flatten()
     if not _usable(scale):
         return weight.clone()
-    _moments(mean, var, clipped(grad.float() * scale[0], clip_gradient), beta1, beta2)
+    _moments(mean, var, clipped(grad.float() * scale[0], clip_gradient), held(beta1), held(beta2))
     weight32.copy_(_adamw(weight32, mean, var, lr, wd, eta, epsilon))
     return weight32.to(weight.dtype, copy=True)
 
@@ -152,6 +153,7 @@ def ftml_update(
     floating(weight)
     same_shapes(weight, grad, d, v, z)
     grad = _decayed(grad, weight, wd, rescale_grad, clip_grad)
+    beta1, beta2 = held(beta1, weight.dtype), held(beta2, weight.dtype)
     v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
     rate = (v / (1 - beta2**t)).sqrt_().add_(epsilon).mul_((1 - beta1**t) / lr)
     z.mul_(beta1).add_(grad, alpha=1 - beta1).sub_(torch.sub(rate, d, alpha=beta1).mul_(weight))
@@ -176,7 +178,7 @@ def rmsprop_update(
     """RMSProp after Tieleman and Hinton."""
     floating(weight)
     same_shapes(weight, grad, n)
-    grad = _decayed(grad, weight, wd, rescale_grad, clip_gradient)
+    grad, gamma1 = _decayed(grad, weight, wd, rescale_grad, clip_gradient), held(gamma1, weight.dtype)
     n.mul_(gamma1).addcmul_(grad, grad, value=1 - gamma1)
     return clipped(torch.addcdiv(weight, grad, (n + epsilon).sqrt_(), value=-lr), clip_weights)
 
@@ -201,7 +203,7 @@ def rmspropalex_update(
     """RMSProp after Graves: centred second moment, momentum in `delta`."""
     floating(weight)
     same_shapes(weight, grad, n, g, delta)
-    grad = _decayed(grad, weight, wd, rescale_grad, clip_gradient)
+    grad, gamma1 = _decayed(grad, weight, wd, rescale_grad, clip_gradient), held(gamma1, weight.dtype)
     n.mul_(gamma1).addcmul_(grad, grad, value=1 - gamma1)
     g.mul_(gamma1).add_(grad, alpha=1 - gamma1)
     spread = torch.addcmul(n, g, g, value=-1).add_(epsilon).sqrt_()
@@ -275,8 +277,12 @@ def _lamb_direction(
     bias_correction: bool,
     wd: float,
 ) -> Tensor:
-    _moments(mean, var, grad, beta1, beta2)
-    first, second = (mean / (1 - beta1**t), var / (1 - beta2**t)) if bias_correction else (mean, var)
+    kind = weight.dtype
+    _moments(mean, var, grad, held(beta1, kind), held(beta2, kind))
+    powers = held(beta1) ** t, held(beta2) ** t
+    if kind is torch.float16:
+        powers = held(powers[0], kind), held(powers[1], kind)
+    first, second = (mean / (1 - powers[0]), var / (1 - powers[1])) if bias_correction else (mean, var)
     return torch.add(first / (second.sqrt().add_(epsilon)), weight, alpha=wd)
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
 from .registry import op
-from .updates import floating, same_shapes, single_precision
+from .updates import floating, held, same_shapes, single_precision
 
 Rates = Sequence[float] | Sequence[Tensor]
 SGD = ("weight", "grad")
@@ -276,7 +276,7 @@ def _adamw(
     wds: Floats,
     etas: Floats,
 ) -> list[Tensor]:
-    _moments(means, variances, grads, beta1, beta2)
+    _moments(means, variances, grads, held(beta1), held(beta2))
     roots = torch._foreach_sqrt(variances)
     torch._foreach_add_(roots, epsilon)
     new = torch._foreach_mul(weights, [1 - eta * wd for eta, wd in zip(etas, wds, strict=True)])
@@ -374,7 +374,7 @@ def _lamb(
     norms: list[Tensor],
     attrs: dict[str, Any],
 ) -> list[Tensor]:
-    beta1, beta2 = attrs["beta1"], attrs["beta2"]
+    beta1, beta2 = (held(attrs[name], weights[0].dtype) for name in ("beta1", "beta2"))
     _moments(means, variances, _scaled(grads, attrs["rescale_grad"], attrs["clip_gradient"]), beta1, beta2)
     corrected = attrs["bias_correction"]
     steps = [t if corrected else None for t in attrs["step_count"]]
