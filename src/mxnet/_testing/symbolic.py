@@ -1,5 +1,6 @@
 """Checks on symbols: forward and backward against expected arrays, gradients against finite differences."""
 
+import json
 import time
 
 import numpy as np
@@ -324,14 +325,12 @@ def _backward_all(executors):
 
 
 def same_symbol_structure(sym1, sym2):
-    """Have two symbols the same operators in the same order?"""
-    return _operators(sym1) == _operators(sym2)
+    """Have two symbols the same operators in the same order? As in MXNet, as far as the shorter of them goes."""
+    return all(one == other for one, other in zip(_operators(sym1), _operators(sym2), strict=False))
 
 
 def _operators(sym):
-    import json
-
-    return [(n["op"], n["inputs"]) for n in json.loads(sym.tojson())["nodes"]]
+    return [node["op"] for node in json.loads(sym.tojson())["nodes"]]
 
 
 __all__ = [n for n, v in list(globals().items()) if getattr(v, "__module__", None) == __name__ and n[0] != "_"]
