@@ -209,3 +209,16 @@ def test_a_trainer_leaves_constants_alone():
     y.backward()
     trainer.step(1)
     assert net.shift.data().asnumpy().tolist() == [[1, 2], [3, 4]]
+
+
+def test_an_array_takes_a_parameters_place_as_probabilistic_libraries_put_it():
+    net = nn.Dense(2, in_units=3, use_bias=False)
+    net.initialize(mx.init.One(), ctx=[mx.cpu(0), mx.cpu(2)])
+    assert net.weight._ctx_map == [[], [0, None, 1]]
+    mean = nd.ones((2, 3))
+    mean.attach_grad()
+    with autograd.record():
+        net.weight._data[net.weight._ctx_map[mx.cpu().device_typeid & 1][0]] = mean * 2
+        y = net(nd.array([[1, 2, 3]]))
+    y.backward()
+    assert y.asnumpy().tolist() == [[12, 12]] and mean.grad.asnumpy().tolist() == [[2, 4, 6]] * 2

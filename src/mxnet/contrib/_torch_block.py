@@ -10,6 +10,7 @@ from .._core.writes import lend
 from .._ops.dtypes import NAME
 from ..base import MXNetError
 from ..gluon import HybridBlock, Parameter
+from ..gluon._parameter import places
 from ..ndarray import NDArray, from_torch
 from ..ndarray.ndarray import wrap
 from ..symbol import Symbol
@@ -32,7 +33,7 @@ class TorchParameter(Parameter):
         self._take(context.cpu() if tensor.device.type == "cpu" else context.gpu(tensor.device.index or 0))
 
     def _take(self, ctx):
-        self._ctx_list, self._ctx_map = [ctx], {(ctx.device_typeid & 1, ctx.device_id): 0}
+        self._ctx_list, self._ctx_map = [ctx], places([ctx])
         self._data = [wrap(self._tensor.data.view(self._shape), ctx)]
         lend(self._tensor)
         self._init_grad()

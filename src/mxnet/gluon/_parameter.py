@@ -171,7 +171,7 @@ class Parameter:
     def _init_impl(self, data, ctx_list):
         """Copy `data` to every context and make the gradients."""
         self._ctx_list = list(ctx_list)
-        self._ctx_map = {_place(ctx): i for i, ctx in enumerate(self._ctx_list)}
+        self._ctx_map = places(self._ctx_list)
         self._data = [data.copyto(ctx) for ctx in self._ctx_list]
         self._init_grad()
 
@@ -251,14 +251,15 @@ class Parameter:
             if len(arrays) == 1:
                 return arrays[0]
             ctx = context.current_context()
-        try:
-            return arrays[self._ctx_map[_place(ctx)]]
-        except KeyError:
-            raise RuntimeError(
-                f"Parameter '{self.name}' was not initialized on context {ctx}. "
-                f"It was only initialized on {self._ctx_list}. Move the data there with x.as_in_context, or initialize "
-                "the network on every context it is used on: net.initialize(ctx=[…])."
-            ) from None
+        numbers = self._ctx_map[ctx.device_typeid & 1]
+        place = numbers[ctx.device_id] if ctx.device_id < len(numbers) else None
+        if place is not None:
+            return arrays[place]
+        raise RuntimeError(
+            f"Parameter '{self.name}' was not initialized on context {ctx}. "
+            f"It was only initialized on {self._ctx_list}. Move the data there with x.as_in_context, or initialize "
+            "the network on every context it is used on: net.initialize(ctx=[…])."
+        )
 
     def _why_absent(self):
         if self._deferred_init:
@@ -436,9 +437,17 @@ def _contexts(ctx):
     raise kind(f"ctx must be a Context or a list of them, such as mx.cpu() or [mx.gpu(0), mx.gpu(1)], got {ctx!r}")
 
 
-def _place(ctx):
-    """What makes two contexts one place for parameters: pinned and shared CPU memory are the CPU's."""
-    return ctx.device_typeid & 1, ctx.device_id
+def places(contexts):
+    """Where the array of each device is: for GPUs and for CPUs, pinned and shared memory too, by their numbers.
+
+    Libraries read this to put arrays of their own in a parameter's place (MXFusion, Xfer), so it has MXNet's form.
+    """
+    found = [[], []]
+    for i, ctx in enumerate(contexts):
+        numbers = found[ctx.device_typeid & 1]
+        numbers.extend([None] * (ctx.device_id + 1 - len(numbers)))
+        numbers[ctx.device_id] = i
+    return found
 
 
 class _Given(initializer.Initializer):
