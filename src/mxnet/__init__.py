@@ -14,8 +14,8 @@ _SUBMODULES = {
     for name in (
         "attribute autograd base callback checkpoint context contrib deploy engine error executor executor_manager"
         " gluon image initializer io kvstore libinfo library log lr_scheduler metric misc model module monitor name"
-        " ndarray numpy numpy_extension onnx operator optimizer profiler random recordio registry rnn runtime symbol"
-        " test_utils util visualization"
+        " ndarray notebook numpy numpy_extension onnx operator optimizer profiler random recordio registry rnn runtime"
+        " symbol test_utils util visualization"
     ).split()
 }
 _ALIASES = {

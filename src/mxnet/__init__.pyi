@@ -28,6 +28,7 @@ from . import module as module
 from . import monitor as monitor
 from . import name as name
 from . import ndarray as ndarray
+from . import notebook as notebook
 from . import numpy as numpy
 from . import numpy_extension as numpy_extension
 from . import onnx as onnx

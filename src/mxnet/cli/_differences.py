@@ -21,7 +21,6 @@ ABSENT = [
      "mx.np and mx.npx are there for arrays only, and not whole"),
     (r"mxnet\.contrib\.tensorrt\b.*", "TensorRT reads ONNX: export the network with mx.onnx.export_model"),
     (r"mxnet\.kvstore_server\b.*", "there are no server processes: workers hold the values themselves"),
-    (r"mxnet\.notebook\b.*", "live charts; write metrics with mx.contrib.tensorboard and watch them in TensorBoard"),
     (r"mxnet\.(ndarray|symbol|io)\.(Caffe\w+|WarpCTC)",
      "a plug-in, which MXNet's own packages do not have either; CTCLoss does what WarpCTC did"),
     (r"mxnet\.(torch|th)\b.*", "the Lua-Torch plug-in; PyTorch is reached by array.as_torch() and mx.contrib.torch"),

@@ -1,0 +1,3 @@
+"""Training watched in a notebook: tables of metrics and live charts."""
+
+from . import callback
