@@ -30,7 +30,9 @@ def _sample(data: Tensor, y: Tensor, x: Tensor, clamp: bool) -> Tensor:
 
     def corner(row: Tensor, column: Tensor, weight: Tensor) -> Tensor:
         row, column = row.long(), column.long()
-        exists = (row >= 0) & (row < height) & (column >= 0) & (column < width) & inside
+        exists = inside
+        if not clamp:  # else what lies beyond the last pixel equals it: on the edge, offsets have no slope
+            exists = exists & (row >= 0) & (row < height) & (column >= 0) & (column < width)
         place = row.clamp(0, height - 1) * width + column.clamp(0, width - 1)
         picked = flat.gather(2, place[:, None].expand(-1, channels, -1))
         return picked * torch.where(exists, weight, 0)[:, None]
