@@ -9,7 +9,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph import program
+from mxnet._graph import passes, portions, program
 from mxnet._graph.packed import available, convolve_both
 from mxnet._graph.unchanged import SMALL, Copies
 from mxnet._ops import direct
@@ -391,3 +391,70 @@ def test_results_are_not_in_memory_that_is_used_again():
     kept = [net(nd.ones((1, 8, 4, 4)) * i) for i in range(4)]
     for i, result in enumerate(kept):
         np.testing.assert_allclose(result.asnumpy(), net(nd.ones((1, 8, 4, 4)) * i).asnumpy())
+
+
+def cut(net):
+    made = folding(net)._portions
+    return made._cut and made._cut.name, set(made._counts.values())
+
+
+@pytest.mark.parametrize("make", [network, inverted_network])
+def test_large_batches_go_in_portions(make, monkeypatch):
+    monkeypatch.setattr(portions, "KEPT", 1 << 12)
+    monkeypatch.setattr(portions, "PORTION", 1 << 11)
+    monkeypatch.setattr(passes, "KEPT", 1 << 12)
+    direct._loader.get(wait=True)
+    net = make()
+    for batch, size in [(7, 30), (1, 30), (4, 21), (7, 30)]:
+        agree(net, images(batch, size))
+    name, counts = cut(net)
+    assert name is not None and max(counts) > 1
+    x = images(7, 30)
+    seen = [net(x * i) for i in range(3)]
+    for i, result in enumerate(seen):  # nobody writes into what was given away
+        np.testing.assert_allclose(result.asnumpy(), net(x * i).asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_portions_whose_results_are_the_networks(monkeypatch):
+    monkeypatch.setattr(portions, "KEPT", 1 << 10)
+    monkeypatch.setattr(portions, "PORTION", 1 << 10)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(16, 1), nn.BatchNorm(), nn.Conv2D(16, 1), nn.BatchNorm(), nn.GlobalAvgPool2D())
+    net.initialize()
+    direct._loader.get(wait=True)
+    x = nd.random.normal(shape=(5, 8, 6, 6))
+    agree(net, x)
+    assert cut(net)[1] != set()
+    one = net(x)
+    want = one.asnumpy()
+    net(x * 2)
+    np.testing.assert_array_equal(one.asnumpy(), want)
+
+
+class AcrossImages(gluon.HybridBlock):
+    """Layers that look at other images of the batch, or at a second input, cannot be computed in portions."""
+
+    def __init__(self, second):
+        super().__init__()
+        self.second = second
+        self.first, self.last = nn.HybridSequential(), nn.HybridSequential()
+        for part in (self.first, self.last):
+            part.add(nn.Conv2D(16, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"))
+
+    def hybrid_forward(self, F, x, *more):
+        y = self.first(x)
+        y = y + more[0] if self.second else F.concat(y, y, dim=0)
+        return self.last(y)
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_what_is_not_computed_image_by_image(second, monkeypatch):
+    monkeypatch.setattr(portions, "KEPT", 1 << 10)
+    monkeypatch.setattr(portions, "PORTION", 1 << 10)
+    net = AcrossImages(second)
+    net.initialize()
+    inputs = [nd.random.normal(shape=(5, 8, 6, 6)), *([nd.random.normal(shape=(5, 16, 6, 6))] if second else [])]
+    want = net(*inputs).asnumpy()
+    net.hybridize()
+    for _ in range(4):
+        np.testing.assert_allclose(net(*inputs).asnumpy(), want, rtol=1e-5, atol=1e-5)

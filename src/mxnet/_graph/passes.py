@@ -19,6 +19,7 @@ from .._ops.registry import find
 from .lower import Lowered, calls, pick
 from .order import plain, restore_order
 from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded, pool
+from .portions import KEPT, Portions, last_cut
 from .unchanged import Copies, Digests, usable
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
@@ -29,7 +30,6 @@ KEEP_ORDER = frozenset(
 )
 ROOM = {convolve: 4, convolve_both: 4, pool: 2}  # which argument says where the result goes
 NONE: Bounds = (None, None)
-KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
 Verdict = Callable[[], bool]
 
 
@@ -113,7 +113,7 @@ class Folding:
     """The rewritten graph, with the parameters it was last folded from."""
 
     def __init__(self, module: fx.GraphModule, sites: list[Site]) -> None:
-        self._forward, self._graph, self.sites = module.forward, module.graph, sites
+        self._graph, self.sites = module.graph, sites
         self.watched = sorted({i for site in sites for i in site.parameters})
         self.ones = [s.norm[0] for s in sites if s.norm and s.norm_attrs.get("fix_gamma", True)]
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
@@ -122,6 +122,7 @@ class Folding:
         data = {value for node in self._graph.nodes if calls(node, convolve, convolve_both) for value in node.args[5:]}
         self._rooms: list[Rooms] = []
         self._data = {i: node for i, node in enumerate(places) if node in data}
+        self._portions = _portions(module, self._data, places[-3:])
 
     def convolutions(self, tensors: Sequence[torch.Tensor]) -> tuple[list[PackedConvolution], Verdict] | None:
         """Packed convolutions, and what tells if they are those of these parameters; None: run the graph as it is."""
@@ -156,7 +157,7 @@ class Folding:
             rooms = self._rooms.pop()  # another thread may be at work with the others
         except IndexError:
             rooms = Rooms()
-        results = self._forward(*tensors, *streams, convolutions, within, rooms)
+        results = self._portions.run((*tensors, *streams, convolutions, within, rooms), rooms)
         if rooms.bytes() <= KEPT:
             self._rooms.append(rooms)
         return results
@@ -189,6 +190,18 @@ class Folding:
             elif node.op == "call_function":
                 values = node.args[3:] if calls(node, pool) else node.all_input_nodes
                 limits[node] = _largest(node, [limits.get(value) for value in values])
+
+
+def _portions(module: fx.GraphModule, data: dict[int, fx.Node], own: list[fx.Node]) -> Portions:
+    """The graph, whose layers may take a batch of images in portions, as long as that is all they take."""
+    if len(data) != 1:
+        return Portions(module, 0, None)
+    ((place, node),) = data.items()
+    return Portions(module, place, last_cut(module.graph, {node, *own}, _image_by_image))
+
+
+def _image_by_image(node: fx.Node) -> bool:
+    return calls(node, SUM, ACTIVATION, RELU, CLIP, *ROOM) or (calls(node, CONCAT) and node.kwargs.get("dim", 1) == 1)
 
 
 def _within(data: torch.Tensor) -> bool:
