@@ -147,3 +147,45 @@ def test_sgld_follows_mxnets_noise():
 def test_adamw_decays_the_weight_itself():
     moved = step(mx.optimizer.create("adamw", learning_rate=0.1, wd=0.5))
     assert moved == pytest.approx([1 - 0.1 * (1 + 0.5)] * 2, rel=1e-4)
+
+
+def rates_of_its_own(base):
+    class Own(base):
+        def _get_lr(self, index):
+            return 0.5 / (1 + index)
+
+        def _get_wd(self, index):
+            return 0.25 * index
+
+    return Own()
+
+
+def rates_in_lists(base):
+    class Own(base):
+        def _get_lrs(self, indices):
+            assert len(indices) <= max(self.aggregate_num, 1)  # no more at once than MXNet hands over
+            return [0.5 / (1 + i) for i in indices]
+
+    return Own()
+
+
+# Two steps from weights 1, 3, 5 with gradients 0.1, by MXNet 1.9.1
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("Adam", rates_of_its_own, [-4e-6, 2.500676, 4.666828]),
+        ("Adam", rates_in_lists, [-4e-6, 2.499998, 4.666665]),
+        ("RMSProp", rates_of_its_own, [-1.728206, 1.712202, 4.110504]),
+        ("AdaGrad", rates_of_its_own, [0.14645, 2.225568, 3.930761]),
+        ("NAG", rates_of_its_own, [0.9, 2.588281, 4.169444]),
+        ("SGD", rates_of_its_own, [0.998, 2.998, 4.998]),  # MXNet asks SGD in lists, and so not at all
+        ("SGD", rates_in_lists, [0.9, 2.95, 4.966666]),
+        ("AdaGrad", rates_in_lists, [0.14645, 2.573225, 4.715483]),
+    ],
+)
+def test_subclasses_say_the_rates_where_mxnet_asks_them(name, kind, expected):
+    updater = mx.optimizer.get_updater(kind(getattr(mx.optimizer, name)))
+    weights = [mx.nd.array([w]) for w in (1, 3, 5)]
+    for _ in range(2):
+        updater([0, 1, 2], [mx.nd.array([0.1])] * 3, weights)
+    np.testing.assert_allclose([w.asscalar() for w in weights], expected, rtol=2e-6, atol=1e-6)

@@ -12,12 +12,14 @@ from ..ndarray.invoke import plain_tensor
 from .base import Optimizer, as_list, check_arrays
 from .rows import arrays_of, update_rows
 
-TAKE_LISTS = set()
+_RATES = ("_get_lr", "_get_lrs", "_get_wd", "_get_wds")
+_METHODS = ("update", "update_multi_precision", *_RATES)
+TAKE_LISTS = {getattr(Optimizer, name) for name in _RATES}
 DENSE = frozenset([NDArray])  # arrays of this very type are dense, which needs no asking one by one
 
 
 def takes_lists(method):
-    """Mark an `update` that accepts any number of parameters; a user's override is called as MXNet calls it."""
+    """Mark a method that accepts any number of parameters; a user's override is called as MXNet calls it."""
     TAKE_LISTS.add(method)
     return method
 
@@ -25,7 +27,7 @@ def takes_lists(method):
 def list_size(optimizer):
     """How many parameters `optimizer` may be handed in one call: None for all of them, 0 for one at a time."""
     kind = type(optimizer)
-    if kind.update in TAKE_LISTS and kind.update_multi_precision in TAKE_LISTS:
+    if all(getattr(kind, name) in TAKE_LISTS for name in _METHODS):
         return optimizer._list_size
     return optimizer.aggregate_num
 
@@ -77,6 +79,8 @@ class MultiTensorOptimizer(Optimizer):
     _lazy_when_dense = True
     # None: as many parameters at once as there are.
     _list_size = None
+    # MXNet asks for the rates of SGD in lists, for the others' one by one: a subclass with its own shows which.
+    _rates_in_lists = False
 
     @takes_lists
     def update(self, index, weight, grad, state):
@@ -112,12 +116,19 @@ class MultiTensorOptimizer(Optimizer):
                 check_arrays(weight, grad)
             dense = all(a.stype == "default" for a in (*weights, *grads))
         self._update_count(indices)
-        lrs, wds = self._get_lrs(indices), self._get_wds(indices)
+        lrs, wds = self._rates(indices)
         if dense:
             self._dense(indices, weights, grads, states, lrs, wds)
             return
         for i, weight, grad, state, lr, wd in zip(indices, weights, grads, states, lrs, wds, strict=True):
             self._one(i, weight, grad, state, lr, wd)
+
+    def _rates(self, indices):
+        """Learning rates and weight decays, also a subclass's own."""
+        kind = type(self)
+        if self._rates_in_lists or (kind._get_lr in TAKE_LISTS and kind._get_wd in TAKE_LISTS):
+            return self._get_lrs(indices), self._get_wds(indices)
+        return list(map(self._get_lr, indices)), list(map(self._get_wd, indices))
 
     def _dense(self, indices, weights, grads, states, lrs, wds):
         if not DENSE.issuperset(map(type, states)):

@@ -7,7 +7,7 @@ from .._ops import fused_update as fused
 from ..ndarray import clip
 from ..random import normal
 from .base import Optimizer, check_arrays, zeros_like
-from .multi_tensor import MultiTensorOptimizer
+from .multi_tensor import MultiTensorOptimizer, takes_lists
 
 register = Optimizer.register
 
@@ -27,6 +27,8 @@ class _WithMaster(MultiTensorOptimizer):
 @register
 class SGD(_WithMaster):
     """Stochastic gradient descent: mom = momentum*mom - lr*(grad + wd*weight); weight += mom."""
+
+    _rates_in_lists = True
 
     def __init__(self, momentum=0.0, lazy_update=True, **kwargs):
         super().__init__(**kwargs)
@@ -157,6 +159,7 @@ class LARS(SGD):
         self.last_lr = None
         self.cur_lr = None
 
+    @takes_lists
     def _get_lrs(self, indices):
         lr = self.learning_rate
         self.last_lr = lr if self.cur_lr is None else self.cur_lr
