@@ -206,8 +206,8 @@ class NDArray(NDArrayBase):
 
     def to_dlpack_for_write(self):
         """A DLPack capsule over this memory, which the receiver may change."""
-        if not self._t.is_contiguous():
-            self._t.data = self._t.data.contiguous()
+        if not self._t.is_contiguous() and not self._t.requires_grad:
+            self._t = self._t.contiguous()
         return torch.utils.dlpack.to_dlpack(self._lent())
 
     def as_torch(self):
