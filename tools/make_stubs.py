@@ -65,7 +65,8 @@ def write_index():
         found.setdefault(operator.family, []).append(name)
     lines = []
     for family, names in sorted(found.items()):
-        rows = textwrap.wrap(" ".join(names), 110)
+        text = " ".join(names)
+        rows = [text] if len(text) <= 110 else textwrap.wrap(text, 109)
         if len(rows) == 1 and len(family) + len(rows[0]) < 110:
             lines.append(f'    "{family}": "{rows[0]}",\n')
         else:

@@ -222,3 +222,14 @@ def test_an_array_takes_a_parameters_place_as_probabilistic_libraries_put_it():
         y = net(nd.array([[1, 2, 3]]))
     y.backward()
     assert y.asnumpy().tolist() == [[12, 12]] and mean.grad.asnumpy().tolist() == [[2, 4, 6]] * 2
+
+
+def test_data_on_another_context():
+    net = gluon.nn.Dense(2, in_units=3)
+    net.initialize(ctx=mx.cpu(0))
+    x = mx.nd.ones((1, 3), ctx=mx.cpu(1))
+    with pytest.raises(RuntimeError, match="was not initialized on context cpu"):
+        net(x)
+    net.hybridize()
+    with pytest.raises(mx.MXNetError, match="same context.*was not initialized on context cpu"):
+        net(x)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._core.errors import MXNetError
-from .._ops.registry import find
+from .._ops.registry import Op, lookup
 from ..util import is_np_shape
 from .attributes import HIDDEN
 from .infer import own_shape
@@ -159,13 +159,20 @@ def _read_graph(data: Any) -> list[Entry]:
     return [_read_entry(raw, nodes, "heads") for raw in data["heads"]]
 
 
+def _operator(op: str, name: str) -> Op:
+    found = lookup(op)
+    if found is None:
+        raise MXNetError(f"Failed loading Op {name} of type {op}: Operator {op} is not registered")
+    return found
+
+
 def _read_node(raw: Any, place: int, before: list[Node]) -> Node:
     _expect(isinstance(raw, dict), f"node {place} must be an object")
     op, name = raw.get("op"), raw.get("name")
     _expect(isinstance(op, str) and isinstance(name, str), f'node {place} needs "op" and "name"')
     inputs = raw.get("inputs", [])
     _expect(isinstance(inputs, list), f'"inputs" of node {name} must be an array')
-    node = Node(None if op == "null" else find(op), name, _read_attrs(raw, name))
+    node = Node(None if op == "null" else _operator(op, name), name, _read_attrs(raw, name))
     _expect(node.op is not None or not inputs, f"variable {name} must not have inputs")
     node.inputs = [_read_entry(e, before, f"inputs of node {name}") for e in inputs]
     subgraphs = raw.get("subgraphs", [])

@@ -12,11 +12,11 @@ INDEX = {
         "ElementWiseSum _Div _Equal _Greater _Greater_Equal _Hypot _Lesser _Lesser_Equal _Logical_And _Logical_Or "
         "_Logical_Xor _Maximum _Minimum _Minus _Mod _Mul _Not_Equal _Plus _Power _add _div _equal _grad_add _greater "
         "_greater_equal _hypot _lesser _lesser_equal _logical_and _logical_or _logical_xor _maximum _minimum _minus "
-        "_mod _mul _not_equal _plus _power _scatter_elemwise_div _sub add_n broadcast_add broadcast_div broadcast_equal "
-        "broadcast_greater broadcast_greater_equal broadcast_hypot broadcast_lesser broadcast_lesser_equal "
-        "broadcast_logical_and broadcast_logical_or broadcast_logical_xor broadcast_maximum broadcast_minimum "
-        "broadcast_minus broadcast_mod broadcast_mul broadcast_not_equal broadcast_plus broadcast_power broadcast_sub "
-        "elemwise_add elemwise_div elemwise_mul elemwise_sub"
+        "_mod _mul _not_equal _plus _power _scatter_elemwise_div _sub add_n broadcast_add broadcast_div "
+        "broadcast_equal broadcast_greater broadcast_greater_equal broadcast_hypot broadcast_lesser "
+        "broadcast_lesser_equal broadcast_logical_and broadcast_logical_or broadcast_logical_xor broadcast_maximum "
+        "broadcast_minimum broadcast_minus broadcast_mod broadcast_mul broadcast_not_equal broadcast_plus "
+        "broadcast_power broadcast_sub elemwise_add elemwise_div elemwise_mul elemwise_sub"
     ),
     "boxes": (
         "_contrib_bipartite_matching _contrib_box_decode _contrib_box_encode _contrib_box_iou _contrib_box_nms "
@@ -55,8 +55,8 @@ INDEX = {
         "_image_to_tensor"
     ),
     "indexing": (
-        "Embedding _contrib_SparseEmbedding _onehot_encode _ravel_multi_index _scatter_set_nd _unravel_index batch_take "
-        "choose_element_0index fill_element_0index gather_nd one_hot pick ravel_multi_index scatter_nd take "
+        "Embedding _contrib_SparseEmbedding _onehot_encode _ravel_multi_index _scatter_set_nd _unravel_index "
+        "batch_take choose_element_0index fill_element_0index gather_nd one_hot pick ravel_multi_index scatter_nd take "
         "unravel_index where"
     ),
     "internal": (
@@ -91,15 +91,15 @@ INDEX = {
         "_npi_bitwise_not _npi_bitwise_or _npi_bitwise_or_scalar _npi_bitwise_xor _npi_bitwise_xor_scalar _npi_cast "
         "_npi_cbrt _npi_ceil _npi_clip _npi_copysign _npi_copysign_scalar _npi_cos _npi_cosh _npi_degrees _npi_equal "
         "_npi_equal_scalar _npi_exp _npi_expm1 _npi_fix _npi_floor _npi_greater _npi_greater_equal "
-        "_npi_greater_equal_scalar _npi_greater_scalar _npi_hypot _npi_hypot_scalar _npi_isfinite _npi_isinf _npi_isnan "
-        "_npi_isneginf _npi_isposinf _npi_lcm _npi_lcm_scalar _npi_ldexp _npi_ldexp_scalar _npi_less _npi_less_equal "
-        "_npi_less_equal_scalar _npi_less_scalar _npi_log _npi_log10 _npi_log1p _npi_log2 _npi_logical_not _npi_maximum "
-        "_npi_maximum_scalar _npi_minimum _npi_minimum_scalar _npi_mod _npi_mod_scalar _npi_multiply "
-        "_npi_multiply_scalar _npi_nan_to_num _npi_negative _npi_not_equal _npi_not_equal_scalar _npi_power "
-        "_npi_power_scalar _npi_radians _npi_rarctan2_scalar _npi_rcopysign_scalar _npi_reciprocal _npi_rint "
-        "_npi_rldexp_scalar _npi_rmod_scalar _npi_rpower_scalar _npi_rsubtract_scalar _npi_rtrue_divide_scalar "
-        "_npi_sign _npi_sin _npi_sinh _npi_sqrt _npi_square _npi_subtract _npi_subtract_scalar _npi_tan _npi_tanh "
-        "_npi_true_divide _npi_true_divide_scalar _npi_trunc _npi_where"
+        "_npi_greater_equal_scalar _npi_greater_scalar _npi_hypot _npi_hypot_scalar _npi_isfinite _npi_isinf "
+        "_npi_isnan _npi_isneginf _npi_isposinf _npi_lcm _npi_lcm_scalar _npi_ldexp _npi_ldexp_scalar _npi_less "
+        "_npi_less_equal _npi_less_equal_scalar _npi_less_scalar _npi_log _npi_log10 _npi_log1p _npi_log2 "
+        "_npi_logical_not _npi_maximum _npi_maximum_scalar _npi_minimum _npi_minimum_scalar _npi_mod _npi_mod_scalar "
+        "_npi_multiply _npi_multiply_scalar _npi_nan_to_num _npi_negative _npi_not_equal _npi_not_equal_scalar "
+        "_npi_power _npi_power_scalar _npi_radians _npi_rarctan2_scalar _npi_rcopysign_scalar _npi_reciprocal "
+        "_npi_rint _npi_rldexp_scalar _npi_rmod_scalar _npi_rpower_scalar _npi_rsubtract_scalar "
+        "_npi_rtrue_divide_scalar _npi_sign _npi_sin _npi_sinh _npi_sqrt _npi_square _npi_subtract "
+        "_npi_subtract_scalar _npi_tan _npi_tanh _npi_true_divide _npi_true_divide_scalar _npi_trunc _npi_where"
     ),
     "numpy_linalg": (
         "_np_dot _npi_cholesky _npi_det _npi_eig _npi_eigh _npi_eigvals _npi_eigvalsh _npi_einsum _npi_inv _npi_matmul "
@@ -115,10 +115,11 @@ INDEX = {
         "_npi_argmax _npi_argmin _npi_mean _npi_std _npi_var"
     ),
     "numpy_shape": (
-        "_np_copy _np_diag _np_diagflat _np_diagonal _np_moveaxis _np_repeat _np_reshape _np_roll _np_squeeze _np_trace "
-        "_np_transpose _npi_argsort _npi_bincount _npi_broadcast_to _npi_column_stack _npi_concatenate _npi_diff "
-        "_npi_dstack _npi_expand_dims _npi_flip _npi_hstack _npi_nonzero _npi_reshape _npi_rot90 _npi_sort _npi_split "
-        "_npi_stack _npi_swapaxes _npi_take _npi_tile _npi_tril _npi_vstack _npx_constraint_check _npx_reshape"
+        "_np_copy _np_diag _np_diagflat _np_diagonal _np_moveaxis _np_repeat _np_reshape _np_roll _np_squeeze "
+        "_np_trace _np_transpose _npi_argsort _npi_bincount _npi_broadcast_to _npi_column_stack _npi_concatenate "
+        "_npi_diff _npi_dstack _npi_expand_dims _npi_flip _npi_hstack _npi_nonzero _npi_reshape _npi_rot90 _npi_sort "
+        "_npi_split _npi_stack _npi_swapaxes _npi_take _npi_tile _npi_tril _npi_vstack _npx_constraint_check "
+        "_npx_reshape"
     ),
     "onednn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
     "opencv": "_cvcopyMakeBorder _cvimdecode _cvimread _cvimresize _imdecode",
@@ -165,8 +166,8 @@ INDEX = {
         "_MulScalar _NotEqualScalar _PlusScalar _PowerScalar _RDivScalar _RMinusScalar _RModScalar _RPowerScalar "
         "_div_scalar _equal_scalar _greater_equal_scalar _greater_scalar _hypot_scalar _lesser_equal_scalar "
         "_lesser_scalar _logical_and_scalar _logical_or_scalar _logical_xor_scalar _maximum_scalar _minimum_scalar "
-        "_minus_scalar _mod_scalar _mul_scalar _not_equal_scalar _plus_scalar _power_scalar _rdiv_scalar _rminus_scalar "
-        "_rmod_scalar _rpower_scalar _scatter_minus_scalar _scatter_plus_scalar"
+        "_minus_scalar _mod_scalar _mul_scalar _not_equal_scalar _plus_scalar _power_scalar _rdiv_scalar "
+        "_rminus_scalar _rmod_scalar _rpower_scalar _scatter_minus_scalar _scatter_plus_scalar"
     ),
     "sequence": "SequenceLast SequenceMask SequenceReverse",
     "slicing": (

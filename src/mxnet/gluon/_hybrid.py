@@ -185,13 +185,21 @@ class HybridBlock(Block):
         # Arrays only, as in the traced call: nothing to flatten.
         plain = len(args) == len(self._in_format) and not any(self._in_format) and {NDArray}.issuperset(map(type, args))
         given = args if plain else self._given(args)
-        ctx = given[0].ctx
-        out = self._cached_op(*[given[arg] if is_input else arg.data(ctx) for is_input, arg in self._cached_op_args])
+        out = self._cached_op(*self._at(given, given[0].ctx))
         if is_np_array():
             out = _as_np(out)
         if isinstance(out, NDArray):
             return out if self._out_format == 0 else _regroup([out], self._out_format)
         return _regroup(out, self._out_format)
+
+    def _at(self, given, ctx):
+        """All that the traced graph takes, on one context."""
+        try:
+            return [given[arg] if is_input else arg.data(ctx) for is_input, arg in self._cached_op_args]
+        except RuntimeError as error:
+            if isinstance(error, MXNetError):
+                raise
+            raise MXNetError(f"CachedOp requires all inputs to live on the same context. {error}") from error
 
     def _given(self, args):
         """The arrays in nested inputs, which must be nested like those of the traced call."""
