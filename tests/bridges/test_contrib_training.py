@@ -55,5 +55,5 @@ def test_metrics_reach_tensorboard(tmp_path):
 
 def test_without_tensorboard_one_sentence_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(mx.MXNetError, match="pip install remx\\[tensorboard\\]"):
+    with pytest.raises(mx.MXNetError, match=r"pip install 'remx\[tensorboard\]'"):
         LogMetricsCallback(str(tmp_path))

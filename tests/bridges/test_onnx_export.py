@@ -220,7 +220,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxscript", None)
-    with pytest.raises(ImportError, match=r"pip install remx\[onnx\]"):
+    with pytest.raises(ImportError, match=r"pip install 'remx\[onnx\]'"):
         mx.onnx.export_model(mx.sym.Variable("data"), {}, [(1,)])
 
 
