@@ -167,10 +167,13 @@ def densified(blob: Blob, name: str = "array") -> np.ndarray:
     size = 1
     for s in blob.shape:
         size *= s
+    large = f"{name}: a {STORAGE[blob.storage]} array of shape {blob.shape} is too large to be made dense"
     if size > 1 << 33:
-        raise MXNetError(f"{name}: a {STORAGE[blob.storage]} array of shape {blob.shape} is too large to be made dense")
+        raise MXNetError(large)
     try:
         return _row_sparse(blob) if blob.storage == ROW_SPARSE else _csr(blob)
+    except MemoryError as error:
+        raise MXNetError(f"{large} here") from error
     except (IndexError, ValueError) as error:
         raise MXNetError(f"{name}: the indices of a {STORAGE[blob.storage]} array do not fit its shape") from error
 
