@@ -400,9 +400,8 @@ def cut(net):
 
 @pytest.mark.parametrize("make", [network, inverted_network])
 def test_large_batches_go_in_portions(make, monkeypatch):
-    monkeypatch.setattr(portions, "KEPT", 1 << 12)
-    monkeypatch.setattr(portions, "PORTION", 1 << 11)
     monkeypatch.setattr(passes, "KEPT", 1 << 12)
+    monkeypatch.setattr(portions, "PORTION", 1 << 11)
     direct._loader.get(wait=True)
     net = make()
     for batch, size in [(7, 30), (1, 30), (4, 21), (7, 30)]:
@@ -416,7 +415,7 @@ def test_large_batches_go_in_portions(make, monkeypatch):
 
 
 def test_portions_whose_results_are_the_networks(monkeypatch):
-    monkeypatch.setattr(portions, "KEPT", 1 << 10)
+    monkeypatch.setattr(passes, "KEPT", 1 << 10)
     monkeypatch.setattr(portions, "PORTION", 1 << 10)
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 1), nn.BatchNorm(), nn.Conv2D(16, 1), nn.BatchNorm(), nn.GlobalAvgPool2D())
@@ -449,7 +448,7 @@ class AcrossImages(gluon.HybridBlock):
 
 @pytest.mark.parametrize("second", [False, True])
 def test_what_is_not_computed_image_by_image(second, monkeypatch):
-    monkeypatch.setattr(portions, "KEPT", 1 << 10)
+    monkeypatch.setattr(passes, "KEPT", 1 << 10)
     monkeypatch.setattr(portions, "PORTION", 1 << 10)
     net = AcrossImages(second)
     net.initialize()

@@ -19,6 +19,9 @@ class _Complete(ModuleType):
                 getattr(self, name, None)  # a module may show fewer names than its namespace has
         return own
 
+    def __dir__(self) -> list[str]:
+        return _OWN.__get__(self)["__dir__"]()  # Python's own would look into `__dict__`, only to find this function
+
 
 def complete(module: str, offered: Callable[[], Iterable[str]]) -> None:
     """Let `name in module.__dict__` hold for all `offered` names: GluonCV asks so which operators there are."""

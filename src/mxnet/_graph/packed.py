@@ -136,7 +136,10 @@ class PackedConvolution:
             result = self.alone(data, *constants, *(self._activation() if fused else ("none", [])), "")
             return result if fused else self._bounded(result)
         result = rooms.take(room, *self._shape(data))  # the kernel adds to what is there
-        result.zero_() if addend is None else result.copy_(_alongside(addend, result))
+        if addend is None:
+            result.zero_()
+        else:
+            result.copy_(_alongside(addend, result))
         fused = fused and self.bounds[1] is None  # of sums, only `relu`
         self.added(result, data, *constants, "add", None, *(("relu", [], "") if fused else (None, [], None)))
         return result if fused else self._bounded(result)

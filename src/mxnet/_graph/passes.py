@@ -19,7 +19,7 @@ from .._ops.registry import find
 from .lower import Lowered, calls, pick
 from .order import plain, restore_order
 from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded, pool
-from .portions import KEPT, Portions, last_cut
+from .portions import Portions, last_cut
 from .unchanged import Copies, Digests, usable
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
@@ -30,6 +30,7 @@ KEEP_ORDER = frozenset(
 )
 ROOM = {convolve: 4, convolve_both: 4, pool: 2}  # which argument says where the result goes
 NONE: Bounds = (None, None)
+KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
 Verdict = Callable[[], bool]
 
 
@@ -157,9 +158,13 @@ class Folding:
             rooms = self._rooms.pop()  # another thread may be at work with the others
         except IndexError:
             rooms = Rooms()
-        results = self._portions.run((*tensors, *streams, convolutions, within, rooms), rooms)
-        if rooms.bytes() <= KEPT:
+        arguments = (*tensors, *streams, convolutions, within, rooms)
+        results = self._portions.run(arguments, rooms)
+        needed = rooms.bytes()
+        if needed <= KEPT:
             self._rooms.append(rooms)
+        else:
+            self._portions.divide(arguments, needed)
         return results
 
     def note(self, tensors: Sequence[torch.Tensor]) -> None:

@@ -13,8 +13,7 @@ from torch import fx
 
 from .packed import Rooms
 
-KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
-PORTION = KEPT >> 2  # bytes that a portion may take: images enough for good use of the weights
+PORTION = 1 << 26  # bytes that a portion may take: images enough for good use of the weights
 
 Forward = Callable[..., Any]
 
@@ -29,15 +28,16 @@ class Portions:
 
     def run(self, arguments: Sequence[Any], rooms: Rooms) -> Any:
         """The graph's results."""
-        shape = arguments[self._data].shape
-        count = self._counts.get(shape, 1)
+        count = self._counts.get(arguments[self._data].shape, 1)
         if count == 1 or self._cut is None:
-            results = self._forward(*arguments)
-            if rooms.bytes() > KEPT:
-                self._counts[shape] = min(shape[0], math.ceil(rooms.bytes() / PORTION))
-            return results
+            return self._forward(*arguments)
         first, second = self._halves = self._halves or _halves(self._graph, self._cut)
         return second(*arguments, self._gathered(first, list(arguments), count, rooms))
+
+    def divide(self, arguments: Sequence[Any], needed: int) -> None:
+        """Take such data in portions from now on: as a whole they needed so many bytes."""
+        shape = arguments[self._data].shape
+        self._counts.setdefault(shape, min(shape[0], math.ceil(needed / PORTION)))
 
     def _gathered(self, first: Forward, arguments: list[Any], count: int, rooms: Rooms) -> torch.Tensor:
         """What the portions give, in memory of its own: it may be the result that a user sees."""

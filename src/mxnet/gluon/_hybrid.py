@@ -197,8 +197,8 @@ class HybridBlock(Block):
         try:
             return [given[arg] if is_input else arg.data(ctx) for is_input, arg in self._cached_op_args]
         except RuntimeError as error:
-            if isinstance(error, MXNetError):
-                raise
+            if any(arg._data is None for is_input, arg in self._cached_op_args if not is_input):
+                raise  # not initialized anywhere
             raise MXNetError(f"CachedOp requires all inputs to live on the same context. {error}") from error
 
     def _given(self, args):

@@ -9,6 +9,7 @@ from .faces import face, names
 
 def show(module, space):
     """The two functions that let `module` offer every operator of `space`."""
+    made = vars(sys.modules[module])  # taken before it is complete: later, a look into it makes all of them
 
     def lookup(name):
         known = names(space)
@@ -17,12 +18,11 @@ def show(module, space):
             full = name if registry.lookup(name) is not None else None  # it answers for all of them
         if full is None:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
-        function = face(full)
-        setattr(sys.modules[module], name, function)
+        function = made[name] = face(full)
         return function
 
     def listing():
-        return sorted({*vars(sys.modules[module]), *names(space)})
+        return sorted({*made, *names(space)})
 
     complete(module, lambda: names(space))
     return lookup, listing
