@@ -36,6 +36,16 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
         exec(compile("\n" * line + code, str(page), "exec"), space)
 
 
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
+def test_pages_show_public_names_only(page):
+    """What a reader copies does not lean on modules that may change any day."""
+    for _, code in blocks(page):
+        for node in ast.walk(ast.parse(code)):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            assert not [name for name in names if re.search(r"(^|\.)_(?!_)", name)], ast.unparse(node)
+
+
 def test_both_languages_of_the_readme_show_the_same_code():
     assert program(READMES[0]) == program(READMES[1])
 
