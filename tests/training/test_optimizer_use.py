@@ -189,3 +189,23 @@ def test_subclasses_say_the_rates_where_mxnet_asks_them(name, kind, expected):
     for _ in range(2):
         updater([0, 1, 2], [mx.nd.array([0.1])] * 3, weights)
     np.testing.assert_allclose([w.asscalar() for w in weights], expected, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("stype", ["default", "row_sparse"])
+@pytest.mark.parametrize(
+    "name, dtype, expected",
+    [
+        ("nag", "float32", [[1, 1], [0.45, -0.05], [1, 1]]),  # without momentum it is SGD, which is lazy
+        ("nag", "float16", [[0.9501953, 0.9501953], [0.4499512, -0.0499878], [0.9501953, 0.9501953]]),
+        ("sgd", "float16", [[0.9501953, 0.9501953], [0.4499512, -0.0499878], [0.9501953, 0.9501953]]),
+        ("lars", "float32", [[1, 1], [0.9994570, 0.9989634], [1, 1]]),  # norms of whole arrays
+    ],
+)
+def test_rows_of_a_sparse_gradient(name, dtype, expected, stype):
+    """Recorded from MXNet: which rows a sparse gradient changes, and what they become."""
+    weight = mx.nd.ones((3, 2), dtype=dtype).tostype(stype)
+    rows = mx.nd.array([[1, 2]], dtype=dtype)
+    grad = mx.nd.sparse.row_sparse_array((rows, [1]), shape=(3, 2), dtype=dtype)
+    optimizer = mx.optimizer.create(name, learning_rate=0.5, wd=0.1, multi_precision=dtype == "float16")
+    mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-6, atol=1e-7)

@@ -32,6 +32,7 @@ from .fused_update import (
     uniform,
     zeros_beside,
 )
+from .updates import held
 
 
 def adam(
@@ -192,7 +193,7 @@ def ftml(
     clip: float | None,
 ) -> None:
     """Follow the moving leader."""
-    beta1, beta2 = single(beta1), single(beta2)
+    beta1, beta2 = held(beta1, weights[0].dtype), held(beta2, weights[0].dtype)
     steps = decayed(grads, weights, wds, rescale, clip)
     average_square_(vs, steps, beta2)
     sizes = div(vs, [1 - beta2**t for t in counts])

@@ -98,7 +98,7 @@ class MultiTensorOptimizer(Optimizer):
             return
         states = [state] if not isinstance(index, (list, tuple)) else list(state)
         masters, inner = zip(*map(self._split_state, states), strict=True)
-        grads = [g.astype(numpy.float32) for g in as_list(grad)]
+        grads = list(map(self._master_grad, as_list(grad)))
         self._update(as_list(index), list(masters), grads, list(inner))
         weights = as_list(weight)
         if any(w.stype != "default" for w in weights):
@@ -108,6 +108,10 @@ class MultiTensorOptimizer(Optimizer):
         with torch.no_grad():
             torch._foreach_copy_(list(map(plain_tensor, weights)), list(map(plain_tensor, masters)))
         wrote_anywhere()
+
+    def _master_grad(self, grad):
+        """A float16 gradient as the float32 master copy takes it."""
+        return grad.astype(numpy.float32)
 
     def _update(self, indices, weights, grads, states):
         dense = DENSE.issuperset(map(type, weights)) and DENSE.issuperset(map(type, grads))
@@ -145,8 +149,12 @@ class MultiTensorOptimizer(Optimizer):
 
     def _one(self, index, weight, grad, state, lr, wd):
         """One parameter, some of whose arrays are sparse."""
+        self._rows(self._step, index, weight, grad, state, lr, wd)
+
+    def _rows(self, step, index, weight, grad, state, lr, wd):
+        """`step` on the rows of a sparse gradient, where the formula is lazy, else on all."""
         lazy = grad.stype == "row_sparse" and self._lazy and (self._lazy_when_dense or weight.stype == "row_sparse")
-        update_rows(self, index, weight, grad if lazy else grad.tostype("default"), state, lr, wd)
+        update_rows(step, index, weight, grad if lazy else grad.tostype("default"), state, lr, wd)
 
     def _counts(self, indices):
         return [self._index_update_count[i] for i in indices]

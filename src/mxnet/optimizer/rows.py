@@ -18,20 +18,20 @@ def arrays_of(state):
     return [state]
 
 
-def update_rows(optimizer, index, weight, grad, state, lr, wd):
-    """One step; with a row-sparse `grad` on its rows only. Sparse weights and states are rewritten whole."""
+def update_rows(step, index, weight, grad, state, lr, wd):
+    """One `step`; with a row-sparse `grad` on its rows only. Sparse weights and states are rewritten whole."""
     arrays = [weight, *arrays_of(state)]
     dense = [a if a.stype == "default" else a.tostype("default") for a in arrays]
     tensors = [plain_tensor(a) for a in dense]
     with torch.no_grad():
         if grad.stype == "default":
-            _step(optimizer, tensors, plain_tensor(grad), lr, wd, index)
+            _call(step, tensors, plain_tensor(grad), lr, wd, index)
         else:
             rows = plain_tensor(grad.indices).long()
             if not len(rows):
                 return
             parts = [t[rows] for t in tensors]
-            _step(optimizer, parts, plain_tensor(grad.data), lr, wd, index)
+            _call(step, parts, plain_tensor(grad.data), lr, wd, index)
             for tensor, part in zip(tensors, parts, strict=True):
                 tensor.index_copy_(0, rows, part)
     wrote_anywhere()
@@ -40,6 +40,6 @@ def update_rows(optimizer, index, weight, grad, state, lr, wd):
             changed.tostype(array.stype).copyto(array)
 
 
-def _step(optimizer, tensors, grad, lr, wd, index):
+def _call(step, tensors, grad, lr, wd, index):
     weight, *states = tensors
-    optimizer._step([weight], [grad], [[state] for state in states], [lr], [wd], [index])
+    step([weight], [grad], [[state] for state in states], [lr], [wd], [index])

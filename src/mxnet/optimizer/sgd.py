@@ -2,9 +2,11 @@
 
 import math
 import os
+from functools import partial
 
 from .._ops import fused_update as fused
 from ..ndarray import clip
+from ..ndarray.invoke import plain_tensor
 from ..random import normal
 from .base import Optimizer, check_arrays, zeros_like
 from .multi_tensor import MultiTensorOptimizer, takes_lists
@@ -22,6 +24,9 @@ class _WithMaster(MultiTensorOptimizer):
 
     def _split_state(self, state):
         return state[1], state[0]
+
+    def _master_grad(self, grad):
+        return super()._master_grad(grad).tostype("default")  # no operator of theirs for halves is lazy
 
 
 @register
@@ -70,6 +75,10 @@ class NAG(_WithMaster):
 
     def create_state(self, index, weight):
         return None if self.momentum == 0.0 else zeros_like(weight)
+
+    @property
+    def _lazy(self):
+        return self.momentum == 0.0  # without a state MXNet takes plain SGD's operator, which is lazy
 
     def _step(self, weights, grads, states, lrs, wds, indices):
         if states:
@@ -177,7 +186,18 @@ class LARS(SGD):
             return self.momentum * (self.cur_lr / self.last_lr)
         return self.momentum
 
+    def _one(self, index, weight, grad, state, lr, wd):
+        """The norms are those of whole arrays, also where a sparse gradient changes its own rows only."""
+        whole = [[plain_tensor(a.tostype("default"))] for a in (weight, grad)]
+        factors = self._layer_factors(*whole, [wd], [index])
+        self._rows(partial(self._descend, factors), index, weight, grad, state, lr, wd)
+
     def _step(self, weights, grads, states, lrs, wds, indices):
+        factors = self._layer_factors(weights, grads, wds, indices)
+        self._descend(factors, weights, grads, states, lrs, wds, indices)
+
+    def _layer_factors(self, weights, grads, wds, indices):
+        """What each parameter's rate is multiplied by."""
         layers = [k for k, i in enumerate(indices) if not self.idx2name.get(i, str(i)).endswith(self._plain_names)]
         factors = [1.0] * len(indices)
         if layers:
@@ -185,6 +205,9 @@ class LARS(SGD):
             scales = fused.lars_factors(*chosen, eta=self.eta, epsilon=self.eps, rescale=self.rescale_grad)
             for k, scale in zip(layers, scales, strict=True):
                 factors[k] = scale
+        return factors
+
+    def _descend(self, factors, weights, grads, states, lrs, wds, indices):
         momenta = states[0] if states else []
         momentum = self._momentum_now() if self.momentum > 0 else 0.0
         fused.scaled_sgd(weights, grads, momenta, factors, lrs, wds, momentum=momentum, **self._limits)
