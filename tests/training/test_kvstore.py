@@ -132,3 +132,16 @@ def test_a_program_registers_its_own_store():
     store.pushpull("w", grads)
     assert Counting.calls == 1 and (grads[2].asnumpy() == 4).all()
     del mx.kv.KVStoreBase.kv_registry["counting"]
+
+
+def test_options_of_compression_and_row_ids_are_checked():
+    store = mx.kv.create("device")
+    for wrong in (None, "2bit"):
+        with pytest.raises(AssertionError, match="unexpected type for param_dict: <class"):
+            store.set_gradient_compression(wrong)
+    with pytest.raises(mx.MXNetError, match="Cannot find argument 'treshold'"):
+        store.set_gradient_compression({"type": "2bit", "treshold": 0.5})
+    store.init("rows", mx.nd.ones((5, 2)).tostype("row_sparse"))
+    out = mx.nd.sparse.zeros("row_sparse", (5, 2))
+    with pytest.raises(mx.MXNetError, match="asks for rows 3 to 9, but the stored value has 5 rows"):
+        store.row_sparse_pull("rows", out=out, row_ids=mx.nd.array([3, 9]))

@@ -209,3 +209,12 @@ def test_rows_of_a_sparse_gradient(name, dtype, expected, stype):
     optimizer = mx.optimizer.create(name, learning_rate=0.5, wd=0.1, multi_precision=dtype == "float16")
     mx.optimizer.get_updater(optimizer)(0, grad, weight)
     np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(2,), (1,)])
+def test_a_gradient_of_another_shape_is_refused(shape):
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD())
+    with pytest.raises(mx.MXNetError, match=r"at 1-th input: expected \[3\], got \[\d\]"):
+        updater(0, mx.nd.ones(shape), mx.nd.ones((3,)))
+    with pytest.raises(mx.MXNetError, match=r"gradient of parameter 1 "):
+        updater([0, 1], [mx.nd.ones((4,)), mx.nd.ones((2,))], [mx.nd.ones((4,)), mx.nd.ones((3,))])

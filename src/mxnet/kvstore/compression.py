@@ -49,6 +49,9 @@ def unpack(packed, count):
 
 def compression(params):
     """The compressor that `set_gradient_compression`'s dict asks for."""
+    assert isinstance(params, dict), f"unexpected type for param_dict: {type(params)}"
+    if unknown := [name for name in params if name not in ("type", "threshold")]:
+        raise MXNetError(f"Cannot find argument '{unknown[0]}', Possible Arguments: type, threshold")
     if "type" not in params:
         raise MXNetError("Required parameter type of string is not presented")
     if params["type"] != "2bit":

@@ -169,6 +169,11 @@ class KVStore(KVStoreBase):
                 f"and out is {array.stype}; use pull for dense arrays"
             )
         rows = torch.unique(ids.as_in_context(held.context)._t.flatten().long())
+        if len(rows) and not 0 <= rows[0] <= rows[-1] < held.shape[0]:
+            raise MXNetError(
+                f"row_sparse_pull of key {key} asks for rows {rows[0].item()} to {rows[-1].item()}, "
+                f"but the stored value has {held.shape[0]} rows"
+            )
         _overwrite(held.retain(wrap(rows, held.context)), array)
 
     # ------------------------------------------------------------------ sums

@@ -5,6 +5,7 @@ from operator import is_
 import numpy
 import torch
 
+from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
 from .._ops.fused_update import Steady, layout
 from ..ndarray import NDArray
@@ -59,6 +60,16 @@ def of_one_dtype(optimizer, indices, weights):
     if not DENSE.issuperset(map(type, weights)):
         return False
     return len(layout(kept_tensors(optimizer, ("weight", indices[0]), weights)).dtypes) == 1
+
+
+def _tell_shapes(indices, weights, grads):
+    """The first gradient whose shape is not its weight's, as an error."""
+    for index, weight, grad in zip(indices, weights, grads, strict=True):
+        if weight.shape != grad.shape:
+            raise MXNetError(
+                f"Incompatible attr in node  at 1-th input: expected {list(weight.shape)}, got {list(grad.shape)}: "
+                f"the gradient of parameter {index} must have its weight's shape"
+            )
 
 
 class MultiTensorOptimizer(Optimizer):
@@ -141,9 +152,14 @@ class MultiTensorOptimizer(Optimizer):
             states = [states]
         parts = [kept_tensors(self, (part, indices[0]), arrays) for part, arrays in enumerate(states)]
         tensors = kept_tensors(self, ("weight", indices[0]), weights)
+        if len(weights) == 1 and weights[0]._t.shape != grads[0]._t.shape:
+            _tell_shapes(indices, weights, grads)
         try:
             with torch.no_grad():
                 self._step(tensors, [g._t for g in grads], parts, lrs, wds, indices)  # gradients are only read
+        except RuntimeError:
+            _tell_shapes(indices, weights, grads)
+            raise
         finally:
             wrote_anywhere()
 
