@@ -9,6 +9,7 @@ import torch
 from torch import fx
 
 from .._ops.attention import cross_attention, self_attention
+from .._ops.label_entropy import label_entropy
 from .._ops.recurrent import rnn_of_parts
 from .._ops.registry import find
 from .lower import calls, pick
@@ -18,6 +19,7 @@ SELF_SCORES, SELF_MIXED, CROSS_SCORES, CROSS_MIXED = (
 )
 SOFTMAX, DROPOUT = find("softmax").fn, find("Dropout").fn
 RNN, PACKED, RESHAPE = (find(n).fn for n in ("RNN", "_rnn_param_concat", "Reshape"))
+LOG_SOFTMAX, PICK, SCALED, MEAN = (find(n).fn for n in ("log_softmax", "pick", "_mul_scalar", "mean"))
 
 
 def _only(node: Any, target: Any) -> fx.Node | None:
@@ -73,7 +75,29 @@ def _flattened(value: Any) -> Any:
     return value.args[0] if calls(value, RESHAPE) and tuple(value.kwargs.get("shape", ())) == (-1,) else None
 
 
-FUSIONS = {SELF_MIXED: _fuse_attention, CROSS_MIXED: _fuse_attention, RNN: _fuse_network}
+def _fuse_loss(graph: fx.Graph, node: fx.Node) -> bool:
+    """Minus the logarithm of each label's share, as losses take it; the call keeps its name for those it fails."""
+    logarithms, after = _only(node.args[0], LOG_SOFTMAX), _sole_user(node)
+    if logarithms is None or not calls(after, SCALED) or after.kwargs.get("scalar") != -1 or len(after.args) > 1:
+        return False
+    choice = node.kwargs
+    if set(logarithms.kwargs) - {"axis"} or not choice.get("keepdims") or choice.get("mode", "clip") != "clip":
+        return False
+    axes = logarithms.kwargs.get("axis", -1), choice.get("axis", -1)
+    average = _sole_user(after)
+    samples = calls(average, MEAN) and average.kwargs.get("axis") == (0,) and average.kwargs.get("exclude")
+    samples = samples and not average.kwargs.get("keepdims")
+    node.target, node.args = label_entropy, (logarithms.args[0], node.args[1])
+    node.kwargs = {"axes": axes, "samples": bool(samples)}
+    (average if samples else after).replace_all_uses_with(node)
+    return True
+
+
+def _sole_user(node: fx.Node) -> fx.Node | None:
+    return next(iter(node.users)) if len(node.users) == 1 else None
+
+
+FUSIONS = {PICK: _fuse_loss, SELF_MIXED: _fuse_attention, CROSS_MIXED: _fuse_attention, RNN: _fuse_network}
 
 
 def fused(module: fx.GraphModule) -> fx.GraphModule:

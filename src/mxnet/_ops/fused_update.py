@@ -16,6 +16,7 @@ from torch import Tensor
 Tensors = list[Tensor] | tuple[Tensor, ...]
 Numbers = Sequence[float]
 LARGEST_ROOM = 1 << 22  # numbers; above that the calls cost nothing beside the memory they walk through
+LARGE = 1 << 13  # numbers in each tensor: from there on another pass over memory takes longer than calls
 FUSED_DTYPES = {torch.float32, torch.float64}  # those for which torch has fused kernels on every device
 
 add_, mul_, div_, sqrt_ = torch._foreach_add_, torch._foreach_mul_, torch._foreach_div_, torch._foreach_sqrt_
@@ -57,8 +58,13 @@ def scaled_beside(weights: Tensors, grads: Tensors, rescale: float, clip: float 
     if room is None:
         return scaled(grads, rescale, clip)
     block, parts = room
-    torch._foreach_copy_(parts, grads)
-    block.mul_(rescale)
+    if block.numel() > LARGE * len(parts):  # reading all once counts for more than calls
+        factor = torch.full((), rescale, dtype=block.dtype)
+        for grad, part in zip(grads, parts, strict=True):
+            torch.mul(grad, factor, out=part)
+    else:
+        torch._foreach_copy_(parts, grads)
+        block.mul_(rescale)
     if clip is not None:
         block.clamp_(-clip, clip)
     return parts

@@ -109,7 +109,7 @@ class HybridBlock(Block):
 
     def forward(self, x, *args):
         """Run on arrays, eagerly or through the graph, or build symbols out of symbols."""
-        if not args and isinstance(x, NDArray):  # the common case, kept short
+        if isinstance(x, NDArray) and (not args or _beside(x, args)):  # the common case, kept short
             ctx, contexts = x.ctx, ()
         else:
             has_symbol, ctx, contexts = _survey(x, args)
@@ -395,6 +395,11 @@ def _neither(*args):
 def _with_bytes(callback):
     """Operator hooks get names as bytes, as MXNet's library hands them over."""
     return lambda name, operator, array: callback(name.encode(), operator.encode(), array)
+
+
+def _beside(x, args):
+    """Are all of them arrays, plain ones, in the context of the first?"""
+    return all(type(arg) is NDArray and arg._ctx is x._ctx for arg in args)
 
 
 def _survey(x, args):

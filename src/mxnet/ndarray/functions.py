@@ -293,7 +293,7 @@ def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mea
 
 def waitall():
     """Return when every device has finished."""
-    if torch.cuda.is_available():
+    if torch.cuda.is_initialized():  # else nobody has given it work
         torch.cuda.synchronize()
 
 
