@@ -1,6 +1,7 @@
 """The command line `remx`: what a person does with networks, data and old programs without writing Python."""
 
 import argparse
+import subprocess
 import sys
 from importlib import import_module
 
@@ -55,6 +56,6 @@ def main(arguments=None):
     wanted = arguments[0] if arguments else None
     try:
         return _run_tool(wanted, arguments[1:]) if wanted in _TOOLS else _run_command(wanted, arguments)
-    except (MXNetError, OSError, ImportError, ValueError) as error:
+    except (MXNetError, OSError, ImportError, ValueError, subprocess.SubprocessError) as error:
         print(f"remx {wanted}: {error}", file=sys.stderr)
         return 1

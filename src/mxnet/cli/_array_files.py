@@ -15,7 +15,7 @@ DENSE_ONLY = (".safetensors", ".npz", ".pt", ".pth")
 def read(path):
     """{name: array} of a file."""
     if not Path(path).is_file():
-        raise MXNetError(f"there is no file {path}")
+        raise MXNetError(f"{path} is a folder" if Path(path).is_dir() else f"there is no file {path}")
     arrays = _READERS.get(Path(path).suffix, _read_mxnet)(str(path))
     if not isinstance(arrays, dict):
         raise MXNetError(f"{path} holds {len(arrays)} arrays without names; parameters have names")

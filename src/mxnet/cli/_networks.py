@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 from .._core.errors import MXNetError
@@ -45,7 +46,37 @@ def load_symbol(prefix):
         near = sorted(other.name.removesuffix("-symbol.json") for other in path.parent.glob("*-symbol.json"))
         hint = f"; prefixes there: {', '.join(near)}" if near else ""
         raise MXNetError(f"there is no file {path}{hint}")
-    return symbol.load(str(path))
+    try:
+        return symbol.load(str(path))
+    except MXNetError as error:
+        raise MXNetError(str(error) if path.name in str(error) else f"{path}: {error}") from error
+
+
+def known_shapes(symbol, pairs):
+    """{input: shape} of what --shape gave; names that the network does not have are refused."""
+    inputs = symbol.list_inputs()
+    unknown = [name for name, _ in pairs if name not in inputs]
+    if unknown:
+        wanted = [name for name in inputs if name.endswith(("data", "label"))] or inputs[:1]
+        raise MXNetError(f"the network has no input {', '.join(unknown)}; give --shape {wanted[0]}=…")
+    return dict(pairs)
+
+
+@contextmanager
+def folder_of(path):
+    """The folder to write a file into; what had to be made for it goes again if nothing is written."""
+    folder = Path(path).parent
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    wrong = next((each for each in (folder, *folder.parents) if each.is_file()), None)
+    if wrong is not None:
+        raise MXNetError(f"cannot write {path}: {wrong} is a file, not a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for each in made:
+            each.rmdir()
+        raise
 
 
 def params_path(prefix, epoch=None):

@@ -2,12 +2,13 @@
 
 import time
 
+from .._core.arguments import at_least
 from ._output import table
 
 
 def add(parser):
-    parser.add_argument("--calls", type=int, default=1000, help="calls in a burst")
-    parser.add_argument("--rounds", type=int, default=7, help="bursts; the fastest counts")
+    parser.add_argument("--calls", type=at_least(1), default=1000, help="calls in a burst")
+    parser.add_argument("--rounds", type=at_least(1), default=7, help="bursts; the fastest counts")
 
 
 def _burst(function, calls):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tokenize
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,26 +37,40 @@ def files_below(paths):
     for path in paths:
         if not path.exists():
             raise MXNetError(f"there is no file {path}")
-        if path.is_dir():
-            yield from sorted(p for suffix in _SUFFIXES for p in path.rglob(f"*{suffix}") if p.is_file())
-        else:
+        if not path.is_dir():
+            if path.suffix not in ("", *_SUFFIXES):
+                raise MXNetError(f"{path} is no {' or '.join(_SUFFIXES)} file")
             yield path
+            continue
+        found = sorted(p for suffix in _SUFFIXES for p in path.rglob(f"*{suffix}") if p.is_file())
+        if not found:
+            raise MXNetError(f"there are no {' or '.join(_SUFFIXES)} files below {path}")
+        yield from found
 
 
 def program(path):
     """A file's program text, and the place of each of its lines: `file:line`, or the cell and line of a notebook."""
-    text = path.read_text(encoding="utf-8-sig")
     if path.suffix != ".ipynb":
+        with tokenize.open(path) as file:  # in the encoding that its first lines name
+            text = file.read()
         return text, [f"{path}:{number}" for number in range(1, text.count("\n") + 2)]
     lines, places = [], []
-    code = (cell for cell in json.loads(text).get("cells", ()) if cell.get("cell_type") == "code")
-    for count, cell in enumerate(code, 1):
-        text = "".join(cell["source"])
+    for count, text in enumerate(cells_of(path.read_text(encoding="utf-8-sig")), 1):
         foreign = _OTHER_LANGUAGE.match(text)
         for number, line in enumerate(text.splitlines(), 1):
             lines.append("pass" if foreign else _plain(line))
             places.append(f"{path}[{count}]:{number}")
     return "\n".join(lines), places
+
+
+def cells_of(text):
+    """Programs of a notebook's cells; those of format 3 lie in worksheets and have another key."""
+    notebook = json.loads(text)
+    if not isinstance(notebook, dict) or not notebook.keys() & {"cells", "worksheets"}:
+        raise ValueError("no cells")
+    sheets = [notebook, *notebook.get("worksheets", ())]
+    cells = [cell for sheet in sheets for cell in sheet.get("cells", ()) if cell.get("cell_type") == "code"]
+    return ["".join(cell.get("source", cell.get("input", ""))) for cell in cells]
 
 
 def _plain(line):
@@ -104,13 +119,22 @@ def _remarks_on_use(use):
         yield Remark(use.line, "missing", f"{found.name}({keyword}=)", "takes no such argument")
 
 
+def _looked_through(path):
+    """Remarks on a file and the places of its lines; a file that is no text is told, the others go on."""
+    try:
+        text, places = program(path)
+    except (ValueError, SyntaxError) as error:  # bytes of no encoding, or not what a notebook is
+        kind = "notebook" if path.suffix == ".ipynb" else "program"
+        return [Remark(1, "unread", "", f"no {kind}: {error}")], [str(path)]
+    return remarks_on(text), places
+
+
 def run(options):
     """Print the table; 1 if something is missing or cannot be read."""
     paths = list(files_below(options.files))
     remarks, rows = [], []
     for path in paths:
-        text, places = program(path)
-        found = remarks_on(text)
+        found, places = _looked_through(path)
         remarks += found
         rows += [(places[r.line - 1], r.kind, r.name, r.reason) for r in found]
     if rows:

@@ -1,19 +1,22 @@
 """`remx convert SOURCE TARGET`: networks between MXNet's two files, ONNX, and files of arrays."""
 
-from contextlib import contextmanager
+import os
+import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from .._core.arguments import at_least
 from .._core.errors import MXNetError
 from .._formats.atomic import gathered
 from ._array_files import read, write
-from ._networks import add_shapes, load_symbol, params_path, symbol_path
+from ._networks import add_shapes, folder_of, known_shapes, load_symbol, params_path, symbol_path
 
-_EXPLANATION = """A name that ends in .params, .safetensors, .npz, .pt, .pth or .onnx is that file; any other is the
-PREFIX of PREFIX-symbol.json and PREFIX-0000.params. All but the last two hold parameters only: their graph is read from
-and written to NAME-symbol.json beside them. .pt2, a torch program, can be written. A conversion that fails changes no
-file."""
+_EXPLANATION = """A name that ends in .params, .safetensors, .npz, .pt, .pth or .onnx is that file; one without an ending is
+the PREFIX of PREFIX-symbol.json and PREFIX-0000.params. All but the last two hold parameters only: their graph is
+read from and written to NAME-symbol.json beside them. .pt2, a torch program, can be written. A target that is there is
+replaced; a conversion that fails changes no file."""
 
 
 @dataclass
@@ -36,13 +39,39 @@ def add(parser):
     parser.description = f"{parser.description}. {_EXPLANATION}"
     parser.add_argument("source", metavar="SOURCE", help="what to read: a file or a prefix")
     parser.add_argument("target", metavar="TARGET", help="what to write: a file or a prefix")
-    parser.add_argument("--epoch", type=int, help="which PREFIX-NNNN.params to read; the latest if left out")
+    parser.add_argument("--epoch", type=at_least(0), help="which PREFIX-NNNN.params to read; the latest if left out")
     add_shapes(parser)
 
 
 def _kind(name):
+    """The suffix of a format, or "" for a prefix, which may have a dot in it, as in `net_v1.5`."""
     suffix = Path(name).suffix
-    return suffix if suffix in _READERS else ""
+    if suffix in _READERS:
+        return suffix
+    if re.fullmatch(r"\.[A-Za-z]\w*", suffix) and not name.endswith("-symbol.json"):
+        raise MXNetError(_unknown(name, suffix))
+    return ""
+
+
+def _unknown(name, suffix):
+    formats = [known for known in _READERS if known]
+    near = get_close_matches(suffix.lower(), formats, 1, 0.75)
+    hint = f" (did you mean {Path(name).with_suffix(near[0])}?)" if near else ""
+    return (
+        f"{name}: there is no format {suffix}{hint}; formats are {', '.join(formats)}, and a PREFIX for MXNet's two "
+        f"files; if {name} is meant as a prefix, say {name}-symbol.json"
+    )
+
+
+def _source_kind(name):
+    """As above, but a prefix whose graph is there needs no more explanation."""
+    return "" if Path(name).suffix not in _READERS and symbol_path(name).is_file() else _kind(name)
+
+
+def _target_kind(name):
+    if name.endswith(("/", os.sep)) or Path(name).is_dir():
+        raise MXNetError(f"{name} is a folder; name a file or a prefix in it, such as {Path(name) / 'net'}")
+    return _kind(name)
 
 
 def _stem(path):
@@ -104,6 +133,7 @@ def _write_prefix(model, prefix, options):
     from .. import ndarray
 
     _need_graph(model, options)
+    prefix = prefix.removesuffix("-symbol.json")
     paths = [str(symbol_path(prefix)), str(params_path(prefix, options.epoch or 0))]
     model.symbol.save(paths[0])
     ndarray.save(paths[1], model.named())
@@ -114,7 +144,7 @@ def _inputs(model, options, what):
     """[(name, shape)] of the inputs, labels left out."""
     _need_graph(model, options)
     known = {name.split(":", 1)[-1] for name in model.arrays}
-    shapes = dict(options.shape)
+    shapes = known_shapes(model.symbol, options.shape)
     inputs = [name for name in model.symbol.list_inputs() if name not in known]
     wanted = [name for name in inputs if name in shapes or not name.endswith("label")]
     missing = [name for name in wanted if name not in shapes]
@@ -136,6 +166,7 @@ def _write_program(model, path, options):
     from ..gluon import SymbolBlock
 
     inputs = _inputs(model, options, "a torch program")
+    model.symbol.infer_shape_partial(**dict(inputs))  # tells shapes that do not fit by the operator's name
     net = SymbolBlock(model.symbol, [symbol.var(name) for name, _ in inputs])
     parameters, arrays = net.collect_params(), {n.split(":", 1)[-1]: value for n, value in model.arrays.items()}
     labels = [name for name in parameters if name not in arrays]
@@ -153,23 +184,11 @@ _WRITERS = {"": _write_prefix, ".onnx": _write_onnx, ".pt2": _write_program, **d
 
 def run(options):
     """Read, write, and tell what was written; all files of a target appear together or not at all."""
-    model = _READERS[_kind(options.source)](options.source, options)
-    with _folder(Path(options.target).parent):
+    kind = _target_kind(options.target)  # before anything is read: it may take a while
+    model = _READERS[_source_kind(options.source)](options.source, options)
+    with folder_of(options.target):
         with gathered() as files:
-            paths = _WRITERS[_kind(options.target)](model, options.target, options)
+            paths = _WRITERS[kind](model, options.target, options)
         for file in files:
             file.place()
     print(f"{len(model.arrays)} arrays; wrote {', '.join(paths)}")
-
-
-@contextmanager
-def _folder(path):
-    """The folder to write into; what had to be made for it goes again if nothing is written."""
-    made = [folder for folder in (path, *path.parents) if not folder.exists()]
-    path.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        for folder in made:
-            folder.rmdir()
-        raise

@@ -4,7 +4,10 @@ import shutil
 from pathlib import Path
 
 from .._core.errors import MXNetError
-from ._networks import add_network, load_symbol
+from .._formats.atomic import write_file
+from ._networks import add_network, folder_of, known_shapes, load_symbol
+
+_DOT, _PICTURES = ("dot", "gv"), ("svg", "pdf", "png", "jpg", "jpeg", "gif", "eps", "ps")
 
 
 def add(parser):
@@ -21,20 +24,26 @@ def add(parser):
 
 def run(options):
     """Draw with graphviz; without its program `dot`, SVG is laid out here."""
-    symbol = load_symbol(options.prefix)
-    shapes = dict(options.shape) or None
     kind = options.output.suffix.lstrip(".").lower()
-    if kind in ("dot", "gv"):
-        options.output.write_text(_graph(symbol, shapes, options, "svg").source, encoding="utf-8")
-    elif shutil.which("dot"):
-        options.output.write_bytes(_graph(symbol, shapes, options, kind).pipe())
-    elif kind == "svg":
+    if kind not in (*_DOT, *_PICTURES):
+        raise MXNetError(f"{options.output}: pictures end in .{', .'.join((*_PICTURES, *_DOT))}")
+    symbol = load_symbol(options.prefix)
+    with folder_of(options.output):
+        write_file(options.output, _picture(symbol, known_shapes(symbol, options.shape) or None, options, kind))
+    print(f"wrote {options.output}")
+
+
+def _picture(symbol, shapes, options, kind):
+    """What the file will hold: text or bytes."""
+    if kind in _DOT:
+        return _graph(symbol, shapes, options, "svg").source
+    if shutil.which("dot"):
+        return _graph(symbol, shapes, options, kind).pipe()
+    if kind == "svg":
         from ._drawing import svg
 
-        options.output.write_text(svg(symbol, shapes, options.weights), encoding="utf-8")
-    else:
-        raise MXNetError(f"a .{kind} file needs graphviz's program `dot` on the path; without it choose .svg or .dot")
-    print(f"wrote {options.output}")
+        return svg(symbol, shapes, options.weights)
+    raise MXNetError(f"a .{kind} file needs graphviz's program `dot` on the path; without it choose .svg or .dot")
 
 
 def _graph(symbol, shapes, options, kind):

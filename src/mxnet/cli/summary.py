@@ -1,12 +1,13 @@
 """`remx summary PREFIX`: the layers of a saved network as a table."""
 
+from .._core.arguments import at_least
 from .._core.errors import MXNetError
-from ._networks import add_network, load_symbol, params_path
+from ._networks import add_network, known_shapes, load_symbol, params_path
 
 
 def add(parser):
     add_network(parser)
-    parser.add_argument("--width", type=int, default=120, help="width of the table in characters")
+    parser.add_argument("--width", type=at_least(40), default=120, help="width of the table in characters")
 
 
 def run(options):
@@ -14,7 +15,7 @@ def run(options):
     from ..visualization import print_summary
 
     symbol = load_symbol(options.prefix)
-    shapes = dict(options.shape)
+    shapes = known_shapes(symbol, options.shape)
     print_summary(symbol, shape=shapes or None, line_length=options.width)
     if not shapes:
         names = [name for name in symbol.list_inputs() if name.endswith(("data", "label"))] or symbol.list_inputs()[:1]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
+from mxnet._core.arguments import at_least
 from mxnet._core.progress import progress
 from mxnet._data import digits
 from mxnet.gluon import nn
@@ -84,10 +85,14 @@ def draw(losses, scores, path):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="remx demo", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("demo"), help="folder for the results")
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--examples", type=int, default=4000, help="how many of the 4,000 training digits to use")
+    parser.add_argument("--epochs", type=at_least(1), default=4)
+    parser.add_argument("--batch-size", type=at_least(1), default=64)
+    parser.add_argument(
+        "--examples", type=at_least(1), default=4000, help="how many of the 4,000 training digits to use"
+    )
     options = parser.parse_args(arguments)
+    if options.output.is_file():
+        parser.error(f"{options.output} is a file, not a folder")
     options.output.mkdir(parents=True, exist_ok=True)
     mx.random.seed(42)
     train_images, train_labels, test_images, test_labels = digits()

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from .. import recordio
+from .._core.arguments import at_least, share
 from .._core.errors import MXNetError
 from .._core.extras import opencv
 from .._core.progress import progress
@@ -48,8 +49,13 @@ def write_list(path_out, image_list):
 
 
 def make_list(args):
-    """Write the list, or lists: one for each chunk, each cut into test, train and validation parts if asked."""
+    """Write the list, or lists: one for each chunk, each cut into test, train and validation parts if asked.
+
+    How many images there are; without any, no list is written.
+    """
     listed = list(list_image(args.root, args.recursive, args.exts))
+    if not listed:
+        return 0
     if args.shuffle:
         random.Random(100).shuffle(listed)
     size = -(-len(listed) // args.chunks)
@@ -65,6 +71,7 @@ def make_list(args):
         if args.train_ratio + args.test_ratio < 1.0:
             write_list(prefix + "_val.lst", chunk[test + train :])
         write_list(prefix + "_train.lst", chunk[test : test + train])
+    return len(listed)
 
 
 def read_list(path_in):
@@ -119,21 +126,35 @@ def make_record(args, list_path):
     """Write `.rec` and `.idx` beside a list; how many images were written and how many left out."""
     items = list(read_list(list_path))
     stem = os.path.splitext(list_path)[0]
-    record = recordio.MXIndexedRecordIO(stem + ".idx", stem + ".rec", "w")
     failed = 0
+    with _records(stem) as record, _progress(args, len(items), stem) as bar:
+        for item, content in _encoded(args, items):
+            if isinstance(content, Exception):
+                failed += 1
+                print(f"skipped {item[1]} (number {item[0]}): {content}", file=sys.stderr)
+            else:
+                record.write_idx(item[0], content)
+            if bar is not None:
+                bar.update()
+    return len(items) - failed, failed
+
+
+@contextlib.contextmanager
+def _records(stem):
+    """A writer of both files: they get their names when all is written, and are not there if nothing is."""
+    parts = [(f"{stem}{suffix}.part", stem + suffix) for suffix in (".idx", ".rec")]
+    record = recordio.MXIndexedRecordIO(parts[0][0], parts[1][0], "w")
     try:
-        with _progress(args, len(items), stem) as bar:
-            for item, content in _encoded(args, items):
-                if isinstance(content, Exception):
-                    failed += 1
-                    print(f"skipped {item[1]} (number {item[0]}): {content}", file=sys.stderr)
-                else:
-                    record.write_idx(item[0], content)
-                if bar is not None:
-                    bar.update()
+        yield record
+        record.close()
+        if record.keys:
+            for part, whole in parts:
+                os.replace(part, whole)
     finally:
         record.close()
-    return len(items) - failed, failed
+        for part, _ in parts:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part)
 
 
 def _progress(args, count, stem):
@@ -177,18 +198,24 @@ def parse_args(arguments=None):
     lists = parser.add_argument_group("image lists")
     lists.add_argument("--list", action="store_true", help="write <prefix>.lst; without it, records are written")
     lists.add_argument("--exts", nargs="+", default=[".jpeg", ".jpg", ".png"], help="extensions that count as images")
-    lists.add_argument("--chunks", type=int, default=1, help="number of lists to cut the images into")
-    lists.add_argument("--train-ratio", type=float, default=1.0, help="part of the images for training")
-    lists.add_argument("--test-ratio", type=float, default=0, help="part of the images for testing")
+    lists.add_argument("--chunks", type=at_least(1), default=1, help="number of lists to cut the images into")
+    lists.add_argument("--train-ratio", type=share, default=1.0, help="part of the images for training")
+    lists.add_argument("--test-ratio", type=share, default=0, help="part of the images for testing")
     lists.add_argument("--recursive", action="store_true", help="look into folders; each is a class with its own label")
     lists.add_argument("--shuffle", dest="shuffle", action="store_true", default=True, help="mix the order of the list")
     lists.add_argument("--no-shuffle", dest="shuffle", action="store_false", help="keep the order of names")
     records = parser.add_argument_group("records")
     records.add_argument("--pass-through", action="store_true", help="pack the files as they are")
-    records.add_argument("--resize", type=int, default=0, help="resize the shorter edge to this length; 0 for not")
+    records.add_argument(
+        "--resize", type=at_least(0), default=0, help="resize the shorter edge to this length; 0 for not"
+    )
     records.add_argument("--center-crop", action="store_true", help="cut images to squares")
-    records.add_argument("--quality", type=int, default=95, help="JPEG quality (1-100) or PNG compression (1-9)")
-    records.add_argument("--num-thread", type=int, default=1, help="threads that read and encode; the order stays")
+    records.add_argument(
+        "--quality", type=at_least(1), default=95, help="JPEG quality (1-100) or PNG compression (1-9)"
+    )
+    records.add_argument(
+        "--num-thread", type=at_least(1), default=1, help="threads that read and encode; the order stays"
+    )
     records.add_argument(
         "--color",
         type=int,
@@ -203,25 +230,39 @@ def parse_args(arguments=None):
     args.prefix, args.root = os.path.abspath(args.prefix), os.path.abspath(args.root)
     if not os.path.isdir(args.root):
         parser.error(f"{args.root} is not a folder")
+    if args.train_ratio + args.test_ratio > 1 + 1e-9:
+        parser.error("--train-ratio and --test-ratio are more than 1 together")
+    args.exts = [ext if ext.startswith(".") else f".{ext}" for ext in args.exts]
     return args
 
 
 def main(arguments=None):
-    """Run the program; the exit status is 1 if there was no list to work on."""
+    """Run the program; the exit status is 1 if there was no list to work on, or no image that can be read."""
     args = parse_args(arguments)
     if args.list:
-        make_list(args)
-        return 0
+        return 0 if make_list(args) else _told(_without_images(args))
     folder = args.prefix if os.path.isdir(args.prefix) else os.path.dirname(args.prefix)
     paths = (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".lst"))
     lists = [path for path in paths if path.startswith(args.prefix)]
+    if not lists:
+        return _told(f"Did not find and list file with prefix {args.prefix}")
+    empty = []
     for path in lists:
         print(f"Creating .rec file from {path} in {folder}")
         written, failed = make_record(args, path)
         print(f"{written} images written, {failed} skipped")
-    if not lists:
-        print(f"Did not find and list file with prefix {args.prefix}", file=sys.stderr)
-    return 0 if lists else 1
+        empty += [] if written else [path]
+    return _told(f"no image of {', '.join(empty)} could be read: no records were written for it") if empty else 0
+
+
+def _without_images(args):
+    deeper = "" if args.recursive else "; --recursive looks into the folders below it"
+    return f"there are no images ({', '.join(args.exts)}) in {args.root}{deeper}"
+
+
+def _told(sentence):
+    print(sentence, file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@ import sys
 import time
 import uuid
 
+from .._core.arguments import at_least
+
 PASSED = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")  # variables that hosts are given without being asked
 
 
 def parser():
     options = argparse.ArgumentParser(prog="remx launch", description="Launch a distributed job")
-    options.add_argument("-n", "--num-workers", type=int, required=True, help="how many workers to start")
+    options.add_argument("-n", "--num-workers", type=at_least(1), required=True, help="how many workers to start")
     options.add_argument("-s", "--num-servers", type=int, help="accepted; workers hold the values themselves")
     options.add_argument("-H", "--hostfile", help="a file of host names, one a line: workers are spread over them")
     options.add_argument("--launcher", choices=["local", "ssh", "mpi", "sge", "yarn"], help="local, or ssh with -H")
@@ -28,7 +30,9 @@ def parser():
     options.add_argument("--env-worker", action="append", default=[], metavar="NAME:VALUE", help="set it for workers")
     options.add_argument("--env-server", action="append", default=[], metavar="NAME:VALUE", help="accepted")
     options.add_argument("--p3", action="store_true", help="accepted; sums need no priorities here")
-    options.add_argument("--max-restarts", type=int, default=0, help="start all again so often when a worker dies")
+    options.add_argument(
+        "--max-restarts", type=at_least(0), default=0, help="start all again so often when a worker dies"
+    )
     options.add_argument("--port", type=int, default=0, help="where workers meet; any free port if 0")
     options.add_argument("--nodes", type=int, default=1, help=argparse.SUPPRESS)
     options.add_argument("--node-rank", type=int, default=0, help=argparse.SUPPRESS)
@@ -175,6 +179,8 @@ def main(arguments=None):
             f"--launcher {options.launcher} is not needed: start the program with {options.launcher} itself; "
             "its RANK and WORLD_SIZE variables are understood"
         )
+    if options.launcher == "ssh" and not options.hostfile:
+        parser().error("--launcher ssh wants a file of host names: -H HOSTFILE")
     return run_over_ssh(options) if options.hostfile else run_here(options)
 
 
