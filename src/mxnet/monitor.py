@@ -63,10 +63,10 @@ class Monitor:
     def toc_print(self):
         """Stop collecting and log what was seen."""
         for step, name, text in self.toc():
-            logging.info("Batch: %7d %30s %s", step, name, text)
+            logging.info("Batch: %7d %-30s %s", step, name, text)
 
 
 def _text(values):
     values = [values] if isinstance(values, NDArray) else values
     assert isinstance(values, list) and all(isinstance(v, NDArray) for v in values)
-    return "".join(f"{v.asscalar() if v.shape == (1,) else v.asnumpy()}\t" for v in values)
+    return "".join(f"{v.asscalar() if v.shape == (1,) else v.asnumpy()!s}\t" for v in values)

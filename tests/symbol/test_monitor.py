@@ -115,6 +115,20 @@ def test_monitor_applies_its_statistic():
     ]  # fmt: skip
 
 
+def test_monitor_logs_what_mxnet_logged(caplog):
+    executor = mx.sym.exp(mx.sym.var("a"), name="e").bind(mx.cpu(), {"a": mx.nd.array([0.1, 0.7])})
+    monitor = mx.mon.Monitor(1, stat_func=lambda x: [x, x.sum()])
+    monitor.install(executor)
+    monitor.tic()
+    executor.forward()
+    with caplog.at_level("INFO"):
+        monitor.toc_print()
+    assert caplog.messages == [
+        "Batch:       1 e_output                       [1.105171  2.0137527]\t3.1189237\t",
+        "Batch:       1 a                              [0.1 0.7]\t0.8\t",
+    ]
+
+
 def test_a_handle_outlives_nothing():
     handle = ctypes.cast(mx.nd.ones(2), mx.base.NDArrayHandle)
     with pytest.raises(mx.MXNetError, match="no array lives at the handle"):
