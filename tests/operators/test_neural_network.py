@@ -250,3 +250,45 @@ def test_softmax_of_halves_sums_in_single_precision_where_the_environment_asks_f
     assert abs(mx.nd.softmax(data, dtype="float64").asnumpy() / exact - 1).max() > 1e-3
     monkeypatch.setenv("MXNET_SAFE_ACCUMULATION", "1")
     np.testing.assert_allclose(mx.nd.softmax(data, dtype="float64").asnumpy(), exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "extra, shape, total, slope",
+    [
+        ({"pad": (1, 1, 1, 1)}, (1, 2, 8, 8), 328.40564, 8379.2676),
+        ({"pad": (0, 1, 0, 1)}, (1, 2, 6, 8), 273.79001, 7241.1572),
+        ({"pad": (1, 0, 5, 5)}, (1, 2, 8, 6), 260.55289, 6139.5015),
+        ({"stride": (2, 1, 1, 1)}, (1, 2, 3, 6), 109.39748, 1281.6353),
+    ],
+)
+def test_pooling_reads_what_it_needs_of_longer_strides_and_paddings(extra, shape, total, slope):
+    """GluonCV's DropBlock pads both sides of both axes by name; MXNet looks at the first two numbers."""
+    data = nd.array(np.random.RandomState(0).randn(1, 2, 8, 8))
+    data.attach_grad()
+    with autograd.record():
+        result = nd.Pooling(data, pool_type="max", kernel=(3, 3), **extra)
+        energy = (result * result).sum()
+    energy.backward()
+    assert result.shape == shape
+    assert energy.asscalar() == pytest.approx(total, rel=1e-5)
+    assert (data.grad * data.grad).sum().asscalar() == pytest.approx(slope, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "attrs, total, slope",
+    [
+        ({"height": 7, "width": 9}, 50.427570687465, 889.47357526057),
+        ({"height": 2, "width": 13, "align_corners": False}, 18.6935670915357, 130.369595667025),
+        ({"scale_height": 2.3, "scale_width": 1.7, "mode": "odd_scale"}, 27.6156249768476, 260.185404985792),
+        ({"height": 1, "width": 3, "align_corners": False}, 2.34586404406424, 7.09139438487325),
+    ],
+)
+def test_resizing_float64_places_pixels_by_float32(attrs, total, slope):
+    data = nd.array(np.random.RandomState(0).rand(1, 2, 3, 5), dtype="float64")
+    data.attach_grad()
+    with autograd.record():
+        result = nd.contrib.BilinearResize2D(data, **attrs)
+        energy = (result * result).sum()
+    energy.backward()
+    assert energy.asscalar() == pytest.approx(total, rel=1e-13)
+    assert (data.grad * data.grad).sum().asscalar() == pytest.approx(slope, rel=1e-13)

@@ -78,12 +78,13 @@ class _Windows:
 
     def __init__(self, sizes, kernel, stride, pad, convention):
         self.sizes, self.kernel, self.convention = tuple(sizes), kernel, convention
-        self.stride = stride or (1,) * len(kernel)
-        self.pad = pad or (0,) * len(kernel)
+        # MXNet reads what it needs of longer ones: GluonCV's DropBlock pads with four numbers
+        self.stride = stride[: len(kernel)] or (1,) * len(kernel)
+        self.pad = pad[: len(kernel)] or (0,) * len(kernel)
         if convention == "same":
             self._check_same(pad)
         if not len(self.kernel) == len(self.stride) == len(self.pad):
-            raise MXNetError(f"stride {stride} and pad {pad} must have the same length as kernel {kernel}")
+            raise MXNetError(f"stride {stride} and pad {pad} must be as long as kernel {kernel}")
         self.count = [self._number(*axis) for axis in self.axes()]
         # torch limits the padding to half the kernel
         self.native = convention != "same" and all(2 * p <= k for p, k in zip(self.pad, self.kernel, strict=True))

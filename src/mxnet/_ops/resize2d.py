@@ -3,6 +3,7 @@
 from typing import Literal
 
 import numpy as np
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -50,6 +51,27 @@ def _wanted(sizes: tuple[int, int], like: Tensor | None, mode: str, fixed: tuple
     return tuple(map(ROUNDED[mode], sizes))
 
 
+def _neighbours(size: int, wanted: int, align_corners: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The two pixels each result lies between and how near it is to the second one, a float32 in MXNet."""
+    end = int(align_corners)
+    scale = np.float32(size - end) / np.float32(wanted - end) if wanted > 1 else np.float32(0)
+    steps = np.arange(wanted)
+    place = scale * steps.astype("float32") if align_corners else float(scale) * (steps + 0.5) - 0.5
+    place = np.maximum(place, 0).astype("float32")
+    first = place.astype("int64")
+    return first, np.minimum(first + 1, size - 1), place - first
+
+
+def _resized_double(data: Tensor, wanted: tuple[int, int], align_corners: bool) -> Tensor:
+    """MXNet's positions are float32 for float64 images too, torch's are exact: networks show it from 1e-7 on."""
+    for axis in (3, 2):
+        parts = _neighbours(data.shape[axis], wanted[axis - 2], align_corners)
+        first, second, near = (torch.from_numpy(part).to(data.device) for part in parts)
+        near = near.to(data.dtype).reshape(-1, *[1] * (3 - axis))
+        data = data.index_select(axis, first) * (1 - near) + data.index_select(axis, second) * near
+    return data
+
+
 @op(
     "_contrib_BilinearResize2D",
     inputs=lambda attrs: ("data", "like") if attrs["mode"] == "like" else ("data",),
@@ -75,6 +97,8 @@ def bilinear_resize2d(
     wanted = _wanted(tuple(data.shape[2:]), like, mode, (height, width), (scale_height, scale_width))
     if min(wanted) < 1:
         raise MXNetError(f"BilinearResize2D: the result would be {wanted[0]} x {wanted[1]}")
+    if data.dtype == torch.float64:
+        return _resized_double(data, wanted, align_corners)
     if not align_corners:  # MXNet's one-pixel result is the first pixel, torch's the middle one
         data = data[:, :, : 1 if wanted[0] == 1 else None, : 1 if wanted[1] == 1 else None]
     return F.interpolate(data, wanted, mode="bilinear", align_corners=align_corners)
