@@ -19,6 +19,7 @@ SMALL = 1 << 15  # bytes; less is looked at before a thread would have begun
 _memcmp = (ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)).memcmp
 _memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 Rows = Any  # numbers, a row for each tensor
+_place, _version = torch.Tensor.data_ptr, operator.attrgetter("_version")  # mapped, they ask hundreds in less time
 
 
 def _load() -> Any:
@@ -52,7 +53,7 @@ class _Seen:
         """Begin to compare; the result says if all tensors hold the same bits as before, when it is asked."""
         if self.untouched(tensors):
             return lambda: True
-        places, versions = [t.data_ptr() for t in tensors], [t._version for t in tensors]
+        places, versions = list(map(_place, tensors)), list(map(_version, tensors))
         known, known_places, small, large, watch = self._known
         if places != known_places or not all(map(operator.is_, tensors, known)):
             if not all(map(usable, tensors)) or [t.shape for t in tensors] != self._shapes:
@@ -75,9 +76,9 @@ class _Seen:
         known, places, _, _, watch = self._known
         return (
             watch.untouched()
-            and places == [t.data_ptr() for t in tensors]
-            and self._versions == [t._version for t in tensors]
             and all(map(operator.is_, tensors, known))
+            and places == list(map(_place, tensors))
+            and self._versions == list(map(_version, tensors))
         )
 
     def _found(self, same: bool, watch: Watch, since: Since, versions: list[int]) -> bool:

@@ -12,6 +12,7 @@ from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
 
 ROWS, LINE = 6, 64  # windows at a time, bytes that memory is read in
 AHEAD = 4096  # bytes of a weight that are fetched ahead: the processor itself stops at the end of a page
+PANELS = 4  # of a weight, read side by side for a single window: there is nothing else to wait for memory with
 ROWS_AT_ONCE = 60  # whose windows stay in the cache while all filters pass
 PIXELS, SIDE = 4, 3  # results of a depthwise convolution at a time, and its windows' sides
 
@@ -77,6 +78,25 @@ def _windows(vectors: int, most: int) -> Any:
     return kernel
 
 
+@writes(7, floats=2)
+def _alone(write: Writer, data, places, weight, bias, run, result, addend, low, high):
+    """One window, a single run, and the filters of some panels."""
+    begin, step = write.at(data, write.whole(places)), write.times(run, 2 * VECTOR_BYTES)
+    panels = [write.times(step, number) for number in range(PANELS)]
+
+    def add(place, begin, sums):
+        pixel, products = write.everywhere(begin), []
+        for panel in panels:
+            here = write.at(place, panel)
+            write.prefetch(write.at(here, AHEAD))
+            products += [pixel * write.load(write.at(here, i * VECTOR_BYTES)) for i in range(2)]
+        return write.at(begin, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
+
+    shifts = [write.load(write.at(bias, i * VECTOR_BYTES)) for i in range(2 * PANELS)]
+    sums = write.loop(weight, write.at(weight, step), 2 * VECTOR_BYTES, begin, shifts, add)
+    _store(write, [sums], result, step, addend, low, high)
+
+
 @writes(3)
 def _expect(write: Writer, address, places, distance):
     """Ask for a line of memory, `distance` behind where the window at `places` begins."""
@@ -98,6 +118,12 @@ def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, 
             wide = 24 if left == 24 else min(16, left)
             rows = 4 if wide == 24 else ROWS
             panel, shift = weight + filter * runs * run * FLOAT, bias + filter * FLOAT
+            if end - begin == 1 and runs == 1 and (left == 16 * PANELS or left >= 16 * PANELS + 24):
+                away = (begin * filters + filter) * FLOAT
+                more = addend + away if addend else 0
+                _alone(data, places + 8 * begin, panel, shift, run, result + away, more, low, high)
+                filter += 16 * PANELS
+                continue
             for row in range(begin, end, rows):
                 away = (row * filters + filter) * FLOAT
                 more, out = addend + away if addend else 0, result + away
@@ -224,6 +250,14 @@ def surround(images, padded, top, left, first, last):
                 continue
             made[:left] = 0
             made[left + width :] = 0
+            if channels == 3:  # colours side by side: one pass over the line
+                red, green = images[number, 0, line - top], images[number, 1, line - top]
+                blue = images[number, 2, line - top]
+                for pixel in range(width):
+                    made[left + pixel, 0] = red[pixel]
+                    made[left + pixel, 1] = green[pixel]
+                    made[left + pixel, 2] = blue[pixel]
+                continue
             for channel in range(channels):
                 given = images[number, channel, line - top]
                 for pixel in range(width):

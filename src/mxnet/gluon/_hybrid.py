@@ -10,6 +10,7 @@ from ..base import MXNetError
 from ..context import current_context
 from ..ndarray import NDArray
 from ..util import is_np_array
+from ._arguments import Arguments
 from ._block import Block
 from ._nesting import _fits, _flatten, _gather_type_ctx_info, _regroup
 from ._parameter import DeferredInitializationError, Parameter
@@ -27,7 +28,7 @@ class HybridBlock(Block):
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
         self._cached_graph = ()
-        self._cached_op = None
+        self._cached_op = self._arguments = None
         self._cached_op_args = []
         self._out_format = None
         self._in_format = None
@@ -46,7 +47,7 @@ class HybridBlock(Block):
 
     def __getstate__(self):
         """A copy or pickle traces its graph anew: the compiled one belongs to this process."""
-        return {**self.__dict__, "_cached_graph": (), "_cached_op": None, "_cached_op_args": []}
+        return {**self.__dict__, "_cached_graph": (), "_cached_op": None, "_cached_op_args": [], "_arguments": None}
 
     def register_child(self, block, name=None):
         if not isinstance(block, HybridBlock):
@@ -60,7 +61,7 @@ class HybridBlock(Block):
     def _clear_cached_op(self):
         self._traces_numpy = True
         self._cached_graph = ()
-        self._cached_op = None
+        self._cached_op = self._arguments = None
         self._cached_op_args = []
 
     def hybridize(
@@ -195,10 +196,10 @@ class HybridBlock(Block):
     def _at(self, given, ctx):
         """All that the traced graph takes, on one context."""
         try:
-            return [given[arg] if is_input else arg.data(ctx) for is_input, arg in self._cached_op_args]
+            return self._arguments.at(given, ctx)
         except RuntimeError as error:
-            if any(arg._data is None for is_input, arg in self._cached_op_args if not is_input):
-                raise  # not initialized anywhere
+            if not self._arguments.initialized():
+                raise
             raise MXNetError(f"CachedOp requires all inputs to live on the same context. {error}") from error
 
     def _given(self, args):
@@ -242,6 +243,7 @@ class HybridBlock(Block):
         self._cached_op_args = [
             (True, positions[name]) if name in positions else (False, params[name]) for name in names
         ]
+        self._arguments = Arguments(self._cached_op_args)
         indices = {True: [], False: []}
         for i, (is_input, _) in enumerate(self._cached_op_args):
             indices[is_input].append(i)

@@ -1,5 +1,7 @@
 """`CachedOp`: a graph called like a function of arrays; what Gluon's `hybridize` runs."""
 
+from operator import attrgetter
+
 import torch
 
 from .._core.errors import MXNetError
@@ -15,13 +17,14 @@ from .ndarray import NDArray
 __all__ = ["CachedOp"]
 
 _new = NDArray.__new__
+_dtype, _is_view = attrgetter("dtype"), torch.Tensor._is_view
 
 
 def unshared(results, inputs):
     """Results in memory of their own: none may share it with an input or with another result."""
     if len(results) == 1:
         t = results[0]
-        return results if not t._is_view() and id(t) not in map(id, inputs) else [own(t, inputs)]
+        return [own(t, inputs)] if _shares(t, inputs) else results
     plain = True
     for t in results:
         if t._is_view():
@@ -34,6 +37,14 @@ def unshared(results, inputs):
         seen.append(t)
         fresh.append(t)
     return fresh
+
+
+def _shares(result, inputs):
+    """May the result lie in the memory of one of many inputs? As `own` asks, in less time."""
+    if not result._is_view():
+        return id(result) in map(id, inputs)
+    base = result._base
+    return id(base) in map(id, inputs) or any(t._base is base for t in filter(_is_view, inputs))
 
 
 class CachedOp:
@@ -63,7 +74,7 @@ class CachedOp:
             tensors = [graph_tensor(a) for a in args] if recording else [a._t for a in args]
         except SparseStorage:
             tensors = [plain_tensor(a) for a in args]
-        types = tuple([t.dtype for t in tensors])
+        types = tuple(map(_dtype, tensors))
         if types not in self._types:
             self._check(program, args, types)
         if recording or MODES.training:  # states may be written, which no recorded graph must notice
