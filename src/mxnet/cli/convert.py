@@ -13,7 +13,7 @@ from .._formats.atomic import gathered
 from ._array_files import read, write
 from ._networks import add_shapes, folder_of, known_shapes, load_symbol, params_path, symbol_path
 
-_EXPLANATION = """A name that ends in .params, .safetensors, .npz, .pt, .pth or .onnx is that file; one without an ending
+_EXPLANATION = """A name that ends in .params, .safetensors, .npz, .pt, .pth or .onnx is that file; one with no ending
 is the PREFIX of PREFIX-symbol.json and PREFIX-0000.params. All but the last two hold parameters only: their graph is
 read from and written to NAME-symbol.json beside them. .pt2, a torch program, can be written. A target that is there is
 replaced; a conversion that fails changes no file."""
