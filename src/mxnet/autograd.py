@@ -1,5 +1,7 @@
 """Automatic differentiation: MXNet's tape and modes, on torch's graph."""
 
+import sys
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -327,7 +329,8 @@ def _get_symbol(x):
     """The Symbol of what was recorded to make `x`; inputs are named by their order, `var` if they are marked.
 
     Hybridized blocks always leave their history. Single operators do from the moment on that a program names this
-    function (`from mxnet.autograd import get_symbol`): nobody else pays half a microsecond a call for it.
+    function (`from mxnet.autograd import get_symbol`): nobody else pays half a microsecond a call for it. Who imports
+    `*` and says nothing of it has not named it.
     """
     from .ndarray.history import Rebuilding, origin
     from .symbol import Symbol
@@ -347,11 +350,18 @@ if TYPE_CHECKING:
 def __getattr__(name):
     if name != "get_symbol":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .ndarray.history import keep
+    if _mentions(sys._getframe(1).f_code, name):
+        from .ndarray.history import keep
 
-    keep()
-    globals()[name] = _get_symbol
+        keep()
+        globals()[name] = _get_symbol
     return _get_symbol
+
+
+def _mentions(code, name):
+    """Does a program, or a function in it, have the name? One that imports `*` or goes through all names has not."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return name in code.co_names or name in code.co_consts or any(_mentions(each, name) for each in inner)
 
 
 def __dir__():

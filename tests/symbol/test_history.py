@@ -26,6 +26,26 @@ def kept():
     forget()
 
 
+@pytest.mark.parametrize(
+    ("program", "kept"),
+    [
+        ("from mxnet.autograd import *", False),
+        ("from mxnet.autograd import *\ndef f(y):\n    return get_symbol(y)", True),
+        ("from mxnet.autograd import get_symbol as graph_of", True),
+        ("import mxnet as mx\nmx.autograd.get_symbol", True),
+        ("import mxnet as mx\ngetattr(mx.autograd, 'get_symbol')", True),
+        ("import inspect, mxnet\ninspect.getmembers(mxnet.autograd)", False),
+    ],
+)
+def test_only_programs_that_name_it_pay_for_it(program, kept):
+    forget()
+    space = {}
+    exec(compile(program, "program", "exec"), space)
+    assert observe.watching() is kept
+    if "*" in program:
+        assert space["get_symbol"].__name__ == "get_symbol" and space["record"] is autograd.record
+
+
 def layers(count, **flags):
     net = gluon.nn.HybridSequential()
     for _ in range(count):
