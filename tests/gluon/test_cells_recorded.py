@@ -7,6 +7,8 @@ import cell_cases as cases
 import pytest
 from test_gluon_recorded import check
 
+import mxnet as mx
+
 RECORDED = json.loads((pathlib.Path(__file__).parent.parent / "data" / "cells.json").read_text())
 both = pytest.mark.parametrize("hybrid", [False, True], ids=["eager", "hybrid"])
 
@@ -47,3 +49,10 @@ def test_cells_of_symbols(name):
 @pytest.mark.parametrize("name", cases.LAYERS)
 def test_layers_of_contrib(name, hybrid):
     check(cases.layer(name, hybrid), RECORDED["layers"][name])
+
+
+def test_an_lstm_of_symbols_has_the_graph_that_mxnet_writes():
+    """Its files name no axis for the slices, which is the operator's default; recorded from MXNet 1.9.1."""
+    outputs, _ = mx.rnn.LSTMCell(4, prefix="a_").unroll(1, inputs=[mx.sym.var("x")])
+    nodes = {node["name"]: node.get("attrs") for node in json.loads(mx.sym.Group(outputs).tojson())["nodes"]}
+    assert nodes["a_t0_slice"] == {"num_outputs": "4"}

@@ -150,9 +150,9 @@ class _Dense(BaseRNNCell):
         return i2h, h2h
 
 
-def lstm_step(i2h, h2h, memory, name, activate, axis=1):
-    """Output and memory from the two maps; `activate(x, **kwargs)` is the inner activation."""
-    i, f, g, o = symbol.SliceChannel(i2h + h2h, num_outputs=4, axis=axis, name=f"{name}slice")
+def lstm_step(i2h, h2h, memory, name, activate, **axis):
+    """Output and memory from the two maps; `activate` is the inner activation, `axis` where the gates lie."""
+    i, f, g, o = symbol.SliceChannel(i2h + h2h, num_outputs=4, name=f"{name}slice", **axis)
     i = symbol.Activation(i, act_type="sigmoid", name=f"{name}i")
     f = symbol.Activation(f, act_type="sigmoid", name=f"{name}f")
     g = activate(g, name=f"{name}c")

@@ -106,7 +106,7 @@ class ConvLSTMCell(BaseConvRNNCell):
     def __call__(self, inputs, states):
         name = self._step_name()
         maps = self._conv_forward(inputs, states, name)
-        output, memory = lstm_step(*maps, states[1], name, self._activate, self._conv_layout.find("C"))
+        output, memory = lstm_step(*maps, states[1], name, self._activate, axis=self._conv_layout.find("C"))
         return output, [output, memory]
 
 
