@@ -65,6 +65,8 @@ def test_wrong_lengths_and_classes_are_refused():
         mx.metric.Accuracy().update([mx.nd.ones((3,))], [mx.nd.ones((2, 2))])
     with pytest.raises(ValueError, match="only supports binary classification"):
         mx.metric.F1().update([mx.nd.array([0, 1, 2])], [mx.nd.ones((3, 2))])
+    with pytest.raises(mx.MXNetError, match="axis 1 exceeds the input dimension of 1"):
+        mx.metric.Accuracy().update([mx.nd.ones((3,))], [mx.nd.ones((4,))])
     with pytest.raises(AssertionError, match="use Accuracy"):
         mx.metric.TopKAccuracy(top_k=1)
 

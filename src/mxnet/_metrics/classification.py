@@ -5,6 +5,7 @@ import math
 import numpy
 import torch
 
+from .._core.errors import MXNetError
 from .base import EvalMetric, PairMetric, alias, check_label_shapes, register, values_of
 
 
@@ -19,11 +20,19 @@ class Accuracy(PairMetric):
 
     def _update_pair(self, label, pred):
         scores = values_of(pred)
-        classes = scores.argmax(self.axis) if pred.shape != label.shape else scores
+        classes = self._chosen(scores, label.shape) if pred.shape != label.shape else scores
         classes = classes.to(torch.int32).flatten()
         wanted = values_of(label, classes).to(torch.int32).flatten()
         check_label_shapes(wanted, classes)
         self._add((classes == wanted).sum(), len(classes))
+
+    def _chosen(self, scores, labels):
+        if not -scores.dim() <= self.axis < scores.dim():
+            raise MXNetError(
+                f"axis {self.axis} exceeds the input dimension of {scores.dim()}: accuracy got predictions of shape "
+                f"{tuple(scores.shape)} for labels of shape {tuple(labels)}; they need one shape or an axis of scores"
+            )
+        return scores.argmax(self.axis)
 
 
 @register
