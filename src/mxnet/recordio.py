@@ -84,7 +84,9 @@ class MXRecordIO:
         """Append a record."""
         assert self.writable, _OPENED.format(self.uri, self.flag)
         self._check_pid(allow_reset=False)
-        data = b"".join(_format.frames(buf.encode() if isinstance(buf, str) else bytes(buf)))
+        if isinstance(buf, str):
+            raise TypeError("bytes or integer address expected instead of str instance: encode the text first")
+        data = b"".join(_format.frames(bytes(buf)))
         view = memoryview(data)
         while view:
             view = view[self._file.write(view) :]

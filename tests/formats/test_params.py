@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mxnet as mx
 from mxnet._formats import params
 from mxnet.base import MXNetError
 
@@ -136,3 +137,15 @@ def test_damage_gives_an_array_or_a_clear_error(patch, place, name):
                 params.densified(blob)
     except MXNetError:
         pass
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0)])
+def test_an_array_without_axes_or_elements_comes_back(shape, tmp_path):
+    """Its layout is the one that knows such shapes, whatever the semantics are: else the file could not be read."""
+    path = str(tmp_path / "odd.params")
+    mx.nd.save(path, {"odd": mx.np.full(shape, 3.0), "next": mx.nd.ones((2,))})
+    with pytest.raises(mx.MXNetError, match="array odd: ndarray was saved in np shape semantics"):
+        mx.nd.load(path)
+    with mx.util.np_shape(True):
+        loaded = mx.nd.load(path)
+    assert loaded["odd"].shape == shape and loaded["next"].shape == (2,)

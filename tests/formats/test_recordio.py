@@ -130,6 +130,8 @@ def test_missing_files_and_wrong_flags(tmp_path):
         recordio.MXRecordIO(str(tmp_path / "none.rec"), "r")
     with pytest.raises(ValueError, match="Invalid flag"):
         recordio.MXRecordIO(str(tmp_path / "none.rec"), "a")
+    with pytest.raises(TypeError, match="bytes or integer address expected instead of str instance"):
+        recordio.MXRecordIO(str(tmp_path / "text.rec"), "w").write("text")
 
 
 def test_pickled_readers_open_again(tmp_path):

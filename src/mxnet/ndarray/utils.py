@@ -33,9 +33,14 @@ def save(fname, data):
     try:
         with atomic_write(fname) as file:
             params.reserve(file, sum(each._t.nbytes for each in arrays if each.stype == "default"))
-            params.write(file, params.pieces(names, blobs, len(arrays), is_np_shape()))
+            params.write(file, params.pieces(names, blobs, len(arrays), is_np_shape() or _odd_shapes(arrays)))
     except OSError as error:
         raise not_opened(fname, error) from error
+
+
+def _odd_shapes(arrays):
+    """Arrays of `mx.np` without axes or elements, which only the newest layout can tell from unknown ones."""
+    return any(not each.shape or 0 in each.shape for each in arrays)
 
 
 def _named(data):
