@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from . import head_by_head
 from .gradient import with_gradient
 from .registry import op
 from .softmax import softmax
@@ -30,8 +31,8 @@ def _scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 
 def _mixed(attention: torch.Tensor, values: torch.Tensor, heads: int) -> torch.Tensor:
     mixed = torch.bmm(attention, values).transpose(0, 1)
-    length, _, size = mixed.shape
-    return mixed.reshape(length, -1, heads * size)
+    length, count, size = mixed.shape
+    return mixed.reshape(length, count // heads, heads * size)
 
 
 @op("_contrib_interleaved_matmul_selfatt_qk")
@@ -99,15 +100,23 @@ def _attention(
     first = inputs[0]
     if first.device.type != "cpu" or first.dtype not in _FUSED_DTYPES or any(t.dim() != 3 for t in inputs):
         return plain(*inputs)
+    if not all(t.numel() for t in inputs):  # torch's kernel divides by sizes
+        return plain(*inputs)
     mask = None if length is None else _mask(inputs, heads, length)
 
+    kernels = None if mask is not None else head_by_head.kernels_for(inputs, heads, parts)
+
     def forward(*tensors: torch.Tensor) -> Tensors:
+        if kernels is not None:
+            return kernels.forward(*tensors)
         mixed, norms = _flash(*_triple(tensors, heads, parts), 0.0, False, attn_mask=mask)
         return mixed.permute(2, 0, 1, 3).flatten(2), norms
 
     def backward(tensors: Tensors, outputs: Tensors, grads: Tensors) -> Any:
         if torch.is_grad_enabled():  # a gradient to be differentiated again: the kernel's own cannot be
             return torch.autograd.grad(plain(*tensors), tensors, grads[0], create_graph=True)
+        if kernels is not None:
+            return kernels.backward(tensors, *outputs, grads[0])
         mixed, grad = (_triple((t,), heads, (1,))[0] for t in (outputs[0], grads[0]))
         found = _flash_backward(
             grad, *_triple(tensors, heads, parts), mixed, outputs[1], 0.0, False, attn_mask=mask

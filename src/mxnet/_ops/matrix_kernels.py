@@ -92,7 +92,7 @@ def multiply(rows, depth, width, left, panels, start, start_apart, result, apart
 
 
 @njit(**OPTIONS)
-def _multiply_across(rows, depth, width, left, left_apart, panels, start, start_apart, result):
+def multiply_across(rows, depth, width, left, left_apart, panels, start, start_apart, result):
     """The same for a left (depth, rows), and any depth; long sums are made of short ones."""
     apart = width * FLOAT
     for begin in range(0, depth, SHORT):
@@ -124,5 +124,5 @@ def products_across(rows, depth, width, left, panels, zeros, result, left_apart,
     for number in range(first, last):
         own = result + number * rows * width * FLOAT
         start, start_apart = (zeros, 0) if zeros else (own, width * FLOAT)
-        _multiply_across(rows, depth, width, left + number * next_left, left_apart,
-                         panels + number * depth * width * FLOAT, start, start_apart, own)  # fmt: skip
+        multiply_across(rows, depth, width, left + number * next_left, left_apart,
+                        panels + number * depth * width * FLOAT, start, start_apart, own)  # fmt: skip

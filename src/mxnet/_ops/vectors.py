@@ -137,6 +137,21 @@ class Writer:
         places = ir.Constant(_WHOLE_VECTOR, [0] * LANES)
         return Lanes(self.builder, self.builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), places))
 
+    def across(self, lanes: Lanes, combine: Callable[[Lanes, Lanes], Lanes]) -> Any:
+        """One float of all lanes, combined pair by pair."""
+        for step in (4, 2, 1):
+            lanes = combine(lanes, self.mixed(lanes, lanes, [i ^ step for i in range(LANES)]))
+        return self.builder.extract_element(lanes.value, _INT32(0))
+
+    def mixed(self, one: Lanes, other: Lanes, places: list[int]) -> Lanes:
+        """The lanes at some places of two vectors behind one another."""
+        made = self.builder.shuffle_vector(one.value, other.value, ir.Constant(_WHOLE_VECTOR, places))
+        return Lanes(self.builder, made)
+
+    def keep(self, value: Any, address: Any) -> None:
+        """Store one float."""
+        self.builder.store(value, self._pointer(address, FLOAT_KIND))
+
     def whole(self, address: Any) -> Any:
         """The whole number at an address."""
         return self.builder.load(self._pointer(address, INT))

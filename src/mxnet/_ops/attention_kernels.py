@@ -1,0 +1,231 @@
+"""Attention by kernels for vectors of eight floats; importing this module asks for numba, and compiles.
+
+One head after the other: its rows are copied into the order of the products (see matrix_kernels); where they lie, as
+far apart as interleaved projections have them, they would be in each other's way in the cache. Keys are filled up
+with zeros to a multiple of 16, and get no share.
+"""
+
+import math
+
+from .matrix_kernels import multiply, multiply_across
+from .vectors import FLOAT, LANES, OPTIONS, VECTOR_BYTES, Writer, compiled, exp, njit, numbers, writes
+
+BLOCK = 48  # queries at a time: their products with all keys stay in the cache
+UNIT, PANEL = 16, 64  # columns side by side in a panel, and their bytes
+
+
+@writes(3, floats=1)
+def _copy(write: Writer, target, source, size, factor):
+    """Floats times a factor."""
+    many = write.spread(factor)
+
+    def move(place, other, _):
+        write.store(write.load(place) * many, other)
+        return write.at(other, VECTOR_BYTES), []
+
+    write.loop(source, write.at(source, size), VECTOR_BYTES, target, [], move)
+
+
+@writes(1, floats=1)
+def _put(write: Writer, target, value):
+    """One float."""
+    write.keep(value, target)
+
+
+@njit(**OPTIONS)
+def _fill(begin, end, value):
+    for place in range(begin, end, FLOAT):
+        _put(place, value)
+
+
+@njit(**OPTIONS)
+def _rows(target, source, apart, count, padded, size, factor):
+    """Rows that lie `apart` side by side, times a factor, and zeros up to `padded` rows."""
+    for row in range(count):
+        _copy(target + row * size, source + row * apart, size, factor)
+    _fill(target + count * size, target + padded * size, 0.0)
+
+
+@writes(4)
+def _lay(write: Writer, target, source, size, apart):
+    """One row as a row of each panel; panels lie `apart`."""
+
+    def move(place, other, _):
+        for half in (0, VECTOR_BYTES):
+            write.store(write.load(write.at(place, half)), write.at(other, half))
+        return write.at(other, apart), []
+
+    write.loop(source, write.at(source, size), PANEL, target, [], move)
+
+
+@njit(**OPTIONS)
+def _panels(target, source, count, size):
+    """Rows side by side as panels of 16 of their columns."""
+    for row in range(count):
+        _lay(target + row * PANEL, source + row * size, size, count * PANEL)
+
+
+@writes(3)
+def _turn(write: Writer, target, source, size):
+    """Eight rows side by side as eight columns of a panel."""
+
+    def some(place, other, _):
+        rows = [write.load(write.at(place, write.times(size, row))) for row in range(LANES)]
+        for step in (1, 2, 4):  # blocks of step x step change places
+            firsts = [LANES + lane - step if lane & step else lane for lane in range(LANES)]
+            seconds = [LANES + lane if lane & step else lane + step for lane in range(LANES)]
+            for row in range(LANES):
+                if not row & step:
+                    pair = rows[row], rows[row + step]
+                    rows[row], rows[row + step] = write.mixed(*pair, firsts), write.mixed(*pair, seconds)
+        for number, row in enumerate(rows):
+            write.store(row, write.at(other, number * PANEL))
+        return write.at(other, LANES * PANEL), []
+
+    write.loop(source, write.at(source, size), VECTOR_BYTES, target, [], some)
+
+
+@njit(**OPTIONS)
+def _turned(target, source, count, size):
+    """Rows side by side as panels of 16 rows, turned to columns."""
+    for row in range(0, count, LANES):
+        _turn(target + row // UNIT * UNIT * size + row % UNIT * FLOAT, source + row * size, size)
+
+
+@writes(4)
+def _share(write: Writer, row, size, largest, total):
+    """A row's softmax in its place; the largest value and the sum of powers are kept."""
+    end = write.at(row, size)
+
+    def compare(place, other, found):
+        return other, [found[0].larger(write.load(place))]
+
+    def power(place, other, sums):
+        value = exp(write.load(place) - write.spread(most))
+        write.store(value, place)
+        return other, [sums[0] + value]
+
+    def divide(place, other, _):
+        write.store(write.load(place) * factor, place)
+        return other, []
+
+    found = write.loop(row, end, VECTOR_BYTES, row, [write.load(row)], compare)[0]
+    most = write.across(found, lambda one, other: one.larger(other))
+    sums = write.loop(row, end, VECTOR_BYTES, row, [write.zeros()], power)[0]
+    whole = write.across(sums, lambda one, other: one + other)
+    factor = 1.0 / write.spread(whole)
+    write.loop(row, end, VECTOR_BYTES, row, [], divide)
+    write.keep(most, largest)
+    write.keep(whole, total)
+
+
+@writes(7)
+def _slope(write: Writer, row, slopes, size, norm, head, out, width):
+    """A row of products becomes shares; its slopes by shares, slopes by products."""
+
+    def add(place, other, sums):
+        return write.at(other, VECTOR_BYTES), [write.load(place) * write.load(other) + sums[0]]
+
+    def change(place, other, _):
+        share = exp(write.load(place) - norms)
+        write.store(share, place)
+        write.store(share * (write.load(other) - mean), other)
+        return write.at(other, VECTOR_BYTES), []
+
+    sums = write.loop(head, write.at(head, width), VECTOR_BYTES, out, [write.zeros()], add)[0]
+    mean = write.spread(write.across(sums, lambda one, other: one + other))
+    norms = write.everywhere(norm)
+    write.loop(row, write.at(row, size), VECTOR_BYTES, slopes, [], change)
+
+
+@njit(**OPTIONS)
+def _scores(rows, keys, padded, size, queries, turned, zeros, scores):
+    """Products of some queries and all keys; where no key is, minus infinity."""
+    multiply(rows, size // FLOAT, padded, queries, turned, zeros, 0, scores, padded * FLOAT)
+    for row in range(rows if padded > keys else 0):
+        start = scores + row * padded * FLOAT
+        _fill(start + keys * FLOAT, start + padded * FLOAT, -math.inf)
+
+
+@compiled(f"void({numbers(22)}, float32)")
+def forward(
+    query, key, value, out, largest, totals, heads, length, keys, size, query_batch, query_head, query_row,
+    key_batch, key_head, key_row, out_batch, out_head, out_row, scratch, first, last, factor,
+):  # fmt: skip
+    """Heads `first` to `last` of all batches: softmax(factor · query · key) · value. Distances and `size` in bytes."""
+    padded = (keys + UNIT - 1) // UNIT * UNIT
+    turned = scratch + padded * size
+    panels = turned + padded * size
+    queries = panels + padded * size
+    scores = queries + BLOCK * size
+    zeros = scores + BLOCK * padded * FLOAT
+    _fill(zeros, zeros + max(padded * FLOAT, size), 0.0)
+    for number in range(first, last):
+        batch, head = number // heads, number % heads
+        away = batch * key_batch + head * key_head
+        _rows(scratch, key + away, key_row, keys, padded, size, 1.0)
+        _turned(turned, scratch, padded, size)
+        _rows(scratch, value + away, key_row, keys, padded, size, 1.0)
+        _panels(panels, scratch, padded, size)
+        for begin in range(0, length, BLOCK):
+            rows = min(BLOCK, length - begin)
+            place = query + batch * query_batch + head * query_head + begin * query_row
+            _rows(queries, place, query_row, rows, rows, size, factor)
+            _scores(rows, keys, padded, size, queries, turned, zeros, scores)
+            kept = (number * length + begin) * FLOAT
+            for row in range(rows):
+                _share(scores + row * padded * FLOAT, padded * FLOAT, largest + kept + row * FLOAT,
+                       totals + kept + row * FLOAT)  # fmt: skip
+            target = out + batch * out_batch + head * out_head + begin * out_row
+            multiply(rows, padded, size // FLOAT, scores, panels, zeros, 0, target, out_row)
+
+
+@compiled(f"void({numbers(25)}, float32)")
+def backward(
+    query, key, value, out, by_out, norms, by_query, by_key, by_value, heads, length, keys, size,
+    query_batch, query_head, query_row, key_batch, key_head, key_row, out_batch, out_head, out_row, scratch,
+    first, last, factor,
+):  # fmt: skip
+    """Gradients by query, key and value, laid as these are; `norms` are logarithms of the sums of powers."""
+    padded = (keys + UNIT - 1) // UNIT * UNIT
+    whole, some = padded * size, BLOCK * size
+    key_turned = scratch + whole
+    value_turned, key_panels = key_turned + whole, key_turned + 2 * whole
+    key_sums, value_sums = key_turned + 3 * whole, key_turned + 4 * whole
+    queries = key_turned + 5 * whole
+    given, query_panels, given_panels = queries + some, queries + 2 * some, queries + 3 * some
+    shares = queries + 4 * some
+    slopes = shares + BLOCK * padded * FLOAT
+    zeros = slopes + BLOCK * padded * FLOAT
+    _fill(zeros, zeros + max(padded * FLOAT, size), 0.0)
+    depth = size // FLOAT
+    for number in range(first, last):
+        batch, head = number // heads, number % heads
+        away = batch * key_batch + head * key_head
+        _rows(scratch, value + away, key_row, keys, padded, size, 1.0)
+        _turned(value_turned, scratch, padded, size)
+        _rows(scratch, key + away, key_row, keys, padded, size, 1.0)
+        _turned(key_turned, scratch, padded, size)
+        _rows(scratch, key + away, key_row, keys, padded, size, factor)
+        _panels(key_panels, scratch, padded, size)
+        for begin in range(0, length, BLOCK):
+            rows = min(BLOCK, length - begin)
+            at = batch * query_batch + head * query_head + begin * query_row
+            seen = batch * out_batch + head * out_head + begin * out_row
+            _rows(queries, query + at, query_row, rows, rows, size, factor)
+            _rows(given, by_out + seen, out_row, rows, rows, size, 1.0)
+            _panels(query_panels, queries, rows, size)
+            _panels(given_panels, given, rows, size)
+            _scores(rows, keys, padded, size, queries, key_turned, zeros, shares)
+            multiply(rows, depth, padded, given, value_turned, zeros, 0, slopes, padded * FLOAT)
+            for row in range(rows):
+                line = row * padded * FLOAT
+                _slope(shares + line, slopes + line, padded * FLOAT, norms + (number * length + begin + row) * FLOAT,
+                       given + row * size, out + seen + row * out_row, size)  # fmt: skip
+            value_start, key_start, apart = (value_sums, key_sums, size) if begin else (zeros, zeros, 0)
+            multiply_across(padded, rows, depth, shares, padded * FLOAT, given_panels, value_start, apart, value_sums)
+            multiply_across(padded, rows, depth, slopes, padded * FLOAT, query_panels, key_start, apart, key_sums)
+            multiply(rows, padded, depth, slopes, key_panels, zeros, 0, by_query + at, query_row)
+        for row in range(keys):
+            _copy(by_key + away + row * key_row, key_sums + row * size, size, 1.0)
+            _copy(by_value + away + row * key_row, value_sums + row * size, size, 1.0)
