@@ -20,6 +20,10 @@ NOT_IN_GRAPH = (
     "You need to set is_recording to true or use autograd.record() to save computational graphs for backward. "
     "If you want to differentiate the same graph twice, you need to pass retain_graph=True to backward."
 )
+NO_INPUTS = (
+    "Check failed: xs.size() > 0 (0 vs. 0) : There are no inputs in computation graph that require gradients. "
+    "The list of heads is empty."
+)
 _run_backward = torch.autograd.Variable._execution_engine.run_backward
 
 
@@ -185,6 +189,7 @@ def _mark(array, gradient, req):
     array._t = array._t.data
     array._ag = None
     if req == "null":
+        array._ag = Variable(gradient, req)  # keeps its buffer, and may not be written while recording
         return
     if gradient.stype != "default":
         array._ag = SparseVariable(gradient, req)
@@ -211,7 +216,7 @@ def _heads(heads, head_grads):
     elif isinstance(head_grads, NDArray):
         head_grads = [head_grads]
     if len(heads) != len(head_grads):
-        raise ValueError("heads and head_grads must be lists of the same length")
+        raise AssertionError("heads and head_grads must be lists of the same length")
     tensors, seeds = [], []
     for head, seed in zip(heads, head_grads, strict=True):
         mark = head._ag
@@ -258,6 +263,8 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
     """Gradients of `heads` into the buffers of the variables they came from."""
     tensors, seeds = _heads(heads, head_grads)
     if not tensors:
+        if isinstance(heads, (list, tuple)) and not heads:
+            raise MXNetError(NO_INPUTS)
         return
     before = MODES.recording, MODES.training
     MODES.recording, MODES.training = False, train_mode
@@ -273,7 +280,7 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
 
 
 def _explained(error):
-    text = str(error)
+    text = str(error) or type(error).__name__
     if isinstance(error, MXNetError):
         return error
     if "second time" in text or "does not require grad" in text:
@@ -285,12 +292,12 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     """Gradients of `heads` with respect to `variables`, as new arrays; `create_graph` lets them be differentiated."""
     variables = [variables] if isinstance(variables, NDArray) else list(variables)
     if not variables:
-        raise ValueError("need at least one variable to differentiate by")
-    for variable in variables:
+        raise AssertionError("variables cannot be an empty list.")
+    for number, variable in enumerate(variables, 1):
         if not graph_tensor(variable).requires_grad:
             raise MXNetError(
-                "Check failed: AGInfo::IsVariable: only variables (attach_grad) and recorded arrays can be "
-                "differentiated by"
+                f"Cannot differentiate with respect to the {number}-th variable because it does not require gradient. "
+                "Mark it with attach_grad before it is used."
             )
     tensors, seeds = _heads(heads, head_grads)
     retain = create_graph if retain_graph is None else retain_graph
@@ -386,11 +393,13 @@ class Function:
 
     def backward(self, *output_grads):
         """From the outputs' gradients to the inputs', one for each."""
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} has no backward method: write one to differentiate it"
+        )
 
     def __call__(self, *inputs) -> Any:
         if self._used:
-            raise MXNetError("Each Function instance can only be called once. Please create another instance.")
+            raise AssertionError("Each Function instance can only be called once. Please create another instance.")
         with pause(train_mode=MODES.training):
             outputs = self.forward(*inputs)
         single = isinstance(outputs, NDArray)

@@ -17,6 +17,7 @@ class _Semantics(threading.local):
 
 
 _SEMANTICS = _Semantics()
+NUMPY_SHAPES_ASKED = [False]  # has any thread ever turned NumPy's shapes on? Asked where every call counts
 _EVERYWHERE = [False]  # the shape switch of all threads, which `set_np_shape(2)` turns on
 
 
@@ -71,6 +72,7 @@ def set_np_shape(active):
     """Let shapes be zero-dim and sizes zero, as NumPy has them: 1 in this thread, 2 in all; returns what it was."""
     before = is_np_shape()
     _SEMANTICS.shape = bool(active)
+    NUMPY_SHAPES_ASKED[0] |= bool(active)
     if int(active) == 2 or not active:
         _EVERYWHERE[0] = bool(active)
     return before

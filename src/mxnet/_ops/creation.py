@@ -8,7 +8,7 @@ from .._core.attrs import Dtype
 from .._core.dtypes import NAMES
 from .._core.errors import MXNetError
 from ..util import is_np_shape
-from .dtypes import TORCH, torch_dtype
+from .dtypes import TORCH, number_for, torch_dtype
 from .registry import Attrs, op
 
 
@@ -50,8 +50,7 @@ def ones(*, shape: tuple = (), ctx: str = "", dtype: Dtype = "float32", _device=
 def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32", value: float, _device=None):
     """One number everywhere."""
     kind = torch_dtype(dtype)
-    number = value if kind.is_floating_point else bool(value) if kind is torch.bool else int(value)
-    return torch.full(whole(shape), number, dtype=kind, device=_device)
+    return torch.full(whole(shape), number_for(value, kind), dtype=kind, device=_device)
 
 
 @op("_set_value")

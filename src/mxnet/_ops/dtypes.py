@@ -18,11 +18,11 @@ def torch_dtype(dtype: object) -> torch.dtype:
 
 
 def number_for(value: float, dtype: torch.dtype) -> float:
-    """A number as an array of `dtype` holds it: integers lose fractions and wrap around, as in C."""
+    """A number as an array of `dtype` holds it: integers lose fractions and wrap around, as in C, reals overflow."""
     if dtype is torch.bool:
         return bool(value)
     if dtype.is_floating_point:
-        return value
+        return math.copysign(math.inf, value) if abs(value) > torch.finfo(dtype).max else value
     limits = torch.iinfo(dtype)
     if not math.isfinite(value):
         return limits.min

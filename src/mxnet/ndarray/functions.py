@@ -3,6 +3,7 @@
 import builtins
 import ctypes
 import numbers
+import warnings
 
 import numpy as np
 import torch
@@ -237,7 +238,7 @@ def concatenate(arrays, axis=0, always_copy=True):
     if not isinstance(arrays, list):
         raise TypeError(f"concatenate takes a list of arrays, got {type(arrays)}")
     if not arrays:
-        raise ValueError("concatenate needs at least one array")
+        raise AssertionError("concatenate needs at least one array")
     if len(arrays) == 1 and not always_copy:
         return arrays[0]
     return invoke(registry.find("Concat"), arrays, {"dim": axis})
@@ -250,7 +251,9 @@ def histogram(a, bins=10, range=None):
     if not isinstance(bins, numbers.Integral):
         raise ValueError("bins argument should be either an integer or an NDArray")
     if range is None:
-        range = (float(a.min().asscalar()), float(a.max().asscalar()))
+        warnings.warn("range is not specified, using numpy's result to ensure consistency with numpy", stacklevel=2)
+        counts, edges = np.histogram(a.asnumpy(), bins=bins)
+        return array(counts), array(edges)
     return invoke(registry.find("_histogram"), [a], {"bin_cnt": int(bins), "range": range})
 
 

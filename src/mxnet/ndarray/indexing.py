@@ -6,6 +6,8 @@ import torch
 from .._core.errors import MXNetError
 from .._core.writes import WRITES, span, wrote
 from .._ops.dtypes import number_for
+from ..util import NUMPY_SHAPES_ASKED, is_np_shape
+from .invoke import IN_PLACE
 
 _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
 _WHOLE = slice(None)
@@ -39,11 +41,11 @@ def of_tuple(tensor, key):
                 return part
         elif size == 2 and key[0] == _WHOLE and tensor.shape[0] > 1 and tensor.shape[1] > 1 and tensor.is_contiguous():
             return torch.select_copy(tensor, 1, key[1])  # elsewhere the result would share memory
-    if not size or not tensor.is_contiguous() or not _BASIC.issuperset(map(type, key)):
+    if not size or not tensor.is_contiguous() or not _BASIC.issuperset(map(type, key)) or key.count(...) > 1:
         return None
     part = tensor[key]
     if not part.dim():
-        return part.unsqueeze(0)
+        return _single(part)
     return part if part.is_contiguous() else part.clone(memory_format=torch.contiguous_format)
 
 
@@ -54,9 +56,16 @@ def _element(tensor, key):
         if number.__class__ is not int or not -size <= number < size:
             return None
         place += (number if number >= 0 else number + size) * step
+    if NUMPY_SHAPES_ASKED[0] and is_np_shape():
+        return tensor[key]
     if tensor.requires_grad:  # of which a slice has the simpler history
         return tensor[(*key[:-1], slice(key[-1], key[-1] + 1 or None))]
     return torch.as_strided(tensor, _ONE, _ONE, place)
+
+
+def _single(element):
+    """One element as MXNet gives it: an array of one, under NumPy's shapes one without axes."""
+    return element if NUMPY_SHAPES_ASKED[0] and is_np_shape() else element.reshape(1)
 
 
 def _rows(tensor, index):
@@ -132,10 +141,10 @@ def normalize(key, shape, device):
     parts = list(key) if isinstance(key, tuple) else [key]
     consumed = sum(_axes(p) for p in parts if p is not None and p is not Ellipsis)
     if consumed > len(shape):
-        raise IndexError(f"too many indices for array: array has {len(shape)} dimensions, but {consumed} were indexed")
+        raise IndexError(f"too many indices ({consumed}) for array with {len(shape)} dimensions")
     dots = [i for i, p in enumerate(parts) if p is Ellipsis]
     if len(dots) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+        raise IndexError("Cannot use more than one ellipsis (`...`) for indexing")
     fill = [slice(None)] * (len(shape) - consumed)
     if dots:
         parts[dots[0] : dots[0] + 1] = fill
@@ -176,7 +185,7 @@ def _entry(part, axis, shape, device):
             part = list(part)
         index = _index_tensor(part, device)
         return _checked(index, axis, shape)
-    raise ValueError(f"Indexing NDArray with index {part} of type {type(part)} is not supported")
+    raise ValueError(f"NDArray does not support slicing with key {part} of type {type(part)}.")
 
 
 def _checked(index, axis, shape):
@@ -189,8 +198,11 @@ def _checked(index, axis, shape):
             )
         return index
     size = shape[axis]
-    if index.numel() and (int(index.max()) >= size or int(index.min()) < -size):
-        raise IndexError(f"index out of bounds for axis {axis} with size {size}: {index.flatten()[:8].tolist()}")
+    if index.numel():
+        low, high = (int(bound) for bound in index.aminmax())
+        if low < -size or high >= size:
+            outside = low if low < -size else high
+            raise IndexError(f"index {outside} is out of bounds for axis {axis} with size {size}")
     return index
 
 
@@ -228,7 +240,7 @@ def read(tensor, key):
         flipped, entries = _flip_negative(tensor, entries)
         result = flipped[tuple(entries)]
     if result.dim() == 0:
-        result = result.reshape(1)
+        result = _single(result)
     return result, shared
 
 
@@ -237,8 +249,8 @@ def check_whole(tensor, key):
     part, _ = read(tensor, key)
     if part.data_ptr() != tensor.data_ptr() or part.numel() != tensor.numel():
         raise MXNetError(
-            "Check failed: AGInfo::IsNone(*output): Inplace operations (+=, -=, x[:]=, etc) are not supported when "
-            "recording with autograd. Put the parts together with concat, stack or where instead."
+            f"Check failed: AGInfo::IsNone(*output): {IN_PLACE} "
+            "Put the parts together with concat, stack or where instead."
         )
 
 
@@ -280,7 +292,7 @@ def store(tensor, key, value):
     else:
         value = number_for(value, tensor.dtype)
     if not is_basic(entries):
-        tensor[tuple(entries)] = value
+        _scatter(tensor, tuple(entries), value)
     elif isinstance(value, torch.Tensor):
         target = tensor[tuple(entries)]
         if value.untyped_storage().data_ptr() == target.untyped_storage().data_ptr():
@@ -289,6 +301,14 @@ def store(tensor, key, value):
     else:
         tensor[tuple(entries)].fill_(value)
     wrote(tensor)
+
+
+def _scatter(tensor, places, value):
+    """Write to places that arrays name; what torch cannot broadcast may still fit as MXNet sees it, or is told."""
+    try:
+        tensor[places] = value
+    except RuntimeError:
+        tensor[places] = _fit(value, tensor[places].shape)
 
 
 def _places(tensor, entries):
@@ -309,5 +329,6 @@ def _fit(value, shape):
         if value.numel() == int(np.prod(shape)) and [s for s in value.shape if s != 1] == [s for s in shape if s != 1]:
             return value.reshape(shape)
         raise ValueError(
-            f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(shape)}"
+            "operands could not be broadcast together with remapped shapes[original->remapped]: "
+            f"{tuple(value.shape)} and requested shape {tuple(shape)}"
         ) from None

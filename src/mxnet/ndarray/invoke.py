@@ -23,6 +23,8 @@ IN_GRAPH = (
     "that you cannot use inplace operations like +=, *=, relu(x, out=x), y[idx]=x, etc inside a record section."
 )
 
+IN_PLACE = "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd."
+
 
 class SparseStorage(MXNetError):
     """Raised where the dense tensor of a sparse array is asked for; it never gets further than this module."""
@@ -228,7 +230,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
         raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}{hint}") from error
     results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
     if out is not None:
-        return _deliver(op, results, recorded, out)
+        return _deliver(op, inputs, results, recorded, out)
     from .ndarray import wrap
 
     mark = MODES.epoch if recorded else None
@@ -255,9 +257,12 @@ def from_output(op, parsed, out):
     return {**known, **parsed}
 
 
-def _deliver(op, results, recorded, out):
+def _deliver(op, inputs, results, recorded, out):
     outs = list(out) if isinstance(out, (list, tuple)) else [out]
     for target, result in zip(outs, results, strict=False):
+        if recorded and any(x is target for x in inputs):
+            check_writable(target)
+            raise MXNetError(f"Check failed: AGInfo::IsNone(*output): {IN_PLACE}")
         write(target, result, recorded, op.name)
     return out
 

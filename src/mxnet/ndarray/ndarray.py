@@ -6,6 +6,7 @@ import numbers
 import warnings
 import weakref
 from functools import lru_cache
+from operator import index
 
 import numpy as np
 import torch
@@ -411,7 +412,7 @@ class NDArray(NDArrayBase):
         elif not shape:
             shape = kwargs.get("shape")
             if shape is None:
-                raise TypeError("reshape needs the new shape")
+                raise AssertionError("Shape must be provided.")
             shape = (shape,) if isinstance(shape, int) else shape
         unknown = set(kwargs) - {"shape", "reverse"}
         if unknown:
@@ -421,7 +422,7 @@ class NDArray(NDArrayBase):
             )
         from .._ops.reshaping import coded_shape
 
-        sizes = coded_shape(tuple(int(s) for s in shape), self.shape, bool(kwargs.get("reverse", False)))
+        sizes = coded_shape(tuple(index(s) for s in shape), self.shape, bool(kwargs.get("reverse", False)))
         wanted = math.prod(sizes)
         if wanted > self.size:
             raise MXNetError(
@@ -466,8 +467,8 @@ class NDArray(NDArrayBase):
         wanted = tuple(s or o for s, o in zip(shape, own_shape, strict=True)) if len(own_shape) == len(shape) else shape
         if len(own_shape) != len(wanted) or any(o not in (1, w) for o, w in zip(own_shape, wanted, strict=True)):
             raise ValueError(
-                f"operands could not be broadcast together with remapped shapes "
-                f"[original->remapped]: {self.shape} and requested shape {shape}"
+                f"operands could not be broadcast together with remapped shapes[original->remapped]: "
+                f"{self.shape} and requested shape {shape}"
             )
         array = self.reshape(own_shape) if own_shape != self.shape else self
         return _face("broadcast_to")(array, shape=wanted)
@@ -578,7 +579,9 @@ def _from_object(value, like):
             raise TypeError
         return torch.from_numpy(np.ascontiguousarray(array)).reshape(array.shape).to(like.device)
     except (TypeError, ValueError):
-        raise TypeError(f"NDArray does not support assignment with non-array-like object {value!r}") from None
+        raise TypeError(
+            f"{NDArray} does not support assignment with non-array-like object {value} of type {type(value)}"
+        ) from None
 
 
 def _box(begin, end, step):

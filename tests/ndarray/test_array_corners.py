@@ -1,0 +1,74 @@
+"""Corners of NDArray as MXNet 1.9.1 answers them: overflowing numbers, indices, shapes without axes, histograms."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, nd
+from mxnet.base import MXNetError
+
+
+def test_numbers_beyond_float32_are_infinite():
+    written = nd.ones((2,))
+    written[:] = -1e40
+    assert nd.full((2,), 1e40).asnumpy().tolist() == [np.inf] * 2
+    assert nd._internal._full(shape=(2,), value=1e40).asnumpy().tolist() == [np.inf] * 2
+    assert written.asnumpy().tolist() == [-np.inf] * 2
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "words"),
+    [
+        ((..., ...), IndexError, r"Cannot use more than one ellipsis \(`...`\) for indexing"),
+        ((0, 1, 2), IndexError, r"too many indices \(3\) for array with 2 dimensions"),
+        (1.0, ValueError, r"NDArray does not support slicing with key 1.0 of type <class 'float'>"),
+        ([1, 5, 6], IndexError, "index 6 is out of bounds for axis 0 with size 3"),
+        ([7, -9], IndexError, "index -9 is out of bounds for axis 0 with size 3"),
+    ],
+)
+def test_wrong_keys_are_told_in_mxnet_words(key, kind, words):
+    with pytest.raises(kind, match=words):
+        nd.zeros((3, 4))[key]
+
+
+def test_wrong_values_for_places_are_told_and_change_nothing():
+    x = nd.zeros((3, 4))
+    with pytest.raises(ValueError, match=r"remapped\]: \(2, 5\) and requested shape \(2, 4\)"):
+        x[[0, 1]] = nd.ones((2, 5))
+    with pytest.raises(TypeError, match="does not support assignment with non-array-like object x of type"):
+        x[0] = "x"
+    assert not x.asnumpy().any()
+
+
+def test_an_element_has_no_axes_under_numpy_shapes():
+    x = nd.arange(6).reshape((2, 3))
+    x.attach_grad()
+    with mx.util.np_shape(True):
+        assert x[1, 2].shape == nd.arange(3)[0].shape == x.detach()[0, 0].shape == ()
+        with autograd.record():
+            y = x[1, 2] * 3
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [[0, 0, 0], [0, 0, 3]]
+    assert x[1, 2].shape == (1,)
+
+
+def test_reshape_takes_whole_numbers_only():
+    x = nd.zeros((2, 3))
+    with pytest.raises(AssertionError, match="Shape must be provided."):
+        x.reshape()
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        x.reshape(2.0, 3)
+
+
+def test_histogram_without_a_range_is_numpys():
+    with pytest.warns(UserWarning, match="range is not specified, using numpy's result to ensure consistency"):
+        counts, edges = nd.histogram(nd.array([1, 2, 1, 5]), bins=3)
+    assert counts.dtype == np.float32 and counts.asnumpy().tolist() == [3, 0, 1]
+    np.testing.assert_allclose(edges.asnumpy(), [1, 2.3333333, 3.6666667, 5], rtol=1e-6)
+
+
+def test_concatenating_nothing_is_refused():
+    with pytest.raises(AssertionError):
+        nd.concatenate([])
+    with pytest.raises(MXNetError, match="Invalid range"):
+        nd.arange(5, 1)
