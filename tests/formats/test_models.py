@@ -85,3 +85,17 @@ def test_image_lists(name):
     for batch, label, data in zip(reader, facts["labels"], facts["data"], strict=True):
         close(batch.label[0].asnumpy(), label)
         close(batch.data[0].asnumpy(), data)
+
+
+def test_arrays_without_names_are_no_parameters(tmp_path):
+    prefix = str(tmp_path / "list")
+    mx.nd.save(f"{prefix}-0001.params", [mx.nd.ones((1,))])
+    mx.sym.relu(mx.sym.var("data")).save(f"{prefix}-symbol.json")
+    net = mx.gluon.nn.Dense(2)
+    for load in (
+        lambda: net.load_parameters(f"{prefix}-0001.params"),
+        lambda: net.collect_params().load(f"{prefix}-0001.params"),
+        lambda: mx.model.load_checkpoint(prefix, 1),
+    ):
+        with pytest.raises(mx.MXNetError, match="list-0001.params holds 1 arrays without names"):
+            load()

@@ -7,6 +7,7 @@ from .. import ndarray as nd
 from .. import symbol as sym
 from .._formats import manifest
 from ..context import cpu
+from ..ndarray.utils import load_named
 
 BatchEndParam = namedtuple("BatchEndParams", ["epoch", "nbatch", "eval_metric", "locals"])
 BatchEndParam.__module__ = "mxnet.model"
@@ -67,7 +68,7 @@ def load_params(prefix, epoch):
     """(arg_params, aux_params) of an epoch, compared with its manifest if it has one."""
     manifest.verify(manifest.epoch_stem(prefix, epoch))
     fname = params_file(prefix, epoch)
-    arrays = nd.load(fname)
+    arrays = load_named(fname)
     if not arrays:
         logging.warning("Params file '%s' is empty", fname)
         return {}, {}

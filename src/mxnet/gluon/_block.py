@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict
 from typing import Any
 
 from .. import initializer, ndarray
+from ..ndarray.utils import load_named
 from . import _architecture
 from ._children import Children
 from ._parameter import Parameter
@@ -168,7 +169,7 @@ class Block:
         dtype_source="current",
     ):
         """Read what `save_parameters` (or the older `save_params`) wrote."""
-        loaded = ndarray.load(filename)
+        loaded = load_named(filename)
         params = self._collect_params_with_prefix()
         if not loaded and not params:
             return

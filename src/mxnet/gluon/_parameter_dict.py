@@ -8,6 +8,7 @@ import numpy as np
 from .. import initializer, ndarray
 from .._core.dtypes import dtype_name
 from .._core.errors import NameUnknown
+from ..ndarray.utils import load_named
 from ..util import is_np_array
 from ._parameter import Constant, Parameter
 from .utils import _brief_print_list, _indent
@@ -161,7 +162,7 @@ class ParameterDict:
                 f"restore_prefix is '{restore_prefix}' but Parameters name '{name}' does not start "
                 f"with '{restore_prefix}'. For more info on naming, please see {NAMING}"
             )
-        loaded = ndarray.load(filename)
+        loaded = load_named(filename)
         self.load_dict(loaded, ctx, allow_missing, ignore_extra, restore_prefix, filename, cast_dtype, dtype_source)
 
     def load_dict(

@@ -14,6 +14,7 @@ from ..base import _as_list  # noqa: F401 - MXNet shows it here, and modules of 
 from ..context import cpu  # noqa: F401 - MXNet shows it here
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc, DataIter
+from ..ndarray.utils import load_named
 from ._position import Position
 
 NOT_READY = "call bind, then init_params, and init_optimizer before update; fit does all of it"
@@ -333,7 +334,7 @@ class BaseModule:
         def refuse(name):
             raise ValueError(f"Invalid param file {fname}: {name!r} begins with neither arg: nor aux:")
 
-        self.set_params(*split_param_dict(ndarray.load(fname), refuse))
+        self.set_params(*split_param_dict(load_named(fname), refuse))
 
     def get_states(self, merge_multi_context=True):
         """The states, for modules that have any."""

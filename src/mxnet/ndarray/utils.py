@@ -88,6 +88,17 @@ def load(fname):
     return _collect(*params.load(fname), fname)
 
 
+def load_named(fname):
+    """As `load`, for parameters: a list of arrays without names says nothing about whose they are."""
+    arrays = load(fname)
+    if isinstance(arrays, list) and arrays:
+        raise MXNetError(
+            f"{fname} holds {len(arrays)} arrays without names; parameters are found by name: save a dict of them, or "
+            "read the list with mx.nd.load"
+        )
+    return arrays or {}
+
+
 def load_frombuffer(buf):
     """Read the bytes of a file."""
     if not isinstance(buf, (str, bytes)):
