@@ -108,7 +108,7 @@ class Variable:
             gradient = leaf.data.new_zeros(leaf.shape)
         if self.req == "add":
             self.grad._t.data.add_(gradient.to(self.grad._t.dtype))
-        elif self.grad._t.dtype is gradient.dtype and gradient.dim() == 2:
+        elif gradient.dim() == 2 and self.grad._t.dtype is gradient.dtype:
             self.grad._t = gradient  # a matrix: networks whose memory is all matrices have no large activations
         else:
             # The gradient lies between activations that are freed around it. Were it, even a small one, to stay there,
@@ -269,7 +269,8 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
     before = MODES.recording, MODES.training
     MODES.recording, MODES.training = False, train_mode
     try:
-        _run_backward(tuple(tensors), tuple(s.detach() for s in seeds), retain_graph, False, (), True, True)
+        seeds = tuple([seed.detach() if seed.requires_grad else seed for seed in seeds])
+        _run_backward(tuple(tensors), seeds, retain_graph, False, (), True, True)
     except RuntimeError as error:
         raise _explained(error) from error
     finally:

@@ -1,6 +1,7 @@
 """Adam and its relatives over whole lists of tensors, in place; arguments as in `fused_update`."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -79,7 +80,7 @@ def _fused_adam(
     epsilon: float,
 ) -> None:
     """torch corrects for bias inside, as of a step count: one step, undone in `lr` and `eps`, gives MXNet's formula."""
-    step = torch.ones((), device=weights[0].device)
+    step = _one(weights[0].device)
     first, second = 1 - beta1, (1 - beta2) ** 0.5
     torch._fused_adam_(
         weights,
@@ -96,6 +97,12 @@ def _fused_adam(
         amsgrad=False,
         maximize=False,
     )
+
+
+@cache
+def _one(device: torch.device) -> Tensor:
+    """The count of a first step, which kernels only read."""
+    return torch.ones((), device=device)
 
 
 def _descend(weights: Tensors, means: Tensors, variances: Tensors, rates: Numbers, epsilon: float) -> None:

@@ -6,7 +6,7 @@ Every function takes equally long lists (weights, gradients, states, learning ra
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from operator import attrgetter
 
 import numpy as np
@@ -99,6 +99,7 @@ def average_square_(states: Tensors, values: Tensors, decay: float) -> None:
     torch._foreach_addcmul_(states, values, values, 1 - decay)
 
 
+@cache
 def single(number: float) -> float:
     """As MXNet's kernels hold it: 1 - float32(0.999) is 5e-5 away from 0.001, which training curves show."""
     return float(np.float32(number))
