@@ -429,15 +429,13 @@ class Executor:
 
 
 def _seed(gradient, tensor, number):
-    """The gradient of an output; of one that is too large MXNet reads as much as it needs."""
+    """The gradient of an output, which must have its shape."""
     seed = plain_tensor(gradient).detach()
     if seed.shape != tensor.shape:
-        if seed.numel() < tensor.numel():
-            raise MXNetError(
-                f"the gradient of output {number} must have the output's shape {tuple(tensor.shape)}, "
-                f"got {tuple(seed.shape)}"
-            )
-        seed = seed.reshape(-1)[: tensor.numel()].view(tensor.shape)
+        raise MXNetError(
+            f"Check failed: from.shape() == to.shape(): operands shape mismatch from.shape = {list(seed.shape)} "
+            f"to.shape={list(tensor.shape)}: the gradient of output {number} must have the output's shape"
+        )
     return seed.to(tensor.device, tensor.dtype)
 
 

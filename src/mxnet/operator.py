@@ -10,6 +10,7 @@ import traceback
 import numpy as np
 import torch
 
+from ._core.dtypes import FLAGS
 from ._core.errors import MXNetError
 from ._core.modes import MODES
 from ._ops import custom, registry
@@ -160,6 +161,11 @@ class _Run:
         self.arguments = len(self.prop.list_arguments())
 
     def forward(self, tensors):
+        wanted = self.arguments + len(self.prop.list_auxiliary_states())
+        if len(tensors) != wanted:
+            raise MXNetError(
+                f"Operator Custom expects {wanted} inputs, but got {len(tensors)} instead (op_type {self.name})"
+            )
         arrays = [wrap(t.detach(), self.ctx) for t in tensors]
         self.inputs, self.aux = arrays[: self.arguments], arrays[self.arguments :]
         shapes = [list(a.shape) for a in self.inputs]
@@ -180,7 +186,8 @@ class _Run:
         """The user's operator: a new one per call, or the one that an executor made for such inputs."""
         key = (tuple(map(tuple, shapes)), tuple(dtypes))
         if key not in self.kept:
-            self.kept[key] = self.prop.create_operator(self.ctx, shapes, dtypes)
+            flags = [FLAGS[np.dtype(t).name] for t in dtypes]  # MXNet's numbers, which its Python layer hands on
+            self.kept[key] = self.prop.create_operator(self.ctx, shapes, flags)
         return self.kept[key]
 
     def headless(self):

@@ -36,7 +36,7 @@ class _NotOffered(MXNetError):
         self.types = [str(type(a)) for a in args]
 
     def __str__(self) -> str:
-        alias = f" (namely operator {self.alias!r})" if self.alias else ""
+        alias = f' (namely operator "{self.alias}")' if self.alias else ""
         arguments = f" with arguments ({', '.join(self.types)})" if self.types else ""
         return f"Function {self.function}{alias}{arguments} {self.reason}"
 

@@ -15,7 +15,7 @@ from .rounding import round_away
 @op("_contrib_quadratic", shape="same")
 def quadratic(data, *, a: float = 0.0, b: float = 0.0, c: float = 0.0):
     """a·x² + b·x + c."""
-    return (a * data * data + b * data + c).to(data.dtype)
+    return (data * (a * data + b) + c).to(data.dtype)
 
 
 @op("_contrib_backward_quadratic", shape="same")

@@ -17,10 +17,12 @@ Normalization = Literal["batch", "null", "valid"]
 def _softmax_label(attrs, shapes):
     """Class indices: the data's shape without its class axis. A label of the data's own shape holds probabilities."""
     data, label = shapes
-    if not known(data) or label == data:
+    if not data or label == data:
         return shapes
     if not attrs["multi_output"]:
         assign(shapes, 1, data[:-1], "SoftmaxOutput", "label")
+        return shapes
+    if not known(data):
         return shapes
     accepted = [(data[0], size(data[2:])), (data[0], *data[2:]), (data[0], 1, *data[2:])]
     if not label:

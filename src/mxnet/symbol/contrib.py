@@ -67,7 +67,7 @@ def _body(outputs, name):
 def _cut(heads, name):
     """Separate a body from the graph around it; returns its heads, and the outer entry behind each of its inputs.
 
-    Outer results enter as variables of their names; outer variables enter as copies of themselves.
+    Outer results and variables enter as variables of their names, which have no attributes.
     """
     sources: dict[str, Entry] = {}
     inner: dict[tuple[int, int], Entry] = {}
@@ -80,7 +80,7 @@ def _cut(heads, name):
         key = (id(entry.node), entry.index)
         if key not in inner:
             name_in = label(entry)
-            inner[key] = Entry(variable(name_in, dict(entry.node.attrs) if entry.node.op is None else {}))
+            inner[key] = Entry(variable(name_in, {}))
             sources[name_in] = Entry(entry.node, entry.index)
         return inner[key]
 

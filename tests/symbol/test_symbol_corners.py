@@ -1,0 +1,63 @@
+"""Corners of symbols and executors as MXNet 1.9.1 answers them: partial labels, bodies in files, head gradients."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import nd, sym
+from mxnet.base import MXNetError
+
+
+def test_a_label_knows_how_many_axes_it_has():
+    net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc"), name="sm")
+    with pytest.warns(UserWarning, match=r"data: \(0, 5\)\n\tsm_label: \(0,\)"):
+        assert net.infer_shape(data=(0, 5)) == (None, None, None)
+
+
+def test_outer_variables_have_no_attributes_inside_a_body():
+    weight = sym.var("w", dtype="float32", wd_mult=3)
+    out, _ = sym.contrib.foreach(lambda x, s: (x * weight, s), sym.var("d", shape=(3, 2)), sym.var("s"))
+    nodes = json.loads(out.tojson())["nodes"]
+    body = next(n for n in nodes if n["op"] == "_foreach")["subgraphs"][0]["nodes"]
+    assert next(n for n in nodes if n["name"] == "w")["attrs"]["__wd_mult__"] == "3"
+    assert "attrs" not in next(n for n in body if n["name"] == "w")
+
+
+def test_head_gradients_have_their_outputs_shapes():
+    ones = {name: nd.ones((2,)) for name in "ab"}
+    executor = (sym.var("a") * sym.var("b")).bind(mx.cpu(), ones, {name: nd.zeros((2,)) for name in "ab"})
+    for shape in [(3,), (1,), (2, 1)]:
+        executor.forward(is_train=True)
+        with pytest.raises(MXNetError, match="operands shape mismatch from.shape"):
+            executor.backward(nd.ones(shape))
+
+
+def test_what_symbols_cannot_do_is_told_in_mxnet_words():
+    with pytest.raises(mx.base.NotImplementedForSymbol, match=r'Function __bool__ \(namely operator "bool"\) is not'):
+        bool(sym.var("a"))
+
+
+def test_a_quadratic_goes_to_infinity_on_both_sides():
+    x = nd.array([-np.inf, np.inf, 1])
+    assert nd.contrib.quadratic(x, a=1, b=2, c=3).asnumpy().tolist() == [np.inf, np.inf, 6]
+
+
+def test_a_custom_operator_gets_type_numbers_and_counts_its_inputs():
+    seen = []
+
+    class Same(mx.operator.CustomOp):
+        def forward(self, is_train, req, in_data, out_data, aux):
+            self.assign(out_data[0], req[0], in_data[0])
+
+    @mx.operator.register("same_corner")
+    class SameProp(mx.operator.CustomOpProp):
+        def create_operator(self, ctx, shapes, dtypes):
+            seen.append((shapes, dtypes))
+            return Same()
+
+    nd.Custom(nd.ones((2,), dtype="float64"), op_type="same_corner")
+    assert seen == [([[2]], [1])]
+    with pytest.raises(MXNetError, match="Operator Custom expects 1 inputs, but got 2 instead"):
+        nd.Custom(nd.ones((2,)), nd.ones((2,)), op_type="same_corner")
