@@ -25,6 +25,30 @@ def test_the_numbers_of_mxnet():
     np.testing.assert_array_equal(rows.asnumpy().ravel(), golden)
 
 
+@pytest.mark.parametrize(
+    ("kind", "parameters", "numbers"),
+    [
+        ("uniform", (2, 5), [3.755859375, 3.265625, 3.32421875, 2.982421875]),
+        ("normal", (2, 5), [-6.1796875, -7.515625, -2.4609375, -7.390625]),
+        ("gamma", (0.6, 5), [0.13505399227142334, 0.3410395383834839, 0.4072204828262329, 3.6635847091674805]),
+        ("exponential", (3,), [0.29345703125, 0.1824951171875, 0.194091796875, 0.13232421875]),
+    ],
+)
+def test_parameters_in_half_precision_round_at_every_step(kind, parameters, numbers):
+    """Also where float32 is asked for: a number times a half is a half."""
+    mx.random.seed(3)
+    arrays = [mx.nd.array([p], dtype="float16") for p in parameters]
+    drawn = getattr(mx.nd, f"sample_{kind}")(*arrays, shape=4, dtype="float32")
+    np.testing.assert_allclose(drawn.asnumpy().ravel(), numbers, rtol=2e-7 if kind == "gamma" else 0)
+
+
+def test_counts_whose_parameters_are_in_half_precision():
+    mx.random.seed(3)
+    means, spread = mx.nd.array([300, 5], dtype="float16"), mx.nd.array([0.4, 0.5], dtype="float16")
+    counts = mx.nd.random.generalized_negative_binomial(means, spread, shape=500, dtype="float16").asnumpy()
+    assert counts[0, :4].tolist() == [83, 343, 65, 1094] and counts.astype("float64").sum() == 150951
+
+
 def test_choices_and_their_log_likelihoods():
     mx.random.seed(7)
     chances = mx.nd.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.0, 0.5]])

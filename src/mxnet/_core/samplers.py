@@ -48,7 +48,9 @@ def uniform_parameters(low: object, high: object, size: int, dtype: str) -> tupl
 def affine(unit: np.ndarray, factor: np.ndarray, offset: np.ndarray, dtype: str) -> np.ndarray:
     """`unit * factor + offset` rounded step by step as C++ does, in place where the types allow."""
     kind = np.result_type(unit.dtype, factor.dtype)
-    if kind == unit.dtype and factor.ndim == 0:
+    if factor.dtype == np.float16:
+        result = half(unit * factor) + offset
+    elif kind == unit.dtype and factor.ndim == 0:
         if factor != 1:
             unit *= factor
         if offset != 0:
@@ -64,6 +66,11 @@ def narrow(values: np.ndarray, dtype: str) -> np.ndarray:
     if dtype == "float16":
         values = values.astype(np.float32, copy=False)
     return values.astype(dtype, copy=False)
+
+
+def half(values: np.ndarray) -> np.ndarray:
+    """What C++ makes of a number and a half: again a half, by way of float."""
+    return narrow(values, "float16")
 
 
 # -- uniform and normal: matrices of samples, a row for each engine ----------------------------------------------------
@@ -259,10 +266,12 @@ class Gamma:
         self.draws, self.kind, self.beta = draws, kind, beta
         self.small = np.asarray(alpha < 1)
         self.any_small = bool(self.small.any())
-        self.d = np.asarray(np.where(self.small, wide + 2.0 / 3.0, wide - 1.0 / 3.0).astype(kind))
+        self.halves = alpha.dtype == np.float16
+        rounded = half if self.halves else np.asarray
+        self.d = np.asarray(rounded(np.where(self.small, wide + 2.0 / 3.0, wide - 1.0 / 3.0)).astype(kind))
         self.k = np.asarray(np.sqrt(9.0 * self.d.astype(np.float64)).astype(kind))
         self.c = np.asarray((1.0 / self.k.astype(np.float64)).astype(kind))
-        self.exponent = np.asarray((1.0 / wide).astype(kind))
+        self.exponent = np.asarray(rounded(1.0 / wide).astype(kind))
 
     def attempt(self, rows: np.ndarray, here: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         draws, kind = self.draws, self.kind
@@ -277,7 +286,8 @@ class Gamma:
         wide = v.astype(np.float64)
         bound = 0.5 * z * z.astype(np.float64) + d.astype(np.float64) * (1.0 - wide + np.log(wide))
         got = np.flatnonzero((np.log(1.0 - unit.astype(np.float64)) < bound) & high)
-        sample = ((d * v).take(got) * pick(self.beta, here[got])).astype(kind)
+        sample = (d * v).take(got) * pick(self.beta, here[got])
+        sample = (half(sample) if self.halves else sample).astype(kind, copy=False)
         return got, self._scaled(rows, here, got, sample) if self.any_small else sample
 
     def _scaled(self, rows: np.ndarray, here: np.ndarray, got: np.ndarray, sample: np.ndarray) -> np.ndarray:

@@ -110,7 +110,8 @@ class Stream:
         unit = self.uniform(0.0, 1.0, size, "float64" if dtype != "float32" else dtype)
         (rate,) = samplers.expand((lam,), size)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return samplers.narrow(-np.log(1.0 - unit.astype(np.float64)) / rate, dtype)
+            times = -np.log(1.0 - unit.astype(np.float64)) / rate
+        return samplers.narrow(samplers.half(times) if rate.dtype == np.float16 else times, dtype)
 
     def randint(self, low: object, high: object, size: int, dtype: str) -> np.ndarray:
         """`size` integers in [low, high), two words each, folded as MXNet folds them."""
@@ -152,17 +153,19 @@ class Stream:
 
     def negative_binomial(self, k: object, p: object, size: int, dtype: str) -> np.ndarray:
         """`size` counts of failures before the `k`-th success, each with probability `p`."""
-        k, p = np.asarray(k, np.float32), np.asarray(p, np.float32)
+        kind = _kept(k)
+        k, p = np.asarray(k, kind), np.asarray(p, np.float32)
         with np.errstate(divide="ignore"):
-            beta = ((1.0 - p.astype(np.float64)) / p).astype(np.float32)
+            beta = ((1.0 - p.astype(np.float64)) / p).astype(np.float32).astype(kind)
         return self._machine(samplers.GammaPoisson, (k, beta, np.float32(0)), size, dtype, np.float32)
 
     def generalized_negative_binomial(self, mu: object, alpha: object, size: int, dtype: str) -> np.ndarray:
         """`size` counts of mean `mu` and dispersion `alpha`; no dispersion is Poisson."""
-        mu, alpha = np.asarray(mu, np.float32), np.asarray(alpha, np.float32)
+        kind = _kept(mu)
+        mu, alpha = np.asarray(mu, kind), np.asarray(alpha, kind)
         with np.errstate(divide="ignore"):
-            shape, scale = np.float32(1) / alpha, alpha * mu
-        fixed = np.where(alpha == 0, mu, np.float32(np.nan))
+            shape, scale = kind(1) / alpha, alpha * mu
+        fixed = np.where(alpha == 0, mu.astype(np.float32), np.float32(np.nan))
         return self._machine(samplers.GammaPoisson, (shape, scale, fixed), size, dtype, np.float32)
 
     def unique_zipfian(self, range_max: int, rows: int, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -207,6 +210,11 @@ class Stream:
         for i, j in zip(positions, self.below(np.array(positions, np.int64) + 1).tolist(), strict=True):
             order[i], order[j] = order[j], order[i]
         return np.array(order, np.int64)
+
+
+def _kept(parameter: object) -> type:
+    """The type of parameters in which a gamma number is drawn: halves stay halves, all others are float."""
+    return np.float16 if np.asarray(parameter).dtype == np.float16 else np.float32
 
 
 _STREAMS: dict[tuple[str, int], Stream] = {}
