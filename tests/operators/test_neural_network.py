@@ -292,3 +292,18 @@ def test_resizing_float64_places_pixels_by_float32(attrs, total, slope):
     energy.backward()
     assert energy.asscalar() == pytest.approx(total, rel=1e-13)
     assert (data.grad * data.grad).sum().asscalar() == pytest.approx(slope, rel=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_the_slope_of_an_exponential_unit_comes_from_its_output(dtype):
+    values = nd.array([float("nan"), float("-inf"), float("inf"), 0, 1, -1], dtype=dtype)
+    (slope,) = gradient(lambda x: nd.LeakyReLU(x, act_type="elu", slope=0.25), values)
+    expected = [float("nan"), 0, 1, 0.25, 1, 0.0919189453125 if dtype == "float16" else 0.09196986]
+    np.testing.assert_allclose(slope.asnumpy(), expected, 1e-7)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_integers_beyond_one_have_no_inverse_error(dtype):
+    least = np.iinfo(dtype).min
+    result = nd.erfinv(nd.array([-2, -1, 0, 1, 2], dtype=dtype))
+    assert result.asnumpy().tolist() == [0, least, 0, least, 0]

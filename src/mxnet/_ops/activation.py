@@ -76,7 +76,7 @@ def leaky_relu(
     if act_type == "leaky":
         return F.leaky_relu(data, slope)
     if act_type == "elu":
-        return F.elu(data, slope)
+        return F.elu(data, slope) if data.dtype is torch.float32 else _elu(data, slope)
     if act_type == "selu":
         return with_gradient(F.selu, _selu_backward, data)
     if act_type == "gelu":
@@ -84,6 +84,15 @@ def leaky_relu(
     if act_type == "prelu":
         return _prelu(data, gamma)
     return _rrelu(data, lower_bound, upper_bound, _train)
+
+
+def _elu(data, slope):
+    """Outside float32, where a library has it, MXNet takes the slope from the output: at NaN it is no number."""
+
+    def backward(inputs, outputs, heads):
+        return torch.where(outputs[0] > 0, heads[0], heads[0] * (outputs[0] + slope))
+
+    return with_gradient(lambda x: F.elu(x, slope), backward, data)
 
 
 def _selu_backward(inputs, outputs, heads):

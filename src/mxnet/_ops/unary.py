@@ -92,7 +92,6 @@ FLOATING: dict[str, tuple[Unary, str]] = {
     "cosh": (torch.cosh, "Hyperbolic cosine."),
     "degrees": (lambda x: x * (180 / math.pi), "Radians to degrees."),
     "erf": (torch.erf, "Gauss error function."),
-    "erfinv": (torch.erfinv, "Inverse of the Gauss error function."),
     "exp": (torch.exp, "Exponential."),
     "expm1": (torch.expm1, "`exp(data) - 1`, exact near zero."),
     "gamma": (gamma, "Gamma function."),
@@ -173,6 +172,15 @@ def integers(data: torch.Tensor) -> torch.Tensor:
 for _kind, _table in ((floating, FLOATING), (exact, EXACT), (step, STEPS)):
     for _name, (_function, _doc) in _table.items():
         declare(_name, _kind(_function), _doc)
+
+
+@op("erfinv", shape="same")
+def erfinv(data):
+    """Inverse of the Gauss error function; NaN beyond -1 and 1, of which integers have none but 0."""
+    if data.is_floating_point():
+        return torch.erfinv(data)
+    wide = torch.erfinv(integers(data).double())
+    return to_dtype(wide.masked_fill(torch.isnan(wide), 0), data.dtype)
 
 
 @op("sign", shape="same")
