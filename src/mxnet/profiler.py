@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import warnings
+from operator import itemgetter
 
 from ._core.errors import MXNetError
 from ._formats.atomic import atomic_write
@@ -245,13 +246,12 @@ def dumps(reset=False, format="table", sort_by="total", ascending=False):
 
 def _table(memory, times):
     lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
-    for domain, rows in memory.items():
-        lines += [domain, "=" * 17]
-        lines += _rows(rows, ("Total Count", "Min Use  (kB)", "Max Use  (kB)", "Avg Use  (kB)"), "Count Min Max Avg")
-    for domain, rows in times.items():
-        lines += [domain, "=" * 17]
-        heads = ("Total Count", "Time (ms)", "Min Time (ms)", "Max Time (ms)", "Avg Time (ms)")
-        lines += _rows(rows, heads, "Count Total Min Max Avg")
+    heads = ("Total Count", "Time (ms)", "Min Time (ms)", "Max Time (ms)", "Avg Time (ms)")
+    uses = ("Total Count", "Min Use  (kB)", "Max Use  (kB)", "Avg Use  (kB)")
+    tables = [(domain, rows, heads, "Count Total Min Max Avg") for domain, rows in times.items()]
+    tables += [(domain, rows, uses, "Count Min Max Avg") for domain, rows in memory.items()]
+    for domain, *table in sorted(tables, key=itemgetter(0)):
+        lines += [domain, "=" * 17, *_rows(*table)]
     return "\n".join(lines) + "\n"
 
 
@@ -379,6 +379,9 @@ class Counter:
         return self.name
 
 
+_SCOPES = {"global": "g", "process": "p", "thread": "t", "task": "t", "marker": "t"}  # and the viewer's letters
+
+
 class Marker:
     """A moment in time."""
 
@@ -387,13 +390,13 @@ class Marker:
 
     def mark(self, scope="process"):
         """It is now."""
+        if scope not in _SCOPES:
+            raise MXNetError(f"Invalid Input: {scope!r}, valid values are: {{{', '.join(map(repr, sorted(_SCOPES)))}}}")
         if _RECORDER.active:
             with _RECORDER.lock:  # MXNet has a table of markers, with nothing in it
                 _RECORDER.times.setdefault(f"{self.domain},instant_marker", {})
-            letter = {"global": "g", "process": "p", "thread": "t", "task": "t", "marker": "t"}.get(scope, "p")
-            _RECORDER.event(
-                name=self.name, cat=f"{self.domain},instant_marker", ph="i", s=letter, ts=time.perf_counter() * 1e6
-            )
+            cat, now = f"{self.domain},instant_marker", time.perf_counter() * 1e6
+            _RECORDER.event(name=self.name, cat=cat, ph="i", s=_SCOPES[scope], ts=now)
 
 
 @contextlib.contextmanager

@@ -57,6 +57,7 @@ def test_tables_of_operators_tasks_and_counters(path):
     assert rows["tsk"][0] == "1"
     assert rows["cnt"] == ["6", "0.0100", "0.0050", "0.0110", "0.0030"]  # MXNet's line for the same calls
     assert table(text, "dom,instant_marker") == {}
+    assert re.findall(r"^(.*)\n===", text, re.M) == ["Device Storage", "dom", "dom,instant_marker", "operator"]
     assert json.loads(profiler.dumps(format="json"))["Time"]["operator"]["dot"]["Count"] == 3
     ascending = list(table(profiler.dumps(sort_by="count", ascending=True), "operator"))
     assert ascending[-1] == "dot"
@@ -93,3 +94,10 @@ def test_a_program_that_fails_leaves_its_trace(tmp_path):
     ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 1 and "ValueError: no" in ended.stderr
     assert "exp" in {event["name"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]}
+
+
+def test_scopes_of_markers_are_known():
+    with pytest.raises(
+        mx.MXNetError, match="Invalid Input: 'proces', valid values are: {'global', 'marker'"
+    ):
+        profiler.Domain("dom").new_marker("mrk").mark("proces")
