@@ -61,3 +61,23 @@ def test_a_custom_operator_gets_type_numbers_and_counts_its_inputs():
     assert seen == [([[2]], [1])]
     with pytest.raises(MXNetError, match="Operator Custom expects 1 inputs, but got 2 instead"):
         nd.Custom(nd.ones((2,)), nd.ones((2,)), op_type="same_corner")
+
+
+def test_states_of_updates_of_many_weights_are_auxiliary():
+    """As MXNet lists them: what an update changes besides its weights is no argument."""
+    update = mx.sym.multi_mp_sgd_mom_update(lrs=(0.1, 0.2), wds=(0, 0), num_weights=2, name="u")
+    assert update.list_arguments() == ["u_weight_0", "u_grad_0", "u_weight_1", "u_grad_1"]
+    assert update.list_auxiliary_states() == ["u_mom_0", "u_weight32_0", "u_mom_1", "u_weight32_1"]
+    variables = [mx.sym.var(name) for name in ("weight", "grad", "mean", "variance", "scale")]
+    update = mx.sym._internal._multi_adamw_update(*variables, lrs=(0.1,), wds=(0,), etas=(1,))
+    assert update.list_arguments() == ["weight", "grad", "scale"]
+    assert update.list_auxiliary_states() == ["mean", "variance"]
+
+
+def test_an_update_of_many_weights_changes_its_states():
+    names = ("weight", "grad", "mom", "weight32")
+    update = mx.sym.multi_mp_sgd_mom_update(*map(mx.sym.var, names), lrs=(0.1,), wds=(0,), momentum=0.5)
+    half, states = {"dtype": "float16"}, [mx.nd.array([1.0]), mx.nd.array([2.0])]
+    bound = update.bind(mx.cpu(), [mx.nd.array([2], **half), mx.nd.array([4], **half)], aux_states=states)
+    assert bound.forward()[0].asscalar() == np.float16(2.1)
+    np.testing.assert_allclose([s.asscalar() for s in states], [0.1, 2.1], rtol=1e-6)

@@ -76,7 +76,8 @@ class Node:
         if op is None or not (op.aux or op.mutates):
             return []
         changed = {*op.aux_names(self.parsed), *op.mutates}
-        return [i for i, name in enumerate(self.input_names()) if name in changed and i < len(self.inputs)]
+        names = self.input_names()[: len(self.inputs)]  # mom_0, mom_1, … if they are updates of many weights
+        return [i for i, n in enumerate(names) if n in changed or op.variadic and n.rpartition("_")[0] in changed]
 
     def __repr__(self) -> str:
         return f"<node {self.name}: {self.op.name if self.op else 'variable'}>"
