@@ -145,3 +145,14 @@ def test_options_of_compression_and_row_ids_are_checked():
     out = mx.nd.sparse.zeros("row_sparse", (5, 2))
     with pytest.raises(mx.MXNetError, match="asks for rows 3 to 9, but the stored value has 5 rows"):
         store.row_sparse_pull("rows", out=out, row_ids=mx.nd.array([3, 9]))
+
+
+def test_what_another_worker_refused_is_told_in_its_words():
+    """A worker that answers with an error is alive: contact is not lost. The text is torch's form of such an answer."""
+    from mxnet.kvstore import group
+
+    answer = "MXNetError: On WorkerInfo(id=1, name=worker1):\nMXNetError('Updater needs to be set')\nTraceback (most…"
+    with pytest.raises(mx.MXNetError, match=r"^Updater needs to be set \(said by worker 1, which holds the key\)"):
+        with group.contact(rank=0):
+            raise RuntimeError(answer)
+    assert not group.Lost.seen

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import re
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -65,6 +66,10 @@ class Lost:
     seen = False
 
 
+# How torch hands on what another worker raised while it served us: that worker is alive, and has said why.
+_REFUSAL = re.compile(r"On WorkerInfo\(id=(\d+), name=\w+\):\nMXNetError\((?:'|\")(.*)(?:'|\")\)\n")
+
+
 @contextmanager
 def contact(rank=None):
     """Say in clear words when another worker has died or never came."""
@@ -73,6 +78,8 @@ def contact(rank=None):
     except (RuntimeError, ValueError) as error:
         if isinstance(error, MXNetError):
             raise
+        if told := _REFUSAL.search(str(error)):
+            raise MXNetError(f"{told[2]} (said by worker {told[1]}, which holds the key)") from error
         Lost.seen = True
         rank = dist.get_rank() if rank is None else rank
         raise MXNetError(
