@@ -197,12 +197,10 @@ class Attr:
         try:
             return self.read(value)
         except MXNetError as error:
-            raise MXNetError(f"{error}, in operator {operator}") from None
+            words = str(error)
         except (ValueError, TypeError):
-            raise MXNetError(
-                f"Invalid Parameter format for {self.name} expect {self.kind} but value='{value}', "
-                f"in operator {operator}"
-            ) from None
+            words = f"Invalid Parameter format for {self.name} expect {self.kind} but value='{value}'"
+        raise MXNetError(f'{words}, in operator {operator}(name="", {self.name}="{value}")')
 
 
 def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
@@ -216,7 +214,8 @@ def _choice(names: tuple[str, ...]) -> Callable[[object], object]:
     def reader(value: object) -> object:
         text = dtype_name(value) if isinstance(value, (type, np.dtype)) else str(value)
         if text not in names:
-            raise ValueError(text)
+            valid = ", ".join(repr(n) for n in sorted(names))
+            raise MXNetError(f"Invalid Input: '{text}', valid values are: {{{valid}}}")
         return text
 
     return reader

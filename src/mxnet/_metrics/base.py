@@ -33,7 +33,10 @@ class Running:
     def __get__(self, metric, owner=None):
         if metric is None:
             return self
-        value = metric.__dict__[self.slot]
+        try:
+            value = metric.__dict__[self.slot]
+        except KeyError:  # a composite of metrics has none of its own
+            raise AttributeError(f"{type(metric).__name__!r} object has no attribute {self.slot[1:]!r}") from None
         if isinstance(value, torch.Tensor):
             value = metric.__dict__[self.slot] = value.item()
         return value

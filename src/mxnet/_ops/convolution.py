@@ -50,11 +50,15 @@ def _check(operator, data, weight, kernel, filters, found, pairs):
             f"Shape inconsistent, Provided weight {list(weight.shape)}, but num_filter={filters} and kernel={kernel}, "
             f"in operator {operator}"
         )
+    _fits_kernel(operator, kernel, pairs)
+
+
+def _fits_kernel(operator, kernel, pairs):
     for name, value in pairs:
         if value and len(value) != len(kernel):
             raise MXNetError(
-                f"{name} must have the same number of dimensions with kernel_size, but kernel_size is set to "
-                f"{kernel} while {name} is {value}, in operator {operator}"
+                f"{name.capitalize()} must have the same number of dimensions with kernel_size, but kernel_size is set "
+                f"to {kernel} while {name} is {value}, in operator {operator}"
             )
 
 
@@ -69,6 +73,7 @@ def _convolved(attrs, shapes):
             "operator Convolution"
         )
     last = channels_last(attrs["layout"], len(kernel), "Convolution")
+    _fits_kernel("Convolution", kernel, [(name, attrs[name]) for name in ("stride", "dilate", "pad")])
     ones = (1,) * len(kernel)
     stride, dilate, pad = attrs["stride"] or ones, attrs["dilate"] or ones, attrs["pad"] or (0,) * len(kernel)
     batch, _, *space = shape_first(data, last)

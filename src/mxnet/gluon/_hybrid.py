@@ -183,6 +183,11 @@ class HybridBlock(Block):
             self._build_cache(*args)
         if self._callback:
             self._cached_op.register_op_hook(_with_bytes(self._callback), self._monitor_all)
+            warnings.warn(
+                "register_op_hook is experimental when static_alloc=True / static_shape=True "
+                " and may not work correctly",
+                stacklevel=3,
+            )
         # Arrays only, as in the traced call: nothing to flatten.
         plain = len(args) == len(self._in_format) and not any(self._in_format) and {NDArray}.issuperset(map(type, args))
         given = args if plain else self._given(args)

@@ -152,6 +152,8 @@ class DetRandomCropAug(_Proposing):
         )
         self.min_object_covered = min_object_covered
         self.min_eject_coverage = min_eject_coverage
+        order = ("min_object_covered", "aspect_ratio_range", "area_range", "min_eject_coverage", "max_attempts")
+        self._kwargs = {name: self._kwargs[name] for name in order}  # as `dumps` writes them
 
     def __call__(self, src, label):
         crop = self._random_crop_proposal(label, src.shape[0], src.shape[1])

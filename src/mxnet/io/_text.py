@@ -87,7 +87,7 @@ class CsvTables(Arrays):
         width = int(np.prod(shape, dtype=np.int64))
         for name in _files(path):
             try:
-                table = np.loadtxt(name, delimiter=",", dtype=dtype, ndmin=2, comments=None)
+                table = _table(name, dtype)
                 if table.shape[1] != width:
                     raise ValueError(f"rows have {table.shape[1]} values, which is not shape {tuple(shape)}")
             except ValueError as error:
@@ -102,6 +102,16 @@ class CsvTables(Arrays):
     def rows(self, rows, which):
         values = getattr(self, "_" + which)[rows]
         return values.reshape(len(rows)) if which == "label" and values.shape[1:] == (1,) else values
+
+
+def _table(name, dtype):
+    """The numbers of a file; whole numbers may be written with fractions, which are cut off."""
+    try:
+        return np.loadtxt(name, delimiter=",", dtype=dtype, ndmin=2, comments=None)
+    except ValueError:
+        if np.dtype(dtype).kind != "i":
+            raise
+        return np.loadtxt(name, delimiter=",", dtype=np.float64, ndmin=2, comments=None).astype(dtype)
 
 
 def _csv_rows(name, width, dtype, on_error):

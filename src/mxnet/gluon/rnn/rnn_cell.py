@@ -388,7 +388,8 @@ class ZoneoutCell(ModifierCell):
 
     def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0):
         assert not isinstance(base_cell, BidirectionalCell), (
-            "a BidirectionalCell cannot be stepped, so zoneout goes on the cells inside it"
+            "BidirectionalCell doesn't support zoneout since it doesn't support step. "
+            "Please add ZoneoutCell to the cells underneath instead."
         )
         super().__init__(base_cell)
         self.zoneout_outputs, self.zoneout_states = zoneout_outputs, zoneout_states
@@ -423,9 +424,6 @@ class ResidualCell(ModifierCell):
 
     def __init__(self, base_cell):
         super().__init__(base_cell)
-
-    def _alias(self):
-        return ""
 
     def hybrid_forward(self, F, inputs, states):
         """One step."""

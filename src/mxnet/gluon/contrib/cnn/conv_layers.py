@@ -10,6 +10,7 @@ class _Deformable(HybridBlock):
     """A plain convolution gives offsets, a deformable one uses them."""
 
     _per_point = 2  # numbers the first convolution gives for each kernel point
+    _order = 1  # the offsets' parameters come first
 
     def _build(
         self, channels, kernel_size, strides, padding, dilation, groups, num_deformable_group, layout, use_bias,
@@ -41,12 +42,14 @@ class _Deformable(HybridBlock):
         def parameter(name, shape, init):
             setattr(self, name, self.params.get(name, shape=shape, init=init, allow_deferred_init=True))
 
-        parameter("offset_weight", weight(offsets), offset_weight_initializer)
-        if offset_use_bias:
-            parameter("offset_bias", (offsets,), offset_bias_initializer)
-        parameter("deformable_conv_weight", weight(channels), weight_initializer)
-        if use_bias:
-            parameter("deformable_conv_bias", (channels,), bias_initializer)
+        wanted = [
+            ("offset", offsets, offset_weight_initializer, offset_bias_initializer if offset_use_bias else None),
+            ("deformable_conv", channels, weight_initializer, bias_initializer if use_bias else None),
+        ]
+        for name, rows, start, bias in wanted[:: self._order]:
+            parameter(f"{name}_weight", weight(rows), start)
+            if bias is not None:
+                parameter(f"{name}_bias", (rows,), bias)
         self.act = nn.Activation(activation, prefix=f"{activation}_") if activation else None
 
     def hybrid_forward(self, F, x, offset_weight, deformable_conv_weight, offset_bias=None, deformable_conv_bias=None):
@@ -102,6 +105,8 @@ class ModulatedDeformableConvolution(_Deformable):
     """A deformable convolution that also learns how much each place counts."""
 
     _per_point = 3
+    _order = -1
+    __repr__ = HybridBlock.__repr__
 
     def __init__(
         self, channels, kernel_size=(1, 1), strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1,
