@@ -5,7 +5,7 @@ import threading
 
 
 class _Bulk(threading.local):
-    size = 15
+    size = 0
 
 
 _BULK = _Bulk()

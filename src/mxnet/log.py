@@ -43,8 +43,7 @@ def get_logger(name=None, filename=None, filemode=None, level=WARNING):
     if name is not None and not getattr(logger, "_init_done", None):
         logger._init_done = True
         if filename:
-            handler = logging.FileHandler(filename, filemode or "a")
-            handler.setFormatter(_Formatter(colored=False))
+            handler = logging.FileHandler(filename, filemode or "a")  # which gets the bare messages, as in MXNet
         else:
             handler = logging.StreamHandler()
             handler.setFormatter(_Formatter(colored=getattr(sys.stderr, "isatty", lambda: False)()))

@@ -15,7 +15,7 @@ DIFFERENT = [
 ]  # fmt: skip
 # Why a name is not there, where there is more to say than that
 ABSENT = [
-    (r"mxnet\.base\._LIB.*|mxnet\.base\.\w*Handle|mxnet\.(library|rtc|libinfo)\b.*",
+    (r"mxnet\.base\._LIB.*|mxnet\.base\.\w*Handle|mxnet\.(library|rtc)\b.*",
      "belongs to MXNet's C library, which ReMX does not have; write a CustomOp or an autograd.Function"),
     (r"mxnet\.(ndarray\.|symbol\.)?(np|npx|numpy|numpy_extension)\b.*",
      "mx.np and mx.npx are there for arrays only, and not whole"),
