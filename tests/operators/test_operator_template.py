@@ -29,6 +29,8 @@ UNCALLABLE = {
     "_cond": "runs a subgraph; tested with control flow",
     "_sg_mkldnn_conv": "runs a subgraph; tested with graphs that oneDNN has fused",
     "_sg_mkldnn_fully_connected": "runs a subgraph; tested with graphs that oneDNN has fused",
+    "_sg_mkldnn_selfatt_qk": "runs a subgraph; tested with graphs that oneDNN has fused",
+    "_sg_mkldnn_selfatt_valatt": "runs a subgraph; tested with graphs that oneDNN has fused",
 }
 # MXNet's gradient is by design not the derivative of what the operator computes.
 OWN_GRADIENT = {

@@ -11,7 +11,8 @@ from mxnet import autograd, gluon, nd
 from mxnet.base import MXNetError
 
 FOLDER = Path(__file__).parent.parent / "data" / "onednn"
-WAYS = ("reals", "calibrated", "channels", "open")
+ATTENTION = ("attention_reals", "attention_calibrated")
+WAYS = ("reals", "calibrated", "channels", "open", *ATTENTION)
 
 
 def read(way):
@@ -43,7 +44,8 @@ def test_outputs_have_mxnets_names_shapes_and_types(way):
     assert recorded.files
     for name in recorded.files:
         assert facts[name] == (recorded[name].shape, recorded[name].dtype.type), name
-    assert [n.rpartition("_")[2] for n in symbol.list_auxiliary_states()] == ["mean", "var"] * 2
+    norms = 0 if way in ATTENTION else 2
+    assert [n.rpartition("_")[2] for n in symbol.list_auxiliary_states()] == ["mean", "var"] * norms
 
 
 def every_output(way):
@@ -55,7 +57,7 @@ def every_output(way):
     return [(name, value, recorded[name]) for name, value in zip(names, values, strict=True)]
 
 
-@pytest.mark.parametrize("way", ["reals", "calibrated", "channels"])
+@pytest.mark.parametrize("way", ["reals", "calibrated", "channels", *ATTENTION])
 def test_every_output_has_mxnets_value(way):
     for name, value, expected in every_output(way):
         if expected.dtype == np.float32:
@@ -90,7 +92,7 @@ def test_blocks_run_them():
     np.testing.assert_allclose(block(data)[0].asnumpy(), expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("way", ["reals", "calibrated"])
+@pytest.mark.parametrize("way", ["reals", "calibrated", *ATTENTION])
 def test_training_changes_nothing_and_gradients_are_zero(way):
     symbol, arguments, states, _ = read(way)
     before = {n: v.asnumpy() for n, v in states.items()}
@@ -101,7 +103,8 @@ def test_training_changes_nothing_and_gradients_are_zero(way):
     data.attach_grad()
     block = gluon.SymbolBlock.imports(str(FOLDER / f"{way}-symbol.json"), ["data"], str(FOLDER / f"{way}-0000.params"))
     with autograd.record():
-        total = sum(out.sum() for out in block(data))
+        outputs = block(data)
+        total = outputs.sum() if isinstance(outputs, nd.NDArray) else sum(out.sum() for out in outputs)
     total.backward()
     assert not data.grad.asnumpy().any()
 
@@ -160,7 +163,38 @@ def test_data_that_is_not_quantized_is_refused():
         run(mx.sym.load_json(json.dumps(data)), arguments, states)
 
 
-@pytest.mark.parametrize("name", ["_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"])
+@pytest.mark.parametrize("name", ["conv", "fully_connected", "selfatt_qk", "selfatt_valatt"])
 def test_they_are_no_functions(name):
+    more = {"heads": 2} if "att" in name else {}
     with pytest.raises(MXNetError, match="inside a graph read from a file"):
-        getattr(nd._internal, name)(nd.ones((1, 2)), quantized=True)
+        getattr(nd._internal, f"_sg_mkldnn_{name}")(nd.ones((1, 2)), quantized=True, **more)
+
+
+def attention(operator, **attrs):
+    """The outputs of an operator of the attention, as if it had been calibrated otherwise."""
+    _, arguments, states, _ = read("attention_calibrated")
+    data = json.loads((FOLDER / "attention_calibrated-symbol.json").read_text())
+    node = next(n for n in data["nodes"] if n["op"] == operator)
+    kept = {k: v for k, v in node["attrs"].items() if "calib" not in k}
+    node["attrs"] = {**kept, "enable_float_output": "False", **attrs}
+    count = 1 if node["attrs"]["enable_float_output"] == "True" else 3
+    data["heads"] = [[data["nodes"].index(node), i, 0] for i in range(count)]
+    return run(mx.sym.load_json(json.dumps(data)), arguments, states)
+
+
+@pytest.mark.parametrize(
+    ("operator", "attrs", "dtype", "total", "ends"),
+    [
+        ("_sg_mkldnn_selfatt_qk", {"enable_float_output": "True"}, "float32", 363.64352, []),
+        ("_sg_mkldnn_selfatt_qk", {"min_calib_range": "-3", "max_calib_range": "2.5"}, "int8", 13500, [-3, 2.5]),
+        ("_sg_mkldnn_selfatt_qk", {}, "int32", 357073, [-2204285, 2204285]),  # MXNet says -0 and 0 here
+        ("_sg_mkldnn_selfatt_valatt", {"enable_float_output": "True"}, "float32", 155.29704, []),
+        ("_sg_mkldnn_selfatt_valatt", {"min_calib_range": "-3", "max_calib_range": "2.5"}, "int8", 6591, [-3, 2.5]),
+        ("_sg_mkldnn_selfatt_valatt", {}, "int32", 1254838, [-267339.15625, 267339.15625]),
+    ],
+)
+def test_attention_in_every_type(operator, attrs, dtype, total, ends):
+    result, *found = attention(operator, **attrs)
+    assert result.dtype == dtype
+    np.testing.assert_allclose(np.abs(result.astype("float64")).sum(), total, 0 if "int" in dtype else 1e-7)
+    np.testing.assert_allclose(np.ravel(found), ends)

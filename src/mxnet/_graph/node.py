@@ -9,7 +9,12 @@ from .outputs import NAMES
 
 CACHED = "_CachedOp"  # a call of a graph, which it carries as the text of an attribute
 # What MXNet's oneDNN backend makes of a layer and the operators behind it, which it carries as a graph.
-FUSED = {"_sg_mkldnn_conv": "Convolution", "_sg_mkldnn_fully_connected": "FullyConnected"}
+FUSED = {
+    "_sg_mkldnn_conv": "Convolution",
+    "_sg_mkldnn_fully_connected": "FullyConnected",
+    "_sg_mkldnn_selfatt_qk": "_contrib_interleaved_matmul_selfatt_qk",
+    "_sg_mkldnn_selfatt_valatt": "_contrib_interleaved_matmul_selfatt_valatt",
+}
 # What an operator asks of the variables that feed it, by input position; put there unless the user said otherwise.
 _CENTER = {3: '["zero", {}]', 4: '["one", {}]'}
 INITIAL = {

@@ -15,6 +15,8 @@ from .unchanged import Copies, same_bytes, usable
 # What may follow the layer, and how many more inputs it takes.
 FOLLOWING = {"BatchNorm": 4, "elemwise_add": 1, "Activation": 0, "LeakyReLU": 0, "clip": 0}
 FOLLOWING |= dict.fromkeys(("abs", "exp", "sqrt", "square"), 0)
+# Attention, which nothing follows: the dtypes of its inputs in 8 bits, each of which has two ends of a range.
+ATTENTION = {"_sg_mkldnn_selfatt_qk": ("int8",), "_sg_mkldnn_selfatt_valatt": ("int8", "uint8")}
 
 
 def quantized(node: Node) -> bool:
@@ -33,7 +35,8 @@ def operators(node: Node) -> tuple[tuple[str, dict[str, Any]], ...]:
     inner = [n for n in walk(node.subgraphs[0]) if n.op is not None]
     names = [n.op.name for n in inner if n.op is not None]
     chained = all(n.inputs[0].node is before for before, n in zip(inner, inner[1:], strict=False))
-    if not names or names[0] != FUSED[node.op.name] or not {*names[1:]} <= FOLLOWING.keys() or not chained:
+    following = () if node.op.name in ATTENTION else FOLLOWING.keys()
+    if not names or names[0] != FUSED[node.op.name] or not {*names[1:]} <= {*following} or not chained:
         raise MXNetError(f"node {node.name}: {node.op.name} cannot be made of {', '.join(names) or 'nothing'}")
     return tuple((n.op.name, n.op.full(n.parsed)) for n in inner if n.op is not None)
 
@@ -44,7 +47,7 @@ def check(node: Node) -> None:
     if len(node.subgraphs) != 1:
         raise MXNetError(f"node {node.name} needs 1 subgraph, it has {len(node.subgraphs)}")
     made, count = operators(node), inner_inputs(node)
-    own = 2 if made[0][1]["no_bias"] else 3
+    own = len(ATTENTION.get(node.op.name, ())) or (2 if made[0][1]["no_bias"] else 3)
     wanted = own + sum(FOLLOWING[name] for name, _ in made[1:])
     ends = _ends(node, made, own) if quantized(node) else 0
     if count != wanted or len(node.inputs) != count + ends:
@@ -55,6 +58,8 @@ def check(node: Node) -> None:
 def _ends(node: Node, made: Sequence[tuple[str, Any]], own: int) -> int:
     """How many ends of ranges a quantized node takes."""
     assert node.op is not None
+    if node.op.name in ATTENTION:
+        return 2 * own
     if node.op.name == "_sg_mkldnn_conv":
         return 4 if any(name == "elemwise_add" for name, _ in made) else 2
     return 2 if node.parsed.get("channel_wise_quantize") else 2 * own
@@ -109,10 +114,14 @@ def types(node: Node, ins: list[str | None]) -> tuple[list[Any], list[Any]]:
     """Dtypes of a quantized node's inputs and outputs."""
     assert node.op is not None
     full, made = node.op.full(node.parsed), operators(node)
+    results = [result_type(node.op.name, full, made), "float32", "float32"][: node.outputs()]
+    if node.op.name in ATTENTION:
+        whole = ATTENTION[node.op.name]
+        return [*whole, *["float32"] * (2 * len(whole))], results
     reals = node.op.name == "_sg_mkldnn_conv" or full["channel_wise_quantize"]
     inner = inner_inputs(node)
     kinds: list[Any] = ["float32" if reals else "int8"] * inner + ["float32"] * (len(ins) - inner)
     kinds[0] = ins[0]
     if any(name == "elemwise_add" for name, _ in made):
         kinds[inner - 1] = ins[inner - 1]
-    return kinds, [result_type(node.op.name, full, made), "float32", "float32"][: node.outputs()]
+    return kinds, results

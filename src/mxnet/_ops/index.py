@@ -121,7 +121,7 @@ INDEX = {
         "_npi_split _npi_stack _npi_swapaxes _npi_take _npi_tile _npi_tril _npi_vstack _npx_constraint_check "
         "_npx_reshape"
     ),
-    "onednn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
+    "onednn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected _sg_mkldnn_selfatt_qk _sg_mkldnn_selfatt_valatt",
     "opencv": "_cvcopyMakeBorder _cvimdecode _cvimread _cvimresize _imdecode",
     "ordering": "argsort sort topk",
     "pooling": "Pooling Pooling_v1",

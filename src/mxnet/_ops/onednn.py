@@ -1,4 +1,4 @@
-"""Layers as MXNet's oneDNN backend fuses them: a convolution or dense layer and what follows it, as one node.
+"""Layers as MXNet's oneDNN backend fuses them: a convolution, a dense layer or the products of attention, as one node.
 
 The node carries its operators as a graph (see `_graph/onednn.py`). In reals that graph runs as it is. In 8 bits the
 functions here compute what MXNet's kernels do: weights and bias become integers by their own ranges (batch norm
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from .attention import interleaved_matmul_selfatt_qk, interleaved_matmul_selfatt_valatt
 from .convolution import convolution
 from .dense import fully_connected
 from .dtypes import NAME
@@ -261,3 +262,62 @@ def _given_steps(weight: Tensor, bias: Tensor | None, ends: Sequence[Tensor], da
         steps = torch.round(steps * (most * own / data_scale / scale))
         scale, factor = most * own / data_scale, most
     return steps, (bias * factor).round(), scalar(scale * data_scale, weight)
+
+
+def _attention(name: str, sums: Tensor, arrays: Sequence[Tensor], ends: Sequence[Tensor], attrs: Attrs) -> Any:
+    """What a node of attention makes of its sums of products; each of its arrays has two ends of a range."""
+    kind, span = result_type(name, attrs, [(name, attrs)]), calibrated(attrs)
+    if kind == "int32":
+        reach = max(abs(float(ends[-2])), abs(float(ends[-1])))
+        span = _sum_range(arrays[-1], (*map(float, ends[:2]), reach))
+        return _finish(sums, kind), *(scalar(end, sums) for end in span)
+    first = _range_scale(arrays[0], *ends[:2])
+    scale = first * _range_scale(arrays[-1], *ends[-2:])
+    if kind == "float32" or span is None:
+        return sums / scale
+    return _finish(sums * (_scale(kind, *span) / scale), kind), *(scalar(end, sums) for end in span)
+
+
+def _require(name: str, arrays: Sequence[Tensor], dtypes: Sequence[str]) -> None:
+    for array, dtype in zip(arrays, dtypes, strict=False):
+        if NAME[array.dtype] != dtype:
+            raise MXNetError(f"{name} is quantized, it takes {' and '.join(dtypes)} data, got {NAME[array.dtype]}")
+
+
+@op("_sg_mkldnn_selfatt_qk", outputs=_dense_outputs, dtype="any", differentiable=False)
+def fused_scores(
+    *data,
+    heads: int,
+    quantized: bool = False,
+    enable_float_output: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    _graphs=(),
+):
+    """Scaled products of queries and keys of 8 bits, which lie side by side."""
+    name = "_sg_mkldnn_selfatt_qk"
+    _made(_graphs, name)
+    _require(name, data[:1], ("int8",))
+    attrs = {"min_calib_range": min_calib_range, "max_calib_range": max_calib_range,
+             "enable_float_output": enable_float_output}  # fmt: skip
+    return _attention(name, interleaved_matmul_selfatt_qk(data[0].float(), heads=heads), data[:1], data[1:], attrs)
+
+
+@op("_sg_mkldnn_selfatt_valatt", outputs=_dense_outputs, dtype="any", differentiable=False)
+def fused_attended(
+    *data,
+    heads: int,
+    quantized: bool = False,
+    enable_float_output: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    _graphs=(),
+):
+    """Values of 8 bits weighted by attention of 8 bits."""
+    name = "_sg_mkldnn_selfatt_valatt"
+    _made(_graphs, name)
+    _require(name, data[:2], ("int8", "uint8"))
+    attrs = {"min_calib_range": min_calib_range, "max_calib_range": max_calib_range,
+             "enable_float_output": enable_float_output}  # fmt: skip
+    sums = interleaved_matmul_selfatt_valatt(data[0].float(), data[1].float(), heads=heads)
+    return _attention(name, sums, data[:2], data[2:], attrs)

@@ -1316,6 +1316,14 @@ def _sg_mkldnn_fully_connected(*data: Symbol, **kwargs: Any) -> Any:
     'A dense layer of 8-bit data and the function that follows it, as one node.'
     ...
 
+def _sg_mkldnn_selfatt_qk(*data: Symbol, **kwargs: Any) -> Any:
+    'Scaled products of queries and keys of 8 bits, which lie side by side.'
+    ...
+
+def _sg_mkldnn_selfatt_valatt(*data: Symbol, **kwargs: Any) -> Any:
+    'Values of 8 bits weighted by attention of 8 bits.'
+    ...
+
 def _shuffle(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'The same items along the first axis in another order.'
     ...
