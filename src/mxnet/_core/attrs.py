@@ -1,7 +1,7 @@
 """Operator attributes: one reader for what Python code passes and what a `-symbol.json` holds.
 
 An operator's keyword-only parameters are its attributes; their annotations say what is accepted:
-`int`, `float`, `bool`, `str`, `tuple` (MXNet's Shape), `Floats`, `Dtype`, `Literal[...]` (an enumeration),
+`int`, `float`, `bool`, `str`, `tuple` (MXNet's Shape), `Shapes`, `Floats`, `Dtype`, `Literal[...]` (an enumeration),
 each optionally `| None`; `Count`, `Fraction`, `Factor` and `Sizes` are numbers and shapes within bounds.
 """
 
@@ -19,11 +19,15 @@ from .errors import MXNetError
 
 if typing.TYPE_CHECKING:
     Floats = tuple[float, ...]
+    Shapes = tuple[tuple[int, ...], ...]
     Dtype = str
 else:
 
     class Floats(tuple):
         """Annotation: a tuple of real numbers."""
+
+    class Shapes(tuple):
+        """Annotation: a tuple of shapes."""
 
     class Dtype(str):
         """Annotation: a data type, as its canonical name."""
@@ -164,6 +168,10 @@ def _reals(value: object) -> tuple[float, ...]:
     return tuple(_real(v) for v in _items(value))
 
 
+def _shapes(value: object) -> tuple[tuple[int | None, ...], ...]:
+    return tuple(_shape(v) for v in _items(value))
+
+
 def _string(value: object) -> str:
     return str(value)
 
@@ -175,6 +183,7 @@ _READERS: dict[object, tuple[str, Callable[[object], object]]] = {
     str: ("string", _string),
     tuple: ("Shape(tuple)", _shape),
     Floats: ("tuple of <float>", _reals),
+    Shapes: ("tuple of <Shape(tuple)>", _shapes),
     Dtype: ("dtype", dtype_name),
 }
 

@@ -99,12 +99,17 @@ INDEX = {
         "_npi_power _npi_power_scalar _npi_radians _npi_rarctan2_scalar _npi_rcopysign_scalar _npi_reciprocal "
         "_npi_rint _npi_rldexp_scalar _npi_rmod_scalar _npi_rpower_scalar _npi_rsubtract_scalar "
         "_npi_rtrue_divide_scalar _npi_sign _npi_sin _npi_sinh _npi_sqrt _npi_square _npi_subtract "
-        "_npi_subtract_scalar _npi_tan _npi_tanh _npi_true_divide _npi_true_divide_scalar _npi_trunc _npi_where"
+        "_npi_subtract_scalar _npi_tan _npi_tanh _npi_true_divide _npi_true_divide_scalar _npi_trunc _npi_where "
+        "_npi_where_lscalar _npi_where_rscalar _npi_where_scalar2"
     ),
     "numpy_linalg": (
         "_np_dot _npi_cholesky _npi_det _npi_eig _npi_eigh _npi_eigvals _npi_eigvalsh _npi_einsum _npi_inv _npi_matmul "
-        "_npi_pinv _npi_pinv_scalar_rcond _npi_polyval _npi_slogdet _npi_solve _npi_svd _npi_tensordot "
+        "_npi_norm _npi_pinv _npi_pinv_scalar_rcond _npi_polyval _npi_slogdet _npi_solve _npi_svd _npi_tensordot "
         "_npi_tensordot_int_axes _npi_tensorinv _npi_tensorsolve"
+    ),
+    "numpy_pieces": (
+        "_npi_boolean_mask_assign_scalar _npi_boolean_mask_assign_tensor _npi_delete _npi_insert_scalar "
+        "_npi_insert_slice _npi_insert_tensor _npi_pad"
     ),
     "numpy_random": (
         "_npi_bernoulli _npi_choice _npi_exponential _npi_gamma _npi_gumbel _npi_logistic _npi_multinomial _npi_normal "
@@ -115,12 +120,14 @@ INDEX = {
         "_npi_argmax _npi_argmin _npi_mean _npi_std _npi_var"
     ),
     "numpy_shape": (
-        "_np_copy _np_diag _np_diagflat _np_diagonal _np_moveaxis _np_repeat _np_reshape _np_roll _np_squeeze "
-        "_np_trace _np_transpose _npi_argsort _npi_bincount _npi_broadcast_to _npi_column_stack _npi_concatenate "
-        "_npi_diff _npi_dstack _npi_expand_dims _npi_flip _npi_hstack _npi_nonzero _npi_reshape _npi_rot90 _npi_sort "
-        "_npi_split _npi_stack _npi_swapaxes _npi_take _npi_tile _npi_tril _npi_vstack _npx_constraint_check "
-        "_npx_reshape"
+        "_np_atleast_1d _np_atleast_2d _np_atleast_3d _np_copy _np_diag _np_diagflat _np_diagonal _np_moveaxis "
+        "_np_repeat _np_reshape _np_roll _np_squeeze _np_trace _np_transpose _npi_argsort _npi_bincount "
+        "_npi_broadcast_to _npi_column_stack _npi_concatenate _npi_diag_indices_from _npi_diff _npi_dsplit _npi_dstack "
+        "_npi_ediff1d _npi_expand_dims _npi_flip _npi_hsplit _npi_hstack _npi_nonzero _npi_reshape _npi_rot90 "
+        "_npi_sort _npi_split _npi_stack _npi_swapaxes _npi_take _npi_tile _npi_tril _npi_vstack _npx_constraint_check "
+        "_npx_nonzero _npx_reshape"
     ),
+    "numpy_statistics": "_npi_average _npi_percentile _npi_unique",
     "onednn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected _sg_mkldnn_selfatt_qk _sg_mkldnn_selfatt_valatt",
     "opencv": "_cvcopyMakeBorder _cvimdecode _cvimread _cvimresize _imdecode",
     "ordering": "argsort sort topk",

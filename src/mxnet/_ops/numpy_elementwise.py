@@ -213,6 +213,25 @@ def where(condition, x, y):
     return torch.where(condition != 0, *_common(x, y))
 
 
+@op("_npi_where_lscalar", dtype="any")
+def where_lscalar(condition, x, *, scalar: float = 0.0):
+    """A number where the condition holds, elements of `x` elsewhere."""
+    return torch.where(condition != 0, x.new_full((), scalar), x)
+
+
+@op("_npi_where_rscalar", dtype="any")
+def where_rscalar(condition, y, *, scalar: float = 0.0):
+    """Elements of `y` where the condition holds, a number elsewhere."""
+    return torch.where(condition != 0, y, y.new_full((), scalar))
+
+
+@op("_npi_where_scalar2", dtype="any", differentiable=False)
+def where_scalar2(condition, *, x: float = 0.0, y: float = 0.0):
+    """One number where the condition holds, the other elsewhere, in single precision."""
+    one, other = (torch.full((), v, dtype=torch.float32, device=condition.device) for v in (x, y))
+    return torch.where(condition != 0, one, other)
+
+
 @op("_npi_cast", dtype="any")
 def cast(data, *, dtype: Dtype):
     """In another type."""

@@ -9,6 +9,7 @@ from .._core.errors import MXNetError
 from .linalg import determinant, log_determinant
 from .numpy_elementwise import _common
 from .registry import Attrs, op
+from .shapes import real_axis
 
 
 def _square(a):
@@ -178,3 +179,32 @@ def tensorsolve(a, b, *, a_axes: tuple = ()):
     wanted = a.shape[-(a.dim() - b.dim()) :]  # NumPy's rule, also where b has as many axes or more
     square = a.reshape(-1, math.prod(wanted))
     return torch.linalg.solve(square, b.reshape(-1)).reshape(wanted)
+
+
+# ---------------------------------------------------------------------- norms
+@op("_npi_norm", dtype="any")
+def norm(data, *, ord: float = 2.0, axis: tuple | None = None, keepdims: bool = False, flag: int = -1):
+    """A norm by MXNet's `flag`: -2 and 1 of elements, -1 of vectors, 0 the greatest or least singular value, 2 nuclear.
+
+    Without `axis` it is over all axes, a matrix norm over the last two.
+    """
+    data = data if data.is_floating_point() else data.float()
+    axes = tuple(range(data.dim())) if axis is None else tuple(real_axis(i, data.dim(), "norm axis") for i in axis)
+    if flag in (-2, 1):
+        return torch.sqrt(torch.sum(data * data, axes, keepdims)) if axes else torch.sqrt(data * data)
+    axes = axes[-2:] if axis is None else axes
+    if flag == -1 and len(axes) == 1:
+        return _vector_norm(data, ord, axes[0], keepdims)
+    if len(axes) != 2 or (flag != 2 and abs(ord) != 2):
+        raise MXNetError(f"Invalid norm order {ord:g} over the axes {axes} of shape {tuple(data.shape)}")
+    return torch.linalg.matrix_norm(data, "nuc" if flag == 2 else ord, axes, keepdims)
+
+
+def _vector_norm(data, order: float, axis: int, keepdims: bool):
+    """Elements that are zero count in no power of their sizes; the number of the others is a norm without slope."""
+    if order == 0:
+        return torch.sum((data != 0).to(data.dtype) + 0 * data, axis, keepdims)
+    if order == 2:
+        return torch.sqrt(torch.sum(data * data, axis, keepdims))
+    powers = torch.where(data != 0, torch.abs(data) ** order, 0)
+    return torch.sum(powers, axis, keepdims) ** (1 / order)

@@ -152,9 +152,9 @@ def roll(data, *, shift: tuple | None = None, axis: tuple | None = None):
 
 
 @op("_npi_flip", dtype="any")
-def flip(data, *, axis: tuple):
-    """Turned round along axes."""
-    return torch.flip(data, axis)
+def flip(data, *, axis: tuple | None):
+    """Turned round along axes, all if None."""
+    return torch.flip(data, tuple(range(data.dim())) if axis is None else axis)
 
 
 @op("_npi_rot90", dtype="any")
@@ -194,10 +194,10 @@ def tril(data, *, k: int = 0):
 
 
 @op("_npi_concatenate", dtype="any")
-def concatenate(*data, num_args: int, dim: int | None = 1, **attrs: str):
+def concatenate(*data, num_args: int, dim: int | None = 1, axis: str = ""):
     """Joined along an axis; None joins the flat arrays. MXNet's files call it `axis`."""
-    if "axis" in attrs:
-        dim = None if attrs["axis"] == "None" else int(attrs["axis"])
+    if axis:
+        dim = None if axis == "None" else int(axis)
     return torch.cat([d.reshape(-1) for d in data], 0) if dim is None else torch.cat(data, dim)
 
 
@@ -235,6 +235,64 @@ def split(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False, se
     return [p.contiguous() for p in torch.tensor_split(data, list(indices[1:]), axis)]
 
 
+def _splitting(name, along):
+    def splitting(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False, sections: int = 0):
+        return split(data, indices=indices, axis=along(data), sections=sections)
+
+    splitting.__doc__ = f"NumPy's {name}: equal pieces, or those that begin at `indices`; the axis is fixed."
+    op(f"_npi_{name}", dtype="any", outputs=_pieces)(splitting)
+
+
+_splitting("hsplit", lambda data: min(data.dim() - 1, 1))
+_splitting("dsplit", lambda data: 2)
+
+
+def _grown(count, place):
+    """Arrays with at least `count` axes; `place(dim)` says where the new ones go."""
+
+    def grown(*arys, num_args: int):
+        return [a.reshape(place(tuple(a.shape))) if a.dim() < count else a.clone() for a in arys]
+
+    grown.__doc__ = f"Each array with at least {count} axes."
+    op(f"_np_atleast_{count}d", dtype="any", outputs=lambda attrs: attrs["num_args"])(grown)
+
+
+_grown(1, lambda shape: (1,))
+_grown(2, lambda shape: (1, *shape) if shape else (1, 1))
+_grown(3, lambda shape: {0: (1, 1, 1), 1: (1, *shape, 1)}.get(len(shape), (*shape, 1)))
+
+
+@op("_npi_diag_indices_from", dtype="any", differentiable=False)
+def diag_indices_from(data):
+    """The places of the main diagonal of a cube, a row for each axis."""
+    if data.dim() < 2 or len(set(data.shape)) != 1:
+        raise MXNetError(f"the array must have at least two axes, all of one length, got shape {tuple(data.shape)}")
+    return torch.arange(data.shape[0], device=data.device).repeat(data.dim(), 1)
+
+
+def _ends(attrs):
+    return ("input1", "input2", "input3")[: 1 + attrs["to_begin_arr_given"] + attrs["to_end_arr_given"]]
+
+
+@op("_npi_ediff1d", dtype="any", inputs=_ends)
+def ediff1d(
+    input1,
+    input2=None,
+    input3=None,
+    *,
+    to_begin_arr_given: bool = False,
+    to_end_arr_given: bool = False,
+    to_begin_scalar: float | None = None,
+    to_end_scalar: float | None = None,
+):
+    """Differences of neighbours in the flat array, with numbers or arrays before and after."""
+    begin = input2 if to_begin_arr_given else to_begin_scalar
+    end = (input3 if to_begin_arr_given else input2) if to_end_arr_given else to_end_scalar
+    parts = [begin, torch.diff(input1.reshape(-1)), end]
+    made = [p if isinstance(p, torch.Tensor) else input1.new_full((1,), p) for p in parts if p is not None]
+    return torch.cat([p.reshape(-1).to(input1.dtype) for p in made])
+
+
 @op("_npi_take", dtype="any")
 def take(a, indices, *, axis: int | None = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
     """Elements or slices at indices; None takes from the flat array."""
@@ -269,7 +327,7 @@ def diff(a, *, n: int = 1, axis: int = -1):
     return torch.diff(a, n, axis)
 
 
-@op("_npi_nonzero", dtype="any", differentiable=False)
+@op("_npx_nonzero", "_npi_nonzero", dtype="any", differentiable=False)
 def nonzero(x):
     """The positions of what is not zero, one row each; an array without axes counts as one with a single place."""
     return torch.nonzero(x if x.dim() else x.reshape(1))

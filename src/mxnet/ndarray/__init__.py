@@ -26,7 +26,7 @@ def __getattr__(name):
     if name in _SUBMODULES:
         return _import_module(f".{name}", __name__)
     if name in _NUMPY:
-        return _import_module(f"..{_NUMPY[name]}", __name__)
+        return _import_module(f".{_NUMPY[name]}", __name__)
     if name in _FROM:
         value = getattr(_import_module(f".{_FROM[name]}", __name__), name)
     elif not name.startswith("_") and name in _names("op"):

@@ -24,7 +24,21 @@ def face(name):
     """The function that shows the operator `name` to users."""
     function = _FACES.get(name)
     if function is None:
-        function = _FACES[name] = _build(registry.find(name), name)
+        from .ndarray import NDArray
+
+        function = _FACES[name] = _build(registry.find(name), name, NDArray, call, _finish)
+    return function
+
+
+def face_of(name, array, slow, made):
+    """The same for another class of arrays: `slow` is its `call`, `made` turns a list of results into its arrays."""
+    function = _FACES.get((name, array))
+    if function is None:
+
+        def finish(*parts):
+            return made(_finish(*parts))
+
+        function = _FACES[name, array] = _build(registry.find(name), name, array, slow, finish)
     return function
 
 
@@ -133,22 +147,20 @@ def _tolerant(operator, attrs):
     return {**{k: str(v) for k, v in attrs.items()}, **known} if operator.free else known
 
 
-def _build(operator, name):
+def _build(operator, name, array, slow, finish):
     source = _variadic(operator) if operator.variadic is not None else _fixed(operator)
-    from .ndarray import NDArray
-
     scope = {
         "OP": operator,
         **_functions(operator),
         "_Null": NULL,
         "FAILURES": FAILURES,
         "MODES": MODES,
-        "NDArray": NDArray,
-        "new": NDArray.__new__,
+        "NDArray": array,
+        "new": array.__new__,
         "Tensor": torch.Tensor,
         "own": own,
-        "call": call,
-        "finish": _finish,
+        "call": slow,
+        "finish": finish,
     }
     exec(compile(source, f"<operator {name}>", "exec"), scope)
     function = scope["operator"]

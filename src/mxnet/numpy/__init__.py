@@ -19,7 +19,8 @@ from numpy import (
     uint8,
 )
 
-from . import fallback, fallback_linalg, linalg, random
+from . import _internal, fallback, fallback_linalg, linalg, random
+from ._builtin import *
 from ._creation import *
 from ._elementwise import *
 from ._methods import install as _install

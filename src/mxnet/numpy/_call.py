@@ -3,10 +3,13 @@
 import numbers
 import threading
 
+from .. import _numpy_op_doc
 from .._core.errors import MXNetError
 from .._core.tracing import Traced
 from .._ops import registry
 from ..context import current_context
+from ..ndarray.faces import call as run
+from ..ndarray.faces import face_of
 from ..ndarray.invoke import invoke
 from ..ndarray.ndarray import NDArrayBase
 from ..util import np_ufunc_legal_option
@@ -20,6 +23,7 @@ class _Mode(threading.local):
 
 
 MODE = _Mode()
+_FACES = {}
 
 
 def as_np(result):
@@ -31,19 +35,58 @@ def as_np(result):
 
 def call(name, *inputs, out=None, ctx=None, **attrs):
     """Run a registered operator, or make a node of it; attributes that are None are left at their default."""
-    if MODE.symbolic and not inputs:
-        return _node(name, inputs, attrs, ctx)
-    for i, x in enumerate(inputs):
-        if isinstance(x, Traced):
-            return _node(name, inputs, attrs, ctx)
-        if not isinstance(x, NDArrayBase):
-            raise TypeError(f"{name}: input {i} must be an mx.np.ndarray, got {type(x)}; make one with mx.np.array")
     given = {k: v for k, v in attrs.items() if v is not None}
-    result = invoke(registry.find(name), list(inputs), given, out, ctx=place(ctx))
+    if inputs:
+        return face(name)(*inputs, **given) if out is None else face(name)(*inputs, out=out, **given)
+    if MODE.symbolic:
+        return _node(name, inputs, given, ctx)
+    result = invoke(registry.find(name), [], given, out, ctx=place(ctx))
     return out if out is not None else as_np(result)
 
 
-def _node(name, inputs, attrs, ctx):
+def face(name):
+    """The operator as a function of `mx.np` arrays, or of symbols, with the operator's own arguments."""
+    return _FACES.get(name) or _made(name)
+
+
+def _made(name):
+    from .multiarray import ndarray
+
+    function = _FACES[name] = face_of(name, ndarray, _every_case, as_np)
+    return function
+
+
+def _every_case(operator, inputs, attrs, kwargs, out):
+    """What the generated function cannot do by itself: symbols, `out`, several contexts, whatever is wrong."""
+    inputs, attrs = documented(operator, inputs, {**attrs, **kwargs})
+    if any(isinstance(x, Traced) for x in (*inputs, *attrs.values())):
+        return _node(operator.name, [x for x in inputs if x is not None], attrs)
+    for place, x in enumerate(inputs):
+        if x is not None and not isinstance(x, NDArrayBase):
+            label = "Positional arguments" if operator.variadic else f"Argument {operator.inputs[place]}"
+            raise AssertionError(f"{label} must have NDArray type, but got {x}; make one with mx.np.array")
+    missing = [n for n, x in zip(operator.inputs, inputs, strict=False) if x is None and n not in operator.optional]
+    if missing:
+        given, wanted = len(inputs) - len(missing), len(inputs)
+        raise MXNetError(
+            f"Check failed: num_inputs == infered_num_inputs ({given} vs. {wanted}) : Operator {operator.name} expects "
+            f"{wanted} inputs, but got {given} instead."
+        )
+    result = run(operator, inputs, attrs, {}, out)
+    return out if out is not None else as_np(result)
+
+
+def documented(operator, inputs, attrs):
+    """Inputs that were given by the names NumPy has for them, which the signature shows, in their places."""
+    words = getattr(_numpy_op_doc, operator.name, None)
+    if words is None or not inputs or inputs[0] is not None:
+        return inputs, attrs
+    name = words.__code__.co_varnames[0]
+    attrs = dict(attrs)
+    return ([attrs.pop(name), *inputs[1:]], attrs) if name in attrs else (inputs, attrs)
+
+
+def _node(name, inputs, attrs, ctx=None):
     from ._symbolic import compose
 
     return compose(name, inputs, attrs, ctx)

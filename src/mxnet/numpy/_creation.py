@@ -9,7 +9,7 @@ from ._call import ARRAYS, MODE, call
 from .multiarray import ndarray
 
 __all__ = [
-    "arange", "array", "blackman", "copy", "empty", "empty_like", "eye", "full", "full_like", "hamming", "hanning",
+    "arange", "array", "blackman", "empty", "empty_like", "eye", "full", "full_like", "hamming", "hanning",
     "identity", "indices", "linspace", "logspace", "ones", "ones_like", "zeros", "zeros_like",
 ]  # fmt: skip
 
@@ -90,11 +90,6 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None):
     if subok or shape is not None:
         raise NotImplementedError("empty_like: subok and shape are not supported; use mx.np.empty")
     return empty(prototype.shape, prototype.dtype if dtype is None else dtype, ctx=prototype.ctx)
-
-
-def copy(a, out=None):
-    """A copy."""
-    return call("_np_copy", a, out=out)
 
 
 def arange(start, stop=None, step=1, dtype=None, ctx=None):

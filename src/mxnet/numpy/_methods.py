@@ -1,13 +1,13 @@
 """Methods of `mx.np.ndarray` that are functions of `mx.np` or `mx.npx`."""
 
-from . import _elementwise, _products, _reducing, _shaping
+from . import _builtin, _elementwise, _products, _reducing, _shaping
 
-_REDUCING = "all any argmax argmin argsort cumsum max mean min prod std sum var".split()
+_REDUCING = "argmax argmin argsort mean std var".split()
 _ELEMENTWISE = (
     "abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh degrees exp expm1 fix floor log log10 log1p"
     " log2 radians reciprocal rint sign sin sinh sqrt square tan tanh trunc round"
 ).split()
-_SHAPING = "nonzero repeat swapaxes take expand_dims flip tile split diag".split()
+_SHAPING = "nonzero swapaxes take expand_dims flip tile split".split()
 
 
 def _clip(self, min=None, max=None, out=None):
@@ -22,12 +22,17 @@ def _sort(self, axis=-1, kind=None, order=None):
 
 def _sum(self, axis=None, dtype=None, out=None, keepdims=False):
     """The sum over axes."""
-    return _reducing.sum(self, axis, dtype, keepdims, out=out)
+    return _builtin.sum(self, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
+
+
+def _prod(self, axis=None, dtype=None, out=None, keepdims=False):
+    """The product over axes."""
+    return _builtin.prod(self, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
 
 
 def _truth(function):
     def method(self, axis=None, out=None, keepdims=False):
-        return function(self, axis, keepdims, out)
+        return function(self, axis=axis, keepdims=keepdims, out=out)
 
     method.__name__, method.__doc__ = function.__name__, function.__doc__
     return method
@@ -39,7 +44,9 @@ def install(cls):
         for name in names:
             setattr(cls, name, getattr(family, name))
     for name in ("all", "any", "max", "min"):  # their arguments come in another order here
-        setattr(cls, name, _truth(getattr(_reducing, name)))
-    cls.dot, cls.clip, cls.sort, cls.sum = _products.dot, _clip, _sort, _sum
+        setattr(cls, name, _truth(getattr(_builtin, name)))
+    for name in ("cumsum", "diag", "dot", "repeat"):
+        setattr(cls, name, getattr(_builtin, name))
+    cls.clip, cls.sort, cls.sum, cls.prod = _clip, _sort, _sum, _prod
     cls.__matmul__ = _products.matmul
     cls.__rmatmul__ = lambda self, other: _products.matmul(other, self)

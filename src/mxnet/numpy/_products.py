@@ -5,15 +5,7 @@ import numbers
 from .._core.tracing import Traced
 from ._call import ARRAYS, call
 
-__all__ = ["dot", "einsum", "inner", "matmul", "outer", "polyval", "tensordot", "vdot"]
-
-
-def dot(a, b, out=None):
-    """NumPy's dot product."""
-    for label, value in (("a", a), ("b", b)):
-        if not isinstance(value, ARRAYS):
-            raise AssertionError(f"Argument {label} must have NDArray type, but got {value}")
-    return call("_np_dot", a, b, out=out)
+__all__ = ["einsum", "inner", "matmul", "outer", "polyval", "tensordot", "vdot"]
 
 
 def matmul(a, b, out=None, **kwargs):

@@ -1,24 +1,13 @@
 """`mx.np` functions that reduce, order and count."""
 
+import numbers
+
 from ._call import axes, call
 
 __all__ = [
-    "all", "amax", "amin", "any", "argmax", "argmin", "argsort", "average", "bincount", "cumsum", "diff", "max",
-    "mean", "min", "prod", "product", "sometrue", "sort", "std", "sum", "var",
+    "argmax", "argmin", "argsort", "average", "bincount", "diff", "histogram", "mean", "percentile", "quantile", "sort",
+    "std", "unique", "var",
 ]  # fmt: skip
-
-
-def sum(a, axis=None, dtype=None, keepdims=False, initial=None, out=None):
-    """The sum over axes."""
-    return call("_np_sum", a, axis=axes(axis), dtype=dtype, keepdims=keepdims, initial=initial, out=out)
-
-
-def prod(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The product over axes."""
-    return call("_np_prod", a, axis=axes(axis), dtype=dtype, keepdims=keepdims, out=out)
-
-
-product = prod
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
@@ -36,32 +25,6 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     return call("_npi_var", a, axis=axes(axis), dtype=dtype, ddof=ddof, keepdims=keepdims, out=out)
 
 
-def max(a, axis=None, keepdims=False, out=None):
-    """The greatest over axes."""
-    return call("_np_max", a, axis=axes(axis), keepdims=keepdims, out=out)
-
-
-def min(a, axis=None, keepdims=False, out=None):
-    """The least over axes."""
-    return call("_np_min", a, axis=axes(axis), keepdims=keepdims, out=out)
-
-
-amax, amin = max, min
-
-
-def all(a, axis=None, keepdims=False, out=None):
-    """Is every element true?"""
-    return call("_np_all", a, axis=axes(axis), keepdims=keepdims, out=out)
-
-
-def any(a, axis=None, keepdims=False, out=None):
-    """Is some element true?"""
-    return call("_np_any", a, axis=axes(axis), keepdims=keepdims, out=out)
-
-
-sometrue = any
-
-
 def argmax(a, axis=None, out=None):
     """Where the first greatest is."""
     return call("_npi_argmax", a, axis=axis, out=out)
@@ -70,11 +33,6 @@ def argmax(a, axis=None, out=None):
 def argmin(a, axis=None, out=None):
     """Where the first least is."""
     return call("_npi_argmin", a, axis=axis, out=out)
-
-
-def cumsum(a, axis=None, dtype=None, out=None):
-    """Running sums."""
-    return call("_np_cumsum", a, axis=axis, dtype=dtype, out=out)
 
 
 def _no_order(order):
@@ -97,31 +55,44 @@ def argsort(a, axis=-1, kind=None, order=None):
 
 def average(a, axis=None, weights=None, returned=False, out=None):
     """The mean over axes, or with weights the weighted mean; with `returned` also the sum of the weights."""
-    if weights is None:
-        result = mean(a, axis, out=out)
-        if a.dtype.kind == "i":
-            result = result.astype(a.dtype)
-        total = result * 0 + a.size / result.size if returned else None
-        return (result, total) if returned else result
-    if weights.shape != a.shape:
-        weights = _along(weights, a, axis)
-    total = sum(weights, axis)
-    result = sum(a * weights, axis) / total
-    if out is not None:
-        out[...] = result
-        result = out
-    return (result, total) if returned else result
+    inputs = (a,) if weights is None else (a, weights)
+    weighted = None if inputs[1:] else False
+    result = call("_npi_average", *inputs, axis=axis, returned=returned, weighted=weighted, out=out)
+    return tuple(result) if returned else result
 
 
-def _along(weights, a, axis):
-    """One weight for each place along one axis, shaped to broadcast."""
-    if axis is None or weights.ndim != 1 or weights.shape[0] != a.shape[axis]:
-        raise ValueError(f"weights of shape {weights.shape} do not fit an array of shape {a.shape} along axis {axis}")
-    from . import broadcast_to
+def percentile(a, q, axis=None, out=None, overwrite_input=None, interpolation="linear", keepdims=False):
+    """The elements below which `q` per cent lie, over axes, without a gradient."""
+    if overwrite_input is not None:
+        raise NotImplementedError("overwrite_input is not supported yet")
+    inputs, number = ((a,), float(q)) if isinstance(q, numbers.Number) else ((a, q), None)
+    options = {"axis": axis, "interpolation": interpolation, "keepdims": keepdims, "q_scalar": number}
+    return call("_npi_percentile", *inputs, **options, out=out)
 
-    shape = [1] * a.ndim
-    shape[axis] = -1
-    return broadcast_to(weights.reshape(shape), a.shape)
+
+def quantile(a, q, axis=None, out=None, overwrite_input=None, interpolation="linear", keepdims=False):
+    """The elements below which the share `q` lies, over axes, without a gradient."""
+    return percentile(a, q * 100, axis, out, overwrite_input, interpolation, keepdims)
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+    """The different elements, sorted, and where they are and how often they occur."""
+    asked = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    found = call("_npi_unique", ar, **asked, axis=axis)
+    return tuple(found) if isinstance(found, list) else found
+
+
+def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
+    """How many elements fall in each bin, and the bins' edges."""
+    if normed or weights is not None or density:
+        raise NotImplementedError("histogram: normed, weights and density are not supported")
+    if isinstance(bins, numbers.Integral):
+        if range is None:
+            raise NotImplementedError("automatic range is not supported yet...")
+        return tuple(call("_histogram", a, bin_cnt=int(bins), range=tuple(range)))
+    if isinstance(bins, (list, tuple)):
+        raise NotImplementedError("array_like bins is not supported yet...")
+    return tuple(call("_histogram", a, bins))
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):

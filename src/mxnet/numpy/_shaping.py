@@ -5,24 +5,15 @@ import numbers
 import numpy as onp
 
 from .._core.tracing import Traced
-from ..ndarray.ndarray import NDArrayBase
+from ._builtin import reshape
 from ._call import ARRAYS, axes, call
 
 __all__ = [
-    "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to",
-    "column_stack", "concatenate", "delete", "diag", "diag_indices_from", "diagflat", "diagonal", "dsplit", "dstack",
-    "ediff1d", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "may_share_memory", "meshgrid",
-    "moveaxis",
-    "nonzero", "pad", "ravel", "repeat", "reshape", "resize", "roll", "rot90", "row_stack", "shape", "shares_memory",
-    "split", "squeeze", "stack", "swapaxes", "take", "tile", "trace", "transpose", "tril", "unique",
-    "unravel_index", "vsplit", "vstack", "where",
+    "append", "array_split", "broadcast_arrays", "broadcast_to", "column_stack", "concatenate", "delete",
+    "diag_indices_from", "dsplit", "dstack", "ediff1d", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack",
+    "insert", "may_share_memory", "meshgrid", "nonzero", "pad", "ravel", "resize", "rot90", "row_stack", "shape",
+    "shares_memory", "split", "stack", "swapaxes", "take", "tile", "tril", "unravel_index", "vsplit", "vstack", "where",
 ]  # fmt: skip
-
-
-def reshape(a, newshape, order="C", out=None):
-    """The elements in another shape; one size may be -1."""
-    newshape = (newshape,) if isinstance(newshape, numbers.Integral) else tuple(newshape)
-    return call("_np_reshape", a, newshape=newshape, order=order, out=out)
 
 
 def ravel(x, order="C"):
@@ -37,24 +28,9 @@ def shape(a):
     return a.shape
 
 
-def transpose(a, axes=None):
-    """Axes in another order, reversed unless told."""
-    return call("_np_transpose", a, axes=None if axes is None else tuple(axes))
-
-
-def squeeze(a, axis=None, out=None):
-    """Without axes of size one."""
-    return call("_np_squeeze", a, axis=axes(axis), out=out)
-
-
 def expand_dims(a, axis):
     """A new axis of size one."""
     return call("_npi_expand_dims", a, axis=axis)
-
-
-def moveaxis(a, source, destination):
-    """Axes moved to other places."""
-    return call("_np_moveaxis", a, source=axes(source), destination=axes(destination))
 
 
 def swapaxes(a, axis1, axis2):
@@ -78,11 +54,6 @@ def broadcast_arrays(*args):
     return [broadcast_to(a, common) for a in args]
 
 
-def repeat(a, repeats, axis=None):
-    """Each element so many times."""
-    return call("_np_repeat", a, repeats=repeats, axis=axis)
-
-
 def tile(A, reps):
     """The whole array so many times along each axis."""
     return call("_npi_tile", A, reps=axes(reps))
@@ -99,14 +70,13 @@ def resize(a, new_shape):
     return reshape(tile(ravel(a), -(-size // a.size))[:size], new_shape)
 
 
-def roll(a, shift, axis=None):
-    """Elements moved round."""
-    return call("_np_roll", a, shift=axes(shift), axis=axes(axis))
-
-
 def flip(m, axis=None, out=None):
     """Turned round along axes, all unless told."""
-    return call("_npi_flip", m, axis=tuple(range(m.ndim)) if axis is None else axes(axis), out=out)
+    if isinstance(m, numbers.Number):
+        return onp.flip(m, axis)
+    if not isinstance(m, ARRAYS):
+        raise TypeError(f"type {type(m)} not supported")
+    return call("_npi_flip", m, axis="None" if axis is None else axes(axis), out=out)
 
 
 def flipud(m):
@@ -124,33 +94,12 @@ def rot90(m, k=1, axes=(0, 1)):
     return call("_npi_rot90", m, k=k, axes=tuple(axes))
 
 
-def diag(array, k=0):
-    """A matrix's diagonal, or a matrix with it."""
-    return call("_np_diag", array, k=k)
-
-
-def diagflat(array, k=0):
-    """A matrix with the flat array as diagonal."""
-    return call("_np_diagflat", array, k=k)
-
-
-def diagonal(a, offset=0, axis1=0, axis2=1):
-    """Diagonals of the planes of two axes."""
-    return call("_np_diagonal", a, offset=offset, axis1=axis1, axis2=axis2)
-
-
 def diag_indices_from(arr):
     """The places of the main diagonal of a cube, one index array per axis."""
-    if arr.ndim < 2 or len(set(arr.shape)) != 1:
+    if not isinstance(arr, Traced) and (arr.ndim < 2 or len(set(arr.shape)) != 1):
         raise ValueError(f"the array must have at least two axes, all of one length, got shape {arr.shape}")
-    from . import arange
-
-    return tuple(arange(arr.shape[0], dtype="int64") for _ in arr.shape)
-
-
-def trace(a, offset=0, axis1=0, axis2=1, out=None):
-    """Sums of diagonals."""
-    return call("_np_trace", a, offset=offset, axis1=axis1, axis2=axis2, out=out)
+    places = call("_npi_diag_indices_from", arr)
+    return places if isinstance(arr, Traced) else tuple(places)
 
 
 def tril(m, k=0):
@@ -172,23 +121,56 @@ def append(arr, values, axis=None):
 
 def delete(arr, obj, axis=None):
     """Without the items at a place, a slice of places, or an array of places; MXNet ignores negative ones there."""
+    if not isinstance(arr, ARRAYS):
+        raise TypeError(f"'arr' can not support type {type(arr)}")
+    if isinstance(obj, slice):
+        return call(
+            "_npi_delete", arr, start=obj.start, stop=obj.stop, step=1 if obj.step is None else obj.step, axis=axis
+        )
+    if isinstance(obj, numbers.Integral):
+        if not isinstance(arr, Traced):
+            _within(obj, arr.size if axis is None else arr.shape[axis], axis or 0)
+        return call("_npi_delete", arr, int_ind=int(obj), axis=axis)
+    return call("_npi_delete", arr, _places(obj, arr), axis=axis)
+
+
+def insert(arr, obj, values, axis=None):
+    """Values before a place, before each place of a slice, or before each of an array of places."""
+    number = isinstance(values, numbers.Number)
+    if not number and not isinstance(values, ARRAYS):
+        values = _like(values, arr)
+    inputs, value = ((arr,), float(values)) if number else ((arr, values), None)
+    if isinstance(obj, slice):
+        step = 1 if obj.step is None else obj.step
+        where = {"start": obj.start, "stop": obj.stop, "step": step}
+        return call("_npi_insert_slice", *inputs, val=value, **where, axis=axis)
+    if isinstance(obj, numbers.Integral):
+        if not isinstance(arr, Traced):
+            _within(obj, (arr.size if axis is None else arr.shape[axis]) + (obj >= 0), axis or 0)
+        return call("_npi_insert_scalar", *inputs, val=value, int_ind=int(obj), axis=axis)
+    return call("_npi_insert_tensor", *inputs, _places(obj, arr), val=value, axis=axis)
+
+
+def _within(place, size, axis):
+    if not -size <= place < size:
+        raise IndexError(f"index {place} is out of bounds for axis {axis} with size {size}")
+
+
+def _places(obj, arr):
+    """Places as an array: lists of them are NumPy's way, which this module takes, too."""
+    if isinstance(obj, ARRAYS):
+        return obj
+    places = onp.asarray(obj)
+    return _like(
+        places if places.dtype == onp.bool_ else places.astype("int64"), arr, places.dtype.kind in "bi" or None
+    )
+
+
+def _like(values, arr, own_type=None):
+    """An array of NumPy or a list beside `arr`, in its type unless the values are to keep theirs."""
     from . import array
 
-    if axis is None:
-        arr, axis = ravel(arr), 0
-    size = arr.shape[axis]
-    if isinstance(obj, numbers.Integral) and not -size <= obj < size:
-        raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {size}")
-    if isinstance(obj, (NDArrayBase, onp.ndarray, list, tuple)):
-        places = onp.asarray(obj.asnumpy() if isinstance(obj, NDArrayBase) else obj)
-        obj = places if places.dtype == onp.bool_ else places[(places >= 0) & (places < size)].astype("int64")
-    kept = onp.delete(onp.arange(size), obj)
-    return take(arr, array(kept, dtype="int64", ctx=arr.ctx), axis, "clip") if len(kept) else _nothing(arr, axis)
-
-
-def _nothing(arr, axis):
-    """None of the items along an axis."""
-    return arr[tuple(slice(0, 0) if i == axis % arr.ndim else slice(None) for i in range(arr.ndim))]
+    return array(onp.asarray(values), dtype=None if own_type else arr.dtype, ctx=arr.ctx)
 
 
 def stack(arrays, axis=0, out=None):
@@ -246,46 +228,39 @@ def array_split(ary, indices_or_sections, axis=0):
     return pieces if isinstance(pieces, list) else [pieces]
 
 
+def _fixed(operator, ary, indices_or_sections, axis):
+    """Pieces along an axis that goes without saying."""
+    if isinstance(indices_or_sections, numbers.Integral):
+        if not isinstance(ary, Traced) and ary.shape[axis] % indices_or_sections:
+            raise ValueError("array split does not result in an equal division")
+        options = {"indices": (), "sections": indices_or_sections}
+    else:
+        options = {"indices": (0, *(int(i) for i in indices_or_sections))}
+    pieces = call(operator, ary, **options, axis=axis)
+    return pieces if isinstance(pieces, list) else [pieces]
+
+
+def _at_least(ary, name, count):
+    if not isinstance(ary, Traced) and ary.ndim < count:
+        raise ValueError(f"{name} only works on arrays of {count} or more dimensions")
+
+
 def hsplit(ary, indices_or_sections):
     """Pieces side by side."""
-    if ary.ndim < 1:
-        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
-    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+    _at_least(ary, "hsplit", 1)
+    return _fixed("_npi_hsplit", ary, indices_or_sections, 1 if isinstance(ary, Traced) or ary.ndim > 1 else 0)
 
 
 def vsplit(ary, indices_or_sections):
     """Pieces one above the other."""
-    if ary.ndim < 2:
-        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    _at_least(ary, "vsplit", 2)
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary, indices_or_sections):
     """Pieces along the third axis."""
-    if ary.ndim < 3:
-        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return split(ary, indices_or_sections, 2)
-
-
-def _grown(arrays, change):
-    result = [change(a) for a in arrays]
-    return result[0] if len(result) == 1 else result
-
-
-def atleast_1d(*arys):
-    """With at least one axis."""
-    return _grown(arys, lambda a: a if a.ndim else reshape(a, 1))
-
-
-def atleast_2d(*arys):
-    """With at least two axes."""
-    return _grown(arys, lambda a: a if a.ndim > 1 else reshape(a, (1, -1)))
-
-
-def atleast_3d(*arys):
-    """With at least three axes."""
-    wanted = {0: (1, 1, 1), 1: (1, -1, 1)}
-    return _grown(arys, lambda a: a if a.ndim > 2 else reshape(a, wanted.get(a.ndim, (*a.shape, 1))))
+    _at_least(ary, "dsplit", 3)
+    return _fixed("_npi_dsplit", ary, indices_or_sections, 2)
 
 
 def meshgrid(*xi, **kwargs):
@@ -322,19 +297,13 @@ def where(condition, x=None, y=None):
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    return call("_npi_where", condition, _filled(x, y, condition), _filled(y, x, condition))
-
-
-def _filled(value, other, condition):
-    """A number as an array of the other side's type."""
-    if isinstance(value, ARRAYS):
-        return value
-    from . import full, full_like
-
-    if isinstance(condition, Traced):
-        return full_like(other if isinstance(other, Traced) else condition, value)
-
-    return full((), value, other.dtype if isinstance(other, NDArrayBase) else None, ctx=condition.ctx)
+    if not isinstance(x, numbers.Number):
+        if not isinstance(y, numbers.Number):
+            return call("_npi_where", condition, x, y)
+        return call("_npi_where_rscalar", condition, x, scalar=float(y))
+    if not isinstance(y, numbers.Number):
+        return call("_npi_where_lscalar", condition, y, scalar=float(x))
+    return call("_npi_where_scalar2", condition, x=float(x), y=float(y))
 
 
 def nonzero(a):
@@ -354,16 +323,6 @@ def unravel_index(indices, shape, order="C"):
     return tuple(array(i) for i in onp.unravel_index(indices.asnumpy().astype("int64"), shape))
 
 
-def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
-    """The different elements, sorted, and where they are and how often they occur."""
-    from . import array
-
-    found = onp.unique(ar.asnumpy(), return_index, return_inverse, return_counts, axis)
-    if not isinstance(found, tuple):
-        return array(found, ctx=ar.ctx)
-    return tuple(array(f.reshape(-1) if i else f, ctx=ar.ctx) for i, f in enumerate(found))
-
-
 def shares_memory(a, b, max_work=None):
     """Do two arrays have elements in the same memory?"""
     first, second = _extent(a), _extent(b)
@@ -381,11 +340,14 @@ may_share_memory = shares_memory
 
 def ediff1d(ary, to_end=None, to_begin=None):
     """Differences of neighbours in the flat array, with numbers or arrays before and after."""
-    from . import array, diff
-
-    parts = [to_begin, diff(ravel(ary)), to_end]
-    made = [p if isinstance(p, NDArrayBase) else array(p, dtype=ary.dtype) for p in parts if p is not None]
-    return concatenate([ravel(p) for p in made])
+    inputs, options = [ary], {}
+    for name, value in (("to_begin", to_begin), ("to_end", to_end)):
+        if value is not None and not isinstance(value, (numbers.Number, *ARRAYS)):
+            value = _like(value, ary)
+        given = isinstance(value, ARRAYS)
+        inputs += [value] if given else []
+        options.update({f"{name}_arr_given": given, f"{name}_scalar": None if given or value is None else float(value)})
+    return call("_npi_ediff1d", *inputs, **options)
 
 
 def pad(x, pad_width=None, mode="constant", **kwargs):
@@ -393,25 +355,8 @@ def pad(x, pad_width=None, mode="constant", **kwargs):
     if mode not in ("constant", "edge", "reflect", "symmetric", "maximum", "minimum"):
         raise ValueError(f"mode '{mode}' is not supported")
     value = kwargs.pop("constant_values", 0)
-    if kwargs.pop("reflect_type", "even") != "even" or kwargs:
+    if kwargs.pop("reflect_type", "even") not in ("even", None) or kwargs:
         raise ValueError(f"pad: unsupported keyword arguments for mode '{mode}': {kwargs or 'reflect_type'}")
-    for axis, (before, after) in enumerate(onp.broadcast_to(pad_width, (x.ndim, 2)).tolist()):
-        if before or after:
-            x = _padded(x, axis, before, after, mode, value)
-    return x
-
-
-def _padded(x, axis, before, after, mode, value):
-    from . import array, full
-    from . import max as greatest
-    from . import min as least
-
-    if mode in ("edge", "reflect", "symmetric"):
-        places = onp.pad(onp.arange(x.shape[axis]), (before, after), mode)
-        return take(x, array(places), axis, "clip")
-    if mode == "constant":
-        edge = full((), value, x.dtype, ctx=x.ctx)
-    else:
-        edge = (greatest if mode == "maximum" else least)(x, axis, keepdims=True)
-    sizes = [(*x.shape[:axis], width, *x.shape[axis + 1 :]) for width in (before, after)]
-    return concatenate([broadcast_to(edge, sizes[0]), x, broadcast_to(edge, sizes[1])], axis)
+    if not isinstance(x, Traced):
+        pad_width = onp.broadcast_to(pad_width, (x.ndim, 2)).tolist()
+    return call("_npi_pad", x, pad_width=tuple(map(tuple, pad_width)), mode=mode, constant_value=value)

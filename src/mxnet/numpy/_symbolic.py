@@ -2,6 +2,7 @@
 
 import functools
 
+from .. import _numpy_op_doc
 from .._core.errors import NotImplementedForSymbol
 from .._ops import registry
 from .._ops.methods import FLUENT
@@ -63,11 +64,14 @@ def symbolic(function):
 
 
 def network_function(name, operator):
-    """A function of `mx.npx` that is one operator, on symbols."""
-    face = _face(operator, name)
+    """A function that is one operator, on symbols; its first input may have the name that NumPy gives it."""
+    face, words = _face(operator, name), getattr(_numpy_op_doc, operator, None)
+    shown, known = words and words.__code__.co_varnames[0], registry.find(operator).inputs
 
     @functools.wraps(face)
     def traced(*args, **kwargs):
+        if shown in kwargs and known and shown not in known:
+            kwargs[known[0]] = kwargs.pop(shown)
         return _outputs(face(*args, **kwargs))
 
     return traced

@@ -15,7 +15,7 @@ _NAMES = (
     " partition piecewise poly polyadd polydiv polyfit polyint polymul polysub positive promote_types ptp real"
     " result_type rollaxis roots searchsorted select setdiff1d setxor1d signbit size spacing take_along_axis trapz"
     " tril_indices_from trim_zeros triu_indices_from union1d unpackbits unwrap vander"
-    " insert percentile quantile genfromtxt"
+    " genfromtxt"
 ).split()
 
 
@@ -57,36 +57,5 @@ def through_numpy(function):
 FUNCTIONS = {name: through_numpy(getattr(onp, name)) for name in _NAMES if hasattr(onp, name)}
 
 
-def _in_kind(name):
-    """Percentiles of single precision stay in it; `interpolation` is MXNet's word for NumPy's `method`."""
-    plain = getattr(onp, name)
-
-    def function(a, q, axis=None, out=None, overwrite_input=None, interpolation="linear", keepdims=False):
-        dtype = a.dtype if a.dtype.kind == "f" else onp.dtype("float32")
-        found = plain(_inward(a), _inward(q), axis=axis, method=interpolation, keepdims=keepdims)
-        result = array(onp.asarray(found), dtype=dtype, ctx=a.ctx)
-        if out is not None:
-            out[...] = result
-        return result if out is None else out
-
-    function.__name__ = function.__qualname__ = name
-    function.__module__, function.__doc__ = "mxnet.numpy", f"NumPy's {name} over axes, without a gradient."
-    return function
-
-
-FUNCTIONS.update({name: _in_kind(name) for name in ("percentile", "quantile")})
-
-
-def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
-    """How many elements fall in each bin, and the bins' edges."""
-    if normed or weights is not None or density:
-        raise NotImplementedError("histogram: normed, weights and density are not supported")
-    if isinstance(bins, int) and range is None:
-        raise NotImplementedError("automatic range is not supported yet...")
-    counts, edges = onp.histogram(a.asnumpy(), _inward(bins), range)
-    return array(counts.astype("int64")), array(edges, dtype=a.dtype)
-
-
-FUNCTIONS["histogram"] = histogram
 globals().update(FUNCTIONS)
 __all__ = list(FUNCTIONS)

@@ -2,8 +2,9 @@
 
 import numbers
 
+from .._core.errors import MXNetError
 from .._core.tracing import Traced
-from ._call import ARRAYS, call
+from ._call import ARRAYS, call, face
 from .fallback_linalg import cond, lstsq, matrix_power, matrix_rank, multi_dot, qr
 
 __all__ = [
@@ -11,58 +12,49 @@ __all__ = [
     "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "svd", "tensorinv", "tensorsolve",
 ]  # fmt: skip
 
+INFINITE = float("inf")
+
 
 def norm(x, ord=None, axis=None, keepdims=False):
     """A vector or matrix norm; the Euclidean one unless told."""
-    from . import abs as absolute
-    from . import max as greatest
-    from . import min as least
-    from . import sqrt
-    from . import sum as total
-
+    if axis is not None and not isinstance(axis, (numbers.Integral, tuple, list)):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers.")
     if ord in ("inf", "-inf"):
         if axis is None:  # the word without axes is about elements
-            return (greatest if ord == "inf" else least)(absolute(x), None, keepdims)
+            return _extreme(ord == "inf")(call("_npi_absolute", x), axis=None, keepdims=keepdims)
         ord = float(ord)
-    if axis is None and isinstance(x, Traced) and ord in (None, "fro"):
-        return sqrt(total(x * x, keepdims=keepdims))
-    axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, numbers.Integral) else tuple(axis)
-    if ord in (None, "fro") or (ord == 2 and len(axes) == 1):
-        return sqrt(total(x * x, axes, keepdims=keepdims))
+    axes = (axis,) if isinstance(axis, numbers.Integral) else axis if axis is None else tuple(axis)
+    if ord in (None, "fro", "f"):
+        return _norm(x, 2, axes, keepdims, -2 if axes is None and ord is None else 1)
+    if axes is None and isinstance(x, Traced):
+        return _norm(x, 2 if ord == "nuc" else ord, None, keepdims, 2 if ord == "nuc" else -1)
+    axes = tuple(range(x.ndim)) if axes is None else axes
     if len(axes) == 2:
         return _matrix_norm(x, ord, axes, keepdims)
-    if len(axes) != 1:
-        raise ValueError(f"norm: ord {ord!r} needs one axis or two, got {axes}")
-    if ord in (float("inf"), float("-inf")):
-        return (greatest if ord > 0 else least)(absolute(x), axes, keepdims)
-    if ord == 0:
-        return total((x != 0).astype(x.dtype), axes, keepdims=keepdims)
-    if not isinstance(ord, numbers.Number):
-        raise ValueError(f"Invalid norm order {ord!r} for vectors.")
-    return total(absolute(x) ** ord, axes, keepdims=keepdims) ** (1.0 / ord)
+    if len(axes) != 1 or not isinstance(ord, numbers.Number):
+        raise MXNetError(f"norm: ord {ord!r} is none over the axes {axes} of {x!r}")
+    if ord in (INFINITE, -INFINITE):
+        return _extreme(ord > 0)(call("_npi_absolute", x), axis=axes, keepdims=keepdims)
+    return _norm(x, ord, axes, keepdims, -1)
+
+
+def _norm(x, ord, axes, keepdims, flag):
+    return call("_npi_norm", x, ord=ord, axis=axes, keepdims=keepdims, flag=flag)
+
+
+def _extreme(greatest):
+    return face("_np_max" if greatest else "_np_min")
 
 
 def _matrix_norm(x, ord, axes, keepdims):
-    from . import abs as absolute
-    from . import expand_dims, moveaxis
-    from . import max as greatest
-    from . import min as least
-    from . import sum as total
-
-    if isinstance(ord, str) and ord != "nuc":
+    if ord in (2, -2, "nuc"):
+        return _norm(x, 2 if ord == "nuc" else ord, axes, keepdims, 2 if ord == "nuc" else 0)
+    if ord not in (1, -1, INFINITE, -INFINITE):
         raise ValueError(f"Invalid norm order {ord!r} for matrices.")
-    pick = greatest if ord == "nuc" or ord > 0 else least
-    matrix = moveaxis(x, axes, (-2, -1))
-    if ord in (1, -1, float("inf"), float("-inf")):
-        result = pick(total(absolute(matrix), -2 if abs(ord) == 1 else -1), -1)
-    elif ord in (2, -2, "nuc"):
-        values = svd(matrix)[1]
-        result = total(values, -1) if ord == "nuc" else pick(values, -1)
-    else:
-        raise ValueError(f"Invalid norm order {ord!r} for matrices.")
-    for axis in sorted(a % x.ndim for a in axes) if keepdims else ():
-        result = expand_dims(result, axis)
-    return result
+    summed, compared = axes if abs(ord) == 1 else axes[::-1]
+    total = call("_np_sum", call("_npi_absolute", x), axis=summed, keepdims=True)
+    result = _extreme(ord > 0)(total, axis=compared, keepdims=True)
+    return result if keepdims else call("_np_squeeze", result, axis=axes)
 
 
 def cholesky(a):

@@ -112,10 +112,12 @@ class ndarray(NDArray):
         return _wrap(result, self._ctx, MODES.epoch if recorded else None)
 
     def __setitem__(self, key, value):
-        if not self.ndim and (key == () or key is Ellipsis or key == slice(None)):
-            NDArray.__setitem__(self.reshape_view(1), slice(None), value)
-            return
-        NDArray.__setitem__(self, key, value)
+        if _truth(key):  # whether to write into all of it
+            if not key:
+                return
+            key = Ellipsis
+        whole = not self.ndim and (key is Ellipsis or (isinstance(key, (tuple, slice)) and key in ((), slice(None))))
+        NDArray.__setitem__(self.reshape_view(1) if whole else self, slice(None) if whole else key, value)
 
     # ------------------------------------------------------------------ shapes
     @property
@@ -205,6 +207,11 @@ def _counterpart(function):
 
     space = here.linalg if getattr(function, "__module__", "").endswith("linalg") else here
     return getattr(space, function.__name__, None) or through_numpy(function)
+
+
+def _truth(key):
+    """Is an index one truth value, for everything or nothing?"""
+    return isinstance(key, (bool, onp.bool_)) or (isinstance(key, ndarray) and not key.ndim and key.dtype == onp.bool_)
 
 
 def _only(function, **options):

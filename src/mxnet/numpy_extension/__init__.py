@@ -2,10 +2,11 @@
 
 from ..context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus
 from ..ndarray.functions import waitall
+from ..numpy._builtin import builtin as _builtin
+from ..numpy._builtin import plain as _plain
 from ..util import get_cuda_compute_capability, is_np_array, is_np_shape, reset_np, set_np
 from . import image, random
-from ._functions import constraint_check, load, nonzero, reshape, save
-from ._functions import network_function as _network_function
+from ._functions import load, save
 
 # name here: the operator
 _OPERATORS = {
@@ -21,12 +22,15 @@ _OPERATORS = {
     "smooth_l1": "smooth_l1", "softmax": "softmax", "topk": "topk",
 }  # fmt: skip
 seed = random.seed
+constraint_check, nonzero, reshape = (
+    _builtin(f"_npx_{name}", __name__) for name in ("constraint_check", "nonzero", "reshape")
+)
 
 
 def __getattr__(name):
     if name not in _OPERATORS:
         raise AttributeError(f"module 'mxnet.numpy_extension' has no attribute '{name}'")
-    globals()[name] = function = _network_function(name, _OPERATORS[name], __name__)
+    globals()[name] = function = _plain(_OPERATORS[name], __name__, name)
     return function
 
 

@@ -1,26 +1,8 @@
-"""`mx.npx` functions that are more than one operator: files, checks, coded shapes."""
-
-import functools
+"""`mx.npx` functions for files of `mx.np` arrays."""
 
 from ..ndarray import utils
-from ..ndarray.faces import face
 from ..numpy import ndarray
-from ..numpy._call import as_np, call
-
-
-def network_function(name, operator, module):
-    """A classic operator as a function of `mx.np` arrays."""
-    call_classic = face(operator)
-
-    @functools.wraps(call_classic)
-    def function(*args, **kwargs):
-        out = kwargs.get("out")
-        result = call_classic(*args, **kwargs)
-        return result if out is not None else as_np(result)
-
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = module
-    return function
+from ..numpy._call import as_np
 
 
 def save(file, arr):
@@ -38,23 +20,3 @@ def load(file):
     """Read what `save` wrote: a list or a dictionary of arrays."""
     found = utils.load(file)
     return {k: as_np(v) for k, v in found.items()} if isinstance(found, dict) else as_np(found)
-
-
-def nonzero(a):
-    """The positions of what is not zero, one row each."""
-    return call("_npi_nonzero", a)
-
-
-def constraint_check(x, msg):
-    """True if every element is; else a ValueError with the message."""
-    return call("_npx_constraint_check", x, msg=msg)
-
-
-def reshape(a, newshape, reverse=False, order="C"):
-    """The elements in a shape in which negative numbers are codes.
-
-    -1 is what is left, -2 copies a size, -3 drops a size of one, -4 copies all that remain, -5 joins two sizes,
-    -6 splits one into the two numbers that follow.
-    """
-    codes = (newshape,) if isinstance(newshape, int) else tuple(newshape)
-    return call("_npx_reshape", a, newshape=codes, reverse=reverse, order=order)

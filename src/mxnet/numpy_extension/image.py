@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from ._functions import network_function as _network_function
+from ..numpy._builtin import plain as _plain
 
 NAMES = (
     "adjust_lighting crop flip_left_right flip_top_bottom normalize random_brightness random_color_jitter "
@@ -16,7 +16,7 @@ def __getattr__(name):
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module("mxnet.image"), name)
-    globals()[name] = function = _network_function(name, f"_image_{name}", __name__)
+    globals()[name] = function = _plain(f"_image_{name}", __name__, name)
     return function
 
 

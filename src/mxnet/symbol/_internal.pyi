@@ -440,6 +440,18 @@ def _np_any(data: Symbol | None = ..., axis: Any = ..., keepdims: Any = ..., nam
     "NumPy's any over axes."
     ...
 
+def _np_atleast_1d(*arys: Symbol, **kwargs: Any) -> Any:
+    'Each array with at least 1 axes.'
+    ...
+
+def _np_atleast_2d(*arys: Symbol, **kwargs: Any) -> Any:
+    'Each array with at least 2 axes.'
+    ...
+
+def _np_atleast_3d(*arys: Symbol, **kwargs: Any) -> Any:
+    'Each array with at least 3 axes.'
+    ...
+
 def _np_copy(a: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'A copy.'
     ...
@@ -584,6 +596,10 @@ def _npi_around(x: Symbol | None = ..., decimals: Any = ..., name: str | None = 
     'Rounded to so many decimals, halves to even; integers lose the digits below.'
     ...
 
+def _npi_average(a: Symbol | None = ..., weights: Symbol | None = ..., axis: Any = ..., returned: Any = ..., weighted: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The mean over axes, with weights the weighted mean; and the sum of the weights.'
+    ...
+
 def _npi_bernoulli(input1: Symbol | None = ..., prob: Any = ..., logit: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., is_logit: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Ones with the chance `prob`, or with the odds whose logarithm is `logit`; zeros else.'
     ...
@@ -622,6 +638,14 @@ def _npi_bitwise_xor_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int
 
 def _npi_blackman(M: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'The blackman window: a sum of cosines.'
+    ...
+
+def _npi_boolean_mask_assign_scalar(data: Symbol | None = ..., mask: Symbol | None = ..., value: Any = ..., start_axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'One number where the mask holds.'
+    ...
+
+def _npi_boolean_mask_assign_tensor(data: Symbol | None = ..., mask: Symbol | None = ..., value: Symbol | None = ..., start_axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The items of `value`, or its only one again and again, where the mask holds.'
     ...
 
 def _npi_broadcast_to(array: Symbol | None = ..., shape: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -680,16 +704,32 @@ def _npi_degrees(x: Symbol | None = ..., name: str | None = ..., attr: dict[str,
     "NumPy's degrees, element by element."
     ...
 
+def _npi_delete(arr: Symbol | None = ..., obj: Symbol | None = ..., start: Any = ..., stop: Any = ..., step: Any = ..., int_ind: Any = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    "Without the items at a place, at a slice's places, or at those of an index array, which counts from the front."
+    ...
+
 def _npi_det(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Determinants.'
+    ...
+
+def _npi_diag_indices_from(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The places of the main diagonal of a cube, a row for each axis.'
     ...
 
 def _npi_diff(a: Symbol | None = ..., n: Any = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Differences of neighbours, `n` times over.'
     ...
 
+def _npi_dsplit(data: Symbol | None = ..., indices: Any = ..., axis: Any = ..., squeeze_axis: Any = ..., sections: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    "NumPy's dsplit: equal pieces, or those that begin at `indices`; the axis is fixed."
+    ...
+
 def _npi_dstack(*data: Symbol, **kwargs: Any) -> Any:
     "NumPy's dstack."
+    ...
+
+def _npi_ediff1d(input1: Symbol | None = ..., input2: Symbol | None = ..., input3: Symbol | None = ..., to_begin_arr_given: Any = ..., to_end_arr_given: Any = ..., to_begin_scalar: Any = ..., to_end_scalar: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Differences of neighbours in the flat array, with numbers or arrays before and after.'
     ...
 
 def _npi_eig(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -745,7 +785,7 @@ def _npi_fix(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def _npi_flip(data: Symbol | None = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Turned round along axes.'
+    'Turned round along axes, all if None.'
     ...
 
 def _npi_floor(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -792,6 +832,10 @@ def _npi_hanning(M: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | Non
     'The hanning window: a sum of cosines.'
     ...
 
+def _npi_hsplit(data: Symbol | None = ..., indices: Any = ..., axis: Any = ..., squeeze_axis: Any = ..., sections: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    "NumPy's hsplit: equal pieces, or those that begin at `indices`; the axis is fixed."
+    ...
+
 def _npi_hstack(*data: Symbol, **kwargs: Any) -> Any:
     "NumPy's hstack."
     ...
@@ -810,6 +854,18 @@ def _npi_identity(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str 
 
 def _npi_indices(dimensions: Any = ..., dtype: Any = ..., ctx: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'The coordinates of every place of a grid.'
+    ...
+
+def _npi_insert_scalar(arr: Symbol | None = ..., values: Symbol | None = ..., val: Any = ..., start: Any = ..., stop: Any = ..., step: Any = ..., int_ind: Any = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Values before one place.'
+    ...
+
+def _npi_insert_slice(arr: Symbol | None = ..., values: Symbol | None = ..., val: Any = ..., start: Any = ..., stop: Any = ..., step: Any = ..., int_ind: Any = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Values before each place of a slice.'
+    ...
+
+def _npi_insert_tensor(arr: Symbol | None = ..., values: Symbol | None = ..., obj: Symbol | None = ..., val: Any = ..., start: Any = ..., stop: Any = ..., step: Any = ..., int_ind: Any = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Values before each place of an index array; with `val` that array is the second input.'
     ...
 
 def _npi_inv(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -952,6 +1008,10 @@ def _npi_nonzero(x: Symbol | None = ..., name: str | None = ..., attr: dict[str,
     'The positions of what is not zero, one row each; an array without axes counts as one with a single place.'
     ...
 
+def _npi_norm(data: Symbol | None = ..., ord: Any = ..., axis: Any = ..., keepdims: Any = ..., flag: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    "A norm by MXNet's `flag`: -2 and 1 of elements, -1 of vectors, 0 the greatest or least singular value, 2 nuclear."
+    ...
+
 def _npi_normal(input1: Symbol | None = ..., input2: Symbol | None = ..., loc: Any = ..., scale: Any = ..., size: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Normal numbers of mean `loc` and standard deviation `scale`.'
     ...
@@ -972,8 +1032,16 @@ def _npi_ones(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | No
     'An array of ones.'
     ...
 
+def _npi_pad(data: Symbol | None = ..., pad_width: Any = ..., mode: Any = ..., constant_value: Any = ..., reflect_type: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    "Wider at both ends of each axis: a constant, or the array's own elements."
+    ...
+
 def _npi_pareto(input1: Symbol | None = ..., a: Any = ..., size: Any = ..., ctx: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'Pareto numbers of the second kind.'
+    ...
+
+def _npi_percentile(a: Symbol | None = ..., q: Symbol | None = ..., axis: Any = ..., interpolation: Any = ..., keepdims: Any = ..., q_scalar: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The elements below which `q` per cent lie, over axes; each of several `q` has a slice of its own in front.'
     ...
 
 def _npi_pinv(A: Symbol | None = ..., rcond: Symbol | None = ..., hermitian: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1168,6 +1236,10 @@ def _npi_uniform_n(input1: Symbol | None = ..., input2: Symbol | None = ..., low
     "`size` numbers of [low, high) for each of the parameters' elements."
     ...
 
+def _npi_unique(data: Symbol | None = ..., return_index: Any = ..., return_inverse: Any = ..., return_counts: Any = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The different elements or slices, sorted; where each is first, which one is where, how often each occurs.'
+    ...
+
 def _npi_var(a: Symbol | None = ..., axis: Any = ..., dtype: Any = ..., ddof: Any = ..., keepdims: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     "NumPy's var over axes."
     ...
@@ -1184,12 +1256,28 @@ def _npi_where(condition: Symbol | None = ..., x: Symbol | None = ..., y: Symbol
     'Elements of `x` where the condition holds, of `y` elsewhere.'
     ...
 
+def _npi_where_lscalar(condition: Symbol | None = ..., x: Symbol | None = ..., scalar: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'A number where the condition holds, elements of `x` elsewhere.'
+    ...
+
+def _npi_where_rscalar(condition: Symbol | None = ..., y: Symbol | None = ..., scalar: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'Elements of `y` where the condition holds, a number elsewhere.'
+    ...
+
+def _npi_where_scalar2(condition: Symbol | None = ..., x: Any = ..., y: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'One number where the condition holds, the other elsewhere, in single precision.'
+    ...
+
 def _npi_zeros(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'An array of zeros.'
     ...
 
 def _npx_constraint_check(input: Symbol | None = ..., msg: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
     'True if every element is; else an error with the message.'
+    ...
+
+def _npx_nonzero(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
+    'The positions of what is not zero, one row each; an array without axes counts as one with a single place.'
     ...
 
 def _npx_relu(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:

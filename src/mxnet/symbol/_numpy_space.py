@@ -20,7 +20,9 @@ def lookup(module, source, modules=()):
         function = functions().get(name)
         if function is None:
             raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
-        module[name] = made = later("numpy._symbolic").symbolic(function)
+        makers = later("numpy._symbolic")
+        alone = source == "numpy" and name in later("numpy._builtin").NAMES  # one operator, called by its own arguments
+        module[name] = made = makers.network_function(name, f"_np_{name}") if alone else makers.symbolic(function)
         return made
 
     def __dir__():  # noqa: N807 - the module hook

@@ -3,7 +3,7 @@
 from .._later import later
 from .._numpy_space import lookup as _lookup
 
-_function, __dir__ = _lookup(globals(), "numpy", ("_symbol", "linalg", "random"))
+_function, __dir__ = _lookup(globals(), "numpy", ("_internal", "_symbol", "linalg", "random"))
 
 
 def __getattr__(name):

@@ -6,24 +6,8 @@ from .._later import later
 
 
 def _table():
-    return later("numpy_extension")._OPERATORS
-
-
-def reshape(a, newshape, reverse=False, order="C"):
-    """The elements in a shape in which negative numbers are codes; see `mx.npx.reshape`."""
-    codes = (newshape,) if isinstance(newshape, int) else tuple(newshape)
-    given = {"newshape": codes, "reverse": reverse or None, "order": None if order == "C" else order}
-    return later("numpy._symbolic").compose("_npx_reshape", [a], given)
-
-
-def nonzero(a):
-    """The positions of what is not zero, one row each."""
-    return later("numpy._symbolic").compose("_npi_nonzero", [a], {})
-
-
-def constraint_check(x, msg):
-    """True if every element is; else an error with the message when the graph runs."""
-    return later("numpy._symbolic").compose("_npx_constraint_check", [x], {"msg": msg})
+    own = {name: f"_npx_{name}" for name in ("constraint_check", "nonzero", "reshape")}
+    return {**later("numpy_extension")._OPERATORS, **own}
 
 
 def __getattr__(name):

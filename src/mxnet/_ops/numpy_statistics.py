@@ -1,0 +1,111 @@
+"""NumPy-semantics statistics: averages, percentiles, the different elements of an array."""
+
+from typing import Any, Literal
+
+import torch
+
+from .._core.errors import MXNetError
+from .registry import op
+from .shapes import real_axis
+
+
+def _weighted(attrs: dict[str, Any]) -> tuple[str, ...]:
+    return ("a", "weights") if attrs["weighted"] else ("a",)
+
+
+@op("_npi_average", inputs=_weighted, outputs=2, visible=lambda attrs: 1 + attrs["returned"], dtype="any")
+def average(a, weights=None, *, axis: tuple | None = None, returned: bool = False, weighted: bool = True):
+    """The mean over axes, with weights the weighted mean; and the sum of the weights."""
+    axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "average axis") for i in axis)
+    if weights is None:
+        count = 1
+        for i in axes:
+            count *= a.shape[i]
+        total = torch.full((), count, dtype=a.dtype, device=a.device)
+        return _divided(torch.sum(a, axes, dtype=a.dtype) if axes else a, total), total
+    weights = _along(weights, a, axis)
+    total = torch.sum(weights, axes, dtype=weights.dtype)
+    return _divided(torch.sum(a * weights, axes, dtype=a.dtype), total), total
+
+
+def _divided(total, count):
+    """The quotient in the type of what was summed up."""
+    return torch.true_divide(total, count).to(total.dtype)
+
+
+def _along(weights, a, axis: tuple[int, ...] | None):
+    """One weight for each element, or for each place along one axis."""
+    if weights.shape == a.shape:
+        return weights
+    if axis is None or len(axis) != 1 or weights.dim() != 1 or weights.shape[0] != a.shape[axis[0]]:
+        raise MXNetError(
+            f"average: weights of shape {tuple(weights.shape)} do not fit an array of shape {tuple(a.shape)} along "
+            f"axis {axis}"
+        )
+    shape = [1] * a.dim()
+    shape[axis[0]] = -1
+    return weights.reshape(shape).expand(a.shape)
+
+
+def _ranks(attrs: dict[str, Any]) -> tuple[str, ...]:
+    return ("a",) if attrs["q_scalar"] is not None else ("a", "q")
+
+
+@op("_npi_percentile", inputs=_ranks, dtype="any", differentiable=False)
+def percentile(
+    a,
+    q=None,
+    *,
+    axis: tuple | None = None,
+    interpolation: Literal["higher", "linear", "lower", "midpoint", "nearest"] = "linear",
+    keepdims: bool = False,
+    q_scalar: float | None = None,
+):
+    """The elements below which `q` per cent lie, over axes; each of several `q` has a slice of its own in front."""
+    data = a if a.dtype is torch.float64 else a.float()
+    axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "percentile axis") for i in axis)
+    kept = [i for i in range(a.dim()) if i not in axes]
+    rows = data.permute(*kept, *axes).reshape((*(a.shape[i] for i in kept), -1))
+    ranks = data.new_full((), q_scalar, dtype=torch.float64) if q_scalar is not None else q.double()  # pyright: ignore[reportOptionalMemberAccess]
+    if ranks.device.type != "meta" and not bool(((ranks >= 0) & (ranks <= 100)).all()):
+        raise MXNetError("percentiles must be in the range [0, 100]")
+    places = (ranks.reshape(-1) * (rows.shape[-1] - 1) / 100.0).float()
+    found = _between(rows.sort(-1)[0], places, interpolation)
+    sizes = [1 if i in axes else s for i, s in enumerate(a.shape)] if keepdims else [a.shape[i] for i in kept]
+    result = found.movedim(-1, 0).reshape((*ranks.shape, *sizes))
+    return result.to(a.dtype) if a.is_floating_point() else result
+
+
+def _between(rows, places, interpolation: str):
+    """What lies at places between the elements of sorted rows."""
+    if interpolation == "nearest":
+        return rows[..., torch.floor(places + 0.5).long()]
+    low, high = rows[..., places.floor().long()], rows[..., places.ceil().long()]
+    if interpolation in ("lower", "higher"):
+        return low if interpolation == "lower" else high
+    share = (places - places.floor()).to(rows.dtype)
+    share = torch.where(share > 0, 0.5, 0.0).to(rows.dtype) if interpolation == "midpoint" else share
+    return low + (high - low) * share
+
+
+def _answers(attrs: dict[str, Any]) -> int:
+    return 1 + attrs["return_index"] + attrs["return_inverse"] + attrs["return_counts"]
+
+
+@op("_npi_unique", outputs=_answers, dtype="any", differentiable=False)
+def unique(
+    data,
+    *,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+):
+    """The different elements or slices, sorted; where each is first, which one is where, how often each occurs."""
+    if axis is None:
+        data, axis = data.reshape(-1), 0
+    found, inverse, counts = torch.unique(data, sorted=True, return_inverse=True, return_counts=True, dim=axis)
+    first = torch.full_like(counts, data.shape[axis])
+    first.scatter_reduce_(0, inverse, torch.arange(len(inverse), device=data.device), "amin")
+    asked = ((True, found), (return_index, first), (return_inverse, inverse), (return_counts, counts))
+    return [answer for wanted, answer in asked if wanted]
