@@ -17,8 +17,8 @@ MODULES = (
     "gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify gluon.data.vision "
     "gluon.data.vision.transforms gluon.loss gluon.model_zoo.vision gluon.nn gluon.rnn gluon.utils image "
     "initializer io kvstore libinfo log lr_scheduler metric misc model module monitor name ndarray.functions "
-    "ndarray.ndarray ndarray.random ndarray.sparse ndarray.utils notebook.callback numpy numpy.linalg numpy.random numpy_extension "
-    "numpy_extension.random onnx operator optimizer profiler random recordio registry rnn runtime "
+    "ndarray.ndarray ndarray.random ndarray.sparse ndarray.utils notebook.callback numpy numpy.linalg numpy.random "
+    "numpy_extension numpy_extension.random onnx operator optimizer profiler random recordio registry rnn runtime "
     "symbol.random symbol.symbol test_utils util visualization"
 ).split()
 
