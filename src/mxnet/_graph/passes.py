@@ -15,14 +15,18 @@ import torch
 from torch import fx
 
 from .._core.writes import wrote
+from .._ops import direct
 from .._ops.registry import find
+from .dense import MOST_PACKED, PackedDense, dense
+from .fused import fused
 from .lower import Lowered, calls, pick
 from .order import plain, restore_order
 from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded, pool
 from .portions import Portions, last_cut
-from .unchanged import Copies, Digests, usable
+from .unchanged import Copies, Digests, noted, usable
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
+FULLY = find("FullyConnected").fn
 ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "relu", "clip", "Pooling", "Concat"))
 # Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
 KEEP_ORDER = frozenset(
@@ -30,8 +34,12 @@ KEEP_ORDER = frozenset(
 )
 ROOM = {convolve: 4, convolve_both: 4, pool: 2}  # which argument says where the result goes
 NONE: Bounds = (None, None)
+UNIT = 8  # filters that kernels compute at once
+SOME, MOST_REST = 3, 64  # changes before predictions rest, and for how many
+WORTH_A_COMPILER = 1 << 22  # numbers in the dense layers of a network that has nothing else to be made ready
 KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
 Verdict = Callable[[], bool]
+Packed = PackedConvolution | PackedDense
 
 
 @dataclass
@@ -51,12 +59,19 @@ class Site:
     def parameters(self) -> list[int]:
         return [self.weight, *([] if self.bias is None else [self.bias]), *self.norm]
 
-    def build(self, tensors: list[torch.Tensor]) -> PackedConvolution:
+    def build(self, tensors: list[torch.Tensor]) -> Packed:
         weight = tensors[self.weight]
         bias = None if self.bias is None else tensors[self.bias]
         if self.norm:
             weight, bias = folded(weight, bias, [tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3))
         return PackedConvolution(weight, bias, dict(self.conv.kwargs), self.bounds)
+
+
+class DenseSite(Site):
+    """One dense layer with what follows it."""
+
+    def build(self, tensors: list[torch.Tensor]) -> Packed:
+        return PackedDense(tensors[self.weight], None if self.bias is None else tensors[self.bias], self.bounds)
 
 
 def _sole_user(node: fx.Node) -> fx.Node | None:
@@ -82,6 +97,19 @@ def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> S
     where = [positions[w] for w in weights if w is not None]
     site = Site(conv, where[0], where[1] if len(where) > 1 else None, chain=[conv])
     _take_norm(site, positions)
+    return _with_what_follows(site, sums)
+
+
+def _dense_site(layer: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
+    weights = [w for w in layer.args[1:] if w is not None]
+    if layer.kwargs["num_hidden"] % UNIT or any(w not in positions for w in weights):
+        return None
+    where = [positions[w] for w in weights]
+    site = DenseSite(layer, where[0], where[1] if len(where) > 1 else None, chain=[layer])
+    return _with_what_follows(site, sums)
+
+
+def _with_what_follows(site: Site, sums: set[fx.Node]) -> Site:
     _take_sum(site, sums)
     after = _sole_user(site.chain[-1])
     site.bounds = _bounds(after)
@@ -118,17 +146,23 @@ class Folding:
         self.watched = sorted({i for site in sites for i in site.parameters})
         self.ones = [s.norm[0] for s in sites if s.norm and s.norm_attrs.get("fix_gamma", True)]
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
-        self._state: tuple[Copies | Digests, list[PackedConvolution] | None] | None = None
+        self._state: tuple[Copies | Digests, list[Packed] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]
         data = {value for node in self._graph.nodes if calls(node, convolve, convolve_both) for value in node.args[5:]}
+        rows = {node.args[3] for node in self._graph.nodes if calls(node, dense)}
         self._rooms: list[Rooms] = []
+        self._changes = self._rest = 0  # in a row, and predictions that do not look for more
         self._data = {i: node for i, node in enumerate(places) if node in data}
+        self._inputs = [i for i, node in enumerate(places) if node in data | rows]
         self._portions = _portions(module, self._data, places[-3:])
 
-    def convolutions(self, tensors: Sequence[torch.Tensor]) -> tuple[list[PackedConvolution], Verdict] | None:
-        """Packed convolutions, and what tells if they are those of these parameters; None: run the graph as it is."""
+    def layers(self, tensors: Sequence[torch.Tensor]) -> tuple[list[Packed], Verdict] | None:
+        """Packed layers, and what tells if they are those of these parameters; None: run the graph as it is."""
         state = self._state
-        if not all(usable(tensors[i]) for i in self._data):
+        if self._rest:  # whoever learns between predictions need not be looked at each time
+            self._rest -= 1
+            return None
+        if not all(usable(tensors[i]) for i in self._inputs):
             return None
         watched = [tensors[i] for i in self.watched]
         if state is not None and state[1] is not None and state[0].untouched(watched):
@@ -145,20 +179,20 @@ class Folding:
         same = seen.compare(watched)
         if made is not None:
             return made, same
-        if not same() or not isinstance(seen, Copies):
+        if not same():
             return self.note(tensors)
         made = self._build(tensors, seen)
-        self._state = seen, made
-        return made, same
+        self._state, self._changes = (seen, made), 0
+        return made, same if isinstance(seen, Copies) else seen.compare(watched)  # were they the same all the while?
 
-    def run(self, tensors: Sequence[torch.Tensor], streams: list[Any], convolutions: list[PackedConvolution]) -> Any:
+    def run(self, tensors: Sequence[torch.Tensor], streams: list[Any], layers: list[Packed]) -> Any:
         """The heads' values."""
         within = functools.cache(lambda: all(_within(tensors[i]) for i in self._data))
         try:
             rooms = self._rooms.pop()  # another thread may be at work with the others
         except IndexError:
             rooms = Rooms()
-        arguments = (*tensors, *streams, convolutions, within, rooms)
+        arguments = (*tensors, *streams, layers, within, rooms)
         results = self._portions.run(arguments, rooms)
         needed = rooms.bytes()
         if needed <= KEPT:
@@ -170,20 +204,21 @@ class Folding:
     def note(self, tensors: Sequence[torch.Tensor]) -> None:
         """Remember these parameters: if the next run sees them again, they are folded."""
         self._rooms.clear()  # they know the convolutions of before
-        if all(map(usable, tensors)):
-            self._state = Copies([tensors[i] for i in self.watched]), None
-        else:
-            self._state = None
+        self._changes += 1
+        self._rest = min(1 << self._changes, MOST_REST) if self._changes > SOME else 0
+        watched = [tensors[i] for i in self.watched]
+        self._state = (noted(watched), None) if all(map(usable, watched)) else None
 
-    def _build(self, tensors: Sequence[torch.Tensor], seen: Copies) -> list[PackedConvolution]:
-        values = list(tensors)
-        for i, t in zip(self.watched, seen.tensors, strict=True):
-            values[i] = t
+    def _build(self, tensors: Sequence[torch.Tensor], seen: Copies | Digests) -> list[Packed]:
+        values = [t.data for t in tensors]
+        if isinstance(seen, Copies):
+            for i, t in zip(self.watched, seen.tensors, strict=True):
+                values[i] = t
         made = [site.build(values) for site in self.sites]
         self._find_limits(made)
         return made
 
-    def _find_limits(self, convolutions: list[PackedConvolution]) -> None:
+    def _find_limits(self, convolutions: list[Any]) -> None:
         """Tell every convolution how large its values can be where data are within `LIMIT`."""
         limits: dict[fx.Node, float | None] = dict.fromkeys(self._data.values(), LIMIT)
         for node in self._graph.nodes:
@@ -225,18 +260,29 @@ def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
     return (sum if calls(node, SUM) else max)(size for size in sizes if size is not None)
 
 
-def fold(lowered: Lowered) -> Folding | None:
-    """The lowered inference graph with packed convolutions, or None where it has no batch norm to fold."""
-    if not available():
-        return None
+def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | None:
+    """The lowered inference graph with packed layers; False where nothing is to be gained, None if not yet."""
     graph = fx.Graph()
-    graph.output(graph.graph_copy(lowered.module.graph, {}))
+    graph.output(graph.graph_copy(fused(lowered.module).graph, {}))
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     positions = {node: i for i, node in enumerate(inputs[: len(lowered.variables)])}
     sums: set[fx.Node] = set()
     sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, sums))]
-    if not any(site.norm for site in sites):
-        return None
+    if not available() or not any(site.norm for site in sites):
+        sites.clear()
+        sums.clear()
+    convolutions, room = bool(sites), MOST_PACKED
+    for node in graph.nodes:
+        site = _dense_site(node, positions, sums) if calls(node, FULLY) else None
+        if site is not None and tensors[site.weight].nbytes <= room:
+            room -= tensors[site.weight].nbytes
+            sites.append(site)
+    if not convolutions:
+        if MOST_PACKED - room < 4 * WORTH_A_COMPILER:
+            return False
+        kernels = direct.loaded()
+        if not kernels:
+            return kernels
     with graph.inserting_after(inputs[-1]):
         packed = graph.placeholder("convolutions")
     with graph.inserting_after(packed):
@@ -246,20 +292,24 @@ def fold(lowered: Lowered) -> Folding | None:
     for index, site in enumerate(sites):
         _replace(graph, site, (packed, within, rooms, index, None))
     _join_pairs(graph, sites)
-    for node in graph.nodes:
-        if calls(node, POOLING):
-            node.target, node.args = pool, (rooms, node.name, None, *node.args)
-    restore_order(graph, KEEP_ORDER | {convolve, convolve_both, pool})
-    _give_rooms(graph)
+    if convolutions:
+        for node in graph.nodes:
+            if calls(node, POOLING):
+                node.target, node.args = pool, (rooms, node.name, None, *node.args)
+        restore_order(graph, KEEP_ORDER | {convolve, convolve_both, pool})
+        _give_rooms(graph)
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
 
 def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
-    inputs = [site.conv.args[0]]
-    if site.sum is not None:
-        inputs += [value for value in site.sum.args if value not in site.chain]
+    addends = [] if site.sum is None else [value for value in site.sum.args if value not in site.chain]
     with graph.inserting_before(site.chain[-1]):
-        made = graph.call_function(convolve, (*constants, *inputs))
+        if isinstance(site, DenseSite):
+            inputs = (*site.conv.args, None)[:3]
+            own = constants[0], constants[3], site.bounds  # the layers, and which one
+            made = graph.call_function(dense, (*own, *inputs, *addends), site.conv.kwargs)
+        else:
+            made = graph.call_function(convolve, (*constants, site.conv.args[0], *addends))
     site.chain[-1].replace_all_uses_with(made)
     for node in reversed(site.chain):
         graph.erase_node(node)

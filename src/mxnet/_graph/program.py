@@ -144,24 +144,25 @@ class Program:
     ) -> tuple[torch.Tensor, ...] | None:
         """The heads by the graph made for inference; None where it does not apply, or has to be explained."""
         if self._folding is None:
-            self._folding = self._foldable() and (fold(lowered) or False)
+            self._folding = self._foldable() and fold(lowered, tensors)
         if not self._folding:
             return None
-        ready = self._folding.convolutions(tensors)
+        ready = self._folding.layers(tensors)
         if ready is None:
             return None
-        convolutions, same = ready
+        layers, same = ready
         if streams and not same():  # numbers must not be drawn in vain
             return self._folding.note(tensors)
         try:
-            results = self._folding.run(tensors, streams, convolutions)
+            results = self._folding.run(tensors, streams, layers)
         except FAILURES:  # the graph as it is finds the operator to blame, and tells it
             results = None
         return results if same() else self._folding.note(tensors)
 
     def _foldable(self) -> bool:
         names = {node.op.name for node in self.nodes if node.op is not None}
-        return self.compiler is None and not self.unsized and {"Convolution", "BatchNorm"} <= names
+        gains = {"Convolution", "BatchNorm"} <= names or "FullyConnected" in names
+        return self.compiler is None and not self.unsized and gains
 
     def shapes(self, given: Sequence[tuple[int, ...]]) -> Facts:
         """All shapes of the graph for inputs of these shapes."""

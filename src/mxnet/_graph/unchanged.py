@@ -141,6 +141,13 @@ class Digests(_Seen):
         return bool((made == self._made[rows[:, 2]]).all())
 
 
+def noted(tensors: Sequence[torch.Tensor]) -> "Copies | Digests":
+    """What the tensors hold now, in little memory where there is code for it."""
+    digest = _loader.get(wait=False)
+    whole = digest is not None and all(t.is_contiguous() for t in tensors)
+    return Digests(digest, tensors) if whole else Copies(tensors)
+
+
 def usable(tensor: torch.Tensor) -> bool:
     """Is it of the kind that is looked at, and that kernels compute with?"""
     return tensor.dtype is torch.float32 and tensor.is_cpu

@@ -15,6 +15,7 @@ from .sharing import Job, room, share
 INFINITE = float("inf")
 FEW = 4  # channels
 STRIPS = 1 << 18  # bytes between two convolutions that are computed at once: they stay in the cache
+IN_CACHE = 320 << 10  # bytes of rows that stay in the cache while all filters pass
 MOST_THREADS = 4  # with more, oneDNN's threads, which are woken sooner, make up for its slower kernels
 WORTH_A_COPY = 1 << 17  # floats: it takes time to wake a thread
 
@@ -24,6 +25,11 @@ Geometry = tuple[list[int], list[int], list[int], int]  # padding, steps, dilati
 
 
 _loader = kernels("kernels")
+
+
+def loaded() -> bool | None:
+    """Are there kernels for this processor? None: they are on their way."""
+    return _loader.known()
 
 
 def ends(bounds: Bounds) -> tuple[float, float]:
@@ -128,19 +134,41 @@ class Dense(_Packed):
         return torch.cat([panel.t().reshape(-1) for panel in rows.split(self._kernels.panels(self._filters))])
 
     def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Job:
-        batch, filters, down, right = result.shape
-        row = data.shape[3] * self._channels
-        places, run = self._beginnings(data, down, right), self._window[1] * self._channels
+        batch, _, down, right = result.shape
+        places, row = self._beginnings(data, down, right), data.shape[3] * self._channels
+        return self._work(data, places, row, batch * down * right, self._kernels.ROWS_AT_ONCE, result, addend)
+
+    @property
+    def channels(self) -> int:
+        return self._channels
+
+    @property
+    def filters(self) -> int:
+        return self._filters
+
+    def rows_job(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> Job:
+        """What `share` computes: rows of a matrix, or of a part of its columns, as windows of one pixel."""
+        known, places = self._places
+        if known != (len(data), data.stride(0)):
+            places = torch.arange(len(data)) * data.stride(0) * 4
+            self._places = (len(data), data.stride(0)), places
+        at_once = max(self._kernels.ROWS, min(len(data), IN_CACHE // (4 * self._channels)))
+        more = 0 if addend is None else addend.data_ptr()
+        return self._work(data, places, 0, len(data), at_once, result, more)
+
+    def _work(
+        self, data: torch.Tensor, places: Any, row: int, windows: int, at_once: int, result: torch.Tensor, addend: int
+    ) -> Job:
+        run, height = self._window[1] * self._channels, self._window[0]
         addresses = [t.data_ptr() for t in (data, places, self._weight, self._bias, result)]
-        fixed = (*addresses, addend, filters, self._window[0], run, row * 4)
-        dense, bounds, rows, at_once = self._kernels.dense, self._bounds, self._kernels.ROWS, self._kernels.ROWS_AT_ONCE
+        fixed = (*addresses, addend, self._filters, height, run, row * 4)
+        dense, bounds, rows = self._kernels.dense, self._bounds, self._kernels.ROWS
 
         def work(first: int, last: int, held: Any = (places, data)) -> None:
             blocks = max(1, -(-(last - first) // at_once)) * rows
             dense(*fixed, first, last, max(1, -(-(last - first) // blocks)) * rows, *bounds)
 
-        windows = batch * down * right
-        return work, 0, windows, windows * filters * run * self._window[0] // WORTH_A_THREAD, rows
+        return work, 0, windows, windows * self._filters * run * height // WORTH_A_THREAD, rows
 
     def is_lone(self) -> bool:
         """Is every window one pixel, and every pixel a window?"""

@@ -21,6 +21,11 @@ class Loader:
         future = self._future or self._begin()
         return future.result() if wait or future.done() else self._otherwise
 
+    def known(self) -> bool | None:
+        """Is the code there? None: it is being loaded."""
+        future = self._future or self._begin()
+        return future.result() is not self._otherwise if future.done() else None
+
     def _begin(self) -> "Future[Any]":
         with self._lock:
             if self._future is None:

@@ -1,0 +1,102 @@
+"""A dense layer made ready for predictions of few rows: weight in the kernels' order, sum and bound computed with it.
+
+Libraries bring a weight into an order of their own at each call, which takes as long as to multiply some dozens of
+rows with it. The weight is kept a second time as soon as there are few rows, and not before.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from .._ops import direct
+from .._ops.registry import find
+from .._ops.sharing import share
+from .unchanged import usable
+
+FULLY, SUM = find("FullyConnected").fn, find("elemwise_add").fn
+ONE_PIXEL = ([0, 0], [1, 1], [1, 1], 1)
+FEWEST_ROWS = 6  # for each thread: kernels share rows out, not filters
+MOST_ROWS = 96  # with more, the library's own order costs it nothing to speak of
+MOST_COLUMNS = 1024
+MOST_PACKED = 1 << 29  # bytes of weights that a network keeps a second time, at most
+
+Bounds = tuple[float | None, float | None]
+
+
+class PackedDense:
+    """A layer with constant weight; without kernels, or where they do not pay, the library multiplies."""
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, bounds: Bounds) -> None:
+        self._given: Any = weight, None if bias is None else bias.flatten(), bounds  # until it is packed
+        self._kernels: Any = []
+
+    def __call__(self, data: torch.Tensor, filters: int, addend: torch.Tensor | None) -> torch.Tensor | None:
+        """The rows of the data, times the weight, with all that follows; None: not by kernels."""
+        if not data.numel():
+            return None
+        rows, threads = data.reshape(-1, data.shape[-1]), torch.get_num_threads()
+        if len(rows) > MOST_ROWS or (threads > 1 and len(rows) < FEWEST_ROWS * threads) or not self._packed():
+            return None
+        result = data.new_empty(*data.shape[:-1], filters)
+        if filters != self._kernels[0].filters or (addend is not None and not _alike(addend, result)):
+            raise ValueError(f"a layer is to give {tuple(result.shape)}, or is added to something else")
+        more = None if addend is None else addend.contiguous()
+        for kernel, columns in self._shares(rows.contiguous()):
+            share(*kernel.rows_job(columns, result, more))
+            more = result
+        return result
+
+    def _packed(self) -> bool:
+        """Are there kernels, with the weight in their order?"""
+        if self._given is not None:
+            made = [direct.pack(*part) for part in _parts(*self._given)]
+            if None not in made:
+                self._given, self._kernels = None, made
+        return self._given is None
+
+    def _shares(self, rows: torch.Tensor) -> Iterator[tuple[direct.Dense, torch.Tensor]]:
+        """Each kernel with its columns of the rows."""
+        if rows.shape[1] != sum(kernel.channels for kernel in self._kernels) or not usable(rows):
+            raise ValueError(f"a layer is given rows of {rows.shape[1]} x {rows.dtype}")
+        begin = 0
+        for kernel in self._kernels:
+            yield kernel, rows[:, begin : begin + kernel.channels]
+            begin += kernel.channels
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape == other.shape and one.dtype is other.dtype and one.device == other.device
+
+
+def _parts(weight: torch.Tensor, bias: torch.Tensor | None, bounds: Bounds) -> Iterator[Any]:
+    """What is packed: of many columns some at a time, so that a panel and the rows that meet it stay in the cache."""
+    columns = weight[:, :, None, None].tensor_split(-(-weight.shape[1] // MOST_COLUMNS) or 1, 1)
+    for number, some in enumerate(columns):
+        last = number == len(columns) - 1
+        yield some, None if number else bias, ONE_PIXEL, bounds if last else (None, None)
+
+
+def dense(
+    layers: Sequence[Any],
+    index: int,
+    bounds: Bounds,
+    data: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    addend: torch.Tensor | None = None,
+    **attrs: Any,
+) -> torch.Tensor:
+    """What the rewritten graph calls in place of a dense layer, a sum and an activation."""
+    if attrs.get("flatten", True) and data.dim() != 2:
+        data = data.flatten(1)
+    result = layers[index](data, attrs["num_hidden"], addend)
+    if result is not None:
+        return result
+    result = FULLY(data, weight, bias, **attrs)
+    if addend is not None:
+        result = SUM(result, addend)
+    low, high = bounds
+    if low is None:
+        return result
+    return result.relu_() if high is None else result.clamp_(low, high)
