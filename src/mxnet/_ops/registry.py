@@ -222,6 +222,13 @@ def lookup(name: str) -> Op | None:
     return REGISTRY.get(name)
 
 
+def known(name: str) -> bool:
+    """Is there an operator of that name? Nothing is loaded for the answer."""
+    from . import families
+
+    return name in families.KNOWN or name in REGISTRY
+
+
 def names() -> list[str]:
     """Every operator's names, without loading them."""
     from . import families

@@ -7,6 +7,7 @@ from importlib import import_module as _import_module
 from .check_nan import enable_if_asked as _enable_if_asked
 from .faces import face as _face
 from .faces import names as _names
+from .faces import operator_of as _operator_of
 from .functions import *
 from .ndarray import NDArray, NDArrayBase
 
@@ -29,7 +30,7 @@ def __getattr__(name):
         return _import_module(f".{_NUMPY[name]}", __name__)
     if name in _FROM:
         value = getattr(_import_module(f".{_FROM[name]}", __name__), name)
-    elif not name.startswith("_") and name in _names("op"):
+    elif _operator_of("op", name):
         value = _face(name)
     else:
         raise AttributeError(f"module 'mxnet.ndarray' has no attribute '{name}'")

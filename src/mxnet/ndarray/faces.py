@@ -101,6 +101,12 @@ def names(space):
     return found
 
 
+def operator_of(space, short):
+    """The operator behind one name of a sub-namespace, if there is one."""
+    name = short if space in ("op", "_internal") else f"_{space}_{short}"
+    return name if namespace(name) == (space, short) and registry.known(name) else None
+
+
 def call(operator, inputs, attrs, kwargs, out):
     """The whole story of a call from a generated function: which arguments are arrays, which are attributes."""
     from .ndarray import NDArray

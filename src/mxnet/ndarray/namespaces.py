@@ -4,7 +4,7 @@ import sys
 
 from .._core.modules import complete
 from .._ops import registry
-from .faces import face, names
+from .faces import face, names, operator_of
 
 
 def show(module, space):
@@ -12,8 +12,7 @@ def show(module, space):
     made = vars(sys.modules[module])  # taken before it is complete: later, a look into it makes all of them
 
     def lookup(name):
-        known = names(space)
-        full = known.get(name)
+        full = operator_of(space, name)
         if full is None and space == "_internal":
             full = name if registry.lookup(name) is not None else None  # it answers for all of them
         if full is None:
