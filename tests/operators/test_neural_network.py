@@ -307,3 +307,25 @@ def test_integers_beyond_one_have_no_inverse_error(dtype):
     least = np.iinfo(dtype).min
     result = nd.erfinv(nd.array([-2, -1, 0, 1, 2], dtype=dtype))
     assert result.asnumpy().tolist() == [0, least, 0, least, 0]
+
+
+def test_regions_of_no_image_are_zeros_and_touch_no_other_region():
+    """MXNet does this on GPUs; its CPU kernel leaves them unwritten and puts zeros into the first region instead."""
+    data = nd.array(np.random.RandomState(0).randn(1, 3, 10, 12))
+    regions = nd.array([[0, 2, 3, 30, 25], [-1, -1, -1, -1, -1], [0, -5, -7, 20, 60]])
+    pooled = nd.contrib.ROIAlign(data, regions, (7, 7), 0.25, sample_ratio=2)
+    energies = (pooled * pooled).sum(axis=(1, 2, 3))
+    close(energies, [50.1732, 0, 28.6405])
+
+
+@pytest.mark.parametrize("slopes", [(3,), (1,)])
+def test_learned_slopes_have_the_same_gradient_in_graphs(slopes):
+    """In a graph MXNet multiplies it by the slope: it has written over the gradient that came in."""
+    data = np.random.RandomState(0).randn(2, 3, 4, 4)
+    rectified = mx.sym.LeakyReLU(mx.sym.var("x") * 1.0, mx.sym.var("slope", shape=slopes), act_type="prelu") * 1.0
+    executor = rectified.simple_bind(mx.cpu(), x=data.shape)
+    executor.arg_dict["x"][:], executor.arg_dict["slope"][:] = data, 0.25
+    result = executor.forward(is_train=True)[0]
+    executor.backward(nd.ones_like(result))
+    negative = np.where(data <= 0, data, 0)
+    close(executor.grad_dict["slope"], negative.sum((0, 2, 3)) if slopes == (3,) else [negative.sum()])
