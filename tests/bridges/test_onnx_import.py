@@ -151,3 +151,37 @@ def test_faults_name_the_node(tmp_path):
     path.write_bytes(buffer.getvalue()[:-7])
     with pytest.raises(mx.MXNetError, match="net.onnx"):
         mx.contrib.onnx.import_model(str(path))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_we_write_for_any_batch_is_read_again(tmp_path):
+    """Enlarged images, whose sizes must not hang on the batch, and a cube root, which needs a sign of its own."""
+    path, data = str(tmp_path / "net.onnx"), mx.sym.var("data")
+    large = mx.sym.contrib.BilinearResize2D(mx.sym.UpSampling(data, scale=2, sample_type="nearest"), height=5, width=7)
+    net = mx.sym.cbrt(large)
+    mx.onnx.export_model(
+        net, {}, [(2, 3, 4, 4)], [np.float32], path, dynamic=True, dynamic_input_shapes=[("batch", 3, 4, 4)]
+    )
+    sym, args, _ = mx.contrib.onnx.import_model(path)
+    x = nd.random.normal(shape=(3, 3, 4, 4))
+    again = sym.eval(data=x, **args)[0]
+    np.testing.assert_allclose(again.asnumpy(), net.eval(data=x)[0].asnumpy(), rtol=1e-4, atol=1e-4)
+
+
+def resize(shape, kind, values):
+    """A model that resizes by nearest."""
+    given = numpy_helper.from_array(np.array(values, {"scales": np.float32, "sizes": np.int64}[kind]), kind)
+    inputs = ["x", "", kind] if kind == "scales" else ["x", "", "", kind]
+    node = helper.make_node("Resize", inputs, ["y"], name="larger", mode="nearest")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b", "c", "d"])
+    graph = helper.make_graph([node], "g", [x], [y], [given])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+
+def test_images_of_unknown_width_are_enlarged_once():
+    sym, args, _ = GraphProto().from_onnx(resize([1, 1, 2, "w"], "scales", [1, 1, 2, 2]))
+    x = nd.array([[[[1, 2], [3, 4]]]])
+    assert sym.eval(x=x, **args)[0].asnumpy()[0, 0].tolist() == [[1, 1, 2, 2], [1, 1, 2, 2], [3, 3, 4, 4], [3, 3, 4, 4]]
+    with pytest.raises(mx.MXNetError, match=r"node larger \(Resize\): resizing images of unknown size"):
+        GraphProto().from_onnx(resize([1, 1, 2, "w"], "sizes", [1, 1, 4, 4]))

@@ -52,7 +52,9 @@ def upsampling(
 def _nearest(image, height, width):
     if image.dim() != 4 or height % image.shape[2] or width % image.shape[3]:
         raise MXNetError(f"UpSampling: shape {tuple(image.shape)} does not divide the output ({height}, {width})")
-    return F.interpolate(image, (height, width), mode="nearest")
+    # By factors, which do not depend on the batch: files of ONNX then have them as constants.
+    factors = float(height // image.shape[2]), float(width // image.shape[3])
+    return F.interpolate(image, scale_factor=factors, mode="nearest")
 
 
 def _bilinear(data, weight, scale, num_filter):

@@ -13,6 +13,7 @@ def table():
     return {
         aten.sort.stable: sort,
         aten.searchsorted.Tensor: searchsorted,
+        aten.copysign.Tensor: copysign,
         aten.avg_pool1d.default: average_pool,
         aten.avg_pool2d.default: average_pool,
         aten.avg_pool3d.default: average_pool,
@@ -31,6 +32,13 @@ def sort(self, stable=None, dim=-1, descending=False):
     op = _operators()
     count = op.Gather(op.Shape(self), op.Constant(value_ints=[dim]))
     return op.TopK(self, count, axis=dim, largest=int(descending), sorted=1)
+
+
+def copysign(self, other):
+    """The size of one, the sign of the other (that of zeros is +, which no operator of ONNX tells from -)."""
+    op = _operators()
+    size = op.Abs(self)
+    return op.Where(op.Less(other, op.CastLike(op.Constant(value_float=0.0), other)), op.Neg(size), size)
 
 
 def searchsorted(sorted_sequence, self, out_int32=False, right=False, side=None, sorter=None):

@@ -136,6 +136,11 @@ class Importer:
             return self.symbols[name]
         if name not in self.constants.maps[0] and self.outer is not None:
             return self.outer.symbol_of(name, node)
+        if name in self.partial:
+            raise MXNetError(
+                f"{node or 'the graph'}: its input {name!r} is a size that only the data tell; MXNet's graphs do not "
+                "compute with it: fix the model's input shapes first"
+            )
         if name not in self.constants:
             raise MXNetError(f"{node or 'the graph'}: nothing computes its input {name!r}")
         value = np.atleast_1d(self.constants[name])

@@ -16,11 +16,10 @@ def _resize(node):
     x, rank, own = node.sym(), node.rank(), node.shape()
     given = _scales_or_sizes(node, rank)
     crop = _crop(node, given)
+    given = {a: (kind, v) for a, (kind, v) in given.items() if crop or v != (1 if kind == "scales" else own[a])}
+    if any(isinstance(size, Unknown) for axis, (_, value) in given.items() for size in (own[axis], value)):
+        return _upsampled(node, x, given, crop)
     for axis, (kind, value) in given.items():
-        if not crop and ((kind == "scales" and value == 1) or (kind == "sizes" and value == own[axis])):
-            continue
-        if isinstance(own[axis], Unknown):
-            return _upsampled(node, x, rank, given)
         x = _along(node, x, _map(node, own[axis], kind, value, crop.get(axis)), axis)
         if axis in crop:
             x = _outside(node, x, own[axis], kind, value, crop[axis], axis)
@@ -52,7 +51,7 @@ def _scales_or_sizes(node, rank):
     else:
         index = 2 if node.opset >= 11 else 1
         scales = node.const(index) if node.has(index) else np.zeros(0)
-        values, kind = (scales.tolist(), "scales") if scales.size else (node.const(3).tolist(), "sizes")
+        values, kind = (scales.tolist(), "scales") if scales.size else (node.sizes(3), "sizes")
     axes = [a % rank for a in node.attr("axes") or range(rank)]
     policy = node.attr("keep_aspect_ratio_policy", "stretch")
     if kind == "sizes" and policy != "stretch":
@@ -99,12 +98,12 @@ def _along(node, x, matrix, axis):
     return sym.swapaxes(turned, dim1=axis, dim2=last) if axis != last else turned
 
 
-def _upsampled(node, x, rank, given):
+def _upsampled(node, x, given, crop):
     """Images of unknown size can only be enlarged by a whole factor, each pixel repeated."""
-    factors = {a: v for a, (kind, v) in given.items() if kind == "scales" and v != 1}
-    if node.attr("mode", "nearest") != "nearest" or any(v != int(v) or v < 1 for v in factors.values()):
+    whole = all(kind == "scales" and v == int(v) >= 1 for kind, v in given.values())
+    if crop or node.attr("mode", "nearest") != "nearest" or not whole:
         raise node.refuse("resizing images of unknown size is possible by nearest and whole factors only")
-    for axis, factor in factors.items():
+    for axis, (_, factor) in given.items():
         x = sym.repeat(x, repeats=int(factor), axis=axis)
     return sym.identity(x, name=node.name)
 
