@@ -105,6 +105,26 @@ def test_values_where_a_mask_holds(shape, mask, start):
         onp.testing.assert_array_equal(array.asnumpy(), expected)
 
 
+TRUTHS = [  # an index, the shape of what is read, how many elements a write changes; as MXNet has them
+    (True, (1, 2, 3, 4), 24),
+    (False, (0, 2, 3, 4), 0),
+    ((0, True), (1, 3, 4), 12),
+    ((True, 0), (1, 3, 4), 12),
+    ((False, 1), (0, 3, 4), 0),
+    ((0, True, True, 1), (1, 4), 4),
+]
+
+
+@pytest.mark.parametrize("key, shape, changed", TRUTHS)
+def test_truth_values_in_an_index(key, shape, changed):
+    array = np.array(CUBE)
+    assert array[key].shape == shape
+    array[key] = -1
+    assert int((array == -1).sum()) == changed
+    asked = array[np.array(True, dtype="bool")]
+    assert asked.shape == (1, 2, 3, 4)
+
+
 def test_a_mask_that_does_not_fit_is_refused():
     with pytest.raises(MXNetError, match="boolean index did not match indexed array"):
         np._internal.boolean_mask_assign_scalar(np.zeros((2, 3)), np.array([True, False, True]), 1.0)

@@ -106,16 +106,18 @@ class ndarray(NDArray):
 
     # ------------------------------------------------------------------ parts
     def __getitem__(self, key):
+        holds, rest = _truths(key)
+        if holds is not None:  # everything there is, or nothing, along a new axis
+            return self[rest][None] if holds else self[rest][None][0:0]
         recorded = MODES.recording and graph_tensor(self).requires_grad
         t = self._t if recorded else plain_tensor(self)
         result = _read(t, key)
         return _wrap(result, self._ctx, MODES.epoch if recorded else None)
 
     def __setitem__(self, key, value):
-        if _truth(key):  # whether to write into all of it
-            if not key:
-                return
-            key = Ellipsis
+        holds, key = _truths(key)
+        if holds is False:
+            return
         whole = not self.ndim and (key is Ellipsis or (isinstance(key, (tuple, slice)) and key in ((), slice(None))))
         NDArray.__setitem__(self.reshape_view(1) if whole else self, slice(None) if whole else key, value)
 
@@ -210,8 +212,15 @@ def _counterpart(function):
 
 
 def _truth(key):
-    """Is an index one truth value, for everything or nothing?"""
     return isinstance(key, (bool, onp.bool_)) or (isinstance(key, ndarray) and not key.ndim and key.dtype == onp.bool_)
+
+
+def _truths(key):
+    """Do the truth values in an index hold, None without any; and the index without them."""
+    if not isinstance(key, tuple):
+        return (bool(key), ...) if _truth(key) else (None, key)
+    truths = [bool(k) for k in key if _truth(k)]
+    return (all(truths), tuple(k for k in key if not _truth(k)) or ...) if truths else (None, key)
 
 
 def _only(function, **options):
@@ -232,8 +241,6 @@ def _wrap(tensor, ctx, mark=None):
 
 def _read(tensor, key):
     """`tensor[key]`, sharing memory where MXNet would; an index of everything leaves no axes."""
-    if isinstance(key, (bool, onp.bool_)):
-        return tensor[bool(key)].clone()
     if key == () if isinstance(key, tuple) else False:
         return tensor
     entries = indexing.normalize(_plain_key(key), tensor.shape, tensor.device)
