@@ -67,6 +67,13 @@ def test_histogram_without_a_range_is_numpys():
     np.testing.assert_allclose(edges.asnumpy(), [1, 2.3333333, 3.6666667, 5], rtol=1e-6)
 
 
+def test_results_keep_their_type_whatever_out_is():
+    with pytest.raises(MXNetError, match="Incompatible attr in node  at 0-th output: expected float32, got int32"):
+        nd.exp(nd.ones((2,)), out=nd.zeros((2,), dtype="int32"))
+    with pytest.raises(MXNetError, match="Operator elemwise_add expects 2 inputs, but got 1 instead"):
+        nd.elemwise_add(lhs=nd.ones((2,)))
+
+
 def test_concatenating_nothing_is_refused():
     with pytest.raises(AssertionError):
         nd.concatenate([])

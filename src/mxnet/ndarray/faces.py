@@ -129,7 +129,10 @@ def call(operator, inputs, attrs, kwargs, out):
             raise AssertionError(f"Argument {label} must have NDArray type, but got {x}; make one with mx.nd.array")
     missing = [n for n in operator.inputs[len(inputs) :] if n not in operator.optional]
     if missing and operator.inputs_of is None:
-        raise MXNetError(f"Operator {operator.name} needs the input {missing[0]}, got {len(inputs)} arrays")
+        raise MXNetError(
+            f"Operator {operator.name} expects {len(inputs) + len(missing)} inputs, but got {len(inputs)} instead: "
+            f"it needs the input {missing[0]}"
+        )
     if operator.inputs_of is not None and operator.variadic is None:
         _check_count(operator, inputs, wanted, attrs)
     return invoke(operator, inputs, attrs, out)

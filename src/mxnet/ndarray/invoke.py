@@ -263,6 +263,11 @@ def _deliver(op, inputs, results, recorded, out):
         if recorded and any(x is target for x in inputs):
             check_writable(target)
             raise MXNetError(f"Check failed: AGInfo::IsNone(*output): {IN_PLACE}")
+        if target.stype == "default" and target._t.dtype is not result.dtype:
+            raise MXNetError(
+                "Check failed: assign(&dattr, vec.at(i)): Incompatible attr in node  at 0-th output: expected "
+                f"{NAME[result.dtype]}, got {NAME[target._t.dtype]} in operator {op.name}"
+            )
         write(target, result, recorded, op.name)
     return out
 
