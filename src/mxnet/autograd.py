@@ -356,6 +356,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name):
+    if name == "Symbol":  # a name that MXNet's module shows
+        from .symbol import Symbol
+
+        return Symbol
     if name != "get_symbol":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _mentions(sys._getframe(1).f_code, name):
@@ -394,9 +398,7 @@ class Function:
 
     def backward(self, *output_grads):
         """From the outputs' gradients to the inputs', one for each."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no backward method: write one to differentiate it"
-        )
+        raise NotImplementedError(f"{type(self).__name__} has no backward method: write one to differentiate it")
 
     def __call__(self, *inputs) -> Any:
         if self._used:

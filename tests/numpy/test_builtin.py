@@ -158,3 +158,16 @@ def test_small_calls_take_the_short_way(monkeypatch):
     assert np.sum(x, axis=0).shape == (3, 4) and (x + x).shape == np.exp(x).shape == npx.relu(x).shape == x.shape
     assert np.concatenate([x, x]).shape == (4, 3, 4) and type(np.concatenate([x, x])) is np.ndarray
     assert [type(p) for p in np.split(x, 2)] == [np.ndarray, np.ndarray]
+
+
+def test_names_that_programs_take_from_other_modules():
+    from mxnet.gluon.contrib.cnn.conv_layers import Activation
+    from mxnet.gluon.contrib.rnn.rnn_cell import SequentialRNNCell
+    from mxnet.gluon.model_zoo.model_store import download
+    from mxnet.ndarray.op import CachedOp
+    from mxnet.numpy_extension.utils import ndarray
+
+    assert (Activation, SequentialRNNCell) == (mx.gluon.nn.Activation, mx.gluon.rnn.SequentialRNNCell)
+    assert (download, CachedOp, ndarray) == (mx.gluon.utils.download, mx.nd.CachedOp, np.ndarray)
+    assert mx.nd.contrib.uniform is mx.nd.random.uniform and mx.sym.contrib.uniform is mx.sym.random.uniform
+    assert mx.autograd.Symbol is mx.sym.Symbol

@@ -28,7 +28,11 @@ __all__ = [
 
 
 def __getattr__(name):
-    return _lookup(name)
+    if name != "uniform":  # MXNet's module shows it
+        return _lookup(name)
+    from .random import uniform
+
+    return uniform
 
 
 def _flat(value, what):

@@ -2,4 +2,12 @@
 
 from .namespaces import show
 
-__getattr__, __dir__ = show(__name__, "op")
+_lookup, __dir__ = show(__name__, "op")
+
+
+def __getattr__(name):
+    if name != "CachedOp":
+        return _lookup(name)
+    from .cached_op import CachedOp
+
+    return CachedOp

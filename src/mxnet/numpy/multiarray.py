@@ -6,7 +6,7 @@ import numpy as onp
 import torch
 
 from .._core.modes import MODES
-from ..context import cpu
+from ..context import Context, cpu, current_context  # noqa: F401 - public names here
 from ..ndarray import indexing
 from ..ndarray.invoke import graph_tensor, own, plain_tensor
 from ..ndarray.ndarray import NDArray, NDArrayBase

@@ -15,9 +15,17 @@ from ._space import lookup
 from .register import create
 from .symbol import Group, Symbol, var
 
-__getattr__, __dir__ = lookup(globals(), "contrib")
+_function, __dir__ = lookup(globals(), "contrib")
 __all__ = ["cond", "foreach", "rand_zipfian", "while_loop"]
 _MARK = "__subgraph_name__"
+
+
+def __getattr__(name):
+    if name != "uniform":  # MXNet's module shows it
+        return _function(name)
+    from .random import uniform
+
+    return uniform
 
 
 def rand_zipfian(true_classes, num_sampled, range_max):

@@ -5,7 +5,7 @@ import tempfile
 
 from ... import base
 from ..._formats.archives import extract
-from ..._formats.fetch import check_sha1, from_repository, replace_file
+from ..._formats.fetch import check_sha1, download, from_repository, replace_file  # noqa: F401 - MXNet's module shows it
 
 __all__ = ["get_model_file", "purge"]
 

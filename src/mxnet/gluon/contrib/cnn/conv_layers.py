@@ -2,6 +2,7 @@
 
 from ... import nn
 from ...block import HybridBlock
+from ...nn import Activation  # noqa: F401 - MXNet's module shows it
 
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 

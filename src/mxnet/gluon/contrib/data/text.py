@@ -7,7 +7,7 @@ import numpy as np
 from .... import base
 from .... import ndarray as nd
 from ...._formats.archives import extract
-from ...._formats.fetch import check_sha1, from_repository
+from ...._formats.fetch import check_sha1, download, from_repository  # noqa: F401 - MXNet's module shows it
 from ....contrib import text
 from ...data import dataset
 

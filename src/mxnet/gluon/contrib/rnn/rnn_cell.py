@@ -1,7 +1,7 @@
 """Variational dropout, LSTM with projection, and unrolling as a loop operator."""
 
 from ....base import _as_list
-from ...rnn import BidirectionalCell, HybridRecurrentCell, ModifierCell
+from ...rnn import BidirectionalCell, HybridRecurrentCell, ModifierCell, SequentialRNNCell  # noqa: F401 - MXNet's module shows it
 from ...rnn._sequence import Sequence, begin_state_of, is_tensor, masked, namespace
 
 __all__ = ["LSTMPCell", "VariationalDropoutCell", "dynamic_unroll"]

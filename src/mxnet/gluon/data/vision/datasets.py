@@ -10,7 +10,7 @@ from .... import ndarray as nd
 from ...._core.errors import MXNetError
 from ...._core.on_error import checked_on_error
 from ...._formats.archives import extract, unpacked
-from ...._formats.fetch import check_sha1, from_repository
+from ...._formats.fetch import check_sha1, download, from_repository  # noqa: F401 - MXNet's module shows it
 from ....util import is_np_array  # noqa: F401  (MXNet's module shows it)
 from .._tolerance import Tolerant
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
