@@ -457,3 +457,45 @@ def test_what_is_not_computed_image_by_image(second, monkeypatch):
     net.hybridize()
     for _ in range(4):
         np.testing.assert_allclose(net(*inputs).asnumpy(), want, rtol=1e-5, atol=1e-5)
+
+
+class Plain(gluon.HybridBlock):
+    """Convolutions without batch norms, among operators that know nothing of their memory's order."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.first = nn.Conv2D(16, 3, padding=1, activation="relu")
+            self.wide = nn.Conv2D(24, 3, padding=2, dilation=2)
+            self.norm, self.leaky = nn.InstanceNorm(), nn.LeakyReLU(0.1)
+            self.parts = [nn.Conv2D(8, 1, activation="relu"), nn.Conv2D(8, 3, padding=1, activation="relu")]
+            for number, part in enumerate(self.parts):
+                self.register_child(part, str(number))
+            self.large, self.dense = nn.Conv2DTranspose(8, 2, strides=2), nn.Dense(6)
+
+    def hybrid_forward(self, F, x):
+        x = self.leaky(self.norm(self.wide(F.Pooling(self.first(x), kernel=(2, 2), stride=(2, 2), pool_type="max"))))
+        x = F.concat(*[part(x) for part in self.parts], dim=1)
+        x = F.slice_axis(self.large(x), axis=2, begin=1, end=None)
+        return self.dense(F.transpose(x, axes=(0, 2, 1, 3)))
+
+
+def test_networks_without_batch_norms(monkeypatch):
+    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 0)
+    mx.random.seed(5)
+    net = Plain()
+    net.initialize(mx.init.Xavier(magnitude=3))
+    agree(net, images(size=20))
+    assert len(folding(net).sites) == 4
+    net.first.weight.data()[:] *= 2
+    agree(net, images(size=20))
+    agree(net, images(batch=1, size=20))
+
+
+def test_small_ones_are_left_as_they_are():
+    net = Plain()
+    net.initialize()
+    net.hybridize()
+    for _ in range(3):
+        net(images(size=20))
+    assert folding(net) is False

@@ -36,6 +36,7 @@ ROOM = {convolve: 4, convolve_both: 4, pool: 2}  # which argument says where the
 NONE: Bounds = (None, None)
 UNIT = 8  # filters that kernels compute at once
 SOME, MOST_REST = 3, 64  # changes before predictions rest, and for how many
+WORTH_AN_ORDER = 1 << 18  # numbers in the convolutions of a network without batch norms
 WORTH_A_COMPILER = 1 << 22  # numbers in the dense layers of a network that has nothing else to be made ready
 KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
 Verdict = Callable[[], bool]
@@ -268,7 +269,8 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | 
     positions = {node: i for i, node in enumerate(inputs[: len(lowered.variables)])}
     sums: set[fx.Node] = set()
     sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, sums))]
-    if not available() or not any(site.norm for site in sites):
+    numbers = sum(tensors[site.weight].numel() for site in sites)
+    if not available() or not (any(site.norm for site in sites) or numbers >= WORTH_AN_ORDER):
         sites.clear()
         sums.clear()
     convolutions, room = bool(sites), MOST_PACKED

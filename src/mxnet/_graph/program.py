@@ -161,8 +161,7 @@ class Program:
 
     def _foldable(self) -> bool:
         names = {node.op.name for node in self.nodes if node.op is not None}
-        gains = {"Convolution", "BatchNorm"} <= names or "FullyConnected" in names
-        return self.compiler is None and not self.unsized and gains
+        return self.compiler is None and not self.unsized and not names.isdisjoint(("Convolution", "FullyConnected"))
 
     def shapes(self, given: Sequence[tuple[int, ...]]) -> Facts:
         """All shapes of the graph for inputs of these shapes."""
