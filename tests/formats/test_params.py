@@ -149,3 +149,9 @@ def test_an_array_without_axes_or_elements_comes_back(shape, tmp_path):
     with mx.util.np_shape(True):
         loaded = mx.nd.load(path)
     assert loaded["odd"].shape == shape and loaded["next"].shape == (2,)
+
+
+def test_classic_arrays_without_elements_are_read_under_classic_shapes(tmp_path):
+    path = str(tmp_path / "empty.params")
+    mx.nd.save(path, [mx.nd.array(np.zeros((2, 0, 1))), mx.nd.ones((2,))])
+    assert [each.shape for each in mx.nd.load(path)] == [(2, 0, 1), (2,)]

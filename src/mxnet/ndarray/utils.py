@@ -39,8 +39,12 @@ def save(fname, data):
 
 
 def _odd_shapes(arrays):
-    """Arrays of `mx.np` without axes or elements, which only the newest layout can tell from unknown ones."""
-    return any(not each.shape or 0 in each.shape for each in arrays)
+    """Arrays of `mx.np` without axes or elements, which only the newest layout can tell from unknown ones.
+
+    Classic arrays without elements stay in the older layout: MXNet reads them as it wrote them.
+    """
+    modern = (each.shape for each in arrays if type(each) is not NDArray and each.stype == "default")
+    return any(not shape or 0 in shape for shape in modern)
 
 
 def _named(data):
