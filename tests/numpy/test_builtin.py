@@ -160,6 +160,35 @@ def test_small_calls_take_the_short_way(monkeypatch):
     assert [type(p) for p in np.split(x, 2)] == [np.ndarray, np.ndarray]
 
 
+SLOPES = {  # the gradient of each element of arange(4), as MXNet has it
+    "np.percentile(x, 30) + x.sum()": [1, 1, 1, 1],
+    "np.unique(x).sum() + x.sum()": [1, 1, 1, 1],
+    "np.average(x, weights=x + 1, returned=True)[1] + x.sum()": [1, 1, 1, 1],
+    "np.average(x, weights=np.arange(4) + 1)": [0.1, 0.2, 0.3, 0.4],
+    "np.pad((x * x).reshape(2, 2), ((2, 1), (0, 0))).sum()": [0, 2, 4, 6],
+    "np.ediff1d(x * x, to_end=x).sum()": [1, 1, 1, 7],
+    "np.linalg.norm(x, ord=1) * 2": [0, 2, 2, 2],
+    "np.where(x > 1, x, 0).sum()": [0, 0, 1, 1],  # MXNet's own goes to the elements that were not taken
+}
+
+
+@pytest.mark.parametrize("text", SLOPES)
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_gradients(text, hybrid):
+    class Block(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return eval(text, {"np": F.np, "x": x})
+
+    block, x = Block(), np.arange(4)
+    x.attach_grad()
+    if hybrid:
+        block.hybridize()
+    with mx.autograd.record():
+        y = block(x)
+    y.backward()
+    onp.testing.assert_allclose(x.grad.asnumpy(), SLOPES[text], rtol=1e-6)
+
+
 def test_names_that_programs_take_from_other_modules():
     from mxnet.gluon.contrib.cnn.conv_layers import Activation
     from mxnet.gluon.contrib.rnn.rnn_cell import SequentialRNNCell

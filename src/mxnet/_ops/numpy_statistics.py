@@ -25,7 +25,7 @@ def average(a, weights=None, *, axis: tuple | None = None, returned: bool = Fals
         return _divided(torch.sum(a, axes, dtype=a.dtype) if axes else a, total), total
     weights = _along(weights, a, axis)
     total = torch.sum(weights, axes, dtype=weights.dtype)
-    return _divided(torch.sum(a * weights, axes, dtype=a.dtype), total), total
+    return _divided(torch.sum(a * weights, axes, dtype=a.dtype), total), total.detach()  # it has no gradient in MXNet
 
 
 def _divided(total, count):
@@ -62,7 +62,7 @@ def percentile(
     q_scalar: float | None = None,
 ):
     """The elements below which `q` per cent lie, over axes; each of several `q` has a slice of its own in front."""
-    data = a if a.dtype is torch.float64 else a.float()
+    data = (a if a.dtype is torch.float64 else a.float()).detach()
     axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "percentile axis") for i in axis)
     kept = [i for i in range(a.dim()) if i not in axes]
     rows = data.permute(*kept, *axes).reshape((*(a.shape[i] for i in kept), -1))
@@ -102,6 +102,7 @@ def unique(
     axis: int | None = None,
 ):
     """The different elements or slices, sorted; where each is first, which one is where, how often each occurs."""
+    data = data.detach()
     if axis is None:
         data, axis = data.reshape(-1), 0
     found, inverse, counts = torch.unique(data, sorted=True, return_inverse=True, return_counts=True, dim=axis)
