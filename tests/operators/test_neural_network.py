@@ -329,3 +329,13 @@ def test_learned_slopes_have_the_same_gradient_in_graphs(slopes):
     executor.backward(nd.ones_like(result))
     negative = np.where(data <= 0, data, 0)
     close(executor.grad_dict["slope"], negative.sum((0, 2, 3)) if slopes == (3,) else [negative.sum()])
+
+
+def test_moving_averages_take_the_share_that_float32_leaves():
+    data = nd.array(np.arange(16).reshape(2, 2, 2, 2), dtype="float64")
+    mean, variance, shift = (nd.zeros(2, dtype="float64") for _ in range(3))
+    data.attach_grad()
+    with autograd.record():
+        result = nd.BatchNorm(data, nd.ones(2, dtype="float64"), shift, mean, variance)
+    result.backward()
+    assert mean.asnumpy() == pytest.approx([0.550000131130219, 0.95000022649765], rel=1e-14)
