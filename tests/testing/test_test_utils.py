@@ -153,3 +153,14 @@ def test_old_names_of_autograd():
         with old.test_section():
             assert not autograd.is_training()
     assert not autograd.is_recording()
+
+
+def test_a_difference_is_told_as_mxnet_tells_it(capsys):
+    with pytest.raises(AssertionError) as failure:
+        tu.assert_almost_equal(np.array([1.0, 2.0]), np.array([1.0, 2.1]))
+    assert str(failure.value) == (
+        "\nItems are not equal:\nError 4761.904762 exceeds tolerance rtol=1.000000e-05, atol=1.000000e-20 "
+        "(mismatch 50.000000%).\nLocation of maximum error: (1,), a=2.00000000, b=2.10000000\n"
+        " ACTUAL: array([1., 2.])\n DESIRED: array([1. , 2.1])"
+    )
+    assert "  1: Error 4761.904762  Location of error: (1,), a=2.00000000, b=2.10000000" in capsys.readouterr().out

@@ -103,9 +103,8 @@ def almost_equal(a, b, rtol=None, atol=None, equal_nan=False, use_broadcast=True
 
 def locationError(a, b, index, names, maxError=False):
     """One line about one place where two arrays differ."""
-    place = ",".join(str(int(i)) for i in index)
-    head = "Location of maximum error: " if maxError else ""
-    return f"{head}Location: {place}, {names[0]}={a[index]:.8f}, {names[1]}={b[index]:.8f}"
+    kind = "maximum error" if maxError else "error"
+    return f"Location of {kind}: {tuple(int(i) for i in index)}, {names[0]}={a[index]:.8f}, {names[1]}={b[index]:.8f}"
 
 
 def _violations(a, b, rtol, atol):
@@ -115,6 +114,7 @@ def _violations(a, b, rtol, atol):
 
 
 def _report(a, b, rtol, atol, names, mismatches):
+    """Prints the worst places; what an exception says of them, with both arrays in short."""
     if a.shape != b.shape:
         try:
             a, b = np.broadcast_arrays(a, b)
@@ -125,12 +125,15 @@ def _report(a, b, rtol, atol, names, mismatches):
     if not len(wrong):
         wrong = np.argwhere(error >= error.max())
     order = sorted(map(tuple, wrong), key=lambda i: -error[i])
-    lines = [
-        f"{n:3d}: Error {error[i]:f}  {locationError(a, b, i, names)}" for n, i in enumerate(order[: mismatches[0]], 1)
-    ]
-    share = 100 * len(wrong) / max(1, a.size)
-    head = f"Error {error[order[0]]:f} exceeds tolerance rtol={rtol:e}, atol={atol:e} (mismatch {share:f}%)."
-    return "\n".join([head, locationError(a, b, order[0], names, maxError=True), *lines])
+    print(f"\n*** Maximum errors for vector of size {a.size}:  rtol={rtol}, atol={atol}\n")
+    for number, place in enumerate(order[: mismatches[0]], 1):
+        print(f"{number:3d}: Error {error[place]:f}  {locationError(a, b, place, names)}")
+    most = mismatches[1] if mismatches[1] > 0 else len(wrong)
+    share = f"{'at least ' if len(wrong) > most else ''}{100 * min(len(wrong), most + 1) / max(1, a.size):f}"
+    words = f"Error {error[order[0]]:f} exceeds tolerance rtol={rtol:e}, atol={atol:e} (mismatch {share}%).\n"
+    words += locationError(a, b, order[0], names, maxError=True)
+    with np.printoptions(threshold=4, suppress=True):
+        return np.testing.build_err_msg([a, b], err_msg=words)
 
 
 def assert_almost_equal(
