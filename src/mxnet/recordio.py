@@ -193,6 +193,8 @@ def pack_img(header, img, quality=95, img_fmt=".jpg"):
         ".PNG": cv2.IMWRITE_PNG_COMPRESSION,
     }
     setting = settings.get(img_fmt.upper())
+    if setting == cv2.IMWRITE_PNG_COMPRESSION:
+        quality = min(quality, 9)  # the default is meant for JPEG; OpenCV takes 9 for it, newer ones with a warning
     done, encoded = cv2.imencode(img_fmt, img, None if setting is None else [setting, quality])
     assert done, "failed to encode image"
     return pack(header, encoded.tobytes())

@@ -187,6 +187,14 @@ def test_images_in_records(form):
     assert np.abs(back.astype(int) - pixels).max() <= (0 if form == ".png" else 8)
 
 
+def test_the_default_quality_is_for_jpeg_and_png_takes_its_highest(capfd):
+    """OpenCV told on the console that 95 is none of PNG's ten levels."""
+    image = np.full((4, 4, 3), 7, np.uint8)
+    header = recordio.IRHeader(0, 1.0, 2, 0)
+    assert recordio.pack_img(header, image, img_fmt=".png") == recordio.pack_img(header, image, 9, ".png")
+    assert capfd.readouterr().err == ""
+
+
 def test_reading_records_loads_no_torch():
     code = "import sys, mxnet; mxnet.recordio; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={**os.environ}).returncode == 0

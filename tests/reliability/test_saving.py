@@ -60,6 +60,14 @@ def test_silent_damage_is_found(saved):
         mx.model.load_checkpoint(saved, 3)
 
 
+def test_a_checkpoint_whose_files_were_removed_is_not_the_latest(saved):
+    symbol, arguments, auxiliary = mx.model.load_checkpoint(saved, 3)
+    mx.model.save_checkpoint(saved, 4, symbol, arguments, auxiliary)
+    assert mx.model.latest_checkpoint(saved) == 4
+    os.remove(f"{saved}-0004.params")
+    assert mx.model.latest_checkpoint(saved) == 3
+
+
 def test_a_checkpoint_without_manifest_is_read(saved):
     os.remove(f"{saved}-0003.manifest.json")
     assert mx.model.load_checkpoint(saved, 3)[1]["f_weight"].shape == (100, 200)

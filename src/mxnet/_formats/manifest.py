@@ -174,6 +174,12 @@ def sets(prefix: str, numbers: str) -> list[tuple[tuple[int, ...], str]]:
 
 
 def latest(prefix: str) -> int | None:
-    """The newest epoch that was saved to its end: the one with a manifest."""
-    found = sets(prefix, r"-(\d{4,9})")
-    return found[-1][0][0] if found else None
+    """The newest epoch that was saved to its end, the one with a manifest, and whose files nobody has removed since."""
+    found = reversed(sets(prefix, r"-(\d{4,9})"))
+    return next((numbers[0] for numbers, stem in found if _is_there(stem)), None)
+
+
+def _is_there(stem: str) -> bool:
+    """Has every file of the set a place, its own or the temporary one from which the manifest will move it?"""
+    places = ((name, facts.get("from") or name) for name, facts in (read(stem) or {}).items())
+    return all(any(os.path.exists(os.path.join(_folder(stem), place)) for place in pair) for pair in places)
