@@ -7,7 +7,7 @@ from .registry import find
 from .softmax import log_softmax
 
 scaled, mean = find("_mul_scalar").fn, find("mean").fn
-_cross_entropy = torch._C._nn.cross_entropy_loss
+_cross_entropy = getattr(torch._C, "_nn").cross_entropy_loss  # noqa: B009 - type checkers do not know it
 _DTYPES = frozenset([torch.float32, torch.float64])
 
 
