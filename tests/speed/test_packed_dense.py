@@ -67,7 +67,7 @@ def near(net, want, *inputs):
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(
     ("shape", "flatten"),
-    [((1, 70), False), ((5, 70), True), ((2, 3, 40), False), ((3, 2, 5, 7), True), ((96, 33), False)],
+    [((2, 70), False), ((5, 70), True), ((2, 3, 40), False), ((3, 2, 5, 7), True), ((96, 33), False)],
 )
 def test_values(shape, flatten, bias, calls):
     net, x = Layers(flatten, bias), nd.random.normal(shape=shape)
@@ -87,8 +87,9 @@ def test_threads(threads, monkeypatch, calls):
     assert 40 in calls
 
 
-def test_many_rows_are_the_librarys(calls):
-    net, x = Layers(), nd.random.normal(shape=(97, 40))
+@pytest.mark.parametrize("rows", [1, 97])
+def test_one_row_and_many_are_the_librarys(rows, calls):
+    net, x = Layers(), nd.random.normal(shape=(rows, 40))
     near(net, ready(net, x), x)
     assert not calls
 

@@ -16,7 +16,7 @@ from .unchanged import usable
 
 FULLY, SUM = find("FullyConnected").fn, find("elemwise_add").fn
 ONE_PIXEL = ([0, 0], [1, 1], [1, 1], 1)
-FEWEST_ROWS = 6  # for each thread: kernels share rows out, not filters
+FEWEST_ROWS = 6  # for each thread: kernels share rows out, not filters; a single row needs no order
 MOST_ROWS = 96  # with more, the library's own order costs it nothing to speak of
 MOST_COLUMNS = 1024
 MOST_PACKED = 1 << 29  # bytes of weights that a network keeps a second time, at most
@@ -36,7 +36,8 @@ class PackedDense:
         if not data.numel():
             return None
         rows, threads = data.reshape(-1, data.shape[-1]), torch.get_num_threads()
-        if len(rows) > MOST_ROWS or (threads > 1 and len(rows) < FEWEST_ROWS * threads) or not self._packed():
+        few = 2 if threads == 1 else FEWEST_ROWS * threads
+        if not few <= len(rows) <= MOST_ROWS or not self._packed():
             return None
         result = data.new_empty(*data.shape[:-1], filters)
         if filters != self._kernels[0].filters or (addend is not None and not _alike(addend, result)):
