@@ -1,6 +1,7 @@
 """NumPy-semantics operators that widen an array, put elements into it or take some out."""
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import torch
@@ -101,44 +102,42 @@ def _scattered(arr, axis: int, places, values):
     return result.index_copy_(axis, rest, arr).index_copy_(axis, places, values)
 
 
-@op("_npi_insert_scalar", inputs=_with_values, **_insertion())
-def insert_scalar(
-    arr,
-    values=None,
-    *,
-    val: float | None = None,
-    start: int | None = None,
-    stop: int | None = None,
-    step: int | None = None,
-    int_ind: int | None = None,
-    axis: int | None = None,
-):
+def _inserting(name: str, put: Callable[..., Any]) -> None:
+    def inserting(
+        arr,
+        values=None,
+        *,
+        val: float | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+        int_ind: int | None = None,
+        axis: int | None = None,
+    ):
+        arr, along = _flat(arr, axis)
+        return put(arr, along, _filled(arr, values, val), int_ind, slice(start, stop, step))
+
+    inserting.__doc__ = put.__doc__
+    op(name, inputs=_with_values, **_insertion())(inserting)
+
+
+def _before_one(arr, axis: int, values, place: int | None, places: slice):
     """Values before one place."""
-    if int_ind is None:
+    if place is None:
         raise MXNetError("insert: the place to insert at, int_ind, is missing")
-    arr, along = _flat(arr, axis)
-    return _block(arr, along, int_ind, _filled(arr, values, val).movedim(0, along))
+    return _block(arr, axis, place, values.movedim(0, axis))
 
 
-@op("_npi_insert_slice", inputs=_with_values, **_insertion())
-def insert_slice(
-    arr,
-    values=None,
-    *,
-    val: float | None = None,
-    start: int | None = None,
-    stop: int | None = None,
-    step: int | None = None,
-    int_ind: int | None = None,
-    axis: int | None = None,
-):
+def _before_each(arr, axis: int, values, place: int | None, places: slice):
     """Values before each place of a slice."""
-    arr, along = _flat(arr, axis)
-    places = range(*slice(start, stop, step).indices(arr.shape[along]))
-    values = _filled(arr, values, val)
-    if len(places) == 1:
-        return _block(arr, along, places[0], values)
-    return _scattered(arr, along, torch.tensor(places, dtype=torch.int64, device=arr.device), values)
+    found = range(*places.indices(arr.shape[axis]))
+    if len(found) == 1:
+        return _block(arr, axis, found[0], values)
+    return _scattered(arr, axis, torch.tensor(found, dtype=torch.int64, device=arr.device), values)
+
+
+_inserting("_npi_insert_scalar", _before_one)
+_inserting("_npi_insert_slice", _before_each)
 
 
 @op("_npi_insert_tensor", inputs=_with_values_at, **_insertion())
