@@ -278,46 +278,36 @@ def _attention(name: str, sums: Tensor, arrays: Sequence[Tensor], ends: Sequence
     return _finish(sums * (_scale(kind, *span) / scale), kind), *(scalar(end, sums) for end in span)
 
 
-def _require(name: str, arrays: Sequence[Tensor], dtypes: Sequence[str]) -> None:
-    for array, dtype in zip(arrays, dtypes, strict=False):
-        if NAME[array.dtype] != dtype:
-            raise MXNetError(f"{name} is quantized, it takes {' and '.join(dtypes)} data, got {NAME[array.dtype]}")
+def _declare_attention(name: str, dtypes: Sequence[str], products: Callable[..., Tensor], doc: str) -> None:
+    """Register a node of attention: its arrays have the dtypes, and `products` takes them as floats."""
+
+    def fused(
+        *data,
+        heads: int,
+        quantized: bool = False,
+        enable_float_output: bool = False,
+        min_calib_range: float | None = None,
+        max_calib_range: float | None = None,
+        _graphs=(),
+    ):
+        _made(_graphs, name)
+        arrays, ends = data[: len(dtypes)], data[len(dtypes) :]
+        if [NAME[array.dtype] for array in arrays] != [*dtypes]:
+            given = " and ".join(NAME[array.dtype] for array in arrays)
+            raise MXNetError(f"{name} is quantized, it takes {' and '.join(dtypes)} data, got {given}")
+        attrs = {"min_calib_range": min_calib_range, "max_calib_range": max_calib_range,
+                 "enable_float_output": enable_float_output}  # fmt: skip
+        return _attention(name, products(*(array.float() for array in arrays), heads=heads), arrays, ends, attrs)
+
+    fused.__doc__ = doc
+    op(name, outputs=_dense_outputs, dtype="any", differentiable=False)(fused)
 
 
-@op("_sg_mkldnn_selfatt_qk", outputs=_dense_outputs, dtype="any", differentiable=False)
-def fused_scores(
-    *data,
-    heads: int,
-    quantized: bool = False,
-    enable_float_output: bool = False,
-    min_calib_range: float | None = None,
-    max_calib_range: float | None = None,
-    _graphs=(),
-):
-    """Scaled products of queries and keys of 8 bits, which lie side by side."""
-    name = "_sg_mkldnn_selfatt_qk"
-    _made(_graphs, name)
-    _require(name, data[:1], ("int8",))
-    attrs = {"min_calib_range": min_calib_range, "max_calib_range": max_calib_range,
-             "enable_float_output": enable_float_output}  # fmt: skip
-    return _attention(name, interleaved_matmul_selfatt_qk(data[0].float(), heads=heads), data[:1], data[1:], attrs)
-
-
-@op("_sg_mkldnn_selfatt_valatt", outputs=_dense_outputs, dtype="any", differentiable=False)
-def fused_attended(
-    *data,
-    heads: int,
-    quantized: bool = False,
-    enable_float_output: bool = False,
-    min_calib_range: float | None = None,
-    max_calib_range: float | None = None,
-    _graphs=(),
-):
-    """Values of 8 bits weighted by attention of 8 bits."""
-    name = "_sg_mkldnn_selfatt_valatt"
-    _made(_graphs, name)
-    _require(name, data[:2], ("int8", "uint8"))
-    attrs = {"min_calib_range": min_calib_range, "max_calib_range": max_calib_range,
-             "enable_float_output": enable_float_output}  # fmt: skip
-    sums = interleaved_matmul_selfatt_valatt(data[0].float(), data[1].float(), heads=heads)
-    return _attention(name, sums, data[:2], data[2:], attrs)
+_declare_attention(
+    "_sg_mkldnn_selfatt_qk", ("int8",), interleaved_matmul_selfatt_qk,
+    "Scaled products of queries and keys of 8 bits, which lie side by side.",
+)  # fmt: skip
+_declare_attention(
+    "_sg_mkldnn_selfatt_valatt", ("int8", "uint8"), interleaved_matmul_selfatt_valatt,
+    "Values of 8 bits weighted by attention of 8 bits.",
+)  # fmt: skip
