@@ -93,6 +93,14 @@ def test_simple_bind_says_what_it_misses():
         net.simple_bind([mx.cpu(0), mx.cpu(1)], data=(1, 2))
 
 
+def test_a_group_of_nodes_runs_on_one_context():
+    """The list that a person gave, who then found that `bind` is not for several devices."""
+    with pytest.raises(
+        TypeError, match=r"group2ctx\['stage1'\]: bind takes one context, got .*mx.mod.Module"
+    ):
+        mx.sym.relu(mx.sym.var("data")).simple_bind(mx.cpu(), group2ctx={"stage1": [mx.cpu(0)]}, data=(1, 200))
+
+
 def test_forward_checks_what_it_is_given():
     executor = product().simple_bind(mx.cpu(), a=(2,), b=(2,))
     with pytest.raises(TypeError, match="Unknown argument"):

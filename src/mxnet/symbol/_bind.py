@@ -25,6 +25,7 @@ class Binding:
     def bind(self, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None):
         """An executor on the given arrays: a list in the order of `list_arguments()`, or a dict by name."""
         ctx = _one_context(ctx)
+        _check_groups(group2ctx)
         names = self.list_arguments()
         arrays = _arrays("args", args, names, False)
         grads = [None] * len(names) if args_grad is None else _arrays("args_grad", args_grad, names, True)
@@ -59,6 +60,7 @@ class Binding:
         from ._allocate import Allocation
 
         ctx = _one_context(ctx)
+        _check_groups(group2ctx)
         try:
             plan = Allocation(self, ctx, group2ctx, kwargs, type_dict, stype_dict)
             reqs = requests(grad_req, self.list_arguments())
@@ -117,6 +119,14 @@ def _check_backend(backend, options):
     """MXNet's backends for tests take the names of the operators to group, which only its C interface can give."""
     if backend in ("default", "default_v2") and "op_names" not in options:
         raise MXNetError("Cannot find attribute op_names in SubgraphProperty")
+
+
+def _check_groups(group2ctx):
+    """Each group of nodes runs on one context."""
+    assert group2ctx is None or isinstance(group2ctx, dict), f"group2ctx is a dict of contexts, got {group2ctx!r}"
+    for group, ctx in (group2ctx or {}).items():
+        if not isinstance(ctx, Context):
+            raise TypeError(f"group2ctx[{group!r}]: {_ONE_CONTEXT.format(ctx)}")
 
 
 def _one_context(ctx):
