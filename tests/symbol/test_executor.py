@@ -95,9 +95,7 @@ def test_simple_bind_says_what_it_misses():
 
 def test_a_group_of_nodes_runs_on_one_context():
     """The list that a person gave, who then found that `bind` is not for several devices."""
-    with pytest.raises(
-        TypeError, match=r"group2ctx\['stage1'\]: bind takes one context, got .*mx.mod.Module"
-    ):
+    with pytest.raises(TypeError, match=r"group2ctx\['stage1'\]: bind takes one context, got .*mx.mod.Module"):
         mx.sym.relu(mx.sym.var("data")).simple_bind(mx.cpu(), group2ctx={"stage1": [mx.cpu(0)]}, data=(1, 200))
 
 
