@@ -118,6 +118,21 @@ class Variable:
         self.fresh = True
 
 
+class Skipped(Variable):
+    """What `attach_grad("null")` leaves: a buffer that nothing goes to, and that a backward takes away, as in MXNet."""
+
+    __slots__ = ("_epoch", "_grad")
+
+    def __init__(self, grad):
+        self._grad, self._epoch, self.req, self.fresh, self.handle = grad, MODES.epoch, "null", False, None
+
+    @property
+    def grad(self):
+        if self._epoch != MODES.epoch:
+            self._grad = None
+        return self._grad
+
+
 class SparseVariable(Variable):
     """The same where the array or its gradient is sparse; a sparse array has a dense leaf, made when it is used."""
 
@@ -189,7 +204,7 @@ def _mark(array, gradient, req):
     array._t = array._t.data
     array._ag = None
     if req == "null":
-        array._ag = Variable(gradient, req)  # keeps its buffer, and may not be written while recording
+        array._ag = Skipped(gradient)  # may not be written while recording
         return
     if gradient.stype != "default":
         array._ag = SparseVariable(gradient, req)

@@ -189,6 +189,17 @@ def test_gradients(text, hybrid):
     onp.testing.assert_allclose(x.grad.asnumpy(), SLOPES[text], rtol=1e-6)
 
 
+def test_a_gradient_that_is_not_wanted_goes_with_the_first_backward():
+    x, w = np.ones(3), np.ones(3)
+    x.attach_grad("null")
+    w.attach_grad()
+    assert x.grad.sum() == 0
+    with mx.autograd.record():
+        y = (x * w).sum()
+    y.backward()
+    assert x.grad is None and w.grad.sum() == 3
+
+
 def test_names_that_programs_take_from_other_modules():
     from mxnet.gluon.contrib.cnn.conv_layers import Activation
     from mxnet.gluon.contrib.rnn.rnn_cell import SequentialRNNCell
