@@ -200,6 +200,15 @@ def test_a_gradient_that_is_not_wanted_goes_with_the_first_backward():
     assert x.grad is None and w.grad.sum() == 3
 
 
+@pytest.mark.parametrize("order", [1, -1, 2, -2, "nuc", "fro", None])
+def test_norms_of_matrices_are_the_same_in_a_graph(order):
+    matrix = np.array(CUBE[1])
+    graph = mx.sym.np.linalg.norm(mx.sym.var("a").as_np_ndarray(), ord=order)
+    (found,) = graph.bind(mx.cpu(), {"a": matrix.as_nd_ndarray()}).forward()
+    for value in (found, np.linalg.norm(matrix, ord=order)):
+        onp.testing.assert_allclose(value.asnumpy(), onp.linalg.norm(CUBE[1].astype("float64"), order), 1e-4, 1e-4)
+
+
 def test_names_that_programs_take_from_other_modules():
     from mxnet.gluon.contrib.cnn.conv_layers import Activation
     from mxnet.gluon.contrib.rnn.rnn_cell import SequentialRNNCell

@@ -195,7 +195,7 @@ def norm(data, *, ord: float = 2.0, axis: tuple | None = None, keepdims: bool = 
     axes = axes[-2:] if axis is None else axes
     if flag == -1 and len(axes) == 1:
         return _vector_norm(data, ord, axes[0], keepdims)
-    if len(axes) != 2 or (flag != 2 and abs(ord) != 2):
+    if len(axes) != 2 or (flag != 2 and abs(ord) not in (1, 2, math.inf)):
         raise MXNetError(f"Invalid norm order {ord:g} over the axes {axes} of shape {tuple(data.shape)}")
     return torch.linalg.matrix_norm(data, "nuc" if flag == 2 else ord, axes, keepdims)
 
