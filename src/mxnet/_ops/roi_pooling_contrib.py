@@ -1,6 +1,8 @@
 """Pooling of regions of interest: aligned, rotated, position sensitive, deformable."""
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,6 +12,8 @@ from .._core.errors import MXNetError
 from .gradient import with_gradient
 from .registry import op
 from .rounding import round_away
+
+_SUMMED = frozenset([torch.float32, torch.float64])  # types of which torch sums rows by shares
 
 
 def _check(data: Tensor, rois: Tensor, columns: tuple[int, ...], name: str) -> None:
@@ -91,8 +95,47 @@ def _pool(data: Tensor, image: Tensor, y: Tensor, x: Tensor, position_sensitive:
         return (_position_sensitive(data, image, y, x) * weight[:, None]).mean(-1)
     features = data.permute(0, 2, 3, 1).reshape(-1, channels)
     base = image.reshape(-1, 1, 1, 1) * (height * width)
-    sampled = _rows(features, base, y, x, (height, width)) * weight[..., None]
-    return sampled.mean(3).permute(0, 3, 1, 2)
+
+    def plain(features: Tensor) -> Tensor:
+        return (_rows(features, base, y, x, (height, width)) * weight[..., None]).mean(3)
+
+    if data.dtype not in _SUMMED or not y.numel() or torch.compiler.is_compiling():
+        return plain(features).permute(0, 3, 1, 2)
+    places, shares = _corners(base, y, x, (height, width))
+    shares = shares * (weight / y.shape[3])[..., None]
+    sums = _weighted_sums(plain, features.contiguous(), places.flatten(3), shares.flatten(3))
+    return sums.permute(0, 3, 1, 2)
+
+
+def _corners(base: Tensor, y: Tensor, x: Tensor, size: tuple[int, int]) -> tuple[Tensor, Tensor]:
+    """The four pixels around each point, and how much of each: (regions, ph, pw, points, 4)."""
+    (y0, y1, ly), (x0, x1, lx) = _cell(y, size[0]), _cell(x, size[1])
+    upper, lower = base + y0 * size[1], base + y1 * size[1]
+    places = torch.stack([upper + x0, upper + x1, lower + x0, lower + x1], -1)
+    shares = [(1 - ly) * (1 - lx), (1 - ly) * lx, ly * (1 - lx), ly * lx]
+    return places, torch.stack(shares, -1)
+
+
+def _weighted_sums(plain: Callable[[Tensor], Tensor], features: Tensor, places: Tensor, shares: Tensor) -> Tensor:
+    """Rows of `features` summed by their shares, over the last axis, in one pass; `plain` does it in several."""
+    count, each = math.prod(places.shape[:-1]), places.shape[-1]
+    flat, parts = places.reshape(count, each), shares.reshape(count, each)
+
+    def forward(features: Tensor) -> Tensor:
+        found = torch.nn.functional.embedding_bag(flat, features, mode="sum", per_sample_weights=parts)
+        return found.view(*places.shape[:-1], -1)
+
+    def backward(inputs: Sequence[Tensor], outputs: Sequence[Tensor], heads: Sequence[Tensor]) -> Any:
+        if torch.is_grad_enabled():  # a gradient to be differentiated again
+            return torch.autograd.grad(plain(inputs[0]), inputs[0], heads[0], create_graph=True)
+        bags = torch.arange(count, device=flat.device).repeat_interleave(each)
+        sizes, none = torch.full_like(bags[:count], each), bags.new_empty(0)
+        head = heads[0].reshape(count, -1).contiguous()
+        return torch.ops.aten._embedding_bag_dense_backward(
+            head, flat.flatten(), bags, sizes, none, len(inputs[0]), False, 0, parts.flatten(), -1
+        )
+
+    return with_gradient(forward, backward, features)
 
 
 def _bins(start: Tensor, extent: Tensor, pooled: tuple[int, int], grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
@@ -110,8 +153,8 @@ def _over_groups(data, image, start, extent, pooled, ratio, place, position_sens
     for grid, members in groups:
         y, x = place(*_bins(start[members], extent[members], pooled, grid), members)
         parts.append(_pool(data, image[members], y, x, position_sensitive))
-    if not parts:
-        return None
+    if len(parts) < 2:  # one group has all in order
+        return parts[0] if parts else None
     order = torch.cat([members for _, members in groups])
     return torch.cat(parts).index_select(0, torch.argsort(order))
 
