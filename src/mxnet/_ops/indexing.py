@@ -23,6 +23,11 @@ def looked_at(indices: torch.Tensor) -> bool:
     return indices.device.type != "meta" and not torch.compiler.is_exporting()
 
 
+def at_hand(tensor: torch.Tensor) -> bool:
+    """May the way to a result depend on the values? Only where they are there, and nobody writes the way down."""
+    return tensor.__class__ is torch.Tensor and looked_at(tensor) and not torch.compiler.is_compiling()
+
+
 def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
     """Whole numbers out of `indices`, brought between 0 and `size` as `mode` says."""
     whole = indices.long()
@@ -112,6 +117,13 @@ def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.
 
 
 def _one_hot(indices: torch.Tensor, depth: int, on: float, off: float, dtype: torch.dtype) -> torch.Tensor:
+    if depth and not torch.compiler.is_compiling():
+        place = indices.long().unsqueeze(-1)
+        on, off = number_for(on, dtype), number_for(off, dtype)
+        result = torch.full((*indices.shape, depth), off, dtype=dtype, device=indices.device)
+        inside = (place >= 0) & (place < depth)
+        known = torch.full(place.shape, off, dtype=dtype, device=place.device).masked_fill_(inside, on)
+        return result.scatter_(-1, place.clamp(0, depth - 1), known)
     hit = indices.long().unsqueeze(-1) == torch.arange(depth, device=indices.device)
     if on == 1 and off == 0:
         return hit.to(dtype)

@@ -7,6 +7,8 @@ import torch.nn.functional as F
 
 from .._core.attrs import Fraction, Sizes
 from .._core.errors import MXNetError
+from .gradient import with_gradient
+from .indexing import at_hand
 from .registry import op
 
 
@@ -22,11 +24,72 @@ def roi_pooling(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction):
     edges = _round(rois.detach()[:, 1:] * spatial_scale)
     rows = _bins(edges[:, 1], edges[:, 3], pooled_size[0], data.shape[2])
     columns = _bins(edges[:, 0], edges[:, 2], pooled_size[1], data.shape[3])
-    outside = (number < 0) | (number >= data.shape[0])
-    images = data[number.clamp(0, data.shape[0] - 1)]
-    result = _bin_maxima(_bin_maxima(images, columns, 3), rows, 2)
-    empty = ~(rows.any(2)[:, :, None] & columns.any(2)[:, None, :]) | outside[:, None, None]
-    return result.masked_fill(empty.unsqueeze(1), 0)
+    empty = ~((rows[..., 1] > rows[..., 0])[:, :, None] & (columns[..., 1] > columns[..., 0])[:, None])
+    empty |= ((number < 0) | (number >= data.shape[0]))[:, None, None]
+    numbers = number.clamp(0, data.shape[0] - 1)
+    if not at_hand(number):
+        return _traced_maxima(data[numbers], rows, columns).masked_fill(empty.unsqueeze(1), 0)
+    regions = list(zip(numbers.tolist(), _filled(rows, data.shape[2]), _filled(columns, data.shape[3]), strict=True))
+    wanted = torch.is_grad_enabled() and data.requires_grad
+
+    def forward(data):
+        found, places = _maxima(data, regions, pooled_size, wanted)
+        return found.masked_fill_(empty.unsqueeze(1), 0), places
+
+    def backward(inputs, outputs, heads):
+        return _spread(heads[0].masked_fill(empty.unsqueeze(1), 0), outputs[1], numbers, inputs[0].shape)
+
+    return with_gradient(forward, backward, data)[0]
+
+
+def _traced_maxima(images, rows, columns):
+    """The maxima of all bins without a look at where they are; `max` (not `amax`) sends the gradient to one element."""
+    low = torch.finfo(images.dtype).min
+    for axis, bins in ((3, columns), (2, rows)):
+        position = torch.arange(images.shape[axis], device=images.device)
+        inside = (position >= bins[..., :1]) & (position < bins[..., 1:])
+        view = (len(bins), 1, -1, 1) if axis == 2 else (len(bins), 1, 1, -1)
+        best = [images.masked_fill(~members.reshape(view), low).max(axis).values for members in inside.unbind(1)]
+        images = torch.stack(best, axis)
+    return images
+
+
+def _filled(bins, size):
+    """The bins as lists; an empty one gets one position, whose maximum nobody sees."""
+    first = bins[..., 0].clamp_max(size - 1)
+    return torch.stack([first, torch.maximum(bins[..., 1], first + 1)], -1).tolist()
+
+
+def _maxima(data, regions, pooled, wanted):
+    """The maxima of all bins, and, if they are wanted, their places in the image: the first, line by line."""
+    channels, width = data.shape[1], data.shape[3]
+    found = data.new_empty(len(regions), channels, *pooled)
+    places = torch.empty(found.shape if wanted else (0,), dtype=torch.long, device=data.device)
+    for region, (number, rows, columns) in enumerate(regions):
+        lines, top = data[number, :, : max(last for _, last in rows)], min(first for first, _ in rows)
+        parts = [lines[:, top:, left:right] for left, right in columns]
+        if not wanted:
+            across = torch.stack([part.amax(2) for part in parts], 2)
+            for down, (first, last) in enumerate(rows):
+                found[region, :, down] = across[:, first - top : last - top].amax(1)
+            continue
+        best = [part.max(2) for part in parts]
+        across = torch.stack([values for values, _ in best], 2)
+        along = torch.stack([place + left for (_, place), (left, _) in zip(best, columns, strict=True)], 2)
+        for down, (first, last) in enumerate(rows):
+            found[region, :, down], line = across[:, first - top : last - top].max(1)
+            line = line + (first - top)
+            places[region, :, down] = (line + top) * width + along.gather(1, line.unsqueeze(1)).squeeze(1)
+    return found, places
+
+
+def _spread(head, places, number, shape):
+    """The gradient: each bin's head at the place of its maximum."""
+    batch, channels, height, width = shape
+    plane = number[:, None] * channels + torch.arange(channels, device=head.device)
+    where = places + (plane * (height * width))[:, :, None, None]
+    result = head.new_zeros(batch * channels * height * width)
+    return result.index_add_(0, where.flatten(), head.flatten()).view(shape)
 
 
 def _round(number):
@@ -35,21 +98,12 @@ def _round(number):
 
 
 def _bins(start, end, count, size):
-    """(regions, bins, size): does the position belong to the bin?"""
+    """(regions, bins, 2): the first position of each bin, and the one behind its last."""
     width = (end - start + 1).clamp_min(1) / count
     steps = torch.arange(count, dtype=start.dtype, device=start.device)
     first = (torch.floor(steps * width[:, None]) + start[:, None]).clamp(0, size)
     last = (torch.ceil((steps + 1) * width[:, None]) + start[:, None]).clamp(0, size)
-    position = torch.arange(size, device=start.device)
-    return (position >= first[..., None]) & (position < last[..., None])
-
-
-def _bin_maxima(images, members, axis):
-    """Maxima along one axis within each bin; `max` (not `amax`) sends the gradient to one element."""
-    view = (members.shape[0], 1, -1, 1) if axis == 2 else (members.shape[0], 1, 1, -1)
-    low = torch.finfo(images.dtype).min
-    bins = [images.masked_fill(~m.reshape(view), low).max(axis).values for m in members.unbind(1)]
-    return torch.stack(bins, axis)
+    return torch.stack([first, last], -1).long()
 
 
 @op("Correlation")

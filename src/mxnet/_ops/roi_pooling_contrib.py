@@ -86,14 +86,16 @@ def _position_sensitive(data: Tensor, image: Tensor, y: Tensor, x: Tensor) -> Te
     return _interpolate(data, base, y[:, None], x[:, None], (height, width))
 
 
-def _pool(data: Tensor, image: Tensor, y: Tensor, x: Tensor, position_sensitive: bool) -> Tensor:
-    """The mean of bilinear samples; points outside count as zeros. y and x are (regions, ph, pw, points)."""
+def _pool(data: Tensor, features: Tensor | None, image: Tensor, y: Tensor, x: Tensor) -> Tensor:
+    """The mean of bilinear samples; points outside count as zeros. y and x are (regions, ph, pw, points).
+
+    `features` are the data, all channels of a pixel in a row; without them every bin reads a channel of its own.
+    """
     batch, channels, height, width = data.shape  # pyright: ignore[reportUnusedVariable]
     weight = (_inside(y, x, (height, width)) & (image >= 0).reshape(-1, 1, 1, 1)).to(data.dtype)
     image = image.clamp_min(0)
-    if position_sensitive:
+    if features is None:
         return (_position_sensitive(data, image, y, x) * weight[:, None]).mean(-1)
-    features = data.permute(0, 2, 3, 1).reshape(-1, channels)
     base = image.reshape(-1, 1, 1, 1) * (height * width)
 
     def plain(features: Tensor) -> Tensor:
@@ -103,7 +105,7 @@ def _pool(data: Tensor, image: Tensor, y: Tensor, x: Tensor, position_sensitive:
         return plain(features).permute(0, 3, 1, 2)
     places, shares = _corners(base, y, x, (height, width))
     shares = shares * (weight / y.shape[3])[..., None]
-    sums = _weighted_sums(plain, features.contiguous(), places.flatten(3), shares.flatten(3))
+    sums = _weighted_sums(plain, features, places.flatten(3), shares.flatten(3))
     return sums.permute(0, 3, 1, 2)
 
 
@@ -149,10 +151,11 @@ def _bins(start: Tensor, extent: Tensor, pooled: tuple[int, int], grid: tuple[in
 def _over_groups(data, image, start, extent, pooled, ratio, place, position_sensitive):
     """Pool group by group, then put the regions back into their order."""
     groups = _grids(extent, pooled, ratio)
+    features = None if position_sensitive else data.permute(0, 2, 3, 1).reshape(-1, data.shape[1]).contiguous()
     parts = []
     for grid, members in groups:
         y, x = place(*_bins(start[members], extent[members], pooled, grid), members)
-        parts.append(_pool(data, image[members], y, x, position_sensitive))
+        parts.append(_pool(data, features, image[members], y, x))
     if len(parts) < 2:  # one group has all in order
         return parts[0] if parts else None
     order = torch.cat([members for _, members in groups])

@@ -1,0 +1,81 @@
+"""Operators that look at their data find the way that is quick for it, with the same result."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, nd
+from mxnet._ops import ordering, regions
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("kind", ["value", "indices", "mask"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_few_of_many(kind, ascending, ties, monkeypatch):
+    random = np.random.RandomState(1)
+    data = random.randint(0, 9, (5, 64)) if ties else random.randn(5, 64)
+    data = nd.array(data)
+    data[2, 7] = np.nan if kind != "mask" else 0
+    for k in (1, 3, 7):
+        quick = nd.topk(data, k=k, ret_typ=kind, is_ascend=ascending).asnumpy()
+        with monkeypatch.context() as patch:
+            patch.setattr(ordering, "FEW", 1000)
+            np.testing.assert_array_equal(quick, nd.topk(data, k=k, ret_typ=kind, is_ascend=ascending).asnumpy())
+
+
+def test_equal_ones_come_in_their_order():
+    data = nd.array([[1, 3, 3, 2, 3] + [0] * 40])
+    assert nd.topk(data, k=2).asnumpy().tolist() == [[1, 2]]
+    assert nd.topk(data, k=1).asnumpy().tolist() == [[1]]
+
+
+def test_the_gradient_of_few():
+    data = nd.array(np.random.RandomState(0).randn(3, 40))
+    data.attach_grad()
+    with autograd.record():
+        loss = (nd.topk(data, k=2, ret_typ="value") * nd.array([1, 10])).sum()
+    loss.backward()
+    order = np.argsort(-data.asnumpy(), 1)[:, :2]
+    want = np.zeros((3, 40))
+    np.put_along_axis(want, order, [[1, 10]] * 3, 1)
+    np.testing.assert_array_equal(data.grad.asnumpy(), want)
+
+
+ROIS = [[0, 0, 0, 30, 25], [1, 4, 4, 4, 4], [1, -20, 3, 9, 60], [0, 90, 90, 95, 95], [-1, 0, 0, 9, 9], [2, 0, 0, 9, 9]]
+
+
+def pooled_regions(data):
+    data.attach_grad()
+    with autograd.record():
+        out = nd.ROIPooling(data, nd.array(ROIS), pooled_size=(3, 4), spatial_scale=0.4)
+        loss = (out * nd.arange(out.size).reshape(out.shape)).sum()
+    loss.backward()
+    still = nd.ROIPooling(data, nd.array(ROIS), pooled_size=(3, 4), spatial_scale=0.4)
+    np.testing.assert_array_equal(still.asnumpy(), out.asnumpy())
+    return out.asnumpy(), data.grad.asnumpy()
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_regions_one_by_one_and_all_at_once(ties, monkeypatch):
+    random = np.random.RandomState(2)
+    data = nd.array(random.randint(0, 3, (2, 5, 12, 14)) if ties else random.randn(2, 5, 12, 14))
+    one_by_one = pooled_regions(data)
+    monkeypatch.setattr(regions, "at_hand", lambda tensor: False)
+    for got, want in zip(one_by_one, pooled_regions(data), strict=True):
+        assert np.abs(want).max() > 0
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_one_hot_of_indices_outside():
+    out = nd.one_hot(nd.array([[1, -1], [3, 0]]), 3, on_value=2, off_value=-1).asnumpy()
+    assert out.tolist() == [[[-1, 2, -1], [-1, -1, -1]], [[-1, -1, -1], [2, -1, -1]]]
+
+
+@pytest.mark.parametrize("beta", [0.75, 0.6])
+def test_neighbouring_channels(beta):
+    data = np.random.RandomState(3).randn(2, 7, 3, 4)
+    padded = np.pad(data**2, ((0, 0), (2, 2), (0, 0), (0, 0)))
+    total = sum(padded[:, i : i + 7] for i in range(5))
+    want = data * (2 + 0.1 / 5 * total) ** -beta
+    got = mx.nd.LRN(nd.array(data), alpha=0.1, beta=beta, nsize=5)
+    np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-5, atol=1e-6)
