@@ -19,6 +19,7 @@ from . import image as image
 from . import initializer as initializer
 from . import io as io
 from . import kvstore as kvstore
+from . import libinfo as libinfo
 from . import log as log
 from . import lr_scheduler as lr_scheduler
 from . import metric as metric

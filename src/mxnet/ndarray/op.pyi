@@ -453,7 +453,7 @@ def erf(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., n
     ...
 
 def erfinv(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Inverse of the Gauss error function.'
+    'Inverse of the Gauss error function; NaN beyond -1 and 1, of which integers have none but 0.'
     ...
 
 def exp(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

@@ -453,7 +453,7 @@ def erf(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] 
     ...
 
 def erfinv(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Inverse of the Gauss error function.'
+    'Inverse of the Gauss error function; NaN beyond -1 and 1, of which integers have none but 0.'
     ...
 
 def exp(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
