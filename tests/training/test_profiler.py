@@ -97,7 +97,5 @@ def test_a_program_that_fails_leaves_its_trace(tmp_path):
 
 
 def test_scopes_of_markers_are_known():
-    with pytest.raises(
-        mx.MXNetError, match="Invalid Input: 'proces', valid values are: {'global', 'marker'"
-    ):
+    with pytest.raises(mx.MXNetError, match="Invalid Input: 'proces', valid values are: {'global', 'marker'"):
         profiler.Domain("dom").new_marker("mrk").mark("proces")
