@@ -12,6 +12,7 @@ import torch
 from .._ops import direct
 from .._ops.registry import find
 from .._ops.sharing import share
+from .packed import Bounds, bounded
 from .unchanged import usable
 
 FULLY, SUM = find("FullyConnected").fn, find("elemwise_add").fn
@@ -20,8 +21,6 @@ FEWEST_ROWS = 6  # for each thread: kernels share rows out, not filters; a singl
 MOST_ROWS = 96  # with more, the library's own order costs it nothing to speak of
 MOST_COLUMNS = 1024
 MOST_PACKED = 1 << 29  # bytes of weights that a network keeps a second time, at most
-
-Bounds = tuple[float | None, float | None]
 
 
 class PackedDense:
@@ -97,7 +96,4 @@ def dense(
     result = FULLY(data, weight, bias, **attrs)
     if addend is not None:
         result = SUM(result, addend)
-    low, high = bounds
-    if low is None:
-        return result
-    return result.relu_() if high is None else result.clamp_(low, high)
+    return bounded(result, bounds)

@@ -12,7 +12,7 @@ from .._ops.attention import cross_attention, self_attention
 from .._ops.label_entropy import label_entropy
 from .._ops.recurrent import rnn_of_parts
 from .._ops.registry import find
-from .lower import calls, pick
+from .lower import calls, pick, sole_user
 
 SELF_SCORES, SELF_MIXED, CROSS_SCORES, CROSS_MIXED = (
     find(f"_contrib_interleaved_matmul_{n}").fn for n in ("selfatt_qk", "selfatt_valatt", "encdec_qk", "encdec_valatt")
@@ -77,24 +77,20 @@ def _flattened(value: Any) -> Any:
 
 def _fuse_loss(graph: fx.Graph, node: fx.Node) -> bool:
     """Minus the logarithm of each label's share, as losses take it; the call keeps its name for those it fails."""
-    logarithms, after = _only(node.args[0], LOG_SOFTMAX), _sole_user(node)
+    logarithms, after = _only(node.args[0], LOG_SOFTMAX), sole_user(node)
     if logarithms is None or not calls(after, SCALED) or after.kwargs.get("scalar") != -1 or len(after.args) > 1:
         return False
     choice = node.kwargs
     if set(logarithms.kwargs) - {"axis"} or not choice.get("keepdims") or choice.get("mode", "clip") != "clip":
         return False
     axes = logarithms.kwargs.get("axis", -1), choice.get("axis", -1)
-    average = _sole_user(after)
+    average = sole_user(after)
     samples = calls(average, MEAN) and average.kwargs.get("axis") == (0,) and average.kwargs.get("exclude")
     samples = samples and not average.kwargs.get("keepdims")
     node.target, node.args = label_entropy, (logarithms.args[0], node.args[1])
     node.kwargs = {"axes": axes, "samples": bool(samples)}
     (average if samples else after).replace_all_uses_with(node)
     return True
-
-
-def _sole_user(node: fx.Node) -> fx.Node | None:
-    return next(iter(node.users)) if len(node.users) == 1 else None
 
 
 FUSIONS = {PICK: _fuse_loss, SELF_MIXED: _fuse_attention, CROSS_MIXED: _fuse_attention, RNN: _fuse_network}

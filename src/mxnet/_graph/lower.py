@@ -76,6 +76,11 @@ def calls(node: Any, *targets: Any) -> bool:
     return isinstance(node, fx.Node) and node.op == "call_function" and node.target in targets
 
 
+def sole_user(node: fx.Node) -> fx.Node | None:
+    """Who reads the value, if nobody else does."""
+    return next(iter(node.users)) if len(node.users) == 1 else None
+
+
 def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     """The tensor on another device."""
     return tensor.to(device)

@@ -134,7 +134,7 @@ class PackedConvolution:
         fused, constants = self.fusible and within(), (self._packed(data), self.bias, *self.geometry)
         if addend is None and (room is None or self.bounds[1] is not None):
             result = self.alone(data, *constants, *(self._activation() if fused else ("none", [])), "")
-            return result if fused else self._bounded(result)
+            return result if fused else bounded(result, self.bounds)
         result = rooms.take(room, *self._shape(data))  # the kernel adds to what is there
         if addend is None:
             result.zero_()
@@ -142,7 +142,7 @@ class PackedConvolution:
             result.copy_(_alongside(addend, result))
         fused = fused and self.bounds[1] is None  # of sums, only `relu`
         self.added(result, data, *constants, "add", None, *(("relu", [], "") if fused else (None, [], None)))
-        return result if fused else self._bounded(result)
+        return result if fused else bounded(result, self.bounds)
 
     def _shape(self, data: torch.Tensor) -> tuple[int, int, int, int]:
         many = zip(data.shape[2:], self.weight.shape[2:], *self.geometry[:3], strict=True)
@@ -165,12 +165,6 @@ class PackedConvolution:
         low, high = self.bounds
         return ("relu", []) if high is None else ("hardtanh", [low, high])  # type: ignore[list-item]
 
-    def _bounded(self, result: torch.Tensor) -> torch.Tensor:
-        low, high = self.bounds
-        if low is None:
-            return result
-        return result.relu_() if high is None else result.clamp_(low, high)
-
     def _packed(self, data: torch.Tensor) -> torch.Tensor:
         made = self.packed
         if made is None:
@@ -190,6 +184,14 @@ class PackedConvolution:
         if self.small_matrices is None:
             self.small_matrices = small_tiles.weight_matrices(self.weight)
         return self.small_matrices
+
+
+def bounded(result: torch.Tensor, bounds: Bounds) -> torch.Tensor:
+    """The result cut off at the bounds, in place."""
+    low, high = bounds
+    if low is None:
+        return result
+    return result.relu_() if high is None else result.clamp_(low, high)
 
 
 def _alongside(addend: torch.Tensor, result: torch.Tensor) -> torch.Tensor:

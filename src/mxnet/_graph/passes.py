@@ -19,7 +19,7 @@ from .._ops import direct
 from .._ops.registry import find
 from .dense import MOST_PACKED, PackedDense, dense
 from .fused import fused
-from .lower import Lowered, calls, pick
+from .lower import Lowered, calls, pick, sole_user
 from .order import plain, restore_order
 from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded, pool
 from .portions import Portions, last_cut
@@ -75,10 +75,6 @@ class DenseSite(Site):
         return PackedDense(tensors[self.weight], None if self.bias is None else tensors[self.bias], self.bounds)
 
 
-def _sole_user(node: fx.Node) -> fx.Node | None:
-    return next(iter(node.users)) if len(node.users) == 1 else None
-
-
 def _bounds(node: fx.Node | None) -> Bounds:
     """Where the activation, if it is one of those, cuts off."""
     if calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu"):
@@ -112,7 +108,7 @@ def _dense_site(layer: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node
 
 def _with_what_follows(site: Site, sums: set[fx.Node]) -> Site:
     _take_sum(site, sums)
-    after = _sole_user(site.chain[-1])
+    after = sole_user(site.chain[-1])
     site.bounds = _bounds(after)
     if site.bounds is not NONE:
         site.chain.append(after)
@@ -121,7 +117,7 @@ def _with_what_follows(site: Site, sums: set[fx.Node]) -> Site:
 
 def _take_sum(site: Site, sums: set[fx.Node]) -> None:
     """A sum of the convolution and something else, which goes to the first convolution that asks."""
-    node = _sole_user(site.chain[-1])
+    node = sole_user(site.chain[-1])
     if calls(node, SUM) and node not in sums and len(node.all_input_nodes) == 2:
         sums.add(node)
         site.sum = node
@@ -129,10 +125,10 @@ def _take_sum(site: Site, sums: set[fx.Node]) -> None:
 
 
 def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
-    norm = _sole_user(site.conv)
+    norm = sole_user(site.conv)
     if not calls(norm, NORM) or norm.args[0] is not site.conv or norm.kwargs.get("axis", 1) != 1:
         return
-    value = _sole_user(norm)
+    value = sole_user(norm)
     if not calls(value, pick) or value.args[1] != 0 or any(p not in positions for p in norm.args[1:]):
         return
     site.norm, site.norm_attrs = [positions[p] for p in norm.args[1:]], dict(norm.kwargs)
@@ -268,39 +264,62 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | 
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     positions = {node: i for i, node in enumerate(inputs[: len(lowered.variables)])}
     sums: set[fx.Node] = set()
-    sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, sums))]
-    numbers = sum(tensors[site.weight].numel() for site in sites)
-    if not available() or not (any(site.norm for site in sites) or numbers >= WORTH_AN_ORDER):
-        sites.clear()
-        sums.clear()
-    convolutions, room = bool(sites), MOST_PACKED
-    for node in graph.nodes:
-        site = _dense_site(node, positions, sums) if calls(node, FULLY) else None
-        if site is not None and tensors[site.weight].nbytes <= room:
-            room -= tensors[site.weight].nbytes
-            sites.append(site)
+    convolutions = _convolution_sites(graph, positions, sums, tensors)
+    layers = _dense_sites(graph, positions, sums, tensors)
     if not convolutions:
-        if MOST_PACKED - room < 4 * WORTH_A_COMPILER:
+        if sum(tensors[site.weight].numel() for site in layers) < WORTH_A_COMPILER:
             return False
         kernels = direct.loaded()
         if not kernels:
             return kernels
-    with graph.inserting_after(inputs[-1]):
-        packed = graph.placeholder("convolutions")
-    with graph.inserting_after(packed):
-        within = graph.placeholder("within")
-    with graph.inserting_after(within):
-        rooms = graph.placeholder("rooms")
+    sites = convolutions + layers
+    packed, within, rooms = _own_inputs(graph, inputs[-1])
     for index, site in enumerate(sites):
         _replace(graph, site, (packed, within, rooms, index, None))
-    _join_pairs(graph, sites)
     if convolutions:
+        _join_pairs(graph, sites)
         for node in graph.nodes:
             if calls(node, POOLING):
                 node.target, node.args = pool, (rooms, node.name, None, *node.args)
         restore_order(graph, KEEP_ORDER | {convolve, convolve_both, pool})
         _give_rooms(graph)
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
+
+
+def _convolution_sites(
+    graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
+) -> list[Site]:
+    """All convolutions that can be packed, if that gains anything; what they take in is noted in `sums`."""
+    taken: set[fx.Node] = set()
+    sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, taken))]
+    numbers = sum(tensors[site.weight].numel() for site in sites)
+    if not available() or not (any(site.norm for site in sites) or numbers >= WORTH_AN_ORDER):
+        return []
+    sums |= taken
+    return sites
+
+
+def _dense_sites(
+    graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
+) -> list[Site]:
+    """The dense layers that can be packed, as many as there is memory for."""
+    sites, room = [], MOST_PACKED
+    for node in graph.nodes:
+        site = _dense_site(node, positions, sums) if calls(node, FULLY) else None
+        if site is not None and tensors[site.weight].nbytes <= room:
+            room -= tensors[site.weight].nbytes
+            sites.append(site)
+    return sites
+
+
+def _own_inputs(graph: fx.Graph, last: fx.Node) -> list[fx.Node]:
+    """Places for the packed layers, for what tells if data are within limits, and for memory."""
+    made = []
+    for name in ("layers", "within", "rooms"):
+        with graph.inserting_after(last):
+            last = graph.placeholder(name)
+        made.append(last)
+    return made
 
 
 def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
@@ -321,7 +340,7 @@ def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
     """A depthwise convolution and the one before it, if nobody else reads that one's result, are computed at once."""
     for node in list(graph.nodes):
         first = node.args[5] if calls(node, convolve) and len(node.args) == 6 else None
-        if not calls(first, convolve) or len(first.args) != 6 or _sole_user(first) is not node:
+        if not calls(first, convolve) or len(first.args) != 6 or sole_user(first) is not node:
             continue
         attrs = sites[node.args[3]].conv.kwargs
         if attrs.get("num_group", 1) == attrs["num_filter"] > 1:

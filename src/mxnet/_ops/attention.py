@@ -103,7 +103,6 @@ def _attention(
     if not all(t.numel() for t in inputs):  # torch's kernel divides by sizes
         return plain(*inputs)
     mask = None if length is None else _mask(inputs, heads, length)
-
     kernels = None if mask is not None else head_by_head.kernels_for(inputs, heads, parts)
 
     def forward(*tensors: torch.Tensor) -> Tensors:

@@ -92,6 +92,20 @@ def _turned(target, source, count, size):
         _turn(target + row // UNIT * UNIT * size + row % UNIT * FLOAT, source + row * size, size)
 
 
+@njit(**OPTIONS)
+def _read_panels(target, rows, source, apart, count, padded, size, factor):
+    """Rows that lie `apart`, times a factor, side by side at `rows`, and as panels."""
+    _rows(rows, source, apart, count, padded, size, factor)
+    _panels(target, rows, padded, size)
+
+
+@njit(**OPTIONS)
+def _read_turned(target, rows, source, apart, count, padded, size):
+    """The same, turned."""
+    _rows(rows, source, apart, count, padded, size, 1.0)
+    _turned(target, rows, padded, size)
+
+
 @writes(4)
 def _share(write: Writer, row, size, largest, total):
     """A row's softmax in its place; the largest value and the sum of powers are kept."""
@@ -163,10 +177,8 @@ def forward(
     for number in range(first, last):
         batch, head = number // heads, number % heads
         away = batch * key_batch + head * key_head
-        _rows(scratch, key + away, key_row, keys, padded, size, 1.0)
-        _turned(turned, scratch, padded, size)
-        _rows(scratch, value + away, key_row, keys, padded, size, 1.0)
-        _panels(panels, scratch, padded, size)
+        _read_turned(turned, scratch, key + away, key_row, keys, padded, size)
+        _read_panels(panels, scratch, value + away, key_row, keys, padded, size, 1.0)
         for begin in range(0, length, BLOCK):
             rows = min(BLOCK, length - begin)
             place = query + batch * query_batch + head * query_head + begin * query_row
@@ -202,20 +214,15 @@ def backward(
     for number in range(first, last):
         batch, head = number // heads, number % heads
         away = batch * key_batch + head * key_head
-        _rows(scratch, value + away, key_row, keys, padded, size, 1.0)
-        _turned(value_turned, scratch, padded, size)
-        _rows(scratch, key + away, key_row, keys, padded, size, 1.0)
-        _turned(key_turned, scratch, padded, size)
-        _rows(scratch, key + away, key_row, keys, padded, size, factor)
-        _panels(key_panels, scratch, padded, size)
+        _read_turned(value_turned, scratch, value + away, key_row, keys, padded, size)
+        _read_turned(key_turned, scratch, key + away, key_row, keys, padded, size)
+        _read_panels(key_panels, scratch, key + away, key_row, keys, padded, size, factor)
         for begin in range(0, length, BLOCK):
             rows = min(BLOCK, length - begin)
             at = batch * query_batch + head * query_head + begin * query_row
             seen = batch * out_batch + head * out_head + begin * out_row
-            _rows(queries, query + at, query_row, rows, rows, size, factor)
-            _rows(given, by_out + seen, out_row, rows, rows, size, 1.0)
-            _panels(query_panels, queries, rows, size)
-            _panels(given_panels, given, rows, size)
+            _read_panels(query_panels, queries, query + at, query_row, rows, rows, size, factor)
+            _read_panels(given_panels, given, by_out + seen, out_row, rows, rows, size, 1.0)
             _scores(rows, keys, padded, size, queries, key_turned, zeros, shares)
             multiply(rows, depth, padded, given, value_turned, zeros, 0, slopes, padded * FLOAT)
             for row in range(rows):

@@ -9,6 +9,7 @@ from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
 from .filling import assign
 from .registry import op
+from .rounding import single
 
 
 def normalize_batch(data, gamma, beta, moving_mean, moving_var, *, eps, momentum, fix_gamma, training, axis=1):
@@ -49,15 +50,9 @@ def _move(moving, mean, invstd, momentum, eps, gradient):
     move(moving, mean, invstd, momentum, eps)
 
 
-def _single(number: float) -> float:
-    """The number of float32 nearest to it, by splitting off the lower bits: torch.compile would trace NumPy."""
-    scaled = number * (2**29 + 1)
-    return scaled - (scaled - number)
-
-
 def move(moving, mean, invstd, momentum, eps):
     """moving = momentum * moving + (1 - momentum) * statistic, the variance being that of the batch (not unbiased)."""
-    share = _single(1 - _single(momentum))  # 1 - float32(0.9) is 2e-7 away from 0.1, in MXNet
+    share = single(1 - single(momentum))  # 1 - float32(0.9) is 2e-7 away from 0.1, in MXNet
     moving[0].lerp_(mean, share)
     moving[1].lerp_(invstd.pow(-2).sub_(eps), share)
     wrote_anywhere()

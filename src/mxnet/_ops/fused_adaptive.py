@@ -26,13 +26,13 @@ from .fused_update import (
     negative,
     scaled,
     scaled_beside,
-    single,
     sqrt,
     sqrt_,
     sub,
     uniform,
     zeros_beside,
 )
+from .rounding import single
 from .updates import held
 
 

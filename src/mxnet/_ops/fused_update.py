@@ -6,12 +6,13 @@ Every function takes equally long lists (weights, gradients, states, learning ra
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from operator import attrgetter
 
-import numpy as np
 import torch
 from torch import Tensor
+
+from .rounding import single
 
 Tensors = list[Tensor] | tuple[Tensor, ...]
 Numbers = Sequence[float]
@@ -97,12 +98,6 @@ def average_square_(states: Tensors, values: Tensors, decay: float) -> None:
     """states = decay * states + (1 - decay) * values²."""
     mul_(states, decay)
     torch._foreach_addcmul_(states, values, values, 1 - decay)
-
-
-@cache
-def single(number: float) -> float:
-    """As MXNet's kernels hold it: 1 - float32(0.999) is 5e-5 away from 0.001, which training curves show."""
-    return float(np.float32(number))
 
 
 def negative(numbers: Iterable[float]) -> list[float]:

@@ -117,18 +117,14 @@ def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.
 
 
 def _one_hot(indices: torch.Tensor, depth: int, on: float, off: float, dtype: torch.dtype) -> torch.Tensor:
-    if depth and not torch.compiler.is_compiling():
-        place = indices.long().unsqueeze(-1)
-        on, off = number_for(on, dtype), number_for(off, dtype)
-        result = torch.full((*indices.shape, depth), off, dtype=dtype, device=indices.device)
-        inside = (place >= 0) & (place < depth)
-        known = torch.full(place.shape, off, dtype=dtype, device=place.device).masked_fill_(inside, on)
-        return result.scatter_(-1, place.clamp(0, depth - 1), known)
-    hit = indices.long().unsqueeze(-1) == torch.arange(depth, device=indices.device)
-    if on == 1 and off == 0:
-        return hit.to(dtype)
     on, off = number_for(on, dtype), number_for(off, dtype)
-    return torch.full(hit.shape, off, dtype=dtype, device=hit.device).masked_fill(hit, on)
+    result = torch.full((*indices.shape, depth), off, dtype=dtype, device=indices.device)
+    if not depth:
+        return result
+    place = indices.long().unsqueeze(-1)
+    inside = (place >= 0) & (place < depth)
+    known = torch.full_like(place, off, dtype=dtype).masked_fill(inside, on)
+    return result.scatter_(-1, place.clamp(0, depth - 1), known)
 
 
 @op("_onehot_encode", dtype="any", differentiable=False)

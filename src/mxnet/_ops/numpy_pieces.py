@@ -57,8 +57,7 @@ def _mirrored(size: int, before: int, after: int, mode: str):
 
 
 # ---------------------------------------------------------------------- inserting
-def _insertion(**changes: Any) -> dict[str, Any]:
-    return {"dtype": "any", "differentiable": False, **changes}
+INSERTION: dict[str, Any] = {"dtype": "any", "differentiable": False}
 
 
 def _with_values(attrs: dict[str, Any]) -> tuple[str, ...]:
@@ -118,7 +117,7 @@ def _inserting(name: str, put: Callable[..., Any]) -> None:
         return put(arr, along, _filled(arr, values, val), int_ind, slice(start, stop, step))
 
     inserting.__doc__ = put.__doc__
-    op(name, inputs=_with_values, **_insertion())(inserting)
+    op(name, inputs=_with_values, **INSERTION)(inserting)
 
 
 def _before_one(arr, axis: int, values, place: int | None, places: slice):
@@ -140,7 +139,7 @@ _inserting("_npi_insert_scalar", _before_one)
 _inserting("_npi_insert_slice", _before_each)
 
 
-@op("_npi_insert_tensor", inputs=_with_values_at, **_insertion())
+@op("_npi_insert_tensor", inputs=_with_values_at, **INSERTION)
 def insert_tensor(
     arr,
     values=None,

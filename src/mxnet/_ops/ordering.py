@@ -12,6 +12,7 @@ from .registry import Attrs, op
 from .shapes import real_axis
 
 Index = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
+FEW = 8  # times as many elements as are wanted: less than that are sorted in no more time
 
 
 def _along(data: torch.Tensor, axis: int | None) -> tuple[torch.Tensor, int]:
@@ -24,9 +25,6 @@ def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
     """Elements in order along an axis."""
     data, axis = _along(data, axis)
     return torch.sort(data, dim=axis, descending=not is_ascend, stable=True).values
-
-
-FEW = 8  # times as many elements as are wanted: less than that are sorted in no more time
 
 
 @op("argsort")
