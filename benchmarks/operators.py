@@ -75,7 +75,7 @@ class Machine:
         self.nd.waitall()
 
 
-def measure(names, least):
+def measure(names, least, tell=lambda name, value: None):
     """All cases in this interpreter; a case that fails is told and left out."""
     machine, taken, turned = Machine(), {}, False
     for group, name, code, gradient in chosen(names):
@@ -86,27 +86,37 @@ def measure(names, least):
         for suffix, step in (("", machine.forward), (", gradient", machine.backward))[: 1 + gradient]:
             try:
                 taken[name + suffix] = timed(lambda step=step, call=call: step(call), least)
+                tell(name + suffix, taken[name + suffix])
             except Exception as error:  # the table goes on without it
                 print(name + suffix, type(error).__name__, str(error).strip().split("\n")[0][:150], file=sys.stderr)
     return taken
 
 
 def other(options):
-    """MXNet's times: kept ones, or of a run of its interpreter."""
+    """MXNet's times: kept ones, or of runs of its interpreter."""
     kept = {}
     if options.kept and os.path.exists(options.kept):
         with open(options.kept) as file:
             kept = json.load(file)
-    missing = sorted({name for _, name, _, _ in chosen(options.names)} - set(kept))
-    if missing:
-        command = [os.environ["REMX_MXNET_PYTHON"], __file__, "--measure", f"--seconds={options.seconds}", *missing]
-        alone = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=alone)
-        kept.update(json.loads(run.stdout.splitlines()[-1]))
-        if options.kept:
-            with open(options.kept, "w") as file:
-                json.dump(kept, file)
+    missing = [name for _, name, _, _ in chosen(options.names) if name not in kept]
+    while missing:
+        found, crashed = asked(missing, options.seconds)
+        kept.update(found)
+        done = [name for name in missing if name in found]
+        missing = missing[missing.index(done[-1]) + 2 :] if crashed and done else []
+    if options.kept:
+        with open(options.kept, "w") as file:
+            json.dump(kept, file)
     return kept
+
+
+def asked(names, seconds):
+    """Times that MXNet's interpreter told, and if it crashed before the end, which some of its operators make it do."""
+    command = [os.environ["REMX_MXNET_PYTHON"], __file__, "--measure", f"--seconds={seconds}", *names]
+    alone = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=alone)
+    lines = [line.rsplit(" ", 1) for line in run.stdout.splitlines() if line.startswith("ms: ")]
+    return {name.removeprefix("ms: "): float(value) for name, value in lines}, run.returncode != 0
 
 
 def main(options):
@@ -132,6 +142,6 @@ def options():
 if __name__ == "__main__":
     given = options()
     if given.measure:
-        print(json.dumps(measure(given.names, given.seconds)))
+        measure(given.names, given.seconds, lambda name, value: print(f"ms: {name} {value}", flush=True))
     else:
         main(given)
