@@ -4,11 +4,11 @@ import logging
 import warnings
 from types import SimpleNamespace
 
-from .. import ndarray
+from .. import ndarray  # noqa: F401
 from .._graph.node import copy
 from ..base import c_array, c_str, c_str_array, check_call, py_str  # noqa: F401
 from ..context import Context, cpu
-from ..io import DataBatch, DataDesc, DataIter
+from ..io import DataBatch, DataDesc, DataIter  # noqa: F401
 from ..module import Module
 from ..ndarray import NDArray  # noqa: F401
 from ..ndarray import load as nd_load
@@ -27,8 +27,10 @@ from ._calibrate import (
     _smooth_distribution,  # noqa: F401
     combine_histogram,  # noqa: F401
 )
-from ._fold_norm import LAYERS, activated, fold_norms, without_caps
-from ._quantize_graph import QUANTIZED, Quantizer, calibrate
+from ._fold_norm import LAYERS, fold_norms, without_caps
+from ._quantize_block import FirstInputs, RectifiedLayers, as_block, traced
+from ._quantize_graph import Quantizer, calibrate
+from ._quantize_params import _quantize_params
 
 MODES = "expected `none`, `naive`, `entropy` or `customize`"
 
@@ -65,36 +67,6 @@ def _calibrate_quantized_sym(qsym, th_dict):
     heads = copy(qsym._entries)
     calibrate(heads, th_dict)
     return Symbol(heads)
-
-
-def _quantize_params(qsym, params, th_dict):
-    """The parameters that the quantized symbol asks for: 8-bit ones with their ranges, the others as they are."""
-    by_channel = {name for name, attributes in qsym.attr_dict().items() if "__shape__" in attributes}
-    quantized = {}
-    for name in qsym.list_arguments():
-        original = name.removesuffix(QUANTIZED)
-        if name.endswith(QUANTIZED) and original in params:
-            made = (_by_channel if f"{name}_min" in by_channel else _whole)(params[original])
-            quantized.update(zip((name, f"{name}_min", f"{name}_max"), made, strict=True))
-        elif name in params:
-            quantized[name] = params[name]
-        elif name.endswith(("_min", "_max")) and name[:-4] in th_dict:
-            quantized[name] = ndarray.array([th_dict[name[:-4]][name.endswith("_max")]])
-    return quantized
-
-
-def _whole(value):
-    """(integers, the ends of their range) of an array."""
-    return ndarray.contrib.quantize(value, ndarray.min(value), ndarray.max(value), out_type="int8")
-
-
-def _by_channel(value):
-    """(integers, the ends of their ranges) of a weight, where each output channel has a range of its own."""
-    reaches = ndarray.max(ndarray.abs(value.reshape((value.shape[0], -1))), axis=1)
-    widest = float(ndarray.max(reaches).asscalar()) or 1.0
-    reaches = ndarray.where(reaches > 0, reaches, ndarray.ones_like(reaches) * widest)  # zeros are exact in any range
-    steps = ndarray.broadcast_mul(value, (127 / reaches).reshape((-1, *[1] * (value.ndim - 1))))
-    return ndarray.clip(ndarray.rint(steps), -127, 127).astype("int8"), -reaches, reaches
 
 
 def _load_sym(sym, logger=None):
@@ -357,78 +329,36 @@ def quantize_net_v2(
     the rectifier lets through. `calib_data` is a DataIter or a DataLoader; without it `data_shapes` (a list of
     DataDesc) says what goes in. `exclude_layers_match` excludes layers whose names contain one of the words.
     """
-    from ..gluon import SymbolBlock
-
     _say(logger, "Export HybridBlock")
     if calib_data is not None:
         calib_data, provided = _as_data_iter(calib_data)
         data_shapes = data_shapes or provided
     if not data_shapes:
         raise ValueError("data_shapes required")
-    graph, arguments, states, descriptions = _traced(network, list(data_shapes), ctx)
+    graph, arguments, states, descriptions = traced(network, list(data_shapes), ctx)
     excluded = _excluded(graph, exclude_layers, exclude_layers_match)
     _say(logger, "These layers have been excluded %s", excluded)
     heads, arguments, states = fold_norms(graph._entries, arguments, states, excluded)
-    graph = Symbol(heads)
     capless = calib_mode in ("naive", "entropy") and not {*LAYERS} & {*(exclude_operators or ())}
     qsym, qarguments, qstates, collector = quantize_graph(
-        Symbol(without_caps(heads, {*excluded})) if capless else graph,
+        Symbol(without_caps(heads, {*excluded}) if capless else heads),
         arguments, states, ctx, excluded, exclude_operators, calib_mode, quantized_dtype, quantize_mode,
         quantize_granularity, LayerOutputCollector, logger,
     )  # fmt: skip
     if collector is not None:
         _check_calibration(calib_mode, calib_data, ctx)
         source = SimpleNamespace(provide_data=descriptions, provide_label=None)
-        module = _bound(graph, arguments, states, source, [d.name for d in descriptions], None, ctx)
-        pairs = _rectified(heads, collector)
-        seen = _collect_layer_statistics(module, _Inputs(calib_data, len(descriptions)), collector, num_calib_examples,
-                                         logger)  # fmt: skip
+        module = _bound(Symbol(heads), arguments, states, source, [d.name for d in descriptions], None, ctx)
+        rectified = RectifiedLayers(heads, collector)
+        data = FirstInputs(calib_data, len(descriptions))
+        seen = _collect_layer_statistics(module, data, collector, num_calib_examples, logger)
         _say(logger, "Collected layer output values from FP32 model using %d examples", seen)
-        for before, after in pairs:
-            if after in getattr(collector, "hist_dict", ()):
-                collector.hist_dict.pop(before, None)
+        rectified.forget_layers(collector)
         ranges = _collected(collector, calib_mode, quantized_dtype, logger)
-        ranges.update({before: _rectified_range(*ranges[after], quantized_dtype) for before, after in pairs
-                       if after in ranges})  # fmt: skip
+        ranges.update(rectified.ranges(ranges, quantized_dtype))
         qsym = _calibrate_quantized_sym(qsym, ranges)
         qarguments = _quantize_params(qsym, arguments, ranges)
-    inputs = [_input(d) for d in descriptions]
-    block = SymbolBlock(qsym, inputs)
-    block.collect_params().load_dict(_saved(qarguments, qstates), ctx=ctx, cast_dtype=True, dtype_source="saved")
-    return block
-
-
-def _input(description):
-    from ..symbol import var
-
-    return var(description.name, dtype=description.dtype)
-
-
-def _saved(arguments, states):
-    groups = (("arg", arguments), ("aux", states))
-    return {f"{kind}:{name}": value for kind, values in groups for name, value in values.items()}
-
-
-def _traced(network, descriptions, ctx):
-    """(symbol, arguments, states, descriptions of its inputs); what it does not take is dropped."""
-    network.hybridize()
-    arrays = [ndarray.zeros(d.shape, ctx=ctx, dtype=getattr(d, "dtype", "float32")) for d in descriptions]
-    while True:
-        try:
-            network(*arrays)
-            break
-        except TypeError:
-            if len(arrays) == 1:
-                raise
-            del arrays[-1], descriptions[-1]
-    inputs, graph = network._cached_graph
-    names = set(graph.list_auxiliary_states())
-    values = {p.name: p._reduce() for p in network.collect_params().values()}
-    arguments = {n: values[n] for n in graph.list_arguments() if n in values}
-    states = {n: values[n] for n in names if n in values}
-    given = [DataDesc(name=i.name, shape=d.shape, dtype=d.dtype, layout=d.layout) for i, d in
-             zip(inputs, descriptions, strict=True)]  # fmt: skip
-    return graph, arguments, states, given
+    return as_block(qsym, qarguments, qstates, descriptions, ctx)
 
 
 def _excluded(graph, layers, words):
@@ -436,36 +366,6 @@ def _excluded(graph, layers, words):
     names = _names(layers, "exclude_layers", "layers")
     internals = [s.name for s in graph.get_internals()]
     return [*names, *(name for word in words or () for name in internals if word in name)]
-
-
-def _rectified(heads, collector):
-    """(output of a layer, output of the rectifier behind it) pairs; the collector is asked to watch the latter."""
-    watched = getattr(collector, "include_layer", None)
-    if watched is None:
-        return []
-    pairs = [(f"{layer.name}_output", f"{relu.name}_output") for layer, relu in activated(heads)]
-    pairs = [(before, after) for before, after in pairs if before in watched]
-    watched += [after for _, after in pairs]
-    return pairs
-
-
-def _rectified_range(low, high, dtype):
-    """What a layer before a rectifier may be cut to; signed unless uint8 was asked for, as every processor's kernels
-    are exact for values up to 127."""
-    return (low, high) if dtype == "uint8" else (-high, high)
-
-
-class _Inputs(DataIter):
-    """The first arrays of each batch, as many as the network takes."""
-
-    def __init__(self, data, number):
-        super().__init__(data.batch_size)
-        self.data, self.number = data, number
-        self.data.reset()
-
-    def next(self):
-        batch = self.data.next()
-        return DataBatch(data=batch.data[: self.number], pad=batch.pad)
 
 
 def quantize_net(
