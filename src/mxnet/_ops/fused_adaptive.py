@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from functools import cache
+from math import inf
 
 import torch
 from torch import Tensor
 
+from . import adam as one_pass
 from .fused_update import (
     Numbers,
     Tensors,
@@ -54,6 +56,10 @@ def adam(
     """weight -= lr_t * mean / (sqrt(variance) + epsilon), lr_t = lr*sqrt(1-beta2^t)/(1-beta1^t)."""
     rates = each(lambda lr, t: lr * (1 - beta2**t) ** 0.5 / (1 - beta1**t), lrs, counts)
     beta1, beta2 = single(beta1), single(beta2)
+    if one_pass.gains(weights, grads, means, variances):
+        limit = inf if clip is None else clip
+        one_pass.adam((weights, grads, means, variances), rates, wds, rescale, limit, beta1, beta2, epsilon)
+        return
     if alike(weights, grads, means, variances) and beta2 < 1:
         if clip is not None:
             grads, wds = decayed(grads, weights, wds, rescale, clip), [0.0] * len(wds)

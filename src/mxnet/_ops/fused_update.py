@@ -141,9 +141,16 @@ class Layout:
 class Steady(list[Tensor]):
     """Tensors that stay from step to step (weights, states), so that their layout is looked at once."""
 
+    steps = 0  # that were counted
+
     @cached_property
     def layout(self) -> Layout:
         return Layout(self)
+
+    @cached_property
+    def total(self) -> int:
+        """How many numbers there are."""
+        return sum(t.numel() for t in self)
 
     @cached_property
     def _rooms(self) -> dict[str, tuple[Tensor, list[Tensor]]]:
@@ -153,9 +160,9 @@ class Steady(list[Tensor]):
         """One block of memory and its parts, shaped as the tensors; None where keeping it would cost too much."""
         if purpose not in self._rooms:
             sizes = [t.numel() for t in self]
-            if sum(sizes) > LARGEST_ROOM or not self.layout.contiguous or len(self.layout.dtypes) > 1:
+            if self.total > LARGEST_ROOM or not self.layout.contiguous or len(self.layout.dtypes) > 1:
                 return None
-            block = torch.empty(sum(sizes), dtype=self[0].dtype, device=self[0].device)
+            block = torch.empty(self.total, dtype=self[0].dtype, device=self[0].device)
             parts = [part.view(t.shape) for part, t in zip(block.split(sizes), self, strict=True)]
             self._rooms[purpose] = block, parts
         return self._rooms[purpose]

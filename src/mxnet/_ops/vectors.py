@@ -78,6 +78,9 @@ class Lanes:
     def __mul__(self, other: Any) -> "Lanes":
         return Lanes(self.builder, self.builder.fmul(self.value, self._other(other), flags=_FLAGS))
 
+    def __truediv__(self, other: Any) -> "Lanes":
+        return Lanes(self.builder, self.builder.fdiv(self.value, self._other(other)))
+
     def __rtruediv__(self, other: Any) -> "Lanes":
         return Lanes(self.builder, self.builder.fdiv(self._other(other), self.value))
 
@@ -100,6 +103,11 @@ class Lanes:
         is_nan = builder.fcmp_unordered("uno", value, value)
         chosen = builder.or_(builder.fcmp_ordered(">", value, self.value), is_nan)
         return Lanes(builder, builder.select(chosen, value, self.value))
+
+    def root(self) -> "Lanes":
+        kind = ir.FunctionType(VECTOR, [VECTOR])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.sqrt.v{LANES}f32")
+        return Lanes(self.builder, self.builder.call(function, [self.value]))
 
     def bits(self) -> Any:
         return self.builder.bitcast(self.value, _WHOLE_VECTOR)
@@ -151,6 +159,11 @@ class Writer:
     def keep(self, value: Any, address: Any) -> None:
         """Store one float."""
         self.builder.store(value, self._pointer(address, FLOAT_KIND))
+
+    def aside(self, vectors: int) -> Any:
+        """The address of memory for some vectors, as long as the function runs."""
+        place = cgutils.alloca_once(self.builder, VECTOR, size=INT(vectors))
+        return self.builder.ptrtoint(place, INT)
 
     def whole(self, address: Any) -> Any:
         """The whole number at an address."""
