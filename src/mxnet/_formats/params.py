@@ -18,7 +18,6 @@ from typing import IO
 import numpy as np
 
 from .._core.dtypes import FLAGS, NAMES
-from .._core.errors import MXNetError
 from .._core.hints import not_opened
 from .source import Source, from_buffer, from_file
 
@@ -158,45 +157,6 @@ def _values(source: Source, storage: int, shape: tuple[int, ...], stored: tuple[
     values = source.array(size, numpy_dtype(dtype), f"{dtype} data of shape {size}")
     indices = [source.array(s, numpy_dtype(d), f"{d} indices of shape {s}") for d, s in heads]
     return Blob(values, dtype, device, storage, shape, indices)
-
-
-def densified(blob: Blob, name: str = "array") -> np.ndarray:
-    """The values of a sparse array as a dense one. Its size is what the file claims, so it is kept in bounds."""
-    if blob.storage == DENSE:
-        return blob.values  # type: ignore[return-value]
-    size = 1
-    for s in blob.shape:
-        size *= s
-    large = f"{name}: a {STORAGE[blob.storage]} array of shape {blob.shape} is too large to be made dense"
-    if size > 1 << 33:
-        raise MXNetError(large)
-    try:
-        return _row_sparse(blob) if blob.storage == ROW_SPARSE else _csr(blob)
-    except MemoryError as error:
-        raise MXNetError(f"{large} here") from error
-    except (IndexError, ValueError) as error:
-        raise MXNetError(f"{name}: the indices of a {STORAGE[blob.storage]} array do not fit its shape") from error
-
-
-def _row_sparse(blob: Blob) -> np.ndarray:
-    rows = blob.indices[0].astype(np.int64)
-    if len(rows) and rows.min() < 0:
-        raise ValueError("a negative row")
-    dense = np.zeros(blob.shape, blob.values.dtype)  # type: ignore[union-attr]
-    dense[rows] = blob.values
-    return dense
-
-
-def _csr(blob: Blob) -> np.ndarray:
-    starts, columns = (part.astype(np.int64) for part in blob.indices)
-    counts = np.diff(starts)
-    if len(starts) != blob.shape[0] + 1 or (counts < 0).any() or starts[0] != 0 or starts[-1] != len(columns):
-        raise ValueError("row starts")
-    if len(columns) and columns.min() < 0:
-        raise ValueError("a negative column")
-    dense = np.zeros(blob.shape, blob.values.dtype)  # type: ignore[union-attr]
-    dense[np.repeat(np.arange(len(counts)), counts), columns] = blob.values
-    return dense
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ Row-sparse parts are (data, rows); compressed ones (csr) are (data, columns, sta
 
 import torch
 
+from .._core.errors import MXNetError
+
 
 def rows_of_dense(dense):
     """The rows that are not all zero."""
@@ -17,7 +19,7 @@ def rows_of_dense(dense):
 def dense_of_rows(parts, shape):
     """The whole array, with zeros in the rows that are not kept."""
     data, rows = parts
-    dense = data.new_zeros(shape)
+    dense = _zeros(data, shape)
     if len(rows):
         dense.index_copy_(0, rows, data)
     return dense
@@ -44,10 +46,18 @@ def row_numbers(starts):
 def dense_of_csr(parts, shape):
     """The whole matrix; an element named twice counts with the sum, as products count it."""
     data, columns, starts = parts
-    dense = data.new_zeros(shape)
+    dense = _zeros(data, shape)
     if len(data):
         dense.index_put_((row_numbers(starts), columns), data, accumulate=True)
     return dense
+
+
+def _zeros(data, shape):
+    """Room for the whole array, of which a sparse one merely claims the size."""
+    try:
+        return data.new_zeros(shape)
+    except RuntimeError as error:
+        raise MXNetError(f"a sparse array of shape {tuple(shape)} is too large to be made dense: {error}") from error
 
 
 def csr_of_elements(row, column, data, shape):
