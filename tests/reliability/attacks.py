@@ -279,9 +279,9 @@ def run_all():
     """The attacks that were not refused, each with what happened instead."""
     import signal
 
-    signal.signal(signal.SIGALRM, fuzz._alarm)
+    signal.signal(signal.SIGPROF, fuzz.alarm)
     for kind in fuzz.KINDS:
-        fuzz._warm(kind, fuzz.reader(kind, tempfile.gettempdir()))
+        fuzz.warm(kind, fuzz.reader(kind, tempfile.gettempdir()))
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for kind, name, data in ATTACKS:

@@ -1,5 +1,6 @@
 """Readers take hostile input: a clean result or MXNetError, within two seconds, in little memory."""
 
+import signal
 import tempfile
 
 import pytest
@@ -11,13 +12,11 @@ FINDINGS = sorted(path for path in (inputs.DATA / "findings").iterdir() if path.
 
 @pytest.fixture(scope="module", autouse=True)
 def clock():
-    import signal
-
-    before = signal.signal(signal.SIGALRM, fuzz._alarm)
+    before = signal.signal(signal.SIGPROF, fuzz.alarm)
     for kind in fuzz.KINDS:
-        fuzz._warm(kind, fuzz.reader(kind, tempfile.gettempdir()))
+        fuzz.warm(kind, fuzz.reader(kind, tempfile.gettempdir()))
     yield
-    signal.signal(signal.SIGALRM, before)
+    signal.signal(signal.SIGPROF, before)
 
 
 @pytest.mark.parametrize("kind", fuzz.KINDS)
