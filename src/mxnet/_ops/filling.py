@@ -38,15 +38,5 @@ def assign(shapes: list[Shape], index: int, deduced: Sequence[int], operator: st
         shapes[index] = merge(shapes[index], deduced, operator, name)
 
 
-def parameters_like(position: int) -> Rule:
-    """All floating inputs have the dtype of input `position`; that input takes the first one known."""
-
-    def fill(attrs: dict[str, Any], dtypes: list[Any]) -> list[Any]:
-        first = dtypes[position] or next((d for d in dtypes if d), None)
-        return [d or first for d in dtypes]
-
-    return fill
-
-
 def _brackets(shape: Sequence[int]) -> str:
     return "[" + ",".join(str(n or -1) for n in shape) + "]"
