@@ -24,6 +24,7 @@ from ._ops.infer import known
 from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
 from .context import Context
 from .ndarray._parts import coo_of_csr
+from .ndarray._sparse_graph import computed, parted
 from .ndarray.cached_op import unshared
 from .ndarray.invoke import SparseStorage, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
@@ -93,7 +94,8 @@ class Executor:
         ]
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
         self._kinds = head_stypes(program.heads, given)
-        self._sparse = any(kind != "default" for kind in self._kinds)
+        self._parted = parted(program.heads, given) if set(given.values()) != {"default"} else []
+        self._sparse = any(kind != "default" for kind in self._kinds) or bool(self._parted)
         wanted = {program.variables[place_in_code].name for place_in_code, _ in self._wanted}
         self._factors = factors(program.heads) - wanted if "csr" in given.values() else set()
         check(program, [program.variables[place_in_code] for place_in_code, _ in self._wanted])
@@ -109,7 +111,7 @@ class Executor:
         self._tape = None
         tensors = self._tensors()
         record = (train or self._fickle) and bool(self._wanted)
-        self._deliver(self._run(tensors, train, record), tensors)
+        self._deliver(self._run(tensors, train, record), tensors, train)
         self._ran = train
         return self.outputs
 
@@ -179,12 +181,13 @@ class Executor:
             leaves.append(whole.differentiable(leaf))
         return leaves
 
-    def _deliver(self, outputs, tensors):
+    def _deliver(self, outputs, tensors, train):
         """Show the results in the output arrays, which stay the same objects from run to run."""
         # `data`, not `detach`: whoever writes into an output before `backward` has its values there, as in MXNet
         fresh = [t.data if t.requires_grad else t for t in unshared(outputs, tensors)]
         if self._sparse:
             self._outputs = self._stored(fresh)
+            self._recompute(train)
             return
         if self._outputs is None:
             places = [self._program.place(e.node) for e in self._program.heads]
@@ -200,6 +203,14 @@ class Executor:
 
         arrays = [wrap(t, self._program.place(e.node)) for t, e in zip(fresh, self._program.heads, strict=True)]
         return [a if kind == "default" else stored(a, kind) for a, kind in zip(arrays, self._kinds, strict=True)]
+
+    def _recompute(self, train):
+        """Heads that depend on which rows their inputs keep: of those the dense run knows only the values."""
+        if self._parted:
+            heads = [self._program.heads[i] for i in self._parted]
+            bound = {n.name: array for n, array in zip(self._program.variables, self._arrays, strict=True)}
+            for i, array in zip(self._parted, computed(heads, bound, self._ctx, train), strict=True):
+                self._outputs[i] = array
 
     def _share(self, fresh):
         """A reshaped executor computes into the memory of the one it came from, until that one runs itself."""

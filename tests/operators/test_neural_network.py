@@ -339,3 +339,13 @@ def test_moving_averages_take_the_share_that_float32_leaves():
         result = nd.BatchNorm(data, nd.ones(2, dtype="float64"), shift, mean, variance)
     result.backward()
     assert mean.asnumpy() == pytest.approx([0.550000131130219, 0.95000022649765], rel=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_slopes_of_inverse_roots_at_zeros(dtype):
+    x = nd.array([0.0, -0.0, 1.0, np.inf], dtype=dtype)
+    assert gradient(nd.rsqrt, x)[0].asnumpy().tolist() == [-np.inf, -np.inf, -0.5, 0]
+    with autograd.record():
+        (slope,) = autograd.grad(nd.rsqrt(x), [x], create_graph=True)
+    slope.backward()
+    assert x.grad.asnumpy().tolist() == [np.inf, -np.inf, 0.75, 0]

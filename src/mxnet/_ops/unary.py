@@ -79,6 +79,11 @@ def softsign(data: torch.Tensor) -> torch.Tensor:
     return with_gradient(F.softsign, lambda x, y, heads: heads[0] / torch.square(1 + torch.abs(x[0])), data)
 
 
+def inverse_root(data: torch.Tensor) -> torch.Tensor:
+    """`1 / sqrt(data)`; MXNet's slope is minus infinity at both zeros."""
+    return with_gradient(torch.rsqrt, lambda x, y, heads: -0.5 * heads[0] * torch.abs(y[0] * y[0] * y[0]), data)
+
+
 # Functions that MXNet computes in floating point and casts back when the input holds integers.
 FLOATING: dict[str, tuple[Unary, str]] = {
     "arccos": (torch.acos, "Inverse cosine."),
@@ -103,7 +108,7 @@ FLOATING: dict[str, tuple[Unary, str]] = {
     "radians": (lambda x: x * (math.pi / 180), "Degrees to radians."),
     "rcbrt": (lambda x: torch.reciprocal(cube_root(x)), "Reciprocal of the cube root."),
     "reciprocal": (torch.reciprocal, "`1 / data`."),
-    "rsqrt": (torch.rsqrt, "Reciprocal of the square root."),
+    "rsqrt": (inverse_root, "Reciprocal of the square root."),
     "sigmoid": (torch.sigmoid, "`1 / (1 + exp(-data))`."),
     "sin": (torch.sin, "Sine of an angle in radians."),
     "sinh": (torch.sinh, "Hyperbolic sine."),
