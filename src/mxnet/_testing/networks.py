@@ -63,39 +63,35 @@ def compare_optimizer(
 
 def check_gluon_hybridize_consistency(net_builder, data_l, numpy_func=None, test_grad=True, rtol=1e-4, atol=1e-4):
     """A network must give the same outputs and gradients hybridized and not, and NumPy's outputs if given."""
-    saved = inputs_grads = params_grads = None
-    outputs = None
-    for hybridize in (False, True):
-        net = net_builder(prefix="net_")
-        assert isinstance(net, gluon.HybridBlock)
-        net.initialize()
-        if saved is not None:
-            for name, value in saved.items():
-                net.collect_params()[name].set_data(value)
-        if hybridize:
-            net.hybridize()
-        data = [x.copy() for x in data_l]
-        if test_grad:
-            for x in data:
-                x.attach_grad()
-            with autograd.record():
-                out = net(*data)
-            out.backward()
-            grads = [x.grad.asnumpy() for x in data]
-            own = {k: v.grad().asnumpy() for k, v in net.collect_params().items() if v.grad_req != "null"}
-        else:
-            out, grads, own = net(*data), [], {}
-        if saved is None:
-            saved = {k: v.data() for k, v in net.collect_params().items()}
-            outputs, inputs_grads, params_grads = out.asnumpy(), grads, own
-            continue
-        assert_almost_equal(outputs, out.asnumpy(), rtol=rtol, atol=atol)
-        for a, b in zip(inputs_grads, grads, strict=True):
-            assert_almost_equal(a, b, rtol=rtol, atol=atol)
-        for name in params_grads:
-            assert_almost_equal(params_grads[name], own[name], rtol=rtol, atol=atol)
+    plain = net_builder(prefix="net_")
+    assert isinstance(plain, gluon.HybridBlock)
+    plain.initialize()
+    outputs, gradients = _run(plain, data_l, test_grad)
+    hybrid = net_builder(prefix="net_")
+    hybrid.initialize()
+    for name, parameter in plain.collect_params().items():
+        hybrid.collect_params()[name].set_data(parameter.data())
+    hybrid.hybridize()
+    hybrid_outputs, hybrid_gradients = _run(hybrid, data_l, test_grad)
+    assert_almost_equal(outputs, hybrid_outputs, rtol=rtol, atol=atol)
+    for name, gradient in gradients.items():
+        assert_almost_equal(gradient, hybrid_gradients[name], rtol=rtol, atol=atol)
     if numpy_func is not None:
         assert_almost_equal(outputs, numpy_func(*[np.asarray(x.asnumpy()) for x in data_l]), rtol=rtol, atol=atol)
+
+
+def _run(net, inputs, test_grad):
+    """A network's outputs, and the gradients of its inputs, by their places, and of its parameters, by their names."""
+    inputs = [x.copy() for x in inputs]
+    if not test_grad:
+        return net(*inputs).asnumpy(), {}
+    for x in inputs:
+        x.attach_grad()
+    with autograd.record():
+        out = net(*inputs)
+    out.backward()
+    gradients = {k: p.grad().asnumpy() for k, p in net.collect_params().items() if p.grad_req != "null"}
+    return out.asnumpy(), {**gradients, **{place: x.grad.asnumpy() for place, x in enumerate(inputs)}}
 
 
 __all__ = [n for n, v in list(globals().items()) if getattr(v, "__module__", None) == __name__ and n[0] != "_"]

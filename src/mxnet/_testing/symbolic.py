@@ -29,11 +29,9 @@ def simple_forward(sym, ctx=None, is_train=False, **inputs):
 
 
 def _as_nd(value, ctx, dtype):
-    return (
-        value
-        if isinstance(value, nd.NDArray)
-        else nd.array(value, ctx=ctx, dtype=getattr(value, "dtype", dtype) if dtype == "asnumpy" else dtype)
-    )
+    if isinstance(value, nd.NDArray):
+        return value
+    return nd.array(value, ctx=ctx, dtype=getattr(value, "dtype", dtype) if dtype == "asnumpy" else dtype)
 
 
 def _located(sym, location, ctx, dtype):
@@ -78,21 +76,24 @@ def numeric_grad(executor, location, aux_states=None, eps=1e-4, use_forward_trai
     result = {}
     for name, value in location.items():
         value = np.array(value, order="C")
-        gradient = np.zeros(value.shape, dtype=np.dtype(dtype))
+        result[name] = np.zeros(value.shape, dtype=np.dtype(dtype))
         if value.dtype.kind == "f":
-            flat = value.reshape(-1)
-            for i in range(flat.size):
-                before = flat[i]
-                heights = []
-                for step in (eps / 2, -eps / 2):
-                    flat[i] = before + step
-                    executor.arg_dict[name][:] = value
-                    heights.append(total())
-                flat[i] = before
-                gradient.reshape(-1)[i] = (heights[0] - heights[1]) / eps
-            executor.arg_dict[name][:] = value
-        result[name] = gradient
+            _differences(executor.arg_dict[name], value, total, eps, result[name].reshape(-1))
     return result
+
+
+def _differences(argument, value, total, eps, slopes):
+    """Fill `slopes` with what `total` gains when each element of the argument does."""
+    flat = value.reshape(-1)
+    for i, before in enumerate(flat.copy()):
+        heights = []
+        for step in (eps / 2, -eps / 2):
+            flat[i] = before + step
+            argument[:] = value
+            heights.append(total())
+        flat[i] = before
+        slopes[i] = (heights[0] - heights[1]) / eps
+    argument[:] = value
 
 
 def _requests(sym, grad_nodes):
@@ -134,7 +135,7 @@ def check_numeric_gradient(
     numeric = numeric_grad(executor, values, state_values, eps, use_forward_train, dtype)
     for name, request in requests.items():
         label = (f"NUMERICAL_{name}", f"BACKWARD_{name}")
-        want = {"write": numeric[name], "add": numeric[name] + before[name], "null": before[name]}[request]
+        want = _requested(request, numeric[name], before[name])
         assert_almost_equal(want.astype(found[name].dtype), found[name], rtol, atol, label)
 
 
@@ -169,45 +170,47 @@ def check_symbolic_backward(
     """Compare a symbol's gradients with expected arrays; returns the gradients."""
     ctx = ctx or current_context()
     args = _located(sym, location, ctx, dtype)
-    if not isinstance(expected, dict):
-        expected = dict(zip(sym.list_arguments(), expected, strict=False))
+    expected = _by_argument(sym, expected)
     before = {k: np.random.normal(size=np.shape(v)) for k, v in expected.items()}
     stypes = {k: getattr(v, "stype", "default") for k, v in expected.items()}
-    if grad_stypes is not None:
-        pairs = (
-            grad_stypes if isinstance(grad_stypes, dict) else dict(zip(sym.list_arguments(), grad_stypes, strict=False))
-        )
-        stypes.update({k: v for k, v in pairs.items() if v is not None})
+    stypes.update({k: v for k, v in _by_argument(sym, grad_stypes or {}).items() if v is not None})
     buffers = {
         k: nd.array(v, ctx=ctx, dtype=_gradient_dtype(expected[k], dtype)).tostype(stypes.get(k, "default"))
         for k, v in before.items()
     }
-    if isinstance(grad_req, str):
-        grad_req = dict.fromkeys(sym.list_arguments(), grad_req)
-    elif not isinstance(grad_req, dict):
-        grad_req = dict(zip(sym.list_arguments(), grad_req, strict=False))
-    executor = sym.bind(
-        ctx, args=args, args_grad=buffers, aux_states=_auxiliary(sym, aux_states, ctx, dtype), grad_req=grad_req
-    )
+    requests = _by_argument(sym, [grad_req] * len(sym.list_arguments()) if isinstance(grad_req, str) else grad_req)
+    states = _auxiliary(sym, aux_states, ctx, dtype)
+    executor = sym.bind(ctx, args=args, args_grad=buffers, aux_states=states, grad_req=requests)
     executor.forward(is_train=True)
-    if isinstance(out_grads, dict):
-        out_grads = [out_grads[k] for k in sym.list_outputs()]
-    if out_grads is not None:
-        out_grads = [
-            nd.array(g, ctx=ctx, dtype=o.dtype if dtype != "asnumpy" else None) if not isinstance(g, nd.NDArray) else g
-            for g, o in zip(out_grads, executor.outputs, strict=False)
-        ]
-    executor.backward(out_grads)
+    executor.backward(_heads(sym, out_grads, executor.outputs, ctx, dtype))
     found = {k: v.asnumpy() for k, v in executor.grad_dict.items() if v is not None and k in expected}
     for name, want in expected.items():
         label = (f"EXPECTED_{name}", f"BACKWARD_{name}")
         want = want.asnumpy() if hasattr(want, "asnumpy") else np.asarray(want)
-        request = grad_req.get(name, "write")
-        want = want + before[name] if request == "add" else before[name] if request == "null" else want
-        assert_almost_equal(
-            np.asarray(want).astype(found[name].dtype), found[name], rtol, atol, label, equal_nan=equal_nan
-        )
+        want = _requested(requests.get(name, "write"), want, before[name])
+        assert_almost_equal(want.astype(found[name].dtype), found[name], rtol, atol, label, equal_nan=equal_nan)
     return buffers
+
+
+def _by_argument(sym, values):
+    """Values by the names of the arguments, in whose order a list stands."""
+    return values if isinstance(values, dict) else dict(zip(sym.list_arguments(), values, strict=False))
+
+
+def _heads(sym, out_grads, outputs, ctx, dtype):
+    """The outputs' gradients as NDArrays, or None."""
+    if out_grads is None:
+        return None
+    given = _expected_list(sym.list_outputs(), out_grads)
+    return [
+        g if isinstance(g, nd.NDArray) else nd.array(g, ctx=ctx, dtype=None if dtype == "asnumpy" else o.dtype)
+        for g, o in zip(given, outputs, strict=False)
+    ]
+
+
+def _requested(request, gradient, before):
+    """What a buffer holds after a gradient was written, added, or left out."""
+    return {"write": gradient, "add": gradient + before, "null": before}[request]
 
 
 def _gradient_dtype(expected, dtype):
@@ -217,11 +220,8 @@ def _gradient_dtype(expected, dtype):
 def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", **kwargs):
     """Seconds of one forward (and, for `typ="whole"`, backward) run."""
     ctx = ctx or current_context()
-    executor = (
-        sym.simple_bind(grad_req=grad_req or "write", ctx=ctx, **kwargs)
-        if location is None
-        else sym.simple_bind(grad_req=grad_req or "write", ctx=ctx, **{k: v.shape for k, v in location.items()})
-    )
+    shapes = kwargs if location is None else {k: v.shape for k, v in location.items()}
+    executor = sym.simple_bind(grad_req=grad_req or "write", ctx=ctx, **shapes)
     for name, array in executor.arg_dict.items():
         array[:] = np.random.normal(size=array.shape) if location is None else location[name]
     if typ not in ("whole", "forward"):
@@ -254,53 +254,61 @@ def check_consistency(
     symbols = [sym] * len(ctx_list) if isinstance(sym, Symbol) else sym
     executors = [s.simple_bind(grad_req=grad_req, **ctx) for s, ctx in zip(symbols, ctx_list, strict=True)]
     _fill_executors(executors, scale, grad_req, dict(arg_params or {}), dict(aux_params or {}), use_uniform, rand_type)
-    dtypes = [np.dtype(e.outputs[0].dtype) for e in executors]
-    best = int(np.argmax(dtypes))
-    names = symbols[0].list_outputs()
-    truth = ground_truth
-
-    def compare(exe, position, wanted, keys, arrays):
-        for key, array in zip(keys, arrays, strict=True):
-            if wanted[key] is None:
-                assert array is None
-                continue
-            narrow = _narrower(array.dtype, dtypes[position]), _narrower(wanted[key].dtype, dtypes[best])
-            rt, at = get_tols(array.astype(narrow[0]), wanted[key].astype(narrow[1]), rtol, atol)
-            try:
-                assert_almost_equal(array, wanted[key], rtol=rt, atol=at, equal_nan=equal_nan)
-            except AssertionError as error:
-                if raise_on_err:
-                    raise AssertionError(f"context {position} against {best} at {key}: {error}") from error
-                print(f"context {position} against {best} at {key}: {error}")
-
+    compare = _Comparison(executors, rtol, atol, equal_nan, raise_on_err)
+    best, names = compare.best, symbols[0].list_outputs()
     for executor in executors:
         executor.forward(is_train=False)
-    if truth is None:
-        truth = dict(executors[best].output_dict)
-    for i, executor in enumerate(executors):
-        if i != best:
-            compare(executor, i, truth, names, executor.outputs)
+    truth = dict(best.output_dict) if ground_truth is None else ground_truth
+    compare.all(truth, lambda executor: zip(names, executor.outputs, strict=True))
     if grad_req == "null":
         return truth
     _backward_all(executors)
-    if ground_truth is None:
-        truth = {**executors[best].output_dict, **executors[best].grad_dict}
-    for i, executor in enumerate(executors):
-        if i != best:
-            keys = names + symbols[0].list_arguments()
-            compare(executor, i, truth, keys, list(executor.outputs) + list(executor.grad_arrays))
+    truth = {**best.output_dict, **best.grad_dict} if ground_truth is None else ground_truth
+    names = names + symbols[0].list_arguments()
+    compare.all(truth, lambda executor: zip(names, [*executor.outputs, *executor.grad_arrays], strict=True))
     return truth
+
+
+class _Comparison:
+    """Executors beside the most precise of them, as closely as the narrower type of two arrays allows."""
+
+    def __init__(self, executors, rtol, atol, equal_nan, raise_on_err):
+        self.executors, self.raise_on_err = executors, raise_on_err
+        self.tolerances, self.equal_nan = (rtol, atol), equal_nan
+        self.dtypes = [np.dtype(e.outputs[0].dtype) for e in executors]
+        self.place = int(np.argmax(self.dtypes))
+        self.best = executors[self.place]
+
+    def all(self, truth, named):
+        """Compare what `named` finds in each executor but the best: pairs of names and arrays."""
+        for position, executor in enumerate(self.executors):
+            if position != self.place:
+                for name, array in named(executor):
+                    self._one(position, name, array, truth[name])
+
+    def _one(self, position, name, array, wanted):
+        if wanted is None:
+            assert array is None
+            return
+        narrow = _narrower(array.dtype, self.dtypes[position]), _narrower(wanted.dtype, self.dtypes[self.place])
+        rtol, atol = get_tols(array.astype(narrow[0]), wanted.astype(narrow[1]), *self.tolerances)
+        try:
+            assert_almost_equal(array, wanted, rtol=rtol, atol=atol, equal_nan=self.equal_nan)
+        except AssertionError as error:
+            words = f"context {position} against {self.place} at {name}: {error}"
+            if self.raise_on_err:
+                raise AssertionError(words) from error
+            print(words)
 
 
 def _fill_executors(executors, scale, grad_req, arg_params, aux_params, use_uniform, rand_type):
     for name, array in sorted(executors[0].arg_dict.items()):
         if name not in arg_params:
-            draw = (
-                np.random.uniform(-0.92 * scale, 0.92 * scale, size=array.shape)
-                if use_uniform
-                else np.random.normal(size=array.shape, scale=scale)
-            )
-            arg_params[name] = draw.astype(rand_type)
+            if use_uniform:
+                drawn = np.random.uniform(-0.92 * scale, 0.92 * scale, size=array.shape)
+            else:
+                drawn = np.random.normal(size=array.shape, scale=scale)
+            arg_params[name] = drawn.astype(rand_type)
     for executor in executors:
         for name, array in executor.arg_dict.items():
             array[:] = arg_params[name]

@@ -24,4 +24,4 @@ class Tolerant:
                 first = first or error
                 if self._on_error == "warn":
                     warnings.warn(f"sample {idx} replaced by the next: {type(error).__name__}: {error}", stacklevel=2)
-        raise first
+        raise first or IndexError(f"index {idx} of an empty dataset")
