@@ -218,3 +218,31 @@ def test_a_gradient_of_another_shape_is_refused(shape):
         updater(0, mx.nd.ones(shape), mx.nd.ones((3,)))
     with pytest.raises(mx.MXNetError, match=r"gradient of parameter 1 "):
         updater([0, 1], [mx.nd.ones((4,)), mx.nd.ones((2,))], [mx.nd.ones((4,)), mx.nd.ones((3,))])
+
+
+def sparse_rows(values, rows):
+    return mx.nd.sparse.row_sparse_array((np.array(values, "f"), rows), shape=(4, 2))
+
+
+LAZY = {"sgd": {"momentum": 0.9}, "adam": {}, "adagrad": {}, "ftrl": {}}
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_sparse_states_have_all_rows_after_a_lazy_step(name):
+    """Values recorded from MXNet, whose weights keep rows of zeros (ftrl's second), too."""
+    optimizer = mx.optimizer.create(name, learning_rate=0.1, **LAZY[name])
+    weight = sparse_rows(np.arange(8).reshape(4, 2), [0, 1, 2, 3])
+    state = optimizer.create_state(0, weight)
+    optimizer.update(0, weight, sparse_rows([[1, 2], [0, 0]], [0, 1]), state)
+    for array in [weight, *(state if isinstance(state, tuple) else [state])]:
+        assert array.stype == "row_sparse" and array.indices.asnumpy().tolist() == [0, 1, 2, 3]
+
+
+def test_sparse_states_of_an_update_operator():
+    weight, momentum = sparse_rows(np.ones((4, 2)), [0, 1, 2, 3]), mx.nd.sparse.zeros("row_sparse", (4, 2))
+    gradient = sparse_rows([[10, 20]], [1])
+    mx.nd.sgd_mom_update(weight, gradient, momentum, lr=0.1, momentum=0.9, out=weight)
+    assert weight.data.asnumpy().tolist() == [[1, 1], [0, -1], [1, 1], [1, 1]]
+    assert momentum.indices.asnumpy().tolist() == [0, 1, 2, 3]
+    with pytest.raises(mx.MXNetError, match="expected float32, got float64"):
+        mx.nd.sgd_mom_update(weight, gradient.astype("float64"), momentum, lr=0.1, momentum=0.9, out=weight)

@@ -2,6 +2,7 @@
 
 import torch
 
+from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._core.writes import wrote
@@ -18,6 +19,7 @@ _REFUSED = {("row_sparse", "csr"), ("csr", "row_sparse")}
 
 def invoke_sparse(op, inputs, attrs, out, ctx):
     """Call `op` where some inputs are sparse; the results have the storage that MXNet gives them."""
+    _check_types(op, inputs)
     parsed = op.full(op.parse(attrs))
     stypes = [x.stype for x in inputs if x is not None]
     kind = storage.result_stype(op, parsed, stypes)
@@ -30,6 +32,19 @@ def invoke_sparse(op, inputs, attrs, out, ctx):
     if result is None:
         result = _by_values(op, inputs, attrs, ctx, kind)
     return result if out is None else _deliver(result, out)
+
+
+def _check_types(op, inputs):
+    """As of dense arrays, so of sparse ones: no type is promoted."""
+    if op.dtype != "same":
+        return
+    named = [(i, dtype_name(x.dtype)) for i, x in enumerate(inputs) if x is not None]
+    for i, name in named[1:]:
+        if name != named[0][1]:
+            raise MXNetError(
+                f"Check failed: assign(&dattr, vec.at(i)): Incompatible attr in node  at {i}-th input: "
+                f"expected {named[0][1]}, got {name} (operator {op.name}; convert one of them with astype)"
+            )
 
 
 def _by_parts(op, inputs, parsed, kind):
@@ -274,7 +289,10 @@ def _total(op, inputs, parsed, kind):
 
 
 def _update(op, inputs, parsed, kind):
-    """An optimizer's step with a row-sparse gradient: its rows of weight and states, and nothing else."""
+    """An optimizer's step with a row-sparse gradient: its rows of weight and states, and nothing else.
+
+    Sparse states have all rows from then on, as in MXNet, and a weight keeps those that it has.
+    """
     weight, grad, *states = inputs
     if grad.stype != "row_sparse" or not parsed.get("lazy_update", True):
         return None
@@ -288,9 +306,12 @@ def _update(op, inputs, parsed, kind):
         value.index_copy_(0, rows, part)
         wrote(value)
         if array.stype != "default":
-            array._assign(value)
-    result = wrap(values[0].clone().index_copy_(0, rows, fresh), weight._ctx)
-    return result if weight.stype == "default" else stored(result, weight.stype)
+            array._replace((value, torch.arange(len(value), device=value.device)))
+    result = values[0].clone().index_copy_(0, rows, fresh)
+    if weight.stype == "default":
+        return wrap(result, weight._ctx)
+    kept = torch.unique(torch.cat([weight._parts[1], rows]))
+    return _like(weight, (result[kept], kept))
 
 
 _KERNELS = {
