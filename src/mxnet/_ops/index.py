@@ -78,6 +78,7 @@ INDEX = {
         "LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput MakeLoss SVMOutput Softmax SoftmaxOutput "
         "softmax_cross_entropy"
     ),
+    "many_arrays": "all_finite multi_all_finite multi_lars multi_sum_sq reset_arrays",
     "mixed": "amp_cast amp_multicast",
     "multibox": "_contrib_MultiBoxDetection _contrib_MultiBoxPrior _contrib_MultiBoxTarget",
     "normalization": "GroupNorm InstanceNorm L2Normalization LRN LayerNorm",
@@ -138,10 +139,12 @@ INDEX = {
         "_contrib_dequantize _contrib_quantize _contrib_quantize_asym _contrib_quantize_v2 _contrib_requantize"
     ),
     "quantized": (
-        "_contrib_quantized_act _contrib_quantized_batch_norm _contrib_quantized_concat _contrib_quantized_conv "
-        "_contrib_quantized_elemwise_add _contrib_quantized_elemwise_mul _contrib_quantized_embedding "
-        "_contrib_quantized_flatten _contrib_quantized_fully_connected _contrib_quantized_pooling "
-        "_contrib_quantized_rnn"
+        "_contrib_quantized_batch_norm _contrib_quantized_conv _contrib_quantized_embedding "
+        "_contrib_quantized_fully_connected _contrib_quantized_rnn"
+    ),
+    "quantized_arrays": (
+        "_contrib_quantized_act _contrib_quantized_concat _contrib_quantized_elemwise_add "
+        "_contrib_quantized_elemwise_mul _contrib_quantized_flatten _contrib_quantized_pooling"
     ),
     "random": (
         "_random_exponential _random_exponential_like _random_gamma _random_gamma_like "
@@ -198,11 +201,11 @@ INDEX = {
         "rmspropalex_update"
     ),
     "updates_multi": (
-        "_multi_adamw_update _multi_lamb_update _multi_mp_adamw_update _multi_mp_lamb_update all_finite "
-        "multi_all_finite multi_lars multi_mp_sgd_mom_update multi_mp_sgd_update multi_sgd_mom_update multi_sgd_update "
-        "multi_sum_sq preloaded_multi_mp_sgd_mom_update preloaded_multi_mp_sgd_update preloaded_multi_sgd_mom_update "
-        "preloaded_multi_sgd_update reset_arrays"
+        "multi_mp_sgd_mom_update multi_mp_sgd_update multi_sgd_mom_update multi_sgd_update "
+        "preloaded_multi_mp_sgd_mom_update preloaded_multi_mp_sgd_update preloaded_multi_sgd_mom_update "
+        "preloaded_multi_sgd_update"
     ),
+    "updates_multi_adaptive": "_multi_adamw_update _multi_lamb_update _multi_mp_adamw_update _multi_mp_lamb_update",
     "upsampling": "UpSampling",
     "windows": "col2im im2col",
 }

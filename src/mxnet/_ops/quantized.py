@@ -6,8 +6,6 @@ data (a bias added without its scale, the range of an unsigned input taken for a
 overflow, unsigned values handed on as signed), these operators compute what MXNet documents.
 """
 
-from collections.abc import Callable
-from functools import reduce
 from typing import Literal
 
 import torch
@@ -20,45 +18,25 @@ from .dense import bias_unless_no_bias, fully_connected
 from .dtypes import NAME
 from .filling import assign, size
 from .indexing import embedding
-from .infer import infer_shape
 from .layout import channels_last, shape_first, shape_last
-from .pooling import pooling
-from .quantization import HALF, INT32, reach, require_float32, rounded, scalar
+from .quantization import HALF, reach, require_float32, rounded, scalar
+from .quantized_ranges import (
+    OUTPUTS,
+    Shapes,
+    check_eight_bits,
+    check_signed,
+    data_and_ranges,
+    handed_on,
+    like_data,
+    like_reals,
+    one_each,
+    product_range,
+    units_of,
+)
 from .recurrent import parameter_count, rnn
-from .registry import Attrs, find, op
+from .registry import Attrs, op
 
-OUTPUTS = ("output", "min_output", "max_output")
 EXACT = 1 << 24  # whole numbers up to here are exact in float32
-Shapes = list
-
-
-def _eight_bits(operator: str, **inputs: Tensor | None) -> None:
-    for name, tensor in inputs.items():
-        if tensor is not None and tensor.dtype not in (torch.int8, torch.uint8):
-            raise MXNetError(f"{operator} only supports int8 and uint8 as input type, got {NAME[tensor.dtype]} {name}")
-
-
-def _signed(operator: str, **inputs: Tensor | None) -> None:
-    for name, tensor in inputs.items():
-        if tensor is not None and tensor.dtype != torch.int8:
-            raise MXNetError(f"{operator}: Type inconsistent, Provided = {NAME[tensor.dtype]}, "
-                             f"inferred type = int8: input {name}; quantize it with out_type='int8'")  # fmt: skip
-
-
-def _scale(tensor: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """Steps of the integer type for one real unit."""
-    return HALF[NAME[tensor.dtype]] / reach(low, high)
-
-
-def _product_range(data: Tensor, ends: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
-    """The reals that the ends of the 32-bit sums stand for; `ends` are those of the data and of the weight.
-
-    Ranges have no gradient.
-    """
-    low_data, high_data, low_weight, high_weight = (end.detach() for end in ends)
-    steps = 255.0 if data.dtype == torch.uint8 else 127.0
-    top = reach(low_data, high_data) / 127.0 * (reach(low_weight, high_weight).max() / steps) * INT32
-    return -top.reshape(1), top.reshape(1)
 
 
 def _one_scale(sums: Tensor, ends: tuple[Tensor, ...], axis: int) -> Tensor:
@@ -73,7 +51,7 @@ def _one_scale(sums: Tensor, ends: tuple[Tensor, ...], axis: int) -> Tensor:
 def bias_in_sums(data: Tensor, bias: Tensor, ends: tuple[Tensor, ...]) -> Tensor:
     """The bias in steps of the sums of products, those of the widest channel."""
     low_data, high_data, low_weight, high_weight, low_bias, high_bias = ends
-    scales = _scale(data, low_data, high_data) * (HALF["int8"] / reach(low_weight, high_weight).max())
+    scales = units_of(data, low_data, high_data) * (HALF["int8"] / reach(low_weight, high_weight).max())
     return (bias * (scales * reach(low_bias, high_bias) / HALF["int8"])).to(torch.int32)
 
 
@@ -106,14 +84,10 @@ def _with_ranges(attrs: Attrs) -> tuple[str, ...]:
     return (*names, *(f"{end}_{name}" for name in names for end in ("min", "max")))
 
 
-def _ranges(shapes: Shapes, first: int) -> Shapes:
-    return [*shapes[:first], *[(1,)] * (len(shapes) - first)]
-
-
 def _layer_ranges(attrs: Attrs, shapes: Shapes) -> Shapes:
     """Ranges of one element each, but the weight's may have one for each channel."""
     own = _own_inputs(attrs)
-    filled = _ranges(shapes, own)
+    filled = one_each(shapes, own)
     ends = [shapes[i] or (1,) for i in (own + 2, own + 3)]
     return [*filled[: own + 2], *ends, *filled[own + 4 :]]
 
@@ -121,34 +95,6 @@ def _layer_ranges(attrs: Attrs, shapes: Shapes) -> Shapes:
 def _layer_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
     own = _own_inputs(attrs)
     return [dtypes[0], *["int8"] * (own - 1), *["float32"] * (len(dtypes) - own)]
-
-
-def _data_and_ranges(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
-    return [dtypes[0], *["float32"] * (len(dtypes) - 1)]
-
-
-def _fill_data(attrs: Attrs, shapes: Shapes) -> Shapes:
-    return _ranges(shapes, 1)
-
-
-def _fill_pair(attrs: Attrs, shapes: Shapes) -> Shapes:
-    both = shapes[0] or shapes[1]
-    return _ranges([both, both, *shapes[2:]], 2)
-
-
-def _like_data(attrs: Attrs, shapes: Shapes) -> Shapes:
-    return [shapes[0], (1,), (1,)]
-
-
-def _like_reals(name: str, count: Callable[[Attrs], int]) -> Callable[[Attrs, Shapes], Shapes]:
-    """The rule of an operator whose output has the shape that the one on reals gives its first inputs."""
-
-    def rule(attrs: Attrs, shapes: Shapes) -> Shapes:
-        real = find(name)
-        own = {key: value for key, value in attrs.items() if key in real.attrs}
-        return [*infer_shape(real, own, shapes[: count(attrs)])[1], (1,), (1,)]
-
-    return rule
 
 
 def _own_inputs(attrs: Attrs) -> int:
@@ -181,7 +127,7 @@ def _fill_dense(attrs: Attrs, shapes: Shapes) -> Shapes:
     outputs=OUTPUTS,
     fill=_fill_convolution,
     fill_types=_layer_types,
-    shape=_like_reals("Convolution", _own_inputs),
+    shape=like_reals("Convolution", _own_inputs),
     dtype="any",
     differentiable=False,
 )
@@ -203,8 +149,8 @@ def quantized_conv(
 ):
     """Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that their type stands for."""
     bias, ends = _separated({"no_bias": no_bias}, rest)
-    _eight_bits("quantized_conv", data=data)
-    _signed("quantized_conv", weight=weight, bias=bias)
+    check_eight_bits("quantized_conv", data=data)
+    check_signed("quantized_conv", weight=weight, bias=bias)
     last = layout is not None and channels_last(layout, len(kernel), "quantized_conv")
     axis = data.dim() - 1 if last else 1
 
@@ -221,7 +167,7 @@ def quantized_conv(
     if bias is not None:
         shape = (-1,) if last else (-1, *[1] * len(kernel))
         sums = sums + bias_in_sums(data, bias, ends).reshape(shape)
-    return sums, *_product_range(data, ends[:4])
+    return sums, *product_range(data, ends[:4])
 
 
 @op(
@@ -230,15 +176,15 @@ def quantized_conv(
     outputs=OUTPUTS,
     fill=_fill_dense,
     fill_types=_layer_types,
-    shape=_like_reals("FullyConnected", _own_inputs),
+    shape=like_reals("FullyConnected", _own_inputs),
     dtype="any",
     differentiable=False,
 )
 def quantized_fully_connected(data, weight, *rest, num_hidden: int, no_bias: bool = False, flatten: bool = True):
     """Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that their type stands for."""
     bias, ends = _separated({"no_bias": no_bias}, rest)
-    _eight_bits("quantized_fully_connected", data=data)
-    _signed("quantized_fully_connected", weight=weight, bias=bias)
+    check_eight_bits("quantized_fully_connected", data=data)
+    check_signed("quantized_fully_connected", weight=weight, bias=bias)
     rows = data.reshape(data.shape[0], -1) if flatten else data
 
     def compute(some_data: Tensor, some_weight: Tensor) -> Tensor:
@@ -247,172 +193,7 @@ def quantized_fully_connected(data, weight, *rest, num_hidden: int, no_bias: boo
     sums = _one_scale(_whole_sums(compute, rows, weight, (rows.dim() - 1, 1), 1), ends, -1)
     if bias is not None:
         sums = sums + bias_in_sums(data, bias, ends)
-    return sums, *_product_range(data, ends[:4])
-
-
-def _handed_on(*ends: Tensor) -> tuple[Tensor, ...]:
-    """The ends of a range as an output: copies, without a gradient."""
-    return tuple(end.detach().clone() for end in ends)
-
-
-@op("_contrib_quantized_act", outputs=OUTPUTS, fill=_fill_data, fill_types=_data_and_ranges, shape=_like_data,
-    dtype="any", differentiable=False)  # fmt: skip
-def quantized_act(data, min_data, max_data, *, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"]):
-    """Rectified 8-bit integers; the range stays."""
-    if act_type != "relu":
-        raise MXNetError(f"_contrib_quantized_act only supports act_type=relu for now, got {act_type}")
-    _eight_bits("_contrib_quantized_act", data=data)
-    return data.clamp_min(0), *_handed_on(min_data, max_data)
-
-
-@op("_contrib_quantized_flatten", outputs=OUTPUTS, fill=_fill_data, fill_types=_data_and_ranges,
-    shape=_like_reals("Flatten", lambda attrs: 1), dtype="any", differentiable=False)  # fmt: skip
-def quantized_flatten(data, min_data, max_data):
-    """One row of each element of the first axis; the range stays."""
-    return data.reshape(data.shape[0], -1).clone(), *_handed_on(min_data, max_data)
-
-
-def _largest(data: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...], pad: tuple[int, ...]) -> Tensor:
-    """The maximum of windows, an axis at a time: whole vectors of channels, where torch's kernel takes single bytes."""
-    data = data.contiguous(memory_format=torch.channels_last)
-    if any(pad):
-        margins = (pad[1], pad[1], pad[0], pad[0])
-        data = torch.constant_pad_nd(data, margins, torch.iinfo(data.dtype).min)
-    for axis, width, step in ((2, kernel[0], stride[0]), (3, kernel[1], stride[1])):
-        starts = data.shape[axis] - width + 1
-        shifted = [data.narrow(axis, i, starts) for i in range(width)]
-        data = reduce(torch.maximum, [x[:, :, ::step] if axis == 2 else x[..., ::step] for x in shifted])
-    return data
-
-
-@op("_contrib_quantized_pooling", outputs=OUTPUTS, fill=_fill_data, fill_types=_data_and_ranges,
-    shape=_like_reals("Pooling", lambda attrs: 1), dtype="any", differentiable=False)  # fmt: skip
-def quantized_pooling(
-    data,
-    min_data,
-    max_data,
-    *,
-    kernel: tuple = (),
-    pool_type: Literal["avg", "lp", "max", "sum"] = "max",
-    global_pool: bool = False,
-    cudnn_off: bool = False,
-    pooling_convention: Literal["full", "same", "valid"] = "valid",
-    stride: tuple = (),
-    pad: tuple = (),
-    p_value: int | None = None,
-    count_include_pad: bool | None = None,
-    layout: Literal["NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] | None = None,
-):
-    """The maximum or the rounded mean of windows of 8-bit integers; the range stays."""
-    if pool_type not in ("max", "avg"):
-        raise MXNetError(f"QuantizedPoolingOp only supports pool_type=max/avg for now, got {pool_type}")
-    _eight_bits("quantized_pooling", data=data)
-    plain = pool_type == "max" and not global_pool and layout in (None, "NCHW") and pooling_convention == "valid"
-    if plain and data.dim() == 4 and not any(2 * p > k for p, k in zip(pad, kernel, strict=False)):
-        return _largest(data, kernel, stride or (1, 1), pad or (0, 0)), *_handed_on(min_data, max_data)
-    result = pooling(data.float(), kernel=kernel, pool_type=pool_type, global_pool=global_pool, stride=stride, pad=pad,
-                     pooling_convention=pooling_convention, count_include_pad=count_include_pad,
-                     layout=layout)  # fmt: skip
-    return rounded(result, NAME[data.dtype]), *_handed_on(min_data, max_data)
-
-
-def _concat_names(attrs: Attrs) -> tuple[str, ...]:
-    names = [f"arg{i}" for i in range(attrs["num_args"])]
-    return (*names, *(f"{name}_{end}" for name in names for end in ("min", "max")))
-
-
-def _concat_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
-    return [*dtypes[: attrs["num_args"]], *["float32"] * (2 * attrs["num_args"])]
-
-
-def _fill_concat(attrs: Attrs, shapes: Shapes) -> Shapes:
-    return _ranges(shapes, attrs["num_args"])
-
-
-@op("_contrib_quantized_concat", inputs=_concat_names, outputs=OUTPUTS, fill=_fill_concat, fill_types=_concat_types,
-    shape=_like_reals("Concat", lambda attrs: attrs["num_args"]), dtype="any", differentiable=False)  # fmt: skip
-def quantized_concat(*data, num_args: int, dim: int = 1):
-    """Arrays joined along an axis, in the widest of their ranges; unsigned only if all of them are."""
-    arrays, lows, highs = data[:num_args], data[num_args::2], data[num_args + 1 :: 2]
-    _eight_bits("quantized_concat", **{f"arg{i}": array for i, array in enumerate(arrays)})
-    kind = "uint8" if all(array.dtype == torch.uint8 for array in arrays) else "int8"
-    low = torch.cat(_handed_on(*lows)).min().clamp_max(0).reshape(1)
-    high = torch.cat(_handed_on(*highs)).max().clamp_min(0).reshape(1)
-    scale = HALF[kind] / reach(low, high)
-    ranges = zip(arrays, lows, highs, strict=True)
-    return torch.cat([rounded(a * (scale / _scale(a, *ends)), kind) for a, *ends in ranges], dim), low, high
-
-
-def _both_signed(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
-    return [*dtypes[:2], *["float32"] * 4]
-
-
-@op("_contrib_quantized_elemwise_add", outputs=OUTPUTS, fill=_fill_pair, fill_types=_both_signed, shape=_like_data,
-    dtype="any", differentiable=False)  # fmt: skip
-def quantized_elemwise_add(
-    lhs,
-    rhs,
-    lhs_min,
-    lhs_max,
-    rhs_min,
-    rhs_max,
-    *,
-    min_calib_range: float | None = None,
-    max_calib_range: float | None = None,
-):
-    """The sum of 8-bit arrays: 8 bits of a calibrated range, else 32 bits that span both ranges."""
-    _eight_bits("quantized_elemwise_add", lhs=lhs, rhs=rhs)
-    if min_calib_range is None or max_calib_range is None:
-        ends = reach(lhs_min, lhs_max), reach(rhs_min, rhs_max)
-        top = ends[0] + ends[1]
-        units = [end * INT32 / (top * HALF[NAME[x.dtype]]) for end, x in zip(ends, (lhs, rhs), strict=True)]
-        sums = lhs * units[0] + rhs * units[1]
-        return rounded(sums.double().clamp(-INT32, INT32), "int32"), -top, top
-    scales = _scale(lhs, lhs_min, lhs_max), _scale(rhs, rhs_min, rhs_max)
-    kind = NAME[lhs.dtype] if lhs.dtype == rhs.dtype else "int8"
-    unit = HALF[kind] / max(abs(min_calib_range), abs(max_calib_range))
-    parts = [x * (unit / scale) for x, scale in zip((lhs, rhs), scales, strict=True)]
-    if lhs.dtype != rhs.dtype:  # MXNet rounds the unsigned one to a signed one first
-        parts = [rounded(p, kind) if x.dtype == torch.uint8 else p for p, x in zip(parts, (lhs, rhs), strict=True)]
-    return rounded(parts[0] + parts[1], kind), scalar(min_calib_range, lhs), scalar(max_calib_range, lhs)
-
-
-def _product_shapes(attrs: Attrs, shapes: Shapes) -> Shapes:
-    return [shapes[0]] if attrs["enable_float_output"] else _like_data(attrs, shapes)
-
-
-def _product_outputs(attrs: Attrs) -> tuple[str, ...]:
-    return ("output",) if attrs["enable_float_output"] else OUTPUTS
-
-
-@op("_contrib_quantized_elemwise_mul", outputs=_product_outputs, fill=_fill_pair, fill_types=_both_signed,
-    shape=_product_shapes, dtype="any", differentiable=False)  # fmt: skip
-def quantized_elemwise_mul(
-    lhs,
-    rhs,
-    lhs_min,
-    lhs_max,
-    rhs_min,
-    rhs_max,
-    *,
-    min_calib_range: float | None = None,
-    max_calib_range: float | None = None,
-    enable_float_output: bool = False,
-):
-    """The product of int8 arrays: reals, 8 bits of a calibrated range, or the 32-bit products."""
-    _signed("quantized_elemwise_mul", lhs=lhs, rhs=rhs)
-    if lhs.shape != rhs.shape:
-        raise MXNetError(f"Currently, quantized elemwise multiply doesn't support broadcast: "
-                         f"{tuple(lhs.shape)} vs. {tuple(rhs.shape)}")  # fmt: skip
-    products = lhs.to(torch.int32) * rhs
-    scales = _scale(lhs, lhs_min, lhs_max) * _scale(rhs, rhs_min, rhs_max)
-    if enable_float_output:
-        return products / scales
-    if min_calib_range is None or max_calib_range is None:
-        return products, *_product_range(lhs, (lhs_min, lhs_max, rhs_min, rhs_max))
-    unit = HALF["int8"] / max(abs(min_calib_range), abs(max_calib_range))
-    steps = (products * (unit / scales)).trunc().clamp(-128, 127).to(torch.int8)
-    return steps, scalar(min_calib_range, lhs), scalar(max_calib_range, lhs)
+    return sums, *product_range(data, ends[:4])
 
 
 def _fill_norm(attrs: Attrs, shapes: Shapes) -> Shapes:
@@ -420,11 +201,11 @@ def _fill_norm(attrs: Attrs, shapes: Shapes) -> Shapes:
         channels = (shapes[0][attrs["axis"]],)
         for i, name in enumerate(("gamma", "beta", "moving_mean", "moving_var"), 1):
             assign(shapes, i, channels, "quantized_batch_norm", name)
-    return _ranges(shapes, 5)
+    return one_each(shapes, 5)
 
 
 @op("_contrib_quantized_batch_norm", outputs=OUTPUTS, aux=("moving_mean", "moving_var"), fill=_fill_norm,
-    fill_types=_data_and_ranges, shape=_like_data, dtype="any", differentiable=False)  # fmt: skip
+    fill_types=data_and_ranges, shape=like_data, dtype="any", differentiable=False)  # fmt: skip
 def quantized_batch_norm(
     data,
     gamma,
@@ -445,7 +226,7 @@ def quantized_batch_norm(
     max_calib_range: float | None = None,
 ):
     """Batch norm by the moving statistics, from 8 bits to int8 of the calibrated range; `gamma` counts as it is."""
-    _eight_bits("quantized_batch_norm", data=data)
+    check_eight_bits("quantized_batch_norm", data=data)
     if min_calib_range is None or max_calib_range is None:
         raise MXNetError(
             "min_calib_range or max_calib_range is not available. Quantized BN currently don't support "
@@ -474,7 +255,7 @@ def _row_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
 
 
 @op("_contrib_quantized_embedding", outputs=OUTPUTS, fill=_fill_rows, fill_types=_row_types,
-    shape=_like_reals("Embedding", lambda attrs: 2), dtype="any", differentiable=False)  # fmt: skip
+    shape=like_reals("Embedding", lambda attrs: 2), dtype="any", differentiable=False)  # fmt: skip
 def quantized_embedding(
     data,
     weight,
@@ -487,9 +268,9 @@ def quantized_embedding(
     sparse_grad: bool = False,
 ):
     """Rows of an 8-bit weight; the range stays."""
-    _signed("quantized_embedding", weight=weight)
+    check_signed("quantized_embedding", weight=weight)
     rows = embedding(data, weight, input_dim=input_dim, output_dim=output_dim)
-    return rows, *_handed_on(min_weight, max_weight)
+    return rows, *handed_on(min_weight, max_weight)
 
 
 def _recurrent_names(attrs: Attrs) -> tuple[str, ...]:
@@ -510,15 +291,15 @@ def _fill_recurrent(attrs: Attrs, shapes: Shapes) -> Shapes:
         assign(shapes, 1, (parameter_count(attrs, shapes[0][2]),), "quantized_rnn", "parameters")
         for i, name in ((2, "state"), (3, "state_cell")):
             assign(shapes, i, (rows, shapes[0][1], attrs["state_size"]), "quantized_rnn", name)
-    return _ranges(shapes, 4)
+    return one_each(shapes, 4)
 
 
 def _recurrent_shapes(attrs: Attrs, shapes: Shapes) -> Shapes:
-    return _like_reals("RNN", lambda attrs: 4)(attrs, shapes)[:-2]
+    return like_reals("RNN", lambda attrs: 4)(attrs, shapes)[:-2]
 
 
 @op("_contrib_quantized_rnn", inputs=_recurrent_names, outputs=_recurrent_outputs, fill=_fill_recurrent,
-    fill_types=_data_and_ranges, shape=_recurrent_shapes, dtype="any", differentiable=False)  # fmt: skip
+    fill_types=data_and_ranges, shape=_recurrent_shapes, dtype="any", differentiable=False)  # fmt: skip
 def quantized_rnn(
     data,
     parameters,
