@@ -161,6 +161,7 @@ def test_own_collector_and_calibration_in_two_steps():
     )
     expected = executor.outputs[0].asnumpy()
     assert "min_calib_range" in graph.attr_dict()["requantize_fc"]
+    # probabilities, as far as 8-bit integers give them
     np.testing.assert_allclose(outputs(graph, qarguments, qstates, data), expected, atol=0.02)
 
 

@@ -304,6 +304,7 @@ def test_modules_change_type_and_refuse_arrays():
     with pytest.raises(TypeError, match="as_torch"):
         module(images())
     assert module.to(torch.bfloat16)(x.bfloat16()).dtype is torch.bfloat16
+    # the parameters were rounded to bfloat16 on the way
     np.testing.assert_allclose(module.double()(x.double()).detach().numpy(), wanted.detach().numpy(), atol=0.05)
 
 

@@ -227,9 +227,8 @@ def test_wrong_attribute_is_named(name):
         pytest.skip("has no attributes; MXNet, too, does not look at them then")
     case = samples(name)[0]
     arrays = [nd.array(a, dtype=a.dtype) for a in case.inputs]
-    if OPERATORS[name].attrs:  # MXNet's operators without attributes take any and use none
-        with pytest.raises((MXNetError, TypeError), match="no_such_attribute"):
-            getattr(nd._internal, name)(*arrays, **case.attrs, no_such_attribute=1)
+    with pytest.raises((MXNetError, TypeError), match="no_such_attribute"):
+        getattr(nd._internal, name)(*arrays, **case.attrs, no_such_attribute=1)
     numbers = [a for a in OPERATORS[name].attrs.values() if a.kind.startswith(("int", "float"))]
     for attr in numbers[:1]:
         with pytest.raises((MXNetError, TypeError, ValueError), match=attr.name):
