@@ -1,6 +1,5 @@
 """Bounding boxes: overlap, non-maximum suppression, matching, encoding and decoding."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -9,10 +8,11 @@ from torch import Tensor
 
 from .._core.errors import MXNetError
 from .gradient import with_gradient, without_gradient
+from .overlap import shares, suppress
+from .ranking import falling
 from .registry import op
 
 Format = Literal["center", "corner"]
-BLOCK = 128
 
 
 def corners(boxes: Tensor, layout: str) -> Tensor:
@@ -29,34 +29,6 @@ def areas(boxes: Tensor, layout: str) -> Tensor:
     return torch.where((sides < 0).any(-1), 0, sides[..., 0] * sides[..., 1])
 
 
-def intersections(lhs: Tensor, rhs: Tensor) -> Tensor:
-    """The common area of every corner box of `lhs` (n, 4) with every one of `rhs` (m, 4)."""
-    top_left = torch.maximum(lhs[:, None, :2], rhs[None, :, :2])
-    bottom_right = torch.minimum(lhs[:, None, 2:], rhs[None, :, 2:])
-    sides = (bottom_right - top_left).clamp_min(0)
-    return sides[..., 0] * sides[..., 1]
-
-
-def suppress(number: int, covers: Callable[[Tensor, Tensor], Tensor], limit: int | None = None) -> np.ndarray:
-    """Greedy suppression of boxes sorted by score: the indices of those that survive, `limit` at most.
-
-    `covers(rows, columns)` tells which boxes of `columns` each box of `rows` pushes out. It is asked only about boxes
-    that are still standing, a block of them at a time, so that memory stays linear in the number of boxes.
-    """
-    queue = np.arange(number)
-    kept: list[int] = []
-    while len(queue) and (limit is None or len(kept) < limit):
-        head = queue[:BLOCK]
-        block = covers(torch.from_numpy(head), torch.from_numpy(queue)).cpu().numpy()
-        standing = np.ones(len(queue), dtype=bool)
-        for i in range(len(head)):
-            if standing[i]:
-                kept.append(int(head[i]))
-                standing[i + 1 :] &= ~block[i, i + 1 :]
-        queue = queue[BLOCK:][standing[BLOCK:]]
-    return np.array(kept[:limit], dtype=np.int64)
-
-
 def _pairs(attrs, shapes):
     lhs, rhs = shapes
     return [lhs[:-1] + rhs[:-1] if lhs and rhs else None]
@@ -71,9 +43,8 @@ def box_iou(lhs, rhs, *, format: Format = "corner"):
 
     def overlap(lhs: Tensor, rhs: Tensor) -> Tensor:
         left, right = lhs.reshape(-1, 4), rhs.reshape(-1, 4)
-        common = intersections(corners(left, format), corners(right, format))
-        union = areas(left, format)[:, None] + areas(right, format)[None] - common
-        return torch.where(common > 0, common / union, 0).reshape(*lhs.shape[:-1], *rhs.shape[:-1])
+        found = shares(corners(left, format), corners(right, format), (areas(left, format), areas(right, format)))
+        return found.reshape(*lhs.shape[:-1], *rhs.shape[:-1])
 
     return without_gradient(overlap, lhs, rhs)
 
@@ -112,20 +83,13 @@ def _survivors(rows: Tensor, attrs: dict) -> Tensor:
     if attrs["id_index"] >= 0:
         valid &= rows[:, attrs["id_index"]] != attrs["background_id"]
     candidates = torch.nonzero(valid)[:, 0]
-    order = torch.sort(score[candidates], descending=True, stable=True).indices
-    candidates = candidates[order][: attrs["topk"]]
+    candidates = candidates[falling(score[candidates])[: attrs["topk"]]]
     chosen = rows[candidates]
     given = chosen[:, attrs["coord_start"] : attrs["coord_start"] + 4]
     boxes, size = corners(given, attrs["in_format"]), areas(given, attrs["in_format"])
-    ids = chosen[:, attrs["id_index"]].to(torch.int32)
     per_class = attrs["id_index"] >= 0 and not attrs["force_suppress"]
-
-    def covers(rows: Tensor, columns: Tensor) -> Tensor:
-        common = intersections(boxes[rows], boxes[columns])
-        over = common / (size[rows][:, None] + size[columns] - common) > attrs["overlap_thresh"]
-        return over & (ids[rows][:, None] == ids[columns]) if per_class else over
-
-    return candidates[torch.from_numpy(suppress(len(chosen), covers)).to(rows.device)]
+    ids = chosen[:, attrs["id_index"]].to(torch.int32) if per_class else None
+    return candidates[suppress(boxes, size, attrs["overlap_thresh"], ids)]
 
 
 def reformed(boxes: Tensor, to: str) -> Tensor:

@@ -6,8 +6,9 @@ from torch import Tensor
 
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
-from .boxes import intersections, suppress
 from .gradient import without_gradient
+from .overlap import intersections, suppress
+from .ranking import best_class, falling
 from .registry import op
 
 
@@ -155,33 +156,32 @@ def multibox_target(
 
 def decoded(loc: Tensor, anchors: Tensor, variances: Floats, clip: bool) -> Tensor:
     """Boxes by their corners, out of predicted offsets from the anchors."""
-    vx, vy, vw, vh = variances
-    size, center = anchors[:, 2:] - anchors[:, :2], (anchors[:, :2] + anchors[:, 2:]) / 2
-    middle = loc[..., :2] * loc.new_tensor([vx, vy]) * size + center
-    half = torch.exp(loc[..., 2:] * loc.new_tensor([vw, vh])) * size / 2
-    boxes = torch.cat([middle - half, middle + half], -1)
-    return boxes.clamp(0, 1) if clip else boxes
+    return torch.stack(_edges(loc, anchors, variances, clip), -1)
 
 
-def _suppressed(rows: Tensor, threshold: float, force: bool, topk: int) -> Tensor:
-    """Rows [class, score, box] by falling score; class -1 marks those beyond `topk` and those suppressed."""
-    order = torch.sort(rows[:, 1], descending=True, stable=True).indices
-    keep = min(topk, len(rows)) if topk > 0 else len(rows)
-    best = rows[order[:keep]]
-    size = (best[:, 4] - best[:, 2]) * (best[:, 5] - best[:, 3])
+def _edges(loc: Tensor, anchors: Tensor, variances: Floats, clip: bool) -> list[Tensor]:
+    """Left, top, right and bottom of the boxes."""
+    low, high = [], []
+    for axis in (0, 1):
+        start, end = anchors[:, axis], anchors[:, axis + 2]
+        size, center = end - start, (start + end) / 2
+        middle = loc[..., axis] * variances[axis] * size + center
+        half = torch.exp(loc[..., axis + 2] * variances[axis + 2]) * size / 2
+        low.append(middle - half)
+        high.append(middle + half)
+    return [edge.clamp(0, 1) if clip else edge for edge in low + high]
 
-    def covers(heads: Tensor, others: Tensor) -> Tensor:
-        common = intersections(best[heads, 2:], best[others, 2:])
-        union = size[heads][:, None] + size[others] - common
-        over = torch.where(union <= 0, 0, common / union) >= threshold
-        return over if force else over & (best[heads, 0][:, None] == best[others, 0])
 
-    alive = torch.zeros(keep, dtype=torch.bool, device=rows.device)
-    alive[torch.from_numpy(suppress(keep, covers)).to(rows.device)] = True
-    out = rows.clone()
-    out[:keep] = best
-    out[:keep, 0] = torch.where(alive, best[:, 0], -1)
-    out[keep:, 0] = -1
+def _suppressed(columns: Tensor, threshold: float, force: bool, topk: int) -> Tensor:
+    """Columns [class, score, box] by falling score; class -1 marks those beyond `topk` and those suppressed."""
+    number = columns.shape[1]
+    keep = min(topk, number) if topk > 0 else number
+    best = columns.index_select(1, falling(columns[1])[:keep])
+    size = (best[4] - best[2]) * (best[5] - best[3])
+    left = suppress(best[2:].T, size, threshold, None if force else best[0], compare=np.greater_equal)
+    out = columns.clone()
+    out[1:, :keep] = best[1:]
+    out[0].fill_(-1)[left] = best[0][left]
     return out
 
 
@@ -208,16 +208,15 @@ def multibox_detection(
         )
 
     def detect(cls_prob: Tensor, loc_pred: Tensor, anchor: Tensor) -> Tensor:
-        score, kind = cls_prob[:, 1:].max(1)
-        kind = torch.where(score < threshold, -1, kind).to(cls_prob.dtype)
-        boxes = decoded(loc_pred.unflatten(1, (number, 4)), anchor[0], variances, clip)
-        rows = torch.cat([kind[..., None], score[..., None], boxes], -1)
-        out = torch.full_like(rows, -1)
-        for i, image in enumerate(rows):
-            valid = image[image[:, 0] >= 0]
-            if len(valid) and 0 < nms_threshold <= 1:
+        score, kind = best_class(cls_prob[:, 1:])
+        edges = _edges(loc_pred.unflatten(1, (number, 4)), anchor[0], variances, clip)
+        columns = torch.stack([kind.to(cls_prob.dtype), score, *edges], 1)
+        out = columns.new_full((len(columns), number, 6), -1)
+        for i, enough in enumerate(score >= threshold):
+            valid = columns[i].index_select(1, torch.nonzero(enough)[:, 0])
+            if valid.shape[1] and 0 < nms_threshold <= 1:
                 valid = _suppressed(valid, nms_threshold, force_suppress, nms_topk)
-            out[i, : len(valid)] = valid
+            out[i, : valid.shape[1]] = valid.T
         return out
 
     return without_gradient(detect, cls_prob, loc_pred, anchor)

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
-from .boxes import suppress
 from .gradient import without_gradient
+from .overlap import suppress
+from .ranking import falling
 from .registry import op
 
 
@@ -67,19 +68,11 @@ def _image(scores: Tensor, deltas: Tensor, info: list[float], base: Tensor, attr
 def _selected(boxes: Tensor, score: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
     """The best boxes after suppression, repeated in turn until there are as many as asked for."""
     before, after = attrs["rpn_pre_nms_top_n"], attrs["rpn_post_nms_top_n"]
-    order = torch.sort(score, descending=True, stable=True).indices[: before if before > 0 else None]
+    order = falling(score)[: before if before > 0 else None]
     best = boxes[order]
     size = (best[:, 2] - best[:, 0] + 1) * (best[:, 3] - best[:, 1] + 1)
-
-    def covers(rows: Tensor, columns: Tensor) -> Tensor:
-        near = torch.maximum(best[rows][:, None, :2], best[columns][None, :, :2])
-        far = torch.minimum(best[rows][:, None, 2:], best[columns][None, :, 2:])
-        sides = (far - near + 1).clamp_min(0)
-        common = sides[..., 0] * sides[..., 1]
-        return common / (size[rows][:, None] + size[columns] - common) > attrs["threshold"]
-
-    kept = suppress(len(best), covers, after)
-    chosen = order[torch.from_numpy(np.resize(kept, after)).to(order.device)]
+    kept = suppress(best, size, attrs["threshold"], margin=1, limit=after)
+    chosen = order[kept[torch.arange(after, device=kept.device) % len(kept)]]
     return boxes[chosen], score[chosen]
 
 

@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor
 
-from ..._ops.boxes import corners, intersections, reformed, suppress
+from ..._ops.boxes import corners, reformed
 from ..._ops.multibox import decoded
+from ..._ops.overlap import suppress
 
 LEAST = -3e38  # scores below take no part
 
@@ -16,12 +17,7 @@ def standing(boxes: Tensor, scores: Tensor, overlap: float, least: float) -> Ten
     for mask, image, score in zip(left, boxes, scores, strict=True):
         chosen = image[score > least]
         size = (chosen[:, 2:] - chosen[:, :2]).clamp_min(0).prod(1)
-
-        def covers(rows: Tensor, columns: Tensor, chosen=chosen, size=size) -> Tensor:
-            common = intersections(chosen[rows], chosen[columns])
-            return common / (size[rows][:, None] + size[columns] - common) > overlap
-
-        mask[torch.from_numpy(suppress(len(chosen), covers))] = True
+        mask[suppress(chosen, size, overlap)] = True
     return left
 
 

@@ -1,0 +1,34 @@
+"""Scores by rank: their order from the best on, and the best of some classes."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def falling(scores: Tensor) -> Tensor:
+    """The indices that sort a row of scores, the highest first, equal ones in their order.
+
+    Single precision is sorted as whole numbers, score and place in one: NumPy has vectors for that, and needs no rule
+    for equal ones.
+    """
+    if scores.dtype != torch.float32 or scores.device.type != "cpu":
+        return torch.sort(scores, descending=True, stable=True).indices
+    bits = (scores.detach() + 0.0).numpy().view(np.int32)  # there is one zero now
+    rising = bits ^ (bits >> 31 & 0x7FFFFFFF)
+    keys = (~rising).astype(np.int64) << 32
+    keys |= np.arange(len(keys))
+    keys.sort()
+    keys &= 0xFFFFFFFF
+    return torch.from_numpy(keys)
+
+
+def best_class(scores: Tensor) -> tuple[Tensor, Tensor]:
+    """The highest of (batch, classes, n) scores for each of n, and the first class that has it."""
+    best = scores.amax(1)
+    if scores.device.type != "cpu" or scores.dtype not in (torch.float32, torch.float64):
+        return best, scores.argmax(1)
+    classes = scores.shape[1]
+    kind = np.min_scalar_type(-classes)
+    has = scores.numpy() == best.numpy()[:, None]
+    place = has * np.arange(classes, 0, -1, dtype=kind)[:, None]
+    return best, torch.from_numpy((classes - place.max(1)).clip(max=classes - 1).astype(np.int64))  # NaN: the last
