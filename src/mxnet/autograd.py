@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ._core.errors import MXNetError
+from ._core.errors import MXNetError, NameUnknown
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
 from ._ops import whole
@@ -195,7 +195,7 @@ def mark_variables(variables, gradients, grad_reqs="write"):
 
 def _mark(array, gradient, req):
     if req not in ("null", "write", "add"):
-        raise ValueError(f"grad_req must be one of null, write, add, got {req!r}")
+        raise NameUnknown(f"grad_req must be one of null, write, add, got {req!r}")
     if isinstance(array._ag, Variable) and array._ag.handle is not None:
         array._ag.handle.remove()
     if array.stype != "default":

@@ -54,3 +54,11 @@ def test_a_function_is_called_once_and_needs_a_backward():
             double(x)
     with pytest.raises(MXNetError, match="Double has no backward method"):
         y.backward()
+
+
+def test_an_unknown_grad_req_is_a_key_error():
+    x = nd.ones((2,))
+    with pytest.raises(KeyError, match="grad_req must be one of null, write, add, got 'sum'"):
+        x.attach_grad("sum")
+    with pytest.raises(KeyError, match="got 'sum'"):
+        autograd.mark_variables([x], [nd.zeros((2,))], "sum")

@@ -244,3 +244,18 @@ def test_3_5_batch_normalization():
         net.add(nn.Dense(10))
     net.initialize()
     assert net(nd.ones((2, 1, 28, 28))).shape == (2, 10)
+
+
+def test_3_5_the_notes_own_slip_is_told_in_mxnets_words():
+    """Section 3.5 takes the mean of a vector over axes it does not have."""
+    import pytest
+    from mxnet import nd
+
+    X = nd.arange(6).reshape((3, 2)).mean(axis=0)
+    for axes, words in [((0, 2, 3), "axis 3"), (5, "axis 5"), (-5, r"axis \[-5\]"), ((0, -4), r"axis \[0,-4\]")]:
+        with pytest.raises(mx.MXNetError, match=rf"Reduction {words} Exceeds input dimensions \[2\]"):
+            X.mean(axis=axes, keepdims=True)
+    with pytest.raises(mx.MXNetError, match=r"Reduction axes have duplicates \[0,0\]"):
+        X.sum(axis=(0, -1))
+    with pytest.raises(mx.MXNetError, match="axis 3 exceeds the input dimension of 1"):
+        X.argmax(axis=3)

@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 import torch
 
-from .._core.attrs import Floats
 from .._core.errors import MXNetError
 from .dtypes import number_for, torch_dtype
 from .gradient import with_gradient, without_gradient
@@ -23,12 +22,22 @@ def reduced_axes(data: torch.Tensor, axis: tuple[int, ...] | None, exclude: bool
     ndim = data.dim()
     if not axis:
         return tuple(range(ndim))
-    if len(axis) == 1 and not exclude:
-        return (real_axis(axis[0], ndim, "Reduction axis"),)
-    axes = {real_axis(a, ndim, "Reduction axis") for a in axis}
-    if len(axes) != len(axis):
-        raise MXNetError(f"Reduction axes have duplicates {bracket(axis)}")
+    if len(axis) == 1 and not exclude and -ndim <= axis[0] < ndim:
+        return (axis[0] + ndim if axis[0] < 0 else axis[0],)
+    axes = sorted(a + ndim if a < 0 else a for a in axis)
+    _check_axes(axes, axis, data)
     return tuple(a for a in range(ndim) if (a in axes) != exclude)
+
+
+def _check_axes(axes: list[int], given: tuple[int, ...], data: torch.Tensor) -> None:
+    """MXNet's words for axes, here in order and counted from the front, that occur twice or are not there."""
+    if len(set(axes)) != len(axes):
+        raise MXNetError(f"Reduction axes have duplicates {bracket(axes)}")
+    ndim = data.dim()
+    wrong = axes[-1] if axes[-1] >= ndim else bracket(given) if axes[0] < 0 else None
+    if wrong is not None:
+        has = f"an input of {ndim} axes has {-ndim} to {ndim - 1}"
+        raise MXNetError(f"Reduction axis {wrong} Exceeds input dimensions {bracket(data.shape)}: {has}")
 
 
 def at_least_1d(result: torch.Tensor) -> torch.Tensor:
@@ -329,32 +338,3 @@ def cumsum(
         a = to_dtype(a, kind)  # keeps the graph, which torch's sums of another type lose
     a = a.to(kind)
     return running_sum(a.reshape(-1), 0) if axis is None else running_sum(a, real_axis(axis, a.dim()))
-
-
-def _bins(attrs) -> tuple[str, ...]:
-    return ("data", "bins") if attrs["bin_cnt"] is None else ("data",)
-
-
-@op("_histogram", inputs=_bins, outputs=2, dtype="any", differentiable=False)
-def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | None = None):
-    """How many elements fall between each two edges, and the edges; the last interval includes its upper edge."""
-    flat = data.reshape(-1)
-    if bin_cnt is not None:
-        if range is None or len(range) != 2:
-            raise MXNetError("_histogram with bin_cnt needs range=(low, high)")
-        return _equal_bins(flat, bin_cnt, *range)
-    edges = bins.to(flat.dtype)  # pyright: ignore[reportOptionalMemberAccess]
-    inside = flat[(flat >= edges[0]) & (flat <= edges[-1])]
-    place = torch.searchsorted(edges, inside, right=True).clamp(max=edges.numel() - 1) - 1
-    return torch.bincount(place, minlength=edges.numel() - 1), bins.clone()  # pyright: ignore[reportOptionalMemberAccess]
-
-
-def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Edges have the data's type, whole ones for integers, and elements next to one go where that edge says."""
-    steps = torch.arange(count + 1, dtype=torch.float64, device=flat.device)
-    edges = to_dtype((high * steps + (count - steps) * low) / count, flat.dtype)
-    values = flat[(flat >= low) & (flat <= high)]
-    place = ((values.double() - low) * count / (high - low)).long().clamp(max=count - 1)
-    place = place - (values < edges[place]).long()
-    place = place + ((values >= edges[place + 1]) & (place != count - 1)).long()
-    return torch.bincount(place[place >= 0], minlength=count), edges

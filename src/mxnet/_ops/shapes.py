@@ -13,7 +13,8 @@ def real_axis(axis: int, ndim: int, what: str = "axis") -> int:
     """`axis` counted from the front; MXNet's words where it is out of range."""
     if -ndim <= axis < ndim:
         return axis + ndim if axis < 0 else axis
-    raise MXNetError(f"{what} {axis} exceeds the input dimensions: an input of {ndim} axes has {-ndim} to {ndim - 1}")
+    has = f"an input of {ndim} axes has {-ndim} to {ndim - 1}"
+    raise MXNetError(f"{what} {axis} exceeds the input dimension of {ndim}: {has}")
 
 
 def bracket(shape: Sequence[int]) -> str:
