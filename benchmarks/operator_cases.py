@@ -1,5 +1,7 @@
 """What `operators.py` measures: arrays by name, and calls by group; a call that begins with a minus has no gradient."""
 
+import vision_cases
+
 ARRAYS = """
 image uniform 8 32 56 56
 matrix uniform 1024 1024
@@ -598,7 +600,7 @@ npx sequence_mask = npx.sequence_mask(first, lengths, use_sequence_length=True)
 """
 
 GROUPS = {
-    "vision": VISION,
+    "vision": VISION + vision_cases.CASES.lstrip(),
     "layers": LAYERS,
     "unary": UNARY,
     "binary": BINARY,
@@ -665,8 +667,9 @@ def arrays(nd, np):
     random = np.random.RandomState(0)
     made = {name: nd.array(values) for name, values in (drawn(line, random) for line in ARRAYS.strip().splitlines())}
     derived(made, nd, np, random)
-    return made
+    return made | vision_cases.arrays(nd, np)
 
 
 LEAVES = """image matrix positive above column row steps first parts small sounds square squares tall thin cube definite
 definites lower halves doubles joint draws means shares chances values trian tiny squarish""".split()
+LEAVES += vision_cases.LEAVES
