@@ -275,9 +275,9 @@ def burst(step, rounds):
     return seconds
 
 
-def serve(layers):
+def serve(table):
     """Answer requests until the input ends."""
-    table, made = works(layers), {}
+    made = {}
     for line in sys.stdin:
         name, rounds = json.loads(line)
         if name not in made:
@@ -287,4 +287,4 @@ def serve(layers):
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]))
+    serve(works(int(sys.argv[1])))
