@@ -1,7 +1,7 @@
 """mx.model: checkpoints, `FeedForward`, and the helpers that training interfaces share."""
 
+from ._feed_forward import BASE_ESTIMATOR, FeedForward
 from ._training.checkpoint import BatchEndParam, latest_checkpoint, load_checkpoint, load_params, save_checkpoint
-from ._training.feed_forward import BASE_ESTIMATOR, FeedForward
 from ._training.progress import load_progress, save_progress
 from ._training.updates import call_all as _multiple_callbacks
 from ._training.updates import create_kvstore as _create_kvstore

@@ -14,14 +14,17 @@ BatchEndParam.__module__ = "mxnet.model"
 
 
 def params_file(prefix, epoch):
+    """Where a checkpoint keeps parameters."""
     return f"{prefix}-{epoch:04d}.params"
 
 
 def symbol_file(prefix):
+    """Where a checkpoint keeps its symbol, which all epochs share."""
     return f"{prefix}-symbol.json"
 
 
 def states_file(prefix, epoch):
+    """Where a checkpoint keeps the optimizer's states."""
     return f"{prefix}-{epoch:04d}.states"
 
 

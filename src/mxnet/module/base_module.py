@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import metric, ndarray
+from .. import ndarray
 from .._training.checkpoint import BatchEndParam, save_param_dicts, split_param_dict
+from .._training.given import as_descriptions, as_metric
 from .._training.updates import call_all
 from ..base import _as_list  # noqa: F401 - MXNet shows it here, and modules of detectors take it
 from ..context import cpu  # noqa: F401 - MXNet shows it here
 from ..initializer import Uniform
-from ..io import DataBatch, DataDesc, DataIter
+from ..io import DataBatch, DataDesc, DataIter  # noqa: F401 - MXNet shows them here
 from ..ndarray.utils import load_named
 from ._position import Position
 
@@ -50,10 +51,6 @@ def _check_names_match(data_names, data_shapes, name, throw):
         )
 
 
-def as_descriptions(shapes):
-    return [x if isinstance(x, DataDesc) else DataDesc(*x) for x in shapes]
-
-
 def _parse_data_desc(data_names, label_names, data_shapes, label_shapes):
     """Shapes as `DataDesc`, their names checked."""
     data_shapes = as_descriptions(data_shapes)
@@ -62,10 +59,6 @@ def _parse_data_desc(data_names, label_names, data_shapes, label_shapes):
         label_shapes = as_descriptions(label_shapes)
     _check_names_match(label_names, label_shapes or [], "label", False)
     return data_shapes, label_shapes
-
-
-def as_metric(eval_metric):
-    return eval_metric if isinstance(eval_metric, metric.EvalMetric) else metric.create(eval_metric)
 
 
 def _labels(batch):

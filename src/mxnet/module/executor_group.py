@@ -5,9 +5,9 @@ import logging
 from .. import context as ctx
 from .. import ndarray as nd
 from .._core.dtypes import NAMES
+from .._training.given import as_descriptions
 from ..executor_manager import _split_input_slice, average_into
 from ..io import DataDesc
-from .base_module import as_descriptions
 
 
 def _load_general(data, targets, major_axis):

@@ -8,7 +8,7 @@ from ..initializer import Uniform
 from .base_module import BaseModule
 
 
-def _as_list(names):
+def _listed(names):
     return list(names) if isinstance(names, tuple) else names
 
 
@@ -17,8 +17,8 @@ class PythonModule(BaseModule):
 
     def __init__(self, data_names, label_names, output_names, logger=logging):
         super().__init__(logger=logger)
-        self._data_names = _as_list(data_names)
-        self._label_names = _as_list(label_names)
+        self._data_names = _listed(data_names)
+        self._label_names = _listed(label_names)
         self._output_names = output_names
         self._data_shapes = None
         self._label_shapes = None

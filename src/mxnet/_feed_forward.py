@@ -8,18 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import io, metric
-from .. import ndarray as nd
-from .. import optimizer as opt
-from .. import symbol as sym
-from ..base import mx_real_t
-from ..callback import LogValidationMetricsCallback
-from ..context import Context, cpu
-from ..executor_manager import DataParallelExecutorManager, _check_arguments, _load_data
-from ..initializer import Uniform
-from ..io import DataDesc
-from .checkpoint import BatchEndParam, load_checkpoint, save_checkpoint
-from .updates import (
+from . import io
+from . import ndarray as nd
+from . import optimizer as opt
+from . import symbol as sym
+from ._training.checkpoint import BatchEndParam, load_checkpoint, save_checkpoint
+from ._training.given import as_descriptions, as_metric
+from ._training.updates import (
     call_all,
     create_kvstore,
     index_names,
@@ -27,17 +22,15 @@ from .updates import (
     update_params,
     update_params_on_kvstore,
 )
+from .base import mx_real_t
+from .callback import LogValidationMetricsCallback
+from .context import Context, cpu
+from .executor_manager import DataParallelExecutorManager, _check_arguments, _load_data
+from .initializer import Uniform
+from .io import DataDesc
 
 # scikit-learn's tools accept the class if the program uses them; it is not worth loading otherwise.
 BASE_ESTIMATOR = getattr(sys.modules.get("sklearn.base"), "BaseEstimator", object)
-
-
-def as_metric(eval_metric):
-    return eval_metric if isinstance(eval_metric, metric.EvalMetric) else metric.create(eval_metric)
-
-
-def as_descriptions(shapes):
-    return [x if isinstance(x, DataDesc) else DataDesc(*x) for x in shapes]
 
 
 class _Loop:
