@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 
 from .._core.errors import MXNetError
-from .gradient import with_gradient, without_gradient
+from .gradient import marks, with_gradient, without_gradient
 from .identity import to_dtype
 from .registry import op
 from .shapes import bracket, fill_same
@@ -60,7 +60,8 @@ def _choice(choose: Binary, prefers_left: Binary, prefers_right: Binary) -> Bina
     """The larger or smaller of two; where they are equal the left one gets the whole gradient, beside NaN none."""
 
     def slopes(inputs, outputs, heads):
-        return heads[0] * prefers_left(*inputs), heads[0] * prefers_right(*inputs)
+        tests = zip((prefers_left, prefers_right), inputs, strict=True)
+        return [marks(test, *inputs).mul_(heads[0]) if side.requires_grad else None for test, side in tests]
 
     def choice(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
         return with_gradient(choose, slopes, lhs, rhs)
@@ -215,11 +216,13 @@ def add_n(*args, num_args: int = 0):
     """Sum of any number of arrays of one shape."""
     if not args:
         raise MXNetError("value 0 for Parameter num_args should be greater equal to 1")
-    total = args[0].clone()
     for term in args[1:]:
-        if term.shape != total.shape:
+        if term.shape != args[0].shape:
             raise MXNetError(
-                f"Incompatible attr in node  at 1-th input: expected {bracket(total.shape)}, got {bracket(term.shape)}"
+                "Incompatible attr in node  at 1-th input: "
+                f"expected {bracket(args[0].shape)}, got {bracket(term.shape)}"
             )
-        total = total + term
+    total = args[0].clone() if len(args) == 1 else args[0] + args[1]
+    for term in args[2:]:
+        total = total.add_(term)
     return total

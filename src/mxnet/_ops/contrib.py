@@ -15,7 +15,10 @@ from .rounding import round_away
 @op("_contrib_quadratic", shape="same")
 def quadratic(data, *, a: float = 0.0, b: float = 0.0, c: float = 0.0):
     """a·x² + b·x + c."""
-    return (data * (a * data + b) + c).to(data.dtype)
+    if not data.is_floating_point():
+        return (data * (a * data + b) + c).to(data.dtype)
+    slope = lambda inputs, outputs, heads: (inputs[0] * (2 * a)).add_(b).mul_(heads[0])  # noqa: E731
+    return with_gradient(lambda x: (x * a).add_(b).mul_(x).add_(c), slope, data)
 
 
 @op("_contrib_backward_quadratic", shape="same")
@@ -83,8 +86,8 @@ def arange_like(
     shape = data.shape if axis is None else (data.shape[axis],)
 
     def fill(like: Tensor) -> Tensor:
-        place = torch.arange(math.prod(shape), device=like.device) // repeat
-        return ramp(start, step, place, like.dtype).reshape(shape)
+        place = torch.arange(math.prod(shape), device=like.device)
+        return ramp(start, step, place if repeat == 1 else place // repeat, like.dtype).reshape(shape)
 
     return without_gradient(fill, data)
 
@@ -129,7 +132,7 @@ def boolean_mask(data, index, *, axis: int = 0):
         raise MXNetError(f"Check failed: axis == 0 ({axis} vs. 0) : Not supported yet")
     if index.dim() != 1 or index.shape[0] != data.shape[0]:
         raise MXNetError(f"boolean_mask needs one number a row: data {tuple(data.shape)}, index {tuple(index.shape)}")
-    return data[index.detach() != 0]
+    return data.index_select(0, torch.nonzero(index.detach()).squeeze(1))
 
 
 @op("_contrib_getnnz", dtype="any", differentiable=False)

@@ -134,5 +134,5 @@ def linspace(
         raise MXNetError(f"_linspace needs a stop and num >= 0, got stop={stop}, num={num}")
     intervals = num - 1 if endpoint else num
     pace = (stop - start) / intervals if intervals > 0 else 0.0
-    values = torch.arange(num, dtype=torch.float64, device=_device) * pace + start
+    values = torch.arange(num, dtype=torch.float64, device=_device).mul_(pace).add_(start)
     return values.to(torch_dtype(dtype))

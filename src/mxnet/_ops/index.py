@@ -44,6 +44,7 @@ INDEX = {
     ),
     "dropout": "Dropout",
     "hawkes": "_contrib_backward_hawkesll _contrib_hawkesll",
+    "histogram": "_histogram",
     "identity": (
         "BlockGrad Cast _CrossDeviceCopy _copy _copyto _identity_with_attr_like_rhs cast cast_storage identity "
         "make_loss ones_like reshape_like shape_array size_array stop_gradient zeros_like"
@@ -159,8 +160,8 @@ INDEX = {
     ),
     "recurrent": "RNN",
     "reduction": (
-        "_histogram _square_sum argmax argmax_channel argmin cumsum max max_axis mean min min_axis moments nanprod "
-        "nansum norm prod sum sum_axis"
+        "_square_sum argmax argmax_channel argmin cumsum max max_axis mean min min_axis moments nanprod nansum norm "
+        "prod sum sum_axis"
     ),
     "regions": "Correlation ROIPooling",
     "reshaping": (

@@ -8,7 +8,7 @@ import torch
 from .._core.attrs import Fraction
 from .._core.errors import MXNetError
 from .filling import assign, known, size
-from .gradient import with_gradient
+from .gradient import marks, with_gradient
 from .registry import op
 
 Normalization = Literal["batch", "null", "valid"]
@@ -45,6 +45,7 @@ def softmax_output(
     normalization: Normalization = "null",
     out_grad: bool = False,
     smooth_alpha: Fraction = 0.0,
+    _train: bool = True,
 ):
     """Softmax of `data`, whose backward pass is that of the cross entropy with `label`.
 
@@ -52,10 +53,12 @@ def softmax_output(
     """
     _check_label(data, label, multi_output)
     columns = (data.shape[0], data.shape[1], -1) if multi_output else _rows(data, preserve_shape)
+    # MXNet's oneDNN kernel, which predicts for images, has the classes on the last axis, told or not
+    last = not _train and not multi_output and data.dim() == 4 and data.dtype is torch.float32
 
     def forward(data, label):
-        if data.dim() == 2:
-            return torch.softmax(data, 1)
+        if data.dim() == 2 or last:
+            return torch.softmax(data, -1)
         return torch.softmax(data.reshape(columns), 1).view(data.shape)
 
     def backward(inputs, outputs, heads):
@@ -153,8 +156,8 @@ def _regression(data, label, grad_scale, forward, difference):
     def backward(inputs, outputs, heads):
         label = inputs[1]
         width = max(1, label.numel() // max(1, label.shape[0]))
-        grad = difference(outputs[0], label.view(outputs[0].shape)) * (grad_scale / width)
-        return grad, torch.zeros_like(label)
+        grad = difference(outputs[0], label.view(outputs[0].shape)).mul_(grad_scale / width)
+        return grad, torch.zeros_like(label) if label.requires_grad else None
 
     return with_gradient(lambda data, label: forward(data), backward, data, label)
 
@@ -165,7 +168,7 @@ def _identity(data):
 
 def _above_or_not(output, label):
     """1 where the output is above the label, else -1 (also where they are equal)."""
-    return torch.where(output > label, 1, -1).to(output.dtype)
+    return marks(torch.gt, output, label).mul_(2).sub_(1)
 
 
 @op("LinearRegressionOutput", fill=_regression_label)
@@ -203,11 +206,12 @@ def svm_output(data, label, *, margin: float = 1.0, regularization_coefficient: 
 
     def backward(inputs, outputs, heads):
         output, label = outputs[0], inputs[1]
-        mine = label.long().unsqueeze(-1) == torch.arange(output.shape[-1], device=output.device)
-        sign = torch.where(mine, -1, 1).to(output.dtype)
-        slack = (margin + sign * output).clamp_min(0)
-        force = (slack > 0).to(output.dtype) if use_linear else 2 * slack
-        return regularization_coefficient * sign * force, torch.zeros_like(label)
+        classes = torch.arange(output.shape[-1], dtype=torch.float32, device=output.device)
+        sign = marks(torch.eq, label.float().trunc().unsqueeze(-1), classes).to(output.dtype).mul_(-2).add_(1)
+        slack = (sign * output).add_(margin).clamp_min_(0)
+        force = marks(torch.gt, slack, 0) if use_linear else slack.mul_(2)
+        grad = sign.mul_(regularization_coefficient).mul_(force)
+        return grad, torch.zeros_like(label) if label.requires_grad else None
 
     return with_gradient(lambda data, label: data.clone(), backward, data, label)
 

@@ -3,7 +3,6 @@
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 
 from .._core.errors import MXNetError
 from .filling import assign
@@ -127,13 +126,34 @@ def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, ns
     """data / (knorm + alpha / nsize * sum of squares over `nsize` neighbouring channels) ** beta."""
     if data.dim() != 4:
         raise MXNetError(f"LRN needs data of 4 dimensions, got shape {tuple(data.shape)}")
-    side = (nsize - 1) // 2
-    squares = F.pad(data.square(), (0, 0, 0, 0, side, side))
-    total = squares.narrow(1, 0, data.shape[1]).clone()
-    for shift in range(1, 2 * side + 1):
-        total = total.add_(squares.narrow(1, shift, data.shape[1]))
-    scale = total * (alpha / nsize) + knorm
-    if beta == 0.75:  # as everybody has it: roots take a fifth of a power's time
-        root = scale.rsqrt()
-        return data * (root * root.sqrt())
-    return data * scale.pow(-beta)
+    side, share = (nsize - 1) // 2, alpha / nsize
+
+    def scale(data):
+        return _with_neighbours(torch.full_like(data, knorm), data, data, side, share)
+
+    def backward(inputs, outputs, heads):
+        data, scales = inputs[0], scale(inputs[0])
+        pulls = (heads[0] * outputs[0]).div_(scales)
+        near = _with_neighbours(torch.zeros_like(data), pulls, data.new_ones(()), side, 1.0)
+        return torch.addcmul(_power(scales, beta).mul_(heads[0]), near, data, value=-2 * share * beta)
+
+    return with_gradient(lambda data: _power(scale(data), beta).mul_(data), backward, data)
+
+
+def _with_neighbours(total, left, right, side, share):
+    """`total`, to which the products of `side` channels before and after each one are added, in one's share."""
+    channels = total.shape[1]
+    for shift in range(-min(side, channels - 1), min(side, channels - 1) + 1):
+        to, source = max(0, -shift), max(0, shift)
+        number = channels - abs(shift)
+        parts = [part.narrow(1, source, number) if part.dim() else part for part in (left, right)]
+        total.narrow(1, to, number).addcmul_(*parts, value=share)
+    return total
+
+
+def _power(scale, beta):
+    """The scale to the power of `-beta`; for three quarters, as everybody has it, roots take a fifth of the time."""
+    if beta != 0.75:
+        return scale.pow(-beta)
+    root = scale.rsqrt()
+    return root.rsqrt().mul_(root).mul_(root)

@@ -8,6 +8,7 @@ import torch
 from .._core.attrs import Dtype
 from .._core.errors import MXNetError, ValueRefused
 from .dtypes import torch_dtype
+from .ordering import in_order
 from .registry import op
 from .shapes import real_axis
 
@@ -310,7 +311,7 @@ def take(a, indices, *, axis: int | None = 0, mode: Literal["clip", "raise", "wr
 def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
     """Sorted along an axis; None sorts the flat array."""
     data = data.reshape(-1) if axis is None else data
-    return torch.sort(data, dim=-1 if axis is None else axis, descending=not is_ascend, stable=True)[0]
+    return in_order(data, -1 if axis is None else axis, not is_ascend)
 
 
 @op("_npi_argsort", dtype="any", differentiable=False)
@@ -345,5 +346,5 @@ def constraint_check(input, *, msg: str = "Constraint violated!"):
 @op("_npi_bincount", dtype="any", differentiable=False, inputs=lambda a: ("data", "weights")[: 1 + a["has_weights"]])
 def bincount(data, weights=None, *, minlength: int = 0, has_weights: bool = False):
     """How often each number occurs, or the sums of weights."""
-    counts = torch.bincount(data.to(torch.int64), weights, minlength)
+    counts = torch.bincount(data.to(torch.int64), None if weights is None else weights.detach(), minlength)
     return counts.to(data.dtype if weights is None else weights.dtype)

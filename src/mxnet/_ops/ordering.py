@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import numpy as np
 import torch
 
 from .._core.errors import MXNetError
@@ -12,6 +13,7 @@ from .registry import Attrs, op
 from .shapes import real_axis
 
 Index = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
+_BARE = (torch.float32, torch.float64, torch.int32, torch.int64)
 FEW = 8  # times as many elements as are wanted: less than that are sorted in no more time
 
 
@@ -20,11 +22,20 @@ def _along(data: torch.Tensor, axis: int | None) -> tuple[torch.Tensor, int]:
     return (data.reshape(-1), 0) if axis is None else (data, real_axis(axis, data.dim()))
 
 
+def in_order(data: torch.Tensor, axis: int, descending: bool = False) -> torch.Tensor:
+    """Sorted along an axis. NumPy sorts numbers alone, without their places, in a tenth of torch's time."""
+    recorded = data.requires_grad and torch.is_grad_enabled()
+    if recorded or data.device.type != "cpu" or data.dtype not in _BARE or not at_hand(data):
+        return torch.sort(data, dim=axis, descending=descending, stable=True).values
+    result = torch.from_numpy(np.sort(data.detach().numpy(), axis))
+    return result.flip(axis) if descending else result
+
+
 @op("sort")
 def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
     """Elements in order along an axis."""
     data, axis = _along(data, axis)
-    return torch.sort(data, dim=axis, descending=not is_ascend, stable=True).values
+    return in_order(data, axis, not is_ascend)
 
 
 @op("argsort")
@@ -54,12 +65,22 @@ def _few(data: torch.Tensor, axis: int, k: int, largest: bool) -> tuple[torch.Te
     return values.narrow(axis, 0, k), places.narrow(axis, 0, k)
 
 
+def _first(data: torch.Tensor, axis: int, ascending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """The largest or smallest; None where there are NaNs, which count as the largest."""
+    if not at_hand(data) or not data.numel():
+        return None
+    values, places = (torch.min if ascending else torch.max)(data, axis, keepdim=True)
+    return None if data.is_floating_point() and bool(values.detach().isnan().any()) else (values, places)
+
+
 def _top(data: torch.Tensor, axis: int, k: int, ascending: bool) -> tuple[torch.Tensor, torch.Tensor]:
     size = data.shape[axis]
     k = k if k > 0 else size
     if k > size:
         raise MXNetError(f"k must be smaller than {size}, get k = {k}")
-    few = _few(data, axis, k, not ascending) if FEW * k < size else None
+    few = None
+    if FEW * k < size:
+        few = _first(data, axis, ascending) if k == 1 else _few(data, axis, k, not ascending)
     if few is not None:
         return few
     values, places = torch.sort(data, dim=axis, descending=not ascending, stable=True)

@@ -5,7 +5,9 @@ from typing import Any
 import torch
 
 from .._core.errors import MXNetError
+from .dtypes import number_for
 from .filling import assign
+from .gradient import kept
 from .registry import op
 
 
@@ -53,7 +55,9 @@ def sequence_mask(data, sequence_length=None, *, use_sequence_length: bool = Fal
     if sequence_length is None:
         return data.clone()
     steps, lengths = _steps(data, axis, sequence_length)
-    return data.masked_fill(_over_features(steps >= lengths, data), value)
+    if data.is_floating_point() and value == 0:
+        return kept(data, _over_features((steps < lengths).to(data.dtype), data))
+    return torch.where(_over_features(steps < lengths, data), data, number_for(value, data.dtype))
 
 
 @op("SequenceLast", **SEQUENCE)
@@ -77,4 +81,6 @@ def sequence_reverse(data, sequence_length=None, *, use_sequence_length: bool = 
         return data.flip(0)
     steps, lengths = _steps(data, axis, sequence_length)
     source = torch.where(steps < lengths, lengths - 1 - steps, steps)
-    return data[source, torch.arange(data.shape[1], device=data.device)]
+    batch = data.shape[1]
+    places = source * batch + torch.arange(batch, device=data.device)
+    return data.flatten(0, 1).index_select(0, places.reshape(-1)).view(data.shape)

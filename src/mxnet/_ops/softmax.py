@@ -9,7 +9,7 @@ from .._core.errors import MXNetError
 from .activation import require_floating
 from .dtypes import torch_dtype
 from .filling import assign
-from .gradient import with_gradient
+from .gradient import kept, marks, with_gradient
 from .registry import op
 
 Precision = Literal["float16", "float32", "float64"]
@@ -151,9 +151,11 @@ def _masked_softmax(data, length, axis, dtype):
         raise MXNetError(f"This operation only support integer types, not {name}: the length of operator softmax")
     axis = axis % data.dim()
     steps = torch.arange(data.shape[axis], device=data.device).view([-1] + [1] * (data.dim() - axis - 1))
-    outside = steps >= (length if data.dim() == 1 else length.unsqueeze(axis))
-    result = _in_type(torch.softmax, data.masked_fill(outside, -torch.inf), axis, dtype)
-    return result.masked_fill(outside, 0)  # a length of zero leaves only minus infinities, whose softmax is NaN
+    ends = length if data.dim() == 1 else length.unsqueeze(axis)
+    inside = marks(torch.lt, steps.float(), ends.float()).to(data.dtype)  # exact for all that fits into memory
+    beyond = 1 - inside.reciprocal()  # 0 within the length, minus infinity beyond it
+    result = _in_type(torch.softmax, kept(data, inside) + beyond, axis, dtype)
+    return kept(result, inside.to(result.dtype))  # a length of zero leaves only minus infinities: their softmax is NaN
 
 
 @op("softmin", shape="same")
