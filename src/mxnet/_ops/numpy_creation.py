@@ -75,6 +75,8 @@ def logspace(
 @op("_npi_indices", dtype="any")
 def indices(*, dimensions: tuple, dtype: Dtype = "int32", ctx: str = "", _device):
     """The coordinates of every place of a grid."""
+    if not dimensions:
+        return torch.empty(0, dtype=torch_dtype(dtype), device=_device)
     ranges = [torch.arange(d, device=_device) for d in dimensions]
     return torch.stack(torch.meshgrid(*ranges, indexing="ij")).to(torch_dtype(dtype))
 

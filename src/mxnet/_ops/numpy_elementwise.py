@@ -8,17 +8,18 @@ from .._core.attrs import Dtype
 from .._core.errors import MXNetError
 from . import binary
 from .dtypes import torch_dtype
+from .gradient import without_gradient
 from .identity import to_dtype
 from .registry import op
 from .slicing import between
-from .unary import cube_root
+from .unary import cube_root, half_down
 
 
 def _kept(function):
     """`function` on integers computes in floats and gives integers back, as MXNet does."""
 
     def apply(x):
-        return function(x) if x.is_floating_point() else function(x.float()).to(x.dtype)
+        return function(x) if x.is_floating_point() else to_dtype(function(x.float()), x.dtype)
 
     return apply
 
@@ -31,12 +32,16 @@ def _invert(x):
     return torch.bitwise_not(x)
 
 
+def _rint(x):
+    return without_gradient(half_down, x)
+
+
 UNARY = {
     "absolute": torch.abs, "arccos": torch.acos, "arccosh": torch.acosh, "arcsin": torch.asin, "arcsinh": torch.asinh,
     "arctan": torch.atan, "arctanh": torch.atanh, "cbrt": cube_root, "ceil": torch.ceil, "cos": torch.cos,
     "cosh": torch.cosh, "degrees": torch.rad2deg, "exp": torch.exp, "expm1": torch.expm1, "fix": torch.trunc,
     "floor": torch.floor, "log": torch.log, "log10": torch.log10, "log1p": torch.log1p, "log2": torch.log2,
-    "radians": torch.deg2rad, "reciprocal": torch.reciprocal, "rint": torch.round, "sign": torch.sign,
+    "radians": torch.deg2rad, "reciprocal": torch.reciprocal, "rint": _rint, "sign": torch.sign,
     "sin": torch.sin, "sinh": torch.sinh, "sqrt": torch.sqrt, "square": torch.square, "tan": torch.tan,
     "tanh": torch.tanh, "trunc": torch.trunc,
 }  # fmt: skip
@@ -100,10 +105,18 @@ def _extreme(function):
 
 
 def _power(lhs, rhs):
-    lhs, rhs = _common(lhs, rhs)
-    if lhs.is_floating_point():
-        return torch.pow(lhs, rhs)
-    return torch.pow(lhs.double(), rhs.double()).to(lhs.dtype)
+    return binary.power(*_common(lhs, rhs))
+
+
+def _in_one_type(function):
+    """Two types become the one that holds both, also where one array has no axes: torch lets the other decide."""
+    return lambda lhs, rhs: function(lhs, rhs) if lhs.dtype is rhs.dtype else function(*_common(lhs, rhs))
+
+
+def _signed(lhs, rhs):
+    """The sign of `rhs`, where either zero counts as positive."""
+    alike = ((lhs >= 0) & (rhs >= 0)) | ((lhs < 0) & (rhs < 0))
+    return torch.where(alike, lhs, -lhs)
 
 
 def _in_floats(function):
@@ -130,27 +143,34 @@ def _scaled(lhs, rhs):
 
 
 BINARY = {
-    "add": torch.add, "subtract": _subtract, "multiply": torch.mul, "true_divide": _divide, "mod": _modulo,
+    "add": _in_one_type(torch.add), "subtract": _subtract, "multiply": _in_one_type(torch.mul),
+    "true_divide": _divide, "mod": _modulo,
     "power": _power, "maximum": _extreme(binary.maximum), "minimum": _extreme(binary.minimum),
-    "hypot": _in_floats(torch.hypot), "arctan2": _in_floats(torch.atan2), "copysign": _in_its_type(torch.copysign),
+    "hypot": _in_floats(torch.hypot), "arctan2": _in_floats(torch.atan2), "copysign": _in_its_type(_signed),
     "lcm": torch.lcm,
     "ldexp": _in_its_type(_scaled), "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
     "bitwise_xor": torch.bitwise_xor, "equal": torch.eq, "not_equal": torch.ne, "greater": torch.gt,
     "greater_equal": torch.ge, "less": torch.lt, "less_equal": torch.le,
 }  # fmt: skip
 REVERSED = ("subtract", "true_divide", "mod", "power", "arctan2", "copysign", "ldexp")
-FRACTIONAL = ("true_divide", "hypot", "arctan2", "copysign", "ldexp")
 COMPARING = ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")
 
 
-def _number(data, scalar, name):
-    """The number in the array's type: MXNet's arrays decide, and a fraction is lost on integers."""
-    if data.dtype is torch.bool:
-        if name in COMPARING:
-            return data, torch.tensor(scalar, device=data.device)
-        data = data if name.startswith("bitwise") else data.float() if name in FRACTIONAL else data.to(torch.int64)
-    if name == "true_divide" and not data.is_floating_point():
-        data = data.float()
+def _beside_number(data, name: str, is_int: bool):
+    """The array in the type in which a number meets it: a fraction makes integers double precision, but for bits."""
+    truth = data.dtype is torch.bool
+    if data.is_floating_point() or name == "lcm" or name.startswith("bitwise"):
+        return data
+    if name == "true_divide":
+        return data.float()
+    if name in COMPARING:
+        return data if truth or is_int else data.double()
+    return data.double() if not is_int else data.to(torch.int64) if truth else data
+
+
+def _number(data, scalar: float, name: str, is_int: bool):
+    """An array and a number in one type; to arrays of truth values a number is true or false."""
+    data = _beside_number(data, name, is_int)
     return data, to_dtype(torch.tensor(float(scalar), dtype=torch.float64, device=data.device), data.dtype)
 
 
@@ -166,11 +186,11 @@ def _register_binary(name, function):
     of_numbers = _in_its_type(function) if name in ("hypot", "arctan2") else function
 
     def with_number(data, *, scalar: float = 1.0, is_int: bool = True):
-        data, number = _number(data, scalar, name)
+        data, number = _number(data, scalar, name, is_int)
         return of_numbers(data, number)
 
     def with_number_first(data, *, scalar: float = 1.0, is_int: bool = True):
-        data, number = _number(data, scalar, name)
+        data, number = _number(data, scalar, name, is_int)
         return of_numbers(number, data)
 
     of_two.__doc__ = f"NumPy's {name} of two arrays, element by element."

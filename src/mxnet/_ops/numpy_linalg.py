@@ -118,8 +118,17 @@ def solve(A, B):
 
 @op("_npi_svd", outputs=3)
 def svd(A):
-    """Singular values and vectors: U, the values, and V transposed."""
-    return tuple(torch.linalg.svd(A, full_matrices=False))
+    """Singular values and vectors: U, the values, and V transposed, whose rows' greatest elements are positive."""
+    left, values, right = torch.linalg.svd(A, full_matrices=False)
+    signs = _signs(right)
+    return left * signs.mT, values, right * signs
+
+
+def _signs(rows):
+    """One or minus one for each row, by which its greatest element becomes positive: MXNet's choice of vectors."""
+    rows = rows.detach()
+    greatest = torch.gather(rows, -1, torch.abs(rows).argmax(-1, keepdim=True)) if rows.numel() else rows[..., :1]
+    return torch.where(greatest < 0, -1.0, 1.0).to(rows.dtype)
 
 
 def _real_square(matrices):
@@ -131,8 +140,9 @@ def _real_square(matrices):
 
 @op("_npi_eigh", outputs=2)
 def eigh(A, *, UPLO: str = "L"):
-    """Eigenvalues and vectors of symmetric matrices."""
-    return tuple(torch.linalg.eigh(_real_square(A), UPLO))
+    """Eigenvalues and vectors of symmetric matrices; each vector's greatest element is positive."""
+    values, vectors = torch.linalg.eigh(_real_square(A), UPLO)
+    return values, vectors * _signs(vectors.mT).mT
 
 
 @op("_npi_eigvalsh")

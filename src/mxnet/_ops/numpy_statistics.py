@@ -5,6 +5,7 @@ from typing import Any, Literal
 import torch
 
 from .._core.errors import MXNetError
+from .ordering import in_order
 from .registry import op
 from .shapes import real_axis
 
@@ -23,9 +24,12 @@ def average(a, weights=None, *, axis: tuple | None = None, returned: bool = Fals
             count *= a.shape[i]
         total = torch.full((), count, dtype=a.dtype, device=a.device)
         return _divided(torch.sum(a, axes, dtype=a.dtype) if axes else a, total), total
-    weights = _along(weights, a, axis)
+    along_one = weights.shape != a.shape
+    weights = weights if not along_one else _along(weights, a, axis)
     total = torch.sum(weights, axes, dtype=weights.dtype)
-    return _divided(torch.sum(a * weights, axes, dtype=a.dtype), total), total.detach()  # it has no gradient in MXNet
+    mean = _divided(torch.sum(a * weights, axes, dtype=a.dtype), total)
+    total = total.detach()  # it has no gradient in MXNet, and of weights along one axis it is a number
+    return mean, total.flatten()[:1].reshape(()) if along_one else total
 
 
 def _divided(total, count):
@@ -34,9 +38,7 @@ def _divided(total, count):
 
 
 def _along(weights, a, axis: tuple[int, ...] | None):
-    """One weight for each element, or for each place along one axis."""
-    if weights.shape == a.shape:
-        return weights
+    """One weight for each place along one axis."""
     if axis is None or len(axis) != 1 or weights.dim() != 1 or weights.shape[0] != a.shape[axis[0]]:
         raise MXNetError(
             f"average: weights of shape {tuple(weights.shape)} do not fit an array of shape {tuple(a.shape)} along "
@@ -70,10 +72,10 @@ def percentile(
     if ranks.device.type != "meta" and not bool(((ranks >= 0) & (ranks <= 100)).all()):
         raise MXNetError("percentiles must be in the range [0, 100]")
     places = (ranks.reshape(-1) * (rows.shape[-1] - 1) / 100.0).float()
-    found = _between(rows.sort(-1)[0], places, interpolation)
+    found = _between(in_order(rows, -1), places, interpolation)
     sizes = [1 if i in axes else s for i, s in enumerate(a.shape)] if keepdims else [a.shape[i] for i in kept]
     result = found.movedim(-1, 0).reshape((*ranks.shape, *sizes))
-    return result.to(a.dtype) if a.is_floating_point() else result
+    return result
 
 
 def _between(rows, places, interpolation: str):
@@ -103,10 +105,13 @@ def unique(
 ):
     """The different elements or slices, sorted; where each is first, which one is where, how often each occurs."""
     data = data.detach()
-    if axis is None:
-        data, axis = data.reshape(-1), 0
+    if axis is None or data.dim() == 1:
+        data, axis = data.reshape(-1), None  # torch compares numbers far quicker than slices of one number
+    if axis is None and not return_index and not return_inverse:
+        found, counts = torch.unique_consecutive(in_order(data, 0), return_counts=True)
+        return [found, counts] if return_counts else [found]
     found, inverse, counts = torch.unique(data, sorted=True, return_inverse=True, return_counts=True, dim=axis)
-    first = torch.full_like(counts, data.shape[axis])
+    first = torch.full_like(counts, data.shape[axis or 0])
     first.scatter_reduce_(0, inverse, torch.arange(len(inverse), device=data.device), "amin")
     asked = ((True, found), (return_index, first), (return_inverse, inverse), (return_counts, counts))
     return [answer for wanted, answer in asked if wanted]

@@ -10,6 +10,7 @@ from .._core.errors import MXNetError
 from .gradient import with_gradient
 from .indexing import at_hand
 from .registry import op
+from .rounding import single
 
 
 @op("ROIPooling")
@@ -21,7 +22,7 @@ def roi_pooling(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction):
             f"{tuple(rois.shape)}"
         )
     number = rois.detach()[:, 0].long()
-    edges = _round(rois.detach()[:, 1:] * spatial_scale)
+    edges = _round(rois.detach()[:, 1:] * single(spatial_scale))
     rows = _bins(edges[:, 1], edges[:, 3], pooled_size[0], data.shape[2])
     columns = _bins(edges[:, 0], edges[:, 2], pooled_size[1], data.shape[3])
     empty = ~((rows[..., 1] > rows[..., 0])[:, :, None] & (columns[..., 1] > columns[..., 0])[:, None])

@@ -11,7 +11,7 @@ from .._core.attrs import Fraction, Sizes
 from .._core.errors import MXNetError
 from .gradient import with_gradient
 from .registry import op
-from .rounding import round_away
+from .rounding import round_away, single
 
 _SUMMED = frozenset([torch.float32, torch.float64])  # types of which torch sums rows by shares
 
@@ -200,7 +200,7 @@ def roi_align(
         return data.new_empty(len(rois), channels, *pooled_size)
     rois = rois.detach()
     image = rois[:, 0].long() if rois.shape[1] == 5 else torch.zeros(len(rois), dtype=torch.long, device=rois.device)
-    box = rois[:, -4:] * spatial_scale - (0.5 if aligned else 0)
+    box = rois[:, -4:] * single(spatial_scale) - (0.5 if aligned else 0)
     start, extent = box[:, [1, 0]], box[:, [3, 2]] - box[:, [1, 0]]
     if aligned and (extent[image >= 0] <= 0).any():
         raise MXNetError("ROIAlign: with aligned=True every region must have a positive width and height")
@@ -219,7 +219,8 @@ def rroi_align(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction, sampl
         return data.new_empty(len(rois), data.shape[1], *pooled_size)
 
     def pool(data: Tensor, rois: Tensor) -> Tensor:
-        center, extent = rois[:, [2, 1]] * spatial_scale, (rois[:, [4, 3]] * spatial_scale).clamp_min(1)
+        scale = single(spatial_scale)
+        center, extent = rois[:, [2, 1]] * scale, (rois[:, [4, 3]] * scale).clamp_min(1)
         angle = rois[:, 5] * (math.pi / 180)
 
         def place(y: Tensor, x: Tensor, members: Tensor) -> tuple[Tensor, Tensor]:
@@ -257,6 +258,7 @@ def _planes(data: Tensor, image: Tensor, output_dim: int, pooled: int, group: in
 def _rounded_regions(rois: Tensor, spatial_scale: float) -> tuple[Tensor, Tensor]:
     """Start and extent (y, x) of regions whose corners are whole pixels of the image."""
     corner = round_away(rois[:, [2, 1, 4, 3]])
+    spatial_scale = single(spatial_scale)
     start = corner[:, :2] * spatial_scale
     return start, ((corner[:, 2:] + 1) * spatial_scale - start).clamp_min(0.1)
 

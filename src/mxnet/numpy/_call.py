@@ -124,19 +124,20 @@ def binary(name, x1, x2, out, plain, reverse=None):
         if isinstance(x2, ARRAYS):
             return call(f"_npi_{name}", x1, x2, out=out)
         if isinstance(x2, numbers.Number):
-            return call(f"_npi_{name}_scalar", x1, out=out, **_number(x2))
+            return call(f"_npi_{name}_scalar", x1, out=out, **_number(x2, x1, isinstance(x2, numbers.Integral)))
         raise TypeError(f"type {type(x2)} not supported")
     if not isinstance(x1, numbers.Number):
         raise TypeError(f"type {type(x1)} not supported")
     if isinstance(x2, ARRAYS):
-        return call(f"_npi_{reverse or name}_scalar", x2, out=out, **_number(x1))
+        return call(f"_npi_{reverse or name}_scalar", x2, out=out, **_number(x1, x2, False))
     if isinstance(x2, numbers.Number):
         return plain(x1, x2)
     raise TypeError(f"type {type(x2)} not supported")
 
 
-def _number(value):
-    return {"scalar": float(value), "is_int": isinstance(value, numbers.Integral)}
+def _number(value, beside, whole):
+    """Only nodes of a graph know whether a number is an integer, and only a number on the right can be one to them."""
+    return {"scalar": float(value), "is_int": whole} if isinstance(beside, Traced) else {"scalar": float(value)}
 
 
 def axes(axis):

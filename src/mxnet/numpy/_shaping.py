@@ -320,7 +320,8 @@ def unravel_index(indices, shape, order="C"):
 
     if isinstance(indices, numbers.Number):
         return tuple(int(i) for i in onp.unravel_index(indices, shape))
-    return tuple(array(i) for i in onp.unravel_index(indices.asnumpy().astype("int64"), shape))
+    places = onp.unravel_index(indices.asnumpy().astype("int64"), shape)
+    return tuple(array(i, dtype=indices.dtype) for i in places)
 
 
 def shares_memory(a, b, max_work=None):

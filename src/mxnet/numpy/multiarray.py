@@ -112,7 +112,8 @@ class ndarray(NDArray):
         recorded = MODES.recording and graph_tensor(self).requires_grad
         t = self._t if recorded else plain_tensor(self)
         result = _read(t, key)
-        return _wrap(result, self._ctx, MODES.epoch if recorded else None)
+        shared = result.untyped_storage().data_ptr() == t.untyped_storage().data_ptr()
+        return _wrap(result, self._ctx if shared else self._ctx.home, MODES.epoch if recorded else None)
 
     def __setitem__(self, key, value):
         holds, key = _truths(key)
@@ -277,12 +278,16 @@ def _install_operator(cls, dunder, name, reverse):
         return binary(name, self, other, None, plain)
 
     def backward(self, other):
+        if dunder == "add":  # MXNet turns only this one round, and a graph's node says on which side its number was
+            return binary(name, self, other, None, plain)
         return binary(name, other, self, None, plain, reverse)
 
     def inplace(self, other):
         return binary(name, self, other, self, plain)
 
-    for prefix, function in (("", forward), ("r", backward), ("i", inplace)):
+    # Python makes a new array of `x **= y` here, as MXNet has no such operator
+    assigning = () if dunder == "pow" else (("i", inplace),)
+    for prefix, function in (("", forward), ("r", backward), *assigning):
         function.__name__ = f"__{prefix}{dunder}__"
         setattr(cls, function.__name__, function)
 
