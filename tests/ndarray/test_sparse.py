@@ -3,6 +3,7 @@
 import json
 import pathlib
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -144,3 +145,12 @@ def test_a_cast_to_the_same_storage_hands_its_gradient_on(stype):
     cast.backward(nd.ones((3, 3)) * 2)
     assert cast.stype == array.grad.stype == stype
     np.testing.assert_array_equal(array.grad.asnumpy(), np.full((3, 3), 2, "float32"))
+
+
+def test_without_scipy_a_sentence_tells_what_to_install(monkeypatch):
+    matrix = nd.sparse.csr_matrix(([1.0], [1], [0, 1]), shape=(1, 2))
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    for call in (matrix.asscipy, lambda: nd.sparse.csr_matrix(([1.0], ([0], [1])), shape=(2, 2))):
+        with pytest.raises(ImportError, match="scipy could not be imported.* pip install scipy"):
+            call()

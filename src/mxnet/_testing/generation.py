@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..context import current_context
+from ..ndarray._sparse_array import scipy_sparse
 from .comparison import default_dtype
 
 
@@ -102,9 +103,7 @@ def _random_rows(shape, density, dtype, data_init, rows, modifier, ctx):
 
 
 def _random_csr(shape, density, dtype, data_init, shuffled, ctx):
-    from scipy import sparse
-
-    matrix = sparse.rand(*shape, density, dtype=dtype, format="csr")
+    matrix = scipy_sparse().rand(*shape, density, dtype=dtype, format="csr")
     if data_init is not None:
         matrix.data.fill(data_init)
     if shuffled:

@@ -31,6 +31,16 @@ ROW_ORDER = (
 )
 
 
+def scipy_sparse():
+    """SciPy's matrices; it is no dependency, and a program without it is told so in MXNet's words."""
+    try:
+        import scipy.sparse
+    except ImportError as error:
+        words = "scipy could not be imported. Please make sure that the scipy is installed"
+        raise ImportError(f"{words}: pip install scipy ({error})") from None
+    return scipy.sparse
+
+
 class BaseSparseNDArray(NDArray):
     """What the sparse arrays share.
 
@@ -313,10 +323,8 @@ class CSRNDArray(BaseSparseNDArray):
 
     def asscipy(self):
         """The matrix as SciPy's."""
-        from scipy.sparse import csr_matrix
-
         data, columns, starts = (part.cpu().numpy() for part in self._parts)
-        return csr_matrix((data, columns, starts), shape=self._sizes, dtype=self.dtype)
+        return scipy_sparse().csr_matrix((data, columns, starts), shape=self._sizes, dtype=self.dtype)
 
     def check_format(self, full_check=True):
         """Raise if the parts do not fit together; `full_check` looks at every index, too."""

@@ -10,7 +10,7 @@ from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows 
 from ..context import Context, current_context  # noqa: F401
 from . import functions
 from ._sparse_arithmetic import add, divide, multiply, subtract
-from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray, scipy_sparse
 from ._sparse_invoke import store_gradient  # noqa: F401 - for those who deliver gradients
 from ._sparse_invoke import zeros as _zeros
 from .functions import array as _dense_array
@@ -145,10 +145,8 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
 
 
 def _csr_of_elements(data, places, shape, ctx, dtype):
-    from scipy.sparse import coo_matrix
-
     data, row, column = (x.asnumpy() if isinstance(x, NDArray) else x for x in (data, *places))
-    matrix = coo_matrix((data, (row, column)), shape=shape)
+    matrix = scipy_sparse().coo_matrix((data, (row, column)), shape=shape)
     _check_shape(matrix.shape, shape)
     return array(matrix, ctx=ctx, dtype=dtype)
 
