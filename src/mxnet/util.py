@@ -5,6 +5,8 @@ import inspect
 import os
 import threading
 
+from .context import gpu_memory_info, num_gpus
+
 
 def makedirs(d):
     """Make a folder and its parents."""
@@ -23,15 +25,11 @@ _EVERYWHERE = [False]  # the shape switch of all threads, which `set_np_shape(2)
 
 def get_gpu_count():
     """How many GPUs there are."""
-    from .context import num_gpus
-
     return num_gpus()
 
 
 def get_gpu_memory(gpu_dev_id):
     """Free and total bytes of a GPU."""
-    from .context import gpu_memory_info
-
     return gpu_memory_info(gpu_dev_id)
 
 

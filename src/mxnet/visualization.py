@@ -5,7 +5,7 @@ import re
 import warnings
 
 from ._core.extras import load as load_extra
-from .symbol import Symbol
+from .symbol import Symbol, var
 
 __all__ = ["plot_network", "print_summary"]
 
@@ -20,8 +20,6 @@ def _symbol_of(network):
     if isinstance(network, Symbol):
         return network
     if hasattr(network, "hybrid_forward"):
-        from .symbol import var
-
         return network(var("data"))
     raise TypeError("symbol must be Symbol")
 

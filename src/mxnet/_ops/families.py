@@ -8,7 +8,7 @@ from .index import INDEX
 
 MACHINERY = set(
     "__init__ adam adam_kernels attention_kernels bits compiled_tiles device direct dtypes families few_channels "
-    "filling gradient halving head_by_head index infer invoke kernels label_entropy layout loader loops lstm "
+    "filling gradient halving head_by_head index infer kernels label_entropy layout loader loops lstm "
     "lstm_kernels matrix_kernels normed observe ordered panels pooled pooling_kernels quantized_ranges registry "
     "sharing signature small_tile_kernels small_tiles storage tiles vectors weight_gradient whole winograd".split()
 )

@@ -166,20 +166,7 @@ def infer_type(
     op: Op, attrs: Attrs, dtypes: Sequence[str | None], shapes: Sequence[Shape | None] = ()
 ) -> tuple[list[str | None], list[str | None]]:
     """Completed input dtypes and the output dtypes, as names; None where nothing can be said yet."""
-    inputs = list(dtypes)
-    if op.fill_types is not None:
-        inputs = list(op.fill_types(op.full(attrs), list(inputs)))
-    elif op.dtype == "same":
-        first = next((d for d in inputs if d is not None), None)
-        for i, d in enumerate(inputs):
-            if d is not None and d != first:
-                raise MXNetError(
-                    f"Incompatible attr in node {op.name} at {i}-th input: expected {first}, got {d}; "
-                    "convert one of them: x.astype, or net.cast for parameters"
-                )
-        inputs = [first] * len(inputs)
-    elif inputs and inputs[0] is not None:
-        inputs = [d or inputs[0] for d in inputs]
+    inputs = _completed_types(op, attrs, list(dtypes))
     count = len(op.output_names(attrs))
     if any(d is None for d in inputs):
         return inputs, [None] * count  # pyright: ignore[reportReturnType]
@@ -189,3 +176,24 @@ def infer_type(
         return inputs, [t for _, t in _run(op, attrs, tuple(s or () for s in shapes), inputs)]  # pyright: ignore[reportReturnType]
     asked = op.full(attrs).get("dtype")
     return inputs, [asked if asked in TORCH else (inputs[0] if inputs else "float32")] * count  # pyright: ignore[reportReturnType]
+
+
+def _completed_types(op: Op, attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
+    """Input dtypes by the operator's rule; without one they are those of the first input."""
+    if op.fill_types is not None:
+        return list(op.fill_types(op.full(attrs), dtypes))
+    if op.dtype == "same":
+        return [_common_type(op, dtypes)] * len(dtypes)
+    return [d or dtypes[0] for d in dtypes]
+
+
+def _common_type(op: Op, dtypes: list[str | None]) -> str | None:
+    """The one dtype of all inputs that have one."""
+    first = next((d for d in dtypes if d is not None), None)
+    for i, d in enumerate(dtypes):
+        if d is not None and d != first:
+            raise MXNetError(
+                f"Incompatible attr in node {op.name} at {i}-th input: expected {first}, got {d}; "
+                "convert one of them: x.astype, or net.cast for parameters"
+            )
+    return first

@@ -31,6 +31,8 @@ MARKS = {
 
 
 def mark(name: str, meaning: str):
+    """An operator that is only a name in graphs."""
+
     def refuse(*data):
         raise MXNetError(f"Operator {name} {meaning}")
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from .._core.errors import MXNetError
 from .registry import op
-from .updates import floating, same_shapes
+from .updates import check_floating, same_shapes
 
 
 def norms_of(tensors: list[Tensor]) -> list[Tensor]:
@@ -20,7 +20,7 @@ def _arrays(attrs: dict) -> tuple[str, ...]:
 @op("multi_sum_sq", inputs=_arrays, differentiable=False)
 def multi_sum_sq(*data, num_arrays: int):
     """The sum of squares of each array, in float32."""
-    floating(data[0])
+    check_floating(data[0])
     return torch.stack(norms_of(list(data))).square_()
 
 
@@ -38,16 +38,24 @@ def multi_lars(lrs, weights_sum_sq, grads_sum_sq, wds, *, eta: float, eps: float
 @op("all_finite", dtype="any", differentiable=False)
 def all_finite(data, *, init_output: bool = True):
     """One if every number is finite in float32, else zero."""
-    floating(data)
-    return torch.isfinite(data.float()).all().float().reshape(1)
+    check_floating(data)
+    return _finite(data).float().reshape(1)
+
+
+def _finite(data: torch.Tensor) -> torch.Tensor:
+    """Are all numbers finite? NaN is both the smallest and the largest; one pass without an array of truth values."""
+    if not data.numel():
+        return torch.ones((), dtype=torch.bool, device=data.device)
+    least, most = torch.aminmax(data.float())
+    return torch.isfinite(least) & torch.isfinite(most)
 
 
 @op("multi_all_finite", inputs=_arrays, differentiable=False)
 def multi_all_finite(*data, num_arrays: int = 1, init_output: bool = True):
     """`all_finite` over many arrays at once."""
     for array in data:
-        floating(array)
-    return torch.stack([torch.isfinite(array.float()).all() for array in data]).all().float().reshape(1)
+        check_floating(array)
+    return torch.stack([_finite(array) for array in data]).all().float().reshape(1)
 
 
 @op("reset_arrays", inputs=_arrays, outputs=0, mutates=("array",), dtype="any", differentiable=False)

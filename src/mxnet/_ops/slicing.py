@@ -34,6 +34,7 @@ def slices(shape: Shape, begin: tuple[Bound, ...], end: tuple[Bound, ...], step:
 
 
 def cut(data: torch.Tensor, begin, end, step) -> torch.Tensor:
+    """A slice, also one that steps backwards."""
     if not step and len(begin) == len(end) <= data.dim():
         return data[tuple(map(slice, begin, end))]
     parts, turned = slices(tuple(data.shape), begin, end, step)
@@ -135,6 +136,7 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
 
 
 def between(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
+    """Values cut to bounds, by MXNet's comparisons."""
     if a_min > a_max:  # the upper bound is asked first
         low, high = (to_dtype(torch.tensor(bound, device=data.device), data.dtype) for bound in (a_min, a_max))
         return torch.where(data > a_max, high, torch.where(data < a_min, low, data))

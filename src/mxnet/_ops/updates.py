@@ -40,7 +40,8 @@ def single_precision(*states: Tensor) -> None:
             raise MXNetError(f"Type inconsistent, Provided = {given}, inferred type = float32")
 
 
-def floating(weight: Tensor) -> None:
+def check_floating(weight: Tensor) -> None:
+    """Updates are for floating point weights."""
     if not weight.is_floating_point():
         raise MXNetError(
             f"This operation only support floating point types, not {str(weight.dtype).removeprefix('torch.')}"
@@ -48,10 +49,12 @@ def floating(weight: Tensor) -> None:
 
 
 def clipped(value: Tensor, bound: float) -> Tensor:
+    """Cut to a bound, which is none if it is negative."""
     return value.clamp(-bound, bound) if bound >= 0 else value
 
 
 def scaled(grad: Tensor, rescale: float, clip: float) -> Tensor:
+    """The gradient rescaled, then cut."""
     return clipped(grad if rescale == 1 else grad * rescale, clip)
 
 
@@ -62,6 +65,7 @@ def fill_same(attrs: dict, shapes: list) -> list:
 
 
 def fill_mixed_types(attrs: dict, dtypes: list) -> list:
+    """Weight and gradient share a type; states and the master copy are float32."""
     known = dtypes[0] or dtypes[1]
     return [known, known, *["float32"] * (len(dtypes) - 2)]
 
@@ -96,7 +100,7 @@ def sgd_update(
     lazy_update: bool = True,
 ):
     """Plain gradient descent: `weight - lr * (grad + wd * weight)`."""
-    floating(weight)
+    check_floating(weight)
     same_shapes(weight, grad)
     return _sgd(weight, grad, lr, wd, rescale_grad, clip_gradient)
 
@@ -115,7 +119,7 @@ def sgd_mom_update(
     lazy_update: bool = True,
 ):
     """Gradient descent with momentum; `mom` becomes the step that is added to the weight."""
-    floating(weight)
+    check_floating(weight)
     same_shapes(weight, grad, mom)
     return weight + _momentum(mom, weight, scaled(grad, rescale_grad, clip_gradient), lr, momentum, wd)
 
@@ -196,7 +200,7 @@ def nag_mom_update(
     clip_gradient: float = -1.0,
 ):
     """Nesterov's accelerated gradient."""
-    floating(weight)
+    check_floating(weight)
     same_shapes(weight, grad, mom)
     grad = scaled(grad, rescale_grad, clip_gradient)
     moved = _nesterov(weight, mom, grad, lr, momentum, wd)
@@ -237,7 +241,7 @@ def mp_nag_mom_update(
 @op("signsgd_update", fill=fill_same, shape="same", differentiable=False)
 def signsgd_update(weight, grad, *, lr: float, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0):
     """A step of size `lr` against the gradient's sign, which neither rescaling nor clipping can change."""
-    floating(weight)
+    check_floating(weight)
     same_shapes(weight, grad)
     return torch.sub(weight * (1 - lr * wd), _sign(grad), alpha=lr)
 
@@ -256,7 +260,7 @@ def signum_update(
     wd_lh: float = 0.0,
 ):
     """A step of size `lr` along the sign of the momentum; `wd_lh` decays the weight apart from the gradient."""
-    floating(weight)
+    check_floating(weight)
     same_shapes(weight, grad, mom)
     momentum = held(momentum, weight.dtype)
     _momentum(mom, weight, scaled(grad, rescale_grad, clip_gradient), 1 - momentum, momentum, wd)

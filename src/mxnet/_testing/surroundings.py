@@ -7,8 +7,11 @@ import sys
 
 import numpy as np
 
+from .. import base
 from .. import ndarray as nd
+from .._formats.archives import extract_all, unpack
 from ..context import Context, current_context, num_gpus
+from ..io import MNISTIter
 
 
 def default_context():
@@ -127,10 +130,7 @@ def get_mnist():
 
 def get_mnist_ubyte():
     """MNIST's four raw files under `data/`."""
-    from .._formats.archives import unpack
-    from ..base import data_dir
-
-    source = os.path.join(data_dir(), "datasets", "mnist")
+    source = os.path.join(base.data_dir(), "datasets", "mnist")
     os.makedirs("data", exist_ok=True)
     for name in ("train-images", "train-labels", "t10k-images", "t10k-labels"):
         suffix = "idx3-ubyte" if "images" in name else "idx1-ubyte"
@@ -158,8 +158,6 @@ def get_cifar10():
 
 def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0):
     """Training and validation iterators over MNIST."""
-    from ..io import MNISTIter
-
     get_mnist_ubyte()
     shared = dict(input_shape=input_shape, batch_size=batch_size, flat=len(input_shape) != 3)
     shared.update(num_parts=num_parts, part_index=part_index)
@@ -172,8 +170,6 @@ def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0):
 
 def get_zip_data(data_dir, url, data_origin_name):
     """Fetch an archive into a folder and unpack it there."""
-    from .._formats.archives import extract_all
-
     os.makedirs(data_dir, exist_ok=True)
     path = os.path.join(data_dir, data_origin_name)
     if not os.path.exists(path):
@@ -183,8 +179,6 @@ def get_zip_data(data_dir, url, data_origin_name):
 
 def get_bz2_data(data_dir, data_name, url, data_origin_name):
     """Fetch a bz2 file into a folder and unpack it there."""
-    from .._formats.archives import unpack
-
     os.makedirs(data_dir, exist_ok=True)
     target, packed = os.path.join(data_dir, data_name), os.path.join(data_dir, data_origin_name)
     if not os.path.exists(target):

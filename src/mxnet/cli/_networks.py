@@ -15,6 +15,7 @@ def add_network(parser):
 
 
 def add_shapes(parser):
+    """The option that gives the shapes of inputs."""
     parser.add_argument(
         "--shape", action="append", default=[], metavar="[NAME=]N,C,H,W", type=shape_of,
         help="shape of an input; NAME is `data` if left out; may be repeated",
@@ -39,6 +40,7 @@ def symbol_path(prefix):
 
 
 def load_symbol(prefix):
+    """The symbol of a checkpoint; what is there instead, if it is not."""
     from .. import symbol
 
     path = symbol_path(prefix)

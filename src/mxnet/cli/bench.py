@@ -7,6 +7,7 @@ from ._output import table
 
 
 def add(parser):
+    """The command's own options."""
     parser.add_argument("--calls", type=at_least(1), default=1000, help="calls in a burst")
     parser.add_argument("--rounds", type=at_least(1), default=7, help="bursts; the fastest counts")
 

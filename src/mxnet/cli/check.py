@@ -29,6 +29,7 @@ class Remark:
 
 
 def add(parser):
+    """The command's own options."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=".py and .ipynb files, or folders of them")
 
 

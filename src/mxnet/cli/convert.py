@@ -36,6 +36,7 @@ class Model:
 
 
 def add(parser):
+    """The command's own options."""
     parser.description = f"{parser.description}. {_EXPLANATION}"
     parser.add_argument("source", metavar="SOURCE", help="what to read: a file or a prefix")
     parser.add_argument("target", metavar="TARGET", help="what to write: a file or a prefix")

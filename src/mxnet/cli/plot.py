@@ -11,6 +11,7 @@ _DOT, _PICTURES = ("dot", "gv"), ("svg", "pdf", "png", "jpg", "jpeg", "gif", "ep
 
 
 def add(parser):
+    """The command's own options."""
     add_network(parser)
     parser.add_argument(
         "-o",

@@ -6,6 +6,7 @@ from ._networks import add_network, known_shapes, load_symbol, params_path
 
 
 def add(parser):
+    """The command's own options."""
     add_network(parser)
     parser.add_argument("--width", type=at_least(40), default=120, help="width of the table in characters")
 

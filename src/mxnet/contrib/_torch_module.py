@@ -12,6 +12,7 @@ from .._graph.dynamic import lower_dynamic
 from .._graph.lower import Lowered, lower, unsized
 from .._graph.node import auxiliary, walk
 from ..base import MXNetError
+from ..context import current_context
 from ..gluon import Block, HybridBlock
 from ..gluon._hybrid import _variables
 from ..gluon._nesting import _flatten, _regroup
@@ -138,7 +139,7 @@ class GraphModule(Tree):
         changed = auxiliary(nodes)
         self.adopt(parameters, {n.name for n in nodes if id(n) in changed})
         self.trace = trace
-        self.context = next((p.list_ctx()[0] for p in parameters.values()), None) or _default_context()
+        self.context = next((p.list_ctx()[0] for p in parameters.values()), None) or current_context()
         self.paths = {parameter.name: path for path, parameter in parameters.items()}
         self._write_code()
 
@@ -165,12 +166,6 @@ class GraphModule(Tree):
         else:
             results = self.evaluation_code(self, *flat, *self.evaluation_streams)
         return _regroup(list(results), self.trace.out_format)
-
-
-def _default_context():
-    from ..context import current_context
-
-    return current_context()
 
 
 def _flat(values):

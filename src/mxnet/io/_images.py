@@ -9,6 +9,7 @@ from .._core.errors import MXNetError
 from .._core.hints import beside
 from .._formats import images
 from .._formats import recordio as format_
+from ..ndarray import array, load, save
 from ._augment import DefaultAugmenter
 from ._order import Batches, Order
 from ._pipeline import Pipeline
@@ -159,8 +160,6 @@ class ImageRecords:
 
     def _make_mean(self, path):
         """The mean of all images as the augmenter leaves them, saved for the next time."""
-        from ..ndarray import array, save
-
         total, count = np.zeros(self.p.data_shape, np.float32), 0
         for content in self._readable(lambda position: self._decoded(self._unpacked(position)[1])):
             image = self._augmented(content, Engine(MAGIC))
@@ -251,8 +250,6 @@ class ImageRecords:
 
 
 def _mean_image(path):
-    from ..ndarray import load
-
     arrays = load(path)
     array = arrays.get("mean_img") if isinstance(arrays, dict) else arrays[0]
     if array is None:

@@ -51,6 +51,8 @@ class Batching(Parameters):
 
 
 class Csv(Batching):
+    """Reading rows of numbers from text files."""
+
     data_csv: str
     data_shape: tuple
     label_csv: str = "NULL"
@@ -58,6 +60,8 @@ class Csv(Batching):
 
 
 class LibSvm(Batching):
+    """Reading sparse rows from text files."""
+
     data_libsvm: str
     data_shape: tuple
     label_libsvm: str = "NULL"
@@ -67,6 +71,8 @@ class LibSvm(Batching):
 
 
 class Mnist(Parameters):
+    """Reading MNIST's own files."""
+
     image: str = "./train-images-idx3-ubyte"
     label: str = "./train-labels-idx1-ubyte"
     batch_size: int = 128

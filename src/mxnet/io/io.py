@@ -2,10 +2,14 @@
 
 import logging
 
+import torch
+
 from .._core.errors import MXNetError
 from .._core.extras import opencv
 from ..base import c_str_array, check_call, py_str  # noqa: F401  (MXNet's module shows these names)
+from ..context import cpu
 from ..ndarray import NDArray, array  # noqa: F401
+from ..ndarray.ndarray import wrap
 from ..ndarray.sparse import CSRNDArray, csr_matrix  # noqa: F401
 from ..util import is_np_array
 from . import _parameters
@@ -41,11 +45,6 @@ def _as_ndarray(values):
         from .. import numpy
 
         return numpy.array(values, dtype=values.dtype)
-    import torch
-
-    from ..context import cpu
-    from ..ndarray.ndarray import wrap
-
     return wrap(torch.from_numpy(values), cpu())
 
 

@@ -56,6 +56,7 @@ def join():
 
 
 def leave():
+    """End the meeting of the workers."""
     if dist.is_initialized():
         dist.destroy_process_group()
 

@@ -7,6 +7,7 @@ import torch
 from .._core.errors import MXNetError
 from ..context import cpu
 from ..ndarray.ndarray import wrap
+from ..ndarray.sparse import row_sparse_array
 from ..optimizer import get_updater, state_files
 from .compression import pack, unpack
 from .kvstore import KVStore
@@ -34,8 +35,6 @@ def from_wire(sent):
     """The array that `to_wire` or `compressed` described."""
     kind, first, *rest = sent
     if kind == "rows":
-        from ..ndarray.sparse import row_sparse_array
-
         return row_sparse_array((wrap(rest[0], cpu()), wrap(first, cpu())), shape=rest[1], dtype=rest[0].numpy().dtype)
     if kind == "2bit":
         shape, threshold = rest
@@ -65,11 +64,13 @@ SHARD = Shard()
 
 
 def serve_set(items):
+    """Take values as they are."""
     with SHARD.lock:
         SHARD.store._stored.update((key, from_wire(sent).copy()) for key, sent in items)
 
 
 def serve_push(items):
+    """Let the updater use gradients."""
     with SHARD.lock:
         SHARD.updater()
         keys, arrays = [key for key, _ in items], [from_wire(sent) for _, sent in items]
@@ -79,11 +80,13 @@ def serve_push(items):
 
 
 def serve_pull(keys):
+    """The values of keys."""
     with SHARD.lock:
         return [to_wire(SHARD.store._held(key).copy()) for key in keys]
 
 
 def serve_rows(key, ids):
+    """Some rows of a value."""
     with SHARD.lock:
         held = SHARD.store._held(key)
         if held.stype != "row_sparse":
@@ -98,11 +101,13 @@ def serve_optimizer(data):
 
 
 def serve_states(dump_optimizer):
+    """The updater's states as bytes."""
     with SHARD.lock:
         return SHARD.updater().get_states(dump_optimizer)
 
 
 def serve_new_states(data):
+    """Put states into the updater."""
     with SHARD.lock:
         SHARD.updater().set_states(data)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._core.attrs import python_number
 from .._core.nest import flatten, regroup
+from ..base import _as_list
 from ..context import current_context
 from .faces import face
 from .graphs import (
@@ -37,10 +38,6 @@ def __getattr__(name):
 
 def _flat(value, what):
     return flatten(value, NDArray, "NDArray", what)
-
-
-def _as_list(value):
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def foreach(body, data, init_states):

@@ -7,7 +7,8 @@ from .._core.tracing import Traced
 from .._formats.atomic import write_file
 from .._graph import json as graph_json
 from .._graph.attributes import lookup, set_attributes, shown
-from .._graph.node import Entry, auxiliary, connect, copy, label, mismatch, stamp, walk
+from .._graph.node import Entry, Node, auxiliary, connect, copy, label, mismatch, stamp, walk
+from ..util import is_np_shape
 
 _CLASS: list[type] = []
 
@@ -18,6 +19,7 @@ def set_symbol_class(cls: type) -> None:
 
 
 def symbol_class() -> type:
+    """The class of symbols, which is defined in a module above this one."""
     return _CLASS[0]
 
 
@@ -223,8 +225,6 @@ class SymbolBase(Traced):
 
     def _gen_atomic_symbol(self):
         """The operator of this symbol alone, its inputs not yet given."""
-        from .._graph.node import Node
-
         old = self._entries[0].node
         node = Node(old.op, old.name, dict(old.attrs))
         node.parsed, node.subgraphs = old.parsed, old.subgraphs
@@ -234,8 +234,6 @@ class SymbolBase(Traced):
 
     def tojson(self, remove_amp_cast=True):
         """The graph as MXNet's JSON."""
-        from ..util import is_np_shape
-
         heads = graph_json.without_casts(self._entries) if remove_amp_cast else self._entries
         return graph_json.dumps(heads, is_np_shape())
 

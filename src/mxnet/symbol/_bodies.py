@@ -14,6 +14,7 @@ _MARK = "__subgraph_name__"
 
 
 def flat(value, what):
+    """Symbols out of nested lists, and the form to nest them again."""
     return flatten(value, Symbol, "Symbol", what)
 
 
@@ -26,10 +27,12 @@ def unique_name(name):
 
 
 def inner_name(outer):
+    """What a symbol from outside is called in a body."""
     return f"{outer.name}-{outer._entries[0].index}"
 
 
 def inner_variables(outer, form):
+    """Variables that stand for outer symbols, nested as these are."""
     return regroup([var(inner_name(s)) for s in outer], form)
 
 
@@ -94,12 +97,14 @@ class Inputs:
 
 
 def input_names(heads):
+    """The names of a body's inputs, in order."""
     names = [n.name for n in variables(heads)]
     assert len(set(names)) == len(names), f"The inputs of the subgraph don't have unique names: {names}"
     return names
 
 
 def call(name, inputs, bodies, **attrs):
+    """A node with bodies."""
     operator = registry.find(name)
     attrs = {**scope().get(None), **attrs, "num_args": len(inputs) + len(bodies)}
     return create(operator, inputs, {}, attrs, manager().get(None, name), bodies)
@@ -127,6 +132,7 @@ def loop_body(loop_vars, form, function, name):
 
 
 def branch_body(function, name):
+    """A body without inputs of its own: its heads, where its inputs come from, the form of its outputs."""
     name = unique_name(name)
     with AttrScope(__subgraph_name__=name):
         outputs, form = flat(function(), "cond outputs")

@@ -6,12 +6,7 @@ from .._core.dtypes import SCALARS, dtype_name
 from .._core.errors import MXNetError
 from .._graph.infer import type_facts
 from .._graph.zero import settled, user_shape_facts
-
-
-def _numpy_shapes():
-    from ..util import is_np_shape
-
-    return is_np_shape()
+from ..util import is_np_shape
 
 
 def _given(symbol, args, kwargs, what):
@@ -60,7 +55,7 @@ class Inference:
                     "Cannot decide shape for the following arguments (0s in shape means unknown dimensions).",
                     self.list_arguments(),
                     shapes,
-                    lambda shape: not settled(shape) or not (shape or _numpy_shapes()),
+                    lambda shape: not settled(shape) or not (shape or is_np_shape()),
                 )
             return result
         except MXNetError:
@@ -110,6 +105,6 @@ class Inference:
 
 def _shown(shape):
     """A shape as MXNet shows it: unknown is `()` and 0, or None and -1 under NumPy's semantics."""
-    if not _numpy_shapes():
+    if not is_np_shape():
         return () if shape is None else shape
     return shape

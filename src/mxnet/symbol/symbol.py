@@ -1,6 +1,7 @@
 """`Symbol`: a graph of operators that is composed first and computed later; variables, groups, creation functions."""
 
 import numbers
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -369,6 +370,4 @@ _ELSEWHERE = {
 def __getattr__(name):
     if name not in _ELSEWHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
     return getattr(import_module(f"mxnet.{_ELSEWHERE[name]}"), name)

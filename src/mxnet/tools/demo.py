@@ -83,6 +83,7 @@ def draw(losses, scores, path):
 
 
 def main(arguments=None):
+    """Train, and write the results into a folder."""
     parser = argparse.ArgumentParser(prog="remx demo", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("demo"), help="folder for the results")
     parser.add_argument("--epochs", type=at_least(1), default=4)

@@ -20,6 +20,7 @@ PASSED = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")  # variables that 
 
 
 def parser():
+    """The command line."""
     options = argparse.ArgumentParser(prog="remx launch", description="Launch a distributed job")
     options.add_argument("-n", "--num-workers", type=at_least(1), required=True, help="how many workers to start")
     options.add_argument("-s", "--num-servers", type=int, help="accepted; workers hold the values themselves")
@@ -42,6 +43,7 @@ def parser():
 
 
 def free_port():
+    """A port that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("", 0))
         return probe.getsockname()[1]
@@ -169,6 +171,7 @@ def first_failure(agents, hosts, patience=60):
 
 
 def main(arguments=None):
+    """Start the workers, and wait for them."""
     options = parser().parse_args(arguments)
     if options.command[:1] == ["--"]:
         options.command = options.command[1:]

@@ -5,14 +5,13 @@ import pickle
 from multiprocessing.reduction import ForkingPickler
 
 from ... import context
+from ...util import set_np
 
 _worker_dataset = None  # in a worker process: the data set it reads from
 
 
 def _worker_initializer(dataset, active_shape=False, active_array=False):
     """Run once in each worker of a pool: remember the data set, so that it is not sent with every batch."""
-    from ...util import set_np
-
     global _worker_dataset
     _worker_dataset = dataset
     if active_shape or active_array:
