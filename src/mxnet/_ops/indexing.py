@@ -71,10 +71,12 @@ def batch_take(a, indices):
 
 
 def fill_embedding(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """The weight has a row for each of `input_dim` words."""
     return [shapes[0], (attrs["input_dim"], attrs["output_dim"])]
 
 
 def embedding_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
+    """What is not known has the attribute's type."""
     return [dtypes[0] or attrs["dtype"], dtypes[1] or attrs["dtype"]]
 
 
@@ -134,6 +136,7 @@ def onehot_encode(lhs, rhs):
 
 
 def fill_pick(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """One index for each row along the axis."""
     data, index = shapes[0], shapes[1]
     if data and not index and attrs["axis"] is not None:
         axis = real_axis(attrs["axis"], len(data))
