@@ -36,7 +36,8 @@ class Context(metaclass=_ContextMeta):
     devtype2str = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
     devstr2type = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
     _known: dict[tuple[int, int], "Context"] = {}
-    __slots__ = ("__weakref__", "_torch", "device_id", "device_typeid")
+    # `home` is where results of operators on its arrays are: pinned and shared memory does not pass on
+    __slots__ = ("__weakref__", "_torch", "device_id", "device_typeid", "home")
 
     def __new__(cls, device_type="cpu", device_id=0):
         if isinstance(device_type, Context):
@@ -50,6 +51,7 @@ class Context(metaclass=_ContextMeta):
             known = object.__new__(cls)
             known.device_typeid, known.device_id = key
             known._torch = None
+            known.home = known if device_type in ("cpu", "gpu") else cls("cpu", device_id)
             known = cls._known.setdefault(key, known)
         return known
 

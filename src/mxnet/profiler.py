@@ -123,7 +123,11 @@ def set_config(**kwargs):
     unknown = set(kwargs) - set(_OPTIONS)
     if unknown:
         raise MXNetError(f"unknown profiler options {sorted(unknown)}; known are {sorted(_OPTIONS)}")
-    _RECORDER.options.update(kwargs)
+    counted = _RECORDER.options["aggregate_stats"]
+    _RECORDER.options.update({"aggregate_stats": False, **kwargs})  # every call says anew whether there are statistics
+    if counted != _RECORDER.options["aggregate_stats"]:
+        with _RECORDER.lock:
+            _RECORDER.times, _RECORDER.memory = {}, {}
     if kwargs.get("profile_all"):
         _RECORDER.options.update(
             dict.fromkeys([o for o in _OPTIONS if o.startswith("profile_") and o != "profile_process"], True)
@@ -230,7 +234,10 @@ def _sorted(entries, sort_by, ascending):
 
 
 def dumps(reset=False, format="table", sort_by="total", ascending=False):
-    """Statistics of what was recorded, as a table or as JSON; `reset` starts them afresh."""
+    """Statistics of what was recorded, as a table or as JSON; `reset` starts them afresh.
+
+    Nothing, as in MXNet, unless `set_config` was told `aggregate_stats=True`.
+    """
     known = ", ".join(map(repr, _KEYS))
     assert sort_by in _KEYS, f"Invalid value provided for sort_by: {sort_by}. Support: {known}"
     assert format in ("table", "json"), f"Invalid value provided for format: {format}. Support: 'table', 'json'"
@@ -239,6 +246,8 @@ def dumps(reset=False, format="table", sort_by="total", ascending=False):
         memory = {"Device Storage": _sorted(_RECORDER.memory, sort_by, ascending)} if _RECORDER.memory else {}
         if reset:
             _RECORDER.times, _RECORDER.memory = {}, {}
+    if not _RECORDER.options["aggregate_stats"]:
+        return ""
     if format == "json":
         return json.dumps({"Time": times, "Memory": memory, "Unit": {"Time": "ms", "Memory": "kB"}}, indent=4)
     return _table(memory, times)

@@ -65,6 +65,16 @@ def test_tables_of_operators_tasks_and_counters(path):
     assert "dot" not in profiler.dumps()
 
 
+def test_no_statistics_unless_they_were_asked_for(path):
+    profiler.set_config(filename=str(path))
+    work()
+    assert profiler.dumps() == profiler.dumps(format="json") == ""
+    profiler.set_config(filename=str(path), aggregate_stats=True)
+    mx.nd.sqrt(mx.nd.ones(3)).wait_to_read()
+    operators = table(profiler.dumps(), "operator")
+    assert "sqrt" in operators and "dot" not in operators  # what was done before is not counted
+
+
 def test_a_trace_that_chrome_opens(path):
     work()
     profiler.dump()

@@ -89,7 +89,7 @@ def stored(dense, kind):
     cls = CLASSES[kind]
     parts = cls._of_dense(plain_tensor(dense))
     graph, mark = (dense._t, MODES.epoch) if recorded else (None, None)
-    return cls._made(parts, dense.shape, dense._ctx, mark, graph)
+    return cls._made(parts, dense.shape, dense._ctx.home, mark, graph)
 
 
 def _deliver(result, out):
@@ -143,7 +143,7 @@ def store_gradient(target, gradient, req):
 
 # ---------------------------------------------------------------------- kernels
 def _like(array, parts, shape=None):
-    return type(array)._made(parts, array.shape if shape is None else shape, array._ctx)
+    return type(array)._made(parts, array.shape if shape is None else shape, array._ctx.home)
 
 
 def _function(op, *tensors, **parsed):
@@ -270,7 +270,7 @@ def _cast(op, inputs, parsed, kind):
     array = inputs[0]
     if kind == array.stype:
         return array.copy()
-    return wrap(array._dense(), array._ctx) if kind == "default" else None
+    return wrap(array._dense(), array._ctx.home) if kind == "default" else None
 
 
 def _total(op, inputs, parsed, kind):

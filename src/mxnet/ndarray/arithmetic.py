@@ -51,7 +51,7 @@ _SCALAR = """
                 r = quick_scalar(t, other)
             else:
                 r = scalar_fn(t, scalar=other)
-            a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
+            a = new(NDArray); a._t = r; a._ctx = self._ctx.home; a._ag = mark
             return a
     except FAILURES:
         pass
@@ -67,7 +67,7 @@ def operator(self, other):
             if t.dtype is u.dtype and self._ctx is other._ctx:
                 if not (t.requires_grad or u.requires_grad):
                     r = {quickly}
-                    a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = None
+                    a = new(NDArray); a._t = r; a._ctx = self._ctx.home; a._ag = None
                     return a
                 if MODES.recording:
                     mark = MODES.epoch
@@ -81,7 +81,7 @@ def operator(self, other):
                     t = t.data
                     u = u.data
                     r = quick_array(t, u)
-                a = new(NDArray); a._t = r; a._ctx = self._ctx; a._ag = mark
+                a = new(NDArray); a._t = r; a._ctx = self._ctx.home; a._ag = mark
                 return a
 """ + _SCALAR.format(keyword="elif").lstrip("\n")
 
@@ -163,7 +163,7 @@ def _negated(self):
     if observe.watching() or self.stype != "default" or self._t.requires_grad:
         return invoke(registry.find("_mul_scalar"), [self], {"scalar": -1.0})
     a = self.__class__.__new__(self.__class__)
-    a._t, a._ctx, a._ag = torch.neg(self._t), self._ctx, None
+    a._t, a._ctx, a._ag = torch.neg(self._t), self._ctx.home, None
     return a
 
 

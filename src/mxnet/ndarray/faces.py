@@ -232,10 +232,10 @@ def _fast_variadic(operator):
             if _r.__class__ is Tensor:
                 _a = new(NDArray)
                 _a._t = own(_r, _tensors)
-                _a._ctx = _ctx
+                _a._ctx = _ctx.home
                 _a._ag = _mark
                 return _a
-            return finish(OP, _r, _tensors, _ctx, _kw, _mark)
+            return finish(OP, _r, _tensors, _ctx.home, _kw, _mark)
     except FAILURES:
         pass
 """
@@ -251,7 +251,7 @@ def _quick_variadic(operator):
                 if _r is not None:
                     _a = new(NDArray)
                     _a._t = _r
-                    _a._ctx = _ctx
+                    _a._ctx = _ctx.home
                     _a._ag = None
                     return _a
 """
@@ -329,10 +329,10 @@ def _fast(operator):
                     if _r._is_view() or _r is _t0: _r = own(_r, {group})
                     _a = new(NDArray)
                     _a._t = _r
-                    _a._ctx = {first}._ctx
+                    _a._ctx = {first}._ctx.home
                     _a._ag = _mark
                     return _a
-                return finish(OP, _r, {group}, {first}._ctx, {parsed}, _mark)
+                return finish(OP, _r, {group}, {first}._ctx.home, {parsed}, _mark)
         except FAILURES:
             pass
 """
@@ -345,7 +345,7 @@ def _quick(operator, tensors, first):
                     if _r is not None:
                         _a = new(NDArray)
                         _a._t = _r
-                        _a._ctx = {first}._ctx
+                        _a._ctx = {first}._ctx.home
                         _a._ag = None
                         return _a"""
     code = ""

@@ -143,7 +143,7 @@ def pick_context(inputs, attrs, ctx):
     """Where the call runs: its inputs' context, or the one asked for, or the current one."""
     for x in inputs:
         if x is not None:
-            return x._ctx
+            return x._ctx.home
     if ctx is not None:
         return ctx
     asked = attrs.get("ctx")

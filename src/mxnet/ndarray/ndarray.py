@@ -104,7 +104,7 @@ class NDArray(NDArrayBase):
         if self.__class__ is NDArray and not observe.watching():
             t = self._t
             if t.dim() == 2 and not t.requires_grad:
-                return wrap(torch.t_copy(t), self._ctx)
+                return wrap(torch.t_copy(t), self._ctx.home)
         return self.transpose() if self.ndim > 1 else self
 
     @property
@@ -316,9 +316,12 @@ class NDArray(NDArrayBase):
                     return self._slice(key)
         except (IndexError, TypeError, ValueError, RuntimeError):  # said in MXNet's words, or bounds that are arrays
             return self._slice(key)
+        ctx = self._ctx
+        if ctx is not ctx.home:  # a copy is somewhere else
+            return self._slice(key)
         a = _new(NDArray)
         a._t = r
-        a._ctx = self._ctx
+        a._ctx = ctx
         a._ag = None
         return a
 
@@ -347,7 +350,7 @@ class NDArray(NDArrayBase):
         result, shared = indexing.read(t, key)
         if not shared:
             result = own(result, (t,))
-        return wrap(result, self._ctx, MODES.epoch if recorded else None)
+        return wrap(result, self._ctx if shared else self._ctx.home, MODES.epoch if recorded else None)
 
     def __setitem__(self, key, value):
         if self.__class__ is NDArray and not MODES.recording and indexing.stored(self._t, key, value):
@@ -555,7 +558,7 @@ def plain_sizes(sizes):
 
 def zeros_like_plain(array):
     """Zeros of the same shape, type and context, outside any graph."""
-    return wrap(torch.zeros_like(array._t.data), array._ctx)
+    return wrap(torch.zeros_like(array._t.data), array._ctx.home)
 
 
 def _face(name):
