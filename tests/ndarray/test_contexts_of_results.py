@@ -1,4 +1,4 @@
-"""Pinned and shared memory does not pass on: results of operators are on the plain CPU of the same number, as in MXNet."""
+"""Pinned and shared memory does not pass on: results of operators are on the plain CPU, as in MXNet."""
 
 import pytest
 
