@@ -1,8 +1,11 @@
 """Record files: sequential (`MXRecordIO`), by key (`MXIndexedRecordIO`), and records that hold an image with labels."""
 
+import atexit
+import contextlib
 import io
 import os
 import struct
+import weakref
 
 from ._core.errors import NameUnknown as _NameUnknown
 from ._core.extras import opencv as _opencv
@@ -16,7 +19,16 @@ __all__ = ["MXRecordIO", "MXIndexedRecordIO", "IRHeader", "pack", "unpack", "unp
 
 _IR_FORMAT = "IfQQ"
 _IR_SIZE = struct.calcsize(_IR_FORMAT)
+_UNFINISHED = weakref.WeakSet()  # indexed files being written
 _OPENED = '{} was opened with flag "{}": reading needs "r", writing "w"'
+
+
+@atexit.register
+def _finish_files():
+    """Put the indexes of files that nobody closed in their places, before the interpreter is taken apart."""
+    with contextlib.ExitStack() as stack:
+        for writer in _UNFINISHED:
+            stack.callback(writer.close)
 
 
 class MXRecordIO:
@@ -116,6 +128,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.idx, self.keys = {}, []
         if self.writable:
             self.fidx = io.StringIO()
+            _UNFINISHED.add(self)
         else:
             self.keys, self.idx = _format.read_index(self.idx_path, self.key_type)
 
@@ -123,6 +136,7 @@ class MXIndexedRecordIO(MXRecordIO):
         """Close the record file and put the index in its place."""
         if not self.is_open:
             return
+        _UNFINISHED.discard(self)
         mine = self.pid == os.getpid()  # a forked child leaves the index to its parent
         super().close()
         if self.writable:

@@ -200,3 +200,17 @@ def test_the_default_quality_is_for_jpeg_and_png_takes_its_highest(capfd):
 def test_reading_records_loads_no_torch():
     code = "import sys, mxnet; mxnet.recordio; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={**os.environ}).returncode == 0
+
+
+def test_a_program_that_never_closes_its_file_leaves_its_index(tmp_path):
+    code = (
+        "from mxnet import recordio\n"
+        "writer = recordio.MXIndexedRecordIO('a.idx', 'a.rec', 'w')\n"
+        "writer.write_idx(3, b'abc')\n"
+        "writer.write_idx(5, b'defg')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr
+    assert (tmp_path / "a.idx").read_text() == "3\t0\n5\t12\n"
+    reader = recordio.MXIndexedRecordIO(str(tmp_path / "a.idx"), str(tmp_path / "a.rec"), "r")
+    assert reader.read_idx(5) == b"defg"
