@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ._core.errors import MXNetError, NameUnknown
+from ._core.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
 from ._ops import whole
@@ -281,6 +282,7 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
         if isinstance(heads, (list, tuple)) and not heads:
             raise MXNetError(NO_INPUTS)
         return
+    keep_freed()
     before = MODES.recording, MODES.training
     MODES.recording, MODES.training = False, train_mode
     try:
@@ -309,12 +311,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     variables = [variables] if isinstance(variables, NDArray) else list(variables)
     if not variables:
         raise AssertionError("variables cannot be an empty list.")
-    for number, variable in enumerate(variables, 1):
-        if not graph_tensor(variable).requires_grad:
-            raise MXNetError(
-                f"Cannot differentiate with respect to the {number}-th variable because it does not require gradient. "
-                "Mark it with attach_grad before it is used."
-            )
+    _check_marked(variables)
     tensors, seeds = _heads(heads, head_grads)
     retain = create_graph if retain_graph is None else retain_graph
     before = MODES.recording, MODES.training
@@ -333,8 +330,17 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
         wrote_anywhere()
     if not retain:
         _consume(tensors)
-    arrays = [_gradient(g, v, create_graph) for g, v in zip(grads, variables, strict=True)]
-    return arrays  # a list also for a single variable, as MXNet returns it
+    # a list also for a single variable, as MXNet returns it
+    return [_gradient(g, v, create_graph) for g, v in zip(grads, variables, strict=True)]
+
+
+def _check_marked(variables):
+    for number, variable in enumerate(variables, 1):
+        if not graph_tensor(variable).requires_grad:
+            raise MXNetError(
+                f"Cannot differentiate with respect to the {number}-th variable because it does not require gradient. "
+                "Mark it with attach_grad before it is used."
+            )
 
 
 def _gradient(gradient, variable, keep):

@@ -7,6 +7,7 @@ import torch
 
 from ._core.dtypes import dtype_name
 from ._core.errors import MXNetError
+from ._core.heap import keep_freed
 from ._core.writes import wrote, wrote_anywhere
 from ._graph.cse import eliminate
 from ._graph.flow import check
@@ -39,6 +40,14 @@ _HEAD_NEEDED = (
     "make_loss symbol."
 )
 
+_ARGUMENT_CHANGED = (
+    "Shape of unspecifie arg: {} changed. This can cause the new executor to not share parameters with the old one. "
+    "Please check for error in the network. If this is intended, set partial_shaping=True to suppress this warning."
+)
+_STATE_CHANGED = (
+    "Shape of unspecifie aux: {} changed. If this is intended, set partial_shaping=True to suppress this warning."
+)
+
 
 class Bound:
     """What an executor is bound to: arrays for arguments, gradients and states, and a request per argument."""
@@ -52,6 +61,7 @@ class Executor:
     """Runs a bound symbol. Made by `Symbol.bind` and `Symbol.simple_bind`."""
 
     def __init__(self, handle, symbol, ctx, grad_req, group2ctx):
+        keep_freed()
         self.handle = handle
         self._symbol = symbol
         self._ctx = Context(ctx)
@@ -71,14 +81,28 @@ class Executor:
         self._fickle = any(n.op and n.parsed.get("mode") == "always" for n in walk(symbol._entries))
 
     def _prepare(self):
-        place = placement(self._symbol._entries, self._ctx, self._group2ctx)
-        base = self.handle.base
+        """Make the program, and say where each array goes into it and comes out of it."""
+        program = self._make_program()
+        order = self._place_arrays(program)
+        reqs, grads = self.handle.reqs, self.grad_arrays
+        self._wanted = [
+            (place, arg) for arg, place in enumerate(order) if grads[arg] is not None and reqs[arg] != "null"
+        ]
+        variables = [program.variables[place] for place, _ in self._wanted]
+        self._note_storage(program, {node.name for node in variables})
+        check(program, variables)
+        return program
+
+    def _make_program(self):
+        base, heads = self.handle.base, self._symbol._entries
         if base is not None and not base._program.unsized and not self._group2ctx and base._ctx is self._ctx:
-            program = base._program
-        else:
-            heads = self._symbol._entries
-            unique = os.environ.get("MXNET_ELIMINATE_COMMON_EXPR", "1") != "0" and not self._group2ctx
-            program = Program(eliminate(heads) if unique else heads, place, apart=True)
+            return base._program
+        unique = os.environ.get("MXNET_ELIMINATE_COMMON_EXPR", "1") != "0" and not self._group2ctx
+        place = placement(heads, self._ctx, self._group2ctx)
+        return Program(eliminate(heads) if unique else heads, place, apart=True)
+
+    def _place_arrays(self, program):
+        """Put the bound arrays in the order of the program's variables; the places of the arguments among these."""
         states = set(program.states)
         order = [i for i in range(len(program.variables)) if i not in states]
         self._arrays = [None] * len(program.variables)
@@ -86,20 +110,15 @@ class Executor:
             self._arrays[i] = array
         for i, array in zip(program.states, self.aux_arrays, strict=True):
             self._arrays[i] = array
-        reqs, grads = self.handle.reqs, self.grad_arrays
-        self._wanted = [
-            (place_in_code, arg)
-            for arg, place_in_code in enumerate(order)
-            if grads[arg] is not None and reqs[arg] != "null"
-        ]
+        return order
+
+    def _note_storage(self, program, wanted):
+        """What comes out sparse, and which sparse matrices stay so: left sides of products without a gradient."""
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
         self._kinds = head_stypes(program.heads, given)
         self._parted = parted(program.heads, given) if set(given.values()) != {"default"} else []
         self._sparse = any(kind != "default" for kind in self._kinds) or bool(self._parted)
-        wanted = {program.variables[place_in_code].name for place_in_code, _ in self._wanted}
         self._factors = factors(program.heads) - wanted if "csr" in given.values() else set()
-        check(program, [program.variables[place_in_code] for place_in_code, _ in self._wanted])
-        return program
 
     # running
 
@@ -396,34 +415,28 @@ class Executor:
 
     def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
         """An executor for other input shapes that shares memory with this one wherever that is possible."""
-        entries = self._symbol._entries
         given = {name: shape for name, shape in kwargs.items() if isinstance(shape, tuple)}
-        facts = user_shape_facts(entries, given, strict=False)
-        variables = {n.name: facts.values.get((id(n), 0)) for n in walk(entries) if n.op is None}
+        free = set(self._symbol.list_inputs()) if partial_shaping else set()
+        found = self._found_shapes(given)
         args, grads, states = [], [], []
         for name, array, grad in zip(self._symbol.list_arguments(), self.arg_arrays, self.grad_arrays, strict=True):
-            shape = variables[name] if settled(variables[name]) else array.shape
-            if not (partial_shaping or name in given or shape == array.shape):
-                raise MXNetError(
-                    f"Shape of unspecifie arg: {name} changed. This can cause the new executor to not share parameters "
-                    "with the old one. Please check for error in the network. If this is intended, set "
-                    "partial_shaping=True to suppress this warning."
-                )
+            shape = _new_shape(name, array, found, free | set(given), _ARGUMENT_CHANGED)
             args.append(_resized(array, shape, allow_up_sizing, name))
             grads.append(None if grad is None else _resized(grad, shape, allow_up_sizing, name))
         for name, array in zip(self._symbol.list_auxiliary_states(), self.aux_arrays, strict=True):
-            shape = variables[name] if settled(variables[name]) else array.shape
-            if shape != array.shape and not partial_shaping:
-                raise MXNetError(
-                    f"Shape of unspecifie aux: {name} changed. If this is intended, set partial_shaping=True to "
-                    "suppress this warning."
-                )
+            shape = _new_shape(name, array, found, free, _STATE_CHANGED)
             states.append(_resized(array, shape, allow_up_sizing, name))
         bound = Bound(args, grads, self.handle.reqs, states, base=self)
         new = Executor(bound, self._symbol, self._ctx, self._grad_req, self._group2ctx)
         if self._monitor_callback is not None:
             new.set_monitor_callback(self._monitor_callback, self._monitor_all)
         return new
+
+    def _found_shapes(self, given):
+        """What can be said of the shapes of variables, by name."""
+        entries = self._symbol._entries
+        facts = user_shape_facts(entries, given, strict=False)
+        return {n.name: facts.values.get((id(n), 0)) for n in walk(entries) if n.op is None}
 
     def debug_str(self):
         """The graph as text, then the memory that the values inside it take."""
@@ -454,6 +467,14 @@ def _is_loss(node):
     if node.op is None:
         return False
     return node.op.name in LOSSES or node.attrs.get("__loss__") == "1"
+
+
+def _new_shape(name, array, found, free, complaint):
+    """The shape that a variable has now; only those that are `free` may have got another one."""
+    shape = found[name] if settled(found[name]) else array.shape
+    if shape != array.shape and name not in free:
+        raise MXNetError(complaint.format(name))
+    return shape
 
 
 def _resized(array, shape, allow_up_sizing, name):

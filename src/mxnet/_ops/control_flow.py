@@ -83,12 +83,17 @@ def while_loop(
             inputs[place] = value
         steps += 1
     if steps == 0 and num_out_data:
-        with torch.no_grad():
-            shapes = body([inputs[i] for i in func_input_locs])[:num_out_data]
-        stacked = [torch.zeros((max_iterations, *s.shape), dtype=s.dtype, device=s.device) for s in shapes]
+        stacked = _nothing(body, [inputs[i] for i in func_input_locs], num_out_data, max_iterations)
     else:
         stacked = [_padded(kept, max_iterations) for kept in outputs]
     return (*stacked, *[inputs[place] for place in places])
+
+
+def _nothing(body, inputs, count, length):
+    """Zeros for a loop that was never entered; only a run of its body tells the shapes."""
+    with torch.no_grad():
+        outputs = body(inputs)[:count]
+    return [out.new_zeros((length, *out.shape)) for out in outputs]
 
 
 def _padded(parts, length):

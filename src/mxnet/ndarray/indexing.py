@@ -96,13 +96,11 @@ def stored(tensor, key, value):
             if not target.is_floating_point():
                 return False
             target.fill_(value)
-            if WRITES.watched:
-                WRITES.log.append((target.data_ptr(), target.nbytes) if target.is_contiguous() else span(target))
-            return True
-        source = getattr(value, "_t", None)
-        if source is None or source.shape != target.shape:
-            return False
-        target.copy_(source.data if source.requires_grad else source)
+        else:
+            source = getattr(value, "_t", None)
+            if source is None or source.shape != target.shape:
+                return False
+            target.copy_(source.data if source.requires_grad else source)
         if WRITES.watched:
             WRITES.log.append((target.data_ptr(), target.nbytes) if target.is_contiguous() else span(target))
         return True
@@ -207,6 +205,7 @@ def _checked(index, axis, shape):
 
 
 def is_basic(entries):
+    """Are there no index arrays in a normalized key?"""
     return not any(isinstance(e, torch.Tensor) for e in entries)
 
 
