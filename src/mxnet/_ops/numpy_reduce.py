@@ -3,6 +3,7 @@
 import torch
 
 from .._core.attrs import Dtype
+from .._core.errors import MXNetError
 from .dtypes import torch_dtype
 from .identity import to_dtype
 from .reduction import largest, running_sum, smallest
@@ -89,8 +90,15 @@ def _whole_variance(data, axes, ddof, keepdims):
     return total / (data.numel() // max(total.numel(), 1) - ddof)
 
 
+def refuse_truth(data, name):
+    """MXNet has no moments of truth values; cast to their type they would say nothing."""
+    if data.dtype is torch.bool:
+        raise MXNetError(f"Unknown type enum 7: {name} of bool arrays is not defined; convert them with astype")
+
+
 def _moment(name, root):
     def moment(a, *, axis: tuple | None = None, dtype: Dtype | None = None, ddof: int = 0, keepdims: bool = False):
+        refuse_truth(a, name)
         data = a if a.is_floating_point() else a.float()
         axes = _axes(a, axis)
         if axes and not a.is_floating_point():

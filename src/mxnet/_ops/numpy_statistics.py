@@ -5,6 +5,7 @@ from typing import Any, Literal
 import torch
 
 from .._core.errors import MXNetError
+from .numpy_reduce import refuse_truth
 from .ordering import in_order
 from .registry import op
 from .shapes import real_axis
@@ -17,6 +18,7 @@ def _weighted(attrs: dict[str, Any]) -> tuple[str, ...]:
 @op("_npi_average", inputs=_weighted, outputs=2, visible=lambda attrs: 1 + attrs["returned"], dtype="any")
 def average(a, weights=None, *, axis: tuple | None = None, returned: bool = False, weighted: bool = True):
     """The mean over axes, with weights the weighted mean; and the sum of the weights."""
+    refuse_truth(a, "average")
     axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "average axis") for i in axis)
     if weights is None:
         count = 1

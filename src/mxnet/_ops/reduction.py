@@ -53,6 +53,8 @@ def _sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Ten
 def _mean(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
     if data.is_floating_point():
         return torch.mean(data, axes, keepdims)
+    if data.dtype is torch.bool:  # what is left of a fraction
+        return torch.any(data, axes, keepdims)
     total = torch.sum(data, axes, keepdims, dtype=data.dtype)
     number = data.numel() // max(total.numel(), 1)  # wraps around in MXNet, as the sum does; it cannot divide by 0
     return torch.div(total, number_for(number, data.dtype) or number, rounding_mode="trunc").to(data.dtype)
@@ -253,6 +255,8 @@ def norm(
     def forward(x: torch.Tensor) -> torch.Tensor:
         if x.is_floating_point():
             return at_least_1d(torch.linalg.vector_norm(x, ord, axes, keepdims)).to(dtype)
+        if x.dtype is torch.bool:
+            return at_least_1d(torch.any(x, axes, keepdims)).to(dtype)
         total = _sum(torch.abs(x), axes, keepdims) if ord == 1 else _whole_length(x, axes, keepdims)
         return to_dtype(at_least_1d(total), dtype)
 
