@@ -79,3 +79,15 @@ def test_concatenating_nothing_is_refused():
         nd.concatenate([])
     with pytest.raises(MXNetError, match="Invalid range"):
         nd.arange(5, 1)
+
+
+@pytest.mark.parametrize("values, some", [([1, 1], True), ([1, 0], True), ([0, 0], False)])
+def test_means_and_norms_of_truth_values(values, some):
+    """As in MXNet a mean is cast to truth again; moments of `mx.np` are refused."""
+    truth = mx.nd.array([values, [0, 0]]).astype("bool")
+    assert mx.nd.mean(truth).asnumpy().tolist() == mx.nd.norm(truth).asnumpy().tolist() == [some]
+    assert mx.nd.mean(truth, axis=1).asnumpy().tolist() == mx.nd.norm(truth, axis=1).asnumpy().tolist() == [some, False]
+    assert float(mx.np.mean(truth.as_np_ndarray())) == sum(values) / 4
+    for refused in (mx.np.var, mx.np.std, mx.np.average):
+        with pytest.raises(mx.MXNetError, match="Unknown type enum 7"):
+            refused(truth.as_np_ndarray())
