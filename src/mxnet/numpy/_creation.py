@@ -1,12 +1,13 @@
 """`mx.np` functions that make arrays."""
 
 import numpy as onp
+import torch
 
 from .._core.dtypes import dtype_name
 from ..ndarray import functions as nd
 from ..ndarray.ndarray import NDArrayBase
 from ._call import ARRAYS, MODE, call
-from .multiarray import ndarray
+from .multiarray import _wrap, ndarray
 
 __all__ = [
     "arange", "array", "blackman", "empty", "empty_like", "eye", "full", "full_like", "hamming", "hanning",
@@ -39,16 +40,24 @@ def _plain(nested):
     return [_plain(x) for x in nested] if isinstance(nested, (list, tuple)) else nested
 
 
+def _made(make, shape, ctx, dtype):
+    """A constant array by torch's own function; None for what only the operator can tell, or a graph."""
+    made = None if MODE.symbolic else nd._made(make, shape, ctx, dtype)
+    return None if made is None else _wrap(made._t, made._ctx)
+
+
 def zeros(shape, dtype=None, order="C", ctx=None):
     """An array of zeros."""
     _order(order)
-    return call("_npi_zeros", shape=_shape(shape), dtype=dtype, ctx=ctx)
+    made = _made(lambda like, sizes: like.new_zeros(sizes), shape, ctx, dtype)
+    return made if made is not None else call("_npi_zeros", shape=_shape(shape), dtype=dtype, ctx=ctx)
 
 
 def ones(shape, dtype=onp.float32, order="C", ctx=None):
     """An array of ones."""
     _order(order)
-    return call("_npi_ones", shape=_shape(shape), dtype=dtype, ctx=ctx)
+    made = _made(lambda like, sizes: like.new_ones(sizes), shape, ctx, dtype)
+    return made if made is not None else call("_npi_ones", shape=_shape(shape), dtype=dtype, ctx=ctx)
 
 
 def empty(shape, dtype=onp.float32, order="C", ctx=None):
@@ -97,7 +106,16 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None):
     if step == 0:
         raise ZeroDivisionError("step cannot be 0")
     start, stop = (0, start) if stop is None else (start, stop)
+    if dtype is None and start.__class__ is stop.__class__ is step.__class__ is int and _exact(start, stop, step):
+        made = _made(lambda like, sizes: torch.arange(start, stop, step, out=like.new()), 1, ctx, None)
+        if made is not None:
+            return made
     return call("_npi_arange", start=start, stop=stop, step=step, dtype=dtype or onp.float32, ctx=ctx)
+
+
+def _exact(start, stop, step):
+    """Do single precision's whole numbers count from one end to the other?"""
+    return step > 0 and -(2**24) < start < stop < 2**24
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, ctx=None):

@@ -11,6 +11,7 @@ from ..ndarray import indexing
 from ..ndarray.invoke import graph_tensor, own, plain_tensor
 from ..ndarray.ndarray import NDArray, NDArrayBase
 from ._call import as_np, binary, unary
+from ._quick import ARITHMETIC, BACKWARD, FORWARD, assigned, quickened
 
 __all__ = ["ndarray"]
 _new = object.__new__
@@ -106,6 +107,9 @@ class ndarray(NDArray):
 
     # ------------------------------------------------------------------ parts
     def __getitem__(self, key):
+        part = _run_of_memory(self._t, key) if self._ctx is self._ctx.home else None
+        if part is not None:
+            return _wrap(part, self._ctx)
         holds, rest = _truths(key)
         if holds is not None:  # everything there is, or nothing, along a new axis
             return self[rest][None] if holds else self[rest][None][0:0]
@@ -240,6 +244,18 @@ def _wrap(tensor, ctx, mark=None):
     return array
 
 
+def _run_of_memory(tensor, key):
+    """What numbers and a slice of the first axis mark: torch reads it as MXNet does. None for all else."""
+    kind = key.__class__
+    numbers = kind is int or (kind is tuple and key and all(k.__class__ is int for k in key))
+    if tensor.requires_grad or not (numbers or (kind is slice and key.step is None)):
+        return None
+    try:
+        return tensor[key]
+    except (IndexError, TypeError, ValueError, RuntimeError):  # said in MXNet's words, or bounds that are arrays
+        return None
+
+
 def _read(tensor, key):
     """`tensor[key]`, sharing memory where MXNet would; an index of everything leaves no axes."""
     if key == () if isinstance(key, tuple) else False:
@@ -285,9 +301,12 @@ def _install_operator(cls, dunder, name, reverse):
     def inplace(self, other):
         return binary(name, self, other, self, plain)
 
+    if name in ARITHMETIC:
+        inplace = assigned(cls, dunder, inplace)
     # Python makes a new array of `x **= y` here, as MXNet has no such operator
     assigning = () if dunder == "pow" else (("i", inplace),)
-    for prefix, function in (("", forward), ("r", backward), *assigning):
+    quick = quickened(cls, FORWARD.get(name), forward, name), quickened(cls, BACKWARD.get(name), backward, name)
+    for prefix, function in (("", quick[0]), ("r", quick[1]), *assigning):
         function.__name__ = f"__{prefix}{dunder}__"
         setattr(cls, function.__name__, function)
 
@@ -298,8 +317,9 @@ def _install_comparison(cls, dunder, name):
     def compare(self, other):
         return binary(name, self, other, None, plain)
 
-    compare.__name__ = f"__{dunder}__"
-    setattr(cls, compare.__name__, compare)
+    function = quickened(cls, FORWARD[name], compare, name)
+    function.__name__ = f"__{dunder}__"
+    setattr(cls, function.__name__, function)
 
 
 def install_operators(cls):
