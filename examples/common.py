@@ -6,8 +6,8 @@ import numpy as np
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._core.progress import progress
-from mxnet._data import digits
+from mxnet.tools.digits import digits
+from mxnet.tools.progress import progress
 
 
 def options(text, arguments=None, **numbers):

@@ -11,8 +11,8 @@ import numpy as np
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._data import digits
 from mxnet.gluon import nn
+from mxnet.tools.digits import digits
 
 SIDE = 64
 SIZES = ([0.3, 0.4], [0.5, 0.6])  # of anchors, as parts of the picture: fine map, coarse map

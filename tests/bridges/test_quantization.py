@@ -9,9 +9,9 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._data import digits
 from mxnet.contrib import quantization
 from mxnet.gluon import nn
+from mxnet.tools.digits import digits
 
 
 def residual():

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._core.arguments import at_least
-from mxnet._core.progress import progress
-from mxnet._data import digits
 from mxnet.gluon import nn
+from mxnet.tools.digits import digits
+from mxnet.tools.progress import progress
+
+from .._core.arguments import at_least
 
 
 def lenet():
