@@ -5,6 +5,7 @@ from operator import attrgetter
 import torch
 
 from .._core.errors import MXNetError
+from .._core.heap import keep_freed
 from .._core.modes import MODES
 from .._graph.backends import compiler
 from .._graph.program import Program
@@ -51,6 +52,7 @@ class CachedOp:
     """Runs `sym` on arrays given in the order of `sym.list_inputs()`; it is lowered once per context and mode."""
 
     def __init__(self, sym, flags=(), thread_safe=False):
+        keep_freed()
         self.symbol = sym
         self.flags = dict(flags)
         self.is_np_sym = type(sym).__name__ == "_Symbol"

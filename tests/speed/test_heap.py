@@ -1,0 +1,60 @@
+"""Freed memory that the C library keeps for the next step of a network."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mxnet import MXNetError
+from mxnet._core import heap
+
+PROGRAM = """
+import resource
+from mxnet import autograd, nd
+from mxnet._core import heap
+
+x = nd.ones((1, 1 << 20))
+x.attach_grad()
+
+def step():
+    with autograd.record():
+        y = x
+        for _ in range(40):
+            y = y.sin()
+    y.backward()
+
+for _ in range(4):
+    step()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(4):
+    step()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, heap.keep_freed())
+"""
+
+
+def pages(**settings):
+    """Pages that the system had to clear in four steps, and whether memory is kept."""
+    env = {name: value for name, value in os.environ.items() if name not in (*heap.SETTINGS, heap.VARIABLE)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env={**env, **settings}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    count, kept = done.stdout.split()
+    return int(count), kept == "True"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's malloc only")
+def test_a_step_finds_the_memory_of_the_step_before():
+    count, kept = pages()
+    others, not_kept = pages(MXNET_KEPT_MEMORY="0")
+    assert (kept, not_kept) == (True, False)
+    assert count < others / 10
+
+
+def test_the_users_own_settings_stay():
+    assert pages(MALLOC_TRIM_THRESHOLD_="1000000")[1] is False
+
+
+def test_a_wrong_amount_is_told(monkeypatch):
+    monkeypatch.setenv(heap.VARIABLE, "much")
+    with pytest.raises(MXNetError, match="must be a number of megabytes below 2048, or 0, got 'much'"):
+        heap.kept_megabytes()
