@@ -14,7 +14,7 @@ def test_a_residual_cell_has_a_name_of_its_own():
 
 
 def test_zoneout_around_both_directions_is_refused():
-    with pytest.raises(AssertionError, match="Please add ZoneoutCell to the cells underneath instead."):
+    with pytest.raises(AssertionError, match="put a ZoneoutCell around each of its two cells"):
         rnn.ZoneoutCell(rnn.BidirectionalCell(rnn.LSTMCell(3), rnn.GRUCell(3)))
 
 

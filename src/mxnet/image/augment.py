@@ -192,7 +192,7 @@ class HueJitterAug(Augmenter):
 
 
 class ColorJitterAug(RandomOrderAug):
-    """Brightness, contrast and saturation jitter in random order; those of strength 0 are left out."""
+    """Changes brightness, contrast and saturation one after the other, in any order; strength 0 leaves one out."""
 
     def __init__(self, brightness, contrast, saturation):
         jitters = [(BrightnessJitterAug, brightness), (ContrastJitterAug, contrast), (SaturationJitterAug, saturation)]

@@ -21,7 +21,7 @@ _WHAT = "save only accept dict str->NDArray or list of NDArray"
 
 
 def save(fname, data):
-    """Write a list of arrays or a dict of names and arrays; the file is replaced at once or not at all.
+    """Write arrays, a list of them or a dict by name; the file is replaced at once or not at all.
 
     A name that ends in `.safetensors` chooses that format.
     """

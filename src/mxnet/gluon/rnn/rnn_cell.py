@@ -388,8 +388,8 @@ class ZoneoutCell(ModifierCell):
 
     def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0):
         assert not isinstance(base_cell, BidirectionalCell), (
-            "BidirectionalCell doesn't support zoneout since it doesn't support step. "
-            "Please add ZoneoutCell to the cells underneath instead."
+            "a BidirectionalCell goes through whole sequences, so no step of it can be kept back: "
+            "put a ZoneoutCell around each of its two cells"
         )
         super().__init__(base_cell)
         self.zoneout_outputs, self.zoneout_states = zoneout_outputs, zoneout_states
