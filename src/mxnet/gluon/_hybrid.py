@@ -318,7 +318,7 @@ class HybridBlock(Block):
         return self._traceable and all(child._fits_graphs() for child in self._children.values())
 
     def export(self, path, epoch=0, remove_amp_cast=True):
-        """Write `path-symbol.json` and `path-0000.params` for `SymbolBlock.imports` or Module; returns both names."""
+        """Write `path-symbol.json` and `path-0000.params` for `SymbolBlock.imports` or Module."""
         if not self._fits_graphs():
             raise MXNetError(
                 f"{self.name} holds a torch module, which MXNet's graph files cannot: keep its parameters with "
@@ -342,7 +342,6 @@ class HybridBlock(Block):
         with together(f"{path}-{epoch:04d}"):
             graph.save(symbol_file, remove_amp_cast=remove_amp_cast)
             ndarray.save(params_file, arrays)
-        return symbol_file, params_file
 
     def export_torch(self, path, *inputs, dynamic_batch=True):
         """Write the network as a torch program (`.pt2`); see `mx.contrib.torch.export_torch`."""
