@@ -112,3 +112,28 @@ def test_types_and_shapes_of_statistics():
     assert mean.shape == (2,) and total.shape == () and total.item() == 6
     assert np.indices(()).shape == (0,)
     assert gradients(lambda w: np.bincount(np.array([0, 1, 1], dtype="int32"), weights=w), np.ones(3)) == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize("kind", ["int32", "int8", "int64"])
+def test_sums_and_products_of_fractions_are_cut_afterwards(kind):
+    x = np.array([[2.6, 1.9, -1.3], [1.5, 1.5, 2.5]])
+    assert np.sum(x, axis=1, dtype=kind).asnumpy().tolist() == [3, 5]
+    assert np.prod(x, axis=0, dtype=kind).asnumpy().tolist() == [3, 2, -3]
+
+
+def test_slopes_of_products_divide_by_the_element():
+    nan = float("nan")
+    onp.testing.assert_array_equal(gradients(np.prod, np.array([0.0, 2, 3])), [[nan, 0, 0]])
+
+
+def test_numbers_out_of_range_wrap_around_where_they_fill():
+    assert np.full((2,), 300, dtype="uint8").asnumpy().tolist() == [44, 44]
+    assert np.full((2,), -1.5, dtype="uint8").asnumpy().tolist() == [255, 255]
+    assert np.full_like(np.ones(2, dtype="uint8"), 300).asnumpy().tolist() == [44, 44]
+    assert np.full((), float("nan"), dtype="uint8").item() == 0
+
+
+def test_a_negated_node_is_a_product():
+    negated = -mx.sym.var("x").as_np_ndarray()
+    assert '"_npi_multiply_scalar"' in negated.tojson()
+    assert in_graph(lambda x: -x, np.array([1, -2], dtype="int8")).dtype == onp.float64

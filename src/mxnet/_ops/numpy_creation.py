@@ -6,6 +6,7 @@ import torch
 
 from .._core.attrs import Dtype
 from .dtypes import torch_dtype
+from .identity import to_dtype
 from .registry import op
 
 
@@ -23,14 +24,20 @@ _constant("ones", 1)
 
 @op("_npi_full", dtype="any")
 def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32", value: float, _device):
-    """One number everywhere."""
-    return torch.full(shape or (), value, dtype=torch_dtype(dtype), device=_device)
+    """One number everywhere; integers take its lower bits."""
+    return _filled(torch.empty(shape or (), dtype=torch_dtype(dtype), device=_device), value)
+
+
+def _filled(result, value: float):
+    if result.dtype.is_floating_point or result.dtype is torch.bool or result.device.type == "meta":
+        return result.fill_(value)
+    return result.copy_(to_dtype(torch.tensor(value, dtype=torch.float64), result.dtype))
 
 
 @op("_npi_full_like", dtype="any", differentiable=False)
 def full_like(a, *, fill_value: float, ctx: str = "", dtype: Dtype | None = None):
     """One number everywhere, in the shape of another array."""
-    return torch.full_like(a, fill_value, dtype=torch_dtype(dtype) if dtype else a.dtype)
+    return _filled(torch.empty_like(a, dtype=torch_dtype(dtype) if dtype else a.dtype), fill_value)
 
 
 @op("_npi_eye", dtype="any")

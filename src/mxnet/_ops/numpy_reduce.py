@@ -6,7 +6,7 @@ from .._core.attrs import Dtype
 from .._core.errors import MXNetError
 from .dtypes import torch_dtype
 from .identity import to_dtype
-from .reduction import largest, running_sum, smallest
+from .reduction import largest, product, running_sum, smallest
 from .registry import op
 from .shapes import real_axis
 
@@ -32,10 +32,11 @@ def _started(result, initial, combine):
     return result if initial is None else combine(result, torch.as_tensor(initial, dtype=result.dtype))
 
 
-def _product(data, axes, keepdims):
-    for axis in sorted(axes, reverse=True):
-        data = torch.prod(data, axis, keepdim=keepdims, dtype=data.dtype)
-    return data
+def _kinds(a, dtype):
+    """The input in the type in which a sum or product is taken, and the result's: floats are narrowed afterwards."""
+    wanted = _typed(a, dtype)
+    late = a.is_floating_point() and (wanted.dtype.itemsize < a.dtype.itemsize or not wanted.is_floating_point())
+    return a if late else wanted, wanted.dtype
 
 
 @op("_np_sum", dtype="any")
@@ -43,12 +44,10 @@ def sum_(
     a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None
 ):
     """The sum over axes."""
-    wanted = _typed(a, dtype)
-    if wanted.dtype.itemsize >= a.dtype.itemsize or not wanted.is_floating_point():
-        a = wanted  # else the sum is taken before it is narrowed
+    a, kind = _kinds(a, dtype)
     axes = _axes(a, axis)
     result = torch.sum(a, axes, keepdims, dtype=a.dtype) if axes else a.clone()
-    return _started(result, initial, torch.add).to(wanted.dtype)
+    return _narrowed(_started(result, initial, torch.add), kind)
 
 
 @op("_np_prod", "_np_product", dtype="any")
@@ -56,8 +55,14 @@ def prod(
     a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None
 ):
     """The product over axes."""
-    a = _typed(a, dtype)
-    return _started(_product(a, _axes(a, axis), keepdims), initial, torch.mul)
+    a, kind = _kinds(a, dtype)
+    axes = _axes(a, axis)
+    result = product(a, axes, keepdims) if axes else a.clone()
+    return _narrowed(_started(result, initial, torch.mul), kind)
+
+
+def _narrowed(result, kind):
+    return result if result.dtype is kind else to_dtype(result, kind)
 
 
 @op("_npi_mean", dtype="any")

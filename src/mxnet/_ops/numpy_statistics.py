@@ -70,7 +70,7 @@ def percentile(
     axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "percentile axis") for i in axis)
     kept = [i for i in range(a.dim()) if i not in axes]
     rows = data.permute(*kept, *axes).reshape((*(a.shape[i] for i in kept), -1))
-    ranks = data.new_full((), q_scalar, dtype=torch.float64) if q_scalar is not None else q.double()  # pyright: ignore[reportOptionalMemberAccess]
+    ranks = data.new_full((), q_scalar, dtype=torch.float64) if q_scalar is not None else q.detach().double()  # pyright: ignore[reportOptionalMemberAccess]
     if ranks.device.type != "meta" and not bool(((ranks >= 0) & (ranks <= 100)).all()):
         raise MXNetError("percentiles must be in the range [0, 100]")
     places = (ranks.reshape(-1) * (rows.shape[-1] - 1) / 100.0).float()

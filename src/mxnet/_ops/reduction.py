@@ -60,7 +60,7 @@ def _mean(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Te
     return torch.div(total, number_for(number, data.dtype) or number, rounding_mode="trunc").to(data.dtype)
 
 
-def _prod(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+def product(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
     """One product over the axes moved together; its gradient divides by the element, as MXNet's does."""
 
     def forward(x: torch.Tensor) -> torch.Tensor:
@@ -94,7 +94,7 @@ def _after_infinity(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -
 
 
 def _nanprod(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
-    return _prod(torch.where(torch.isnan(data), 1, data) if data.is_floating_point() else data, axes, keepdims)
+    return product(torch.where(torch.isnan(data), 1, data) if data.is_floating_point() else data, axes, keepdims)
 
 
 def _extreme(choose: Callable[..., torch.Tensor]) -> Reduce:
@@ -147,7 +147,7 @@ QUICK = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax, "min": torch.a
 TABLE: dict[str, tuple[Reduce, tuple[str, ...], str]] = {
     "sum": (_sum, ("sum_axis",), "Sum over axes."),
     "mean": (_mean, (), "Mean over axes."),
-    "prod": (_prod, (), "Product over axes."),
+    "prod": (product, (), "Product over axes."),
     "nansum": (_nansum, (), "Sum over axes; NaN counts as 0."),
     "nanprod": (_nanprod, (), "Product over axes; NaN counts as 1."),
     "max": (largest, ("max_axis",), "Largest element over axes."),

@@ -140,6 +140,7 @@ def _without(name):
 
 def _install():
     install_operators(_Symbol)
+    _Symbol.__neg__ = lambda self: self * -1.0  # also of integers, in MXNet a product with a fraction
     install_methods(_Symbol)
     for name in _BORROWED:
         setattr(_Symbol, name, vars(ndarray)[name])
