@@ -3,11 +3,13 @@
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from .._core.attrs import Count
 from .._core.errors import MXNetError
 from .registry import op
+from .sampling import away_below, sampled
 
 Layout = Literal["NCDHW", "NCHW", "NCW"] | None
 
@@ -15,34 +17,19 @@ Layout = Literal["NCDHW", "NCHW", "NCW"] | None
 def _sample(data: Tensor, y: Tensor, x: Tensor, clamp: bool) -> Tensor:
     """Bilinear values of `data` (groups, channels, height, width) at points (groups, n).
 
-    Points count from the first pixel to just short of one past the last (`clamp`), or, with zeros around the image,
-    from just after one before the first.
+    Points count from the first pixel to just short of one past the last (`clamp`: what lies beyond the last pixel
+    equals it, so that on the edge, offsets have no slope), or, with zeros around the image, from just after one before
+    the first.
     """
-    groups, channels, height, width = data.shape  # pyright: ignore[reportUnusedVariable]
-    reach = 0 if clamp else -1
-    inside = ((y >= 0) & (x >= 0)) if clamp else ((y > reach) & (x > reach))
-    inside = inside & (y < height) & (x < width)
+    if data.dtype not in (torch.float32, torch.float64):
+        return _sample(data.float(), y.float(), x.float(), clamp).to(data.dtype)
+    height, width = data.shape[2:]
     if clamp:
-        y, x = y.clamp(0, height - 1), x.clamp(0, width - 1)
-    y0, x0 = y.floor(), x.floor()
-    ly, lx = y - y0, x - x0
-    flat = data.flatten(2)
-
-    def corner(row: Tensor, column: Tensor, weight: Tensor) -> Tensor:
-        row, column = row.long(), column.long()
-        exists = inside
-        if not clamp:  # else what lies beyond the last pixel equals it: on the edge, offsets have no slope
-            exists = exists & (row >= 0) & (row < height) & (column >= 0) & (column < width)
-        place = row.clamp(0, height - 1) * width + column.clamp(0, width - 1)
-        picked = flat.gather(2, place[:, None].expand(-1, channels, -1))
-        return picked * torch.where(exists, weight, 0)[:, None]
-
-    return (
-        corner(y0, x0, (1 - ly) * (1 - lx))
-        + corner(y0, x0 + 1, (1 - ly) * lx)
-        + corner(y0 + 1, x0, ly * (1 - lx))
-        + corner(y0 + 1, x0 + 1, ly * lx)
-    )
+        data = F.pad(data, (0, 1, 0, 1), mode="replicate")
+        y, x = (p + away_below(p, 0, True) + away_below(-p, -size, False) for p, size in ((y, height), (x, width)))
+    else:
+        y, x = (p + away_below(p, -1, False) for p in (y, x))
+    return sampled(data, y, x)
 
 
 def _size(length: int, kernel: int, stride: int, dilate: int, pad: int) -> int:
