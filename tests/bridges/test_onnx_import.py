@@ -50,6 +50,22 @@ def test_symbol_parameters_and_metadata(tmp_path):
     assert out.asnumpy().tolist() == [[1, 2, 4]]
 
 
+def test_an_old_model_cuts_an_open_batch_out_of_a_shape():
+    """Before opset 10 `Slice` said where by attributes."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Slice", ["shape"], ["batch"], axes=[0], starts=[0], ends=[1]),
+        helper.make_node("Concat", ["batch", "rest"], ["rows"], axis=0),
+        helper.make_node("Reshape", ["x", "rows"], ["y"]),
+    ]
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    rest = numpy_helper.from_array(np.array([-1], np.int64), "rest")
+    graph = helper.make_graph(nodes, "g", [value("x", ["n", 2, 3])], [value("y", ["n", 6])], [rest])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 9)])
+    sym, args, _ = mx.contrib.onnx.import_model(model)
+    assert sym.eval(x=nd.ones((4, 2, 3)), **args)[0].shape == (4, 6)
+
+
 class Speech(torch.nn.Module):
     """A recurrent layer under attention, as a person would write it."""
 

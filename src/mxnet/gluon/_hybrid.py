@@ -236,27 +236,33 @@ class HybridBlock(Block):
         names = out.list_inputs()
         params = self._graph_parameters()
         self._check_names(names, positions, params)
-        try:
-            for name in names:
-                if name in params:
-                    params[name].data()
-        except DeferredInitializationError:
-            self._deferred_infer_shape(*args)
-            for name in names:
-                if name in params:
-                    params[name]._finish_deferred_init()
+        self._finish_deferred([params[name] for name in names if name in params], args)
         self._cached_op_args = [
             (True, positions[name]) if name in positions else (False, params[name]) for name in names
         ]
         self._arguments = Arguments(self._cached_op_args)
+        self._cached_op = ndarray.CachedOp(out, self._graph_flags())
+        self._traced_with = [(a.shape, a.dtype) for a in _flatten(args, "input")[0] if a is not None]
+
+    def _finish_deferred(self, params, args):
+        """Let parameters whose shapes follow from the inputs have their memory."""
+        try:
+            for param in params:
+                param.data()
+        except DeferredInitializationError:
+            self._deferred_infer_shape(*args)
+            for param in params:
+                param._finish_deferred_init()
+
+    def _graph_flags(self):
+        """What the graph is told: which of its arguments are inputs, and what `hybridize` was asked for."""
         indices = {True: [], False: []}
         for i, (is_input, _) in enumerate(self._cached_op_args):
             indices[is_input].append(i)
         flags = [("data_indices", indices[True]), ("param_indices", indices[False]), *self._flags]
         if self._backend:
             flags += [("backend", self._backend), ("backend_opts", self._backend_opts)]
-        self._cached_op = ndarray.CachedOp(out, flags)
-        self._traced_with = [(a.shape, a.dtype) for a in _flatten(args, "input")[0] if a is not None]
+        return flags
 
     def _graph_parameters(self):
         """The parameters by name, those the last graph used if there was one (its blocks may have changed since)."""

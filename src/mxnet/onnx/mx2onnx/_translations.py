@@ -71,14 +71,17 @@ def average_pool(
     else:
         result = op.AveragePool(_padded(op, self, kernel, steps, pads, counts), **window)
         shares = [np.full(len(real), k) for (real, _, _), k in zip(counts, kernel, strict=True)]
-    if divisor_override is not None:
-        divisors = [np.ones(len(real)) for real, _, _ in counts]
-    else:
-        divisors = [whole if count_include_pad else np.maximum(real, 1) for real, whole, _ in counts]
-    factor = _outer(shares) / _outer(divisors) / (divisor_override or 1)
+    factor = _outer(shares) / _divisor(counts, count_include_pad, divisor_override)
     if (factor == 1).all():
         return result
     return op.Mul(result, op.CastLike(op.Constant(value=onnx_tensor(factor[None, None])), result))
+
+
+def _divisor(counts, count_include_pad, override):
+    """What the sum of each window is divided by."""
+    if override is not None:
+        return _outer([np.full(len(real), 1.0) for real, _, _ in counts]) * override
+    return _outer([whole if count_include_pad else np.maximum(real, 1) for real, whole, _ in counts])
 
 
 def _each(value, count):

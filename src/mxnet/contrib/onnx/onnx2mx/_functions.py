@@ -1,5 +1,7 @@
 """What the onnx package knows of operators: shapes, values for constants, definitions of one by others."""
 
+import numpy as np
+
 from ._node import Unknown
 
 
@@ -100,7 +102,6 @@ def _filled(node, attributes):
 
 def _type(name, importer):
     """The type of a value as ONNX writes it; that of nothing is empty."""
-    import numpy as np
     import onnx
 
     if not name:

@@ -148,31 +148,60 @@ def _plain(value):
 
 def apply_partial(node, values):
     """The node on shapes that are partly known, as arrays of numbers and `Unknown`; None if it is not for shapes."""
-    first = values[0]
-    if node.op in ("Identity", "Cast"):
-        return first
-    if node.op == "Concat":
-        return np.concatenate([np.atleast_1d(v) for v in values])
-    if node.op == "Gather":
-        return np.take(first, np.asarray(values[1], dtype=int), axis=node.attr("axis", 0))
-    if node.op in ("Squeeze", "Unsqueeze", "Reshape"):
-        scalar = node.op == "Squeeze" or (node.op == "Reshape" and np.size(values[1]) == 0)
-        return first.reshape(()) if scalar and first.size == 1 else first.reshape(-1)
-    if node.op == "Slice":
-        start, end, step = (int(np.ravel(v)[0]) for v in (values[1], values[2], values[4] if len(values) > 4 else 1))
-        return first[start:end:step]
-    if node.op == "Equal":  # asked in order to find the -1 of a shape, which no size is
-        return np.asarray([a == b for a, b in np.broadcast(*values)], dtype=object).reshape(np.broadcast(*values).shape)
-    if node.op == "Where":
-        return np.where(np.asarray(first, dtype=bool), values[1], values[2]).astype(object)
-    if node.op in ARITHMETIC and len(values) == 2:
-        return np.asarray(ARITHMETIC[node.op](first, values[1]), dtype=object)
-    return None
+    compute = ON_SHAPES.get(node.op)
+    return None if compute is None else compute(node, *values)
 
 
-ARITHMETIC = {
-    "Add": np.add,
-    "Sub": np.subtract,
-    "Mul": np.multiply,
-    "Div": np.floor_divide,
+def _first(node, shape, *rest):
+    return shape
+
+
+def _joined(node, *parts):
+    return np.concatenate([np.atleast_1d(part) for part in parts])
+
+
+def _taken(node, shape, places):
+    return np.take(shape, np.asarray(places, dtype=int), axis=node.attr("axis", 0))
+
+
+def _in_one_row(node, shape, *rest):
+    """One axis, or none for a single size."""
+    scalar = node.op == "Squeeze" or (node.op == "Reshape" and np.size(rest[0]) == 0)
+    return shape.reshape(()) if scalar and shape.size == 1 else shape.reshape(-1)
+
+
+def _sliced(node, shape, start=None, end=None, axes=None, step=1):
+    if start is None:  # attributes, before opset 10
+        start, end = node.attr("starts"), node.attr("ends")
+    start, end, step = (int(np.ravel(v)[0]) for v in (start, end, step))
+    return shape[start:end:step]
+
+
+def _equal(node, *values):
+    """Asked in order to find the -1 of a shape, which no size is."""
+    pairs = np.broadcast(*values)
+    return np.asarray([a == b for a, b in pairs], dtype=object).reshape(pairs.shape)
+
+
+def _chosen(node, condition, *values):
+    return np.where(np.asarray(condition, dtype=bool), *values).astype(object)
+
+
+def _computed(function):
+    return lambda node, *values: np.asarray(function(*values), dtype=object) if len(values) == 2 else None
+
+
+ON_SHAPES = {
+    "Identity": _first,
+    "Cast": _first,
+    "Concat": _joined,
+    "Gather": _taken,
+    **dict.fromkeys(("Squeeze", "Unsqueeze", "Reshape"), _in_one_row),
+    "Slice": _sliced,
+    "Equal": _equal,
+    "Where": _chosen,
+    "Add": _computed(np.add),
+    "Sub": _computed(np.subtract),
+    "Mul": _computed(np.multiply),
+    "Div": _computed(np.floor_divide),
 }

@@ -204,14 +204,18 @@ class Importer:
         if node.op in RANDOM or node.graphs or any(name not in self.constants for name in names):
             return False
         self._check_size(node)
-        try:
-            results = evaluated(proto, self.opsets, {name: self.constants[name] for name in names})
-        except Exception as error:  # whatever the package's own code finds wrong with the constants
-            raise node.refuse(f"its value for constant inputs cannot be computed: {error}") from error
         learned = any(self.learned.get(name) for name in names) or _stored(node)
+        results = self._evaluated(node, proto, names)
         for name, value in zip(filter(None, node.outputs), map(np.asarray, results), strict=True):
             self.know(name, value, learned and value.dtype.kind == "f")
         return True
+
+    def _evaluated(self, node, proto, names):
+        """The outputs of a node of constants."""
+        try:
+            return evaluated(proto, self.opsets, {name: self.constants[name] for name in names})
+        except Exception as error:  # whatever the package's own code finds wrong with the constants
+            raise node.refuse(f"its value for constant inputs cannot be computed: {error}") from error
 
     def _check_size(self, node):
         """A few bytes can ask for any number of zeros."""

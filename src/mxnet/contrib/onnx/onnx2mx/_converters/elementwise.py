@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..... import symbol as sym
+from ....._core.dtypes import FLAGS
 from .._node import TABLE, converts
 
 UNARY = {
@@ -156,8 +157,7 @@ def _cast_like(node):
 
 
 def array_dtype(node, name):
-    from ....._core.dtypes import FLAGS
-
+    """A type that MXNet's arrays can have."""
     if name not in FLAGS:
         raise node.refuse(f"MXNet has no arrays of {name}")
     return name

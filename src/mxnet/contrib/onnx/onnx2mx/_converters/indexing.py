@@ -4,6 +4,7 @@ import numpy as np
 
 from ..... import symbol as sym
 from .._node import Unknown, converts
+from .elementwise import fold
 from .shapes import coordinates_first, zeros_of_size
 
 COMBINE = {"add": "broadcast_add", "mul": "broadcast_mul", "max": "broadcast_maximum", "min": "broadcast_minimum"}
@@ -73,8 +74,6 @@ def _few(node, count):
 
 
 def _combined(node, x, places, updates, combine):
-    from .elementwise import fold
-
     return _put(node, x, places, fold(COMBINE[combine], [sym.gather_nd(x, places), updates]))
 
 

@@ -18,6 +18,7 @@ DEFAULTS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RN
 
 
 def reversed_in_time(x, lengths):
+    """The steps from the last to the first, for each sequence by its own length."""
     if lengths:
         return sym.SequenceReverse(x, sym.cast(lengths[0], dtype="float32"), use_sequence_length=True)
     return sym.reverse(x, axis=0)
