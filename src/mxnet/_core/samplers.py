@@ -168,13 +168,14 @@ class Draws:
     there, and where the next point inside the circle begins if the polar method starts there.
     """
 
-    WIDTH = 2 * LENGTH
+    WIDEST = 2 * LENGTH
 
-    def __init__(self, bank: Bank, engines: int, kind: type, points: bool) -> None:
+    def __init__(self, bank: Bank, engines: int, kind: type, points: bool, samples: int) -> None:
         self.bank, self.engines, self.kind, self.points = bank, engines, kind, points
         self.span = 1 if kind is np.float32 else 2  # words of a uniform number
-        self.first = np.arange(engines) * self.WIDTH
-        self.end = self.first + self.WIDTH
+        self.width = min(self.WIDEST, 64 + 4 * samples * self.span)  # what most need: more is looked at in vain
+        self.first = np.arange(engines) * self.width
+        self.end = self.first + self.width
         self.words = np.empty((engines, 0), WORD)
         self.at = self.first.copy()
         self._fill()
@@ -187,15 +188,15 @@ class Draws:
 
     def _fill(self) -> None:
         self.close()
-        self.words = self.bank.take(0, self.engines, self.WIDTH)
+        self.words = self.bank.take(0, self.engines, self.width)
         self.at[:] = self.first
         if self.span == 1:
             unit = unit32(self.words)
         else:
             unit = np.zeros(self.words.shape)
             for start in (0, 1):  # a number may begin at any word
-                pairs = self.words[:, start : self.WIDTH - start]
-                unit[:, start : self.WIDTH - start : 2] = unit64(pairs)
+                pairs = self.words[:, start : self.width - start]
+                unit[:, start : self.width - start : 2] = unit64(pairs)
         self.unit = unit.reshape(-1)
         if self.points:
             self._find_points(unit)
@@ -203,12 +204,12 @@ class Draws:
     def _find_points(self, unit: np.ndarray) -> None:
         signed = unit * self.kind(2) - self.kind(1)
         square = np.full_like(signed, 2)
-        length = self.WIDTH - 2 * self.span + 1
+        length = self.width - 2 * self.span + 1
         x, y = signed[:, :length], signed[:, self.span : self.span + length]
         square[:, :length] = x * x + y * y
-        place = np.arange(self.engines * self.WIDTH).reshape(self.engines, -1, 2 * self.span)
+        place = np.arange(self.engines * self.width).reshape(self.engines, -1, 2 * self.span)
         inside = ((square <= 1) & (square != 0)).reshape(place.shape)
-        place[~inside] = self.engines * self.WIDTH
+        place[~inside] = self.engines * self.width
         self.next = np.minimum.accumulate(place[:, ::-1], axis=1)[:, ::-1].reshape(-1)
         self.signed, self.square = signed.reshape(-1), square.reshape(-1)
 
@@ -422,7 +423,7 @@ def run(
 ) -> None:
     """Fill `out`: engine e makes the samples e*step to (e+1)*step, in order."""
     engines = -(-len(out) // step)
-    draws = Draws(bank, engines, kind, points=machine is not Poisson)
+    draws = Draws(bank, engines, kind, machine is not Poisson, step)
     at = np.arange(engines) * step
     end = np.minimum(at + step, len(out))
     rows = np.arange(engines)

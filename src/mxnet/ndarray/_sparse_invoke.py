@@ -28,10 +28,10 @@ def invoke_sparse(op, inputs, attrs, out, ctx):
             "Check failed: infer_stype_success: Operator not implemented: operator = cast_storage\n"
             f"input storage types = [{stypes[0]}, ]\noutput storage types = [{kind}, ]"
         )
-    result = _by_parts(op, inputs, parsed, kind)
+    result = _by_parts(op, inputs, parsed, kind, out)
     if result is None:
         result = _by_values(op, inputs, attrs, ctx, kind)
-    return result if out is None else _deliver(result, out)
+    return result if out is None or result is out else _deliver(result, out)
 
 
 def _check_types(op, inputs):
@@ -47,7 +47,7 @@ def _check_types(op, inputs):
             )
 
 
-def _by_parts(op, inputs, parsed, kind):
+def _by_parts(op, inputs, parsed, kind, out=None):
     """The result of a kernel on parts; None if there is none for these inputs, or a graph must be recorded."""
     if op.name == "dot":
         return _dot(*inputs, parsed, kind)
@@ -56,6 +56,8 @@ def _by_parts(op, inputs, parsed, kind):
     if len(inputs) == 1 and storage.pattern_kept(op, parsed):
         return _on_data(op, inputs[0], parsed)
     kernel = _KERNELS.get(op.name)
+    if kernel is _update:
+        return _update(op, inputs, parsed, out is inputs[0])
     return None if kernel is None else kernel(op, inputs, parsed, kind)
 
 
@@ -266,6 +268,16 @@ def _stack(op, inputs, parsed, kind):
     return _like(inputs[0], parts, (sum(x.shape[0] for x in inputs), inputs[0].shape[1]))
 
 
+def _stored_count(op, inputs, parsed, kind):
+    """What is stored counts, zeros too."""
+    array, axis = inputs[0], parsed.get("axis")
+    if not isinstance(array, CSRNDArray) or axis not in (None, 1):
+        return None
+    data, _, starts = array._parts
+    count = starts.diff() if axis == 1 else torch.tensor([len(data)], dtype=torch.int64, device=data.device)
+    return wrap(count, array._ctx.home)
+
+
 def _cast(op, inputs, parsed, kind):
     array = inputs[0]
     if kind == array.stype:
@@ -288,7 +300,7 @@ def _total(op, inputs, parsed, kind):
     return wrap(total.unsqueeze(axis) if parsed.get("keepdims") else total, array._ctx)
 
 
-def _update(op, inputs, parsed, kind):
+def _update(op, inputs, parsed, in_place):
     """An optimizer's step with a row-sparse gradient: its rows of weight and states, and nothing else.
 
     Sparse states have all rows from then on, as in MXNet, and a weight keeps those that it has.
@@ -300,13 +312,17 @@ def _update(op, inputs, parsed, kind):
         return None
     data, rows = grad._parts
     values = [plain_tensor(x) for x in (weight, *states)]
-    parts = [v[rows] for v in values]
+    parts = [v.index_select(0, rows) for v in values]
     fresh = _function(op, parts[0], data, *parts[1:], **parsed)
     for array, value, part in zip(states, values[1:], parts[1:], strict=True):
         value.index_copy_(0, rows, part)
         wrote(value)
         if array.stype != "default":
             array._replace((value, torch.arange(len(value), device=value.device)))
+    if in_place and weight.stype == "default":
+        check_writable(weight)
+        wrote(values[0].index_copy_(0, rows, fresh))
+        return weight
     result = values[0].clone().index_copy_(0, rows, fresh)
     if weight.stype == "default":
         return wrap(result, weight._ctx)
@@ -325,6 +341,7 @@ _KERNELS = {
     "slice": _slice,
     "Concat": _stack,
     "cast_storage": _cast,
+    "_contrib_getnnz": _stored_count,
     **dict.fromkeys(("sum", "mean"), _total),
     **dict.fromkeys(
         ("sgd_update", "sgd_mom_update", "adam_update", "ftrl_update", "_sparse_adagrad_update",
