@@ -81,10 +81,9 @@ def trmm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool 
 @linalg("trsm")
 def trsm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0):
     """The `X` for which `A @ X`, or `X @ A`, is `alpha * B`; `A` is triangular."""
-    triangle = _triangle(A, lower)
-    if transpose:
-        triangle = triangle.mT
-    return torch.linalg.solve_triangular(triangle, alpha * B, upper=lower == transpose, left=not rightside)
+    triangle = _square(A).mT if transpose else _square(A)  # the other half is not read
+    target = B if alpha == 1 else alpha * B
+    return torch.linalg.solve_triangular(triangle, target, upper=lower == transpose, left=not rightside)
 
 
 @linalg("potrf")
@@ -188,6 +187,8 @@ def _cofactors(A: torch.Tensor, factor: torch.Tensor, singular: torch.Tensor) ->
 
 
 def determinant(A: torch.Tensor) -> torch.Tensor:
+    """Of square matrices, with a gradient for singular ones, too."""
+
     def slope(inputs, outputs, heads):
         return _cofactors(inputs[0], heads[0] * outputs[0], outputs[0] == 0)
 
@@ -195,6 +196,8 @@ def determinant(A: torch.Tensor) -> torch.Tensor:
 
 
 def log_determinant(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sign and logarithm of the absolute value."""
+
     def slope(inputs, outputs, heads):
         return _cofactors(inputs[0], heads[1], outputs[0] == 0)
 

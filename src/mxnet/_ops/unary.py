@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from .._core.errors import MXNetError
-from .gradient import with_gradient, without_gradient
+from .gradient import kept, marks, with_gradient, without_gradient
 from .identity import to_dtype
 from .registry import op
 
@@ -39,13 +39,15 @@ def rectified(data: torch.Tensor) -> torch.Tensor:
 
 def half_up(data: torch.Tensor) -> torch.Tensor:
     """Halves are rounded away from zero."""
-    return torch.sign(data) * torch.floor(torch.abs(data) + 0.5)
+    inner = torch.trunc(data)
+    return torch.where(torch.abs(data - inner) >= 0.5, inner + torch.sign(data), inner)
 
 
 def half_down(data: torch.Tensor) -> torch.Tensor:
     """Halves are rounded towards minus infinity."""
     lower, upper = torch.floor(data), torch.ceil(data)
-    return torch.where(data - lower <= upper - data, lower, upper)
+    nearer = marks(torch.gt, data - lower, upper.sub_(data))  # the upper one
+    return torch.copysign(lower.add_(nearer), data)
 
 
 def gamma(data: torch.Tensor) -> torch.Tensor:
@@ -76,7 +78,7 @@ def _gamma(data: torch.Tensor) -> torch.Tensor:
 
 def softsign(data: torch.Tensor) -> torch.Tensor:
     """`data / (1 + abs(data))`; torch's own slope is not a number at infinity."""
-    return with_gradient(F.softsign, lambda x, y, heads: heads[0] / torch.square(1 + torch.abs(x[0])), data)
+    return with_gradient(F.softsign, lambda x, y, heads: heads[0] / x[0].abs().add_(1).square_(), data)
 
 
 def inverse_root(data: torch.Tensor) -> torch.Tensor:
@@ -202,8 +204,8 @@ def logical_not(data):
 
 def _hard_sigmoid_slope(alpha: float, beta: float):
     def slope(inputs, outputs, heads):
-        line = alpha * inputs[0] + beta
-        return torch.where((line > 0) & (line < 1), heads[0] * alpha, 0)
+        line = (alpha * inputs[0]).add_(beta)
+        return kept(heads[0] * alpha, marks(torch.gt, line, 0).mul_(marks(torch.lt, line, 1)))
 
     return slope
 
@@ -216,6 +218,18 @@ def hard_sigmoid(data, *, alpha: float = 0.2, beta: float = 0.5):
     return with_gradient(lambda x: (alpha * x + beta).clamp(0, 1), _hard_sigmoid_slope(alpha, beta), data)
 
 
+def _smooth(square: float) -> Unary:
+    def smooth(data):
+        near = torch.clamp(data, -1 / square, 1 / square)  # no branch, infinity is like any other number
+        return torch.add(data, near, alpha=-0.5).mul_(near.mul_(square))
+
+    return smooth
+
+
+def _smooth_slope(square: float):
+    return lambda inputs, outputs, heads: (inputs[0] * square).clamp_(-1, 1).mul_(heads[0])
+
+
 @op("smooth_l1", shape="same")
 def smooth_l1(data, *, scalar: float = 1.0):
     """Quadratic within `1 / scalar ** 2` of zero, the shifted absolute value outside."""
@@ -225,7 +239,6 @@ def smooth_l1(data, *, scalar: float = 1.0):
         return data * 0
     square = scalar * scalar
     if data.is_floating_point():
-        near = torch.clamp(data, -1 / square, 1 / square)  # no branch, whose slope would not be a number at infinity
-        return square * near * (data - 0.5 * near)
+        return with_gradient(_smooth(square), _smooth_slope(square), data)
     size = torch.abs(data)
     return torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data).to(data.dtype)
