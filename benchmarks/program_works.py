@@ -1,4 +1,4 @@
-"""Steps of programs as books and repositories have them, written for MXNet's API: they run on ReMX and on real MXNet."""
+"""Steps of programs as books and repositories have them, written for MXNet's API: on ReMX and on real MXNet."""
 
 import mx_works
 

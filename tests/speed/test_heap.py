@@ -11,18 +11,14 @@ from mxnet._core import heap
 
 PROGRAM = """
 import resource
-from mxnet import autograd, nd
+from mxnet import nd
 from mxnet._core import heap
 
 x = nd.ones((1, 1 << 20))
-x.attach_grad()
+heap.keep_freed()
 
 def step():
-    with autograd.record():
-        y = x
-        for _ in range(40):
-            y = y.sin()
-    y.backward()
+    return len([x.sin() for _ in range(40)])
 
 for _ in range(4):
     step()
@@ -44,10 +40,10 @@ def pages(**settings):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's malloc only")
 def test_a_step_finds_the_memory_of_the_step_before():
+    """Without it a step clears 40,000 pages, unless something else happens to lie behind them."""
     count, kept = pages()
-    others, not_kept = pages(MXNET_KEPT_MEMORY="0")
-    assert (kept, not_kept) == (True, False)
-    assert count < others / 10
+    assert kept and count < 1000
+    assert pages(MXNET_KEPT_MEMORY="0")[1] is False
 
 
 def test_the_users_own_settings_stay():

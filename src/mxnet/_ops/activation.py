@@ -9,6 +9,7 @@ from .._core.errors import MXNetError
 from .filling import assign
 from .gradient import with_gradient
 from .registry import op
+from .rounding import single
 from .unary import softsign
 
 _ACTIVATIONS = {
@@ -20,6 +21,7 @@ _ACTIVATIONS = {
 }
 _SELU_ALPHA = 1.6732632423543772
 _SELU_LAMBDA = 1.0507009873554805
+_DOUBLE = torch.float64
 
 
 def require_floating(data, operator):
@@ -74,16 +76,30 @@ def leaky_relu(
     """
     require_floating(data, "LeakyReLU")
     if act_type == "leaky":
-        return F.leaky_relu(data, slope)
+        return _leaky(data, slope)
     if act_type == "elu":
-        return F.elu(data, slope) if data.dtype is torch.float32 else _elu(data, slope)
+        return F.elu(data, slope) if data.dtype is torch.float32 else _elu(data, single(slope))
     if act_type == "selu":
-        return with_gradient(F.selu, _selu_backward, data)
+        return with_gradient(_selu, _selu_backward, data)
     if act_type == "gelu":
-        return F.gelu(data)
+        return F.gelu(data.float()).double() if data.dtype is _DOUBLE else F.gelu(data)
     if act_type == "prelu":
         return _prelu(data, gamma)
     return _rrelu(data, lower_bound, upper_bound, _train)
+
+
+def _leaky(data, slope):
+    """Of float64, MXNet multiplies the negative side in single precision; the slope of its gradient is single, too."""
+    if data.dtype is not _DOUBLE:
+        return F.leaky_relu(data, slope)
+
+    def forward(x):
+        return torch.where(x > 0, x, (x.float() * slope).double())
+
+    def backward(inputs, outputs, heads):
+        return torch.where(outputs[0] > 0, heads[0], heads[0] * single(slope))
+
+    return with_gradient(forward, backward, data)
 
 
 def _elu(data, slope):
@@ -95,10 +111,17 @@ def _elu(data, slope):
     return with_gradient(lambda x: F.elu(x, slope), backward, data)
 
 
+def _selu(data):
+    """MXNet's two constants are of single precision, which float64 shows."""
+    if data.dtype is not _DOUBLE:
+        return F.selu(data)
+    return torch.where(data > 0, data, torch.expm1(data) * single(_SELU_ALPHA)) * single(_SELU_LAMBDA)
+
+
 def _selu_backward(inputs, outputs, heads):
     """MXNet adds the scaled output to the unscaled alpha, so its slope is not quite the derivative."""
-    slope = torch.where(outputs[0] > 0, 1, outputs[0] + _SELU_ALPHA)
-    return heads[0] * slope * _SELU_LAMBDA
+    slope = torch.where(outputs[0] > 0, 1, outputs[0] + single(_SELU_ALPHA))
+    return heads[0] * slope * single(_SELU_LAMBDA)
 
 
 def _prelu(data, gamma):
@@ -106,7 +129,9 @@ def _prelu(data, gamma):
 
 
 def _prelu_forward(data, gamma):
-    return torch.where(data > 0, data, data * _beside_channels(gamma, data))
+    slope = _beside_channels(gamma, data)
+    below = (data.float() * slope.float()).double() if data.dtype is _DOUBLE else data * slope
+    return torch.where(data > 0, data, below)
 
 
 def _prelu_backward(inputs, outputs, heads):
@@ -133,6 +158,6 @@ def _beside_channels(gamma, data):
 
 def _rrelu(data, lower, upper, train):
     if not train:
-        return F.leaky_relu(data, (lower + upper) / 2), torch.zeros_like(data)
+        return _leaky(data, (lower + upper) / 2), torch.zeros_like(data)
     mask = torch.empty_like(data).uniform_(lower, upper)
     return torch.where(data > 0, data, data * mask), mask

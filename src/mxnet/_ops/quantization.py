@@ -102,7 +102,7 @@ def quantize_v2(
     return _quantized(data, *_calibrated(data, min_calib_range, max_calib_range), kind, HALF)
 
 
-@op("_contrib_quantize_asym", outputs=3, shape=_shape, dtype="any", differentiable=False)
+@op("_contrib_quantize_asym", outputs=("output", "scale", "shift"), shape=_shape, dtype="any", differentiable=False)
 def quantize_asym(data, *, min_calib_range: float | None = None, max_calib_range: float | None = None):
     """Quantize to uint8 with a scale and a shift: `data * scale + shift`."""
     if data.dtype == torch.uint8:
@@ -111,6 +111,7 @@ def quantize_asym(data, *, min_calib_range: float | None = None, max_calib_range
         return (data.to(torch.int16) + 128).to(torch.uint8), scalar(1, data), scalar(128, data)
     if data.dtype != torch.float32:
         raise MXNetError("Asymmetric quantizaiton only supports int8, uint8 and float inputs")
+    data = data.detach()
     low, high = _calibrated(data, min_calib_range, max_calib_range)
     scale = quotient(255, high - low)
     shift = 255 - high * scale
