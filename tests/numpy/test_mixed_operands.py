@@ -110,6 +110,7 @@ def test_types_and_shapes_of_statistics():
     assert np.unravel_index(np.array([1, 2], dtype="int32"), (2, 3))[0].dtype == onp.int32
     mean, total = np.average(np.ones((2, 3)), axis=1, weights=np.array([1.0, 2, 3]), returned=True)
     assert mean.shape == (2,) and total.shape == () and total.item() == 6
+    assert np.average(np.zeros((0, 3)), axis=1, weights=np.ones(3)).shape == (0,)
     assert np.indices(()).shape == (0,)
     assert gradients(lambda w: np.bincount(np.array([0, 1, 1], dtype="int32"), weights=w), np.ones(3)) == [[0, 0, 0]]
 
@@ -131,6 +132,8 @@ def test_numbers_out_of_range_wrap_around_where_they_fill():
     assert np.full((2,), -1.5, dtype="uint8").asnumpy().tolist() == [255, 255]
     assert np.full_like(np.ones(2, dtype="uint8"), 300).asnumpy().tolist() == [44, 44]
     assert np.full((), float("nan"), dtype="uint8").item() == 0
+    assert np.full((2,), 1e6, dtype="float16").asnumpy().tolist() == [onp.inf] * 2
+    assert (np.ones(2) * 10**40).asnumpy().tolist() == (np.ones(2) * 10**40).asnumpy().tolist() == [onp.inf] * 2
 
 
 def test_a_negated_node_is_a_product():

@@ -76,7 +76,7 @@ def test_falling_scores():
     assert falling(scores[:0]).tolist() == []
 
 
-@pytest.mark.parametrize("classes", [1, 5, 300])
+@pytest.mark.parametrize("classes", [1, 5, 127, 128, 300])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
 def test_the_best_class_is_the_first_of_equal_ones(classes, dtype):
     scores = torch.tensor(np.random.RandomState(3).randint(0, 9, (2, classes, 7)), dtype=dtype)
@@ -84,3 +84,10 @@ def test_the_best_class_is_the_first_of_equal_ones(classes, dtype):
     want = scores.numpy()
     np.testing.assert_array_equal(best.numpy(), want.max(1))
     np.testing.assert_array_equal(kind.numpy(), want.argmax(1))
+
+
+def test_scores_that_are_no_numbers_take_no_part():
+    scores = nd.array([[[0.1, 0.1], [np.nan, 0.3], [0.8, np.nan]]])
+    anchors = nd.array([[[0, 0, 0.1, 0.1], [0.2, 0.2, 0.5, 0.5]]])
+    found = nd.contrib.MultiBoxDetection(scores, nd.zeros((1, 8)), anchors).asnumpy()[0, :, :2]
+    np.testing.assert_allclose(found, [[1, 0.8], [0, 0.3]])  # class and score, from MXNet

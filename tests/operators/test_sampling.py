@@ -66,3 +66,12 @@ def test_without_offsets_it_is_a_convolution(size):
     weighted = nd.contrib.ModulatedDeformableConvolution(data, still, whole, weight, **attrs).asnumpy()
     np.testing.assert_allclose(plain, want, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(weighted, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e6 + 1, -1e6, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("edge", [True, False])
+def test_points_far_away_and_nowhere_are_zero(edge, offset):
+    data, offsets = nd.array(np.arange(1, 13).reshape(1, 1, 3, 4)), nd.full((1, 2, 3, 4), offset)
+    operator = nd.contrib.DeformableConvolution if edge else nd.contrib.ModulatedDeformableConvolution
+    given = [data, offsets, *([] if edge else [nd.ones((1, 1, 3, 4))]), nd.ones((1, 1, 1, 1))]
+    assert not operator(*given, kernel=(1, 1), num_filter=1, no_bias=True).asnumpy().any()

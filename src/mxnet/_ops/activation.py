@@ -89,12 +89,15 @@ def leaky_relu(
 
 
 def _leaky(data, slope):
-    """Of float64, MXNet multiplies the negative side in single precision; the slope of its gradient is single, too."""
-    if data.dtype is not _DOUBLE:
+    """Of float64, MXNet multiplies the negative side in single precision; the slope of its gradient is single, too.
+
+    Outside float32, where a library has it, that slope is chosen by the output.
+    """
+    if data.dtype is torch.float32:
         return F.leaky_relu(data, slope)
 
     def forward(x):
-        return torch.where(x > 0, x, (x.float() * slope).double())
+        return torch.where(x > 0, x, (x.float() * slope).double()) if x.dtype is _DOUBLE else F.leaky_relu(x, slope)
 
     def backward(inputs, outputs, heads):
         return torch.where(outputs[0] > 0, heads[0], heads[0] * single(slope))

@@ -9,7 +9,7 @@ from torch import Tensor
 from .._core.attrs import Count
 from .._core.errors import MXNetError
 from .registry import op
-from .sampling import away_below, sampled
+from .sampling import FAR, away_below, sampled
 
 Layout = Literal["NCDHW", "NCHW", "NCW"] | None
 
@@ -24,9 +24,10 @@ def _sample(data: Tensor, y: Tensor, x: Tensor, clamp: bool) -> Tensor:
     if data.dtype not in (torch.float32, torch.float64):
         return _sample(data.float(), y.float(), x.float(), clamp).to(data.dtype)
     height, width = data.shape[2:]
+    y, x = (p.nan_to_num(-FAR, FAR, -FAR) for p in (y, x))
     if clamp:
         data = F.pad(data, (0, 1, 0, 1), mode="replicate")
-        y, x = (p + away_below(p, 0, True) + away_below(-p, -size, False) for p, size in ((y, height), (x, width)))
+        y, x = (p + away_below(p, 0, True) - away_below(-p, -size, False) for p, size in ((y, height), (x, width)))
     else:
         y, x = (p + away_below(p, -1, False) for p in (y, x))
     return sampled(data, y, x)

@@ -23,8 +23,8 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | No
     """How many elements fall between each two edges, and the edges; the last interval includes its upper edge."""
     flat = data.detach().reshape(-1)
     if bin_cnt is not None:
-        if range is None or len(range) != 2:
-            raise MXNetError("_histogram with bin_cnt needs range=(low, high)")
+        if range is None or len(range) != 2 or range[0] > range[1]:
+            raise MXNetError("_histogram with bin_cnt needs range=(low, high), low first")
         return _equal_bins(flat, bin_cnt, *range)
     edges = bins.to(flat.dtype)  # pyright: ignore[reportOptionalMemberAccess]
 
@@ -38,6 +38,8 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | No
 
 def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:
     """Edges have the data's type, whole ones for integers, and elements next to one go where that edge says."""
+    if low == high:
+        low, high = low - 0.5, high + 0.5
     steps = torch.arange(count + 1, dtype=torch.float64, device=flat.device)
     edges = to_dtype((high * steps + (count - steps) * low) / count, flat.dtype)
 

@@ -24,12 +24,12 @@ _constant("ones", 1)
 
 @op("_npi_full", dtype="any")
 def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32", value: float, _device):
-    """One number everywhere; integers take its lower bits."""
+    """One number everywhere; integers take its lower bits, and what a type cannot hold is infinite."""
     return _filled(torch.empty(shape or (), dtype=torch_dtype(dtype), device=_device), value)
 
 
 def _filled(result, value: float):
-    if result.dtype.is_floating_point or result.dtype is torch.bool or result.device.type == "meta":
+    if result.dtype is torch.bool or result.device.type == "meta":
         return result.fill_(value)
     return result.copy_(to_dtype(torch.tensor(value, dtype=torch.float64), result.dtype))
 

@@ -310,8 +310,8 @@ def take(a, indices, *, axis: int | None = 0, mode: Literal["clip", "raise", "wr
 @op("_npi_sort", dtype="any")
 def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
     """Sorted along an axis; None sorts the flat array."""
-    data = data.reshape(-1) if axis is None else data
-    return in_order(data, -1 if axis is None else axis, not is_ascend)
+    data, axis = (data.reshape(-1), 0) if axis is None else (data, real_axis(axis, data.dim()))
+    return in_order(data, axis, not is_ascend)
 
 
 @op("_npi_argsort", dtype="any", differentiable=False)

@@ -1,5 +1,6 @@
 """NumPy-semantics statistics: averages, percentiles, the different elements of an array."""
 
+import math
 from typing import Any, Literal
 
 import torch
@@ -21,17 +22,14 @@ def average(a, weights=None, *, axis: tuple | None = None, returned: bool = Fals
     refuse_truth(a, "average")
     axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "average axis") for i in axis)
     if weights is None:
-        count = 1
-        for i in axes:
-            count *= a.shape[i]
-        total = torch.full((), count, dtype=a.dtype, device=a.device)
+        total = torch.full((), math.prod(a.shape[i] for i in axes), dtype=a.dtype, device=a.device)
         return _divided(torch.sum(a, axes, dtype=a.dtype) if axes else a, total), total
-    along_one = weights.shape != a.shape
-    weights = weights if not along_one else _along(weights, a, axis)
-    total = torch.sum(weights, axes, dtype=weights.dtype)
+    if weights.shape == a.shape:
+        total = torch.sum(weights, axes, dtype=weights.dtype)
+    else:
+        weights, total = _along(weights, a, axis), torch.sum(weights, dtype=weights.dtype)
     mean = _divided(torch.sum(a * weights, axes, dtype=a.dtype), total)
-    total = total.detach()  # it has no gradient in MXNet, and of weights along one axis it is a number
-    return mean, total.flatten()[:1].reshape(()) if along_one else total
+    return mean, total.detach()  # the sum has no gradient in MXNet
 
 
 def _divided(total, count):
@@ -40,7 +38,7 @@ def _divided(total, count):
 
 
 def _along(weights, a, axis: tuple[int, ...] | None):
-    """One weight for each place along one axis."""
+    """Weights for the places along one axis, with the array's number of axes."""
     if axis is None or len(axis) != 1 or weights.dim() != 1 or weights.shape[0] != a.shape[axis[0]]:
         raise MXNetError(
             f"average: weights of shape {tuple(weights.shape)} do not fit an array of shape {tuple(a.shape)} along "
@@ -48,7 +46,7 @@ def _along(weights, a, axis: tuple[int, ...] | None):
         )
     shape = [1] * a.dim()
     shape[axis[0]] = -1
-    return weights.reshape(shape).expand(a.shape)
+    return weights.reshape(shape)
 
 
 def _ranks(attrs: dict[str, Any]) -> tuple[str, ...]:
@@ -76,8 +74,7 @@ def percentile(
     places = (ranks.reshape(-1) * (rows.shape[-1] - 1) / 100.0).float()
     found = _between(in_order(rows, -1), places, interpolation)
     sizes = [1 if i in axes else s for i, s in enumerate(a.shape)] if keepdims else [a.shape[i] for i in kept]
-    result = found.movedim(-1, 0).reshape((*ranks.shape, *sizes))
-    return result
+    return found.movedim(-1, 0).reshape((*ranks.shape, *sizes))
 
 
 def _between(rows, places, interpolation: str):

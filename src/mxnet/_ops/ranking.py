@@ -23,12 +23,14 @@ def falling(scores: Tensor) -> Tensor:
 
 
 def best_class(scores: Tensor) -> tuple[Tensor, Tensor]:
-    """The highest of (batch, classes, n) scores for each of n, and the first class that has it."""
+    """The highest of (batch, classes, n) probabilities for each of n, and the first class that has it."""
     best = scores.amax(1)
+    if bool(best.isnan().any()):  # such scores take no part
+        return best_class(scores.nan_to_num(-1.0, torch.inf, -torch.inf))
     if scores.device.type != "cpu" or scores.dtype not in (torch.float32, torch.float64):
         return best, scores.argmax(1)
     classes = scores.shape[1]
-    kind = np.min_scalar_type(-classes)
+    kind = np.min_scalar_type(-classes - 1)  # the smallest signed type that has `classes`, too
     has = scores.numpy() == best.numpy()[:, None]
     place = has * np.arange(classes, 0, -1, dtype=kind)[:, None]
-    return best, torch.from_numpy((classes - place.max(1)).clip(max=classes - 1).astype(np.int64))  # NaN: the last
+    return best, torch.from_numpy((classes - place.max(1)).astype(np.int64))

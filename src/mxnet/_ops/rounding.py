@@ -8,7 +8,8 @@ def round_away(value: Tensor) -> Tensor:
     """The nearest whole number; torch would send halves to the even one."""
     if not value.is_floating_point():
         return value.clone()
-    return torch.sign(value) * torch.floor(value.abs() + 0.5)
+    inner = torch.trunc(value)  # adding a half would move the number just below a half, too
+    return torch.where(torch.abs(value - inner) >= 0.5, inner + torch.sign(value), inner)
 
 
 def single(number: float) -> float:

@@ -13,7 +13,7 @@ FAR, STEEP = 1e6, 1e30
 
 def sampled(images: Tensor, y: Tensor, x: Tensor) -> Tensor:
     """(n, channels, …): the images (n, channels, height, width) at points (n, …); zeros are around them."""
-    spans = [1 << max(1, (int(size) - 1).bit_length()) for size in images.shape[2:]]
+    spans = [1 << max(1, (int(size) - 2).bit_length()) for size in images.shape[2:]]
     right, down = (span + 1 - size for span, size in zip(spans[::-1], images.shape[:1:-1], strict=True))
     grid = torch.stack([x.flatten(1) * (2 / spans[1]) - 1, y.flatten(1) * (2 / spans[0]) - 1], 1)
     padded = F.pad(images, (0, right, 0, down))

@@ -54,15 +54,15 @@ def _modulo(data: torch.Tensor, scalar: float) -> torch.Tensor:
     return modulo(data, _number(data, scalar))
 
 
-def _bounded(side: str, passes: Callable[..., torch.Tensor]) -> Scalar:
+def _bounded(clamp: Scalar, passes: Callable[..., torch.Tensor]) -> Scalar:
     """The larger or the smaller one; torch's own slope is quicker for few elements only."""
 
     def bounded(data: torch.Tensor, scalar: float) -> torch.Tensor:
         bound = number_for(scalar, data.dtype)
         if data.numel() < _MANY or not data.requires_grad or not data.is_floating_point():
-            return torch.clamp(data, **{side: bound})
+            return clamp(data, bound)
         slope = lambda inputs, outputs, heads: kept(heads[0], marks(passes, inputs[0], bound))  # noqa: E731
-        return with_gradient(lambda x: torch.clamp(x, **{side: bound}), slope, data)
+        return with_gradient(lambda x: clamp(x, bound), slope, data)
 
     return bounded
 
@@ -89,12 +89,12 @@ TABLE: dict[str, tuple[Scalar, tuple[str, ...], str]] = {
     "_power_scalar": (_power, ("_PowerScalar",), "`data ** scalar`."),
     "_rpower_scalar": (_powered, ("_RPowerScalar",), "`scalar ** data`."),
     "_maximum_scalar": (
-        _bounded("min", torch.ge),
+        _bounded(torch.clamp_min, torch.ge),
         ("_MaximumScalar",),
         "The larger of each element and `scalar`.",
     ),
     "_minimum_scalar": (
-        _bounded("max", torch.le),
+        _bounded(torch.clamp_max, torch.le),
         ("_MinimumScalar",),
         "The smaller of each element and `scalar`.",
     ),

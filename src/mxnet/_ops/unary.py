@@ -10,6 +10,7 @@ from .._core.errors import MXNetError
 from .gradient import kept, marks, with_gradient, without_gradient
 from .identity import to_dtype
 from .registry import op
+from .rounding import round_away
 
 Unary = Callable[[torch.Tensor], torch.Tensor]
 
@@ -35,12 +36,6 @@ def _relu_slope(inputs, outputs, heads):
 
 def rectified(data: torch.Tensor) -> torch.Tensor:
     return with_gradient(torch.relu, _relu_slope, data)
-
-
-def half_up(data: torch.Tensor) -> torch.Tensor:
-    """Halves are rounded away from zero."""
-    inner = torch.trunc(data)
-    return torch.where(torch.abs(data - inner) >= 0.5, inner + torch.sign(data), inner)
 
 
 def half_down(data: torch.Tensor) -> torch.Tensor:
@@ -134,7 +129,7 @@ STEPS: dict[str, tuple[Unary, str]] = {
     "fix": (torch.trunc, "Nearest integer towards zero."),
     "floor": (torch.floor, "Largest integer not above each element."),
     "rint": (half_down, "Nearest integer; halves go down."),
-    "round": (half_up, "Nearest integer; halves go away from zero."),
+    "round": (round_away, "Nearest integer; halves go away from zero."),
     "trunc": (torch.trunc, "Integer part."),
 }
 

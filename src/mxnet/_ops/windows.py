@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from .activation import require_floating
 from .gradient import with_gradient
 from .indexing import at_hand
 from .registry import op
@@ -91,6 +92,7 @@ def _folded(columns: Tensor, size: Shape, windows: dict[str, Shape]) -> Tensor:
 @op("im2col")
 def im2col(data, *, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: tuple = ()):
     """Each window that a convolution would see, as a column."""
+    require_floating(data, "im2col")
     if len(kernel) + 2 != data.dim() or len(kernel) > 2:
         raise MXNetError(f"im2col: a kernel of {len(kernel)} axes does not fit data of shape {bracket(data.shape)}")
     images = data.unsqueeze(2) if len(kernel) == 1 else data
@@ -100,6 +102,7 @@ def im2col(data, *, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: 
 @op("col2im")
 def col2im(data, *, output_size: tuple, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: tuple = ()):
     """Columns of windows added up where they came from."""
+    require_floating(data, "col2im")
     if len(kernel) != len(output_size) or len(kernel) > 2:
         raise MXNetError(f"col2im: kernel {bracket(kernel)} does not fit output_size {bracket(output_size)}")
     size = (1, *output_size) if len(kernel) == 1 else tuple(output_size)

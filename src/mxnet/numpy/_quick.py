@@ -46,7 +46,7 @@ def quickened(cls, function, slow, name):
                 if MODES.recording:
                     return slow(self, other)
                 t = t.data
-            u = numbers(other)
+            u = None
         elif kind is cls:
             u = other._t
             if u.dtype is not _FLOAT32 or other._ctx is not self._ctx or t.requires_grad or u.requires_grad:
@@ -54,8 +54,8 @@ def quickened(cls, function, slow, name):
         else:
             return slow(self, other)
         try:
-            result = function(t, u)
-        except RuntimeError:
+            result = function(t, numbers(other) if u is None else u)
+        except (RuntimeError, OverflowError):
             return slow(self, other)
         array = _new(cls)
         array._t, array._ctx, array._ag = result, self._ctx.home, None
