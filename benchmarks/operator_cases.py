@@ -122,7 +122,6 @@ Crop = nd.Crop(image, offset=(4, 4), h_w=(48, 48))
 div_sqrt_dim = nd.contrib.div_sqrt_dim(matrix)
 quadratic = nd.contrib.quadratic(matrix, a=1, b=2, c=3)
 gradientmultiplier = nd.contrib.gradientmultiplier(matrix, scalar=2)
-AdaptiveAvgPooling2D = nd.contrib.AdaptiveAvgPooling2D(image, output_size=7)
 """
 
 UNARY = """

@@ -102,8 +102,8 @@ def other(options):
     while missing:
         found, crashed = asked(missing, options.seconds)
         kept.update(found)
-        done = [name for name in missing if name in found]
-        missing = missing[missing.index(done[-1]) + 2 :] if crashed and done else []
+        last = next(reversed(found), "").removesuffix(", gradient")
+        missing = missing[missing.index(last) + 2 :] if crashed and last else []
     if options.kept:
         with open(options.kept, "w") as file:
             json.dump(kept, file)

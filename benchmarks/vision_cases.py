@@ -33,7 +33,7 @@ DeformablePS = nd.contrib.DeformablePSROIPooling(parts, regions, part_moves, **i
 - MultiBoxPrior = nd.contrib.MultiBoxPrior(image, sizes=(0.5, 0.25), ratios=(1, 2, 0.5))
 - MultiBoxTarget = nd.contrib.MultiBoxTarget(anchors, truths, likely, negative_mining_ratio=3)
 - MultiBoxDetection = nd.contrib.MultiBoxDetection(likely, predicted, anchors, nms_topk=400)
-- bipartite_matching = nd.contrib.bipartite_matching(pairings, threshold=0.1)
+- bipartite_matching of many = nd.contrib.bipartite_matching(pairings, threshold=0.1)
 - box_encode = nd.contrib.box_encode(classes, matched, two_anchors, near, few, few)
 - box_decode = nd.contrib.box_decode(predicted.reshape((8, 4000, 4)), anchors)
 BilinearSampler = nd.BilinearSampler(image, grid)
