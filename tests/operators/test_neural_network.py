@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
 import mxnet as mx
 from mxnet import autograd, nd
+from mxnet._ops.normalization import lrn
 
 SCORES = [[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]
 X, W, B = nd.ones((2, 3)), nd.ones((4, 3)), nd.ones(4)
@@ -349,3 +351,10 @@ def test_slopes_of_inverse_roots_at_zeros(dtype):
         (slope,) = autograd.grad(nd.rsqrt(x), [x], create_graph=True)
     slope.backward()
     assert x.grad.asnumpy().tolist() == [np.inf, -np.inf, 0.75, 0]
+
+
+@pytest.mark.parametrize("beta", [0.75, 0.5])
+def test_normalization_among_channels_is_differentiated_twice(beta):
+    x = torch.randn(2, 5, 1, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    normed = lambda x: lrn(x, nsize=3, alpha=0.5, beta=beta)
+    assert torch.autograd.gradcheck(normed, [x]) and torch.autograd.gradgradcheck(normed, [x])

@@ -156,4 +156,4 @@ def _power(scale, beta):
     if beta != 0.75:
         return scale.pow(-beta)
     root = scale.rsqrt()
-    return root.sqrt().mul_(root)
+    return root * root.sqrt()
