@@ -9,6 +9,7 @@ from .._core.attrs import Fraction, Sizes
 from .._core.errors import MXNetError
 from .gradient import with_gradient
 from .indexing import at_hand
+from .region_bins import Bins
 from .registry import op
 from .rounding import single
 
@@ -25,31 +26,49 @@ def roi_pooling(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction):
     edges = _round(rois.detach()[:, 1:] * single(spatial_scale))
     rows = _bins(edges[:, 1], edges[:, 3], pooled_size[0], data.shape[2])
     columns = _bins(edges[:, 0], edges[:, 2], pooled_size[1], data.shape[3])
-    empty = ~((rows[..., 1] > rows[..., 0])[:, :, None] & (columns[..., 1] > columns[..., 0])[:, None])
+    empty = ~((rows[1] > rows[0])[:, :, None] & (columns[1] > columns[0])[:, None])
     empty |= ((number < 0) | (number >= data.shape[0]))[:, None, None]
-    numbers = number.clamp(0, data.shape[0] - 1)
+    numbers, empty = number.clamp(0, data.shape[0] - 1), empty.unsqueeze(1)
     if not at_hand(number):
-        return _traced_maxima(data[numbers], rows, columns).masked_fill(empty.unsqueeze(1), 0)
-    regions = list(zip(numbers.tolist(), _filled(rows, data.shape[2]), _filled(columns, data.shape[3]), strict=True))
+        return _traced_maxima(_numbers(data)[numbers], rows, columns).masked_fill(empty, 0)
+    return _pooled(data, Bins(numbers, rows, columns, data.shape[1]), empty)
+
+
+def _pooled(data, bins, empty):
+    """The maxima of all bins, 0 of empty ones, with their gradient."""
     wanted = torch.is_grad_enabled() and data.requires_grad
 
     def forward(data):
-        found, places = _maxima(data, regions, pooled_size, wanted)
-        return found.masked_fill_(empty.unsqueeze(1), 0), places
+        found, places = bins.maxima(data) if bins.fit(data) else _maxima(_numbers(data), bins, wanted)
+        return found.masked_fill_(empty, 0), places
 
     def backward(inputs, outputs, heads):
-        return _spread(heads[0].masked_fill(empty.unsqueeze(1), 0), outputs[1], numbers, inputs[0].shape)
+        head, places = heads[0].masked_fill(empty, 0), outputs[1]
+        if places.dtype is torch.int32 and not torch.is_grad_enabled():
+            return bins.spread_maxima(head, places, inputs[0].shape)
+        head = head.masked_fill(places < 0, 0)
+        return _spread(head, places.clamp_min(0).long(), bins.numbers, inputs[0].shape)
 
     return with_gradient(forward, backward, data)[0]
 
 
+def _numbers(data):
+    """What maxima are taken of: NaN, and whatever else is below the lowest single number, is that number."""
+    low = _low(data)
+    return torch.where(data > low, data, low)
+
+
+def _low(data):
+    return -torch.inf if data.dtype is torch.float16 else torch.finfo(torch.float32).min
+
+
 def _traced_maxima(images, rows, columns):
     """The maxima of all bins without a look at where they are; `max` (not `amax`) sends the gradient to one element."""
-    low = torch.finfo(images.dtype).min
     for axis, bins in ((3, columns), (2, rows)):
         position = torch.arange(images.shape[axis], device=images.device)
-        inside = (position >= bins[..., :1]) & (position < bins[..., 1:])
-        view = (len(bins), 1, -1, 1) if axis == 2 else (len(bins), 1, 1, -1)
+        inside = (position >= bins[0, ..., None]) & (position < bins[1, ..., None])
+        view = (len(inside), 1, -1, 1) if axis == 2 else (len(inside), 1, 1, -1)
+        low = _low(images)
         best = [images.masked_fill(~members.reshape(view), low).max(axis).values for members in inside.unbind(1)]
         images = torch.stack(best, axis)
     return images
@@ -57,14 +76,15 @@ def _traced_maxima(images, rows, columns):
 
 def _filled(bins, size):
     """The bins as lists; an empty one gets one position, whose maximum nobody sees."""
-    first = bins[..., 0].clamp_max(size - 1)
-    return torch.stack([first, torch.maximum(bins[..., 1], first + 1)], -1).tolist()
+    first = bins[0].clamp_max(size - 1)
+    return torch.stack([first, torch.maximum(bins[1], first + 1)], -1).tolist()
 
 
-def _maxima(data, regions, pooled, wanted):
-    """The maxima of all bins, and, if they are wanted, their places in the image: the first, line by line."""
-    channels, width = data.shape[1], data.shape[3]
-    found = data.new_empty(len(regions), channels, *pooled)
+def _maxima(data, bins, wanted):
+    """The maxima of all bins, and, if they are wanted, their places in the image, the first, line by line; -1: none."""
+    height, width = data.shape[2:]
+    found = data.new_empty(bins.shape)
+    regions = zip(bins.numbers.tolist(), _filled(bins.rows, height), _filled(bins.columns, width), strict=True)
     places = torch.empty(found.shape if wanted else (0,), dtype=torch.long, device=data.device)
     for region, (number, rows, columns) in enumerate(regions):
         lines, top = data[number, :, : max(last for _, last in rows)], min(first for first, _ in rows)
@@ -81,7 +101,7 @@ def _maxima(data, regions, pooled, wanted):
             found[region, :, down], line = across[:, first - top : last - top].max(1)
             line = line + (first - top)
             places[region, :, down] = (line + top) * width + along.gather(1, line.unsqueeze(1)).squeeze(1)
-    return found, places
+    return found, places.masked_fill_(found <= _low(found), -1) if wanted else places
 
 
 def _spread(head, places, number, shape):
@@ -99,12 +119,12 @@ def _round(number):
 
 
 def _bins(start, end, count, size):
-    """(regions, bins, 2): the first position of each bin, and the one behind its last."""
+    """(2, regions, bins): the first position of each bin, and the one behind its last."""
     width = (end - start + 1).clamp_min(1) / count
     steps = torch.arange(count, dtype=start.dtype, device=start.device)
     first = (torch.floor(steps * width[:, None]) + start[:, None]).clamp(0, size)
     last = (torch.ceil((steps + 1) * width[:, None]) + start[:, None]).clamp(0, size)
-    return torch.stack([first, last], -1).long()
+    return torch.stack([first, last]).long()
 
 
 @op("Correlation")

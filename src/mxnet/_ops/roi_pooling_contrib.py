@@ -10,6 +10,8 @@ from torch import Tensor
 from .._core.attrs import Fraction, Sizes
 from .._core.errors import MXNetError
 from .gradient import with_gradient
+from .indexing import at_hand
+from .region_bins import Bins
 from .registry import op
 from .rounding import round_away, single
 
@@ -282,12 +284,34 @@ def psroi_pooling(data, rois, *, spatial_scale: Fraction, output_dim: int, poole
     _check_channels(data, output_dim, group, "PSROIPooling")
     rois = rois.detach()
     y, x = _bin_bounds(rois, spatial_scale, pooled_size, data.shape[2:])
-    # sums over rectangles out of one running sum; double, because differences of large sums lose digits
+    number = rois[:, 0].long()
+
+    def plain(data: Tensor) -> Tensor:
+        return _rectangles(data, _planes(data, number, output_dim, pooled_size, group), y, x)
+
+    bins = Bins(number, y, x, output_dim)
+    if not at_hand(number) or not bins.fit(data):
+        return plain(data)
+    return _bin_means(plain, data, bins, _planes(data, number.new_zeros(1), 1, pooled_size, group)[0, 0])
+
+
+def _bin_means(plain: Callable[[Tensor], Tensor], data: Tensor, bins: Bins, channels: Tensor) -> Tensor:
+    """The mean of each bin in its channel, in one pass; `plain` does it in several."""
+
+    def backward(inputs: Sequence[Tensor], outputs: Sequence[Tensor], heads: Sequence[Tensor]) -> Any:
+        if torch.is_grad_enabled():  # a gradient to be differentiated again
+            return torch.autograd.grad(plain(inputs[0]), inputs[0], heads[0], create_graph=True)
+        return bins.spread_means(heads[0], channels, inputs[0].shape)
+
+    return with_gradient(lambda data: bins.means(data, channels), backward, data)
+
+
+def _rectangles(data: Tensor, plane: Tensor, y: Tensor, x: Tensor) -> Tensor:
+    """The means of rectangles, out of one running sum; double, because differences of large sums lose digits."""
     total = torch.nn.functional.pad(data.double(), (1, 0, 1, 0)).cumsum(2).cumsum(3)
     height, width = total.shape[2:]
-    plane = _planes(data, rois[:, 0].long(), output_dim, pooled_size, group) * (height * width)
     corner = y[:, None, :, :, None] * width + x[None, :, :, None, :]
-    sums = total.take(plane + corner[:, :, :, None])
+    sums = total.take(plane * (height * width) + corner[:, :, :, None])
     area = (y[1] - y[0])[:, :, None] * (x[1] - x[0])[:, None, :]
     whole = sums[1, 1] - sums[0, 1] - sums[1, 0] + sums[0, 0]
     return (whole / area[:, None].clamp_min(1)).to(data.dtype)
