@@ -8,6 +8,7 @@ from torch import Tensor
 from .._core.errors import MXNetError
 from .creation import ramp
 from .gradient import with_gradient, without_gradient
+from .identity import to_dtype
 from .registry import op
 from .rounding import round_away
 
@@ -16,7 +17,7 @@ from .rounding import round_away
 def quadratic(data, *, a: float = 0.0, b: float = 0.0, c: float = 0.0):
     """a·x² + b·x + c."""
     if not data.is_floating_point():
-        return (data * (a * data + b) + c).to(data.dtype)
+        return to_dtype(data * (a * data + b) + c, data.dtype)
     slope = lambda inputs, outputs, heads: (inputs[0] * (2 * a)).add_(b).mul_(heads[0])  # noqa: E731
     return with_gradient(lambda x: (x * a).add_(b).mul_(x).add_(c), slope, data)
 

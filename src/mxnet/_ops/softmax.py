@@ -152,7 +152,8 @@ def _masked_softmax(data, length, axis, dtype):
     axis = axis % data.dim()
     steps = torch.arange(data.shape[axis], device=data.device).view([-1] + [1] * (data.dim() - axis - 1))
     ends = length if data.dim() == 1 else length.unsqueeze(axis)
-    inside = marks(torch.lt, steps.float(), ends.float()).to(data.dtype)  # exact for all that fits into memory
+    wide = torch.float32 if len(steps) <= 1 << 24 else torch.float64  # so that every step is a number of its own
+    inside = marks(torch.lt, steps.to(wide), ends.to(wide)).to(data.dtype)
     beyond = 1 - inside.reciprocal()  # 0 within the length, minus infinity beyond it
     result = _in_type(torch.softmax, kept(data, inside) + beyond, axis, dtype)
     return kept(result, inside.to(result.dtype))  # a length of zero leaves only minus infinities: their softmax is NaN

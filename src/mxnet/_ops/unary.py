@@ -160,7 +160,7 @@ def exact(function: Unary) -> Unary:
 
 def step(function: Unary) -> Unary:
     def unary(data):
-        return without_gradient(function, data) if data.is_floating_point() else integers(data).clone()
+        return without_gradient(function if data.is_floating_point() else torch.clone, integers(data))
 
     return unary
 
@@ -236,4 +236,4 @@ def smooth_l1(data, *, scalar: float = 1.0):
     if data.is_floating_point():
         return with_gradient(_smooth(square), _smooth_slope(square), data)
     size = torch.abs(data)
-    return torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data).to(data.dtype)
+    return to_dtype(torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data), data.dtype)
