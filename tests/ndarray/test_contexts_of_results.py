@@ -21,7 +21,7 @@ RESULTS = {
     "numpy": lambda x: x.as_np_ndarray() * 2,
     "numpy chosen": lambda x: x.as_np_ndarray()[mx.np.array([0, 1])],
 }
-SAME_MEMORY = {
+STAYING = {
     "row": lambda x: x[0],
     "rows": lambda x: x[1:2],
     "element": lambda x: x[0, 1],
@@ -44,9 +44,9 @@ def test_results_are_on_the_cpu(array, name):
     assert RESULTS[name](array).context == mx.cpu(1 if name != "mixed" else 0)
 
 
-@pytest.mark.parametrize("name", SAME_MEMORY)
+@pytest.mark.parametrize("name", STAYING)
 def test_parts_and_copies_stay(array, name):
-    assert SAME_MEMORY[name](array).context == array.context
+    assert STAYING[name](array).context == array.context
 
 
 def test_gradients(array):

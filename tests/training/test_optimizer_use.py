@@ -229,7 +229,7 @@ LAZY = {"sgd": {"momentum": 0.9}, "adam": {}, "adagrad": {}, "ftrl": {}}
 
 @pytest.mark.parametrize("name", LAZY)
 def test_sparse_states_have_all_rows_after_a_lazy_step(name):
-    """Values recorded from MXNet, whose weights keep rows of zeros (ftrl's second), too."""
+    """As in MXNet, whose weights keep rows of zeros (ftrl's second), too."""
     optimizer = mx.optimizer.create(name, learning_rate=0.1, **LAZY[name])
     weight = sparse_rows(np.arange(8).reshape(4, 2), [0, 1, 2, 3])
     state = optimizer.create_state(0, weight)

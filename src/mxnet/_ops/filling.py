@@ -1,13 +1,11 @@
-"""Deduction of input shapes and dtypes: what `fill` and `fill_types` rules are made of."""
+"""Deduction of input shapes: what `fill` rules are made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 from .._core.errors import MXNetError
 
 Shape = tuple[int, ...] | None
-Rule = Callable[[dict[str, Any], list[Any]], list[Any]]
 
 
 def known(shape: Shape) -> bool:

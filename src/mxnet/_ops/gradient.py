@@ -1,4 +1,4 @@
-"""Gradients that differ from torch's own: one rule class for all operators that need one."""
+"""Gradients that differ from torch's own: one rule class for all operators that need one, and masks for such rules."""
 
 import threading
 from collections.abc import Callable, Sequence
