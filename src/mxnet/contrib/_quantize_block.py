@@ -1,6 +1,7 @@
 """A Gluon network on its way to 8-bit integers: traced to a graph, calibrated behind rectifiers, made a block again."""
 
 from .. import ndarray
+from ..gluon import SymbolBlock
 from ..io import DataBatch, DataDesc, DataIter
 from ..symbol import var
 from ._fold_norm import activated
@@ -34,8 +35,6 @@ def _run(network, descriptions, ctx):
 
 def as_block(graph, arguments, states, descriptions, ctx):
     """A SymbolBlock of a graph with its parameters."""
-    from ..gluon import SymbolBlock
-
     block = SymbolBlock(graph, [var(d.name, dtype=d.dtype) for d in descriptions])
     groups = (("arg", arguments), ("aux", states))
     saved = {f"{kind}:{name}": value for kind, values in groups for name, value in values.items()}
