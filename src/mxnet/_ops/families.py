@@ -7,11 +7,11 @@ from pathlib import Path
 from .index import INDEX
 
 MACHINERY = set(
-    "__init__ adam adam_kernels attention_kernels bits compiled_tiles device direct dtypes families few_channels "
-    "filling gradient halving head_by_head index infer kernels label_entropy layout loader loops lstm "
-    "lstm_kernels matrix_kernels normed observe ordered panels pooled pooling_kernels quantized_ranges region_bins "
-    "region_kernels registry sharing signature small_tile_kernels small_tiles storage tiles vectors weight_gradient "
-    "whole winograd".split()
+    "__init__ attention_kernels bits compiled_tiles device direct dtypes families few_channels filling gradient "
+    "halving head_by_head index infer kernels label_entropy layout loader loops lstm lstm_kernels matrix_kernels "
+    "normed observe one_pass one_pass_kernels ordered panels pooled pooling_kernels quantized_ranges region_bins "
+    "region_kernels registry sharing signature small_tile_kernels small_tiles steady storage tiles vectors "
+    "weight_gradient whole winograd".split()
 )
 KNOWN = {name: family for family, names in INDEX.items() for name in names.split()}
 

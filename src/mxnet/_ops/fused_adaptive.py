@@ -2,19 +2,15 @@
 
 from collections.abc import Sequence
 from functools import cache
-from math import inf
 
 import torch
 from torch import Tensor
 
-from . import adam as one_pass
+from . import one_pass
 from .fused_update import (
-    Numbers,
-    Tensors,
     add,
     add_,
     add_scaled_,
-    alike,
     average_,
     average_square_,
     clip_,
@@ -31,10 +27,10 @@ from .fused_update import (
     sqrt,
     sqrt_,
     sub,
-    uniform,
     zeros_beside,
 )
 from .rounding import single
+from .steady import Numbers, Tensors, alike, uniform
 from .updates import held
 
 
@@ -56,9 +52,8 @@ def adam(
     """weight -= lr_t * mean / (sqrt(variance) + epsilon), lr_t = lr*sqrt(1-beta2^t)/(1-beta1^t)."""
     rates = each(lambda lr, t: lr * (1 - beta2**t) ** 0.5 / (1 - beta1**t), lrs, counts)
     beta1, beta2 = single(beta1), single(beta2)
-    if one_pass.gains(weights, grads, means, variances):
-        limit = inf if clip is None else clip
-        one_pass.adam((weights, grads, means, variances), rates, wds, rescale, limit, beta1, beta2, epsilon)
+    limits, factors = (rescale, clip), (beta1, beta2, epsilon)
+    if one_pass.adam(weights, grads, means, variances, rates, wds, limits, factors):
         return
     if alike(weights, grads, means, variances) and beta2 < 1:
         if clip is not None:

@@ -6,19 +6,15 @@ Every function takes equally long lists (weights, gradients, states, learning ra
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from operator import attrgetter
 
 import torch
 from torch import Tensor
 
+from . import one_pass
 from .rounding import single
+from .steady import Numbers, Steady, Tensors, alike, uniform
 
-Tensors = list[Tensor] | tuple[Tensor, ...]
-Numbers = Sequence[float]
-LARGEST_ROOM = 1 << 22  # numbers; above that the calls cost nothing beside the memory they walk through
 LARGE = 1 << 13  # numbers in each tensor: from there on another pass over memory takes longer than calls
-FUSED_DTYPES = {torch.float32, torch.float64}  # those for which torch has fused kernels on every device
 
 add_, mul_, div_, sqrt_ = torch._foreach_add_, torch._foreach_mul_, torch._foreach_div_, torch._foreach_sqrt_
 add, sub, mul, div, sqrt = (
@@ -111,82 +107,6 @@ def each(formula: Callable[..., float], *lists: Sequence[float]) -> list[float]:
     return [formula(*values) for values in zip(*lists, strict=True)]
 
 
-def _flat(tensor: Tensor) -> bool:
-    """Is the tensor one block of memory, whatever the order of its axes?"""
-    return tensor.is_contiguous() or (tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last))
-
-
-_dtype = attrgetter("dtype")
-
-
-class Layout:
-    """How the tensors of a list lie in memory: what has to agree before one kernel may walk over several lists."""
-
-    def __init__(self, tensors: Tensors) -> None:
-        self.shapes = list(map(Tensor.size, tensors))
-        self.dtypes = set(map(_dtype, tensors))
-        self.contiguous = all(map(Tensor.is_contiguous, tensors))
-        self.strides = None if self.contiguous else [t.stride() for t in tensors]
-        self.flat = self.contiguous or all(map(_flat, tensors))
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Layout)
-            and self.shapes == other.shapes
-            and self.dtypes == other.dtypes
-            and self.strides == other.strides
-        )
-
-
-class Steady(list[Tensor]):
-    """Tensors that stay from step to step (weights, states), so that their layout is looked at once."""
-
-    steps = 0  # that were counted
-
-    @cached_property
-    def layout(self) -> Layout:
-        return Layout(self)
-
-    @cached_property
-    def total(self) -> int:
-        """How many numbers there are."""
-        return sum(t.numel() for t in self)
-
-    @cached_property
-    def _rooms(self) -> dict[str, tuple[Tensor, list[Tensor]]]:
-        return {}
-
-    def room(self, purpose: str) -> tuple[Tensor, list[Tensor]] | None:
-        """One block of memory and its parts, shaped as the tensors; None where keeping it would cost too much."""
-        if purpose not in self._rooms:
-            sizes = [t.numel() for t in self]
-            if self.total > LARGEST_ROOM or not self.layout.contiguous or len(self.layout.dtypes) > 1:
-                return None
-            block = torch.empty(self.total, dtype=self[0].dtype, device=self[0].device)
-            parts = [part.view(t.shape) for part, t in zip(block.split(sizes), self, strict=True)]
-            self._rooms[purpose] = block, parts
-        return self._rooms[purpose]
-
-
-def layout(tensors: Tensors) -> Layout:
-    """How the tensors lie in memory."""
-    return tensors.layout if isinstance(tensors, Steady) else Layout(tensors)
-
-
-def alike(*lists: Tensors) -> bool:
-    """May torch's fused kernels, which walk raw memory, run over these lists together?"""
-    first = layout(lists[0])
-    kinds = first.dtypes
-    if not first.flat or len(kinds) > 1 or not kinds <= FUSED_DTYPES:
-        return False
-    return all(layout(others) == first for others in lists[1:])
-
-
-def uniform(values: Sequence[object]) -> bool:
-    """Are all values the same? They mostly are, and then one computation serves them all."""
-    return values.count(values[0]) == len(values)
-
-
 def grouped(firsts: Numbers, seconds: Numbers, *lists: Sequence[object]) -> Iterable[tuple]:
     """((first, second), their part of every list) for each distinct pair: fused kernels take one rate at a time."""
     if uniform(firsts) and uniform(seconds):
@@ -229,6 +149,8 @@ def sgd(
     clip: float | None,
 ) -> None:
     """mom = momentum*mom - lr*(grad + wd*weight); weight += mom. `momenta` is empty where there is no momentum."""
+    if one_pass.sgd(weights, grads, momenta, lrs, wds, (rescale, clip), momentum):
+        return
     if rescale != 0 and alike(weights, grads, *([momenta] if momenta else [])):
         if clip is not None:
             grads, rescale = scaled_beside(weights, grads, rescale, clip), 1.0

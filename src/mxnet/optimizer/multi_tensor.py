@@ -7,7 +7,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
-from .._ops.fused_update import Steady, layout
+from .._ops.steady import Steady, layout
 from ..ndarray import NDArray
 from ..ndarray.invoke import plain_tensor
 from .base import Optimizer, as_list, check_arrays

@@ -1,0 +1,170 @@
+"""Steps of SGD and Adam for many tensors on the CPU in one pass, for training that goes on for a while."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import inf
+from operator import attrgetter, is_
+from weakref import ref
+
+import numpy as np
+import torch
+
+from .._core.writes import WRITES
+from .loader import kernels
+from .sharing import share
+from .steady import Numbers, Steady, Tensors, alike, layout, uniform
+
+LEAST = 1 << 17  # numbers in all; fewer are not worth loading a compiler
+BEFORE = 1 << 27  # numbers changed by torch's kernel first: always as many, so that two runs compute the same
+PIECE = 1 << 15  # numbers for each thread at least
+MOMENTUM, PLAIN, ADAM = range(3)  # kinds of steps, as the kernels number them
+COLUMNS = 5  # of a table: size, and addresses of gradient, weight and up to two states
+
+Factors = tuple[float, ...]
+
+_loader = kernels("one_pass_kernels")
+_address, _is_cpu = torch.Tensor.data_ptr, attrgetter("is_cpu")
+
+
+def _on_cpu(*lists: Tensors) -> bool:
+    return all(all(map(_is_cpu, tensors)) for tensors in lists)
+
+
+def _same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Are these the very same objects?"""
+    return some is others or (len(some) == len(others) and all(map(is_, some, others)))
+
+
+class Places:
+    """Where the tensors of some lists are. To ask each of hundreds takes longer than to change its numbers."""
+
+    def __init__(self, *lists: Tensors) -> None:
+        self._lists = lists
+        self._storages = {tensor.untyped_storage()._cdata for tensors in lists for tensor in tensors}
+        self.addresses = [list(map(_address, tensors)) for tensors in lists]
+
+    def hold(self, *lists: Tensors) -> bool:
+        """Are these the same tensors, where they were? Nobody moves memory but those to whom it was lent."""
+        if len(lists) != len(self._lists) or not all(map(_same, lists, self._lists)):
+            return False
+        if self._storages.isdisjoint(WRITES.loans):
+            return True
+        return [list(map(_address, tensors)) for tensors in lists] == self.addresses
+
+
+class Table:
+    """Where the tensors of a step are, and how fast they learn; kept from step to step."""
+
+    def __init__(self, weights: Steady, states: Sequence[Tensors]) -> None:
+        self.places = Places(weights, *states)
+        self.rows = np.zeros((len(weights), COLUMNS), np.int64)
+        self.rows[:, 0] = list(map(torch.Tensor.numel, weights))
+        self.rows[:, 2 : 3 + len(states)] = np.transpose(self.places.addresses)
+        self.rates = np.empty((len(weights), 2), np.float32)
+        self._seen: list[ref[torch.Tensor]] = []
+        self._buffers: Places | None = None
+
+    def apart(self) -> bool:
+        """Does no weight share memory with another? Threads work on several at once."""
+        rows = self.rows[np.argsort(self.rows[:, 2], kind="stable")]
+        return bool((rows[:-1, 2] + rows[:-1, 0] * 4 <= rows[1:, 2]).all())
+
+    def takes(self, grads: Tensors, weights: Steady) -> bool:
+        """Note where the gradients are, if they lie as the weights do.
+
+        Those that were there in the last step already are buffers, and stay. The others are not kept: that would be
+        memory for two steps.
+        """
+        if self._buffers is not None and self._buffers.hold(grads):
+            return True
+        before, self._seen, self._buffers = self._seen, [], None
+        seen = list(map(ref, grads))
+        known = _same(seen, before)
+        if not known and (not _on_cpu(grads) or layout(grads) != weights.layout):
+            return False
+        self._seen, self._buffers = seen, Places(grads) if known else None
+        self.rows[:, 1] = list(map(_address, grads))
+        return True
+
+    def learn(self, kind: int, lrs: Numbers, wds: Numbers, factors: Factors, total: int) -> None:
+        """A step of all tensors; `factors` are those of the kernel, from `rescale` on."""
+        for column, values in enumerate((lrs, wds)):
+            self.rates[:, column] = values[0] if uniform(values) else values
+        kernel, common = _loader.get(wait=True).learn, _single(factors)
+        rows, rates = self.rows, self.rates
+        share(lambda first, last: kernel(kind, rows, rates, common, first, last), 0, total, total // PIECE, PIECE)
+
+
+@lru_cache(64)
+def _single(numbers: Factors) -> np.ndarray:
+    return np.array(numbers, np.float32)
+
+
+def _begun(weights: Steady) -> bool:
+    """Is it worth it for these tensors, and has it begun to be?"""
+    first = weights[0]
+    if weights.total < LEAST or not first.is_cpu or first.dtype is not torch.float32:
+        return False
+    weights.steps += 1
+    changed = weights.steps * weights.total
+    ready = changed > BEFORE
+    return changed > BEFORE // 2 and _loader.get(wait=ready) is not None and ready
+
+
+def _table(weights: Steady, grads: Tensors, states: Sequence[Tensors]) -> Table | None:
+    """The table of these tensors; None, where they do not lie alike."""
+    table = weights.table
+    if not isinstance(table, Table) or not table.places.hold(weights, *states):
+        weights.table = None
+        table = Table(weights, states) if alike(weights, *states) and _on_cpu(weights, *states) else None
+        if table is None or not table.apart():
+            return None
+        weights.table = table
+    return table if table.takes(grads, weights) else None
+
+
+def _step(
+    kind: int, weights: Tensors, grads: Tensors, states: Sequence[Tensors], lrs: Numbers, wds: Numbers, factors: Factors
+) -> bool:
+    """A step by the kernel, if it can be done."""
+    if not isinstance(weights, Steady) or not _begun(weights):
+        return False
+    table = _table(weights, grads, states)
+    if table is not None:
+        table.learn(kind, lrs, wds, factors, weights.total)
+    return table is not None
+
+
+def _limits(rescale: float, clip: float | None) -> Factors:
+    return rescale, inf if clip is None else clip
+
+
+def adam(
+    weights: Tensors,
+    grads: Tensors,
+    means: Tensors,
+    variances: Tensors,
+    rates: Numbers,
+    wds: Numbers,
+    limits: tuple[float, float | None],
+    factors: Factors,
+) -> bool:
+    """Adam with rates that hold the correction of bias; `limits`: rescaling and clipping; `factors`: both betas and
+    epsilon. False where it is not done.
+    """
+    return _step(ADAM, weights, grads, (means, variances), rates, wds, (*_limits(*limits), *factors))
+
+
+def sgd(
+    weights: Tensors,
+    grads: Tensors,
+    momenta: Tensors,
+    lrs: Numbers,
+    wds: Numbers,
+    limits: tuple[float, float | None],
+    momentum: float,
+) -> bool:
+    """SGD; `momenta` is empty where there is no momentum. False where it is not done."""
+    if momenta:
+        return _step(MOMENTUM, weights, grads, (momenta,), lrs, wds, (*_limits(*limits), momentum))
+    return _step(PLAIN, weights, grads, (), lrs, wds, _limits(*limits))
