@@ -156,4 +156,5 @@ def _power(scale, beta):
     if beta != 0.75:
         return scale.pow(-beta)
     root = scale.rsqrt()
-    return root * root.sqrt()
+    fourth = root.sqrt()
+    return fourth * root if fourth.requires_grad else fourth.mul_(root)  # the former where it is differentiated twice
