@@ -39,8 +39,11 @@ def _sides(lhs: Tensor, rhs: Tensor, margin: float) -> Tensor:
 def shares(lhs: Tensor, rhs: Tensor, areas: tuple[Tensor, Tensor]) -> Tensor:
     """Intersection over union of every box of `lhs` with every one of `rhs`, zero where nothing is common.
 
-    Areas are not negative, and those of boxes without a pixel are zero: then so is the union of two.
+    Areas are not negative, and those of boxes without a pixel are zero: then so is the union of two. A box of `rhs` that
+    is no number somewhere has nothing in common with others, as in MXNet's comparisons; one of `lhs` has no number.
     """
+    nowhere = rhs.isnan().any(1)
+    rhs, areas = rhs.masked_fill(nowhere[:, None], 0), (areas[0], areas[1].masked_fill(nowhere, 0))
     left, right = _rows(lhs), _columns(rhs)
     least = torch.finfo(lhs.dtype).smallest_normal * torch.finfo(lhs.dtype).eps
     result = lhs.new_empty(len(lhs), len(rhs))
