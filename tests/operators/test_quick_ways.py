@@ -5,7 +5,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._ops import ordering, regions
+from mxnet._ops import ordering, regions, truth
 
 
 @pytest.mark.parametrize("ascending", [False, True])
@@ -79,3 +79,51 @@ def test_neighbouring_channels(beta):
     want = data * (2 + 0.1 / 5 * total) ** -beta
     got = mx.nd.LRN(nd.array(data), alpha=0.1, beta=beta, nsize=5)
     np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["equal", "not_equal", "greater", "greater_equal", "less", "less_equal"])
+def test_comparisons_of_many(name, dtype, monkeypatch):
+    values = np.random.RandomState(0).randint(-2, 3, (40, 300)).astype(dtype) * 0.1
+    values[3, 4:7] = np.nan, np.inf, -np.inf
+    one, other = mx.np.array(values, dtype=dtype), mx.np.array(values[::-1], dtype=dtype)
+    row = mx.np.array(values[:1], dtype=dtype)
+    for rhs in (other, row, one.T[:1, :1], 0.1, 1, other.astype("float64")):
+        for _ in range(3):  # a number that comes again is kept
+            quick = getattr(mx.np, name)(one, rhs), getattr(one, f"__{OPERATORS[name]}__")(rhs)
+        with monkeypatch.context() as patch:
+            patch.setattr(truth, "MANY", 1 << 40)
+            want = getattr(mx.np, name)(one, rhs)
+        for got in quick:
+            assert got.dtype == want.dtype and got.shape == want.shape
+            assert (got.asnumpy() == want.asnumpy()).all()
+
+
+OPERATORS = {
+    "equal": "eq", "not_equal": "ne", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["isfinite", "isinf", "isnan", "logical_not"])
+def test_truths_of_many(name):
+    values = np.random.RandomState(0).randint(-2, 3, (40, 300)).astype(np.float32)
+    values[3, 4:8] = np.nan, np.inf, -np.inf, -0.0
+    got = getattr(mx.np, name)(mx.np.array(values))
+    assert got.dtype == np.bool_
+    assert (got.asnumpy() == getattr(np, name)(values)).all()
+
+
+@pytest.mark.parametrize("attrs", [{}, {"transpose": True}, {"lower": False}, {"alpha": 2.0}])
+@pytest.mark.parametrize("rightside", [False, True])
+def test_triangles_from_both_sides(rightside, attrs):
+    random = np.random.RandomState(0)
+    given, known = nd.array(random.rand(2, 5, 5) + 3 * np.eye(5)), nd.array(random.rand(2, 5, 5))
+    given.attach_grad()
+    with autograd.record():
+        found = nd.linalg.trsm(given, known, rightside=rightside, **attrs)
+    found.backward(known)
+    half = np.tril(given.asnumpy()) if attrs.get("lower", True) else np.triu(given.asnumpy())
+    triangle = half.swapaxes(1, 2) if attrs.get("transpose") else half
+    product = found.asnumpy() @ triangle if rightside else triangle @ found.asnumpy()
+    np.testing.assert_allclose(product, attrs.get("alpha", 1) * known.asnumpy(), rtol=1e-5)
+    assert ((given.grad.asnumpy() != 0) == (half != 0)).all()

@@ -1,6 +1,7 @@
 """Arrays out of nothing: constants, ranges, the identity matrix."""
 
 import math
+from typing import Any
 
 import torch
 
@@ -62,9 +63,12 @@ def set_value(*, src: float, shape: tuple | None = None, dtype: Dtype | None = N
 @op("_eye")
 def eye(*, N: int, M: int = 0, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device=None):
     """Ones on the `k`-th diagonal of an `N` by `M` matrix, square without `M`."""
-    columns = M if M > 0 else N
-    matrix = torch.zeros((N, columns), dtype=torch_dtype(dtype), device=_device)
-    if -N < k < columns:
+    return ones_on_diagonal(N, M if M > 0 else N, k, dtype, _device)
+
+
+def ones_on_diagonal(rows: int, columns: int, k: int, dtype: str, device: Any) -> torch.Tensor:
+    matrix = torch.zeros((rows, columns), dtype=torch_dtype(dtype), device=device)
+    if -rows < k < columns:
         matrix.diagonal(k).fill_(1)
     return matrix
 

@@ -81,9 +81,12 @@ def trmm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool 
 @linalg("trsm")
 def trsm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0):
     """The `X` for which `A @ X`, or `X @ A`, is `alpha * B`; `A` is triangular."""
-    triangle = _square(A).mT if transpose else _square(A)  # the other half is not read
+    triangle, upper = _square(A).mT if transpose else _square(A), lower == transpose  # the other half is not read
     target = B if alpha == 1 else alpha * B
-    return torch.linalg.solve_triangular(triangle, target, upper=lower == transpose, left=not rightside)
+    if rightside:
+        return torch.linalg.solve_triangular(triangle, target, upper=upper, left=False)
+    # rows are columns to LAPACK: from the right it solves them as they lie
+    return torch.linalg.solve_triangular(triangle.mT, target.mT, upper=not upper, left=False).mT
 
 
 @linalg("potrf")

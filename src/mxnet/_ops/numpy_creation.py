@@ -5,6 +5,7 @@ import math
 import torch
 
 from .._core.attrs import Dtype
+from .creation import ones_on_diagonal
 from .dtypes import torch_dtype
 from .identity import to_dtype
 from .registry import op
@@ -43,8 +44,7 @@ def full_like(a, *, fill_value: float, ctx: str = "", dtype: Dtype | None = None
 @op("_npi_eye", dtype="any")
 def eye(*, N: int, M: int | None = None, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device):
     """Ones on a diagonal."""
-    ones = torch.ones((N, N if M is None else M), device=_device)
-    return (torch.triu(ones, k) - torch.triu(ones, k + 1)).to(torch_dtype(dtype))
+    return ones_on_diagonal(N, N if M is None else M, k, dtype, _device)
 
 
 @op("_npi_identity", dtype="any")

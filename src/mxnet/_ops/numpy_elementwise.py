@@ -12,6 +12,7 @@ from .gradient import without_gradient
 from .identity import to_dtype
 from .registry import op
 from .slicing import between
+from .truth import COMPARISONS, TESTS
 from .unary import cube_root, half_down
 
 
@@ -46,8 +47,7 @@ UNARY = {
     "tanh": torch.tanh, "trunc": torch.trunc,
 }  # fmt: skip
 EXACT = {  # integers stay integers, or the answer is a boolean
-    "negative": _negative, "bitwise_not": _invert, "logical_not": torch.logical_not, "isfinite": torch.isfinite,
-    "isinf": torch.isinf, "isnan": torch.isnan, "isneginf": torch.isneginf, "isposinf": torch.isposinf,
+    "negative": _negative, "bitwise_not": _invert, "isneginf": torch.isneginf, "isposinf": torch.isposinf, **TESTS,
 }  # fmt: skip
 INTEGRAL = {"absolute": torch.abs, "square": torch.square, "sign": torch.sign}  # have integer kernels of their own
 
@@ -149,11 +149,9 @@ BINARY = {
     "hypot": _in_floats(torch.hypot), "arctan2": _in_floats(torch.atan2), "copysign": _in_its_type(_signed),
     "lcm": torch.lcm,
     "ldexp": _in_its_type(_scaled), "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
-    "bitwise_xor": torch.bitwise_xor, "equal": torch.eq, "not_equal": torch.ne, "greater": torch.gt,
-    "greater_equal": torch.ge, "less": torch.lt, "less_equal": torch.le,
+    "bitwise_xor": torch.bitwise_xor, **COMPARISONS,
 }  # fmt: skip
 REVERSED = ("subtract", "true_divide", "mod", "power", "arctan2", "copysign", "ldexp")
-COMPARING = ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")
 
 
 def _beside_number(data, name: str, is_int: bool):
@@ -163,7 +161,7 @@ def _beside_number(data, name: str, is_int: bool):
         return data
     if name == "true_divide":
         return data.float()
-    if name in COMPARING:
+    if name in COMPARISONS:
         return data if truth or is_int else data.double()
     return data.double() if not is_int else data.to(torch.int64) if truth else data
 

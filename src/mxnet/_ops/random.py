@@ -427,7 +427,7 @@ def shuffle(data, *, _rng):
         order = torch.from_numpy(_rng.permutation(data.shape[0], sweep_up=data.dim() == 1))
     else:
         order = torch.randperm(data.shape[0], device=data.device)
-    return data.detach()[order]
+    return data.detach().index_select(0, order)
 
 
 def zipfian_shapes(attrs, shapes):

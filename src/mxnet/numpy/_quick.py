@@ -7,6 +7,7 @@ import torch
 
 from .._core.modes import MODES
 from .._ops import observe
+from .._ops.truth import COMPARISONS
 from ..ndarray.ndarray import NDArray
 
 _new = object.__new__
@@ -24,8 +25,7 @@ def _over(data, number):
 # operator: with an array or a number on the right; the second table has the number on the left
 FORWARD = {
     "add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "true_divide": torch.div,
-    "equal": torch.eq, "not_equal": torch.ne, "greater": torch.gt, "greater_equal": torch.ge, "less": torch.lt,
-    "less_equal": torch.le,
+    **COMPARISONS,
 }  # fmt: skip
 BACKWARD = {"add": torch.add, "subtract": _from, "multiply": torch.mul, "true_divide": _over}
 ARITHMETIC = ("add", "subtract", "multiply", "true_divide")
