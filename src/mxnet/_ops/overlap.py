@@ -39,8 +39,8 @@ def _sides(lhs: Tensor, rhs: Tensor, margin: float) -> Tensor:
 def shares(lhs: Tensor, rhs: Tensor, areas: tuple[Tensor, Tensor]) -> Tensor:
     """Intersection over union of every box of `lhs` with every one of `rhs`, zero where nothing is common.
 
-    Areas are not negative, and those of boxes without a pixel are zero: then so is the union of two. A box of `rhs` with
-    NaN has nothing in common with others, as MXNet's comparisons have it; the overlaps of one of `lhs` are NaN.
+    Areas are not negative, and those of boxes without a pixel are zero: then so is the union of two. A box of `rhs`
+    with NaN has nothing in common with others, as MXNet's comparisons have it; the overlaps of one of `lhs` are NaN.
     """
     nowhere = rhs.isnan().any(1)
     rhs, areas = rhs.masked_fill(nowhere[:, None], 0), (areas[0], areas[1].masked_fill(nowhere, 0))
