@@ -258,21 +258,24 @@ class Machine(Protocol):
         ...
 
 
+def gamma_terms(alpha: np.ndarray, kind: type) -> tuple[np.ndarray, ...]:
+    """Is the shape below one? And the numbers that Marsaglia and Tsang call d, 1/c and c; then one over the shape."""
+    wide, small = alpha.astype(np.float64), np.asarray(alpha < 1)
+    rounded = half if alpha.dtype == np.float16 else np.asarray
+    d = np.asarray(rounded(np.where(small, wide + 2.0 / 3.0, wide - 1.0 / 3.0)).astype(kind))
+    k = np.asarray(np.sqrt(9.0 * d.astype(np.float64)).astype(kind))
+    c = np.asarray((1.0 / k.astype(np.float64)).astype(kind))
+    return small, d, k, c, np.asarray(rounded(1.0 / wide).astype(kind))
+
+
 class Gamma:
     """Marsaglia and Tsang's method."""
 
     def __init__(self, draws: Draws, alpha: np.ndarray, beta: np.ndarray) -> None:
-        kind = draws.kind
-        wide = alpha.astype(np.float64)
-        self.draws, self.kind, self.beta = draws, kind, beta
-        self.small = np.asarray(alpha < 1)
+        self.draws, self.kind, self.beta = draws, draws.kind, beta
+        self.small, self.d, self.k, self.c, self.exponent = gamma_terms(alpha, draws.kind)
         self.any_small = bool(self.small.any())
         self.halves = alpha.dtype == np.float16
-        rounded = half if self.halves else np.asarray
-        self.d = np.asarray(rounded(np.where(self.small, wide + 2.0 / 3.0, wide - 1.0 / 3.0)).astype(kind))
-        self.k = np.asarray(np.sqrt(9.0 * self.d.astype(np.float64)).astype(kind))
-        self.c = np.asarray((1.0 / self.k.astype(np.float64)).astype(kind))
-        self.exponent = np.asarray(rounded(1.0 / wide).astype(kind))
 
     def attempt(self, rows: np.ndarray, here: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         draws, kind = self.draws, self.kind
@@ -334,13 +337,13 @@ class Rate:
         return np.sqrt(2.0 * wide).astype(np.float32), log, self.lam * log - _lgamma32(wide + 1.0)
 
 
-_FACTORIALS = _lgamma32(np.arange(1.0, 4097.0))
+LOG_FACTORIALS = _lgamma32(np.arange(1.0, 4097.0))
 
 
 def _log_factorial(count: np.ndarray) -> np.ndarray:
     """The logarithm of count! in single precision."""
-    if not len(count) or count.max() < len(_FACTORIALS):
-        return _FACTORIALS.take(count.astype(np.int64))
+    if not len(count) or count.max() < len(LOG_FACTORIALS):
+        return LOG_FACTORIALS.take(count.astype(np.int64))
     return _lgamma32(count.astype(np.float64) + 1.0)
 
 
@@ -413,6 +416,10 @@ class GammaPoisson:
         return ready[got], count
 
 
+Runner = Callable[[Bank, tuple[np.ndarray, ...], int, np.ndarray], bool]
+QUICK: dict[object, Runner] = {}  # quicker ways for a machine, which others may know; False: not for these numbers
+
+
 def run(
     bank: Bank,
     machine: Callable[..., Machine],
@@ -422,6 +429,8 @@ def run(
     kind: type = np.float32,
 ) -> None:
     """Fill `out`: engine e makes the samples e*step to (e+1)*step, in order."""
+    if machine in QUICK and QUICK[machine](bank, parameters, step, out):
+        return
     engines = -(-len(out) // step)
     draws = Draws(bank, engines, kind, machine is not Poisson, step)
     at = np.arange(engines) * step

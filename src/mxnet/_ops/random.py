@@ -9,15 +9,17 @@ from typing import Literal
 
 import torch
 
+from .._core import samplers
 from .._core.attrs import Dtype
 from .._core.errors import MXNetError
 from ..util import is_np_shape
-from . import random_device
+from . import random_device, random_quick
 from .dtypes import NAME, TORCH
 from .gradient import with_gradient
 from .registry import op
 
 FLOATS = ("float16", "float32", "float64")
+samplers.QUICK.update(random_quick.WAYS)
 
 
 # -- what the three kinds of operators share ---------------------------------------------------------------------------
