@@ -5,8 +5,9 @@ from collections.abc import Callable
 import torch
 
 from .._core.errors import MXNetError
-from .gradient import marks, with_gradient, without_gradient
+from .gradient import with_gradient, without_gradient
 from .identity import to_dtype
+from .masks import marks
 from .registry import op
 from .shapes import bracket, fill_same
 

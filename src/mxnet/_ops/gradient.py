@@ -1,4 +1,4 @@
-"""Gradients that differ from torch's own: one rule class for all operators that need one, and masks for such rules."""
+"""Gradients that differ from torch's own: one rule class for all operators that need one."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -74,22 +74,6 @@ def with_gradient(
                     return _leave_rule(forward, backward, inputs)
                 return _Rule.apply(forward, backward, *inputs)
     return forward(*inputs)
-
-
-def marks(test: Callable[..., torch.Tensor], lhs: torch.Tensor, rhs: Any) -> torch.Tensor:
-    """1 where a comparison holds, else 0, as numbers of the type of `lhs`.
-
-    Processors multiply by those in a tenth of the time that torch takes to choose by truth values.
-    """
-    lhs, rhs = lhs.detach(), rhs.detach() if isinstance(rhs, torch.Tensor) else rhs
-    if lhs.__class__ is not torch.Tensor or torch.compiler.is_compiling():
-        return test(lhs, rhs).to(lhs.dtype)
-    return test(lhs, rhs, out=torch.empty(0, dtype=lhs.dtype, device=lhs.device))  # takes the shape of the result
-
-
-def kept(values: torch.Tensor, marked: torch.Tensor) -> torch.Tensor:
-    """The values where `marked` is 1, else 0, even where they are infinite or no numbers; all are floating."""
-    return torch.ops.aten.threshold_backward(values, marked.expand(values.shape), 0.5)
 
 
 def _zeros(inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], heads: Sequence[torch.Tensor]) -> Any:

@@ -8,7 +8,8 @@ import torch
 from .._core.attrs import Fraction
 from .._core.errors import MXNetError
 from .filling import assign, known, size
-from .gradient import marks, with_gradient
+from .gradient import with_gradient
+from .masks import marks
 from .registry import op
 
 Normalization = Literal["batch", "null", "valid"]

@@ -7,8 +7,9 @@ import torch
 
 from .binary import COMPARED, hypotenuse, modulo, power
 from .dtypes import number_for
-from .gradient import kept, marks, with_gradient, without_gradient
+from .gradient import with_gradient, without_gradient
 from .identity import to_dtype
+from .masks import kept, marks
 from .registry import op
 
 Scalar = Callable[[torch.Tensor, float], torch.Tensor]

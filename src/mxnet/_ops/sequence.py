@@ -7,7 +7,7 @@ import torch
 from .._core.errors import MXNetError
 from .dtypes import number_for
 from .filling import assign
-from .gradient import kept
+from .masks import kept
 from .registry import op
 
 

@@ -9,7 +9,8 @@ from .._core.errors import MXNetError
 from .activation import require_floating
 from .dtypes import torch_dtype
 from .filling import assign
-from .gradient import kept, marks, with_gradient
+from .gradient import with_gradient
+from .masks import kept, marks
 from .registry import op
 
 Precision = Literal["float16", "float32", "float64"]

@@ -7,8 +7,9 @@ import torch
 import torch.nn.functional as F
 
 from .._core.errors import MXNetError
-from .gradient import kept, marks, with_gradient, without_gradient
+from .gradient import with_gradient, without_gradient
 from .identity import to_dtype
+from .masks import kept, marks
 from .registry import op
 from .rounding import round_away
 
