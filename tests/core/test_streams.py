@@ -124,6 +124,25 @@ def test_words_given_back_come_again():
         np.testing.assert_array_equal(bank.take(engine, engine + 1, 60 * engine)[0], words[engine, 700 - 60 * engine :])
 
 
+def test_words_of_engines_that_are_not_at_the_same_place():
+    random, seed = np.random.RandomState(0), 7
+    bank = Bank(200, seed)
+    words = [np.random.RandomState(seed + i).randint(0, 1 << 32, 1 << 17, dtype=np.uint32) for i in range(200)]
+    at = np.zeros(200, int)
+    for turn in range(120):
+        first, stop = [(0, 200), (64, 128), sorted(random.choice(201, 2, replace=False))][turn % 3]
+        number = random.choice([1, 100, 624, 1300])
+        for engine, taken in enumerate(bank.take(first, stop, number), first):
+            assert (taken == words[engine][at[engine] : at[engine] + number]).all()
+        at[first:stop] += number
+        if turn % 5 == 0:
+            bank.give_back(first, words[first][at[first] - 1 : at[first]])
+            at[first] -= 1
+        if turn % 20 == 0:
+            state, bank = bank.get_state(), Bank(200, 0)
+            bank.set_state(state)
+
+
 def test_state_saved_and_restored():
     stream = streams.Stream(0, 11)
     stream.normal(0.0, 1.0, 70_001, "float32")

@@ -81,6 +81,7 @@ class Bank:
         self.seed = seed & 0xFFFFFFFF
         self.groups: list[Words] = []
         self.unread: list[Words] = []
+        self.even: list[Words | None] = []  # a group's unread words in one matrix, while all engines have as many
 
     def _prepare(self, engines: int) -> None:
         """Seed the groups that hold the first `engines` engines."""
@@ -91,6 +92,7 @@ class Bank:
             states = seeded(seeds)
             self.groups += [np.ascontiguousarray(states[:, i : i + GROUP]) for i in range(0, stop - ready, GROUP)]
             self.unread += [np.empty(0, WORD)] * (stop - ready)
+            self.even += [None] * (len(self.groups) - len(self.even))
 
     def take(self, first: int, stop: int, number: int) -> Words:
         """The next `number` words of the engines `first` to `stop`, a row for each."""
@@ -105,7 +107,15 @@ class Bank:
         return words
 
     def _take_group(self, first: int, stop: int, words: Words) -> None:
-        number = words.shape[1]
+        number, group = words.shape[1], first // GROUP
+        kept = self.even[group]
+        if kept is not None and len(kept) == len(words):
+            done = min(kept.shape[1], number)
+            words[:, :done], self.even[group] = kept[:, :done], kept[:, done:]
+            if done < number:
+                self._fill(first, stop, words[:, done:], -(-(number - done) // LENGTH))
+            return
+        self._apart(group)
         have = [self._take_unread(e, row) for e, row in zip(range(first, stop), words, strict=True)]
         blocks = [-(-(number - h) // LENGTH) for h in have]
         most = max(blocks)
@@ -120,6 +130,13 @@ class Bank:
                 made, missing = pool[i, : blocks[i] * LENGTH], number - have[i]
                 words[i, have[i] :] = made[:missing]
                 self.unread[engine] = made[missing:].copy()
+
+    def _apart(self, group: int) -> None:
+        """From now on each engine of a group has its own unread words."""
+        kept = self.even[group]
+        if kept is not None:
+            self.unread[group * GROUP : group * GROUP + len(kept)] = list(kept)
+            self.even[group] = None
 
     def _take_unread(self, engine: int, row: Words) -> int:
         kept = self.unread[engine]
@@ -141,8 +158,15 @@ class Bank:
                 words[:, start : start + LENGTH] = block
             else:
                 words[:, start:] = block[:, : number - start]
-                kept = np.ascontiguousarray(block[:, number - start :])
-                self.unread[first:stop] = list(kept)
+                self._keep(first, np.ascontiguousarray(block[:, number - start :]))
+
+    def _keep(self, first: int, words: Words) -> None:
+        """Words for the engines from `first` on, which have no others."""
+        group = first // GROUP
+        if len(words) == self.groups[group].shape[1]:
+            self.even[group] = words
+        else:
+            self.unread[first : first + len(words)] = list(words)
 
     def _fill_one(self, engine: int, words: Words, blocks: int) -> None:
         """One engine by itself: NumPy's own is the same, and quicker than a matrix with a single column."""
@@ -180,6 +204,7 @@ class Bank:
         """Return words that were taken last and not needed; the next taker gets them."""
         if len(words):
             self._state = None
+            self._apart(engine // GROUP)
             kept = self.unread[engine]
             self.unread[engine] = np.concatenate([words, kept]) if len(kept) else words.copy()
 
@@ -190,6 +215,8 @@ class Bank:
         return dict(self._state)
 
     def _copied(self) -> dict[str, object]:
+        for group in range(len(self.groups)):
+            self._apart(group)
         states = np.concatenate([g.T for g in self.groups]) if self.groups else np.empty((0, LENGTH), WORD)
         unread = np.concatenate(self.unread) if self.unread else np.empty(0, WORD)
         lengths = np.array([len(kept) for kept in self.unread], np.int64)
@@ -205,3 +232,4 @@ class Bank:
         self.seed = int(state["seed"])  # type: ignore[call-overload]
         self.groups = [np.array(states[i : i + GROUP].T, order="C") for i in range(0, len(states), GROUP)]
         self.unread = [part.copy() for part in np.split(unread, np.cumsum(lengths)[:-1])] if len(lengths) else []
+        self.even = [None] * len(self.groups)
