@@ -26,6 +26,7 @@ NO_INPUTS = (
     "The list of heads is empty."
 )
 _run_backward = torch.autograd.Variable._execution_engine.run_backward
+_Leaf = torch._C._functions.AccumulateGrad
 
 
 # ---------------------------------------------------------------------- modes
@@ -262,11 +263,14 @@ def _seed(seed, tensor):
 
 
 def _consume(tensors):
-    """Mark a graph as used up, so that what came from it counts as constant from now on."""
+    """Mark a graph as used up, so that what came from it counts as constant from now on.
+
+    Leaves are common to many graphs, and stay as they are.
+    """
     stack = [t.grad_fn for t in tensors]
     while stack:
         node = stack.pop()
-        if node is None:
+        if node is None or node.__class__ is _Leaf:
             continue
         marks = node.metadata
         if CONSUMED not in marks:

@@ -15,6 +15,7 @@ from .._graph.node import CACHED, Entry, Node, copy, variable, walk
 from .._ops import observe
 from .._ops.dtypes import NAME
 from .._ops.registry import find
+from .invoke import SparseStorage
 
 CAST = "ToCopyBackward0"
 FROM_END = 1 << 63
@@ -29,7 +30,11 @@ class Made:
 
     def __init__(self, symbol, arrays, limit):
         self.symbol, self.limit = symbol, limit
-        self.inputs = [origin(a) for a in arrays]
+        try:  # most are parameters
+            tensors = [a._t for a in arrays]
+            self.inputs = [(weakref.ref(t), None) if t.grad_fn is None else _tensor_origin(t) for t in tensors]
+        except SparseStorage:
+            self.inputs = [origin(a) for a in arrays]
 
 
 class Noted:

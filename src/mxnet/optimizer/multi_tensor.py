@@ -154,13 +154,15 @@ class MultiTensorOptimizer(Optimizer):
         tensors = kept_tensors(self, ("weight", indices[0]), weights)
         if len(weights) == 1 and weights[0]._t.shape != grads[0]._t.shape:
             _tell_shapes(indices, weights, grads)
+        before = torch.is_grad_enabled()
+        torch._C._set_grad_enabled(False)
         try:
-            with torch.no_grad():
-                self._step(tensors, [g._t for g in grads], parts, lrs, wds, indices)  # gradients are only read
+            self._step(tensors, [g._t for g in grads], parts, lrs, wds, indices)  # gradients are only read
         except RuntimeError:
             _tell_shapes(indices, weights, grads)
             raise
         finally:
+            torch._C._set_grad_enabled(before)
             wrote_anywhere()
 
     def _one(self, index, weight, grad, state, lr, wd):
