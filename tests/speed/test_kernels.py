@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from mxnet._ops import direct
-from mxnet._ops.sharing import share
 
 kernels = direct._loader.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2 and without AVX-512")
@@ -48,7 +47,7 @@ def run(data, weight, bias, geometry, bounds=(None, None), addend=None):
     assert direct.gains(weight, geometry)
     kernel = direct.pack(weight, bias, geometry, bounds)
     result = torch.full(kernel.shape(data), 7.0).contiguous(memory_format=torch.channels_last)
-    share(*kernel.job(ready(kernel, data), result, addend))
+    kernel.job(ready(kernel, data), result, addend).run()
     return result
 
 
@@ -110,7 +109,7 @@ def test_a_dense_and_a_depthwise_one_at_once(shape, step, strips, threads, monke
     first = direct.pack(weight, bias, ([0, 0], SIDE, SIDE, 1), (0.0, 6.0))
     second = direct.pack(taps, shifts, (SIDE, [step] * 2, SIDE, 24), (-1.0, None))
     made = torch.empty(second.shape_behind(first.shape(data))).contiguous(memory_format=torch.channels_last)
-    share(*first.job_with(second, data, made))
+    first.job_with(second, data, made).run()
     between = torch.conv2d(data.double(), weight.double(), bias.double()).clamp(0, 6)
     exact = torch.conv2d(between, taps.double(), shifts.double(), step, 1, 1, 24)
     near(made, exact.clamp(-1), exact.abs().max())
@@ -132,7 +131,7 @@ def test_the_same_kernel_takes_data_of_several_sizes_and_places():
     for shape in [(1, 3, 8, 8), (2, 3, 8, 8), (1, 3, 8, 8), (1, 3, 5, 11), (0, 3, 8, 8)]:
         data = torch.randn(shape)
         result = torch.empty(kernel.shape(data)).contiguous(memory_format=torch.channels_last)
-        share(*kernel.job(ready(kernel, data), result, None))
+        kernel.job(ready(kernel, data), result, None).run()
         if result.numel():
             near(result, torch.conv2d(data, weight, bias, 2, 1))
 

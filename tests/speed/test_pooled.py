@@ -9,7 +9,6 @@ from mxnet import gluon, nd
 from mxnet._graph import program
 from mxnet._ops import pooled
 from mxnet._ops.pooling import pooling
-from mxnet._ops.sharing import share
 from mxnet.gluon import nn
 
 kernels = pooled._loader.get(wait=True)
@@ -40,7 +39,7 @@ LEFT = [
 def run(data, **attrs):
     shape, prepare = pooled.prepared(data, attrs)
     result = torch.full(shape, 7.0).contiguous(memory_format=torch.channels_last)
-    share(*prepare(data.contiguous(memory_format=torch.channels_last), result))
+    prepare(data.contiguous(memory_format=torch.channels_last), result).run()
     return result
 
 

@@ -9,7 +9,7 @@ import mxnet as mx
 from mxnet import nd
 from mxnet._ops import direct, panels, small_tiles
 from mxnet._ops.loader import vectors_are_here
-from mxnet._ops.sharing import room, share
+from mxnet._ops.sharing import room
 from mxnet.gluon import nn
 
 pytest.importorskip("numba")
@@ -34,7 +34,7 @@ def by_tiles(data, weight, bias=None, addend=None, bounds=(None, None)):
     assert small_tiles.pays(data, weight)
     result = torch.full((len(data), len(weight), *data.shape[2:]), 7.0).contiguous(memory_format=LAST)
     for job in small_tiles.jobs(data, small_tiles.weight_matrices(weight), bias, addend, bounds, result, room):
-        share(*job)
+        job.run()
     return result
 
 

@@ -11,7 +11,6 @@ import torch
 
 from .._ops import direct
 from .._ops.registry import find
-from .._ops.sharing import share
 from .packed import Bounds, bounded
 from .unchanged import usable
 
@@ -43,7 +42,7 @@ class PackedDense:
             raise ValueError(f"a layer is to give {tuple(result.shape)}, or is added to something else")
         more = None if addend is None else addend.contiguous()
         for kernel, columns in self._shares(rows.contiguous()):
-            share(*kernel.rows_job(columns, result, more))
+            kernel.rows_job(columns, result, more).run()
             more = result
         return result
 

@@ -9,7 +9,7 @@ import torch
 
 from .._ops import direct, pooled, small_tiles, winograd
 from .._ops.registry import find
-from .._ops.sharing import Job, share
+from .._ops.teams import Once, Task
 
 POOLING = find("Pooling").fn
 SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
@@ -73,7 +73,7 @@ class PackedConvolution:
 
     def _by_tiles(
         self,
-        prepare: Callable[..., list[Job] | None],
+        prepare: Callable[..., list[Task | Once] | None],
         matrices: torch.Tensor,
         rooms: "Rooms",
         room: int | None,
@@ -212,13 +212,13 @@ class Rooms:
         self._jobs: dict[Hashable, tuple[Any, ...]] = {}
 
     def compute(
-        self, who: Hashable, jobs: list[Job], result: torch.Tensor, data: torch.Tensor, addend: Any = None
+        self, who: Hashable, jobs: list[Task | Once], result: torch.Tensor, data: torch.Tensor, addend: Any = None
     ) -> torch.Tensor:
         """Do jobs; if all lies here, in the order of results, they can be done again as they are."""
         if all(t is None or id(t) in self._ids for t in (result, data, addend)):
             self._jobs[who] = data, addend, result, jobs
         for job in jobs:
-            share(*job)
+            job.run()
         return result
 
     def repeat(self, who: Hashable, data: torch.Tensor, addend: Any = None) -> torch.Tensor | None:
@@ -227,7 +227,7 @@ class Rooms:
         if known is None or known[0] is not data or known[1] is not addend:
             return None
         for job in known[3]:
-            share(*job)
+            job.run()
         return known[2]
 
     def bytes(self) -> int:

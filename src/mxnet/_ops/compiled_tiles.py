@@ -3,13 +3,13 @@
 from . import loops  # compiles
 from .direct import ends
 from .panels import PANEL
-from .sharing import share
+from .teams import Task
 
-FEWEST_FLOATS = 1 << 17  # per thread; waking one takes as long as so many
+FEWEST_FLOATS = 1 << 15  # in a part of the work
 
 
 def spread(images, group, tiles):
-    share(*spreading(images, group, tiles))
+    spreading(images, group, tiles).run()
 
 
 def spreading(images, group, tiles):
@@ -19,13 +19,13 @@ def spreading(images, group, tiles):
     """
     source, target = (_flat(images), *images.shape[1:], group.begin, group.tiles), _flat(tiles)
     row, apart = (images.shape[3], PANEL) if tiles.dim() == 3 else (PANEL, group.tiles * PANEL)
-    return _job(lambda *span: loops.spread(*source, *span, target, row, apart), group.begin, group.tiles, tiles)
+    return _task(loops.spread, (*source, target, row, apart), group, tiles)
 
 
 def widen(images, group, tiles):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
     source, target = (_flat(images), *images.shape[1:], group.begin, group.tiles), _flat(tiles)
-    _share(lambda *span: loops.widen(*source, *span, target), group.begin, group.tiles, tiles)
+    _task(loops.widen, (*source, target), group, tiles).run()
 
 
 def collect(tiles, group, images):
@@ -34,18 +34,18 @@ def collect(tiles, group, images):
     # Neighbours in an image add to the same pixels: only whole images can be shared out.
     several = group.images.stop - group.images.start
     unit = group.tiles // several
-    _share(lambda *span: loops.collect(*arrays, *span), group.begin, group.tiles, tiles, unit)
+    _task(loops.collect, arrays, group, tiles, unit).run()
 
 
 def gather(tiles, group, images, bias, addend, bounds):
-    share(*gathering(tiles, group, images, bias, addend, bounds))
+    gathering(tiles, group, images, bias, addend, bounds).run()
 
 
 def gathering(tiles, group, images, bias, addend, bounds):
     """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
     arrays = (_flat(tiles), _flat(images), *images.shape[1:], group.begin, group.tiles)
     others = (_flat(bias), _flat(images if addend is None else addend), addend is not None, *ends(bounds))
-    return _job(lambda *span: loops.gather(*arrays, *span, *others), group.begin, group.tiles, tiles)
+    return _task(loops.gather, (*arrays, *others), group, tiles)
 
 
 def spread_kernels(weight, matrices):
@@ -69,23 +69,20 @@ def spread_panels(weight, panels, across, first=0):
 def _spread_kernels(weight, matrices, depth, down, along, columns, first=0):
     kernels, target, size = _flat(weight)[9 * columns * first :], _flat(matrices), matrices[0].numel()
     order = (size, depth, down, along, columns)
-    _share(lambda *span: loops.spread_kernels(kernels, *order, *span, target), 0, size, matrices, PANEL)
+    most = matrices.numel() // FEWEST_FLOATS
+    Task(loops.spread_kernels, (kernels, *order, target), (0, size), most, PANEL).run()
 
 
 def collect_kernels(matrices, weight):
     """The adjoint of `spread_kernels`."""
     kernels, source, size = _flat(weight), _flat(matrices), matrices[0].numel()
-    _share(lambda *span: loops.collect_kernels(source, size, *span, kernels), 0, size, matrices)
+    Task(loops.collect_kernels, (source, size, kernels), (0, size), matrices.numel() // FEWEST_FLOATS).run()
 
 
 def _flat(tensor):
     return tensor.detach().view(-1).numpy()
 
 
-def _share(*job):
-    share(*_job(*job))
-
-
-def _job(work, begin, count, values, unit=1):
-    """What `share` computes, in the same memory as often as it is wanted."""
-    return work, begin, count, values.numel() // FEWEST_FLOATS, unit
+def _task(kernel, given, group, tiles, unit=1):
+    """What a kernel does to a group of tiles, in the same memory as often as it is wanted; arrays hold their memory."""
+    return Task(kernel, given, (group.begin, group.tiles), tiles.numel() // FEWEST_FLOATS, unit)

@@ -10,13 +10,15 @@ import torch
 
 from .loader import kernels
 from .panels import WORTH_A_THREAD
-from .sharing import Job, room, share
+from .sharing import share
+from .teams import ROUNDS, Task
 
 INFINITE = float("inf")
 FEW = 4  # channels
 STRIPS = 1 << 18  # bytes between two convolutions that are computed at once: they stay in the cache
 IN_CACHE = 320 << 10  # bytes of rows that stay in the cache while all filters pass
 MOST_THREADS = 4  # with more, oneDNN's threads, which are woken sooner, make up for its slower kernels
+FEWEST_LINES, SEVERAL = 3, 8  # in a part of the work; images, or blocks of windows, of which threads take turns
 WORTH_A_COPY = 1 << 17  # floats: it takes time to wake a thread
 
 Bounds = tuple[float | None, float | None]
@@ -99,8 +101,8 @@ class _Packed:
             self._shapes = shape, made
         return made
 
-    def job(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> Job:
-        """What `share` computes: the convolution, plus `addend`, within the bounds, for as long as these tensors live.
+    def job(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> Task:
+        """The convolution, plus `addend`, within the bounds, for as long as these tensors live.
 
         All are channels-last, and `data` are surrounded by zeros where that is needed.
         """
@@ -118,7 +120,7 @@ class _Packed:
     def _order(self, weight: torch.Tensor) -> torch.Tensor:
         raise NotImplementedError
 
-    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Job:
+    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Task:
         raise NotImplementedError
 
 
@@ -133,7 +135,7 @@ class Dense(_Packed):
         rows = weight.permute(0, 2, 3, 1).reshape(self._filters, -1)
         return torch.cat([panel.t().reshape(-1) for panel in rows.split(self._kernels.panels(self._filters))])
 
-    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Job:
+    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Task:
         batch, _, down, right = result.shape
         places, row = self._beginnings(data, down, right), data.shape[3] * self._channels
         return self._work(data, places, row, batch * down * right, self._kernels.ROWS_AT_ONCE, result, addend)
@@ -146,8 +148,8 @@ class Dense(_Packed):
     def filters(self) -> int:
         return self._filters
 
-    def rows_job(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> Job:
-        """What `share` computes: rows of a matrix, or of a part of its columns, as windows of one pixel."""
+    def rows_job(self, data: torch.Tensor, result: torch.Tensor, addend: torch.Tensor | None) -> Task:
+        """Rows of a matrix, or of a part of its columns, as windows of one pixel."""
         known, places = self._places
         if known != (len(data), data.stride(0)):
             places = torch.arange(len(data)) * data.stride(0) * 4
@@ -158,24 +160,22 @@ class Dense(_Packed):
 
     def _work(
         self, data: torch.Tensor, places: Any, row: int, windows: int, at_once: int, result: torch.Tensor, addend: int
-    ) -> Job:
+    ) -> Task:
         run, height = self._window[1] * self._channels, self._window[0]
         addresses = [t.data_ptr() for t in (data, places, self._weight, self._bias, result)]
         fixed = (*addresses, addend, self._filters, height, run, row * 4)
-        dense, bounds, rows = self._kernels.dense, self._bounds, self._kernels.ROWS
-
-        def work(first: int, last: int, held: Any = (places, data)) -> None:
-            blocks = max(1, -(-(last - first) // at_once)) * rows
-            dense(*fixed, first, last, max(1, -(-(last - first) // blocks)) * rows, *bounds)
-
-        return work, 0, windows, windows * self._filters * run * height // WORTH_A_THREAD, rows
+        most = windows * self._filters * run * height // WORTH_A_THREAD
+        held = places, data, result, self._weight, self._bias
+        given = *fixed, at_once, *self._bounds
+        rounds = 1 if windows < SEVERAL * at_once else ROUNDS  # each part reads the whole weight
+        return Task(self._kernels.dense, given, (0, windows), most, self._kernels.ROWS, rounds=rounds, held=held)
 
     def is_lone(self) -> bool:
         """Is every window one pixel, and every pixel a window?"""
         return self._window == self._steps == [1, 1]
 
-    def job_with(self, deep: "Depthwise", data: torch.Tensor, result: torch.Tensor) -> Job:
-        """What `share` computes: this convolution, of single pixels, and the depthwise one behind it, in strips."""
+    def job_with(self, deep: "Depthwise", data: torch.Tensor, result: torch.Tensor) -> Task:
+        """This convolution, of single pixels, and the depthwise one behind it, in strips."""
         (batch, run, height, width), (_, channels, down, right) = data.shape, result.shape
         step, row = deep._steps[0], width * channels * 4
         strip = max(1, (STRIPS // row - 3) // step + 1)
@@ -183,13 +183,12 @@ class Dense(_Packed):
         mine = [t.data_ptr() for t in (data, places, self._weight, self._bias)]
         other = [t.data_ptr() for t in (deep._weight, deep._bias, result)]
         fixed = (*mine, run, channels, *other, height, width, down, right, step, strip)
-        kernel, bounds = self._kernels.expanded, (*self._bounds, *deep._bounds)
-        size = (strip * step + 3) * row // 4
-
-        def work(first: int, last: int, held: Any = (places, data)) -> None:
-            kernel(*fixed, room("strips", size).data_ptr(), first, last, *bounds)
-
-        return work, 0, batch * down, batch * height * width * channels * run // WORTH_A_THREAD, 1
+        given, scratch = (*fixed, *self._bounds, *deep._bounds), (strip * step + 3) * row // 4
+        most = batch * height * width * channels * run // WORTH_A_THREAD
+        # Each part makes lines at its edges that its neighbours make, too
+        most, rounds = min(most, batch * down // FEWEST_LINES), 1 if batch < SEVERAL else ROUNDS
+        held = places, data, result, self, deep
+        return Task(self._kernels.expanded, given, (0, batch * down), most, scratch=scratch, rounds=rounds, held=held)
 
     def _beginnings(self, data: torch.Tensor, down: int, right: int) -> torch.Tensor:
         """Where in the data, in bytes, the window of each result begins."""
@@ -212,13 +211,9 @@ class Depthwise(_Packed):
     def _order(self, weight: torch.Tensor) -> torch.Tensor:
         return weight.permute(2, 3, 1, 0).contiguous()
 
-    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Job:
+    def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Task:
         batch, channels, down, right = result.shape
         addresses = [t.data_ptr() for t in (data, self._weight, self._bias, result)]
         fixed = (*addresses, *data.shape[2:], channels, down, right, self._steps[0])
-        depthwise, bounds = self._kernels.depthwise, self._bounds
-
-        def work(first: int, last: int, held: Any = data) -> None:
-            depthwise(*fixed, first, last, *bounds)
-
-        return work, 0, batch * down, 9 * result.numel() // WORTH_A_THREAD, 1
+        most, held = 9 * result.numel() // WORTH_A_THREAD, (data, result, self._weight, self._bias)
+        return Task(self._kernels.depthwise, (*fixed, *self._bounds), (0, batch * down), most, held=held)

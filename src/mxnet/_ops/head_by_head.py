@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from .loader import kernels
-from .sharing import room, share
+from .teams import Task
 
 UNIT = 16  # floats that the kernels take at once: a head's size must be a multiple
 MOST_KEYS = 1024  # with more, products with all of them do not stay in the cache, and torch's kernels are as fast
@@ -73,10 +73,6 @@ class Heads:
         floats = wholes * padded * size + blocks * block * size + squares * block * padded + max(padded, size)
         counts = self._heads, self._length, self._keys, 4 * size
         distances = [d for parts in (self._parts[0], self._parts[-1], 1) for d in self._distances(parts)]
-
-        def work(first: int, last: int) -> None:
-            scratch = room("attention", floats).data_ptr()
-            kernel(*addresses, *counts, *distances, scratch, first, last, size**-0.5)
-
-        number = self._batch * self._heads
-        share(work, 0, number, number * self._length * self._keys * size // WORTH_A_THREAD)
+        number, given = self._batch * self._heads, (*addresses, *counts, *distances, size**-0.5)
+        most = number * self._length * self._keys * size // WORTH_A_THREAD
+        Task(kernel, given, (0, number), most, scratch=floats).run()

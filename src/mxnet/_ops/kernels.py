@@ -107,9 +107,11 @@ _eight, _sixteen, _twenty_four = _windows(1, ROWS), _windows(2, ROWS), _windows(
 
 
 @compiled(f"void({numbers(13)}, float32, float32)")
-def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, first, last, most, low, high):
-    """Windows `first` to `last`, counted in `places`, with all filters; `most` windows at a time stay in the cache."""
-    apart = filters * FLOAT
+def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, first, last, at_once, low, high):
+    """Windows `first` to `last`, counted in `places`, with all filters; some `at_once` stay in the cache."""
+    apart, number = filters * FLOAT, last - first
+    blocks = max(1, (number + at_once - 1) // at_once) * ROWS
+    most = max(1, (number + blocks - 1) // blocks) * ROWS
     for begin in range(first, last, most):
         end = min(begin + most, last)
         filter = 0
@@ -213,12 +215,12 @@ def _move(write: Writer, target, source, size):
 
 @compiled(f"void({numbers(18)}, float32, float32, float32, float32)")
 def expanded(
-    data, places, weight, bias, run, channels, taps, shifts, result, height, width, down, right, step, strip, strips,
+    data, places, weight, bias, run, channels, taps, shifts, result, height, width, down, right, step, strip, scratch,
     first, last, low, high, low_too, high_too,
 ):  # fmt: skip
     """A dense convolution of one pixel, and a depthwise one behind it, of whose results `strip` lines are made at once.
 
-    What is between both, memory at `strips`, stays in the cache; lines that the next strip needs, too, move to its top.
+    What is between both, in scratch memory, stays in the cache; lines that the next strip needs, too, move to its top.
     """
     row = width * channels * FLOAT
     line, top, bottom = first, 0, 0
@@ -227,9 +229,9 @@ def expanded(
         some = min(strip, down - y, last - line)
         before, known = top, bottom
         top, bottom = y * step - 1, min(height, (y + some - 1) * step - 1 + SIDE)
-        begin, lines = max(top, 0), strips - (image * height + top) * row
+        begin, lines = max(top, 0), scratch - (image * height + top) * row
         if line > first and y > 0:
-            _move(strips + (begin - top) * row, strips + (begin - before) * row, (known - begin) * row)
+            _move(scratch + (begin - top) * row, scratch + (begin - before) * row, (known - begin) * row)
             begin = known
         pixels = (image * height + begin) * width, (image * height + bottom) * width
         dense(data, places, weight, bias, lines, 0, channels, 1, run, 0, *pixels, ROWS_AT_ONCE, low, high)

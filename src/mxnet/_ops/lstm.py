@@ -10,7 +10,7 @@ from torch import _VF
 
 from .loader import kernels
 from .panels import PANEL
-from .sharing import share
+from .teams import Task
 
 LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
 FEWEST_ROWS = 4  # of the batch: one or two alone do not fill the processor's pipes
@@ -91,7 +91,7 @@ class _Layer(torch.autograd.Function):
 def _shared(name: str, steps: int, batch: int, hidden: int, *tensors: torch.Tensor) -> None:
     """Run a kernel; rows of the batch do not wait for each other, and are shared out among threads."""
     kernel, addresses = getattr(_loader.get(wait=True), name), [t.data_ptr() for t in tensors]
-    share(lambda first, last: kernel(*addresses, steps, batch, hidden, first, last), 0, batch, batch // FEWEST_ROWS)
+    Task(kernel, (*addresses, steps, batch, hidden), (0, batch), batch // FEWEST_ROWS, rounds=1, held=tensors).run()
 
 
 def _plain_gradients(inputs: Any, heads: Any, wanted: Any) -> Any:

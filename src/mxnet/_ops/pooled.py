@@ -10,19 +10,19 @@ import torch
 
 from .loader import kernels
 from .pooling import windows_of
-from .sharing import Job
+from .teams import Task
 
 FEW = 256  # pixels, which one sum may have: of more, torch's sums in parts lose fewer digits
-WORTH_A_THREAD = 1 << 17  # floats: waking it takes as long as so many
+WORTH_A_THREAD = 1 << 14  # floats, in a part of the work
 
 _loader = kernels("pooling_kernels")
 
 Shape = tuple[int, int, int, int]
-Prepare = Callable[[torch.Tensor, torch.Tensor], Job]  # from data and result, both channels-last
+Prepare = Callable[[torch.Tensor, torch.Tensor], Task]  # from data and result, both channels-last
 
 
 def prepared(data: torch.Tensor, attrs: dict[str, Any]) -> tuple[Shape, Prepare] | None:
-    """The result's shape, and what makes a job for `share`; None: there is no kernel for that, or not yet."""
+    """The result's shape, and what makes a task; None: there is no kernel for that, or not yet."""
     if data.dtype is not torch.float32 or not data.is_cpu or data.dim() != 4 or data.shape[1] % 8 or not data.numel():
         return None
     if attrs.get("layout") not in (None, "NCHW"):
@@ -34,15 +34,11 @@ def prepared(data: torch.Tensor, attrs: dict[str, Any]) -> tuple[Shape, Prepare]
     return _windows(data, attrs) if kind == "max" and len(attrs.get("kernel", ())) == 2 else None
 
 
-def _means(data: torch.Tensor, result: torch.Tensor) -> Job:
+def _means(data: torch.Tensor, result: torch.Tensor) -> Task:
     batch, channels, height, width = data.shape
     means = _loader.get(wait=True).means
-    fixed = data.data_ptr(), result.data_ptr(), height * width, channels
-
-    def work(first: int, last: int, held: Any = (data, result)) -> None:
-        means(*fixed, first, last)
-
-    return work, 0, batch, data.numel() // WORTH_A_THREAD, 1
+    given = data.data_ptr(), result.data_ptr(), height * width, channels
+    return Task(means, given, (0, batch), data.numel() // WORTH_A_THREAD, held=(data, result))
 
 
 def _windows(data: torch.Tensor, attrs: dict[str, Any]) -> tuple[Shape, Prepare] | None:
@@ -51,15 +47,11 @@ def _windows(data: torch.Tensor, attrs: dict[str, Any]) -> tuple[Shape, Prepare]
     if not windows.native or windows.any_empty() or _loader.get(wait=False) is None:
         return None
 
-    def prepare(data: torch.Tensor, result: torch.Tensor) -> Job:
+    def prepare(data: torch.Tensor, result: torch.Tensor) -> Task:
         batch, channels, down, right = result.shape
         maxima = _loader.get(wait=True).maxima
         sizes = (*data.shape[2:], channels, down, right, *windows.kernel, *windows.stride, *windows.pad)
-        fixed = data.data_ptr(), result.data_ptr(), *sizes
-
-        def work(first: int, last: int, held: Any = (data, result)) -> None:
-            maxima(*fixed, first, last)
-
-        return work, 0, batch * down, data.numel() // WORTH_A_THREAD, 1
+        given, most = (data.data_ptr(), result.data_ptr(), *sizes), data.numel() // WORTH_A_THREAD
+        return Task(maxima, given, (0, batch * down), most, held=(data, result))
 
     return (data.shape[0], data.shape[1], *windows.count), prepare

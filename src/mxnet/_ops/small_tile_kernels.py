@@ -77,7 +77,7 @@ def _place(result, addend, height, width, y, x, pixel, zeros, scrap):
 
 @compiled(f"void({numbers(14)}, float32, float32)")
 def gather(
-    tiles, count, result, addend, height, width, channels, down, right, bias, zeros, scrap, first, last, low, high
+    tiles, count, result, addend, height, width, channels, down, right, bias, zeros, scratch, first, last, low, high
 ):
     """The 2 x 2 pixels of each tile, plus bias and addend (0: none), within the bounds."""
     pixel = channels * FLOAT
@@ -85,8 +85,8 @@ def gather(
         image, place = tile // (down * right), tile % (down * right)
         y, x, away = 2 * (place // right), 2 * (place % right), image * height * width * pixel
         here, more = result + away, addend + away if addend else 0
-        p0, a0 = _place(here, more, height, width, y, x, pixel, zeros, scrap)
-        p1, a1 = _place(here, more, height, width, y, x + 1, pixel, zeros, scrap)
-        p2, a2 = _place(here, more, height, width, y + 1, x, pixel, zeros, scrap)
-        p3, a3 = _place(here, more, height, width, y + 1, x + 1, pixel, zeros, scrap)
+        p0, a0 = _place(here, more, height, width, y, x, pixel, zeros, scratch)
+        p1, a1 = _place(here, more, height, width, y, x + 1, pixel, zeros, scratch)
+        p2, a2 = _place(here, more, height, width, y + 1, x, pixel, zeros, scratch)
+        p3, a3 = _place(here, more, height, width, y + 1, x + 1, pixel, zeros, scratch)
         _gather(pixel, tiles + tile * pixel, count * pixel, bias, p0, p1, p2, p3, a0, a1, a2, a3, low, high)

@@ -6,17 +6,16 @@ have to come out of memory: here are 16, less than half, for four times as many 
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from . import panels
 from .direct import Bounds, ends
 from .loader import kernels
-from .sharing import Job, room
+from .teams import Once, Task
 
 FEWEST_TILES, FEWEST_CHANNELS = 12, 128  # with less, the plain sum is as fast
-WORTH_A_THREAD = 1 << 17  # floats: waking it takes as long as so many
+WORTH_A_THREAD = 1 << 14  # floats, in a part of the work
 
 _loader = kernels("small_tile_kernels")
 _KERNEL = torch.tensor([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], dtype=torch.float64)
@@ -52,8 +51,8 @@ def jobs(
     bounds: Bounds,
     result: torch.Tensor,
     take: Callable[..., torch.Tensor],
-) -> list[Job]:
-    """What `share` computes, in memory from `take`: the convolution, plus `addend`, cut off at `bounds`.
+) -> list[Task | Once]:
+    """What computes, in memory from `take`: the convolution, plus `addend`, cut off at `bounds`.
 
     Data, addend and result are channels-last.
     """
@@ -68,19 +67,16 @@ def jobs(
     source = padded.data_ptr(), down, right, channels, spread.data_ptr(), count
     target = result.data_ptr(), 0 if addend is None else addend.data_ptr(), height, width, filters, down, right
     constants = bias.data_ptr(), zeros.data_ptr()
-    limits = ends(bounds)
 
-    def surround(first: int, last: int) -> None:
+    def surround() -> None:
         padded.zero_()  # others have used it
         inside.copy_(images)
 
-    def gather(first: int, last: int, held: Any = (bias, zeros, addend, result)) -> None:
-        scrap = room("scrap", filters).data_ptr()
-        made.gather(gathered.data_ptr(), count, *target, *constants, scrap, first, last, *limits)
-
+    most, least = spread.numel() // WORTH_A_THREAD, gathered.numel() // WORTH_A_THREAD
+    given, held = (gathered.data_ptr(), count, *target, *constants, *ends(bounds)), (bias, zeros, addend, result)
     return [
-        (surround, 0, 1, 1, 1),
-        (lambda *span: made.spread(*source, *span), 0, count, spread.numel() // WORTH_A_THREAD, 1),
+        Once(surround),
+        Task(made.spread, source, (0, count), most, held=(padded, spread)),
         panels.multiplying(spread, matrices, gathered),
-        (gather, 0, count, gathered.numel() // WORTH_A_THREAD, 1),
+        Task(made.gather, given, (0, count), least, scratch=filters, held=(gathered, *held)),
     ]

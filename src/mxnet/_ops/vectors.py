@@ -14,6 +14,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.polynomial import Chebyshev, Polynomial
 
+from .entries import entry
+
 LANES, FLOAT = 8, 4
 VECTOR_BYTES = LANES * FLOAT
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
@@ -28,9 +30,11 @@ def compiled(signature: str, **more: Any) -> Callable[..., Any]:
 
     def compile_it(function: Callable[..., Any]) -> Any:
         try:
-            return njit(signature, cache=True, **OPTIONS, **more)(function)
+            made: Any = njit(signature, cache=True, **OPTIONS, **more)(function)
         except (RuntimeError, OSError):  # nowhere to keep it: the next process compiles again
-            return njit(signature, **OPTIONS, **more)(function)
+            made = njit(signature, **OPTIONS, **more)(function)
+        made.entry = entry(made, signature)
+        return made
 
     return compile_it
 

@@ -19,8 +19,8 @@ from . import panels
 from . import tiles as plain
 from .loader import Loader
 from .panels import PANEL
-from .sharing import Job
 from .sharing import room as _room
+from .teams import Task
 
 # Few enough for the cache, and enough that the matrices of the weight are not read too often.
 FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
@@ -161,7 +161,7 @@ def jobs(
     bounds: tuple[float | None, float | None],
     result: torch.Tensor,
     take: Callable[..., torch.Tensor],
-) -> list[Job] | None:
+) -> list[Task] | None:
     """What `convolve` does, in memory from `take`, as often as it is wanted; None: not all of it is compiled."""
     loops = _loader.get(wait=False)
     if loops is plain or matrices.dim() != 4:
@@ -170,7 +170,7 @@ def jobs(
     bias = data.new_zeros(filters) if bias is None else bias
     images, results = (t.permute(0, 2, 3, 1) for t in (data, result))
     more = None if addend is None else addend.permute(0, 2, 3, 1)
-    made: list[Job] = []
+    made: list[Task] = []
     for group in _groups(images, channels + filters):
         spread, gathered = take(0, 36, group.tiles, channels), take(1, 36, group.tiles, filters)
         made.append(loops.spreading(images, group, spread))

@@ -1,0 +1,85 @@
+"""Kernels run by a team of native threads: every part once, whoever takes it, with memory of its own."""
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("numba")
+
+from mxnet._ops import teams
+from mxnet._ops.vectors import compiled, numbers, writes
+
+
+@writes(1, floats=1)
+def _put(write, address, value):
+    write.keep(value, address)
+
+
+@compiled("void(float32[::1], float32, boolean, int64, int64)")
+def add(values, summand, twice, first, last):
+    for i in range(first, last):
+        values[i] += 2 * summand if twice else summand
+
+
+@compiled(f"void({numbers(4)}, float32)")
+def through_scratch(target, scratch, first, last, value):
+    """Each float goes into the thread's own memory, and from there to its place."""
+    for i in range(first, last):
+        _put(scratch, value)
+        _put(target + 4 * i, value)
+
+
+@compiled("void(float64[::1], int64, int64)")
+def without_entry(values, first, last):
+    for i in range(first, last):
+        values[i] += 1
+
+
+@pytest.fixture(params=["team", "Python"])
+def how(request, monkeypatch):
+    if request.param == "Python":
+        monkeypatch.setattr(teams, "_team", lambda: None)
+    elif teams._team() is None:
+        pytest.skip("torch has no team of threads that is known")
+
+
+@pytest.mark.usefixtures("how")
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+@pytest.mark.parametrize(("span", "most", "unit", "rounds"), [
+    ((0, 100), 100, 1, 4), ((5, 64), 64, 1, 1), ((3, 50), 9, 7, 4), ((0, 1), 9, 1, 4), ((2, 31), 1, 4, 4),
+    ((4, 0), 3, 1, 4),
+])  # fmt: skip
+def test_every_part_is_done_once(span, most, unit, rounds, threads, monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    values = np.zeros(120, np.float32)
+    task = teams.Task(add, (values, 0.25, True), span, most, unit, rounds=rounds)
+    for turn in range(1, 4):
+        task.run()
+        wanted = np.zeros(120, np.float32)
+        wanted[span[0] : sum(span)] = 0.5 * turn
+        assert values.tolist() == wanted.tolist()
+
+
+@pytest.mark.usefixtures("how")
+def test_threads_have_memory_of_their_own(monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    target = torch.zeros(1000)
+    teams.Task(through_scratch, (target.data_ptr(), -1.5), (0, 1000), 50, scratch=16, held=target).run()
+    assert (target == -1.5).all()
+
+
+def test_kernels_that_no_table_can_hold_are_run_by_python(monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    values = np.zeros(10)
+    assert without_entry.entry is None
+    teams.Task(without_entry, (values,), (0, 10), 10).run()
+    assert values.tolist() == [1] * 10
+
+
+def test_entries_of_all_kernels_of_predictions():
+    from mxnet._ops import kernels, loops, lstm_kernels, matrix_kernels, pooling_kernels, small_tile_kernels
+
+    made = [kernels.dense, kernels.depthwise, kernels.expanded, matrix_kernels.products, matrix_kernels.products_across]
+    made += [pooling_kernels.maxima, pooling_kernels.means, small_tile_kernels.spread, small_tile_kernels.gather]
+    made += [loops.spread, loops.gather, loops.widen, loops.collect, lstm_kernels.forward, lstm_kernels.backward]
+    assert all(kernel.entry for kernel in made)
