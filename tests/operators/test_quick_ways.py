@@ -127,3 +127,18 @@ def test_triangles_from_both_sides(rightside, attrs):
     product = found.asnumpy() @ triangle if rightside else triangle @ found.asnumpy()
     np.testing.assert_allclose(product, attrs.get("alpha", 1) * known.asnumpy(), rtol=1e-5)
     assert ((given.grad.asnumpy() != 0) == (half != 0)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_halves_are_rounded_away_from_zero(dtype):
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    just_below = np.nextafter(np.array([0.5, 1.5, 2.5], dtype), np.array(0, dtype))
+    values = np.concatenate([halves.astype(dtype), just_below, -just_below])
+    got = nd.round(nd.array(values, dtype=dtype)).asnumpy()
+    exact = values.astype(np.float64)
+    inner = np.trunc(exact)
+    with np.errstate(invalid="ignore"):
+        want = np.where(np.abs(exact - inner) >= 0.5, inner + np.sign(exact), inner)
+    np.testing.assert_array_equal(got, want.astype(dtype))
+    numbers = ~np.isnan(values)
+    assert (np.signbit(got) == np.signbit(values))[numbers].all()

@@ -34,10 +34,11 @@ def multibox_prior(
         root = np.sqrt(np.float64(ratios))  # pyright: ignore[reportArgumentType]
         shapes = [(s, root[0]) for s in sizes] + [(sizes[0], r) for r in root[1:]]
         half = like.new_tensor([(s * height / width * r / 2, s / r / 2) for s, r in shapes])
-        y = (torch.arange(height, device=like.device) + offsets[0]) * step_y
-        x = (torch.arange(width, device=like.device) + offsets[1]) * step_x
-        center = torch.stack(torch.meshgrid(y, x, indexing="ij")[::-1], -1).to(like.dtype)[:, :, None]
-        boxes = torch.cat([center - half, center + half], -1).reshape(1, -1, 4)
+        ends = torch.stack([-half, half], 1)
+        y = ((torch.arange(height, device=like.device) + offsets[0]) * step_y).to(like.dtype)
+        x = ((torch.arange(width, device=like.device) + offsets[1]) * step_x).to(like.dtype)
+        across, down = x[:, None, None] + ends[..., 0], y[:, None, None, None] + ends[..., 1]
+        boxes = torch.stack(torch.broadcast_tensors(across, down), -1).reshape(1, -1, 4)
         return boxes.clamp(0, 1) if clip else boxes
 
     return without_gradient(priors, data)

@@ -8,8 +8,8 @@ def round_away(value: Tensor) -> Tensor:
     """The nearest whole number; torch would send halves to the even one."""
     if not value.is_floating_point():
         return value.clone()
-    inner = torch.trunc(value)  # adding a half would move the number just below a half, too
-    return torch.where(torch.abs(value - inner) >= 0.5, inner + torch.sign(value), inner)
+    below_half = 0.5 - torch.finfo(value.dtype).eps / 4  # a whole half would move the number just below it, too
+    return torch.copysign(torch.floor(torch.abs(value).add_(below_half)), value)
 
 
 def single(number: float) -> float:
