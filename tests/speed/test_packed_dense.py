@@ -192,3 +192,30 @@ def test_words_and_attention(calls):
     net, words = Encoder(), nd.array(np.arange(12).reshape(6, 2) % 11, dtype="int32")
     near(net, ready(net, words), words)
     assert set(calls) == {12}
+
+
+def test_many_rows_are_added_and_activated_where_they_are(calls):
+    net, words = Encoder(), nd.array(np.arange(400).reshape(100, 4) % 11, dtype="int32")
+    near(net, ready(net, words), words)
+    assert not calls
+    (program,) = net._cached_op._programs.values()
+    code = program._folding._graph.python_code("self").src
+    assert "gelu_in_place" in code and "elemwise_add" not in code
+
+
+class SeenTwice(gluon.HybridBlock):
+    """A layer whose result is also read before its activation."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.wide, self.gelu = nn.Dense(64), nn.GELU()
+
+    def hybrid_forward(self, F, x):
+        y = self.wide(x)
+        return self.gelu(y) - y
+
+
+def test_a_result_that_others_read_stays():
+    net, x = SeenTwice(), nd.random.normal(shape=(100, 64))
+    near(net, ready(net, x), x)

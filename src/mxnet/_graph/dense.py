@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch import fx
 
 from .._ops import direct
 from .._ops.registry import find
+from .lower import calls, sole_user
 from .packed import Bounds, bounded
 from .unchanged import usable
 
-FULLY, SUM = find("FullyConnected").fn, find("elemwise_add").fn
+FULLY, SUM, ACTIVATION = (find(name).fn for name in ("FullyConnected", "elemwise_add", "LeakyReLU"))
 ONE_PIXEL = ([0, 0], [1, 1], [1, 1], 1)
 FEWEST_ROWS = 6  # for each thread: kernels share rows out, not filters; a single row needs no order
 MOST_ROWS = 96  # with more, the library's own order costs it nothing to speak of
@@ -92,7 +94,30 @@ def dense(
     result = layers[index](data, attrs["num_hidden"], addend)
     if result is not None:
         return result
-    result = FULLY(data, weight, bias, **attrs)
     if addend is not None:
-        result = SUM(result, addend)
-    return bounded(result, bounds)
+        return bounded(_added(data, weight, bias, addend, attrs), bounds)
+    return bounded(FULLY(data, weight, bias, **attrs), bounds)
+
+
+def _added(data: Any, weight: Any, bias: Any, addend: torch.Tensor, attrs: dict[str, Any]) -> torch.Tensor:
+    """A layer and a sum: products added to what is there already, which takes two passes over memory less."""
+    if bias is None or addend.shape != (*data.shape[:-1], *bias.shape) or not (usable(data) and usable(addend)):
+        return SUM(FULLY(data, weight, bias, **attrs), addend)
+    result = addend.new_empty(addend.shape)
+    torch.add(addend, bias, out=result)
+    result.view(-1, len(bias)).addmm_(data.reshape(-1, data.shape[-1]), weight.t())
+    return result
+
+
+def gelu_in_place(data: torch.Tensor, **attrs: Any) -> torch.Tensor:
+    """What the rewritten graph calls for a dense layer's activation, if nobody else reads the layer's result."""
+    return torch.ops.aten.gelu_.default(data) if usable(data) else ACTIVATION(data, **attrs)
+
+
+def use_places_again(graph: fx.Graph) -> None:
+    """Let activations behind dense layers write where the layers wrote."""
+    for node in graph.nodes:
+        if calls(node, ACTIVATION) and node.kwargs.get("act_type") == "gelu":
+            layer = node.args[0]
+            if calls(layer, dense) and sole_user(layer) is node:
+                node.target = gelu_in_place

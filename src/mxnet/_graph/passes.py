@@ -17,7 +17,7 @@ from torch import fx
 from .._core.writes import wrote
 from .._ops import direct
 from .._ops.registry import find
-from .dense import MOST_PACKED, PackedDense, dense
+from .dense import MOST_PACKED, PackedDense, dense, use_places_again
 from .fused import fused
 from .lower import Lowered, calls, pick, sole_user
 from .order import plain, restore_order
@@ -276,6 +276,7 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | 
     packed, within, rooms = _own_inputs(graph, inputs[-1])
     for index, site in enumerate(sites):
         _replace(graph, site, (packed, within, rooms, index, None))
+    use_places_again(graph)
     if convolutions:
         _join_pairs(graph, sites)
         for node in graph.nodes:

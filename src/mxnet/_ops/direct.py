@@ -17,7 +17,7 @@ INFINITE = float("inf")
 FEW = 4  # channels
 STRIPS = 1 << 18  # bytes between two convolutions that are computed at once: they stay in the cache
 IN_CACHE = 320 << 10  # bytes of rows that stay in the cache while all filters pass
-MOST_THREADS = 4  # with more, oneDNN's threads, which are woken sooner, make up for its slower kernels
+MOST_THREADS = 16  # of more, nobody knows how well they share out the work
 FEWEST_LINES, SEVERAL = 3, 8  # in a part of the work; images, or blocks of windows, of which threads take turns
 WORTH_A_COPY = 1 << 17  # floats: it takes time to wake a thread
 
