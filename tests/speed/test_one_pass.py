@@ -1,5 +1,8 @@
 """Steps of SGD and Adam in one pass, by compiled kernels, beside the formulas in double precision."""
 
+import gc
+from weakref import ref
+
 import numpy as np
 import pytest
 import torch
@@ -194,9 +197,20 @@ def test_gradients_change_from_step_to_step(calls):
     assert len(calls) == 8
 
 
-def test_gradients_are_not_kept_for_the_next_step():
-    from weakref import ref
+def test_nothing_is_kept_when_the_weights_are_gone():
+    weights, grads, momenta = (some((6, 5), (9,)) for _ in range(3))
+    for _ in range(3):
+        one_step(weights, grads, momenta)
+    watched = [ref(tensors[0]) for tensors in (weights, grads, momenta)]
+    gc.disable()  # not even for the collector
+    try:
+        del weights, grads, momenta
+        assert [reference() for reference in watched] == [None] * 3
+    finally:
+        gc.enable()
 
+
+def test_gradients_are_not_kept_for_the_next_step():
     weights, momenta = some((6, 5), (9,)), some((6, 5), (9,))
     for _ in range(3):
         grads = list(some((6, 5), (9,)))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
-from operator import attrgetter, is_
+from operator import is_
 from weakref import ref
 
 import numpy as np
@@ -23,51 +23,50 @@ COLUMNS = 5  # of a table: size, and addresses of gradient, weight and up to two
 Factors = tuple[float, ...]
 
 _loader = kernels("one_pass_kernels")
-_address, _is_cpu = torch.Tensor.data_ptr, attrgetter("is_cpu")
-
-
-def _on_cpu(*lists: Tensors) -> bool:
-    return all(all(map(_is_cpu, tensors)) for tensors in lists)
+_address = torch.Tensor.data_ptr
 
 
 def _same(some: Sequence[object], others: Sequence[object]) -> bool:
     """Are these the very same objects?"""
-    return some is others or (len(some) == len(others) and all(map(is_, some, others)))
+    return len(some) == len(others) and all(map(is_, some, others))
 
 
 class Places:
     """Where the tensors of some lists are. To ask each of hundreds takes longer than to change its numbers."""
 
     def __init__(self, *lists: Tensors) -> None:
-        self._lists = lists
         self._storages = {tensor.untyped_storage()._cdata for tensors in lists for tensor in tensors}
         self.addresses = [list(map(_address, tensors)) for tensors in lists]
 
-    def hold(self, *lists: Tensors) -> bool:
-        """Are these the same tensors, where they were? Nobody moves memory but those to whom it was lent."""
-        if len(lists) != len(self._lists) or not all(map(_same, lists, self._lists)):
-            return False
+    def moved(self, *lists: Tensors) -> bool:
+        """Are these tensors somewhere else by now? Nobody moves memory but those to whom it was lent."""
         if self._storages.isdisjoint(WRITES.loans):
-            return True
-        return [list(map(_address, tensors)) for tensors in lists] == self.addresses
+            return False
+        return [list(map(_address, tensors)) for tensors in lists] != self.addresses
 
 
 class Table:
-    """Where the tensors of a step are, and how fast they learn; kept from step to step."""
+    """Where the tensors of a step are, and how fast they learn; the weights keep it from step to step."""
 
     def __init__(self, weights: Steady, states: Sequence[Tensors]) -> None:
-        self.places = Places(weights, *states)
+        self._states, self._places = states, Places(weights, *states)
         self.rows = np.zeros((len(weights), COLUMNS), np.int64)
         self.rows[:, 0] = list(map(torch.Tensor.numel, weights))
-        self.rows[:, 2 : 3 + len(states)] = np.transpose(self.places.addresses)
+        self.rows[:, 2 : 3 + len(states)] = np.transpose(self._places.addresses)
         self.rates = np.empty((len(weights), 2), np.float32)
         self._seen: list[ref[torch.Tensor]] = []
-        self._buffers: Places | None = None
+        self._buffers: Tensors = ()
+        self._buffer_places = Places()
+        self._kernel = _loader.get(wait=True).learn
 
     def apart(self) -> bool:
         """Does no weight share memory with another? Threads work on several at once."""
         rows = self.rows[np.argsort(self.rows[:, 2], kind="stable")]
         return bool((rows[:-1, 2] + rows[:-1, 0] * 4 <= rows[1:, 2]).all())
+
+    def holds(self, weights: Steady, states: Sequence[Tensors]) -> bool:
+        """Are the tensors of these weights, and the same states, where they were?"""
+        return _same(states, self._states) and not self._places.moved(weights, *states)
 
     def takes(self, grads: Tensors, weights: Steady) -> bool:
         """Note where the gradients are, if they lie as the weights do.
@@ -75,14 +74,15 @@ class Table:
         Those that were there in the last step already are buffers, and stay. The others are not kept: that would be
         memory for two steps.
         """
-        if self._buffers is not None and self._buffers.hold(grads):
+        if self._buffers and _same(grads, self._buffers) and not self._buffer_places.moved(grads):
             return True
-        before, self._seen, self._buffers = self._seen, [], None
+        before, self._seen, self._buffers = self._seen, [], ()
         seen = list(map(ref, grads))
-        known = _same(seen, before)
-        if not known and (not _on_cpu(grads) or layout(grads) != weights.layout):
+        if _same(seen, before):
+            self._buffers, self._buffer_places = list(grads), Places(grads)
+        elif layout(grads) != weights.layout:
             return False
-        self._seen, self._buffers = seen, Places(grads) if known else None
+        self._seen = seen
         self.rows[:, 1] = list(map(_address, grads))
         return True
 
@@ -90,8 +90,7 @@ class Table:
         """A step of all tensors; `factors` are those of the kernel, from `rescale` on."""
         for column, values in enumerate((lrs, wds)):
             self.rates[:, column] = values[0] if uniform(values) else values
-        kernel, common = _loader.get(wait=True).learn, _single(factors)
-        rows, rates = self.rows, self.rates
+        kernel, rows, rates, common = self._kernel, self.rows, self.rates, _single(factors)
         share(lambda first, last: kernel(kind, rows, rates, common, first, last), 0, total, total // PIECE, PIECE)
 
 
@@ -102,8 +101,7 @@ def _single(numbers: Factors) -> np.ndarray:
 
 def _begun(weights: Steady) -> bool:
     """Is it worth it for these tensors, and has it begun to be?"""
-    first = weights[0]
-    if weights.total < LEAST or not first.is_cpu or first.dtype is not torch.float32:
+    if weights.total < LEAST or not weights.layout.on_cpu or weights[0].dtype is not torch.float32:
         return False
     weights.steps += 1
     changed = weights.steps * weights.total
@@ -114,9 +112,9 @@ def _begun(weights: Steady) -> bool:
 def _table(weights: Steady, grads: Tensors, states: Sequence[Tensors]) -> Table | None:
     """The table of these tensors; None, where they do not lie alike."""
     table = weights.table
-    if not isinstance(table, Table) or not table.places.hold(weights, *states):
+    if not isinstance(table, Table) or not table.holds(weights, states):
         weights.table = None
-        table = Table(weights, states) if alike(weights, *states) and _on_cpu(weights, *states) else None
+        table = Table(weights, states) if alike(weights, *states) else None
         if table is None or not table.apart():
             return None
         weights.table = table
@@ -127,7 +125,7 @@ def _step(
     kind: int, weights: Tensors, grads: Tensors, states: Sequence[Tensors], lrs: Numbers, wds: Numbers, factors: Factors
 ) -> bool:
     """A step by the kernel, if it can be done."""
-    if not isinstance(weights, Steady) or not _begun(weights):
+    if not isinstance(weights, Steady) or not (weights.table or _begun(weights)):
         return False
     table = _table(weights, grads, states)
     if table is not None:

@@ -16,6 +16,7 @@ from .rows import arrays_of, update_rows
 _RATES = ("_get_lr", "_get_lrs", "_get_wd", "_get_wds")
 _METHODS = ("update", "update_multi_precision", *_RATES)
 TAKE_LISTS = {getattr(Optimizer, name) for name in _RATES}
+_TUPLES = frozenset([tuple])
 DENSE = frozenset([NDArray])  # arrays of this very type are dense, which needs no asking one by one
 
 
@@ -60,6 +61,17 @@ def of_one_dtype(optimizer, indices, weights):
     if not DENSE.issuperset(map(type, weights)):
         return False
     return len(layout(kept_tensors(optimizer, ("weight", indices[0]), weights)).dtypes) == 1
+
+
+def _parts(states):
+    """The arrays of all states, a list for each part of a state."""
+    if DENSE.issuperset(map(type, states)):
+        return [states]
+    if _TUPLES.issuperset(map(type, states)) and len(set(map(len, states))) == 1:
+        parts = list(zip(*states, strict=True))
+        if all(DENSE.issuperset(map(type, part)) for part in parts):  # hundreds of them, asked at once
+            return parts
+    return list(zip(*map(arrays_of, states), strict=True))
 
 
 def _tell_shapes(indices, weights, grads):
@@ -146,11 +158,7 @@ class MultiTensorOptimizer(Optimizer):
         return list(map(self._get_lr, indices)), list(map(self._get_wd, indices))
 
     def _dense(self, indices, weights, grads, states, lrs, wds):
-        if not DENSE.issuperset(map(type, states)):
-            states = zip(*map(arrays_of, states), strict=True)
-        else:
-            states = [states]
-        parts = [kept_tensors(self, (part, indices[0]), arrays) for part, arrays in enumerate(states)]
+        parts = [kept_tensors(self, (part, indices[0]), arrays) for part, arrays in enumerate(_parts(states))]
         tensors = kept_tensors(self, ("weight", indices[0]), weights)
         if len(weights) == 1 and weights[0]._t.shape != grads[0]._t.shape:
             _tell_shapes(indices, weights, grads)
