@@ -106,6 +106,17 @@ def test_what_is_wrong_is_said(call, error, words):
         call()
 
 
+@pytest.mark.parametrize("alpha", [-1.0, float("nan"), float("inf")])
+def test_gamma_numbers_that_nobody_would_find_are_refused(alpha):
+    """MXNet looks for them without end."""
+    shapes = mx.nd.array([2.0, alpha])
+    with pytest.raises(mx.MXNetError, match="positive, finite shape"):
+        mx.nd.random.gamma(shapes, mx.nd.ones(2), shape=3)
+    if alpha < np.inf:
+        with pytest.raises(mx.MXNetError, match="positive, finite shape"):
+            mx.nd.random.negative_binomial(-mx.nd.abs(shapes), mx.nd.ones(2) * 0.5, shape=3)
+
+
 def test_a_refused_call_draws_nothing():
     mx.random.seed(3)
     expected = mx.nd.random.uniform(shape=4).asnumpy()

@@ -18,6 +18,7 @@ import numpy as np
 
 from . import samplers
 from .engines import GROUP, Bank
+from .errors import MXNetError
 
 ENGINES, PER_ENGINE = 1024, 64
 MAGIC = 127  # MXNet spreads neighbouring seeds by this factor
@@ -27,6 +28,13 @@ COLUMNS = 4096  # samples per engine in one pass: keeps the temporaries in the c
 def engine_seed(seed: int, device_id: int = 0) -> int:
     """The seed of a device's first engine."""
     return (device_id + MAGIC * seed) & 0xFFFFFFFF
+
+
+def _check_shapes(shapes: object, most: float = np.inf) -> None:
+    """Refuse gamma distributions of which MXNet looks for a number without end: it rejects every candidate."""
+    given = np.asarray(shapes)
+    if not ((given > -2 / 3) & (given <= most)).all():
+        raise MXNetError(f"gamma numbers need a positive, finite shape, got {shapes}")
 
 
 class Stream:
@@ -145,6 +153,7 @@ class Stream:
     def gamma(self, alpha: object, beta: object, size: int, dtype: str) -> np.ndarray:
         """`size` numbers of the gamma distribution of shape `alpha` and scale `beta`."""
         kind = np.float64 if dtype == "float64" else np.float32
+        _check_shapes(alpha, float(np.finfo(kind).max))
         return self._machine(samplers.Gamma, (alpha, beta), size, dtype, kind)
 
     def poisson(self, lam: object, size: int, dtype: str) -> np.ndarray:
@@ -157,6 +166,7 @@ class Stream:
         k, p = np.asarray(k, kind), np.asarray(p, np.float32)
         with np.errstate(divide="ignore"):
             beta = ((1.0 - p.astype(np.float64)) / p).astype(np.float32).astype(kind)
+        _check_shapes(k)
         return self._machine(samplers.GammaPoisson, (k, beta, np.float32(0)), size, dtype, np.float32)
 
     def generalized_negative_binomial(self, mu: object, alpha: object, size: int, dtype: str) -> np.ndarray:
@@ -165,6 +175,7 @@ class Stream:
         mu, alpha = np.asarray(mu, kind), np.asarray(alpha, kind)
         with np.errstate(divide="ignore"):
             shape, scale = kind(1) / alpha, alpha * mu
+        _check_shapes(shape)
         fixed = np.where(alpha == 0, mu.astype(np.float32), np.float32(np.nan))
         return self._machine(samplers.GammaPoisson, (shape, scale, fixed), size, dtype, np.float32)
 
