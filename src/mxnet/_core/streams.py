@@ -32,7 +32,7 @@ def engine_seed(seed: int, device_id: int = 0) -> int:
 
 def _check_shapes(shapes: object, most: float = np.inf) -> None:
     """Refuse gamma distributions of which MXNet looks for a number without end: it rejects every candidate."""
-    given = np.asarray(shapes)
+    given = np.asarray(shapes, np.float64)
     if not ((given > -2 / 3) & (given <= most)).all():
         raise MXNetError(f"gamma numbers need a positive, finite shape, got {shapes}")
 
