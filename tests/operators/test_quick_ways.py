@@ -143,3 +143,27 @@ def test_halves_are_rounded_away_from_zero(dtype):
     np.testing.assert_array_equal(got, want.astype(dtype))
     numbers = ~np.isnan(values)
     assert (np.signbit(got) == np.signbit(values))[numbers].all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_gradient_of_clip(dtype):
+    data = nd.array([np.nan, -np.inf, -1, -0.5, 0, 0.5, 1, np.inf], dtype=dtype)
+    data.attach_grad()
+    for head in (1.0, np.inf):
+        with autograd.record():
+            out = nd.clip(data, -0.5, 0.5)
+        out.backward(nd.full(8, head, dtype=dtype))
+        np.testing.assert_array_equal(out.asnumpy(), [np.nan, -0.5, -0.5, -0.5, 0, 0.5, 0.5, 0.5])
+        np.testing.assert_array_equal(data.grad.asnumpy(), [head, 0, 0, head, head, head, 0, 0])
+
+
+def test_clip_is_differentiated_twice():
+    data = nd.array([-2, -0.5, 0.25, 3])
+    data.attach_grad()
+    with autograd.record():
+        loss = (nd.clip(data, -1, 1) ** 3).sum()
+        slope = autograd.grad(loss, [data], create_graph=True)[0]
+        total = slope.sum()
+    total.backward()
+    np.testing.assert_allclose(slope.asnumpy(), [0, 0.75, 0.1875, 0])
+    np.testing.assert_allclose(data.grad.asnumpy(), [0, -3, 1.5, 0])

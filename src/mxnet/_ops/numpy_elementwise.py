@@ -11,7 +11,7 @@ from .dtypes import torch_dtype
 from .gradient import without_gradient
 from .identity import to_dtype
 from .registry import op
-from .slicing import between
+from .slicing import clipped
 from .truth import COMPARISONS, TESTS
 from .unary import cube_root, half_down
 
@@ -218,7 +218,7 @@ def around(x, *, decimals: int = 0):
 @op("_npi_clip", dtype="any")
 def clip(data, *, a_min: float | None, a_max: float | None):
     """Every element brought between two bounds; None is no bound."""
-    return between(data, -math.inf if a_min is None else a_min, math.inf if a_max is None else a_max)
+    return clipped(data, -math.inf if a_min is None else a_min, math.inf if a_max is None else a_max)
 
 
 @op("_npi_nan_to_num", dtype="any")
