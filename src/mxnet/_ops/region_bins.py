@@ -23,11 +23,11 @@ class Bins:
         self.numbers, self.rows, self.columns = numbers, rows, columns
 
     def fit(self, data: Tensor) -> bool:
-        """Is there compiled code for them, and is it ready?"""
+        """Is there compiled code for them, and is it ready? Training waits for it, so that two runs compute the same."""
         if data.dtype is not torch.float32 or not data.is_cpu or math.prod(self.shape) < LEAST:
             return False
         inside = bool((self.numbers >= 0).all() and (self.numbers < len(data)).all())
-        return inside and _loader.get(wait=False) is not None
+        return inside and _loader.get(wait=torch.is_grad_enabled() and data.requires_grad) is not None
 
     def maxima(self, data: Tensor) -> tuple[Tensor, Tensor]:
         """The largest number of each bin, and its place in the image, -1 where it has none."""
