@@ -737,7 +737,7 @@ def _npi_eig(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def _npi_eigh(A: NDArray | None = ..., UPLO: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Eigenvalues and vectors of symmetric matrices.'
+    "Eigenvalues and vectors of symmetric matrices; each vector's greatest element is positive."
     ...
 
 def _npi_eigvals(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -793,7 +793,7 @@ def _npi_floor(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..
     ...
 
 def _npi_full(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., value: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'One number everywhere.'
+    'One number everywhere; integers take its lower bits, and what a type cannot hold is infinite.'
     ...
 
 def _npi_full_like(a: NDArray | None = ..., fill_value: Any = ..., ctx: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -1173,7 +1173,7 @@ def _npi_subtract_scalar(data: NDArray | None = ..., scalar: Any = ..., is_int: 
     ...
 
 def _npi_svd(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Singular values and vectors: U, the values, and V transposed.'
+    "Singular values and vectors: U, the values, and V transposed, whose rows' greatest elements are positive."
     ...
 
 def _npi_swapaxes(data: NDArray | None = ..., dim1: Any = ..., dim2: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

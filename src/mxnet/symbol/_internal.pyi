@@ -737,7 +737,7 @@ def _npi_eig(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def _npi_eigh(A: Symbol | None = ..., UPLO: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Eigenvalues and vectors of symmetric matrices.'
+    "Eigenvalues and vectors of symmetric matrices; each vector's greatest element is positive."
     ...
 
 def _npi_eigvals(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -793,7 +793,7 @@ def _npi_floor(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, s
     ...
 
 def _npi_full(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., value: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'One number everywhere.'
+    'One number everywhere; integers take its lower bits, and what a type cannot hold is infinite.'
     ...
 
 def _npi_full_like(a: Symbol | None = ..., fill_value: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1173,7 +1173,7 @@ def _npi_subtract_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: A
     ...
 
 def _npi_svd(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Singular values and vectors: U, the values, and V transposed.'
+    "Singular values and vectors: U, the values, and V transposed, whose rows' greatest elements are positive."
     ...
 
 def _npi_swapaxes(data: Symbol | None = ..., dim1: Any = ..., dim2: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
