@@ -23,7 +23,7 @@ class Bins:
         self.numbers, self.rows, self.columns = numbers, rows, columns
 
     def fit(self, data: Tensor) -> bool:
-        """Is there compiled code for them, and is it ready? Training waits for it, so that two runs compute the same."""
+        """Is there compiled code for them, and is it ready? Training waits for it: two runs compute the same."""
         if data.dtype is not torch.float32 or not data.is_cpu or math.prod(self.shape) < LEAST:
             return False
         inside = bool((self.numbers >= 0).all() and (self.numbers < len(data)).all())
