@@ -20,8 +20,10 @@ BATCHES = gluon.data.BatchSampler(gluon.data.SequentialSampler(20), 6, "keep")
 
 
 def test_processes_give_batches_in_order():
-    with multiprocessing.get_context("fork").Pool(2, _worker_initializer, [DATA]) as pool:
-        batches = [b.asnumpy() for b in _MultiWorkerIter(pool, default_mp_batchify_fn, BATCHES, prefetch=2)]
+    pool = multiprocessing.get_context("fork").Pool(2, _worker_initializer, [DATA])
+    batches = [b.asnumpy() for b in _MultiWorkerIter(pool, default_mp_batchify_fn, BATCHES, prefetch=2)]
+    pool.close()  # and no signal, which a worker may miss just before it waits for more
+    pool.join()
     assert [len(b) for b in batches] == [6, 6, 6, 2]
     np.testing.assert_array_equal(np.concatenate(batches), np.arange(20))
 

@@ -1,6 +1,7 @@
 # ruff: noqa
 """Chapters 6 to 8 of the long Gluon notes (seed 002): optimizers, hybridize, several devices, augmentation, fine-tuning."""
 
+import random
 import mxnet as mx
 import numpy as np
 import pytest
@@ -102,6 +103,7 @@ def encoded(color, size=40, format="PNG"):
 def test_8_1_augmentation(tmp_path):
     from mxnet import gluon, image, nd
 
+    random.seed(1)  # else, once in 256 runs, none or all of nine pictures are flipped
     (tmp_path / "cat1.png").write_bytes(encoded((200, 100, 50)))
 
     img = image.imdecode(open(str(tmp_path / "cat1.png"), "rb").read())

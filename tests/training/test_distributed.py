@@ -149,3 +149,11 @@ def test_a_step_sends_the_parameters_size_or_a_sixteenth_of_it(tmp_path):
         assert rows[way]["handed_share"] == pytest.approx(share, rel=0.05)
         if rows[way]["tcp_share"] is not None:  # what the kernel has sent
             assert rows[way]["tcp_share"] == pytest.approx(share, rel=0.05)
+
+
+def test_signals_go_back_to_who_had_them():
+    before = [signal.getsignal(number) for number in launch.TAKEN]
+    with launch.handlers_restored():
+        for number in launch.TAKEN:
+            signal.signal(number, lambda *arguments: None)
+    assert [signal.getsignal(number) for number in launch.TAKEN] == before

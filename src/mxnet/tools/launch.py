@@ -5,18 +5,25 @@ the others end with it, or all start again (`--max-restarts`) from the checkpoin
 """
 
 import argparse
+import contextlib
 import os
 import shlex
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import uuid
 
 from .._core.arguments import at_least
 
 PASSED = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")  # variables that hosts are given without being asked
+TAKEN = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    *([signal.SIGHUP, signal.SIGQUIT] if os.name == "posix" else []),
+)  # signals, by torch's agent
 
 
 def parser():
@@ -67,6 +74,19 @@ def first_cause(error):
     return min(killed.items(), key=lambda item: item[1].timestamp) if killed else error.get_first_failure()
 
 
+@contextlib.contextmanager
+def handlers_restored():
+    """Give signals back to who had them: torch's agent keeps them, and processes that are forked later inherit it."""
+    known = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in TAKEN} if known else {}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:  # None: not set by Python
+                signal.signal(number, handler)
+
+
 def run_here(options):
     """Run this machine's workers until they end; the exit code."""
     from torch.distributed.elastic.multiprocessing.api import SignalException
@@ -86,7 +106,8 @@ def run_here(options):
         monitor_interval=0.5,
     )
     try:
-        elastic_launch(config, options.command[0])(*options.command[1:])
+        with handlers_restored():
+            elastic_launch(config, options.command[0])(*options.command[1:])
     except ChildFailedError as error:
         rank, failure = first_cause(error)
         print(f"worker {rank} failed with exit code {failure.exitcode}; the others were ended", file=sys.stderr)
