@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import carray, cfunc, types
 from numba.extending import intrinsic
 
-from .tables import ARGUMENTS, BEGIN, COUNT, PARTS, SCRATCH_SIZE, SLOT, TAKEN, TICKETS, UNIT
+from .tables import ARGUMENTS, BEGIN, BOUNDS, COUNT, PARTS, SCRATCH_SIZE, SLOT, TAKEN, TICKETS, UNIT
 
 _WHOLE, _FLOAT = ir.IntType(64), ir.FloatType()
 
@@ -54,7 +54,6 @@ def entry_{name}(table):
         kernel({arguments})
 """
 _SLOTS = {"taken": TAKEN, "parts": PARTS, "tickets": TICKETS, "begin": BEGIN, "count": COUNT, "unit": UNIT}
-_BOUNDS = {"first": "first", "begin": "first", "last": "last", "end": "last"}  # of a part, by names of arguments
 _READS = {
     "int64": "whole(table + {0})",
     "float32": "single(table + {0})",
@@ -67,7 +66,7 @@ def entry(kernel: Any, signature: str) -> int | None:
     """The address of the kernel's entry; None, if it has an argument that no table holds, or does not work in parts."""
     names = list(inspect.signature(kernel.py_func).parameters)
     kinds = [kind.strip() for kind in signature.removeprefix("void(").removesuffix(")").split(",")]
-    if sum(name in _BOUNDS for name in names) != 2 or len(kinds) != len(names) or not set(kinds) <= set(_READS):
+    if sum(name in BOUNDS for name in names) != 2 or len(kinds) != len(names) or not set(kinds) <= set(_READS):
         return None
     slots = {name: slot * SLOT for name, slot in _SLOTS.items()}
     text = _SOURCE.format(name=kernel.__name__, arguments=_arguments(names, kinds), **slots)
@@ -90,8 +89,8 @@ def _arguments(names: list[str], kinds: list[str]) -> str:
     """The arguments of a call, read from the table; a thread's scratch memory is one of several behind one another."""
     found, slot = [], ARGUMENTS
     for name, kind in zip(names, kinds, strict=True):
-        if name in _BOUNDS:
-            found.append(_BOUNDS[name])
+        if name in BOUNDS:
+            found.append(BOUNDS[name])
             continue
         text = _READS[kind].format(slot * SLOT, (slot + 1) * SLOT)
         found.append(f"{text} + ticket * whole(table + {SCRATCH_SIZE * SLOT})" if name == "scratch" else text)

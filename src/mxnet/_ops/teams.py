@@ -15,11 +15,11 @@ import numpy as np
 import torch
 
 from .sharing import room, share
-from .tables import ARGUMENTS, BEGIN, COUNT, PARTS, SCRATCH_SIZE, TAKEN, TICKETS, UNIT
+from .tables import ARGUMENTS, BEGIN, BOUNDS, COUNT, PARTS, SCRATCH_SIZE, TAKEN, TICKETS, UNIT
 
 ROUNDS = 4  # parts for each thread
 FLOAT = 4
-_OWN = {"first": "first", "begin": "first", "last": "last", "end": "last", "scratch": "scratch"}  # not given, but found
+_OWN = {**BOUNDS, "scratch": "scratch"}  # arguments that are not given, but found
 
 
 @functools.cache
