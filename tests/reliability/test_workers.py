@@ -1,6 +1,9 @@
 """Data workers that fail are reported soon, with the samples in flight, and leave no process and no shared memory."""
 
 import multiprocessing
+import os
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -56,3 +59,16 @@ def test_a_death_is_told_at_the_loader_not_in_the_middle_of_the_program():
     sum(range(1_000_000))
     with pytest.raises(mx.MXNetError, match=r"died: pid \d+ was ended by SIGKILL .*in flight: \[\["):
         list(batches)
+
+
+_KEPT_UNTIL_THE_END = """
+from mxnet.gluon.data import DataLoader
+loader = DataLoader([float(i) for i in range(20)], 2, num_workers=2)
+print(sum(batch.sum().asscalar() for batch in loader))
+"""
+
+
+def test_a_loader_that_lives_to_the_end_leaves_no_files(tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", _KEPT_UNTIL_THE_END], env=environment, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr, list(tmp_path.iterdir())) == ("190.0\n", "", [])

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import glob
+import multiprocessing.util
 import os
 import random
 import threading
@@ -215,7 +216,9 @@ def _started(loader):
     """The loader's iterator. Its workers are looked after here, where the batches are awaited, and nowhere else.
 
     torch would raise from a signal handler, in the middle of whatever the program is doing when a worker dies.
+    Workers send through sockets in the directory of this process: one of their own would stay when they are ended.
     """
+    multiprocessing.util.get_temp_dir()
     iterator = iter(loader)
     if getattr(iterator, "_worker_pids_set", False):
         torch._C._remove_worker_pids(id(iterator))
