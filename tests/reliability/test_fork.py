@@ -36,3 +36,33 @@ sys.exit(code if torch.get_num_threads() == 4 else 5)
 def test_a_child_computes(hybrid):
     done = subprocess.run([sys.executable, "-c", PROGRAM.format(hybrid=hybrid)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+WHILE_LOADING = """
+import os, signal, sys, threading
+import mxnet as mx
+from mxnet._ops import winograd
+from mxnet._ops.loader import Loader
+hold = threading.Event()
+other = Loader(hold.wait, None)
+other.get(wait=False)
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    x = mx.nd.ones((8, 64, 56, 56))
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.Convolution(x, mx.nd.ones((64, 64, 3, 3)), kernel=(3, 3), num_filter=64, no_bias=True)
+    y.backward()
+    os._exit(0 if other.get(wait=True) is None and not winograd.compiled() else 1)
+hold.set()
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+sys.exit(code if other.get(wait=True) and winograd.compiled() else 5)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_does_not_wait_for_code_that_its_parent_was_compiling():
+    pytest.importorskip("numba")
+    done = subprocess.run([sys.executable, "-c", WHILE_LOADING], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,5 +1,6 @@
 """Code that numba compiles: seconds for the first time, half of one later, in a thread of its own."""
 
+import os
 import threading
 import warnings
 from collections.abc import Callable
@@ -15,6 +16,7 @@ class Loader:
         self._load_it, self._otherwise = load, otherwise
         self._lock = threading.Lock()
         self._future: Future[Any] | None = None
+        _LOADERS.append(self)
 
     def get(self, wait: bool) -> Any:
         """The code; `otherwise`, too, if it is not ready and not waited for."""
@@ -37,6 +39,16 @@ class Loader:
                 self._future = future
             return self._future
 
+    def loading(self) -> bool:
+        """Is a thread at work on it?"""
+        return self._lock.locked() or (self._future is not None and not self._future.done())
+
+    def do_without(self) -> None:
+        """Wait no more for what is not there yet."""
+        if self._future is None or not self._future.done():
+            self._lock, self._future = threading.Lock(), Future()
+            self._future.set_result(self._otherwise)
+
     def _load(self, future: "Future[Any]") -> None:
         try:
             found = self._load_it()
@@ -44,6 +56,20 @@ class Loader:
             warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
             found = self._otherwise
         future.set_result(found)
+
+
+_LOADERS: list[Loader] = []
+
+
+def _in_child() -> None:
+    """The thread that was loading is gone in a forked process, and what it had locked, in numba too, stays locked."""
+    if any(each.loading() for each in _LOADERS):
+        for each in _LOADERS:
+            each.do_without()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 def _numba_is_here() -> bool:
