@@ -48,6 +48,25 @@ def test_new_files_follow_the_umask(tmp_path):
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
 
 
+def test_the_umask_of_all_threads_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", None)
+    write_file(tmp_path / "a", b"x")
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system knows readers and writers only")
+@pytest.mark.parametrize("mode", [0o666, 0o600, 0o444])
+def test_permissions_that_the_umask_forbids_stay_and_others_see_no_more_meanwhile(tmp_path, mode):
+    path = tmp_path / "a"
+    write_file(path, b"old")
+    os.chmod(path, mode)
+    with atomic_write(path) as file:
+        (other,) = (name for name in os.listdir(tmp_path) if name != "a")
+        assert stat.S_IMODE((tmp_path / other).stat().st_mode) & ~mode == 0
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode and path.read_bytes() == b"new"
+
+
 def test_a_missing_folder(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_file(tmp_path / "none" / "a", b"x")

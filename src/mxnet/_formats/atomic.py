@@ -3,8 +3,8 @@
 import contextlib
 import os
 import re
+import secrets
 import stat
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -16,6 +16,7 @@ except ImportError:  # Windows: what a killed process left stays there
     fcntl = None
 
 LARGE = 16 << 20  # bytes
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def sync_folder(folder: str) -> None:
@@ -32,13 +33,11 @@ def sync_folder(folder: str) -> None:
         os.close(handle)
 
 
-def _permissions(path: str) -> int:
-    """What the file would have had if it were opened for writing: its own, else what the umask leaves."""
+def _permissions(path: str) -> int | None:
+    """Those of the file that will be replaced, if there is one."""
     with contextlib.suppress(OSError):
         return stat.S_IMODE(os.stat(path).st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    return None
 
 
 def _is_special(path: str) -> bool:
@@ -82,8 +81,15 @@ class Waiting:
     def __init__(self, target: str) -> None:
         self.target = target
         self.folder, self.name = os.path.split(target)
-        self.handle, self.temporary = tempfile.mkstemp(prefix=f".{self.name[:100]}.", suffix=".tmp", dir=self.folder)
+        self.temporary = os.path.join(self.folder, f".{self.name[:100]}.{secrets.token_hex(4)}.tmp")
+        self._permissions = _permissions(target)
+        self.handle = os.open(self.temporary, _NEW, 0o666 if self._permissions is None else self._permissions)
         self._lock = _locked(self.handle)
+
+    def keep_permissions(self) -> None:
+        """Give it those of the file that it replaces, of which the umask has left a part."""
+        if self._permissions is not None:
+            os.chmod(self.temporary, self._permissions)
 
     def place(self) -> None:
         """Rename it; what killed processes left of earlier attempts goes."""
@@ -135,7 +141,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb", **options: Any)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(waiting.temporary, _permissions(target))
+            waiting.keep_permissions()
             together = _SET.get()
             if together is not None:
                 together.append(waiting)
