@@ -10,12 +10,18 @@ from .filling import assign
 from .gradient import with_gradient
 from .registry import op
 from .rounding import single
+from .smooth import quick
 from .unary import softsign
+
+
+def _softrelu(data):
+    return quick("softrelu", data, F.softplus)
+
 
 _ACTIVATIONS = {
     "relu": torch.relu,
     "sigmoid": torch.sigmoid,
-    "softrelu": F.softplus,
+    "softrelu": _softrelu,
     "softsign": softsign,
     "tanh": torch.tanh,
 }
@@ -78,7 +84,9 @@ def leaky_relu(
     if act_type == "leaky":
         return _leaky(data, slope)
     if act_type == "elu":
-        return F.elu(data, slope) if data.dtype is torch.float32 else _elu(data, single(slope))
+        if data.dtype is torch.float32:
+            return quick("elu", data, lambda x: F.elu(x, slope), slope)
+        return _elu(data, single(slope))
     if act_type == "selu":
         return with_gradient(_selu, _selu_backward, data)
     if act_type == "gelu":

@@ -95,6 +95,16 @@ class Lanes:
         truth = self.builder.fcmp_ordered(comparison, self.value, self._other(bound))
         return Lanes(self.builder, self.builder.select(truth, self._other(chosen), self.value))
 
+    def positive(self, yes: "Lanes", no: "Lanes") -> "Lanes":
+        """`yes` where this is positive, else `no`."""
+        truth = self.builder.fcmp_ordered(">", self.value, self._other(0.0))
+        return Lanes(self.builder, self.builder.select(truth, yes.value, no.value))
+
+    def below(self, other: "Lanes", bound: float, chosen: float) -> "Lanes":
+        """`chosen` where another is below a number, else the value."""
+        truth = self.builder.fcmp_ordered("<", other.value, self._other(bound))
+        return Lanes(self.builder, self.builder.select(truth, self._other(chosen), self.value))
+
     def between(self, low: "Lanes", high: "Lanes") -> "Lanes":
         """The value cut off at two others; NaN stays."""
         raised = self.builder.select(self.builder.fcmp_ordered("<", self.value, low.value), low.value, self.value)
@@ -242,8 +252,14 @@ def _tanh_over(square: Any) -> Any:
     return (np.tanh(x) / x - 1) / square  # tanh(x) = x + x³ of this
 
 
+def _log1p_over(square: Any) -> Any:
+    s = np.sqrt(square)
+    return (np.log((1 + s) / (1 - s)) / s - 2) / square  # log((1 + s) / (1 - s)) = 2 s + s³ of this
+
+
 _EXP = _coefficients(_expm1_over, 5, -math.log(2) / 2, math.log(2) / 2)
 _TANH = _coefficients(_tanh_over, 4, 0.0, _SMALL**2)
+_LOG1P = _coefficients(_log1p_over, 4, 0.0, 1 / 9)
 
 
 def _polynomial(x: Lanes, coefficients: list[float]) -> Lanes:
@@ -253,16 +269,39 @@ def _polynomial(x: Lanes, coefficients: list[float]) -> Lanes:
     return total
 
 
-def exp(x: Lanes) -> Lanes:
-    """Powers of e, for exponents cut off at -87 and 88, short of where floats end."""
+def _parts(x: Lanes) -> tuple[Lanes, Callable[[Lanes], Lanes]]:
+    """exp(x) in two: exp(r) - 1 of what is left of x beside a power of two, and what multiplies by that power."""
     x = x.where(">", 88.0, 88.0).where("<", -87.0, -87.0)
     rounded = x * (1 / math.log(2)) + _ROUNDS
     whole = rounded - _ROUNDS
     rest = x - whole * _LN2[0] - whole * _LN2[1]
-    value = (_polynomial(rest, _EXP) * rest + 1.0) * rest + 1.0
     builder = x.builder
     power = builder.shl(rounded.bits(), ir.Constant(_WHOLE_VECTOR, [23] * LANES))  # added to the float's exponent
-    return Lanes(builder, builder.bitcast(builder.add(value.bits(), power), VECTOR))
+
+    def scaled(value: Lanes) -> Lanes:
+        return Lanes(builder, builder.bitcast(builder.add(value.bits(), power), VECTOR))
+
+    return (_polynomial(rest, _EXP) * rest + 1.0) * rest, scaled
+
+
+def exp(x: Lanes) -> Lanes:
+    """Powers of e, for exponents cut off at -87 and 88, short of where floats end."""
+    value, scaled = _parts(x)
+    return scaled(value + 1.0)
+
+
+def expm1(x: Lanes) -> Lanes:
+    """exp(x) - 1, within the same bounds; close to zero, too, no digits are lost."""
+    value, scaled = _parts(x)
+    power = scaled(Lanes(x.builder, ir.Constant(VECTOR, [1.0] * LANES)))
+    return value * power + (power - 1.0)
+
+
+def log1p(x: Lanes) -> Lanes:
+    """log(1 + x) for numbers from zero to one."""
+    s = x / (x + 2.0)
+    square = s * s
+    return s * (_polynomial(square, _LOG1P) * square) + 2.0 * s
 
 
 def sigmoid(x: Lanes) -> Lanes:
