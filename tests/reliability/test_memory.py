@@ -1,8 +1,14 @@
 """Steps of training and inferences leave no objects behind, and hardly a byte."""
 
+import gc
 import mmap
 
+import numpy as np
 import pytest
+
+import mxnet as mx
+from mxnet._graph import lower, packed, program
+from mxnet._ops import infer
 
 from . import memory
 
@@ -26,3 +32,41 @@ def test_a_leak_would_be_seen():
 
     size, objects = memory.slopes(leak, 300)
     assert objects > 0.9 and size > memory.LIMIT
+
+
+def test_sizes_that_never_come_again_are_forgotten(monkeypatch):
+    monkeypatch.setattr(program, "MOST_CODES", 3)
+    monkeypatch.setattr(infer, "MOST_KEPT", 3)
+    net = mx.gluon.rnn.GRU(4, input_size=2)  # states of zeros are as many as there are rows
+    net.initialize()
+    batches = [mx.nd.random.uniform(shape=(steps, 2, 2)) for steps in range(1, 9)]
+    want = [net(batch).asnumpy() for batch in batches]
+    outer = mx.gluon.nn.HybridSequential()
+    outer.add(net)
+    outer.hybridize()
+    before = len(_alive(lower.Lowered))
+    for batch, value in zip(batches * 2, want * 2, strict=True):
+        np.testing.assert_allclose(outer(batch).asnumpy(), value, rtol=1e-5)
+    assert 1 <= len(_alive(lower.Lowered)) - before <= 3 and len(infer._MEMO) <= 3
+
+
+def _alive(kind):
+    gc.collect()
+    return [each for each in gc.get_objects() if type(each) is kind]
+
+
+@pytest.mark.skipif(not packed.available(), reason="this build of torch has no fused convolutions")
+def test_images_of_any_size_leave_no_views_behind(monkeypatch):
+    monkeypatch.setattr(packed, "MOST_VIEWS", 3)
+    net = mx.gluon.nn.HybridSequential()
+    for _ in range(3):
+        net.add(mx.gluon.nn.Conv2D(8, 3, padding=1, in_channels=8), mx.gluon.nn.BatchNorm(in_channels=8))
+    net.initialize()
+    images = [mx.nd.random.uniform(shape=(1, 8, 24 - size, 24)) for size in range(9)]
+    want = [net(image).asnumpy() for image in images]
+    net.hybridize()
+    before = _alive(packed.Rooms)
+    for image, value in zip(images * 2, want * 2, strict=True):
+        np.testing.assert_allclose(net(image).asnumpy(), value, rtol=1e-4, atol=1e-6)
+    (rooms,) = (each for each in _alive(packed.Rooms) if each not in before)
+    assert 1 <= len(rooms._views) <= 3

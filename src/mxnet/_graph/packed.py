@@ -13,6 +13,7 @@ from .._ops.teams import Once, Task
 
 POOLING = find("Pooling").fn
 SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
+MOST_VIEWS = 1 << 12  # of that memory: networks that take images of any size have ever new ones
 LIMIT, LARGEST = 1e6, 1e37  # of data that need not be looked at closely, and of what cannot become infinite
 
 Bounds = tuple[float | None, float | None]  # what an activation cuts off below and above
@@ -245,6 +246,8 @@ class Rooms:
         return self._floats(BLOCKS - number, shape)
 
     def _view(self, number: int, shape: tuple[int, ...]) -> torch.Tensor:
+        if len(self._views) >= MOST_VIEWS:
+            self._forget()
         batch, channels, down, right = shape
         made = self._floats(number, (batch, down, right, channels)).permute(0, 3, 1, 2)
         self._views[number, shape] = made
@@ -255,9 +258,12 @@ class Rooms:
         size, room = math.prod(shape), self._rooms.get(number)
         if room is None or room.numel() < size:
             room = self._rooms[number] = torch.empty(size)
-            self._views, self._ids = {}, set()
-            self._jobs.clear()
+            self._forget()
         return room[:size].view(shape)
+
+    def _forget(self) -> None:
+        self._views, self._ids = {}, set()
+        self._jobs.clear()
 
 
 def convolve(

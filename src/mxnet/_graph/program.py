@@ -20,6 +20,7 @@ from .node import Entry, Node, auxiliary, walk
 from .order import compilable, ordered
 from .passes import Folding, fold
 
+MOST_CODES = 256  # of one graph: where code depends on the inputs' sizes, some programs have ever new ones
 # What operators raise when they are given something they cannot work with.
 FAILURES = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError)
 # Outputs of these operators are losses: their gradient does not depend on what follows.
@@ -97,7 +98,14 @@ class Program:
         key = (train, tuple(t.shape for t in tensors)) if self.unsized else train
         made = self._codes.get(key)
         if made is None:
-            made = self._codes[key] = self._make(train, tensors)
+            made = self._keep(key, self._make(train, tensors))
+        return made
+
+    def _keep(self, key: Any, made: tuple[Lowered, list[Any]]) -> tuple[Lowered, list[Any]]:
+        """Keep code; of that for ever other sizes of inputs, what was made last."""
+        self._codes[key] = made
+        if len(self._codes) > MOST_CODES:
+            self._codes.pop(next(iter(self._codes)), None)
         return made
 
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
@@ -119,7 +127,7 @@ class Program:
         if made is None:
             facts = self.shapes(shapes) if shapes is not None else None
             lowered = lower(self.heads, train, self.place, facts, self.variables, kept=self.kept)
-            made = self._codes[("steps", train, shapes)] = lowered, [_stream(ctx) for ctx in lowered.streams]
+            made = self._keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
         return made
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:

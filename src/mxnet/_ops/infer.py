@@ -16,6 +16,7 @@ from .registry import Attrs, Op
 
 Shape = tuple[int, ...]
 PRIMES = ((7919, 7927, 7933, 7937), (6007, 6011, 6029, 6037))
+MOST_KEPT = 1 << 14  # results; programs whose shapes never repeat have ever new ones
 _MEMO: dict[Any, Any] = {}
 # What a function may raise when the sizes or types it got cannot be combined.
 _REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError)
@@ -110,9 +111,12 @@ def _run(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], dtypes: Sequence[str |
     """(shape, dtype) of each output, memoised by operator, attributes and inputs."""
     types = tuple(d or "float32" for d in dtypes) + ("float32",) * (len(shapes) - len(dtypes))
     key = (op.name, tuple(sorted((k, _key(v)) for k, v in attrs.items())), shapes, types)
-    if key not in _MEMO:
-        _MEMO[key] = _outputs(op, attrs, shapes, types)
-    return _MEMO[key]
+    found = _MEMO.get(key)
+    if found is None:
+        if len(_MEMO) >= MOST_KEPT:
+            _MEMO.clear()
+        found = _MEMO[key] = _outputs(op, attrs, shapes, types)
+    return found
 
 
 def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, ...]) -> list[tuple[Shape, str]]:
