@@ -24,11 +24,15 @@ def test_numbers_beyond_float32_are_infinite():
         (1.0, ValueError, r"NDArray does not support slicing with key 1.0 of type <class 'float'>"),
         ([1, 5, 6], IndexError, "index 6 is out of bounds for axis 0 with size 3"),
         ([7, -9], IndexError, "index -9 is out of bounds for axis 0 with size 3"),
+        (([0, 1, 2], [0, 1]), ValueError, r"\(3,\), \(2,\) do not broadcast"),
+        (slice(0.5, 2), TypeError, "'float' object cannot be interpreted as an integer"),
     ],
 )
 def test_wrong_keys_are_told_in_mxnet_words(key, kind, words):
     with pytest.raises(kind, match=words):
         nd.zeros((3, 4))[key]
+    with pytest.raises(kind, match=words):
+        nd.zeros((3, 4))[key] = 7
 
 
 def test_wrong_values_for_places_are_told_and_change_nothing():
@@ -37,7 +41,43 @@ def test_wrong_values_for_places_are_told_and_change_nothing():
         x[[0, 1]] = nd.ones((2, 5))
     with pytest.raises(TypeError, match="does not support assignment with non-array-like object x of type"):
         x[0] = "x"
+    for key in (0, slice(None), [0, 1]):
+        with pytest.raises(TypeError, match="non-array-like object 1j of type"):
+            x[key] = 1j
     assert not x.asnumpy().any()
+
+
+@pytest.mark.parametrize(
+    ("key", "shape"),
+    [
+        ((0, slice(None), [0, 1]), (2, 4)),
+        ((0, None, [0, 1]), (2, 1, 5)),
+        ((0, slice(None), None, [0, 1]), (2, 4, 1)),
+        ((None, [0, 1], slice(None), 0), (2, 1, 4)),
+        ((slice(None), 0, [0, 1]), (3, 2)),
+    ],
+)
+def test_numbers_beside_index_arrays_are_index_arrays(key, shape):
+    numbers = np.arange(60.0).reshape(3, 4, 5)
+    array = nd.array(numbers)
+    assert array[key].shape == shape and (array[key].asnumpy() == numbers[key]).all()
+    array[key] = numbers[key] = -np.arange(numbers[key].size).reshape(shape)
+    assert (array.asnumpy() == numbers).all()
+
+
+def test_one_place_found_backwards_shares_memory():
+    array = nd.arange(6).reshape((3, 2))
+    array[5:1:-2][:] = -1
+    assert array.asnumpy().tolist() == [[0, 1], [2, 3], [-1, -1]]
+
+
+def test_foreign_memory_that_is_no_array_is_refused():
+    with pytest.raises(ValueError, match="complex64 is not supported"):
+        nd.from_numpy(np.ones(2, "complex64"))
+    capsule = nd.ones(2).to_dlpack_for_read()
+    nd.from_dlpack(capsule)
+    with pytest.raises(AssertionError, match="Invalid DLPack Tensor"):
+        nd.from_dlpack(capsule)
 
 
 def test_an_element_has_no_axes_under_numpy_shapes():

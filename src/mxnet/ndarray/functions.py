@@ -306,6 +306,8 @@ def from_numpy(ndarray, zero_copy=True, array_cls=NDArray):
         return array(ndarray, dtype=ndarray.dtype)
     if not ndarray.flags["C_CONTIGUOUS"]:
         raise ValueError("Only c-contiguous arrays are supported for zero-copy")
+    if str(ndarray.dtype) not in TORCH:
+        raise ValueError(f"{ndarray.dtype} is not supported: there are {', '.join(TORCH)}")
     if ndarray.flags["WRITEABLE"]:
         tensor = torch.from_numpy(ndarray)
         ndarray.flags["WRITEABLE"] = False
@@ -324,7 +326,10 @@ def _writable_view(array):
 
 def from_dlpack(dlpack):
     """An array over the memory of a DLPack capsule, or of an object that exports one."""
-    tensor = torch.from_dlpack(dlpack) if hasattr(dlpack, "__dlpack__") else torch.utils.dlpack.from_dlpack(dlpack)
+    try:
+        tensor = torch.from_dlpack(dlpack) if hasattr(dlpack, "__dlpack__") else torch.utils.dlpack.from_dlpack(dlpack)
+    except RuntimeError as error:
+        raise AssertionError(f"Invalid DLPack Tensor: {error}") from error
     return from_torch(tensor)
 
 

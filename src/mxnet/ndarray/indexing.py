@@ -1,5 +1,7 @@
 """Indexing: NumPy's rules with MXNet's habits (no zero-dim results, float indices, negative steps, shared slices)."""
 
+import operator
+
 import numpy as np
 import torch
 
@@ -84,7 +86,7 @@ def stored(tensor, key, value):
     """`tensor[key] = value` for numbers, slices and tuples of them; False where only `store` knows how."""
     kind = key.__class__
     if kind is tuple:
-        if not key or not _BASIC.issuperset(map(type, key)):
+        if not key or not _BASIC.issuperset(map(type, key)) or key.count(...) > 1:
             return False
     elif kind is not int and kind is not slice:
         return False
@@ -127,9 +129,7 @@ def _number(value):
     """Slice bounds may be one-element arrays or NumPy integers."""
     if value is None or type(value) is int:
         return value
-    if hasattr(value, "asscalar"):
-        value = value.asscalar()
-    return int(value)
+    return int(value.asscalar()) if hasattr(value, "asscalar") else operator.index(value)
 
 
 def normalize(key, shape, device):
@@ -155,7 +155,21 @@ def normalize(key, shape, device):
             continue
         result.append(_entry(part, axis, shape, device))
         axis += _axes(part)
-    return result
+    return result if is_basic(result) else _beside_arrays(result, device)
+
+
+def _beside_arrays(entries, device):
+    """Numbers beside index arrays are index arrays, too: of `x[0, :, [0, 1]]` the arrays' axis comes first."""
+    shapes = [e.shape for e in entries if isinstance(e, torch.Tensor) and e.dtype is not torch.bool]
+    try:
+        together = torch.broadcast_shapes(*shapes)
+    except RuntimeError:
+        raise ValueError(
+            f"index arrays of shapes {', '.join(str(tuple(s)) for s in shapes)} do not broadcast"
+        ) from None
+    if len(entries) == 1 or (shapes and not together):
+        return entries
+    return [torch.tensor([e], device=device) if isinstance(e, int) else e for e in entries]
 
 
 def _axes(part):
@@ -172,7 +186,10 @@ def _axes(part):
 
 def _entry(part, axis, shape, device):
     if isinstance(part, slice):
-        return slice(_number(part.start), _number(part.stop), _number(part.step))
+        bounds = slice(_number(part.start), _number(part.stop), _number(part.step))
+        places = range(shape[axis])[bounds]
+        # one place alone is found without going backwards, which would need a copy
+        return slice(places[0], places[0] + 1) if places.step < 0 and len(places) == 1 else bounds
     if isinstance(part, (int, np.integer)) and not isinstance(part, (bool, np.bool_)):
         size = shape[axis]
         if not -size <= part < size:

@@ -362,7 +362,7 @@ class NDArray(NDArrayBase):
         if isinstance(value, NDArrayBase):
             recorded = MODES.recording and graph_tensor(value).requires_grad
             value = value._t if recorded else plain_tensor(value)
-        elif isinstance(value, (np.ndarray, list, tuple)) or not isinstance(value, numbers.Number):
+        elif isinstance(value, (np.ndarray, list, tuple)) or not isinstance(value, numbers.Real):
             value = _from_object(value, self._t)
         target = self._t if recorded else self._t.data
         if recorded:
@@ -578,7 +578,7 @@ def _from_object(value, like):
         value = [v.asnumpy() if isinstance(v, NDArrayBase) else v for v in value]
     try:
         array = np.asarray(value)
-        if array.dtype == object:
+        if array.dtype == object or isinstance(value, numbers.Number):  # a complex one: all others are no objects
             raise TypeError
         return torch.from_numpy(np.ascontiguousarray(array)).reshape(array.shape).to(like.device)
     except (TypeError, ValueError):
