@@ -102,6 +102,30 @@ def test_odd_inputs_as_mxnet_takes_them():
         mx.metric.Accuracy().update([np.ones(5)], [SCORES])
 
 
+def test_whole_numbers_and_matrices_of_classes_are_counted():
+    for name, value in (("mae", 2.5), ("mse", 6.5), ("rmse", 2.5495097567963922)):
+        metric = mx.metric.create(name)
+        metric.update([mx.nd.array([3, 5], dtype="int32")], [mx.nd.array([1, 8], dtype="int32")])
+        assert metric.get() == (name, pytest.approx(value))
+    pcc = mx.metric.PCC()
+    pcc.update([mx.nd.array([[0, 1, 1], [2, 2, 0]])], [mx.nd.array([[0, 1, 0], [2, 2, 1]])])
+    assert pcc.get() == ("pcc", 0.375) and pcc.lcm.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("metric", "labels", "error"),
+    [
+        (mx.metric.F1(), (4, 3), ValueError),
+        (mx.metric.TopKAccuracy(2), (4, 3), ValueError),
+        (mx.metric.Perplexity(None, axis=0), (4,), mx.MXNetError),
+        (mx.metric.Perplexity(None, axis=5), (4,), mx.MXNetError),
+    ],
+)
+def test_labels_that_do_not_fit_are_no_errors_of_the_engine(metric, labels, error):
+    with pytest.raises(error, match="labels"):
+        metric.update([mx.nd.ones(labels)], [mx.nd.ones((4, 3))])
+
+
 @pytest.mark.parametrize("name", ["acc", "ce", "top_k_accuracy", "mae", "rmse", "loss", "f1", "mcc"])
 def test_counting_a_batch_reads_nothing_back_from_a_device(name, monkeypatch):
     options = {"top_k": 2} if name == "top_k_accuracy" else {}

@@ -57,6 +57,7 @@ class TopKAccuracy(PairMetric):
             raise ValueError(f"top_k={self.top_k} is more than the {scores.shape[1]} classes of the predictions")
         best = scores.topk(self.top_k, dim=1, sorted=False).indices
         wanted = values_of(label, scores).to(torch.int32).reshape(-1, 1)
+        check_label_shapes(wanted, best)
         self._add((best == wanted).sum(), len(scores))
 
     def _update_vector(self, label, pred):
@@ -84,6 +85,11 @@ class Perplexity(PairMetric):
         assert label.size == pred.size / pred.shape[-1], f"shape mismatch: {label.shape} vs. {pred.shape}"
         scores = values_of(pred)
         wanted = values_of(label, scores).flatten()
+        if not -scores.dim() <= self.axis < scores.dim() or scores.shape[self.axis] * len(wanted) != scores.numel():
+            raise MXNetError(
+                f"perplexity got labels of shape {label.shape} for predictions of shape {pred.shape} with the classes "
+                f"along axis {self.axis}"
+            )
         moved = scores.movedim(self.axis, -1)
         rows = wanted.long().reshape(*moved.shape[:-1], 1).clamp(0, moved.shape[-1] - 1)
         chosen = moved.gather(-1, rows).flatten()
@@ -177,6 +183,7 @@ class _BinaryClassificationMetrics:
         wanted = values_of(label, scores).to(torch.int32)
         check_label_shapes(wanted, scores)
         wanted = wanted.flatten()
+        check_label_shapes(wanted, chosen)
         self._check_binary(wanted)
         wanted = wanted == 1
         pairs = (chosen & wanted, ~chosen & wanted, chosen & ~wanted, ~chosen & ~wanted)
@@ -296,11 +303,6 @@ class MCC(_BinaryScore):
     _score = staticmethod(_matthews)
 
 
-def _rows(classes):
-    """One class for each example."""
-    return classes.reshape(len(classes), -1)[:, 0] if classes.ndim > 1 and classes[0].size == 1 else classes
-
-
 @register
 class PCC(EvalMetric):
     """Matthews' correlation for any number of classes, from the confusion matrix."""
@@ -331,7 +333,11 @@ class PCC(EvalMetric):
                 self._grow(largest + 1 - self.k)
             confusion = numpy.zeros((self.k, self.k))
             shared = min(len(chosen), len(wanted))  # MXNet walks over both until one ends
-            numpy.add.at(confusion, (_rows(chosen[:shared]), _rows(wanted[:shared])), 1)
+            if chosen.ndim == wanted.ndim == 1:
+                numpy.add.at(confusion, (chosen[:shared], wanted[:shared]), 1)
+            else:
+                for places in zip(chosen, wanted, strict=False):
+                    confusion[places] += 1  # equal pairs of a row count once, as in MXNet
             self.lcm += confusion
             self.gcm += confusion
         self.num_inst += 1

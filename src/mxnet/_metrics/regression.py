@@ -14,7 +14,8 @@ class _Difference(PairMetric):
         values = _column(values_of(pred))
         wanted = _column(values_of(label, values))
         _check_broadcast(wanted, values)
-        self._add(self._distance(wanted - values), 1)
+        difference = wanted - values
+        self._add(self._distance(difference if difference.is_floating_point() else difference.double()), 1)
 
     def _distance(self, difference):
         raise NotImplementedError
