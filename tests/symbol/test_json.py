@@ -134,6 +134,8 @@ def test_files(tmp_path):
     assert mx.sym.load(path).tojson() == load().tojson()
     with pytest.raises(MXNetError, match=r"Open \"[^\"]*\": No such file or directory \("):
         mx.sym.load(str(tmp_path / "nothing.json"))
+    with pytest.raises(MXNetError, match=r"Open \"[^\"]*no/net.json\": No such file or directory \("):
+        load().save(str(tmp_path / "no" / "net.json"))
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(MXNetError, match="not text"):
         mx.sym.load(str(tmp_path / "bytes.json"))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._core.errors import MXNetError
+from .._core.hints import not_opened
 from .._core.tracing import Traced
 from .._formats.atomic import write_file
 from .._graph import json as graph_json
@@ -241,7 +242,10 @@ class SymbolBase(Traced):
         """Write the graph's JSON to a file."""
         if not isinstance(fname, str):
             raise TypeError("fname need to be string")
-        write_file(fname, self.tojson(remove_amp_cast))
+        try:
+            write_file(fname, self.tojson(remove_amp_cast))
+        except OSError as error:
+            raise not_opened(fname, error) from error
 
     def __getstate__(self):
         return {"handle": self.tojson() if self._entries else None}
