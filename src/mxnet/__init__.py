@@ -1,5 +1,6 @@
 """ReMX: Apache MXNet's Python API on PyTorch's engine. Everything loads when it is first used."""
 
+import os as _os
 import sys as _sys
 from importlib import import_module as _import_module
 
@@ -28,8 +29,6 @@ _NAMES = {
     "Context": "context",
     "MXNetError": "base",
     "NameManager": "name",
-    "NDArray": "ndarray",
-    "Symbol": "symbol",
     "cpu": "context",
     "cpu_pinned": "context",
     "current_context": "context",
@@ -43,8 +42,6 @@ _NAMES = {
         "util",
     ),
 }
-_NAMES.pop("NDArray")
-_NAMES.pop("Symbol")
 
 
 def __getattr__(name):
@@ -62,3 +59,7 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_SUBMODULES, *_ALIASES, *_NAMES})
+
+
+if _os.environ.get("MXNET_PROFILER_AUTOSTART", "0") == "1":
+    _import_module(".profiler", __name__)  # which starts

@@ -1,6 +1,7 @@
 """The profiler's tables and traces."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -109,3 +110,12 @@ def test_a_program_that_fails_leaves_its_trace(tmp_path):
 def test_scopes_of_markers_are_known():
     with pytest.raises(mx.MXNetError, match="Invalid Input: 'proces', valid values are: {'global', 'marker'"):
         profiler.Domain("dom").new_marker("mrk").mark("proces")
+
+
+def test_it_starts_by_itself_where_the_environment_says_so(tmp_path):
+    code = "import mxnet as mx; (mx.nd.ones((3, 3)) + 1).asnumpy()"
+    environment = {**os.environ, "MXNET_PROFILER_AUTOSTART": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    names = [event["name"] for event in json.loads((tmp_path / "profile.json").read_text())["traceEvents"]]
+    assert "_plus_scalar" in names
