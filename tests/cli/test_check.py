@@ -131,6 +131,12 @@ def test_the_table_of_variables_is_the_truth():
     assert read == VARIABLES
 
 
+@pytest.mark.parametrize("page", ["command_line.md", "zh/command_line.md"])
+def test_every_variable_is_explained(page):
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(MXNET_[A-Z_]+)` \|", text, re.M) == sorted(VARIABLES)
+
+
 def test_the_page_of_differences_has_every_reason():
     page = (Path(__file__).parents[2] / "docs" / "differences.md").read_text(encoding="utf-8")
     assert [reason for _, reason in DIFFERENT if reason not in page] == []
