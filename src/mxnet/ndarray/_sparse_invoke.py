@@ -9,6 +9,7 @@ from .._core.writes import wrote
 from .._ops import storage
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
+from .._ops.merging import merged
 from . import _parts
 from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray
 from .invoke import check_writable, graph_tensor, invoke, plain_tensor
@@ -173,6 +174,9 @@ def _elementwise(op, inputs, parsed, kind):
         return _like(lhs, (_function(op, left, right, **parsed), rows))
     if kind == "csr" and op.name in ("elemwise_add", "_grad_add", "elemwise_sub"):
         sign = -1 if op.name == "elemwise_sub" else 1
+        parts = merged(lhs._parts, rhs._parts, sign)
+        if parts is not None:
+            return _like(lhs, parts)
         row = torch.cat([_parts.row_numbers(x._parts[2]) for x in inputs])
         column = torch.cat([x._parts[1] for x in inputs])
         data = torch.cat([lhs._parts[0], sign * rhs._parts[0]])

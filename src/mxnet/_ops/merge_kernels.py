@@ -1,0 +1,28 @@
+"""Two matrices of few elements merged by a loop that numba compiles; importing this module asks for numba."""
+
+import numpy as np
+
+from .vectors import compiled
+
+_PART, _ZERO, _BEHIND = "float32[::1], int64[::1], int64[::1]", np.float32(0), np.int64(2**62)
+
+
+@compiled(f"int64({_PART}, {_PART}, float32, {_PART})")
+def merge(data, columns, starts, more, others, begins, sign, sums, places, ends):
+    """How many elements the first plus `sign` times the second has, without zeros; -1, if they are not in order."""
+    number, ends[0] = 0, 0
+    for row in range(len(starts) - 1):
+        i, j, stop, end, last = starts[row], begins[row], starts[row + 1], begins[row + 1], -1
+        if not (0 <= i <= stop <= len(data) and 0 <= j <= end <= len(more)):
+            return -1
+        while i < stop or j < end:
+            left, right = columns[i] if i < stop else _BEHIND, others[j] if j < end else _BEHIND
+            here = min(left, right)
+            if here <= last:
+                return -1
+            value = (data[i] if left == here else _ZERO) + (sign * more[j] if right == here else _ZERO)
+            i, j, last = i + (left == here), j + (right == here), here
+            sums[number], places[number] = value, here
+            number += value != _ZERO
+        ends[row + 1] = number
+    return number

@@ -1,0 +1,54 @@
+"""Sums of csr matrices by a compiled loop are what sorting gives, and what is not in order is left to that."""
+
+import numpy as np
+import pytest
+
+from mxnet import nd
+from mxnet._ops import merging
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(merging, "LEAST", 0)
+    if merging._loader.get(wait=True) is None:
+        pytest.skip("no kernels for this processor")
+
+
+def few(seed, shape=(40, 30)):
+    random = np.random.RandomState(seed)
+    return nd.array(random.randint(-2, 3, shape) * (random.rand(*shape) < 0.3)).tostype("csr")
+
+
+def parts(array):
+    return [part.asnumpy() for part in (array.data, array.indices, array.indptr)]
+
+
+@pytest.mark.parametrize("call", [nd.sparse.add, nd.sparse.subtract])
+@pytest.mark.parametrize("seeds", [(0, 1), (0, 0)])
+def test_sums_and_differences(call, seeds, monkeypatch):
+    one, other = map(few, seeds)
+    assert merging.merged(one._parts, other._parts, 1) is not None
+    quick = call(one, other)
+    monkeypatch.setattr(merging, "LEAST", 1 << 20)
+    for found, wanted in zip(parts(quick), parts(call(one, other)), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(quick.asnumpy(), call(one.tostype("default"), other.tostype("default")).asnumpy())
+
+
+def test_nan_and_rows_without_elements():
+    one = nd.sparse.csr_matrix(([np.nan, 1], [1, 2], [0, 0, 2, 2]), shape=(3, 4))
+    total = nd.sparse.add(one, nd.sparse.csr_matrix(([-1.0], [2], [0, 0, 1, 1]), shape=(3, 4)))
+    np.testing.assert_array_equal(total.data.asnumpy(), [np.nan])
+    np.testing.assert_array_equal(total.indptr.asnumpy(), [0, 0, 1, 1])
+
+
+def test_what_is_not_in_order():
+    fine, unsorted = few(0, (1, 9)), nd.sparse.csr_matrix(([1.0, 2, 3], [2, 0, 2], [0, 3]), shape=(1, 9))
+    assert merging.merged(fine._parts, unsorted._parts, 1) is None
+    starts = fine._parts[2].clone()
+    starts[-1] += 1000  # behind the end
+    assert merging.merged((*fine._parts[:2], starts), fine._parts, 1) is None
+    total = nd.sparse.add(unsorted, unsorted)
+    np.testing.assert_array_equal(total.asnumpy(), [[4, 0, 8, 0, 0, 0, 0, 0, 0]])
