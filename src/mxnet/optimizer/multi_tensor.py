@@ -31,6 +31,8 @@ def list_size(optimizer):
     kind = type(optimizer)
     if all(getattr(kind, name) in TAKE_LISTS for name in _METHODS):
         return optimizer._list_size
+    if kind.update not in TAKE_LISTS and kind.update_multi_precision in TAKE_LISTS:
+        return 0  # an `update` of one parameter; MXNet never hands lists to it
     return optimizer.aggregate_num
 
 
