@@ -52,3 +52,24 @@ def test_operator_hooks_warn_as_in_mxnet():
 def test_a_composite_metric_has_no_counts_of_its_own():
     composite = metric.CompositeEvalMetric(["acc", "f1"])
     assert not hasattr(composite, "num_inst")
+
+
+def test_batch_norm_with_relu_is_a_layer():
+    layer = nn.BatchNormReLU(in_channels=1, prefix="n_")
+    assert repr(layer) == (
+        "BatchNormReLU(axis=1, eps=1e-05, momentum=0.9, fix_gamma=False, use_global_stats=False, in_channels=1)"
+    )
+    assert list(layer.collect_params()) == ["n_gamma", "n_beta", "n_running_mean", "n_running_var"]
+    layer.initialize()
+    assert layer(nd.array([[[[-1.0, 0.0]]]])).asnumpy().tolist() == [[[[0.0, 0.0]]]]
+
+
+def test_channels_that_groups_cannot_share_are_refused_before_anything_is_computed():
+    layer = nn.Conv2D(4, 3, groups=2)
+    layer.initialize()
+    with pytest.raises(ValueError, match="shape cannot be inferred.*3 channels and 4 filters.*2 groups"):
+        layer(nd.ones((1, 3, 5, 5)))
+    with pytest.raises(MXNetError, match="4 channels, 0 groups"):
+        nn.Conv2D(4, 3, groups=0, in_channels=4)
+    with pytest.raises(MXNetError, match="0 groups"):
+        sym.Convolution(sym.var("data"), num_filter=4, kernel=(3, 3), num_group=0).infer_shape(data=(1, 4, 5, 5))

@@ -31,8 +31,10 @@ def _transposed_parameters(attrs, shapes):
 def _fill(attrs, shapes, leading):
     if shapes[0]:
         last = channels_last(attrs["layout"], len(attrs["kernel"]), "Convolution")
-        channels = shape_first(shapes[0], last)[1]
-        weight = (*leading(channels, attrs["num_filter"], attrs["num_group"]), *attrs["kernel"])
+        channels, filters, groups = shape_first(shapes[0], last)[1], attrs["num_filter"], attrs["num_group"]
+        if groups < 1 or channels % groups or filters % groups:
+            raise MXNetError(f"{channels} channels and {filters} filters cannot be shared out among {groups} groups")
+        weight = (*leading(channels, filters, groups), *attrs["kernel"])
         assign(shapes, 1, shape_last(weight, last), "Convolution", "weight")
         assign(shapes, 2, (attrs["num_filter"],), "Convolution", "bias")
     return shapes

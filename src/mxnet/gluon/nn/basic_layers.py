@@ -235,7 +235,8 @@ class BatchNorm(_BatchNorm):
         in_channels=0,
         **kwargs,
     ):
-        super().__init__(
+        _BatchNorm.__init__(  # named, because BatchNormReLU, which is no BatchNorm, shares these lines
+            self,
             axis,
             momentum,
             epsilon,

@@ -93,7 +93,7 @@ class _Conv(HybridBlock):
         """Output channels, input channels (0 if open), kernel; the kernel comes before the input in channel-last."""
         kernel, groups = tuple(self._kwargs["kernel"]), self._kwargs["num_group"]
         for side, number in (("input", self._in_channels), ("output", self._channels)):
-            if number % groups:
+            if groups < 1 or number % groups:
                 raise MXNetError(f"{side} num_filter must divide group size: {number} channels, {groups} groups")
         sides = (self._channels, self._in_channels // groups)
         if self._op_name == "Deconvolution":
