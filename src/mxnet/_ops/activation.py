@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from .._core.errors import MXNetError
+from .dtypes import require_floating
 from .filling import assign
 from .gradient import with_gradient
 from .registry import op
@@ -28,13 +29,6 @@ _ACTIVATIONS = {
 _SELU_ALPHA = 1.6732632423543772
 _SELU_LAMBDA = 1.0507009873554805
 _DOUBLE = torch.float64
-
-
-def require_floating(data, operator):
-    """MXNet has these operators for floating point only, where torch computes on integers too."""
-    if not data.is_floating_point():
-        name = str(data.dtype).removeprefix("torch.")
-        raise MXNetError(f"This operation only support floating point types, not {name}, in operator {operator}")
 
 
 def _named(act_type):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from .._core.attrs import Fraction
-from .activation import require_floating
+from .dtypes import require_floating
 from .registry import op
 
 _MANY = 4096

@@ -5,6 +5,7 @@ import math
 import torch
 
 from .._core.dtypes import FLAGS, SCALARS, dtype_name
+from .._core.errors import MXNetError
 
 TORCH: dict[str, torch.dtype] = {name: getattr(torch, name) for name in FLAGS}
 NAME: dict[torch.dtype, str] = {dtype: name for name, dtype in TORCH.items()}
@@ -15,6 +16,14 @@ FLOATING = frozenset(d for d in NAME if d.is_floating_point)
 def torch_dtype(dtype: object) -> torch.dtype:
     """The torch dtype for whatever a user calls one."""
     return dtype if isinstance(dtype, torch.dtype) else TORCH[dtype_name(dtype)]
+
+
+def require_floating(data: torch.Tensor, operator: str = "") -> None:
+    """MXNet has some operators for floating point only, where torch computes on integers too."""
+    if not data.is_floating_point():
+        where = f", in operator {operator}" if operator else ""
+        name = str(data.dtype).removeprefix("torch.")
+        raise MXNetError(f"This operation only support floating point types, not {name}{where}")
 
 
 def number_for(value: float, dtype: torch.dtype) -> float:

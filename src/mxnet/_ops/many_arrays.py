@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from .dtypes import require_floating
 from .registry import op
-from .updates import check_floating, same_shapes
+from .updates import same_shapes
 
 
 def norms_of(tensors: list[Tensor]) -> list[Tensor]:
@@ -20,7 +21,7 @@ def _arrays(attrs: dict) -> tuple[str, ...]:
 @op("multi_sum_sq", inputs=_arrays, differentiable=False)
 def multi_sum_sq(*data, num_arrays: int):
     """The sum of squares of each array, in float32."""
-    check_floating(data[0])
+    require_floating(data[0])
     return torch.stack(norms_of(list(data))).square_()
 
 
@@ -38,7 +39,7 @@ def multi_lars(lrs, weights_sum_sq, grads_sum_sq, wds, *, eta: float, eps: float
 @op("all_finite", dtype="any", differentiable=False)
 def all_finite(data, *, init_output: bool = True):
     """One if every number is finite in float32, else zero."""
-    check_floating(data)
+    require_floating(data)
     return _finite(data).float().reshape(1)
 
 
@@ -54,7 +55,7 @@ def _finite(data: torch.Tensor) -> torch.Tensor:
 def multi_all_finite(*data, num_arrays: int = 1, init_output: bool = True):
     """`all_finite` over many arrays at once."""
     for array in data:
-        check_floating(array)
+        require_floating(array)
     return torch.stack([_finite(array) for array in data]).all().float().reshape(1)
 
 

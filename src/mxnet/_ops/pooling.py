@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from .._core.attrs import Sizes
 from .._core.errors import MXNetError
-from .activation import require_floating
+from .dtypes import require_floating
 from .gradient import with_gradient
 from .halving import halved, halves
 from .layout import channels_last, to_first, to_last

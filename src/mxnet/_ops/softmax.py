@@ -6,8 +6,7 @@ from typing import Literal
 import torch
 
 from .._core.errors import MXNetError
-from .activation import require_floating
-from .dtypes import torch_dtype
+from .dtypes import require_floating, torch_dtype
 from .filling import assign
 from .gradient import with_gradient
 from .masks import kept, marks

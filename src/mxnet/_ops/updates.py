@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from .dtypes import require_floating
 from .registry import op
 
 
@@ -38,14 +39,6 @@ def single_precision(*states: Tensor) -> None:
         if state.dtype != torch.float32:
             given = str(state.dtype).removeprefix("torch.")
             raise MXNetError(f"Type inconsistent, Provided = {given}, inferred type = float32")
-
-
-def check_floating(weight: Tensor) -> None:
-    """Updates are for floating point weights."""
-    if not weight.is_floating_point():
-        raise MXNetError(
-            f"This operation only support floating point types, not {str(weight.dtype).removeprefix('torch.')}"
-        )
 
 
 def clipped(value: Tensor, bound: float) -> Tensor:
@@ -100,7 +93,7 @@ def sgd_update(
     lazy_update: bool = True,
 ):
     """Plain gradient descent: `weight - lr * (grad + wd * weight)`."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad)
     return _sgd(weight, grad, lr, wd, rescale_grad, clip_gradient)
 
@@ -119,7 +112,7 @@ def sgd_mom_update(
     lazy_update: bool = True,
 ):
     """Gradient descent with momentum; `mom` becomes the step that is added to the weight."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, mom)
     return weight + _momentum(mom, weight, scaled(grad, rescale_grad, clip_gradient), lr, momentum, wd)
 
@@ -200,7 +193,7 @@ def nag_mom_update(
     clip_gradient: float = -1.0,
 ):
     """Nesterov's accelerated gradient."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, mom)
     grad = scaled(grad, rescale_grad, clip_gradient)
     moved = _nesterov(weight, mom, grad, lr, momentum, wd)
@@ -241,7 +234,7 @@ def mp_nag_mom_update(
 @op("signsgd_update", fill=fill_same, shape="same", differentiable=False)
 def signsgd_update(weight, grad, *, lr: float, wd: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0):
     """A step of size `lr` against the gradient's sign, which neither rescaling nor clipping can change."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad)
     return torch.sub(weight * (1 - lr * wd), _sign(grad), alpha=lr)
 
@@ -260,7 +253,7 @@ def signum_update(
     wd_lh: float = 0.0,
 ):
     """A step of size `lr` along the sign of the momentum; `wd_lh` decays the weight apart from the gradient."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, mom)
     momentum = held(momentum, weight.dtype)
     _momentum(mom, weight, scaled(grad, rescale_grad, clip_gradient), 1 - momentum, momentum, wd)

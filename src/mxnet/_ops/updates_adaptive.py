@@ -5,8 +5,9 @@ from torch import Tensor
 
 from .._core.attrs import Fraction
 from .._core.errors import MXNetError
+from .dtypes import require_floating
 from .registry import op
-from .updates import check_floating, clipped, fill_mixed_types, fill_same, held, same_shapes, scaled, single_precision
+from .updates import clipped, fill_mixed_types, fill_same, held, same_shapes, scaled, single_precision
 
 
 def _decayed(grad: Tensor, weight: Tensor, wd: float, rescale: float, clip: float) -> Tensor:
@@ -51,7 +52,7 @@ def adam_update(
     lazy_update: bool = True,
 ):
     """Adam; the optimizer folds the bias correction into `lr`."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, mean, var)
     beta1, beta2 = held(beta1, weight.dtype), held(beta2, weight.dtype)
     _moments(mean, var, _decayed(grad, weight, wd, rescale_grad, clip_gradient), beta1, beta2)
@@ -86,7 +87,7 @@ def adamw_update(
     clip_gradient: float = -1.0,
 ):
     """Adam with decoupled weight decay; the step is left out when `rescale_grad` is zero or not finite."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, mean, var)
     scale = rescale_grad.flatten()
     if not _usable(scale):
@@ -150,7 +151,7 @@ def ftml_update(
     clip_grad: float = -1.0,
 ):
     """Follow the moving leader."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, d, v, z)
     grad = _decayed(grad, weight, wd, rescale_grad, clip_grad)
     beta1, beta2 = held(beta1, weight.dtype), held(beta2, weight.dtype)
@@ -176,7 +177,7 @@ def rmsprop_update(
     clip_weights: float = -1.0,
 ):
     """RMSProp after Tieleman and Hinton."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, n)
     grad, gamma1 = _decayed(grad, weight, wd, rescale_grad, clip_gradient), held(gamma1, weight.dtype)
     n.mul_(gamma1).addcmul_(grad, grad, value=1 - gamma1)
@@ -201,7 +202,7 @@ def rmspropalex_update(
     clip_weights: float = -1.0,
 ):
     """RMSProp after Graves: centred second moment, momentum in `delta`."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, n, g, delta)
     grad, gamma1 = _decayed(grad, weight, wd, rescale_grad, clip_gradient), held(gamma1, weight.dtype)
     n.mul_(gamma1).addcmul_(grad, grad, value=1 - gamma1)
@@ -226,7 +227,7 @@ def ftrl_update(
     clip_gradient: float = -1.0,
 ):
     """Follow the regularized leader: weights whose `z` stays within `lamda1` become zero."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, z, n)
     grad = scaled(grad, rescale_grad, clip_gradient)
     before = n.sqrt()
@@ -249,7 +250,7 @@ def group_adagrad_update(
     epsilon: float = 1e-5,
 ):
     """Adagrad with one rate for each row: `history` holds a number for every row of the weight."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad)
     if history.numel() != weight.shape[0]:
         raise MXNetError(
@@ -312,7 +313,7 @@ def lamb_update_phase1(
     clip_gradient: float = -1.0,
 ):
     """The direction of a LAMB step."""
-    check_floating(weight)
+    require_floating(weight)
     same_shapes(weight, grad, mean, var)
     grad = scaled(grad, rescale_grad, clip_gradient)
     return _lamb_direction(weight, grad, mean, var, beta1, beta2, epsilon, t, bias_correction, wd)

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
+from .dtypes import require_floating
 from .registry import op
-from .updates import check_floating, same_shapes, single_precision
+from .updates import same_shapes, single_precision
 
 Rates = Sequence[float] | Sequence[Tensor]
 SGD = ("weight", "grad")
@@ -38,7 +39,7 @@ def split(data: Sequence[Tensor], roles: tuple[str, ...]) -> list[list[Tensor]]:
     columns = [list(data[i::step]) for i in range(step)]
     for row in zip(*columns, strict=True):
         same_shapes(*row)
-    check_floating(columns[0][0])
+    require_floating(columns[0][0])
     return columns
 
 

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .._core.errors import MXNetError
-from .activation import require_floating
+from .dtypes import require_floating
 from .gradient import with_gradient
 from .indexing import at_hand
 from .registry import op
