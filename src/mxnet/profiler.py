@@ -29,6 +29,8 @@ _OPTIONS = {
     "aggregate_stats": False, "profile_process": "worker", "gpu_memory_profile_filename_prefix": "gpu_memory_profile",
 }  # fmt: skip
 
+_STATM = "/proc/self/statm"  # where Linux tells how much memory a process has
+
 
 class _Local(threading.local):
     custom = None  # the custom operator whose Python code runs in this thread
@@ -99,7 +101,9 @@ def _timed(op):
 
 
 def _remember_memory():
-    with open("/proc/self/statm") as file:
+    if not os.path.exists(_STATM):  # a system that does not tell
+        return
+    with open(_STATM, "rb") as file:
         resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1024
     with _RECORDER.lock:
         _RECORDER.memory.setdefault("Memory: cpu/0", _Levels()).append(resident)
@@ -194,7 +198,7 @@ def _stop_torch():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "torch.json")
         profile.export_chrome_trace(path)
-        with open(path) as file:
+        with open(path, "rb") as file:  # UTF-8, whatever the system's encoding is
             _RECORDER.torch_events += json.load(file).get("traceEvents", [])
 
 

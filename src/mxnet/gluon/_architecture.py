@@ -16,7 +16,7 @@ def save(block, prefix):
 
 def load(block, prefix):
     """Give `block`, which must be built like the saved one, the saved names, graphs and parameters."""
-    with open(prefix + "-model.json") as file:
+    with open(prefix + "-model.json", "rb") as file:
         model = json.load(file)
     _restore(block, iter(range(1 << 62)), model)
     block.load_parameters(prefix + "-model.params")
