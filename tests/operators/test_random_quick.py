@@ -1,15 +1,19 @@
-"""Compiled loops draw what the steps of all engines side by side draw, and leave the streams where those do."""
+"""COMPILED loops draw what the steps of all engines side by side draw, and leave the streams where those do."""
 
 import numpy as np
 import pytest
 
-from mxnet._core import samplers, streams
+from mxnet._core import engines, samplers, streams
 from mxnet._ops import random_quick
 
 pytest.importorskip("numba")
 
 MANY = np.linspace(0.1, 30, 30, dtype=np.float32)
 CASES = {
+    "uniform": [(0.0, 1.0), (MANY, MANY + 1)],
+    "randint": [(0, 100)],
+    "exponential": [(2.0,)],
+    "normal": [(0.0, 1.0), (MANY, MANY)],
     "gamma": [(2.0, 1.5), (0.5, 1.0), (MANY / 5, MANY)],
     "poisson": [(0.0,), (4.0,), (40.0,), (9000.0,), (MANY,)],
     "negative_binomial": [(4.0, 0.5), (40.0, 0.01), (MANY, MANY / 40)],
@@ -17,31 +21,49 @@ CASES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def kernels():
+    if random_quick._loader.get(wait=True) is None:
+        pytest.skip("no kernels for this processor")
+
+
 def drawn(kind, parameters, quick, monkeypatch):
     monkeypatch.setattr(samplers, "QUICK", random_quick.WAYS if quick else {})
+    monkeypatch.setattr(engines.COMPILED, "find", random_quick.compiled if quick else lambda: None)
     stream = streams.Stream(seed=3)
-    draw = getattr(stream, kind)
-    parts = [draw(*parameters, size, "float32") for size in (9000, 100, 80001)]
+    draw, dtype = getattr(stream, kind), "int32" if kind == "randint" else "float32"
+    parts = [draw(*parameters, size, dtype) for size in (9000, 100, 80001)]
     return np.concatenate([*parts, stream.uniform(0.0, 1.0, 70000, "float32")])
 
 
-@pytest.mark.parametrize("width", [None, 2])
 @pytest.mark.parametrize(("kind", "number"), [(kind, n) for kind, given in CASES.items() for n in range(len(given))])
-def test_the_same_numbers(kind, number, width, monkeypatch):
-    if random_quick._loader.get(wait=True) is None:
-        pytest.skip("no kernels for this processor")
+def test_the_same_numbers(kind, number, monkeypatch):
     parameters = CASES[kind][number]
-    if width:  # words run out in the middle of samples
-        fill = random_quick._fill
-        narrow = lambda draw, bank, step, _, *rest: fill(draw, bank, step, width, *rest)
-        monkeypatch.setattr(random_quick, "_fill", narrow)
-        monkeypatch.setattr(random_quick, "WIDEST", 512)
     quick = drawn(kind, parameters, True, monkeypatch)
     np.testing.assert_array_equal(quick, drawn(kind, parameters, False, monkeypatch))
 
 
+def test_engines_that_are_not_at_the_same_place(monkeypatch):
+    """Words by compiled loops and by NumPy in turns, some given back, are those of one sequence."""
+    random, seed = np.random.RandomState(0), 7
+    bank, at = engines.Bank(200, seed), np.zeros(200, int)
+    words = [np.random.RandomState(seed + i).randint(0, 1 << 32, 1 << 17, dtype=np.uint32) for i in range(200)]
+    for turn in range(60):
+        monkeypatch.setattr(engines.COMPILED, "find", [random_quick.compiled, lambda: None][turn % 2])
+        first, stop = [(0, 200), (64, 128), (30, 31)][turn % 3]
+        number = random.choice([100, 624, 1300])
+        for engine, taken in enumerate(bank.take(first, stop, number), first):
+            assert (taken == words[engine][at[engine] : at[engine] + number]).all()
+        at[first:stop] += number
+        for engine in range(first, stop, 3):
+            back = random.randint(number)
+            bank.give_back(engine, words[engine][at[engine] - back : at[engine]])
+            at[engine] -= back
+
+
 def test_other_parameters_go_the_long_way():
     run, out = random_quick.WAYS[samplers.Poisson], np.empty(1 << 14, np.float32)
-    assert not run(None, (np.asarray(np.float32("nan")),), 16, out)
-    assert not run(None, (np.asarray(4.0),), 16, out)
-    assert not run(None, (np.asarray(np.float32(4)),), 16, out[:9])
+    bank = engines.Bank(1024, 0)
+    assert not run(bank, (np.asarray(np.float32("nan")),), 16, out)
+    assert not run(bank, (np.asarray(4.0),), 16, out)
+    assert not run(bank, (np.asarray(np.float32(4)),), 16, out[:9])

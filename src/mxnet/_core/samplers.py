@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .engines import LENGTH, WORD, Bank
+from .engines import COMPILED, LENGTH, WORD, Bank
 
 _BELOW_ONE = np.float32(1 - 2**-24)
 _BELOW_ONE_DOUBLE = 1 - 2**-53
@@ -124,6 +124,11 @@ def polar_factor(square: np.ndarray) -> np.ndarray:
 
 def normal(bank: Bank, first: int, stop: int, out: np.ndarray) -> None:
     """Fill the rows of `out` by the polar method; MXNet asks a fresh distribution each time, so x is thrown away."""
+    compiled = COMPILED.for_many(out.size) if out.dtype == np.float32 else None
+    if compiled is not None:
+        bank.prepare(stop)
+        compiled.normals(bank.states, bank.words, bank.cursors, first, out)
+        return
     number, per_point = out.shape[1], 2 if out.dtype == np.float32 else 4
     spread = 5 * math.sqrt(number * (1 - _ACCEPTED)) / _ACCEPTED
     words = bank.take(first, stop, per_point * (int(number / _ACCEPTED + spread) + 4))
@@ -473,7 +478,7 @@ def _below_one_by_one(bank: Bank, limits: np.ndarray, scale: np.ndarray, words: 
 
 def zipfian(bank: Bank, engine: int, range_max: int, out: np.ndarray) -> int:
     """Fill `out` with different classes below `range_max`; returns how many had to be drawn."""
-    number, log_range = len(out), math.log(range_max)
+    number, log_range, start = len(out), math.log(range_max), bank.mark(engine)
     words = np.empty(0, WORD)
     while True:
         words = np.concatenate([words, bank.take(engine, engine + 1, 4 * number + 64)[0]])
@@ -485,5 +490,6 @@ def zipfian(bank: Bank, engine: int, range_max: int, out: np.ndarray) -> int:
     firsts = np.sort(seen)[:number]
     out[:] = classes[firsts]
     tries = int(firsts[-1]) + 1
-    bank.give_back(engine, words[2 * tries :])
+    bank.go_back(engine, start)
+    bank.take(engine, engine + 1, 2 * tries)
     return tries

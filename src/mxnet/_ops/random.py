@@ -9,7 +9,7 @@ from typing import Literal
 
 import torch
 
-from .._core import samplers
+from .._core import engines, samplers
 from .._core.attrs import Dtype
 from .._core.errors import MXNetError
 from ..util import is_np_shape
@@ -20,6 +20,7 @@ from .registry import op
 
 FLOATS = ("float16", "float32", "float64")
 samplers.QUICK.update(random_quick.WAYS)
+engines.COMPILED.find = random_quick.compiled
 
 
 # -- what the three kinds of operators share ---------------------------------------------------------------------------

@@ -1,56 +1,132 @@
-"""Gamma numbers and Poisson counts out of mt19937 words, which numba compiles; importing this module asks for numba.
+"""mt19937 words, and normal, gamma and Poisson numbers out of them, which numba compiles; importing it asks for numba.
 
-Step by step the arithmetic of `_core.samplers`, rounded where that rounds. A function that draws returns its number and
-the place of the next word, or -1 if there were too few.
+Step by step the arithmetic of `_core.engines` and `_core.samplers`, rounded where that rounds. An engine is the
+addresses of its state, its words and its cursors: arrays would be counted at each call, which takes longer than it.
 """
 
 import math
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import carray, njit, types
+from numba.extending import intrinsic
 
-from .vectors import OPTIONS, compiled
+from .._core.engines import LENGTH, MIDDLE
+from .entries import pointer, whole
+from .vectors import OPTIONS, Writer, compiled, writes
 
 _ZERO, _ONE, _TWO, _PI = np.float32(0), np.float32(1), np.float32(2), np.float32(3.1415926)
 _SCALE, _BELOW_ONE = np.float32(2**-32), np.float32(1 - 2**-24)
+_HIGH, _LOW, _MATRIX = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
+_MASK_B, _MASK_C, _REACH = np.uint32(0x9D2C5680), np.uint32(0xEFC60000), LENGTH - MIDDLE
 _inline = njit(inline="always", **OPTIONS)
+_BANK = "uint32[:, ::1], uint32[:, ::1], int64[:, ::1]"
+
+
+@intrinsic
+def _word(typing, address):
+    def read(context, builder, signature, arguments):
+        return builder.load(builder.inttoptr(arguments[0], ir.IntType(32).as_pointer()))
+
+    return types.uint32(types.int64), read
+
+
+@writes(2)
+def _note(write: Writer, address, number):
+    write.builder.store(number, write.builder.inttoptr(address, number.type.as_pointer()))
 
 
 @_inline
-def _unit(words, at):
-    return min(np.float32(words[at]) * _SCALE, _BELOW_ONE)
+def _twisted(state, k, following, source):
+    mixed = (state[k] & _HIGH) | (state[following] & _LOW)
+    return np.uint32(state[source] ^ (mixed >> np.uint32(1)) ^ ((mixed & np.uint32(1)) * _MATRIX))
+
+
+@compiled("void(int64, int64)")
+def _refill(state_at, words_at):
+    """The next words of an engine."""
+    state, words = carray(pointer(state_at), (LENGTH,), np.uint32), carray(pointer(words_at), (LENGTH,), np.uint32)
+    for k in range(_REACH):
+        state[k] = _twisted(state, k, k + 1, k + MIDDLE)
+    for k in range(_REACH, LENGTH - 1):
+        state[k] = _twisted(state, k, k + 1, k - _REACH)
+    state[LENGTH - 1] = _twisted(state, LENGTH - 1, 0, MIDDLE - 1)
+    for k in range(LENGTH):
+        word = np.uint32(state[k])
+        word = np.uint32(word ^ (word >> np.uint32(11)))
+        word = np.uint32(word ^ ((word << np.uint32(7)) & _MASK_B))
+        word = np.uint32(word ^ ((word << np.uint32(15)) & _MASK_C))
+        words[k] = np.uint32(word ^ (word >> np.uint32(18)))
+
+
+@compiled(f"void({_BANK}, int64, uint32[:, ::1])")
+def take(states, words, cursors, first, out):
+    """The next words of the engines from `first` on, a row of `out` for each."""
+    for row in range(len(out)):
+        engine, done = first + row, 0
+        while done < out.shape[1]:
+            at, end = cursors[engine, 0], cursors[engine, 1]
+            if at == end:
+                _refill(states[engine].ctypes.data, words[engine].ctypes.data)
+                at, end = 0, LENGTH
+            more = min(end - at, out.shape[1] - done)
+            out[row, done : done + more] = words[engine, at : at + more]
+            cursors[engine, 0], cursors[engine, 1], done = at + more, end, done + more
 
 
 @_inline
-def _normal(words, at):
+def _engine(states, words, cursors, number):
+    return states[number].ctypes.data, words[number].ctypes.data, cursors[number].ctypes.data
+
+
+@_inline
+def _unit(engine):
+    state, words, cursor = engine
+    at = whole(cursor)
+    if at == whole(cursor + 8):
+        _refill(state, words)
+        at = 0
+        _note(cursor + 8, LENGTH)
+    _note(cursor, at + 1)
+    return min(np.float32(_word(words + at * 4)) * _SCALE, _BELOW_ONE)
+
+
+@_inline
+def _normal(engine):
     """The polar method; the point's other half is thrown away."""
-    while at + 2 <= len(words):
-        x, y = _unit(words, at) * _TWO - _ONE, _unit(words, at + 1) * _TWO - _ONE
-        square, at = x * x + y * y, at + 2
+    while True:
+        x = _unit(engine) * _TWO - _ONE
+        y = _unit(engine) * _TWO - _ONE
+        square = x * x + y * y
         if square <= _ONE and square != _ZERO:
-            return np.sqrt(np.float32(math.log(np.float64(square))) * -_TWO / square) * y, at
-    return _ZERO, -1
+            return np.sqrt(np.float32(math.log(np.float64(square))) * -_TWO / square) * y
+
+
+@compiled(f"void({_BANK}, int64, float32[:, :])")
+def normals(states, words, cursors, first, out):
+    """A row of normal numbers from each of the engines from `first` on."""
+    for row in range(len(out)):
+        engine = _engine(states, words, cursors, first + row)
+        for column in range(out.shape[1]):
+            out[row, column] = _normal(engine)
 
 
 @_inline
-def _gamma(words, at, terms):
+def _gamma(engine, terms):
     """Marsaglia and Tsang's method; shapes below one have an exponent, by which their numbers are scaled down."""
     d, k, c, exponent, beta = terms
     while True:
-        z, at = _normal(words, at)
-        if at < 0 or at + 2 > len(words):
-            return _ZERO, -1
+        z = _normal(engine)
         if not z > -k:
             continue
         x = np.float32(1.0 + np.float64(c * z))
-        v, unit, at = x * x * x, np.float64(_unit(words, at)), at + 1
+        v, unit = x * x * x, np.float64(_unit(engine))
         bound = 0.5 * np.float64(z) * np.float64(z) + np.float64(d) * (1.0 - np.float64(v) + math.log(np.float64(v)))
         if not math.log(1.0 - unit) < bound:
             continue
         if exponent == _ZERO:
-            return d * v * beta, at
-        scale = np.float32(math.pow(np.float64(_unit(words, at)), np.float64(exponent)))
-        return d * v * beta * scale, at + 1
+            return d * v * beta
+        return d * v * beta * np.float32(math.pow(np.float64(_unit(engine)), np.float64(exponent)))
 
 
 @_inline
@@ -72,60 +148,51 @@ def _rate(lam):
 
 
 @_inline
-def _few(words, at, threshold):
+def _few(engine, threshold):
     """Uniform numbers are multiplied until the product is small."""
-    product, count = _ONE, 0
-    while at < len(words):
-        product, at = product * _unit(words, at), at + 1
-        if product <= threshold:
-            return np.float32(count), at
-        count += 1
-    return _ZERO, -1
+    product, count = _unit(engine), 0
+    while not product <= threshold:
+        product, count = product * _unit(engine), count + 1
+    return np.float32(count)
 
 
 @_inline
-def _many(words, at, lam, rate, table):
+def _many(engine, lam, rate, table):
     """Rejection from a Cauchy distribution."""
     root, log, peak = rate
-    while at + 2 <= len(words):
-        y, at = np.float32(math.tan(np.float64(_PI * _unit(words, at)))), at + 1
+    while True:
+        y = np.float32(math.tan(np.float64(_PI * _unit(engine))))
         count = root * y + lam
         if count < _ZERO:
             continue
         count = np.floor(count)
         power = np.float32(math.exp(np.float64(count * log - _log_factorial(count, table) - peak)))
         bound = np.float32(0.9 * (1.0 + np.float64(y * y)) * np.float64(power))
-        unit, at = _unit(words, at), at + 1
-        if not unit > bound:
-            return count, at
-    return _ZERO, -1
+        if not _unit(engine) > bound:
+            return count
 
 
-_PLACES, _FLOATS = "int64[::1]", "float32[::1]"
+_FLOATS = "float32[::1]"
 
 
-@compiled(f"void(uint32[:, ::1], {_PLACES}, {_PLACES}, {_PLACES}, {_FLOATS}, float32[:, ::1], {_FLOATS}, {_FLOATS})")
-def draw(words, used, places, ends, out, shapes, lams, table):
-    """Each engine's samples, from its place on, as far as its words reach; `used` and `places` move on.
+@compiled(f"void({_BANK}, int64, {_FLOATS}, float32[:, ::1], {_FLOATS}, {_FLOATS})")
+def draw(states, words, cursors, step, out, shapes, lams, table):
+    """`step` samples from each engine.
 
     A column of `shapes` has a gamma number's terms, `lams` the rates of counts; the rate is the gamma number where
     there are none, and the sample is where there is no table. One column, or one rate, serves all.
     """
-    last, rate = np.float32(-1), _rate(np.float32(0))
-    for engine in range(len(words)):
-        row = words[engine]
-        while places[engine] < ends[engine]:
-            place, at = places[engine], used[engine]
-            if len(lams):
-                lam = lams[place if len(lams) > 1 else 0]
-            else:
-                column = shapes[:, place if shapes.shape[1] > 1 else 0]
-                lam, at = _gamma(row, at, (column[0], column[1], column[2], column[3], column[4]))
-            if at >= 0 and len(table):
-                if lam != last:
-                    last, rate = lam, _rate(lam)
-                lam, at = _few(row, at, rate[0]) if lam < 12 else _many(row, at, lam, rate, table)
-            if at < 0:
-                break
-            out[place] = lam
-            places[engine], used[engine] = place + 1, at
+    last, rate, engine = np.float32(-1), _rate(np.float32(0)), (0, 0, 0)
+    for place in range(len(out)):
+        if place % step == 0:
+            engine = _engine(states, words, cursors, place // step)
+        if len(lams):
+            lam = lams[place if len(lams) > 1 else 0]
+        else:
+            column = shapes[:, place if shapes.shape[1] > 1 else 0]
+            lam = _gamma(engine, (column[0], column[1], column[2], column[3], column[4]))
+        if len(table):
+            if lam != last:
+                last, rate = lam, _rate(lam)
+            lam = _few(engine, rate[0]) if lam < 12 else _many(engine, lam, rate, table)
+        out[place] = lam

@@ -1,50 +1,37 @@
-"""Many gamma numbers and Poisson counts by compiled loops (see random_kernels): the same as `_core.samplers` makes."""
+"""Random numbers by compiled loops (see random_kernels): the same as `_core.engines` and `_core.samplers` make."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from .._core import samplers
-from .._core.engines import Bank
+from .._core import engines, samplers
 from .loader import kernels
-
-LEAST = 1 << 13  # numbers; fewer are not worth loading a compiler
-WIDEST = 1 << 16  # words of an engine at a time
 
 _loader = kernels("random_kernels")
 _none = np.empty(0, np.float32)
 _no_shapes = np.empty((5, 0), np.float32)
 
 
-def _quick(arranged: Callable[..., tuple[np.ndarray, ...]], words: int) -> samplers.Runner:
-    """A way that makes its arguments of the parameters by `arranged`; a sample needs some `words`."""
+def compiled() -> Any:
+    """The kernels, if they are ready; until then the numbers are made as without them."""
+    return _loader.get(wait=False)
 
-    def run(bank: Bank, parameters: tuple[np.ndarray, ...], step: int, out: np.ndarray) -> bool:
-        if len(out) < LEAST or out.dtype != np.float32:
+
+def _quick(arranged: Callable[..., tuple[np.ndarray, ...]]) -> samplers.Runner:
+    """A way that makes its arguments of the parameters by `arranged`."""
+
+    def run(bank: engines.Bank, parameters: tuple[np.ndarray, ...], step: int, out: np.ndarray) -> bool:
+        if out.dtype != np.float32 or any(p.dtype != np.float32 or not np.isfinite(p).all() for p in parameters[:2]):
             return False
-        if any(p.dtype != np.float32 or not np.isfinite(p).all() for p in parameters[:2]):
-            return False
-        found = _loader.get(wait=False)
+        found = engines.COMPILED.for_many(len(out))
         if found is None:
             return False
-        _fill(found.draw, bank, step, 64 + words * step, out, arranged(*parameters))
+        bank.prepare(-(-len(out) // step))
+        found.draw(bank.states, bank.words, bank.cursors, step, out, *arranged(*parameters))
         return True
 
     return run
-
-
-def _fill(draw: Callable[..., None], bank: Bank, step: int, width: int, out: np.ndarray, given: tuple) -> None:
-    """Window after window of words; one that is too short for a sample makes the next wider."""
-    engines = -(-len(out) // step)
-    places = np.arange(engines) * step
-    ends = np.minimum(places + step, len(out))
-    while (places < ends).any():
-        words, used = bank.take(0, engines, width), np.zeros(engines, np.int64)
-        draw(words, used, places, ends, out, *given)
-        for engine, number in enumerate(used.tolist()):
-            bank.give_back(engine, words[engine, number:])
-        if (used[places < ends] == 0).any():
-            width = min(2 * width, WIDEST)
 
 
 def _shapes(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -66,7 +53,7 @@ def _of_both(alpha: np.ndarray, beta: np.ndarray, fixed: np.ndarray) -> tuple[np
 
 
 WAYS: dict[object, samplers.Runner] = {
-    samplers.Gamma: _quick(_of_gamma, 5),
-    samplers.Poisson: _quick(_of_poisson, 6),
-    samplers.GammaPoisson: _quick(_of_both, 10),
+    samplers.Gamma: _quick(_of_gamma),
+    samplers.Poisson: _quick(_of_poisson),
+    samplers.GammaPoisson: _quick(_of_both),
 }
