@@ -430,12 +430,19 @@ class Function:
             raise AssertionError("Each Function instance can only be called once. Please create another instance.")
         with pause(train_mode=MODES.training):
             outputs = self.forward(*inputs)
+        if not MODES.recording:
+            return outputs
+        self._used = True
+        if not all(isinstance(x, NDArray) for x in inputs):
+            raise MXNetError(
+                f"{type(self).__name__} is an autograd.Function, which records arrays only: leave the block "
+                "that calls it without hybridize(), or write the operation as an mx.operator.CustomOp"
+            )
         single = isinstance(outputs, NDArray)
-        outputs = [outputs] if single else list(outputs)
-        if MODES.recording:
-            self._used = True
-            outputs = record_function(self._gradients, list(inputs), outputs)
-        return outputs[0] if single else outputs
+        recorded = record_function(self._gradients, list(inputs), [outputs] if single else list(outputs))
+        if single:
+            return recorded[0]
+        return tuple(recorded) if isinstance(outputs, tuple) else recorded
 
     def _gradients(self, heads):
         grads = self.backward(*heads)

@@ -171,6 +171,38 @@ def test_heads_of_a_function_of_ones_own_lie_in_one_piece_and_take_writes():
     assert seen == [True, True] and (x.grad.asnumpy() == 6).all()
 
 
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_a_function_returns_what_its_forward_returns(kind):
+    class Parts(autograd.Function):
+        def forward(self, x):
+            return kind([2 * x, 3 * x])
+
+        def backward(self, *heads):
+            return 2 * heads[0] + 3 * heads[1]
+
+    x = variable([1.0])
+    assert type(Parts()(x)) is kind
+    with autograd.record():
+        parts = Parts()(x)
+        y = parts[0] + parts[1]
+    y.backward()
+    assert type(parts) is kind and x.grad.asscalar() == 5
+
+
+def test_a_function_of_a_symbol_makes_a_graph_but_cannot_be_recorded():
+    class Doubled(autograd.Function):
+        def forward(self, x):
+            return 2 * x
+
+        def backward(self, head):
+            return 2 * head
+
+    graph = Doubled()(mx.sym.Variable("x")) + 1
+    assert graph.eval(x=mx.nd.ones((1,)))[0].asscalar() == 3
+    with autograd.record(), pytest.raises(mx.MXNetError, match="without hybridize"):
+        Doubled()(mx.sym.Variable("x"))
+
+
 def test_a_function_that_returns_too_few_gradients_says_so():
     class Two(autograd.Function):
         def forward(self, a, b):
