@@ -1,5 +1,6 @@
 """Corners of autograd as MXNet 1.9.1 answers them: variables without gradients, in-place operations, wrong calls."""
 
+import numpy as np
 import pytest
 
 from mxnet import autograd, nd
@@ -62,3 +63,18 @@ def test_an_unknown_grad_req_is_a_key_error():
         x.attach_grad("sum")
     with pytest.raises(KeyError, match="got 'sum'"):
         autograd.mark_variables([x], [nd.zeros((2,))], "sum")
+
+
+def test_the_whole_of_an_array_may_take_numpys_values_while_recording():
+    x = nd.array([[1.0, 2.0, 3.0]])
+    x.attach_grad()
+    with autograd.record():
+        x[:] = np.array([4.0, 5.0, 6.0])
+        y = x * 2
+        y[0] = np.ones((1, 3))
+        z = y * y
+    z.backward()
+    assert x.asnumpy().tolist() == [[4, 5, 6]] and x.grad.asnumpy().tolist() == [[4, 4, 4]]
+    for key, value in ((slice(None), 1.0), (slice(None), [1.0]), ([0], np.ones(3)), ((0, slice(0, 2)), np.ones(2))):
+        with autograd.record(), pytest.raises(MXNetError, match="already in a computational graph"):
+            x[key] = value

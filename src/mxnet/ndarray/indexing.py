@@ -260,10 +260,15 @@ def read(tensor, key):
     return result, shared
 
 
+def covers(tensor, key):
+    """Does a key mark the whole of a tensor, as it lies in memory?"""
+    part, _ = read(tensor, key)
+    return part.data_ptr() == tensor.data_ptr() and part.numel() == tensor.numel()
+
+
 def check_whole(tensor, key):
     """A recorded value can become an array, but no part of one, which would have two histories."""
-    part, _ = read(tensor, key)
-    if part.data_ptr() != tensor.data_ptr() or part.numel() != tensor.numel():
+    if not covers(tensor, key):
         raise MXNetError(
             f"Check failed: AGInfo::IsNone(*output): {IN_PLACE} "
             "Put the parts together with concat, stack or where instead."

@@ -355,7 +355,9 @@ class NDArray(NDArrayBase):
     def __setitem__(self, key, value):
         if self.__class__ is NDArray and not MODES.recording and indexing.stored(self._t, key, value):
             return
-        check_writable(self)
+        # what NumPy hands over for the whole array is no operation: also arrays of a graph may take it
+        if MODES.recording and not (isinstance(value, np.ndarray) and indexing.covers(self._t.data, key)):
+            check_writable(self)
         if isinstance(key, tuple) and len(key) == 0:
             key = slice(None)
         recorded = False
