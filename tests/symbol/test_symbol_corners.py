@@ -81,3 +81,11 @@ def test_an_update_of_many_weights_changes_its_states():
     bound = update.bind(mx.cpu(), [mx.nd.array([2], **half), mx.nd.array([4], **half)], aux_states=states)
     assert bound.forward()[0].asscalar() == np.float16(2.1)
     np.testing.assert_allclose([s.asscalar() for s in states], [0.1, 2.1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [2, "2", -1, "1.0", "yes", None])
+def test_truth_values_are_true_false_one_and_zero(value):
+    with pytest.raises(MXNetError, match=f"for keepdims expect boolean but value='{value}'"):
+        mx.sym.sum(mx.sym.var("x"), keepdims=value)
+    with pytest.raises(MXNetError, match=f"for keepdims expect boolean but value='{value}'"):
+        mx.nd.sum(mx.nd.ones((2, 3)), keepdims=value)

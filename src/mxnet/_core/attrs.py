@@ -143,7 +143,9 @@ def _boolean(value: object) -> bool:
         return value
     if isinstance(value, str):
         value = literal(value)
-    if isinstance(value, (bool, numbers.Real)) or type(value).__name__ == "bool_":
+    if isinstance(value, numbers.Integral) and value in (0, 1):
+        return bool(value)
+    if type(value).__name__ in ("bool", "bool_"):  # NumPy's, under its newer and its older name
         return bool(value)
     raise ValueError(value)
 
