@@ -110,6 +110,9 @@ def test_buckets_share_parameters():
         module.update()
     weights = {key: bucket.get_params()[0]["fc_weight"].asnumpy() for key, bucket in module._buckets.items()}
     assert set(weights) == {8, 5, 3}
+    with pytest.raises(TypeError, match="NoneType"):
+        module.forward(mx.io.DataBatch([mx.nd.ones((4, 3))]))  # which says neither its bucket nor its shapes
+    assert set(module._buckets) == {8, 5, 3}
     assert (module.get_params()[0]["fc_weight"].asnumpy() != 1).any()
 
 

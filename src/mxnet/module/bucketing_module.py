@@ -194,7 +194,7 @@ class BucketingModule(BaseModule):
         module = self._buckets.get(bucket_key)
         known = module is not None
         if not known:
-            module = self._buckets[bucket_key] = self._make_module(bucket_key)
+            module = self._make_module(bucket_key)
         if not module.binded:
             module.bind(
                 data_shapes,
@@ -206,7 +206,8 @@ class BucketingModule(BaseModule):
             )
             if not known and self._monitor is not None:
                 module.install_monitor(self._monitor)
-        self._curr_module, self._curr_bucket_key = module, bucket_key
+        self._buckets[bucket_key] = self._curr_module = module  # now that it could be bound
+        self._curr_bucket_key = bucket_key
 
     def init_optimizer(
         self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
