@@ -63,9 +63,12 @@ def test_a_killed_worker_is_noticed_by_the_others(kind):
 
 
 def test_a_killed_worker_ends_the_job(tmp_path):
-    done = run("restarted", tmp_path)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    done = run("restarted", tmp_path, TMPDIR=str(temporary))
     assert done.returncode == 1
     assert "worker 1 failed with exit code -9; the others were ended" in done.stderr, done.stderr
+    assert not list(temporary.iterdir())
 
 
 def test_all_start_again_from_the_last_checkpoint(tmp_path):

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import uuid
@@ -89,24 +90,25 @@ def handlers_restored():
 
 def run_here(options):
     """Run this machine's workers until they end; the exit code."""
-    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     os.environ.update(worker_environment(options))
-    config = LaunchConfig(
-        min_nodes=options.nodes,
-        max_nodes=options.nodes,
-        nproc_per_node=options.num_workers,
-        run_id=uuid.uuid4().hex if options.nodes == 1 else "mxnet",
-        rdzv_backend="static",
-        rdzv_endpoint=f"{options.master}:{options.port or free_port()}",
-        rdzv_configs={"rank": options.node_rank, "timeout": 900},
-        max_restarts=options.max_restarts,
-        monitor_interval=0.5,
-    )
     try:
-        with handlers_restored():
+        with handlers_restored(), tempfile.TemporaryDirectory(prefix="mxnet-launch-") as folder:
+            config = LaunchConfig(
+                min_nodes=options.nodes,
+                max_nodes=options.nodes,
+                nproc_per_node=options.num_workers,
+                logs_specs=DefaultLogsSpecs(log_dir=folder),  # torch's own choice would stay behind
+                run_id=uuid.uuid4().hex if options.nodes == 1 else "mxnet",
+                rdzv_backend="static",
+                rdzv_endpoint=f"{options.master}:{options.port or free_port()}",
+                rdzv_configs={"rank": options.node_rank, "timeout": 900},
+                max_restarts=options.max_restarts,
+                monitor_interval=0.5,
+            )
             elastic_launch(config, options.command[0])(*options.command[1:])
     except ChildFailedError as error:
         rank, failure = first_cause(error)
