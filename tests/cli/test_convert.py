@@ -10,6 +10,7 @@ import torch
 import mxnet as mx
 from mxnet import nd
 from mxnet.cli import main
+from mxnet.cli._networks import folder_of
 from mxnet.gluon import nn
 
 FILES = pathlib.Path(__file__).parent.parent / "data" / "files"
@@ -176,3 +177,12 @@ def test_graphs_are_needed(tmp_path, capsys):
     nd.save(str(tmp_path / "list.params"), [nd.ones((2,))])
     assert convert(tmp_path / "list.params", tmp_path / "a.npz") == 1
     assert "1 arrays without names" in capsys.readouterr().err
+
+
+def test_what_went_wrong_is_told_though_a_file_was_written_already(tmp_path):
+    with pytest.raises(ZeroDivisionError), folder_of(tmp_path / "new" / "net.onnx"):
+        (tmp_path / "new" / "net.data").write_bytes(b"")
+        1 / 0
+    with pytest.raises(ZeroDivisionError), folder_of(tmp_path / "another" / "net.onnx"):
+        1 / 0
+    assert not (tmp_path / "another").exists()

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .._core.errors import MXNetError
@@ -76,8 +76,9 @@ def folder_of(path):
     try:
         yield
     except BaseException:
-        for each in made:
-            each.rmdir()
+        with suppress(OSError):  # what was written meanwhile stays, and what went wrong is told
+            for each in made:
+                each.rmdir()
         raise
 
 
