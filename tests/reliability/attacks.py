@@ -280,10 +280,10 @@ def run_all():
     import signal
 
     signal.signal(signal.SIGPROF, fuzz.alarm)
-    for kind in fuzz.KINDS:
-        fuzz.warm(kind, fuzz.reader(kind, tempfile.gettempdir()))
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
+        for kind in fuzz.KINDS:
+            fuzz.warm(kind, fuzz.reader(kind, folder))
         for kind, name, data in ATTACKS:
             before = fuzz._peak()
             outcome, words = fuzz.attempt(reader(kind, folder), data)

@@ -1,7 +1,6 @@
 """Readers take hostile input: a clean result or MXNetError, within two seconds, in little memory."""
 
 import signal
-import tempfile
 
 import pytest
 
@@ -11,10 +10,10 @@ FINDINGS = sorted(path for path in (inputs.DATA / "findings").iterdir() if path.
 
 
 @pytest.fixture(scope="module", autouse=True)
-def clock():
+def clock(tmp_path_factory):
     before = signal.signal(signal.SIGPROF, fuzz.alarm)
     for kind in fuzz.KINDS:
-        fuzz.warm(kind, fuzz.reader(kind, tempfile.gettempdir()))
+        fuzz.warm(kind, fuzz.reader(kind, tmp_path_factory.mktemp(kind)))
     yield
     signal.signal(signal.SIGPROF, before)
 
