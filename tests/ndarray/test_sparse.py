@@ -154,3 +154,15 @@ def test_without_scipy_a_sentence_tells_what_to_install(monkeypatch):
     for call in (matrix.asscipy, lambda: nd.sparse.csr_matrix(([1.0], ([0], [1])), shape=(2, 2))):
         with pytest.raises(ImportError, match="scipy could not be imported.* pip install scipy"):
             call()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_rows_of_a_transposed_product(share):
+    """Few elements are sorted by columns, of many each column has a mark."""
+    random = np.random.RandomState(0)
+    few, dense = random.rand(20, 40) * (random.rand(20, 40) < share), nd.array(random.rand(20, 3))
+    few[:, 7] = 0
+    product = nd.sparse.dot(nd.array(few).tostype("csr"), dense, transpose_a=True)
+    assert product.stype == "row_sparse"
+    np.testing.assert_array_equal(product.indices.asnumpy(), np.flatnonzero(few.any(0)))
+    np.testing.assert_allclose(product.asnumpy(), few.T @ dense.asnumpy(), rtol=1e-5)

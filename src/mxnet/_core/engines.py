@@ -17,13 +17,19 @@ MANY = 1 << 13  # words or numbers; fewer are not worth loading a compiler
 
 
 class Compiled:
-    """Compiled code that others may know of: `find` returns the module that has it, or None."""
+    """Compiled code that others may know of: `find` returns the module that has it, or None.
+
+    Few numbers do not make it load, but use it once it is there.
+    """
 
     def __init__(self) -> None:
         self.find: Callable[[], Any] = lambda: None
+        self._found: Any = None
 
-    def for_many(self, number: int) -> Any:
-        return self.find() if number >= MANY else None
+    def for_numbers(self, number: int) -> Any:
+        if number >= MANY:
+            self._found = self.find()
+        return self._found
 
 
 COMPILED = Compiled()
@@ -113,7 +119,7 @@ class Bank:
         """The next `number` words of the engines `first` to `stop`, a row for each."""
         self.prepare(stop)
         words = np.empty((stop - first, number), WORD)
-        compiled = COMPILED.for_many(words.size)
+        compiled = COMPILED.for_numbers(words.size)
         if compiled is not None:
             compiled.take(self.states, self.words, self.cursors, first, words)
             return words

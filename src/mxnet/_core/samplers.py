@@ -124,7 +124,7 @@ def polar_factor(square: np.ndarray) -> np.ndarray:
 
 def normal(bank: Bank, first: int, stop: int, out: np.ndarray) -> None:
     """Fill the rows of `out` by the polar method; MXNet asks a fresh distribution each time, so x is thrown away."""
-    compiled = COMPILED.for_many(out.size) if out.dtype == np.float32 else None
+    compiled = COMPILED.for_numbers(out.size) if out.dtype == np.float32 else None
     if compiled is not None:
         bank.prepare(stop)
         compiled.normals(bank.states, bank.words, bank.cursors, first, out)

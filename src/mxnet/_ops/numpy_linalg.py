@@ -106,7 +106,7 @@ def polyval(p, x):
     p, x = _common(p, x)
     result = torch.zeros_like(x)
     for coefficient in p:
-        result = result * x + coefficient
+        result = (result * x).add_(coefficient)
     return result
 
 

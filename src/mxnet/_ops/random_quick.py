@@ -24,7 +24,7 @@ def _quick(arranged: Callable[..., tuple[np.ndarray, ...]]) -> samplers.Runner:
     def run(bank: engines.Bank, parameters: tuple[np.ndarray, ...], step: int, out: np.ndarray) -> bool:
         if out.dtype != np.float32 or any(p.dtype != np.float32 or not np.isfinite(p).all() for p in parameters[:2]):
             return False
-        found = engines.COMPILED.for_many(len(out))
+        found = engines.COMPILED.for_numbers(len(out))
         if found is None:
             return False
         bank.prepare(-(-len(out) // step))

@@ -375,7 +375,11 @@ class _Product(torch.autograd.Function):
 def _rows_of_transposed_product(parts, shape, dense):
     """The transpose of a matrix times a dense one: only rows of columns that the matrix has."""
     data, columns, starts = parts
-    rows, place = torch.unique(columns, return_inverse=True)
+    if shape[1] > len(columns):
+        rows, place = torch.unique(columns, return_inverse=True)
+    else:  # a mark for every column spares the sorting
+        used = torch.zeros(shape[1] + 1, dtype=torch.int64, device=columns.device).index_fill_(0, columns + 1, 1)
+        rows, place = used[1:].nonzero().squeeze(1), used.cumsum(0)[columns]
     small = _parts.coo_of_csr((data, place, starts), (shape[0], len(rows)), transposed=True)
     return torch.sparse.mm(small, dense), rows
 
