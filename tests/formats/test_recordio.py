@@ -5,6 +5,7 @@ import pickle
 import struct
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from mxnet import recordio
 from mxnet._formats import recordio as format_
 from mxnet.base import MXNetError
+from mxnet.io._records import RecordFile
 
 from .corpus import EXPECTED, FOLDER, cuts, files
 
@@ -214,3 +216,15 @@ def test_a_program_that_never_closes_its_file_leaves_its_index(tmp_path):
     assert (tmp_path / "a.idx").read_text() == "3\t0\n5\t12\n"
     reader = recordio.MXIndexedRecordIO(str(tmp_path / "a.idx"), str(tmp_path / "a.rec"), "r")
     assert reader.read_idx(5) == b"defg"
+
+
+def test_a_system_without_pread_reads_the_same_from_many_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr(format_, "_pread", format_._seek_and_read)
+    contents = [bytes([number]) * (1 + 37 * number) for number in range(60)]
+    writer = recordio.MXRecordIO(tmp_path / "a.rec", "w")
+    for content in contents:
+        writer.write(content)
+    writer.close()
+    records = RecordFile(str(tmp_path / "a.rec"))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(records.read, records.offsets * 5)) == contents * 5

@@ -7,6 +7,7 @@ A record that contains the magic number at a multiple of four is cut there; the 
 
 import os
 import struct
+import threading
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 
@@ -137,6 +138,19 @@ class Reader:
         return MAGIC_BYTES.join(pieces)
 
 
+_PLACE = threading.Lock()
+
+
+def _seek_and_read(descriptor: int, length: int, offset: int) -> bytes:
+    """What `os.pread` does, which Windows has not; threads take turns."""
+    with _PLACE:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.read(descriptor, length)
+
+
+_pread = getattr(os, "pread", _seek_and_read)
+
+
 def read_at(descriptor: int, size: int, offset: int, name: str) -> bytes:
     """The record at `offset` of an open file, from any thread: nobody's position moves."""
     pieces: list[bytes] = []
@@ -145,7 +159,7 @@ def read_at(descriptor: int, size: int, offset: int, name: str) -> bytes:
         part, length = _head(descriptor, size, offset, name)
         if (part in (WHOLE, BEGIN)) != (not pieces):
             raise damaged(name, offset, f"part {part} of a record where it does not belong")
-        data = os.pread(descriptor, length, offset + 8)
+        data = _pread(descriptor, length, offset + 8)
         if len(data) != length:
             raise damaged(name, offset, f"a part of {length} bytes ends after {len(data)}")
         pieces.append(data)
@@ -155,7 +169,7 @@ def read_at(descriptor: int, size: int, offset: int, name: str) -> bytes:
 
 def _head(descriptor: int, size: int, offset: int, name: str) -> tuple[int, int]:
     """Part and length of the frame at `offset`."""
-    head = os.pread(descriptor, 8, offset)
+    head = _pread(descriptor, 8, offset)
     if len(head) < 8:
         raise damaged(name, offset, f"a frame was expected, {len(head)} bytes are there")
     magic, coded = _FRAME.unpack(head)
@@ -197,7 +211,7 @@ def scan_offsets(
 def _next_begin(descriptor: int, offset: int, end: int, window: int = 1 << 20) -> int:
     """The first place from `offset` on where a record begins, as MXNet looks for it when it splits a file."""
     while offset < end:
-        chunk = os.pread(descriptor, window + 8, offset)
+        chunk = _pread(descriptor, window + 8, offset)
         for place in magic_places(chunk):
             if place + 8 <= len(chunk) and chunk[place + 7] >> 5 in (WHOLE, BEGIN):
                 return offset + place

@@ -25,7 +25,7 @@ class RecordFile:
         self.path = path
         self._report = {"raise": None, "warn": _warn, "skip": _pass_over}[on_error]
         try:
-            self._descriptor = os.open(path, os.O_RDONLY)
+            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         except OSError as error:
             raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
         self.size = os.fstat(self._descriptor).st_size
