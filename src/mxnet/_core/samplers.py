@@ -434,8 +434,9 @@ def run(
     kind: type = np.float32,
 ) -> None:
     """Fill `out`: engine e makes the samples e*step to (e+1)*step, in order."""
-    if machine in QUICK and QUICK[machine](bank, parameters, step, out):
-        return
+    with np.errstate(all="ignore"):
+        if machine in QUICK and QUICK[machine](bank, parameters, step, out):
+            return
     engines = -(-len(out) // step)
     draws = Draws(bank, engines, kind, machine is not Poisson, step)
     at = np.arange(engines) * step

@@ -7,9 +7,16 @@ import torch
 from .._core.errors import MXNetError
 from .filling import assign
 from .gradient import with_gradient
+from .loader import kernels
 from .registry import op
+from .teams import Task
 
 _ROWS = 512
+MANY = 1 << 15  # numbers; for fewer LRN is not worth loading a compiler
+FEWEST = 8  # pixels: what a vector holds
+WORTH_A_THREAD = 1 << 14
+
+_loader = kernels("lrn_kernels")
 
 
 def _axis(axis, dims, operator):
@@ -127,6 +134,7 @@ def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, ns
     if data.dim() != 4:
         raise MXNetError(f"LRN needs data of 4 dimensions, got shape {tuple(data.shape)}")
     side, share = (nsize - 1) // 2, alpha / nsize
+    training = torch.is_grad_enabled() and data.requires_grad  # waits for compiled code: two runs compute the same
 
     def scale(data):
         return _with_neighbours(torch.full_like(data, knorm), data, data, side, share)
@@ -137,7 +145,22 @@ def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, ns
         near = _with_neighbours(torch.zeros_like(data), pulls, data.new_ones(()), side, 1.0)
         return torch.addcmul(_power(scales, beta).mul_(heads[0]), near, data, value=-2 * share * beta)
 
-    return with_gradient(lambda data: _power(scale(data), beta).mul_(data), backward, data)
+    def forward(data):
+        kernel = _loader.get(wait=training) if beta == 0.75 and side >= 0 and _fits(data) else None
+        if kernel is None:
+            return _power(scale(data), beta).mul_(data)
+        result, (images, channels, pixels) = torch.empty_like(data), data.flatten(2).shape
+        given = data.data_ptr(), result.data_ptr(), channels, pixels, side, share, knorm
+        Task(kernel.lrn, given, (0, images * channels), data.numel() // WORTH_A_THREAD).run()
+        return result
+
+    return with_gradient(forward, backward, data)
+
+
+def _fits(data):
+    """Has the kernel for LRN something to do? Its values are those of the other way, but for rounding."""
+    plain = data.__class__ is torch.Tensor and data.is_cpu and data.dtype is torch.float32 and data.is_contiguous()
+    return plain and data.numel() >= MANY and data[0, 0].numel() >= FEWEST and not torch.compiler.is_compiling()
 
 
 def _with_neighbours(total, left, right, side, share):
