@@ -211,9 +211,10 @@ def bipartite_matching(data, *, is_ascend: bool = False, threshold: float, topk:
 # Encoding
 
 
-def _centers(boxes: Tensor) -> tuple[Tensor, Tensor]:
-    size = boxes[..., 2:] - boxes[..., :2]
-    return boxes[..., :2] + size * 0.5, size
+def _centers(boxes: Tensor, axis: int = -1) -> tuple[Tensor, Tensor]:
+    low, high = boxes.narrow(axis, 0, 2), boxes.narrow(axis, 2, 2)
+    size = high - low
+    return low + size * 0.5, size
 
 
 @op("_contrib_box_encode", outputs=2)
@@ -225,12 +226,14 @@ def box_encode(samples, matches, anchors, refs, means, stds):
         )
 
     def encode(samples, matches, anchors, refs, means, stds):
-        index = matches.long().clamp(0, refs.shape[1] - 1)[..., None].expand(-1, -1, 4)
-        center, size = _centers(refs.gather(1, index))
-        base, extent = _centers(anchors)
-        raw = torch.cat([(center - base) / extent, torch.log(size / extent)], -1)
-        valid = (samples > 0.5)[..., None].expand_as(raw)
-        return torch.where(valid, (raw - means) / stds, 0), valid.to(anchors.dtype)
+        """With the coordinates in front: of rows of four torch has no vectors."""
+        index = matches.long().clamp(0, refs.shape[1] - 1).expand(4, -1, -1)
+        center, size = _centers(refs.permute(2, 0, 1).gather(2, index), 0)
+        base, extent = _centers(anchors.permute(2, 0, 1).contiguous(), 0)
+        raw = torch.cat([(center - base) / extent, torch.log(size / extent)])
+        found = (raw - means[:, None, None]) / stds[:, None, None]
+        valid = (samples > 0.5).expand_as(raw)
+        return tuple(t.permute(1, 2, 0).contiguous() for t in (torch.where(valid, found, 0), valid.to(anchors.dtype)))
 
     return without_gradient(encode, samples, matches, anchors, refs, means, stds)
 
