@@ -13,6 +13,7 @@ import mxnet
 from mxnet._ops import registry
 from mxnet._ops.signature import namespace
 from mxnet.ndarray import functions
+from mxnet.ndarray._exchange import Exchange
 from mxnet.ndarray.ndarray import NDArray
 
 ROOT = Path(mxnet.__file__).parent
@@ -98,7 +99,7 @@ def write_class():
             "__repr__", "__str__", "__iter__", "__array_priority__", "__reduce__", "__dict__"}  # fmt: skip
     lines = ["    def __init__(self, handle: Any = ..., writable: bool = ...) -> None: ..."]
     lines += ["    def __hash__(self) -> int: ...", "    def __iter__(self) -> Iterator[NDArray]: ..."]
-    for name in sorted(vars(NDArray)):
+    for name in sorted({*vars(NDArray), *vars(Exchange)}):
         if name not in skip and not (name.startswith("_") and not name.startswith("__")):
             value = inspect.getattr_static(NDArray, name)
             lines.append(method(name, value) if hasattr(value, "__get__") else f"    {name}: Any")

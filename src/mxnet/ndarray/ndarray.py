@@ -13,17 +13,17 @@ import torch
 
 from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
 from .._core.modes import MODES
-from .._core.writes import lend, wrote
+from .._core.writes import wrote
 from .._ops import observe, whole
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
 from .._ops.identity import QUICK_CASTS, to_dtype
 from ..context import Context, cpu
 from . import indexing
+from ._exchange import Exchange
 from .fluent import METHODS, Fluent
 from .indexing import of_tuple, quick
 from .invoke import check_writable, graph_tensor, own, plain_tensor, write
-from .one import OneNumber
 
 __all__ = ["NDArray"]
 
@@ -44,7 +44,7 @@ class NDArrayBase:
     __slots__ = ("_ag", "_ctx", "_t")
 
 
-class NDArray(NDArrayBase):
+class NDArray(Exchange, NDArrayBase):
     """An array of numbers on a device.
 
     `_t` is the tensor, `_ctx` the context, `_ag` what automatic differentiation knows of it: None for a plain array,
@@ -161,90 +161,6 @@ class NDArray(NDArrayBase):
             return int(self._t.item())
         raise TypeError("only integer scalar arrays can be converted to a scalar index")
 
-    # ------------------------------------------------------------------ to and from other worlds
-    def asnumpy(self):
-        """A NumPy copy; bfloat16 comes as float32, which NumPy has."""
-        try:
-            array = self._t.numpy().copy()
-        except (RuntimeError, TypeError):  # it is recorded, or on a GPU, or of a type that NumPy lacks
-            array = _numpy(self._t.data)
-        return array.view(OneNumber) if array.size == 1 and array.ndim == 1 else array
-
-    def asscalar(self):
-        """The one element, as NumPy's scalar."""
-        t = self._t
-        if t.numel() == 1:
-            return SCALAR[t.dtype](t.item())
-        raise ValueError(
-            f"The current array is not a scalar: its shape is {self.shape}; reduce it first, or use asnumpy()"
-        )
-
-    item = asscalar
-
-    def tolist(self):
-        """Nested lists of Python numbers."""
-        return self._t.tolist()
-
-    def __array__(self, dtype=None, copy=None):
-        array = self.asnumpy()
-        return array if dtype is None else array.astype(dtype, copy=False)
-
-    def __dlpack__(self, **kwargs):
-        return self._lent().__dlpack__(**kwargs)
-
-    def _lent(self):
-        """The tensor without its history, for others to keep."""
-        t = plain_tensor(self)
-        lend(t)
-        return t
-
-    def __dlpack_device__(self):
-        return self._t.__dlpack_device__()
-
-    def to_dlpack_for_read(self):
-        """A DLPack capsule over this memory, in one piece: receivers like DGL take no strides."""
-        return torch.utils.dlpack.to_dlpack(self._lent().contiguous())
-
-    def to_dlpack_for_write(self):
-        """A DLPack capsule over this memory, which the receiver may change."""
-        if not self._t.is_contiguous() and not self._t.requires_grad:
-            self._t = self._t.contiguous()
-        return torch.utils.dlpack.to_dlpack(self._lent())
-
-    def as_torch(self):
-        """The torch tensor over this memory; while recording it carries its history."""
-        plain = self._lent()
-        return graph_tensor(self) if MODES.recording else plain
-
-    def as_nd_ndarray(self):
-        """Itself: the array already is of this class."""
-        return self
-
-    def as_np_ndarray(self):
-        """The same memory as `mx.np.ndarray`."""
-        from ..numpy import ndarray
-
-        return ndarray(self)
-
-    def tostype(self, stype):
-        """The array in another storage."""
-        return self if stype == "default" else _face("cast_storage")(self, stype=stype)
-
-    def __reduce__(self):
-        return type(self), (None,), self.__getstate__()
-
-    def __getstate__(self):
-        """As MXNet pickles an array: the bytes that a file would hold."""
-        from .utils import pickled
-
-        return {"handle": pickled(self)}
-
-    def __setstate__(self, state):
-        from .utils import unpickled
-
-        self._t, self._ctx = unpickled(state["handle"])
-        self._ag = None
-
     # ------------------------------------------------------------------ copies and moves
     def copyto(self, other):
         """Copy into another array, or into a new one in the given context."""
@@ -298,8 +214,12 @@ class NDArray(NDArrayBase):
             return self
         recorded = MODES.recording and graph_tensor(self).requires_grad
         source = self._t if recorded else plain_tensor(self)
-        result = _convert(source, wanted)
+        result = to_dtype(source, wanted)  # recorded numbers keep their gradients also as whole ones
         return wrap(own(result, (source,)), self._ctx, MODES.epoch if recorded and result.requires_grad else None)
+
+    def tostype(self, stype):
+        """The array in another storage."""
+        return self if stype == "default" else _face("cast_storage")(self, stype=stype)
 
     # ------------------------------------------------------------------ reading and writing parts
     def __getitem__(self, key):
@@ -546,12 +466,6 @@ def wrap(tensor, ctx, mark=None):
     return array
 
 
-def _numpy(tensor):
-    """A copy for NumPy of a tensor that may be on a GPU, and of bfloat16 as float32."""
-    tensor = tensor.float() if tensor.dtype is torch.bfloat16 else tensor
-    return tensor.cpu().numpy().copy()
-
-
 @lru_cache(4096)
 def plain_sizes(sizes):
     """Is a shape one that torch reads as MXNet does: sizes above zero, one of them left open?"""
@@ -567,11 +481,6 @@ def _face(name):
     from .faces import face
 
     return face(name)
-
-
-def _convert(tensor, dtype):
-    """Cast as the operator does; recorded numbers keep their gradients also as whole ones."""
-    return to_dtype(tensor, dtype)
 
 
 def _from_object(value, like):

@@ -1,0 +1,100 @@
+"""What NDArray has for other worlds: NumPy, Python's numbers and pickles, DLPack, torch and `mx.np`."""
+
+import torch
+
+from .._core.modes import MODES
+from .._core.writes import lend
+from .._ops.dtypes import SCALAR
+from .invoke import graph_tensor, plain_tensor
+from .one import OneNumber
+
+
+class Exchange:
+    """Methods that give an array's numbers away, or take them back."""
+
+    __slots__ = ()
+
+    def asnumpy(self):
+        """A NumPy copy; bfloat16 comes as float32, which NumPy has."""
+        try:
+            array = self._t.numpy().copy()
+        except (RuntimeError, TypeError):  # it is recorded, or on a GPU, or of a type that NumPy lacks
+            array = _numpy(self._t.data)
+        return array.view(OneNumber) if array.size == 1 and array.ndim == 1 else array
+
+    def asscalar(self):
+        """The one element, as NumPy's scalar."""
+        t = self._t
+        if t.numel() == 1:
+            return SCALAR[t.dtype](t.item())
+        raise ValueError(
+            f"The current array is not a scalar: its shape is {self.shape}; reduce it first, or use asnumpy()"
+        )
+
+    item = asscalar
+
+    def tolist(self):
+        """Nested lists of Python numbers."""
+        return self._t.tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.asnumpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __dlpack__(self, **kwargs):
+        return self._lent().__dlpack__(**kwargs)
+
+    def _lent(self):
+        """The tensor without its history, for others to keep."""
+        t = plain_tensor(self)
+        lend(t)
+        return t
+
+    def __dlpack_device__(self):
+        return self._t.__dlpack_device__()
+
+    def to_dlpack_for_read(self):
+        """A DLPack capsule over this memory, in one piece: receivers like DGL take no strides."""
+        return torch.utils.dlpack.to_dlpack(self._lent().contiguous())
+
+    def to_dlpack_for_write(self):
+        """A DLPack capsule over this memory, which the receiver may change."""
+        if not self._t.is_contiguous() and not self._t.requires_grad:
+            self._t = self._t.contiguous()
+        return torch.utils.dlpack.to_dlpack(self._lent())
+
+    def as_torch(self):
+        """The torch tensor over this memory; while recording it carries its history."""
+        plain = self._lent()
+        return graph_tensor(self) if MODES.recording else plain
+
+    def as_nd_ndarray(self):
+        """Itself: the array already is of this class."""
+        return self
+
+    def as_np_ndarray(self):
+        """The same memory as `mx.np.ndarray`."""
+        from ..numpy import ndarray
+
+        return ndarray(self)
+
+    def __reduce__(self):
+        return type(self), (None,), self.__getstate__()
+
+    def __getstate__(self):
+        """As MXNet pickles an array: the bytes that a file would hold."""
+        from .utils import pickled
+
+        return {"handle": pickled(self)}
+
+    def __setstate__(self, state):
+        from .utils import unpickled
+
+        self._t, self._ctx = unpickled(state["handle"])
+        self._ag = None
+
+
+def _numpy(tensor):
+    """A copy for NumPy of a tensor that may be on a GPU, and of bfloat16 as float32."""
+    tensor = tensor.float() if tensor.dtype is torch.bfloat16 else tensor
+    return tensor.cpu().numpy().copy()
