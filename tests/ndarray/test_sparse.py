@@ -56,12 +56,6 @@ def test_repr():
     assert repr(names()["csr"]) == "\n<CSRNDArray 3x4 @cpu(0)>"
 
 
-def test_data_shares_memory():
-    rows = names()["rows"]
-    rows.data[:] = 9
-    assert rows.asnumpy()[2].tolist() == [9, 9]
-
-
 def test_writing():
     rows = names()["rows"]
     rows[:] = names()["other"]
@@ -166,3 +160,19 @@ def test_rows_of_a_transposed_product(share):
     assert product.stype == "row_sparse"
     np.testing.assert_array_equal(product.indices.asnumpy(), np.flatnonzero(few.any(0)))
     np.testing.assert_allclose(product.asnumpy(), few.T @ dense.asnumpy(), rtol=1e-5)
+
+
+def test_the_parts_of_a_sparse_array_are_copies():
+    csr = mx.nd.sparse.csr_matrix(([1.0, 2.0], [0, 2], [0, 1, 2]), shape=(2, 3))
+    rows = mx.nd.sparse.row_sparse_array((np.ones((1, 3)), [1]), shape=(2, 3))
+    for part in (csr.data, csr.indices, csr.indptr, rows.data, rows.indices):
+        part[:] = 0
+    assert csr.asnumpy().tolist() == [[1, 0, 0], [0, 0, 2]]
+    assert rows.asnumpy().tolist() == [[0, 0, 0], [1, 1, 1]]
+
+
+def test_parts_that_do_not_belong_together_are_refused():
+    with pytest.raises(mx.MXNetError, match="2 values are kept, but indices say where 1 belong"):
+        mx.nd.sparse.csr_matrix(([1.0, 2.0], [0], [0, 1]), shape=(1, 2))
+    with pytest.raises(mx.MXNetError, match="1 values are kept, but indices say where 2 belong"):
+        mx.nd.sparse.row_sparse_array((np.ones((1, 3)), [0, 1]), shape=(4, 3))

@@ -90,13 +90,13 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def data(self):
-        """What is kept, as a dense array over the same memory."""
-        return wrap(self._parts[0], self._ctx)
+        """A copy of what is kept, as a dense array."""
+        return wrap(self._parts[0].clone(), self._ctx)
 
     @property
     def indices(self):
-        """Where it belongs: rows, or columns of each element."""
-        return wrap(self._parts[1], self._ctx)
+        """A copy of where it belongs: rows, or columns of each element."""
+        return wrap(self._parts[1].clone(), self._ctx)
 
     @property
     def _num_aux(self):
@@ -276,8 +276,8 @@ class CSRNDArray(BaseSparseNDArray):
 
     @property
     def indptr(self):
-        """Where each row starts in `data` and `indices`, and the end of the last."""
-        return wrap(self._parts[2], self._ctx)
+        """A copy of where each row starts in `data` and `indices`, and of the end of the last."""
+        return wrap(self._parts[2].clone(), self._ctx)
 
     def _aux_data(self, i):
         return (self.indptr, self.indices)[i]

@@ -131,6 +131,11 @@ def _part(values, where, dtype):
     return tensor.to(torch_device(where))
 
 
+def _check_count(data, indices):
+    if len(data) != len(indices):
+        raise MXNetError(f"{len(data)} values are kept, but indices say where {len(indices)} belong")
+
+
 def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
     where = ctx or current_context()
     data = _part(data, where, _type_of(data, dtype))
@@ -141,6 +146,7 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
         shape = (len(indptr) - 1, int(indices.max()) + 1)
     if data.dim() != 1 or indptr.dim() != 1 or indices.dim() != 1 or not len(indptr) or len(shape) != 2:
         raise ValueError("invalid shape")
+    _check_count(data, indices)
     return CSRNDArray._made((data, indices, indptr), shape, where)
 
 
@@ -160,6 +166,7 @@ def _rows_of_parts(data, indices, shape, ctx, dtype):
         shape = (int(indices[-1]) + 1, *data.shape[1:])
     if data.dim() != len(shape) or indices.dim() != 1 or 0 in shape[1:]:
         raise ValueError("invalid shape")
+    _check_count(data, indices)
     return RowSparseNDArray._made((data, indices), shape, where)
 
 
