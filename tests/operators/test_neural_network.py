@@ -127,6 +127,15 @@ def test_old_pooling_pads_with_zeros_and_gives_all_ties_the_gradient():
     close(grad, np.ones((1, 1, 2, 2)))
 
 
+@pytest.mark.parametrize(("kind", "outputs", "grads"), [("avg", (52 / 27, 96 / 27), 4 / 27), ("sum", (52, 96), 4)])
+def test_a_window_over_three_axes_may_be_larger_than_what_lies_between_the_padding(kind, outputs, grads):
+    attrs = {"kernel": (3, 3, 3), "pad": (1, 1, 1), "stride": (1, 1, 2), "pool_type": kind}
+    data = nd.arange(16).reshape((1, 1, 2, 2, 4))
+    close(nd.Pooling(data, **attrs).reshape((4, 2)), [outputs] * 4)
+    (grad,) = gradient(lambda d: nd.Pooling(d, **attrs), data)
+    close(grad.reshape((4, 4)), [[grads, 2 * grads, grads, grads]] * 4)
+
+
 def test_selu_has_the_slope_of_mxnet():
     (grad,) = gradient(lambda d: nd.LeakyReLU(d, act_type="selu"), nd.array([-2.0, 0.0, 1.0]))
     close(grad, [0.16085884, 1.7580993, 1.050701])

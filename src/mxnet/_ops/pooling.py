@@ -86,8 +86,9 @@ class _Windows:
         if not len(self.kernel) == len(self.stride) == len(self.pad):
             raise MXNetError(f"stride {stride} and pad {pad} must be as long as kernel {kernel}")
         self.count = [self._number(*axis) for axis in self.axes()]
-        # torch limits the padding to half the kernel
-        self.native = convention != "same" and all(2 * p <= k for p, k in zip(self.pad, self.kernel, strict=True))
+        # torch limits the padding to half the kernel, and over three axes the kernel to the data without padding
+        fits = all(2 * p <= k and (len(kernel) < 3 or k <= n) for n, k, _, p in self.axes())
+        self.native = convention != "same" and fits
 
     def _check_same(self, pad):
         if any(pad) or len(self.kernel) > 2 or (len(self.kernel) == 2 and self.kernel[0] != 1):
