@@ -103,3 +103,25 @@ def test_gradients_nobody_wants_are_not_requested():
     z.backward()
     assert MADE[-1] == ["write", "null"]
     np.testing.assert_array_equal(x.grad.asnumpy(), [3, 3])
+
+
+def test_a_custom_operator_gets_numbers_of_numpy_as_plain_text():
+    seen = []
+
+    @mx.operator.register("scales_for_the_test")
+    class Scales(mx.operator.CustomOpProp):
+        def __init__(self, scales, stride):
+            super().__init__()
+            seen.append((scales, stride))
+
+        def create_operator(self, ctx, in_shapes, in_dtypes):
+            class Same(mx.operator.CustomOp):
+                def forward(self, is_train, req, in_data, out_data, aux):
+                    self.assign(out_data[0], req[0], in_data[0])
+
+            return Same()
+
+    attributes = {"scales": (np.float64(8), np.float32(0.1)), "stride": np.int64(16)}
+    mx.nd.Custom(mx.nd.ones((1,)), op_type="scales_for_the_test", **attributes)
+    mx.sym.Custom(mx.sym.var("x"), op_type="scales_for_the_test", **attributes)
+    assert set(seen) == {("(8.0, 0.1)", "16")}

@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 import mxnet as mx
@@ -137,3 +138,18 @@ def test_functions_have_signatures_and_words():
     assert names[:4] == ["data", "weight", "bias", "num_hidden"] and names[-1] == "kwargs"
     assert "num_hidden" in mx.sym.FullyConnected.__doc__
     assert {"FullyConnected", "contrib", "Variable"} <= set(dir(mx.sym))
+
+
+def test_numbers_of_numpy_are_written_as_numbers():
+    three = np.int64(3)
+    variable = mx.sym.var("x", shape=(three, 2), lr_mult=np.float32(0.5), __size__=[three])
+    attributes = {"__shape__": "(3, 2)", "__lr_mult__": "0.5", "__size__": "[3]"}
+    assert attributes.items() <= variable.list_attr().items()
+    assert (variable + 1).infer_shape()[1] == [(3, 2)]
+    weight = mx.gluon.Parameter("weight", shape=(three, 2)).var()
+    assert weight.attr("__shape__") == "(3, 2)"
+
+
+def test_an_alias_is_written_under_the_name_it_stands_for():
+    symbol = mx.sym.broadcast_axes(mx.sym.var("x"), axis=0, size=2)
+    assert symbol.name.startswith("broadcast_axes") and '"op": "broadcast_axis"' in symbol.tojson()

@@ -174,7 +174,17 @@ def _shapes(value: object) -> tuple[tuple[int | None, ...], ...]:
     return tuple(_shape(v) for v in _items(value))
 
 
-def _string(value: object) -> str:
+def text(value: object) -> str:
+    """An attribute's value as MXNet writes it: Python's `str`, the same under every NumPy version."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (tuple, list)):
+        inner = [repr(v) if isinstance(v, str) else text(v) for v in value]
+        if isinstance(value, list):
+            return f"[{', '.join(inner)}]"
+        return f"({inner[0]},)" if len(inner) == 1 else f"({', '.join(inner)})"
+    if isinstance(value, np.generic) and isinstance(value, numbers.Number):
+        return str(value.item()) if not isinstance(value, np.floating) else str(value)
     return str(value)
 
 
@@ -182,7 +192,7 @@ _READERS: dict[object, tuple[str, Callable[[object], object]]] = {
     int: ("int", _integer),
     float: ("float", _real),
     bool: ("boolean", _boolean),
-    str: ("string", _string),
+    str: ("string", text),
     tuple: ("Shape(tuple)", _shape),
     Floats: ("tuple of <float>", _reals),
     Shapes: ("tuple of <Shape(tuple)>", _shapes),
@@ -223,11 +233,11 @@ def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
 
 def _choice(names: tuple[str, ...]) -> Callable[[object], object]:
     def reader(value: object) -> object:
-        text = dtype_name(value) if isinstance(value, (type, np.dtype)) else str(value)
-        if text not in names:
+        chosen = dtype_name(value) if isinstance(value, (type, np.dtype)) else str(value)
+        if chosen not in names:
             valid = ", ".join(repr(n) for n in sorted(names))
-            raise MXNetError(f"Invalid Input: '{text}', valid values are: {{{valid}}}")
-        return text
+            raise MXNetError(f"Invalid Input: '{chosen}', valid values are: {{{valid}}}")
+        return chosen
 
     return reader
 

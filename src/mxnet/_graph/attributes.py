@@ -1,28 +1,11 @@
 """Attributes as a graph keeps them: text, some of them hidden from operators behind double underscores."""
 
-import numbers
 from collections.abc import Iterable
-
-import numpy as np
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 
 HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
-
-
-def text(value: object) -> str:
-    """An attribute's value as MXNet writes it: Python's `str`, the same under every NumPy version."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (tuple, list)):
-        inner = [repr(v) if isinstance(v, str) else text(v) for v in value]
-        if isinstance(value, list):
-            return f"[{', '.join(inner)}]"
-        return f"({inner[0]},)" if len(inner) == 1 else f"({', '.join(inner)})"
-    if isinstance(value, np.generic) and isinstance(value, numbers.Number):
-        return str(value.item()) if not isinstance(value, np.floating) else str(value)
-    return str(value)
 
 
 def dtype_text(value: object) -> str:

@@ -101,7 +101,7 @@ def _expand(data: torch.Tensor, shape) -> torch.Tensor:
     return data.expand(shape)
 
 
-@op("broadcast_axes", "broadcast_axis")
+@op("broadcast_axis", "broadcast_axes")
 def broadcast_axes(data, *, axis: tuple = (), size: tuple = ()):
     """Axes of size 1 repeated to the sizes given."""
     if len(axis) != len(size):

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._core.attrs import Attr, attribute
+from .._core.attrs import Attr, attribute, text
 from .._core.errors import MXNetError
 
 Attrs = dict[str, Any]
@@ -92,7 +92,7 @@ class Op:
             if attr is not None:
                 parsed[key] = attr.parse(value, self.name)
             elif self.free:
-                parsed[key] = str(value)
+                parsed[key] = text(value)
             elif self.attrs and not (key.startswith("__") and key.endswith("__")):
                 raise MXNetError(self.unknown(key))  # an operator without attributes ignores what it is given
         for attr in self.attrs.values():

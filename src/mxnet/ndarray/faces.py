@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 
-from .._core.attrs import NULL
+from .._core.attrs import NULL, text
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._ops import observe, registry, storage
@@ -153,7 +153,7 @@ def _check_count(operator, inputs, wanted, attrs):
 def _tolerant(operator, attrs):
     """Parsed attributes as far as they are attributes, for asking which inputs a call has."""
     known = {k: operator.attrs[k].parse(v, operator.name) for k, v in attrs.items() if k in operator.attrs}
-    return {**{k: str(v) for k, v in attrs.items()}, **known} if operator.free else known
+    return {**{k: text(v) for k, v in attrs.items()}, **known} if operator.free else known
 
 
 def _build(operator, name, array, slow, finish):

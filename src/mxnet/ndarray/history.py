@@ -9,8 +9,9 @@ import weakref
 
 import torch
 
+from .._core.attrs import text
 from .._core.errors import MXNetError
-from .._graph.attributes import dtype_text, text
+from .._graph.attributes import dtype_text
 from .._graph.node import CACHED, Entry, Node, copy, variable, walk
 from .._ops import observe
 from .._ops.dtypes import NAME

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._core.attrs import NULL
-from .._graph.attributes import dtype_text, operator_attributes, text
+from .._core.attrs import NULL, text
+from .._graph.attributes import dtype_text, operator_attributes
 from .._graph.node import Entry, call
 from .._ops.registry import Op
 from .._ops.signature import docstring, parameters

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core.attrs import text
 from .._core.dtypes import FLAGS, dtype_name
 from .._core.errors import MXNetError, NotImplementedForSymbol
 from .._core.hints import not_opened
@@ -197,7 +198,7 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
         raise TypeError("Expect a string for variable `name`")
     known = {"shape": shape, "lr_mult": lr_mult, "wd_mult": wd_mult}
     attrs = dict(scope().get(attr))
-    attrs.update({f"__{key}__": str(value) for key, value in known.items() if value is not None})
+    attrs.update({f"__{key}__": text(value) for key, value in known.items() if value is not None})
     if dtype is not None:
         attrs["__dtype__"] = str(FLAGS[dtype_name(dtype)])
     if init is not None:
@@ -210,7 +211,7 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
                 f"Attribute name={key} is not supported. Additional attributes must start and end with double "
                 "underscores, e.g, __yourattr__"
             )
-        attrs[key] = str(value)
+        attrs[key] = text(value)
     node = variable(name)
     if not all(isinstance(value, str) for value in attrs.values()):
         raise ValueError("Set Attr only accepts string values")
