@@ -12,7 +12,7 @@ from mxnet import autograd, gluon, nd
 from mxnet._graph import passes, portions, program
 from mxnet._graph.packed import available, convolve_both
 from mxnet._graph.unchanged import SMALL, Copies
-from mxnet._ops import direct
+from mxnet._ops import direct, pooled
 from mxnet.gluon import nn
 
 pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")
@@ -380,6 +380,33 @@ def test_kernels_take_over_when_they_are_compiled(monkeypatch):
     assert all(
         convolution.awaited == (kernels is None) for convolution in folding(net)._state[1] if convolution.awaited
     )
+
+
+class TwoPools(gluon.HybridBlock):
+    """A sum that no convolution takes in, of results that wait for each other."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2D(16, 1, in_channels=16), nn.Conv2D(24, 1)
+        self.near, self.wide = nn.MaxPool2D(2, 2), nn.MaxPool2D(3, 2, 1)
+
+    def hybrid_forward(self, F, x):
+        y = self.first(x)
+        return self.last(self.near(y) + self.wide(y))
+
+
+def test_jobs_that_wait_are_done_before_a_sum_of_their_results(monkeypatch):
+    for loader in (direct._loader, pooled._loader):
+        loader.get(wait=True)
+    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(16, 3, padding=1), TwoPools(), nn.GlobalAvgPool2D(), nn.Flatten())
+    net.initialize(mx.init.Xavier(magnitude=3))
+    several = [images(2, 16) * scale for scale in (1, 1, 1, 3, 5, 7)]
+    want = [net(x).asnumpy() for x in several]
+    net.hybridize()
+    for x, expected in zip(several, want, strict=True):
+        np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_results_are_not_in_memory_that_is_used_again():

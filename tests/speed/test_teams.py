@@ -76,10 +76,43 @@ def test_kernels_that_no_table_can_hold_are_run_by_python(monkeypatch):
     assert values.tolist() == [1] * 10
 
 
+@compiled("void(float32[::1], float32[::1], int64, int64)")
+def backwards(source, target, first, last):
+    """Every value depends on one that another thread may have written in the task before."""
+    for i in range(first, last):
+        target[i] = source[len(source) - 1 - i] + 1
+
+
+@pytest.mark.usefixtures("how")
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_a_chain_does_its_tasks_one_after_the_other(threads, monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    one, other = np.arange(5000, dtype=np.float32), np.zeros(5000, np.float32)
+    there, back = (teams.Task(backwards, pair, (0, 5000), 40) for pair in ((one, other), (other, one)))
+    target = torch.zeros(100)
+    scratched = teams.Task(through_scratch, (target.data_ptr(), 2.0), (0, 100), 50, scratch=16, held=target)
+    seen = []
+    runs = teams.chained([there, back, scratched, teams.Once(lambda: seen.append(one[0])), there, back])
+    for _ in range(30):
+        for run in runs:
+            run.run()
+    assert one.tolist() == (np.arange(5000) + 120).tolist()
+    assert seen == [2 + 4 * turn for turn in range(30)] and (target == 2).all()
+
+
+def test_tasks_in_a_chain_that_have_next_to_no_work():
+    values = np.zeros(6, np.float32)
+    tasks = [teams.Task(add, (values, 1.0, False), span, 9) for span in ((0, 0), (0, 1), (2, 0), (0, 6))]
+    for run in teams.chained(tasks):
+        run.run()
+    assert values.tolist() == [2, 1, 1, 1, 1, 1]
+
+
 def test_entries_of_all_kernels_of_predictions():
     from mxnet._ops import kernels, loops, lstm_kernels, matrix_kernels, pooling_kernels, small_tile_kernels
 
-    made = [kernels.dense, kernels.depthwise, kernels.expanded, matrix_kernels.products, matrix_kernels.products_across]
+    made = [kernels.dense, kernels.depthwise, kernels.expanded, kernels.expanded_across]
+    made += [matrix_kernels.products, matrix_kernels.products_across]
     made += [pooling_kernels.maxima, pooling_kernels.means, small_tile_kernels.spread, small_tile_kernels.gather]
     made += [loops.spread, loops.gather, loops.widen, loops.collect, lstm_kernels.forward, lstm_kernels.backward]
     assert all(kernel.entry for kernel in made)

@@ -9,7 +9,7 @@ import torch
 
 from .._ops import direct, pooled, small_tiles, winograd
 from .._ops.registry import find
-from .._ops.teams import Once, Task
+from .._ops.teams import Once, Task, chained
 
 POOLING = find("Pooling").fn
 SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
@@ -105,6 +105,10 @@ class PackedConvolution:
         result = rooms.take(room, *kernel.shape(data))
         if kernel.surrounds:
             last = kernel.surround(data, functools.partial(rooms.take, SURROUNDED))
+            again = rooms.repeat(self, last, addend)
+            if again is not None:
+                return again
+            data = last
         else:
             last = data.contiguous(memory_format=torch.channels_last)
         more = None if addend is None else _alongside(addend, result)
@@ -211,6 +215,8 @@ class Rooms:
         self._ids: set[int] = set()
         # What was computed from which tensors into which: in the next run it mostly is the same memory.
         self._jobs: dict[Hashable, tuple[Any, ...]] = {}
+        self._waiting: list[Task | Once] = []  # until somebody else than the next job wants to see a result
+        self._runs: dict[Any, tuple[list[Task | Once], list[Any]]] = {}  # jobs that waited, and what does them
 
     def compute(
         self, who: Hashable, jobs: list[Task | Once], result: torch.Tensor, data: torch.Tensor, addend: Any = None
@@ -223,13 +229,26 @@ class Rooms:
         return result
 
     def repeat(self, who: Hashable, data: torch.Tensor, addend: Any = None) -> torch.Tensor | None:
-        """The result of the last run's jobs, done again, if they were for the same tensors."""
+        """Where the last run's jobs, if they were for the same tensors, will have their result once more."""
         known = self._jobs.get(who)
         if known is None or known[0] is not data or known[1] is not addend:
+            self.settle()
             return None
-        for job in known[3]:
-            job.run()
+        self._waiting += known[3]
         return known[2]
+
+    def settle(self) -> None:
+        """Do the jobs that wait, those of native threads at once."""
+        waiting = self._waiting
+        if not waiting:
+            return
+        self._waiting = []
+        known, runs = self._runs.get(waiting[0], (None, []))
+        if known != waiting:
+            runs = chained(waiting)
+            self._runs[waiting[0]] = waiting, runs
+        for run in runs:
+            run.run()
 
     def bytes(self) -> int:
         return sum(room.nbytes for room in self._rooms.values())
@@ -264,6 +283,7 @@ class Rooms:
     def _forget(self) -> None:
         self._views, self._ids = {}, set()
         self._jobs.clear()
+        self._runs.clear()
 
 
 def convolve(
@@ -294,6 +314,11 @@ def convolve_both(
     if result is None:
         result = second.behind(first, rooms, room, data)
     return second(within, rooms, room, first(within, rooms, None, data)) if result is None else result
+
+
+def settle(rooms: Rooms) -> None:
+    """What the rewritten graph calls before anything else than the functions here reads their results."""
+    rooms.settle()
 
 
 def pool(rooms: Rooms, name: str, room: int | None, data: torch.Tensor, **attrs: Any) -> torch.Tensor:

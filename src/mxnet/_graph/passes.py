@@ -21,7 +21,7 @@ from .dense import MOST_PACKED, PackedDense, dense, use_places_again
 from .fused import fused
 from .lower import Lowered, calls, pick, sole_user
 from .order import plain, restore_order
-from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded, pool
+from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded, pool, settle
 from .portions import Portions, last_cut
 from .unchanged import Copies, Digests, noted, usable
 
@@ -191,6 +191,7 @@ class Folding:
             rooms = Rooms()
         arguments = (*tensors, *streams, layers, within, rooms)
         results = self._portions.run(arguments, rooms)
+        rooms.settle()
         needed = rooms.bytes()
         if needed <= KEPT:
             self._rooms.append(rooms)
@@ -284,6 +285,10 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | 
                 node.target, node.args = pool, (rooms, node.name, None, *node.args)
         restore_order(graph, KEEP_ORDER | {convolve, convolve_both, pool})
         _give_rooms(graph)
+        for node in graph.nodes:
+            if calls(node, SUM) and any(calls(value, *ROOM) for value in node.all_input_nodes):
+                with graph.inserting_before(node):
+                    graph.call_function(settle, (rooms,))
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
 

@@ -45,6 +45,7 @@ class Portions:
         for portion in data.tensor_split(count):
             arguments[self._data] = portion
             value = first(*arguments)
+            rooms.settle()
             if gathered is None:
                 gathered = rooms.take(None, len(data), *value.shape[1:])
             gathered[begin : begin + len(portion)].copy_(value)

@@ -82,6 +82,7 @@ class Program:
         self.kept: Kept | None = {} if apart else None
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
+        self.fresh = len(self.heads) == 1 and _is_fresh(self.heads[0].node)
         self.writes = any(map(_writes, self.nodes))
         self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
         self._folding: Folding | bool | None = None
@@ -181,6 +182,13 @@ class Program:
         if types not in self._checked:
             type_facts(self.heads, {n.name: t for n, t in zip(self.variables, types, strict=True)})
             self._checked.add(types)
+
+
+def _is_fresh(node: Node) -> bool:
+    """Does its result lie, for certain, in memory of its own, which no input has?"""
+    while node.op is not None and node.op.name in ("Flatten", "Reshape"):
+        node = node.inputs[0].node
+    return node.op is not None and node.op.name in ("Convolution", "FullyConnected", "softmax", "log_softmax")
 
 
 def _writes(node: Node) -> bool:

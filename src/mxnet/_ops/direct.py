@@ -16,6 +16,7 @@ from .teams import ROUNDS, Task
 INFINITE = float("inf")
 FEW = 4  # channels
 STRIPS = 1 << 18  # bytes between two convolutions that are computed at once: they stay in the cache
+ACROSS = 1 << 16  # bytes of an image, of so many channels as are computed at a time, that stay in the cache
 IN_CACHE = 320 << 10  # bytes of rows that stay in the cache while all filters pass
 MOST_THREADS = 16  # of more, nobody knows how well they share out the work
 FEWEST_LINES, SEVERAL = 3, 8  # in a part of the work; images, or blocks of windows, of which threads take turns
@@ -164,10 +165,12 @@ class Dense(_Packed):
         run, height = self._window[1] * self._channels, self._window[0]
         addresses = [t.data_ptr() for t in (data, places, self._weight, self._bias, result)]
         fixed = (*addresses, addend, self._filters, height, run, row * 4)
-        most = windows * self._filters * run * height // WORTH_A_THREAD
-        held = places, data, result, self._weight, self._bias
-        given = *fixed, at_once, *self._bounds
-        rounds = 1 if windows < SEVERAL * at_once else ROUNDS  # each part reads the whole weight
+        work = max(windows, self._kernels.ROWS) * self._filters * run * height  # fewer windows wait for memory
+        most, held = work // WORTH_A_THREAD, (places, data, result, self._weight, self._bias)
+        if windows < self._filters:  # each part reads all windows, else the whole weight
+            given, panels = (*fixed, windows, at_once, *self._bounds), max(1, self._filters // self._kernels.PANEL)
+            return Task(self._kernels.dense, given, (0, panels), most, held=held)
+        given, rounds = (*fixed, -1, at_once, *self._bounds), 1 if windows < SEVERAL * at_once else ROUNDS
         return Task(self._kernels.dense, given, (0, windows), most, self._kernels.ROWS, rounds=rounds, held=held)
 
     def is_lone(self) -> bool:
@@ -177,17 +180,21 @@ class Dense(_Packed):
     def job_with(self, deep: "Depthwise", data: torch.Tensor, result: torch.Tensor) -> Task:
         """This convolution, of single pixels, and the depthwise one behind it, in strips."""
         (batch, run, height, width), (_, channels, down, right) = data.shape, result.shape
-        step, row = deep._steps[0], width * channels * 4
-        strip = max(1, (STRIPS // row - 3) // step + 1)
+        step, row, panel = deep._steps[0], width * channels * 4, self._kernels.PANEL
         places = self._beginnings(data, height, width)
         mine = [t.data_ptr() for t in (data, places, self._weight, self._bias)]
         other = [t.data_ptr() for t in (deep._weight, deep._bias, result)]
-        fixed = (*mine, run, channels, *other, height, width, down, right, step, strip)
-        given, scratch = (*fixed, *self._bounds, *deep._bounds), (strip * step + 3) * row // 4
+        fixed, sizes = (*mine, run, channels, *other), (height, width, down, right, step)
+        bounds = *self._bounds, *deep._bounds
         most = batch * height * width * channels * run // WORTH_A_THREAD
+        held, scratch = (places, data, result, self, deep), height * width * panel
+        if torch.get_num_threads() > 1 and scratch * 4 <= ACROSS and channels % panel == 0:
+            given, span = (*fixed, batch, *sizes, *bounds), (0, channels // panel)
+            return Task(self._kernels.expanded_across, given, span, most, scratch=scratch, held=held)
+        strip = max(1, (STRIPS // row - 3) // step + 1)
+        given, scratch = (*fixed, *sizes, strip, *bounds), (strip * step + 3) * row // 4
         # Each part makes lines at its edges that its neighbours make, too
         most, rounds = min(most, batch * down // FEWEST_LINES), 1 if batch < SEVERAL else ROUNDS
-        held = places, data, result, self, deep
         return Task(self._kernels.expanded, given, (0, batch * down), most, scratch=scratch, rounds=rounds, held=held)
 
     def _beginnings(self, data: torch.Tensor, down: int, right: int) -> torch.Tensor:
@@ -214,6 +221,6 @@ class Depthwise(_Packed):
     def _prepare(self, data: torch.Tensor, result: torch.Tensor, addend: int) -> Task:
         batch, channels, down, right = result.shape
         addresses = [t.data_ptr() for t in (data, self._weight, self._bias, result)]
-        fixed = (*addresses, *data.shape[2:], channels, down, right, self._steps[0])
+        fixed = (*addresses, *data.shape[2:], channels, channels, down, right, self._steps[0])
         most, held = 9 * result.numel() // WORTH_A_THREAD, (data, result, self._weight, self._bias)
         return Task(self._kernels.depthwise, (*fixed, *self._bounds), (0, batch * down), most, held=held)

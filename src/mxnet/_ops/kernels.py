@@ -14,15 +14,16 @@ ROWS, LINE = 6, 64  # windows at a time, bytes that memory is read in
 AHEAD = 4096  # bytes of a weight that are fetched ahead: the processor itself stops at the end of a page
 PANELS = 4  # of a weight, read side by side for a single window: there is nothing else to wait for memory with
 ROWS_AT_ONCE = 60  # whose windows stay in the cache while all filters pass
+PANEL = 16  # filters, or channels
 PIXELS, SIDE = 4, 3  # results of a depthwise convolution at a time, and its windows' sides
 
 
 def panels(filters: int) -> list[int]:
     """How many filters are summed at a time: 16 each, and 24 or 8 at the end."""
-    whole, rest = divmod(filters, 16)
+    whole, rest = divmod(filters, PANEL)
     if not rest:
-        return [16] * whole
-    return [16] * (whole - 1) + [24] if whole else [8]
+        return [PANEL] * whole
+    return [PANEL] * (whole - 1) + [24] if whole else [8]
 
 
 def _store(write: Writer, sums: list[Any], result, apart, addend, low, high) -> None:
@@ -106,34 +107,42 @@ def _expect(write: Writer, address, places, distance):
 _eight, _sixteen, _twenty_four = _windows(1, ROWS), _windows(2, ROWS), _windows(3, 4)
 
 
-@compiled(f"void({numbers(13)}, float32, float32)")
-def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, first, last, at_once, low, high):
-    """Windows `first` to `last`, counted in `places`, with all filters; some `at_once` stay in the cache."""
-    apart, number = filters * FLOAT, last - first
+@compiled(f"void({numbers(14)}, float32, float32)")
+def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, windows, first, last, at_once,
+          low, high):  # fmt: skip
+    """All filters of the windows `first` to `last`, counted in `places`; some `at_once` stay in the cache.
+
+    If `windows` is not negative: the panels `first` to `last` of filters, for so many windows.
+    """
+    above, below, start, stop = first, last, 0, filters
+    if windows >= 0:
+        above, below, start = 0, windows, first * PANEL
+        stop = last * PANEL if filters - last * PANEL >= PANEL else filters  # the last panel may be larger
+    apart, number = filters * FLOAT, below - above
     blocks = max(1, (number + at_once - 1) // at_once) * ROWS
     most = max(1, (number + blocks - 1) // blocks) * ROWS
-    for begin in range(first, last, most):
-        end = min(begin + most, last)
-        filter = 0
-        while filter < filters:
-            left = filters - filter
-            wide = 24 if left == 24 else min(16, left)
+    for begin in range(above, below, most):
+        end = min(begin + most, below)
+        filter = start
+        while filter < stop:
+            left = stop - filter
+            wide = 24 if left == 24 else min(PANEL, left)
             rows = 4 if wide == 24 else ROWS
             panel, shift = weight + filter * runs * run * FLOAT, bias + filter * FLOAT
-            if end - begin == 1 and runs == 1 and (left == 16 * PANELS or left >= 16 * PANELS + 24):
+            if end - begin == 1 and runs == 1 and (left == PANEL * PANELS or left >= PANEL * PANELS + 24):
                 away = (begin * filters + filter) * FLOAT
                 more = addend + away if addend else 0
                 _alone(data, places + 8 * begin, panel, shift, run, result + away, more, low, high)
-                filter += 16 * PANELS
+                filter += PANEL * PANELS
                 continue
             for row in range(begin, end, rows):
                 away = (row * filters + filter) * FLOAT
                 more, out = addend + away if addend else 0, result + away
                 several, where = min(rows, end - row), places + 8 * row
-                if filter == 0 and runs == 1:  # the next windows, of one pixel, lie behind these
+                if filter == start and runs == 1:  # the next windows, of one pixel, lie behind these
                     for line in range(rows * run * FLOAT, 2 * rows * run * FLOAT, LINE):
                         _expect(data, where, line)
-                if wide == 16:
+                if wide == PANEL:
                     _sixteen(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
                 elif wide == 24:
                     _twenty_four(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
@@ -146,11 +155,11 @@ def _side_by_side(step: int) -> Any:
     """The kernel for four results whose windows, `step` pixels apart, lie within the image's width."""
     wide = (PIXELS - 1) * step + SIDE
 
-    @writes(7, floats=2)
-    def kernel(write: Writer, data, weight, bias, rows, row, channels, result, low, high):
+    @writes(8, floats=2)
+    def kernel(write: Writer, data, weight, bias, rows, row, pixel, channels, result, low, high):
         def add_row(taps, begin, sums):
             kernel = [write.load(write.at(taps, write.times(channels, i))) for i in range(SIDE)]
-            inputs = [write.load(write.at(begin, write.times(channels, i))) for i in range(wide)]
+            inputs = [write.load(write.at(begin, write.times(pixel, i))) for i in range(wide)]
             for place in range(SIDE):
                 sums = [inputs[i * step + place] * kernel[place] + total for i, total in enumerate(sums)]
             return write.at(begin, row), sums
@@ -163,13 +172,13 @@ def _side_by_side(step: int) -> Any:
     return kernel
 
 
-@writes(8, floats=2)
-def _single(write: Writer, data, weight, bias, rows, row, columns, channels, result, low, high):
+@writes(9, floats=2)
+def _single(write: Writer, data, weight, bias, rows, row, columns, pixel, channels, result, low, high):
     """The kernel for one result, of whose window `rows` x `columns` lie within the image."""
 
     def add_row(taps, begin, sums):
-        def add(tap, pixel, sums):
-            return write.at(pixel, channels), [write.load(pixel) * write.load(tap) + sums[0]]
+        def add(tap, place, sums):
+            return write.at(place, pixel), [write.load(place) * write.load(tap) + sums[0]]
 
         end = write.at(taps, write.times(channels, columns))
         return write.at(begin, row), write.loop(taps, end, channels, begin, sums, add)
@@ -182,11 +191,14 @@ def _single(write: Writer, data, weight, bias, rows, row, columns, channels, res
 _four, _four_apart = _side_by_side(1), _side_by_side(2)
 
 
-@compiled(f"void({numbers(12)}, float32, float32)")
-def depthwise(data, weight, bias, result, height, width, channels, down, right, step, first, last, low, high):
-    """Rows `first` to `last` of the results, counted over all images; windows begin one before the image."""
-    apart = channels * FLOAT
-    row = width * apart
+@compiled(f"void({numbers(13)}, float32, float32)")
+def depthwise(data, weight, bias, result, height, width, some, channels, down, right, step, first, last, low, high):
+    """Rows `first` to `last` of the results, counted over all images; windows begin one before the image.
+
+    The data are `some` of the channels that weights and results have.
+    """
+    pixel, apart = some * FLOAT, channels * FLOAT
+    row = width * pixel
     for line in range(first, last):
         top = line % down * step - 1
         above, below = max(0, -top), min(SIDE, height - top)
@@ -196,15 +208,15 @@ def depthwise(data, weight, bias, result, height, width, channels, down, right, 
             left = x * step - 1
             several = left >= 0 and left + (PIXELS - 1) * step + SIDE <= width and x + PIXELS <= right
             before, behind = max(0, -left), min(SIDE, width - left)
-            at, out = start + (left + before) * apart, result + (line * right + x) * apart
+            at, out = start + (left + before) * pixel, result + (line * right + x) * apart
             taps, columns = weight + (above * SIDE + before) * apart, behind - before
-            for i in range(0, apart, VECTOR_BYTES):
+            for i in range(0, pixel, VECTOR_BYTES):
                 if not several:
-                    _single(at + i, taps + i, bias + i, rows, row, columns, apart, out + i, low, high)
+                    _single(at + i, taps + i, bias + i, rows, row, columns, pixel, apart, out + i, low, high)
                 elif step == 1:
-                    _four(at + i, taps + i, bias + i, rows, row, apart, out + i, low, high)
+                    _four(at + i, taps + i, bias + i, rows, row, pixel, apart, out + i, low, high)
                 else:
-                    _four_apart(at + i, taps + i, bias + i, rows, row, apart, out + i, low, high)
+                    _four_apart(at + i, taps + i, bias + i, rows, row, pixel, apart, out + i, low, high)
             x += PIXELS if several else 1
 
 
@@ -234,10 +246,29 @@ def expanded(
             _move(scratch + (begin - top) * row, scratch + (begin - before) * row, (known - begin) * row)
             begin = known
         pixels = (image * height + begin) * width, (image * height + bottom) * width
-        dense(data, places, weight, bias, lines, 0, channels, 1, run, 0, *pixels, ROWS_AT_ONCE, low, high)
-        depthwise(lines, taps, shifts, result, height, width, channels, down, right, step, line, line + some,
+        dense(data, places, weight, bias, lines, 0, channels, 1, run, 0, -1, *pixels, ROWS_AT_ONCE, low, high)
+        depthwise(lines, taps, shifts, result, height, width, channels, channels, down, right, step, line, line + some,
                   low_too, high_too)  # fmt: skip
         line += some
+
+
+@compiled(f"void({numbers(18)}, float32, float32, float32, float32)")
+def expanded_across(
+    data, places, weight, bias, run, channels, taps, shifts, result, batch, height, width, down, right, step, scratch,
+    first, last, low, high, low_too, high_too,
+):  # fmt: skip
+    """The same for the panels `first` to `last` of channels, of which one, of a whole image, stays in the cache."""
+    pixels = height * width
+    for panel in range(first * PANEL, last * PANEL, PANEL):
+        there = panel * FLOAT
+        for image in range(batch):
+            for pixel in range(0, pixels, ROWS):
+                where = places + 8 * (image * pixels + pixel)
+                _sixteen(min(ROWS, pixels - pixel), data, where, weight + run * there, bias + there, 1, run, 0,
+                         scratch + pixel * PANEL * FLOAT, PANEL * FLOAT, 0, low, high)  # fmt: skip
+            made = result + image * down * right * channels * FLOAT
+            depthwise(scratch, taps + there, shifts + there, made + there, height, width, PANEL, channels, down, right,
+                      step, 0, down, low_too, high_too)  # fmt: skip
 
 
 @compiled("void(float32[:, :, :, :], float32[:, :, :, ::1], int64, int64, int64, int64)")

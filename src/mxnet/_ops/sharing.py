@@ -22,6 +22,14 @@ def room(which: int | str, *shape: int) -> torch.Tensor:
     return found[:size].view(shape)
 
 
+def scratch(floats: int) -> int:
+    """Where this thread has memory for so many floats, kept from call to call."""
+    if getattr(_kept, "floats", 0) < floats:
+        _kept.memory = torch.empty(floats)
+        _kept.floats, _kept.address = floats, _kept.memory.data_ptr()
+    return _kept.address
+
+
 def share(work: Callable[[int, int], Any], begin: int, count: int, most: int, unit: int = 1) -> None:
     """Run `work(first, last)` over a range, in parts of `unit`, by at most `most` threads: as many as it pays.
 

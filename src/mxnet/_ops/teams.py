@@ -7,6 +7,7 @@ is no such team, Python's threads share the work out.
 import ctypes
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,23 @@ from typing import Any
 import numpy as np
 import torch
 
-from .sharing import room, share
-from .tables import ARGUMENTS, BEGIN, BOUNDS, COUNT, PARTS, SCRATCH_SIZE, TAKEN, TICKETS, UNIT
+from .sharing import scratch, share
+from .tables import (
+    ARGUMENTS,
+    BEGIN,
+    BOUNDS,
+    COUNT,
+    DONE,
+    LENGTH,
+    LINKS,
+    PARTS,
+    SCRATCH_SIZE,
+    SLOT,
+    TAKEN,
+    TICKETS,
+    UNIT,
+    YIELD,
+)  # fmt: skip
 
 ROUNDS = 4  # parts for each thread
 FLOAT = 4
@@ -54,8 +70,8 @@ class Task:
     """
 
     __slots__ = (
-        "_arguments", "_held", "_kernel", "_most", "_places", "_rounds", "_scratch", "_scratch_slot", "_span", "_table",
-        "_unit",
+        "_address", "_arguments", "_held", "_kernel", "_most", "_parts", "_places", "_rounds", "_scratch",
+        "_scratch_slot", "_span", "_table", "_unit",
     )  # fmt: skip
 
     def __init__(
@@ -71,7 +87,7 @@ class Task:
     ) -> None:
         self._kernel, self._span, self._most, self._unit = kernel, span, most, unit
         self._scratch, self._rounds, self._held, self._places = scratch, rounds, held, _places(kernel)
-        self._arguments = list(given)
+        self._arguments, self._parts = list(given), min(-(-span[1] // unit), most)
         for place in sorted(self._places.values()):
             self._arguments.insert(place, 0)
         self._table: np.ndarray[Any, Any] | None = None
@@ -79,40 +95,108 @@ class Task:
     def run(self) -> None:
         """Do all of it."""
         (begin, count), threads = self._span, torch.get_num_threads()
-        parts = min(-(-count // self._unit), self._most)
-        if threads < 2 or parts < 2:
+        if threads < 2 or self._parts < 2:
             self._call(begin, begin + count)
-        elif not self._kernel.entry or _team() is None:
+        elif not self.native:
             share(self._call, begin, count, self._most, self._unit)
         else:
-            self._run_by_team(min(threads, parts), min(parts, self._rounds * threads))
+            self._run_by_team(min(threads, self._parts), self.parts(threads))
+
+    @property
+    def native(self) -> bool:
+        """Can threads do it without Python?"""
+        return bool(self._kernel.entry) and _team() is not None
+
+    def parts(self, threads: int) -> int:
+        """Into how many parts it is divided."""
+        return max(1, min(self._parts, self._rounds * threads if threads > 1 else 1))
 
     def _call(self, first: int, last: int) -> None:
         arguments, places = self._arguments.copy(), self._places
         arguments[places["first"]], arguments[places["last"]] = first, last
         if self._scratch:
-            arguments[places["scratch"]] = room("scratch", self._scratch).data_ptr()
+            arguments[places["scratch"]] = scratch(self._scratch)
         self._kernel(*arguments)
 
     def _run_by_team(self, threads: int, parts: int) -> None:
         table = self._table
         if table is None:
-            table = self._table = self._new_table()
+            table, self._scratch_slot = self.new_table()
+            self._table, self._address = table, table.ctypes.data
         table[TAKEN], table[PARTS], table[TICKETS] = 0, parts, 0
         if self._scratch:
-            table[self._scratch_slot] = room("scratch", threads * self._scratch).data_ptr()
-        _team()(self._kernel.entry, table.ctypes.data, threads, 0)  # pyright: ignore[reportOptionalCall]
+            table[self._scratch_slot] = scratch(threads * self._scratch)
+        _team()(self._kernel.entry, self._address, threads, 0)  # pyright: ignore[reportOptionalCall]
 
-    def _new_table(self) -> np.ndarray[Any, Any]:
-        numbers = [0] * ARGUMENTS
+    def new_table(self) -> tuple[np.ndarray[Any, Any], int | None]:
+        """All that threads have to know, and where in it the address of scratch memory stands."""
+        numbers, slot = [0] * ARGUMENTS, None
         (numbers[BEGIN], numbers[COUNT]), numbers[UNIT] = self._span, self._unit
         numbers[SCRATCH_SIZE] = self._scratch * FLOAT
         for place, value in enumerate(self._arguments):
             if place == self._places.get("scratch"):
-                self._scratch_slot = len(numbers)
+                slot = len(numbers)
             if place not in (self._places["first"], self._places["last"]):
                 numbers += _numbers(value)
-        return np.array(numbers)
+        return np.array(numbers), slot
+
+    @property
+    def kernel(self) -> Any:
+        return self._kernel
+
+    @property
+    def scratch(self) -> int:
+        """Floats of memory for each thread."""
+        return self._scratch
+
+
+def chained(jobs: Sequence[Task | Once]) -> list[Any]:
+    """What does the jobs: tasks of native threads that follow each other are one chain."""
+    made: list[Any] = []
+    for native, some in itertools.groupby(jobs, lambda job: isinstance(job, Task) and job.native):
+        tasks: list[Any] = list(some)
+        made += [Chain(tasks)] if native and len(tasks) > 1 else tasks
+    return made
+
+
+class Chain:
+    """Tasks that native threads do one after the other, without Python in between.
+
+    A thread that the system does not let run holds the others up only where it has begun with a part, and at the end.
+    """
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        from .entries import chain
+
+        self._tasks, self._entry = list(tasks), chain()
+        self._scratch = max(task.scratch for task in tasks)
+        made = [task.new_table() for task in tasks]
+        links = LINKS + 2 * len(made)
+        places = np.cumsum([links] + [len(table) for table, _ in made])[:-1]
+        self._table = table = np.concatenate([np.zeros(links, np.int64), *(own for own, _ in made)])
+        self._address = table.ctypes.data
+        yields = ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
+        table[LENGTH], table[YIELD] = len(made), yields
+        table[LINKS:links:2] = [task.kernel.entry for task in tasks]
+        table[LINKS + 1 : links : 2] = self._address + places * SLOT
+        self._counters = np.concatenate([places + TAKEN, places + DONE, places + TICKETS])
+        self._parts = places + PARTS
+        self._rooms = np.array([at + slot for at, (_, slot) in zip(places, made, strict=True) if slot], int)
+        self._divided: dict[int, list[int]] = {}  # by threads: the parts of each task
+
+    def run(self) -> None:
+        """Do all of them."""
+        threads, table = torch.get_num_threads(), self._table
+        parts = self._divided.get(threads)
+        if parts is None:
+            parts = self._divided[threads] = [task.parts(threads) for task in self._tasks]
+        table[self._counters], table[self._parts] = 0, parts
+        if self._scratch:
+            table[self._rooms] = scratch(threads * self._scratch)
+        if threads == 1:
+            self._entry.ctypes(self._address)
+        else:
+            _team()(self._entry.address, self._address, threads, 0)  # pyright: ignore[reportOptionalCall]
 
 
 def _numbers(value: Any) -> list[int]:

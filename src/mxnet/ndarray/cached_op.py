@@ -83,7 +83,9 @@ class CachedOp:
             for i in program.states:
                 tensors[i] = args[i]._t.data
         results = self._run(program, tensors, recording)
-        return self._wrap(unshared(results, tensors), tensors, ctx, recording, out, args)
+        if not program.fresh:
+            results = unshared(results, tensors)
+        return self._wrap(results, tensors, ctx, recording, out, args)
 
     def _run(self, program, tensors, recording):
         before = torch.is_grad_enabled()
