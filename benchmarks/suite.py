@@ -35,6 +35,7 @@ import mxnet as mx
 HERE = Path(__file__).parent
 SHORTER = 5
 SLOW, WARM = 0.2, 1.5  # seconds: of a turn, if it is not a single run, and of runs that do not count
+REST = 0.1  # seconds before a turn of several threads: those of the contestant before go on looking for work so long
 
 
 class Local:
@@ -106,6 +107,8 @@ def measure(name, contestants, rounds):
     order = list(taking)
     for turn in range(rounds):
         for who in order[turn % len(order) :] + order[: turn % len(order)]:
+            if torch.get_num_threads() > 1:
+                time.sleep(REST)
             times[who].append(statistics.median(taking[who].run(name, size)))
     return times
 
