@@ -131,3 +131,28 @@ def test_means_and_norms_of_truth_values(values, some):
     for refused in (mx.np.var, mx.np.std, mx.np.average):
         with pytest.raises(mx.MXNetError, match="Unknown type enum 7"):
             refused(truth.as_np_ndarray())
+
+
+@pytest.mark.parametrize("wrong", ["foo", "", mx.cpu(), 3, [1], object()])
+def test_what_is_no_data_type_is_a_type_error(wrong):
+    """NumPy's refusal in MXNet, before an operator sees it; types that only NumPy has are the operator's error."""
+    x = nd.ones((2,))
+    weight = nd.ones((3, 2))
+    calls = (
+        lambda d: nd.zeros((2,), dtype=d),
+        lambda d: x.astype(d),
+        lambda d: nd.cast(x, dtype=d),
+        lambda d: nd.softmax(x, dtype=d),
+        lambda d: nd.one_hot(x, 3, dtype=d),
+        lambda d: nd.Embedding(x, weight, input_dim=3, output_dim=2, dtype=d),
+        lambda d: nd.random.uniform(shape=(2,), dtype=d),
+        lambda d: mx.np.random.uniform(size=(2,), dtype=d),
+        lambda d: mx.np.arange(3, dtype=d),
+        lambda d: mx.np.mean(mx.np.ones(2), dtype=d),
+    )
+    for call in calls:
+        with pytest.raises(TypeError, match="is not a data type"):
+            call(wrong)
+    for call in (calls[0], *calls[2:7]):
+        with pytest.raises(MXNetError):
+            call("complex64")

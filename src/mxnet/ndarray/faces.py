@@ -13,7 +13,7 @@ from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._ops import observe, registry, storage
 from .._ops.signature import docstring, namespace, parameters
-from .invoke import invoke, own
+from .invoke import check_dtype, invoke, own
 
 # What an operator or its attribute readers may raise; `invoke` repeats the call and reports it.
 FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MXNetError)
@@ -152,6 +152,7 @@ def _check_count(operator, inputs, wanted, attrs):
 
 def _tolerant(operator, attrs):
     """Parsed attributes as far as they are attributes, for asking which inputs a call has."""
+    check_dtype(operator, attrs)
     known = {k: operator.attrs[k].parse(v, operator.name) for k, v in attrs.items() if k in operator.attrs}
     return {**{k: text(v) for k, v in attrs.items()}, **known} if operator.free else known
 

@@ -139,6 +139,12 @@ def check_inputs(op, inputs):
             )
 
 
+def check_dtype(op, attrs):
+    """What is no data type at all is a TypeError, as in MXNet, whose Python asks NumPy before the operator reads it."""
+    if "dtype" in attrs and "dtype" in op.attrs:
+        dtype_name(attrs["dtype"])
+
+
 def pick_context(inputs, attrs, ctx):
     """Where the call runs: its inputs' context, or the one asked for, or the current one."""
     for x in inputs:
@@ -214,6 +220,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
 
         return invoke_stored(op, inputs, attrs, out, ctx)
     check_inputs(op, inputs)
+    check_dtype(op, attrs)
     parsed = op.parse(attrs)
     if op.variadic is not None and op.count in op.attrs and op.count not in parsed:
         parsed[op.count] = len(inputs)

@@ -110,7 +110,9 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None):
         made = _made(lambda like, sizes: torch.arange(start, stop, step, out=like.new()), 1, ctx, None)
         if made is not None:
             return made
-    return call("_npi_arange", start=start, stop=stop, step=step, dtype=dtype or onp.float32, ctx=ctx)
+    return call(
+        "_npi_arange", start=start, stop=stop, step=step, dtype=onp.float32 if dtype is None else dtype, ctx=ctx
+    )
 
 
 def _exact(start, stop, step):
@@ -126,7 +128,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         return call("_linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype, ctx=ctx)
     values = onp.linspace(start, stop, num, endpoint, retstep)
     numbers, step = values if retstep else (values, None)
-    result = array(numbers, dtype or onp.float32, ctx)
+    result = array(numbers, onp.float32 if dtype is None else dtype, ctx)
     return (result, step) if retstep else result
 
 
