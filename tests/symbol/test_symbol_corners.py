@@ -83,9 +83,17 @@ def test_an_update_of_many_weights_changes_its_states():
     np.testing.assert_allclose([s.asscalar() for s in states], [0.1, 2.1], rtol=1e-6)
 
 
-@pytest.mark.parametrize("value", [2, "2", -1, "1.0", "yes", None])
+@pytest.mark.parametrize("value", [2, "2", -1, 1.0, 0.0, np.float32(1), "1.0", "yes", None])
 def test_truth_values_are_true_false_one_and_zero(value):
+    x = mx.nd.ones((2, 3))
+    for right in (True, 1, np.bool_(True), "1", "true"):  # whatever was right before: 1.0 is equal to it
+        assert mx.nd.sum(x, axis=0, keepdims=right).shape == x.sum(axis=0, keepdims=right).shape == (1, 3)
+        mx.nd.sum(x, keepdims=right), mx.nd.sum(x, keepdims=False), mx.nd.amp_multicast(x, num_outputs=1, cast_narrow=1)
     with pytest.raises(MXNetError, match=f"for keepdims expect boolean but value='{value}'"):
         mx.sym.sum(mx.sym.var("x"), keepdims=value)
     with pytest.raises(MXNetError, match=f"for keepdims expect boolean but value='{value}'"):
-        mx.nd.sum(mx.nd.ones((2, 3)), keepdims=value)
+        mx.nd.sum(x, keepdims=value)
+    with pytest.raises(MXNetError, match=f"for keepdims expect boolean but value='{value}'"):
+        x.sum(axis=0, keepdims=value)
+    with pytest.raises(MXNetError, match=f"for cast_narrow expect boolean but value='{value}'"):
+        mx.nd.amp_multicast(x, num_outputs=1, cast_narrow=value)

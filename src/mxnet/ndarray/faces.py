@@ -162,6 +162,7 @@ def _build(operator, name, array, slow, finish):
     scope = {
         "OP": operator,
         **_functions(operator),
+        "read": {a.name: a.read for a in operator.attrs.values()},
         "_Null": NULL,
         "FAILURES": FAILURES,
         "MODES": MODES,
@@ -225,7 +226,7 @@ def _fast_variadic(operator):
                     _t = _t.data
             _tensors.append(_t)
         else:
-            _key = len({arrays}), tuple(kwargs.items())
+{_truths(operator, "kwargs.get('{}', _Null)")}            _key = len({arrays}), tuple(kwargs.items())
             try: _q, _kw, _count = plans[_key]
             except (KeyError, TypeError):
                 _q, _kw, _count = plan(_key, tuple(kwargs), tuple(kwargs.values()), len({arrays}))
@@ -357,7 +358,7 @@ def _quick(operator, tensors, first):
                     _r = plain({given}){done}"""
     if attrs:
         code += f"""
-                _key = ({", ".join(attrs)},)
+{_truths(operator, "{}")}                _key = ({", ".join(attrs)},)
                 try: _q, _kw, _count = plans[_key]
                 except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)"""
     if attrs and operator.inputs_of is not None:
@@ -370,6 +371,15 @@ def _quick(operator, tensors, first):
                 if _q is not None and _mark is None:
                     _r = _q({given}){done}"""
     return code
+
+
+def _truths(operator, given):
+    """Truth values are looked at before the memo: 1.0, which is none, is equal to True as a key."""
+    pad = " " * (12 if operator.variadic is not None else 16)
+    names = [a.name for a in operator.attrs.values() if a.kind.startswith("boolean")]
+    return "".join(
+        f"{pad}if (_v := {given.format(n)}) is not _Null and _v.__class__ is not bool: read['{n}'](_v)\n" for n in names
+    )
 
 
 def _alike(operator, tensor, name, first):
