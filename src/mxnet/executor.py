@@ -84,7 +84,7 @@ class Executor:
         """Make the program, and say where each array goes into it and comes out of it."""
         program = self._make_program()
         order = self._place_arrays(program)
-        reqs, grads = self.handle.reqs, self.grad_arrays
+        reqs, grads = self.handle.reqs, self.handle.grads
         self._wanted = [
             (place, arg) for arg, place in enumerate(order) if grads[arg] is not None and reqs[arg] != "null"
         ]
@@ -194,7 +194,7 @@ class Executor:
             if known_tensor is not tensor:
                 leaf = tensor.detach()
                 leaf = leaf.requires_grad_() if leaf.is_floating_point() else whole.leaf(leaf)
-                leaf.by_rows = self.grad_arrays[arg].stype == "row_sparse"  # embeddings look at this
+                leaf.by_rows = self.handle.grads[arg].stype == "row_sparse"  # embeddings look at this
                 self._leaves[place] = (tensor, leaf)
             tensors[place] = leaf
             leaves.append(whole.differentiable(leaf))
@@ -263,7 +263,7 @@ class Executor:
         taken = {seed.data_ptr() for seed in seeds}
         given = self._given
         for (_, arg), gradient in zip(self._wanted, gradients, strict=True):
-            target = self.grad_arrays[arg]
+            target = self.handle.grads[arg]
             if gradient is not None and given.get(arg) is not None and gradient.is_contiguous():
                 start = gradient.data_ptr()
                 if target._t is given[arg] and start not in taken:  # the common case: take the gradient as it is
@@ -318,7 +318,7 @@ class Executor:
 
     def _store(self, arg, gradient, taken):
         """Write or add a gradient; `taken` holds where the tensors begin that already belong to somebody."""
-        target, req = self.grad_arrays[arg], self.handle.reqs[arg]
+        target, req = self.handle.grads[arg], self.handle.reqs[arg]
         if target.stype != "default":
             store_gradient(target, gradient, req)
         elif gradient is None:
@@ -389,7 +389,7 @@ class Executor:
     @property
     def grad_dict(self):
         """Gradients by the name of their argument."""
-        return self._named("grad", self._symbol.list_arguments(), self.grad_arrays)
+        return self._named("grad", self._symbol.list_arguments(), self.handle.grads)
 
     @property
     def aux_dict(self):
@@ -419,7 +419,7 @@ class Executor:
         free = set(self._symbol.list_inputs()) if partial_shaping else set()
         found = self._found_shapes(given)
         args, grads, states = [], [], []
-        for name, array, grad in zip(self._symbol.list_arguments(), self.arg_arrays, self.grad_arrays, strict=True):
+        for name, array, grad in zip(self._symbol.list_arguments(), self.arg_arrays, self.handle.grads, strict=True):
             shape = _new_shape(name, array, found, free | set(given), _ARGUMENT_CHANGED)
             args.append(_resized(array, shape, allow_up_sizing, name))
             grads.append(None if grad is None else _resized(grad, shape, allow_up_sizing, name))

@@ -293,3 +293,17 @@ def test_outputs_may_be_written_before_backward():
     executor.backward(mx.nd.ones((3,)))
     assert executor.outputs[0].asnumpy().tolist() == [5, 1, -7]
     assert executor.grad_arrays[0].asnumpy().tolist() == [1, 1, 0]  # by the values that stand there now, as in MXNet
+
+
+def test_gradient_arrays_are_shown_as_they_were_given():
+    """None where `bind` was given none at all; a list with holes where some are missing or none is asked for."""
+    double, sizes = mx.sym.var("x") * 2 + mx.sym.var("y"), {"x": (2,), "y": (2,)}
+    args = {name: mx.nd.ones(shape) for name, shape in sizes.items()}
+    for executor in (double.bind(mx.cpu(), args), double.bind(mx.cpu(), args, grad_req="null")):
+        assert executor.grad_arrays is None and executor.forward()[0].asnumpy().tolist() == [3, 3]
+        executor.backward(mx.nd.ones(2))
+        assert executor.reshape(x=(1,), y=(1,)).grad_arrays == [None, None]
+    assert double.bind(mx.cpu(), args, args_grad={}).grad_arrays == [None, None]
+    assert double.simple_bind(mx.cpu(), grad_req="null", **sizes).grad_arrays == [None, None]
+    gradient = mx.nd.zeros(2)
+    assert double.bind(mx.cpu(), args, args_grad={"y": gradient}).grad_arrays == [None, gradient]

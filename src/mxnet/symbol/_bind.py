@@ -32,7 +32,10 @@ class Binding:
         states = _arrays("aux_states", aux_states or [], self.list_auxiliary_states(), False)
         reqs = requests(grad_req, names)
         self._check_bound(arrays, states)
-        return _executor(self, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
+        executor = _executor(self, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
+        if args_grad is None:
+            executor.grad_arrays = None  # MXNet shows what it was given
+        return executor
 
     def _check_bound(self, args, states):
         """Arrays must fit the graph and each other, in shape and dtype."""
