@@ -1,6 +1,5 @@
 """A convolution made ready for inference: batch norm folded in, weight in the kernel's order, sum and bound fused."""
 
-import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -9,7 +8,7 @@ import torch
 
 from .._ops import direct, pooled, small_tiles, winograd
 from .._ops.registry import find
-from .._ops.teams import Once, Task, chained
+from .._ops.teams import Task, chained
 
 POOLING = find("Pooling").fn
 SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
@@ -74,7 +73,7 @@ class PackedConvolution:
 
     def _by_tiles(
         self,
-        prepare: Callable[..., list[Task | Once] | None],
+        prepare: Callable[..., list[Task] | None],
         matrices: torch.Tensor,
         rooms: "Rooms",
         room: int | None,
@@ -103,16 +102,17 @@ class PackedConvolution:
         addend: torch.Tensor | None,
     ) -> torch.Tensor:
         result = rooms.take(room, *kernel.shape(data))
-        if kernel.surrounds:
-            last = kernel.surround(data, functools.partial(rooms.take, SURROUNDED))
-            again = rooms.repeat(self, last, addend)
-            if again is not None:
-                return again
-            data = last
-        else:
-            last = data.contiguous(memory_format=torch.channels_last)
         more = None if addend is None else _alongside(addend, result)
-        return rooms.compute(self, [kernel.job(last, result, more)], result, data, addend)
+        if not kernel.surrounds:
+            last = data.contiguous(memory_format=torch.channels_last)
+            return rooms.compute(self, [kernel.job(last, result, more)], result, data, addend)
+        last = rooms.take(SURROUNDED, *kernel.surrounded(data.shape))
+        before = kernel.surrounding(data, last)
+        if before is not None:
+            return rooms.compute(self, [before, kernel.job(last, result, more)], result, data, addend)
+        kernel.surround(data, last)
+        again = rooms.repeat(self, last, addend)
+        return rooms.compute(self, [kernel.job(last, result, more)], result, last, addend) if again is None else again
 
     def behind(
         self, first: "PackedConvolution", rooms: "Rooms", room: int | None, data: torch.Tensor
@@ -215,11 +215,11 @@ class Rooms:
         self._ids: set[int] = set()
         # What was computed from which tensors into which: in the next run it mostly is the same memory.
         self._jobs: dict[Hashable, tuple[Any, ...]] = {}
-        self._waiting: list[Task | Once] = []  # until somebody else than the next job wants to see a result
-        self._runs: dict[Any, tuple[list[Task | Once], list[Any]]] = {}  # jobs that waited, and what does them
+        self._waiting: list[Task] = []  # until somebody else than the next job wants to see a result
+        self._runs: dict[Any, tuple[list[Task], list[Any]]] = {}  # jobs that waited, and what does them
 
     def compute(
-        self, who: Hashable, jobs: list[Task | Once], result: torch.Tensor, data: torch.Tensor, addend: Any = None
+        self, who: Hashable, jobs: list[Task], result: torch.Tensor, data: torch.Tensor, addend: Any = None
     ) -> torch.Tensor:
         """Do jobs; if all lies here, in the order of results, they can be done again as they are."""
         if all(t is None or id(t) in self._ids for t in (result, data, addend)):

@@ -3,7 +3,7 @@
 Elsewhere, and on processors for which these kernels are not made, oneDNN's are as fast.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -48,7 +48,8 @@ def gains(weight: torch.Tensor, geometry: Geometry) -> bool:
     if filters % 8 or dilation != [1, 1]:
         return False
     if groups == 1:
-        return (window == [1, 1] and padding == [0, 0]) or (channels <= FEW and min(window) > 1)
+        apart = window == [3, 3] and steps == [2, 2] and padding == [1, 1]  # of stride one, tiles are quicker
+        return (window == [1, 1] and padding == [0, 0]) or (channels <= FEW and min(window) > 1) or apart
     return _is_depthwise(weight, groups) and padding == [1, 1] and steps in ([1, 1], [2, 2])
 
 
@@ -63,6 +64,15 @@ def pack(weight: torch.Tensor, bias: Any, geometry: Geometry, bounds: Bounds) ->
     kind = Depthwise if _is_depthwise(weight, geometry[3]) else Dense
     found = _loader.get(wait=False)
     return found and kind(found, weight, bias, geometry, bounds)
+
+
+def enclosing(images: torch.Tensor, larger: torch.Tensor, corner: Sequence[int]) -> Task:
+    """What copies images (image, row, column, channel) into larger ones, at a corner, with zeros around them."""
+    (_, height, width, channels), (batch, tall, wide, _) = images.shape, larger.shape
+    zeros = images.new_zeros(wide * channels)
+    addresses = [t.data_ptr() for t in (images, zeros, larger)]
+    given, most = (*addresses, height, width, channels * 4, *corner, tall, wide), larger.numel() // WORTH_A_COPY
+    return Task(_loader.get(wait=True).enclose, given, (0, batch * tall), most, held=(images, zeros, larger))
 
 
 class _Packed:
@@ -109,14 +119,23 @@ class _Packed:
         """
         return self._prepare(data, result, 0 if addend is None else addend.data_ptr())
 
-    def surround(self, data: torch.Tensor, take: Callable[..., torch.Tensor]) -> torch.Tensor:
-        """The data, of any order, with zeros around them, in memory that `take` gives for a shape."""
-        (batch, channels, height, width), (above, beside) = data.shape, self._padding
-        padded = take(batch, channels, height + 2 * above, width + 2 * beside)
+    def surrounded(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of data with zeros around them."""
+        (batch, channels, height, width), (above, beside) = shape, self._padding
+        return batch, channels, height + 2 * above, width + 2 * beside
+
+    def surrounding(self, data: torch.Tensor, padded: torch.Tensor) -> Task | None:
+        """What puts zeros around data, as often as it is wanted; None: they are not channels-last."""
+        if not data.is_contiguous(memory_format=torch.channels_last) or data.shape[1] <= FEW:
+            return None
+        return enclosing(data.permute(0, 2, 3, 1), padded.permute(0, 2, 3, 1), self._padding)
+
+    def surround(self, data: torch.Tensor, padded: torch.Tensor) -> None:
+        """Put zeros around data of any order."""
+        batch, (above, beside) = len(data), self._padding
         source, target = data.detach().numpy(), padded.permute(0, 2, 3, 1).numpy()
         worth = padded.numel() // WORTH_A_COPY
         share(lambda *span: self._kernels.surround(source, target, above, beside, *span), 0, batch, worth)
-        return padded
 
     def _order(self, weight: torch.Tensor) -> torch.Tensor:
         raise NotImplementedError

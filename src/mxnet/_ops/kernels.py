@@ -271,6 +271,21 @@ def expanded_across(
                       step, 0, down, low_too, high_too)  # fmt: skip
 
 
+@compiled(f"void({numbers(12)})")
+def enclose(data, zeros, result, height, width, pixel, above, before, tall, wide, first, last):
+    """Lines `first` to `last`, over all images, of larger images of pixels of so many bytes: the rest is zero."""
+    line, row = wide * pixel, width * pixel
+    for number in range(first, last):
+        there, y = result + number * line, number % tall - above
+        if y < 0 or y >= height:
+            _move(there, zeros, line)
+            continue
+        inner = there + before * pixel
+        _move(there, zeros, before * pixel)
+        _move(inner, data + (number // tall * height + y) * row, row)
+        _move(inner + row, zeros, line - row - before * pixel)
+
+
 @compiled("void(float32[:, :, :, :], float32[:, :, :, ::1], int64, int64, int64, int64)")
 def surround(images, padded, top, left, first, last):
     """Images (image, channel, row, column) into the middle of larger ones, channels last, of which the rest is zero."""

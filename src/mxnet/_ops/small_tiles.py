@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import torch
 
-from . import panels
+from . import direct, panels
 from .direct import Bounds, ends
 from .loader import kernels
-from .teams import Once, Task
+from .teams import Task
 
 FEWEST_TILES, FEWEST_CHANNELS = 12, 128  # with less, the plain sum is as fast
 WORTH_A_THREAD = 1 << 14  # floats, in a part of the work
@@ -28,7 +28,8 @@ def pays(data: torch.Tensor, weight: torch.Tensor) -> bool:
         return False
     if min(filters, channels) < FEWEST_CHANNELS or math.prod((len(data), *_sides(data))) < FEWEST_TILES:
         return False
-    return panels.gains(channels, filters, wait=False) and _loader.get(wait=False) is not None
+    loaded = direct.loaded() and _loader.get(wait=False) is not None
+    return bool(loaded) and panels.gains(channels, filters, wait=False)
 
 
 def _sides(data: torch.Tensor) -> tuple[int, int]:
@@ -51,7 +52,7 @@ def jobs(
     bounds: Bounds,
     result: torch.Tensor,
     take: Callable[..., torch.Tensor],
-) -> list[Task | Once]:
+) -> list[Task]:
     """What computes, in memory from `take`: the convolution, plus `addend`, cut off at `bounds`.
 
     Data, addend and result are channels-last.
@@ -61,21 +62,16 @@ def jobs(
     count = batch * down * right
     spread, gathered = take(0, 16, count, channels), take(1, 16, count, filters)
     padded = take(2, batch, 2 * down + 2, 2 * right + 2, channels)
-    inside, images = padded[:, 1 : height + 1, 1 : width + 1], data.permute(0, 2, 3, 1)
     zeros = data.new_zeros(filters)
     bias = zeros if bias is None else bias
     source = padded.data_ptr(), down, right, channels, spread.data_ptr(), count
     target = result.data_ptr(), 0 if addend is None else addend.data_ptr(), height, width, filters, down, right
     constants = bias.data_ptr(), zeros.data_ptr()
 
-    def surround() -> None:
-        padded.zero_()  # others have used it
-        inside.copy_(images)
-
     most, least = spread.numel() // WORTH_A_THREAD, gathered.numel() // WORTH_A_THREAD
     given, held = (gathered.data_ptr(), count, *target, *constants, *ends(bounds)), (bias, zeros, addend, result)
     return [
-        Once(surround),
+        direct.enclosing(data.permute(0, 2, 3, 1), padded, (1, 1)),
         Task(made.spread, source, (0, count), most, held=(padded, spread)),
         panels.multiplying(spread, matrices, gathered),
         Task(made.gather, given, (0, count), least, scratch=filters, held=(gathered, *held)),

@@ -55,13 +55,6 @@ def _places(kernel: Any) -> dict[str, int]:
     return {_OWN[name]: place for place, name in enumerate(names) if name in _OWN}
 
 
-class Once:
-    """Work that cannot be shared out."""
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self.run = work
-
-
 class Task:
     """A compiled kernel's work on tensors, as often as it is wanted; they stay as long as the task does.
 
@@ -150,12 +143,12 @@ class Task:
         return self._scratch
 
 
-def chained(jobs: Sequence[Task | Once]) -> list[Any]:
-    """What does the jobs: tasks of native threads that follow each other are one chain."""
-    made: list[Any] = []
-    for native, some in itertools.groupby(jobs, lambda job: isinstance(job, Task) and job.native):
-        tasks: list[Any] = list(some)
-        made += [Chain(tasks)] if native and len(tasks) > 1 else tasks
+def chained(tasks: Sequence[Task]) -> "list[Task | Chain]":
+    """What does the tasks: those of native threads that follow each other are one chain."""
+    made: list[Task | Chain] = []
+    for native, group in itertools.groupby(tasks, lambda task: task.native):
+        some = list(group)
+        made += [Chain(some)] if native and len(some) > 1 else some
     return made
 
 
