@@ -17,9 +17,13 @@ class Answer:
     def __init__(self, url, content, history=()):
         self.url, self.content, self.status_code = url, content, 200 if content is not None else 404
         self.history = [Answer(address, b"") for address in history]
+        self.closed = False
 
     def iter_content(self, chunk_size):
         yield self.content
+
+    def close(self):
+        self.closed = True
 
 
 @pytest.fixture
@@ -85,6 +89,18 @@ def test_a_redirect_must_not_leave_https(web, tmp_path):
     web[0]["https://host/b"] = Answer("https://host/b", b"good", history=["http://between/b"])
     with pytest.raises(MXNetError, match="between"):
         fetch.download("https://host/b", str(tmp_path))
+
+
+@pytest.mark.filterwarnings("ignore:.* could not be fetched")
+def test_answers_are_closed_whatever_became_of_them(web, tmp_path):
+    put(web, "https://host/a")
+    put(web, "https://host/missing", None)
+    web[0]["https://host/led"] = Answer("http://other/led", b"good")
+    fetch.download("https://host/a", str(tmp_path))
+    for name in ("missing", "led"):
+        with pytest.raises(RuntimeError):
+            fetch.download(f"https://host/{name}", str(tmp_path), retries=1)
+    assert len(web[0]) == 3 and all(answer.closed for answer in web[0].values())
 
 
 def test_mirrors_in_their_order(web, tmp_path, monkeypatch):

@@ -135,20 +135,15 @@ def _check_hops(response: Any, sha1_hash: str | None) -> None:
 def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_ssl: bool) -> None:
     import requests
 
-    response = requests.get(_secured(url, sha1_hash), stream=True, verify=verify_ssl, timeout=_SECONDS)
-    _check_hops(response, sha1_hash)
-    if response.status_code != 200:
-        raise RuntimeError(f"Failed downloading url {url}")
     partial = f"{fname}.{uuid.uuid4()}"
     try:
-        room = shutil.disk_usage(os.path.dirname(os.path.abspath(fname))).free // 2
-        with open(partial, "wb") as file, _progress(response, fname) as bar:
-            for chunk in response.iter_content(chunk_size=1 << 16):
-                room -= len(chunk)
-                if room < 0:
-                    raise MXNetError(f"{url} sends more than half of what the disk of {fname} has free; stopped")
-                file.write(chunk)
-                bar.update(len(chunk))
+        response = requests.get(_secured(url, sha1_hash), stream=True, verify=verify_ssl, timeout=_SECONDS)
+        with contextlib.ExitStack() as held:
+            held.callback(getattr(response, "close", lambda: None))  # what programs' tests put in its place has none
+            _check_hops(response, sha1_hash)
+            if response.status_code != 200:
+                raise RuntimeError(f"Failed downloading url {url}")
+            _write_body(response, url, fname, partial)
         if sha1_hash and not check_sha1(partial, sha1_hash):
             raise UserWarning(
                 f"File {fname} is downloaded but the content hash does not match."
@@ -161,6 +156,18 @@ def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_
             warnings.warn(f"File {fname} exists in file system so the downloaded file is deleted", stacklevel=4)
     finally:
         _remove_quietly(partial)
+
+
+def _write_body(response: Any, url: str, fname: str, partial: str) -> None:
+    """What the server sends, as long as the disk has room for it."""
+    room = shutil.disk_usage(os.path.dirname(os.path.abspath(fname))).free // 2
+    with open(partial, "wb") as file, _progress(response, fname) as bar:
+        for chunk in response.iter_content(chunk_size=1 << 16):
+            room -= len(chunk)
+            if room < 0:
+                raise MXNetError(f"{url} sends more than half of what the disk of {fname} has free; stopped")
+            file.write(chunk)
+            bar.update(len(chunk))
 
 
 def _progress(response: Any, fname: str) -> Any:
