@@ -127,6 +127,15 @@ def test_without_a_launcher_the_way_to_start_is_told(monkeypatch):
         mx.kv.create("dist_sync")
 
 
+@pytest.mark.parametrize("seconds", ["abc", "0", "-5", "1.5"])
+def test_a_wrong_time_to_wait_is_named(monkeypatch, seconds):
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    monkeypatch.setenv("MXNET_KVSTORE_TIMEOUT", seconds)
+    with pytest.raises(mx.MXNetError, match=f"MXNET_KVSTORE_TIMEOUT is a whole number of seconds.*not '{seconds}'"):
+        mx.kv.create("dist_sync")
+
+
 def test_workers_spread_over_a_host_file(tmp_path):
     hosts = tmp_path / "hosts"
     hosts.write_text("one slots=2\n# away\ntwo\n\n")

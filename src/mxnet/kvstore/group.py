@@ -38,14 +38,21 @@ def _number(name):
         raise MXNetError(f"the {name} of this worker must be a number, not {text!r}; {HOW}") from None
 
 
+def _patience():
+    """How long workers wait for each other."""
+    text = os.environ.get("MXNET_KVSTORE_TIMEOUT") or "1800"
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 10**9):
+        raise MXNetError(f"MXNET_KVSTORE_TIMEOUT is a whole number of seconds, at least 1, not {text!r}")
+    return timedelta(seconds=int(text))
+
+
 def join():
     """Join the process group, once; one that the program has made already is used as it is."""
     if dist.is_initialized():
         return
     rank, world = _number("rank"), _number("world")
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    seconds = int(os.environ.get("MXNET_KVSTORE_TIMEOUT", "1800"))
-    patience = timedelta(seconds=seconds)
+    patience = _patience()
     with contact(rank):
         where = f"tcp://{_fact('address')}:{_number('port')}"
         store, rank, world = next(dist.rendezvous(where, rank, world, timeout=patience))

@@ -2,7 +2,6 @@
 
 import atexit
 import os
-import socket
 import threading
 import warnings
 import zlib
@@ -13,6 +12,7 @@ import torch.distributed as dist
 from torch.distributed import rpc
 
 from .._core.errors import MXNetError
+from .._core.ports import free_port
 from .._formats.atomic import write_file
 from ..optimizer import state_files
 from . import group, shard
@@ -20,12 +20,6 @@ from .dist import Workers
 from .kvstore import _copy, _overwrite, not_inited, pairs
 
 PULSE = 2  # seconds between two questions whether the others live
-
-
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager
@@ -46,7 +40,7 @@ def connect():
     if rpc.api._is_current_rpc_agent_set():
         return
     rank, world = dist.get_rank(), dist.get_world_size()
-    port = torch.tensor([_free_port() if rank == 0 else 0])
+    port = torch.tensor([free_port() if rank == 0 else 0])
     with group.contact():
         dist.broadcast(port, src=0)
         where = f"tcp://{group._fact('address')}:{port.item()}"

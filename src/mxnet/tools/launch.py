@@ -9,7 +9,6 @@ import contextlib
 import os
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import time
 import uuid
 
 from .._core.arguments import at_least
+from .._core.ports import free_port
 
 PASSED = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")  # variables that hosts are given without being asked
 TAKEN = (
@@ -48,13 +48,6 @@ def parser():
     options.add_argument("--master", default="127.0.0.1", help=argparse.SUPPRESS)
     options.add_argument("command", nargs=argparse.REMAINDER, help="the program and its arguments")
     return options
-
-
-def free_port():
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return probe.getsockname()[1]
 
 
 def worker_environment(options):
