@@ -5,6 +5,7 @@ A case takes the `mxnet` module and the folder of the recorded files. Nothing he
 
 import os
 import random
+import tempfile
 
 import numpy as np
 
@@ -20,10 +21,10 @@ def epochs(iterator, count=2):
     """Labels, pads and data of some epochs, one after the other."""
     result = {}
     for epoch in range(count):
-        batches = list(iterator)
-        result[f"label{epoch}"] = np.array([batch.label[0].asnumpy() for batch in batches])
-        result[f"pad{epoch}"] = np.array([batch.pad for batch in batches])
-        result[f"data{epoch}"] = np.array([batch.data[0].asnumpy() for batch in batches])
+        # read at once: MXNet writes later batches over those that were given out
+        batches = [(batch.label[0].asnumpy(), batch.pad, batch.data[0].asnumpy()) for batch in iterator]
+        for name, values in zip(("label", "pad", "data"), zip(*batches, strict=True), strict=True):
+            result[f"{name}{epoch}"] = np.array(values)
         iterator.reset()
     return result
 
@@ -58,6 +59,8 @@ for method in (0, 1, 2, 3, 4, 9):
     record_case(f"shorter_edge_{method}", resize=14, inter_method=method)
 record_case("center_of_size", min_crop_size=14, max_crop_size=14)
 record_case("random_crop", rand_crop=True, rand_mirror=True, count=2)
+record_case("shuffled_crop", rand_crop=True, rand_mirror=True, shuffle=True, count=2)
+record_case("shuffled_contrast", max_random_contrast=0.5, max_random_illumination=20, shuffle=True, seed=3, count=2)
 record_case("seeded_crop", rand_crop=True, rand_mirror=True, seed_aug=5, count=2)
 record_case("seeded_shuffle", rand_crop=True, shuffle=True, seed_aug=5, batch_size=7, count=2)
 record_case("seeded_hsl", random_h=20, random_s=30, random_l=40, seed_aug=1)
@@ -79,7 +82,7 @@ record_case(
 record_case("seeded_crop_size", min_crop_size=8, max_crop_size=16, rand_crop=True, seed_aug=1)
 
 
-def detection_case(name, **parameters):
+def detection_case(name, count=1, **parameters):
     """A case of ImageDetRecordIter over the small detection file."""
 
     def run(mx, folder):
@@ -90,7 +93,7 @@ def detection_case(name, **parameters):
             batch_size=2,
             **{"data_shape": (3, 14, 16), **parameters},
         )
-        return epochs(iterator, 1)
+        return epochs(iterator, count)
 
     CASES["boxes_" + name] = run
 
@@ -110,6 +113,15 @@ detection_case(
     max_crop_scales=(0.7,),
     crop_emit_mode="overlap",
     emit_overlap_thresh=0.5,
+)
+detection_case(
+    "shuffled",
+    count=3,
+    shuffle=True,
+    rand_mirror_prob=0.5,
+    rand_crop_prob=0.8,
+    min_crop_scales=(0.5,),
+    max_crop_scales=(0.9,),
 )
 detection_case(
     "two_samplers",
@@ -157,6 +169,43 @@ def indexed_parts(mx, folder):
         ),
         1,
     )
+
+
+@case
+def indexed_and_shuffled(mx, folder):
+    stem = os.path.join(folder, "images")
+    found = {}
+    for name, parameters in (("one_engine", {}), ("seeded", {"seed_aug": 3})):
+        iterator = mx.io.ImageRecordIter(
+            path_imgrec=stem + ".rec", path_imgidx=stem + ".idx", shuffle=True, rand_crop=True, rand_mirror=True,
+            data_shape=(3, 12, 12), batch_size=3, verbose=False, preprocess_threads=1, **parameters,
+        )  # fmt: skip
+        found.update({f"{key}_{name}": value for key, value in epochs(iterator, 2).items()})
+    return found
+
+
+@case
+def shuffled_chunks(mx, folder):
+    """A file of three chunks (MXNet reads 8 MB at a time), which are shuffled one by one."""
+    sizes = np.random.RandomState(0).randint(100000, 102000, 200)
+    with open(os.path.join(folder, "picture.png"), "rb") as file:
+        picture = file.read()
+    with tempfile.TemporaryDirectory() as own:
+        path = os.path.join(own, "large.rec")
+        writer = mx.recordio.MXRecordIO(path, "w")
+        for i, size in enumerate(sizes):
+            header = mx.recordio.IRHeader(0, float(i), i, 0)
+            writer.write(mx.recordio.pack(header, picture + bytes(int(size))))
+        writer.close()
+        found = {}
+        for name, parameters in (("whole", {}), ("half", {"num_parts": 2, "part_index": 0})):
+            iterator = mx.io.ImageRecordIter(
+                path_imgrec=path, data_shape=(1, 1, 1), batch_size=9, shuffle=True, rand_crop=True, verbose=False,
+                preprocess_threads=1, **parameters,
+            )  # fmt: skip
+            result = epochs(iterator, 2).items()  # MXNet says a pad again when it fills that batch's memory anew
+            found.update({f"{key}_{name}": value for key, value in result if not key.startswith("pad")})
+    return found
 
 
 @case

@@ -71,6 +71,8 @@ def test_damaged_record_can_be_left_out(damaged):
     assert labels(records(damaged, on_error="skip", batch_size=5)) == [[0, 1, 3, 4]]
     with pytest.warns(UserWarning, match="left out: .*record 2"):
         assert labels(records(damaged, on_error="warn", batch_size=5)) == [[0, 1, 3, 4]]
+    shuffled = records(damaged, on_error="skip", batch_size=5, shuffle=True, preprocess_threads=1)
+    assert sorted(labels(shuffled)[0]) == [0, 1, 3, 4]
 
 
 def test_truncated_jpeg_is_named(tmp_path):

@@ -101,7 +101,7 @@ class Reader:
     def resync(self) -> None:
         """After a damaged record: go on at the next place where one begins."""
         begin = self.begun + 4 - (self.begun & 3)
-        self.seek(_next_begin(self.file.fileno(), begin, self._measure()))  # type: ignore[attr-defined]
+        self.seek(next_begin(self.file.fileno(), begin, self._measure()))  # type: ignore[attr-defined]
 
     def _frame(self) -> tuple[int, bytes] | None:
         head = self._read(8)
@@ -193,7 +193,7 @@ def scan_offsets(
 
     With `report`, damage is told to it and the next place where a record begins is looked for.
     """
-    offset = begin if begin == 0 else _next_begin(descriptor, begin, end)
+    offset = begin if begin == 0 else next_begin(descriptor, begin, end)
     while offset < end:
         try:
             part, length = _head(descriptor, size, offset, name)
@@ -201,14 +201,14 @@ def scan_offsets(
             if report is None:
                 raise
             report(error)
-            offset = _next_begin(descriptor, offset + 4, end)
+            offset = next_begin(descriptor, offset + 4, end)
             continue
         if part in (WHOLE, BEGIN):
             yield offset
         offset += 8 + length + (-length & 3)
 
 
-def _next_begin(descriptor: int, offset: int, end: int, window: int = 1 << 20) -> int:
+def next_begin(descriptor: int, offset: int, end: int, window: int = 1 << 20) -> int:
     """The first place from `offset` on where a record begins, as MXNet looks for it when it splits a file."""
     while offset < end:
         chunk = _pread(descriptor, window + 8, offset)

@@ -231,9 +231,8 @@ class DetectionRecords(ImageRecords):
         index[: len(positions)] = positions
         return index
 
-    def _fill(self, position, number, serial, arrays, row):
+    def _fill(self, position, engine, arrays, row):
         _, content = self._unpacked(position)
-        engine = self._engine(number, serial)
         objects = Objects(self._raw_label(position))
         image = self._augmenter(self._decoded(content), objects, engine)
         data, labels = arrays

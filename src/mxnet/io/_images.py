@@ -11,6 +11,7 @@ from .._formats import images
 from .._formats import recordio as format_
 from ..ndarray import array, load, save
 from ._augment import DefaultAugmenter
+from ._chunk import Chunk
 from ._order import Batches, Order
 from ._pipeline import Pipeline
 from ._random import MAGIC, Engine, thread_engine
@@ -120,11 +121,14 @@ class ImageRecords:
         self._list = read_image_list(p.path_imglist) if p.path_imglist else None
         self._augmenter = self.augmenter_class(p)
         self._normalizer = self._make_normalizer()
-        order = Order(len(self._file.offsets), p.shuffle, p.seed)
+        order = Order(len(self._file.offsets), p.shuffle, self.magic + p.seed, self._file.starts)
+        shapes = self._shapes()
+        in_file_order = self._single is not None and p.seed_aug is None and p.shuffle and self._file.starts is not None
+        self._chunk = Chunk(order, shapes, self._fill, self._single) if in_file_order else None
         self._pipeline = Pipeline(
             Batches(order, p.batch_size, p.round_batch),
-            self._shapes(),
-            self._fill,
+            shapes,
+            self._chunk or self._fill_alone,
             self.describe,
             p.preprocess_threads,
             p.prefetch_buffer,
@@ -202,9 +206,11 @@ class ImageRecords:
             return thread_engine(MAGIC + number + self.p.seed_aug)
         return thread_engine(self.magic * (serial + 1)) if self._single is None else self._single
 
-    def _fill(self, position, number, serial, arrays, row):
+    def _fill_alone(self, place, serial, arrays, row):
+        self._fill(place.position, self._engine(place.number, serial), arrays, row)
+
+    def _fill(self, position, engine, arrays, row):
         header, content = self._unpacked(position)
-        engine = self._engine(number, serial)
         image = self._augmented(self._decoded(content), engine)
         data, labels = arrays
         out = data[row]

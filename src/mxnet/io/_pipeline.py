@@ -40,7 +40,7 @@ class Batch:
 
 
 class Pipeline:
-    """Calls `fill(position, number, serial, arrays, row)` for each row of each batch, `ahead` batches early.
+    """Calls `fill(place, serial, arrays, row)` for each row of each batch, `ahead` batches early.
 
     `serial` counts all rows ever started, so that random choices do not depend on which thread makes them.
     """
@@ -106,23 +106,23 @@ class Pipeline:
         taken = self._batches.next()
         if taken is None:
             return None
-        positions, numbers, pad = taken
-        batch = Batch([np.empty(shape, dtype) for shape, dtype in self._shapes], positions, pad)
-        if len(positions) < len(batch.arrays[0]):
-            for array in batch.arrays:
-                array[len(positions) :] = 0
-        for first in range(0, len(positions), _SLICE):
-            part = list(zip(positions, numbers, strict=True))[first : first + _SLICE]
+        places, pad = taken
+        arrays = [np.empty(shape, dtype) for shape, dtype in self._shapes]
+        batch = Batch(arrays, [place.position for place in places], pad)
+        for array in arrays:
+            array[len(places) :] = 0
+        for first in range(0, len(places), _SLICE):
+            part = places[first : first + _SLICE]
             batch.tasks.append(pool.submit(self._work, batch, part, first, self._serial))
-        self._serial += len(positions)
+        self._serial += len(places)
         return batch
 
     def _work(self, batch, part, first, serial):
-        for row, (position, number) in enumerate(part, first):
+        for row, place in enumerate(part, first):
             try:
-                self._fill(position, number, serial + row, batch.arrays, row)
+                self._fill(place, serial + row, batch.arrays, row)
             except Exception as error:  # whatever an image does to its decoder is reported with its place
-                self._report(error, position)
+                self._report(error, place.position)
                 batch.failed.append(row)
 
     def _report(self, error, position):

@@ -47,7 +47,8 @@ class Arrays:
         taken = self._batches.next()
         if taken is None:
             return None
-        positions, _, pad = taken
+        places, pad = taken
+        positions = [place.position for place in places]
         positions += self._previous[len(positions) :]  # an incomplete batch shows the rows that were there before
         self._previous = positions
         rows = np.array(positions)

@@ -1,0 +1,35 @@
+"""Chunks of a shuffled record file: MXNet makes their samples in the order of the file and shuffles what comes out."""
+
+import numpy as np
+
+
+class Chunk:
+    """The samples of the chunk that is being given out, made by one thread and one engine; fills rows of batches."""
+
+    def __init__(self, order, shapes, make, engine):
+        self._order = order
+        self._shapes = shapes
+        self._make = make
+        self._engine = engine
+        self._key = None
+
+    def __call__(self, place, _, arrays, row):
+        chunk = self._order.chunk(place.position)
+        if self._key != (place.epoch, chunk):
+            self._read(chunk)
+            self._key = place.epoch, chunk
+        number = place.position - chunk.start
+        if number in self._errors:
+            raise self._errors[number]
+        for target, source in zip(arrays, self._arrays, strict=True):
+            target[row] = source[number]
+
+    def _read(self, chunk):
+        self._key = None  # until all is there
+        self._arrays = [np.empty((len(chunk), *shape[1:]), dtype) for shape, dtype in self._shapes]
+        self._errors = {}
+        for number, position in enumerate(chunk):
+            try:
+                self._make(position, self._engine, self._arrays, number)
+            except Exception as error:  # it is told when its turn comes
+                self._errors[number] = error
