@@ -383,24 +383,26 @@ def test_kernels_take_over_when_they_are_compiled(monkeypatch):
 
 
 class TwoPools(gluon.HybridBlock):
-    """A sum that no convolution takes in, of results that wait for each other."""
+    """Results that wait for each other, joined by something that no convolution takes in."""
 
-    def __init__(self):
+    def __init__(self, join):
         super().__init__()
+        self.join = join
         self.first, self.last = nn.Conv2D(16, 1, in_channels=16), nn.Conv2D(24, 1)
         self.near, self.wide = nn.MaxPool2D(2, 2), nn.MaxPool2D(3, 2, 1)
 
     def hybrid_forward(self, F, x):
         y = self.first(x)
-        return self.last(self.near(y) + self.wide(y))
+        return self.last(self.join(F, self.near(y), self.wide(y)))
 
 
-def test_jobs_that_wait_are_done_before_a_sum_of_their_results(monkeypatch):
+@pytest.mark.parametrize("join", [lambda F, a, b: a + b, lambda F, a, b: F.concat(b, a, a)])
+def test_jobs_that_wait_are_done_before_others_read_their_results(join, monkeypatch):
     for loader in (direct._loader, pooled._loader):
         loader.get(wait=True)
     monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
     net = nn.HybridSequential()
-    net.add(nn.Conv2D(16, 3, padding=1), TwoPools(), nn.GlobalAvgPool2D(), nn.Flatten())
+    net.add(nn.Conv2D(16, 3, padding=1), TwoPools(join), nn.GlobalAvgPool2D(), nn.Flatten())
     net.initialize(mx.init.Xavier(magnitude=3))
     several = [images(2, 16) * scale for scale in (1, 1, 1, 3, 5, 7)]
     want = [net(x).asnumpy() for x in several]

@@ -286,7 +286,7 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | 
         restore_order(graph, KEEP_ORDER | {convolve, convolve_both, pool})
         _give_rooms(graph)
         for node in graph.nodes:
-            if calls(node, SUM) and any(calls(value, *ROOM) for value in node.all_input_nodes):
+            if _reads_and_copies(node) and any(calls(value, *ROOM) for value in node.all_input_nodes):
                 with graph.inserting_before(node):
                     graph.call_function(settle, (rooms,))
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
@@ -358,14 +358,19 @@ def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
             graph.erase_node(first)
 
 
+def _reads_and_copies(node: fx.Node) -> bool:
+    """Sums and joined arrays, which are new memory."""
+    return calls(node, SUM) or (calls(node, CONCAT) and len(node.all_input_nodes) > 1)
+
+
 def _give_rooms(graph: fx.Graph) -> None:
-    """Number the memory of results that only convolutions, sums and pooling see: it is free after the last of them."""
+    """Number the memory of results that only convolutions, sums and the like see: it is free after the last of them."""
     order = {node: i for i, node in enumerate(graph.nodes)}
     free: list[int] = []
     until: dict[int, list[int]] = {}  # the numbers that are free behind a node
     count = 0
     for place, node in enumerate(graph.nodes):
-        if calls(node, *ROOM) and all(calls(user, SUM, *ROOM) for user in node.users):
+        if calls(node, *ROOM) and all(calls(user, *ROOM) or _reads_and_copies(user) for user in node.users):
             if not free:
                 free.append(count)
                 count += 1
