@@ -142,7 +142,10 @@ def check_inputs(op, inputs):
 def check_dtype(op, attrs):
     """What is no data type at all is a TypeError, as in MXNet, whose Python asks NumPy before the operator reads it."""
     if "dtype" in attrs and "dtype" in op.attrs:
-        dtype_name(attrs["dtype"])
+        try:
+            dtype_name(attrs["dtype"])
+        except TypeError as error:
+            raise TypeError(f"{error}, in operator {op.name}(dtype={attrs['dtype']!r})") from None
 
 
 def pick_context(inputs, attrs, ctx):
