@@ -148,7 +148,8 @@ def parent_killed(folder):
     """Workers whose parent is killed while they are busy: the seconds until they are gone, or None."""
     note = os.path.join(folder, "workers")
     path = [str(pathlib.Path(__file__).parents[1]), *sys.path]
-    process = subprocess.Popen([sys.executable, "-c", PARENT.format(path=path, note=note)])
+    surroundings = {**os.environ, "TMPDIR": str(folder)}  # who is killed cannot clear away its files
+    process = subprocess.Popen([sys.executable, "-c", PARENT.format(path=path, note=note)], env=surroundings)
     try:
         pids = _awaited(lambda: pathlib.Path(note).read_text().split() if os.path.exists(note) else [], 2, 60)
         process.kill()
