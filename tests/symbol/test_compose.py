@@ -1,6 +1,7 @@
 """Composing symbols: names, attributes, indexing, groups, and what is refused."""
 
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -153,3 +154,26 @@ def test_numbers_of_numpy_are_written_as_numbers():
 def test_an_alias_is_written_under_the_name_it_stands_for():
     symbol = mx.sym.broadcast_axes(mx.sym.var("x"), axis=0, size=2)
     assert symbol.name.startswith("broadcast_axes") and '"op": "broadcast_axis"' in symbol.tojson()
+
+
+@pytest.mark.parametrize(
+    "alias, written, attrs",
+    [
+        ("_np_repeat", "repeat", {"repeats": 2}),
+        ("_npi_argsort", "argsort", {}),
+        ("_npi_cast", "Cast", {"dtype": "float64"}),
+        ("_npi_expand_dims", "expand_dims", {"axis": 0}),
+        ("_npi_inv", "_linalg_inverse", {}),
+        ("_npi_sort", "sort", {}),
+        ("_npi_swapaxes", "SwapAxis", {"dim1": 0, "dim2": 1}),
+    ],
+)
+def test_names_of_numpy_stand_for_older_operators_in_files(alias, written, attrs):
+    symbol = getattr(mx.sym._internal, alias)(mx.sym.var("x"), **attrs)
+    text = symbol.tojson()
+    assert json.loads(text)["nodes"][-1]["op"] == written
+    x = mx.nd.array([[2, 1], [1, 3]])
+    wanted = symbol.eval(x=x)[0].asnumpy().tolist()
+    for name in (alias, written):
+        loaded = mx.sym.load_json(text.replace(f'"op": "{written}"', f'"op": "{name}"'))
+        assert loaded.eval(x=x)[0].asnumpy().tolist() == wanted

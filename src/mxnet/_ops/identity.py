@@ -44,7 +44,7 @@ def make_loss(data):
     return with_gradient(torch.clone, lambda inputs, outputs, heads: torch.ones_like(inputs[0]), data)
 
 
-@op("Cast", "cast")
+@op("Cast", "cast", "_npi_cast")
 def cast(data, *, dtype: Dtype):
     """`data` with elements of another type."""
     return to_dtype(data, torch_dtype(dtype))

@@ -46,8 +46,8 @@ INDEX = {
     "hawkes": "_contrib_backward_hawkesll _contrib_hawkesll",
     "histogram": "_histogram",
     "identity": (
-        "BlockGrad Cast _CrossDeviceCopy _copy _copyto _identity_with_attr_like_rhs cast cast_storage identity "
-        "make_loss ones_like reshape_like shape_array size_array stop_gradient zeros_like"
+        "BlockGrad Cast _CrossDeviceCopy _copy _copyto _identity_with_attr_like_rhs _npi_cast cast cast_storage "
+        "identity make_loss ones_like reshape_like shape_array size_array stop_gradient zeros_like"
     ),
     "image_transform": (
         "_image_adjust_lighting _image_crop _image_flip_left_right _image_flip_top_bottom _image_normalize "
@@ -71,9 +71,9 @@ INDEX = {
     "linalg": (
         "_linalg_det _linalg_extractdiag _linalg_extracttrian _linalg_gelqf _linalg_gemm _linalg_gemm2 _linalg_inverse "
         "_linalg_makediag _linalg_maketrian _linalg_potrf _linalg_potri _linalg_slogdet _linalg_sumlogdiag "
-        "_linalg_syevd _linalg_syrk _linalg_trmm _linalg_trsm linalg_det linalg_extractdiag linalg_extracttrian "
-        "linalg_gelqf linalg_gemm linalg_gemm2 linalg_inverse linalg_makediag linalg_maketrian linalg_potrf "
-        "linalg_potri linalg_slogdet linalg_sumlogdiag linalg_syrk linalg_trmm linalg_trsm"
+        "_linalg_syevd _linalg_syrk _linalg_trmm _linalg_trsm _npi_inv linalg_det linalg_extractdiag "
+        "linalg_extracttrian linalg_gelqf linalg_gemm linalg_gemm2 linalg_inverse linalg_makediag linalg_maketrian "
+        "linalg_potrf linalg_potri linalg_slogdet linalg_sumlogdiag linalg_syrk linalg_trmm linalg_trsm"
     ),
     "loss_outputs": (
         "LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput MakeLoss SVMOutput Softmax SoftmaxOutput "
@@ -90,8 +90,8 @@ INDEX = {
     "numpy_elementwise": (
         "_npi_abs _npi_absolute _npi_add _npi_add_scalar _npi_arccos _npi_arccosh _npi_arcsin _npi_arcsinh _npi_arctan "
         "_npi_arctan2 _npi_arctan2_scalar _npi_arctanh _npi_around _npi_bitwise_and _npi_bitwise_and_scalar "
-        "_npi_bitwise_not _npi_bitwise_or _npi_bitwise_or_scalar _npi_bitwise_xor _npi_bitwise_xor_scalar _npi_cast "
-        "_npi_cbrt _npi_ceil _npi_clip _npi_copysign _npi_copysign_scalar _npi_cos _npi_cosh _npi_degrees _npi_equal "
+        "_npi_bitwise_not _npi_bitwise_or _npi_bitwise_or_scalar _npi_bitwise_xor _npi_bitwise_xor_scalar _npi_cbrt "
+        "_npi_ceil _npi_clip _npi_copysign _npi_copysign_scalar _npi_cos _npi_cosh _npi_degrees _npi_equal "
         "_npi_equal_scalar _npi_exp _npi_expm1 _npi_fix _npi_floor _npi_greater _npi_greater_equal "
         "_npi_greater_equal_scalar _npi_greater_scalar _npi_hypot _npi_hypot_scalar _npi_isfinite _npi_isinf "
         "_npi_isnan _npi_isneginf _npi_isposinf _npi_lcm _npi_lcm_scalar _npi_ldexp _npi_ldexp_scalar _npi_less "
@@ -105,7 +105,7 @@ INDEX = {
         "_npi_where_lscalar _npi_where_rscalar _npi_where_scalar2"
     ),
     "numpy_linalg": (
-        "_np_dot _npi_cholesky _npi_det _npi_eig _npi_eigh _npi_eigvals _npi_eigvalsh _npi_einsum _npi_inv _npi_matmul "
+        "_np_dot _npi_cholesky _npi_det _npi_eig _npi_eigh _npi_eigvals _npi_eigvalsh _npi_einsum _npi_matmul "
         "_npi_norm _npi_pinv _npi_pinv_scalar_rcond _npi_polyval _npi_slogdet _npi_solve _npi_svd _npi_tensordot "
         "_npi_tensordot_int_axes _npi_tensorinv _npi_tensorsolve"
     ),
@@ -123,16 +123,15 @@ INDEX = {
     ),
     "numpy_shape": (
         "_np_atleast_1d _np_atleast_2d _np_atleast_3d _np_copy _np_diag _np_diagflat _np_diagonal _np_moveaxis "
-        "_np_repeat _np_reshape _np_roll _np_squeeze _np_trace _np_transpose _npi_argsort _npi_bincount "
-        "_npi_broadcast_to _npi_column_stack _npi_concatenate _npi_diag_indices_from _npi_diff _npi_dsplit _npi_dstack "
-        "_npi_ediff1d _npi_expand_dims _npi_flip _npi_hsplit _npi_hstack _npi_nonzero _npi_reshape _npi_rot90 "
-        "_npi_sort _npi_split _npi_stack _npi_swapaxes _npi_take _npi_tile _npi_tril _npi_vstack _npx_constraint_check "
-        "_npx_nonzero _npx_reshape"
+        "_np_reshape _np_roll _np_squeeze _np_trace _np_transpose _npi_bincount _npi_broadcast_to _npi_column_stack "
+        "_npi_concatenate _npi_diag_indices_from _npi_diff _npi_dsplit _npi_dstack _npi_ediff1d _npi_flip _npi_hsplit "
+        "_npi_hstack _npi_nonzero _npi_reshape _npi_rot90 _npi_split _npi_stack _npi_take _npi_tile _npi_tril "
+        "_npi_vstack _npx_constraint_check _npx_nonzero _npx_reshape"
     ),
     "numpy_statistics": "_npi_average _npi_percentile _npi_unique",
     "onednn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected _sg_mkldnn_selfatt_qk _sg_mkldnn_selfatt_valatt",
     "opencv": "_cvcopyMakeBorder _cvimdecode _cvimread _cvimresize _imdecode",
-    "ordering": "argsort sort topk",
+    "ordering": "_npi_argsort _npi_sort argsort sort topk",
     "pooling": "Pooling Pooling_v1",
     "products": "batch_dot dot khatri_rao",
     "proposal": "_contrib_MultiProposal _contrib_Proposal",
@@ -165,8 +164,8 @@ INDEX = {
     ),
     "regions": "Correlation ROIPooling",
     "reshaping": (
-        "Flatten Pad Reshape SwapAxis depth_to_space diag expand_dims flatten flip pad repeat reshape reverse "
-        "space_to_depth squeeze swapaxes tile transpose"
+        "Flatten Pad Reshape SwapAxis _np_repeat _npi_expand_dims _npi_swapaxes depth_to_space diag expand_dims "
+        "flatten flip pad repeat reshape reverse space_to_depth squeeze swapaxes tile transpose"
     ),
     "resize2d": "_contrib_AdaptiveAvgPooling2D _contrib_BilinearResize2D",
     "roi_pooling_contrib": "_contrib_DeformablePSROIPooling _contrib_PSROIPooling _contrib_ROIAlign _contrib_RROIAlign",

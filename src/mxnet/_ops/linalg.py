@@ -13,9 +13,9 @@ from .registry import op
 from .shapes import bracket
 
 
-def linalg(name: str, **rules):
-    """Registers `_linalg_<name>` and `linalg_<name>`."""
-    return op(f"_linalg_{name}", f"linalg_{name}", **rules)
+def linalg(name: str, *others: str, **rules):
+    """Registers `_linalg_<name>` and `linalg_<name>`, and what else it is called."""
+    return op(f"_linalg_{name}", f"linalg_{name}", *others, **rules)
 
 
 def _square(A: torch.Tensor) -> torch.Tensor:
@@ -177,7 +177,7 @@ def maketrian(A, *, offset: int = 0, lower: bool = True):
     return flat.reshape(*A.shape[:-1], size, size)
 
 
-@linalg("inverse")
+@linalg("inverse", "_npi_inv")
 def inverse(A):
     """The inverse of each matrix."""
     return torch.linalg.inv(_square(A))

@@ -4,10 +4,8 @@ import math
 
 import torch
 
-from .._core.attrs import Dtype
 from .._core.errors import MXNetError
 from . import binary
-from .dtypes import torch_dtype
 from .gradient import without_gradient
 from .identity import to_dtype
 from .registry import op
@@ -250,9 +248,3 @@ def where_scalar2(condition, *, x: float = 0.0, y: float = 0.0):
     """One number where the condition holds, the other elsewhere, in single precision."""
     one, other = (torch.full((), v, dtype=torch.float32, device=condition.device) for v in (x, y))
     return torch.where(condition != 0, one, other)
-
-
-@op("_npi_cast", dtype="any")
-def cast(data, *, dtype: Dtype):
-    """In another type."""
-    return data.to(torch_dtype(dtype))

@@ -82,12 +82,6 @@ def cholesky(A):
     return torch.linalg.cholesky(_square(A))
 
 
-@op("_npi_inv")
-def inv(A):
-    """Inverses of square matrices."""
-    return torch.linalg.inv(_square(A))
-
-
 @op("_npi_det")
 def det(A):
     """Determinants."""

@@ -5,10 +5,7 @@ from typing import Literal
 
 import torch
 
-from .._core.attrs import Dtype
 from .._core.errors import MXNetError, ValueRefused
-from .dtypes import torch_dtype
-from .ordering import in_order
 from .registry import op
 from .shapes import real_axis
 
@@ -112,30 +109,12 @@ def moveaxis(a, *, source: tuple, destination: tuple):
     return torch.movedim(a, source, destination).contiguous()
 
 
-@op("_npi_swapaxes", dtype="any")
-def swapaxes(data, *, dim1: int = 0, dim2: int = 0):
-    """Two axes exchanged."""
-    return data.transpose(dim1, dim2).contiguous()
-
-
-@op("_npi_expand_dims", dtype="any")
-def expand_dims(data, *, axis: int):
-    """A new axis of size one."""
-    return data.unsqueeze(axis)
-
-
 @op("_npi_broadcast_to", dtype="any")
 def broadcast_to(array, *, shape: tuple = ()):
     """Stretched to a shape, in which -2 stands for the array's own size."""
     missing = len(shape) - array.dim()
     sizes = tuple(array.shape[i - missing] if s == -2 and i >= missing else s for i, s in enumerate(shape))
     return array.expand(sizes).contiguous()
-
-
-@op("_np_repeat", dtype="any")
-def repeat(data, *, repeats: int, axis: int | None = None):
-    """Each element so many times, along an axis or of the flat array."""
-    return torch.repeat_interleave(data, repeats, axis)
 
 
 @op("_npi_tile", dtype="any")
@@ -305,21 +284,6 @@ def take(a, indices, *, axis: int | None = 0, mode: Literal["clip", "raise", "wr
     picked = torch.index_select(a, axis, where.reshape(-1))
     axis = real_axis(axis, a.dim(), "take axis")
     return picked.reshape((*a.shape[:axis], *where.shape, *a.shape[axis + 1 :]))
-
-
-@op("_npi_sort", dtype="any")
-def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
-    """Sorted along an axis; None sorts the flat array."""
-    data, axis = (data.reshape(-1), 0) if axis is None else (data, real_axis(axis, data.dim()))
-    return in_order(data, axis, not is_ascend)
-
-
-@op("_npi_argsort", dtype="any", differentiable=False)
-def argsort(data, *, axis: int | None = -1, is_ascend: bool = True, dtype: Dtype = "float32"):
-    """The order that sorts along an axis."""
-    data = data.reshape(-1) if axis is None else data
-    order = torch.argsort(data, dim=-1 if axis is None else axis, descending=not is_ascend, stable=True)
-    return order.to(torch_dtype(dtype))
 
 
 @op("_npi_diff", dtype="any")

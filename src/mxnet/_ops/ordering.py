@@ -31,14 +31,14 @@ def in_order(data: torch.Tensor, axis: int, descending: bool = False) -> torch.T
     return result.flip(axis) if descending else result
 
 
-@op("sort")
+@op("sort", "_npi_sort")
 def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
     """Elements in order along an axis."""
     data, axis = _along(data, axis)
     return in_order(data, axis, not is_ascend)
 
 
-@op("argsort")
+@op("argsort", "_npi_argsort")
 def argsort(data, *, axis: int | None = -1, is_ascend: bool = True, dtype: Index = "float32"):
     """The indices that sort an axis."""
 

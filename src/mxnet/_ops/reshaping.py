@@ -126,7 +126,7 @@ def _widened(axis):
     return lambda data: data.unsqueeze(axis).clone(memory_format=torch.contiguous_format)
 
 
-@op("expand_dims", quick=_widened)
+@op("expand_dims", "_npi_expand_dims", quick=_widened)
 def expand_dims(data, *, axis: int):
     """A new axis of size 1 before `axis`."""
     ndim = data.dim()
@@ -147,7 +147,7 @@ def squeeze(data, *, axis: tuple | None = None):
     return data.reshape([n for i, n in enumerate(shape) if n != 1 or i not in axes] or [1])
 
 
-@op("SwapAxis", "swapaxes")
+@op("SwapAxis", "swapaxes", "_npi_swapaxes")
 def swap_axis(data, *, dim1: int = 0, dim2: int = 0):
     """Two axes exchanged."""
     return data.transpose(real_axis(dim1, data.dim()), real_axis(dim2, data.dim()))
@@ -159,7 +159,7 @@ def reverse(data, *, axis: tuple):
     return torch.flip(data, [real_axis(a, data.dim()) for a in axis])
 
 
-@op("repeat")
+@op("repeat", "_np_repeat")
 def repeat(data, *, repeats: int, axis: int | None = None):
     """Each element several times, one after the other."""
     if axis is None or repeats == 0:  # nothing has one axis, whatever there was

@@ -497,7 +497,7 @@ def _np_product(a: NDArray | None = ..., axis: Any = ..., dtype: Any = ..., keep
     ...
 
 def _np_repeat(data: NDArray | None = ..., repeats: Any = ..., axis: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Each element so many times, along an axis or of the flat array.'
+    'Each element several times, one after the other.'
     ...
 
 def _np_reshape(a: NDArray | None = ..., newshape: Any = ..., order: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -589,7 +589,7 @@ def _npi_argmin(data: NDArray | None = ..., axis: Any = ..., keepdims: Any = ...
     ...
 
 def _npi_argsort(data: NDArray | None = ..., axis: Any = ..., is_ascend: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'The order that sorts along an axis.'
+    'The indices that sort an axis.'
     ...
 
 def _npi_around(x: NDArray | None = ..., decimals: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -653,7 +653,7 @@ def _npi_broadcast_to(array: NDArray | None = ..., shape: Any = ..., out: NDArra
     ...
 
 def _npi_cast(data: NDArray | None = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'In another type.'
+    '`data` with elements of another type.'
     ...
 
 def _npi_cbrt(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -765,7 +765,7 @@ def _npi_exp(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def _npi_expand_dims(data: NDArray | None = ..., axis: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'A new axis of size one.'
+    'A new axis of size 1 before `axis`.'
     ...
 
 def _npi_expm1(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -869,7 +869,7 @@ def _npi_insert_tensor(arr: NDArray | None = ..., values: NDArray | None = ..., 
     ...
 
 def _npi_inv(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Inverses of square matrices.'
+    'The inverse of each matrix.'
     ...
 
 def _npi_isfinite(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -1141,7 +1141,7 @@ def _npi_solve(A: NDArray | None = ..., B: NDArray | None = ..., out: NDArray | 
     ...
 
 def _npi_sort(data: NDArray | None = ..., axis: Any = ..., is_ascend: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Sorted along an axis; None sorts the flat array.'
+    'Elements in order along an axis.'
     ...
 
 def _npi_split(data: NDArray | None = ..., indices: Any = ..., axis: Any = ..., squeeze_axis: Any = ..., sections: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

@@ -497,7 +497,7 @@ def _np_product(a: Symbol | None = ..., axis: Any = ..., dtype: Any = ..., keepd
     ...
 
 def _np_repeat(data: Symbol | None = ..., repeats: Any = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Each element so many times, along an axis or of the flat array.'
+    'Each element several times, one after the other.'
     ...
 
 def _np_reshape(a: Symbol | None = ..., newshape: Any = ..., order: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -589,7 +589,7 @@ def _npi_argmin(data: Symbol | None = ..., axis: Any = ..., keepdims: Any = ...,
     ...
 
 def _npi_argsort(data: Symbol | None = ..., axis: Any = ..., is_ascend: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'The order that sorts along an axis.'
+    'The indices that sort an axis.'
     ...
 
 def _npi_around(x: Symbol | None = ..., decimals: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -653,7 +653,7 @@ def _npi_broadcast_to(array: Symbol | None = ..., shape: Any = ..., name: str | 
     ...
 
 def _npi_cast(data: Symbol | None = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'In another type.'
+    '`data` with elements of another type.'
     ...
 
 def _npi_cbrt(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -765,7 +765,7 @@ def _npi_exp(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def _npi_expand_dims(data: Symbol | None = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'A new axis of size one.'
+    'A new axis of size 1 before `axis`.'
     ...
 
 def _npi_expm1(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -869,7 +869,7 @@ def _npi_insert_tensor(arr: Symbol | None = ..., values: Symbol | None = ..., ob
     ...
 
 def _npi_inv(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Inverses of square matrices.'
+    'The inverse of each matrix.'
     ...
 
 def _npi_isfinite(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1141,7 +1141,7 @@ def _npi_solve(A: Symbol | None = ..., B: Symbol | None = ..., name: str | None 
     ...
 
 def _npi_sort(data: Symbol | None = ..., axis: Any = ..., is_ascend: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Sorted along an axis; None sorts the flat array.'
+    'Elements in order along an axis.'
     ...
 
 def _npi_split(data: Symbol | None = ..., indices: Any = ..., axis: Any = ..., squeeze_axis: Any = ..., sections: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
