@@ -408,10 +408,14 @@ def _full_disk():
 
 
 def _read_only():
-    def refuse(*arguments, **options):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+    opened = os.open
 
-    return mock.patch("tempfile.mkstemp", refuse)
+    def refuse(path, flags, *arguments, **options):
+        if flags & os.O_CREAT:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return opened(path, flags, *arguments, **options)
+
+    return mock.patch("os.open", refuse)
 
 
 @contextlib.contextmanager
