@@ -12,6 +12,7 @@ class Chunk:
         self._make = make
         self._engine = engine
         self._key = None
+        self._arrays = [np.empty(0)]  # kept from chunk to chunk: new memory costs as much time as the pictures in it
 
     def __call__(self, place, _, arrays, row):
         chunk = self._order.chunk(place.position)
@@ -26,7 +27,8 @@ class Chunk:
 
     def _read(self, chunk):
         self._key = None  # until all is there
-        self._arrays = [np.empty((len(chunk), *shape[1:]), dtype) for shape, dtype in self._shapes]
+        if len(chunk) > len(self._arrays[0]):
+            self._arrays = [np.empty((len(chunk), *shape[1:]), dtype) for shape, dtype in self._shapes]
         self._errors = {}
         for number, position in enumerate(chunk):
             try:
