@@ -207,6 +207,7 @@ class Dense(_Packed):
         bounds = *self._bounds, *deep._bounds
         most = batch * height * width * channels * run // WORTH_A_THREAD
         held, scratch = (places, data, result, self, deep), height * width * panel
+        # Threads share channels out, if they can, and make no line twice; one alone is as quick in strips
         if torch.get_num_threads() > 1 and scratch * 4 <= ACROSS and channels % panel == 0:
             given, span = (*fixed, batch, *sizes, *bounds), (0, channels // panel)
             return Task(self._kernels.expanded_across, given, span, most, scratch=scratch, held=held)

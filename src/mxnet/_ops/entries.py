@@ -30,7 +30,7 @@ from .tables import (
     TICKETS,
     UNIT,
     YIELD,
-)  # fmt: skip
+)
 
 PATIENCE = 1_000  # looks at the others' work before they get the processor, if they wait for it
 _WHOLE, _FLOAT, _NOTHING = ir.IntType(64), ir.FloatType(), ir.FunctionType(ir.VoidType(), [])

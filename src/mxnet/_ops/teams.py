@@ -31,7 +31,7 @@ from .tables import (
     TICKETS,
     UNIT,
     YIELD,
-)  # fmt: skip
+)
 
 ROUNDS = 4  # parts for each thread
 FLOAT = 4
@@ -63,8 +63,8 @@ class Task:
     """
 
     __slots__ = (
-        "_address", "_arguments", "_held", "_kernel", "_most", "_parts", "_places", "_rounds", "_scratch",
-        "_scratch_slot", "_span", "_table", "_unit",
+        "_address", "_arguments", "_held", "_most", "_parts", "_places", "_rounds", "_scratch_slot", "_span", "_table",
+        "_unit", "kernel", "scratch",
     )  # fmt: skip
 
     def __init__(
@@ -78,8 +78,8 @@ class Task:
         rounds: int = ROUNDS,
         held: Any = None,
     ) -> None:
-        self._kernel, self._span, self._most, self._unit = kernel, span, most, unit
-        self._scratch, self._rounds, self._held, self._places = scratch, rounds, held, _places(kernel)
+        self.kernel, self._span, self._most, self._unit = kernel, span, most, unit
+        self.scratch, self._rounds, self._held, self._places = scratch, rounds, held, _places(kernel)
         self._arguments, self._parts = list(given), min(-(-span[1] // unit), most)
         for place in sorted(self._places.values()):
             self._arguments.insert(place, 0)
@@ -98,7 +98,7 @@ class Task:
     @property
     def native(self) -> bool:
         """Can threads do it without Python?"""
-        return bool(self._kernel.entry) and _team() is not None
+        return bool(self.kernel.entry) and _team() is not None
 
     def parts(self, threads: int) -> int:
         """Into how many parts it is divided."""
@@ -107,9 +107,9 @@ class Task:
     def _call(self, first: int, last: int) -> None:
         arguments, places = self._arguments.copy(), self._places
         arguments[places["first"]], arguments[places["last"]] = first, last
-        if self._scratch:
-            arguments[places["scratch"]] = scratch(self._scratch)
-        self._kernel(*arguments)
+        if self.scratch:
+            arguments[places["scratch"]] = scratch(self.scratch)
+        self.kernel(*arguments)
 
     def _run_by_team(self, threads: int, parts: int) -> None:
         table = self._table
@@ -117,30 +117,21 @@ class Task:
             table, self._scratch_slot = self.new_table()
             self._table, self._address = table, table.ctypes.data
         table[TAKEN], table[PARTS], table[TICKETS] = 0, parts, 0
-        if self._scratch:
-            table[self._scratch_slot] = scratch(threads * self._scratch)
-        _team()(self._kernel.entry, self._address, threads, 0)  # pyright: ignore[reportOptionalCall]
+        if self.scratch:
+            table[self._scratch_slot] = scratch(threads * self.scratch)
+        _team()(self.kernel.entry, self._address, threads, 0)  # pyright: ignore[reportOptionalCall]
 
     def new_table(self) -> tuple[np.ndarray[Any, Any], int | None]:
         """All that threads have to know, and where in it the address of scratch memory stands."""
         numbers, slot = [0] * ARGUMENTS, None
         (numbers[BEGIN], numbers[COUNT]), numbers[UNIT] = self._span, self._unit
-        numbers[SCRATCH_SIZE] = self._scratch * FLOAT
+        numbers[SCRATCH_SIZE] = self.scratch * FLOAT
         for place, value in enumerate(self._arguments):
             if place == self._places.get("scratch"):
                 slot = len(numbers)
             if place not in (self._places["first"], self._places["last"]):
                 numbers += _numbers(value)
         return np.array(numbers), slot
-
-    @property
-    def kernel(self) -> Any:
-        return self._kernel
-
-    @property
-    def scratch(self) -> int:
-        """Floats of memory for each thread."""
-        return self._scratch
 
 
 def chained(tasks: Sequence[Task]) -> "list[Task | Chain]":
