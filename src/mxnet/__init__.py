@@ -10,19 +10,17 @@ from ._core.version import REMX_VERSION as __remx_version__
 
 _check(__file__)
 
-_SUBMODULES = {
-    name: name
-    for name in (
+_SUBMODULES = frozenset(
+    (
         "attribute autograd base callback checkpoint context contrib deploy engine error executor executor_manager"
-        " gluon image initializer io kvstore libinfo library log lr_scheduler metric misc model module monitor name"
-        " ndarray notebook numpy numpy_extension onnx operator optimizer profiler random recordio registry rnn runtime"
-        " symbol test_utils util visualization"
+        " gluon image initializer io kvstore libinfo log lr_scheduler metric misc model module monitor name ndarray"
+        " notebook numpy numpy_extension onnx operator optimizer profiler random recordio registry rnn runtime symbol"
+        " test_utils util visualization"
     ).split()
-}
+)
 _ALIASES = {
     "nd": "ndarray", "sym": "symbol", "init": "initializer", "mod": "module", "kv": "kvstore", "kvs": "kvstore",
     "viz": "visualization", "mon": "monitor", "img": "image", "rnd": "random", "np": "numpy", "npx": "numpy_extension",
-    "th": "torch",
 }  # fmt: skip
 _NAMES = {
     "AttrScope": "attribute",

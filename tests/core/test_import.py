@@ -62,6 +62,13 @@ def test_mxnets_module_paths_stay_importable(path):
     __import__(path)
 
 
+def test_every_name_that_the_package_lists_is_there():
+    import mxnet as mx
+
+    assert [name for name in dir(mx) if not hasattr(mx, name)] == []
+    assert not hasattr(mx, "library")  # a question, which may not end in ModuleNotFoundError
+
+
 def test_namespaces_of_operators_are_whole_to_whoever_looks_into_them():
     import mxnet as mx
 
