@@ -135,7 +135,10 @@ def test_means_and_norms_of_truth_values(values, some):
 
 @pytest.mark.parametrize("wrong", ["foo", "", mx.cpu(), 3, [1], object()])
 def test_what_is_no_data_type_is_a_type_error(wrong):
-    """NumPy's refusal in MXNet, before an operator sees it; types that only NumPy has are the operator's error."""
+    """NumPy's refusal in MXNet, before an operator sees it; types that only NumPy has are the operator's error.
+
+    Where no operator is asked, MXNet looks in vain for the type's number.
+    """
     x = nd.ones((2,))
     weight = nd.ones((3, 2))
     calls = (
@@ -156,3 +159,21 @@ def test_what_is_no_data_type_is_a_type_error(wrong):
     for call in (calls[0], *calls[2:7]):
         with pytest.raises(MXNetError):
             call("complex64")
+    for call in (calls[1], lambda d: nd.empty((2,), dtype=d), lambda d: mx.np.array([1], dtype=d)):
+        with pytest.raises(KeyError, match="data type complex64 is not supported"):
+            call("complex64")
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize("zeros", [[-0.0, 0.0], [0.0, -0.0], [1, -0.0, 0.0, -1], [0.0, 0.0, -0.0, 0.0, -0.0]])
+def test_zeros_below_zero_keep_their_places_among_zeros(zeros, ascending):
+    x = nd.array(zeros)
+    expected = x.asnumpy()[nd.argsort(x, is_ascend=ascending).asnumpy().astype(int)]
+    below = np.signbit(nd.sort(x, is_ascend=ascending).asnumpy()).tolist()
+    assert below == np.signbit(expected).tolist()
+    assert [b for b, e in zip(below, expected, strict=True) if not e] == [np.signbit(z) for z in zeros if not z]
+
+
+@pytest.mark.parametrize("function", [nd.argsort, nd.topk])
+def test_no_type_for_places_means_float32(function):
+    assert function(nd.array([2, 1]), dtype=None).dtype is np.float32

@@ -52,3 +52,18 @@ def test_matrices_for_tests_have_real_eigenvalues(size):
     values, vectors = np.linalg.eig(np.array(matrices, dtype="float64"))
     again = vectors.asnumpy() * values.asnumpy()[:, None, :]
     assert abs(matrices @ vectors.asnumpy() - again).max() < 1e-8
+
+
+@pytest.mark.parametrize("function", [np.prod, np.mean, np.sum])
+@pytest.mark.parametrize(
+    ("axis", "keepdims", "expected"), [(1, False, [0, 0]), (1, True, [[0], [0]]), (None, False, 0)]
+)
+def test_reductions_of_nothing_are_zero(function, axis, keepdims, expected):
+    for dtype in ("float32", "int32", "bool"):
+        x = np.zeros((2, 0), dtype=dtype)
+        assert function(x, axis=axis, keepdims=keepdims).asnumpy().tolist() == expected
+
+
+def test_the_number_to_divide_by_may_run_over_as_the_sum_does():
+    for dtype in ("int8", "bool", "int32"):
+        assert np.mean(np.ones((300, 2), dtype=dtype), axis=0, dtype="int8").asnumpy().tolist() == [1, 1]

@@ -6,6 +6,7 @@ each optionally `| None`; `Count`, `Fraction`, `Factor` and `Sizes` are numbers 
 """
 
 import ast
+import math
 import numbers
 import types
 import typing
@@ -167,7 +168,11 @@ def _shape(value: object) -> tuple[int | None, ...]:
 
 
 def _reals(value: object) -> tuple[float, ...]:
-    return tuple(_real(v) for v in _items(value))
+    """MXNet reads a single infinite number, but none among several."""
+    reals = tuple(_real(v) for v in _items(value))
+    if not all(map(math.isfinite, reals)):
+        raise ValueError(value)
+    return reals
 
 
 def _shapes(value: object) -> tuple[tuple[int | None, ...], ...]:
@@ -231,13 +236,20 @@ def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
     return reader
 
 
-def _choice(names: tuple[str, ...]) -> Callable[[object], object]:
+def _choice(names: tuple[str, ...], dtype: bool) -> Callable[[object], object]:
     def reader(value: object) -> object:
-        chosen = dtype_name(value) if isinstance(value, (type, np.dtype)) else str(value)
+        chosen = dtype_name(value) if dtype or isinstance(value, (type, np.dtype)) else str(value)
         if chosen not in names:
             valid = ", ".join(repr(n) for n in sorted(names))
             raise MXNetError(f"Invalid Input: '{chosen}', valid values are: {{{valid}}}")
         return chosen
+
+    return reader
+
+
+def _or_default(read: Callable[[object], object], default: object) -> Callable[[object], object]:
+    def reader(value: object) -> object:
+        return default if value is None else read(value)
 
     return reader
 
@@ -265,7 +277,9 @@ def attribute(name: str, annotation: object, default: object, required: bool) ->
         optional, annotation = True, parts[0]
     if typing.get_origin(annotation) is typing.Literal:
         names = tuple(str(a) for a in typing.get_args(annotation))
-        kind, read = "{" + ", ".join(repr(n) for n in names) + "}", _choice(names)
+        kind, read = "{" + ", ".join(repr(n) for n in names) + "}", _choice(names, name == "dtype")
+        if name == "dtype":
+            read = _or_default(read, default)
     else:
         kind, read = _READERS[annotation]
     if bound is not None:

@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 
-from .errors import MXNetError
+from .errors import NameUnknown
 
 # The flag that MXNet writes into files and C calls, by name.
 FLAGS = {
@@ -56,7 +56,7 @@ def dtype_name(dtype: object) -> str:
         except (TypeError, ValueError, SyntaxError):  # NumPy reads texts such as "(2, 3)f4" as Python
             raise TypeError(f"{dtype!r} is not a data type; use one of {', '.join(FLAGS)}") from None
     if name not in FLAGS:
-        raise MXNetError(f"data type {name} is not supported; use one of {', '.join(FLAGS)}")
+        raise NameUnknown(f"data type {name} is not supported; use one of {', '.join(FLAGS)}")
     with contextlib.suppress(TypeError):  # not everything that names a dtype can be a key
         _SEEN[dtype] = name
     return name

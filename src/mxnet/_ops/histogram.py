@@ -30,7 +30,9 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | No
 
     def placed(values: torch.Tensor) -> torch.Tensor:
         inside = values[(values >= edges[0]) & (values <= edges[-1])]
-        return torch.searchsorted(edges, inside, right=True).clamp(max=edges.numel() - 1) - 1
+        below = torch.searchsorted(edges, inside)  # MXNet subtracts: an infinite element is not above its like
+        place = torch.where(torch.isinf(inside), below, torch.searchsorted(edges, inside, right=True))
+        return place[place > 0].clamp(max=edges.numel() - 1) - 1
 
     ends = (0.0, 0.0) if data.device.type == "meta" or not edges.numel() else (float(edges[0]), float(edges[-1]))
     return _counted(flat, edges, *ends, placed), bins.clone()  # pyright: ignore[reportOptionalMemberAccess]

@@ -7,6 +7,7 @@ import torch
 
 from .._core.attrs import Fraction
 from .._core.errors import MXNetError
+from .dtypes import require_floating
 from .filling import assign, known, size
 from .gradient import with_gradient
 from .masks import marks
@@ -52,6 +53,7 @@ def softmax_output(
 
     The classes are all axes but the first, under `preserve_shape` the last axis, under `multi_output` axis 1.
     """
+    require_floating(data, "SoftmaxOutput")
     _check_label(data, label, multi_output)
     columns = (data.shape[0], data.shape[1], -1) if multi_output else _rows(data, preserve_shape)
     # MXNet's oneDNN kernel, which predicts for images, has the classes on the last axis, told or not
@@ -151,6 +153,7 @@ def _regression_label(attrs, shapes):
 
 def _regression(data, label, grad_scale, forward, difference):
     """A prediction whose gradient is `difference(prediction, label)`, averaged over the outputs of an example."""
+    require_floating(data)
     if label.shape[:1] != data.shape[:1] or label.numel() != data.numel():
         raise MXNetError(f"Shape inconsistent, Provided={list(label.shape)}, inferred shape={list(data.shape)}")
 
@@ -199,6 +202,7 @@ def _svm_label(attrs, shapes):
 @op("SVMOutput", fill=_svm_label)
 def svm_output(data, label, *, margin: float = 1.0, regularization_coefficient: float = 1.0, use_linear: bool = False):
     """The data itself, with the gradient of the hinge loss, squared unless `use_linear`."""
+    require_floating(data, "SVMOutput")
     if label.shape != data.shape[:-1]:
         raise MXNetError(
             f"Shape inconsistent, Provided = {list(label.shape)}, inferred shape={list(data.shape[:-1])}: "
@@ -220,6 +224,7 @@ def svm_output(data, label, *, margin: float = 1.0, regularization_coefficient: 
 @op("MakeLoss", shape="same")
 def make_loss(data, *, grad_scale: float = 1.0, valid_thresh: float = 0.0, normalization: Normalization = "null"):
     """The data itself, declared to be a loss: its gradient is `grad_scale`, whatever comes after."""
+    require_floating(data, "MakeLoss")
 
     def backward(inputs, outputs, heads):
         grad = torch.full_like(inputs[0], grad_scale)

@@ -4,7 +4,7 @@ import torch
 
 from .._core.attrs import Dtype
 from .._core.errors import MXNetError
-from .dtypes import torch_dtype
+from .dtypes import number_for, torch_dtype
 from .identity import to_dtype
 from .reduction import largest, product, running_sum, smallest
 from .registry import op
@@ -54,10 +54,13 @@ def sum_(
 def prod(
     a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None
 ):
-    """The product over axes."""
+    """The product over axes; of nothing it is 0 in MXNet."""
     a, kind = _kinds(a, dtype)
     axes = _axes(a, axis)
-    result = product(a, axes, keepdims) if axes else a.clone()
+    if a.numel():
+        result = product(a, axes, keepdims) if axes else a.clone()
+    else:
+        result = torch.sum(a, axes, keepdims, dtype=a.dtype)
     return _narrowed(_started(result, initial, torch.mul), kind)
 
 
@@ -69,15 +72,17 @@ def _narrowed(result, kind):
 def mean(
     a, *, axis: tuple | None = None, dtype: Dtype | None = None, keepdims: bool = False, initial: float | None = None
 ):
-    """The mean over axes; of integers it is a float32."""
+    """The mean over axes; of integers it is a float32, of nothing 0."""
     wanted = torch_dtype(dtype) if dtype else (a.dtype if a.is_floating_point() else torch.float32)
     data = a if a.is_floating_point() else a.float()
     if wanted is torch.float64:
         data = data.to(wanted)
     axes = _axes(a, axis)
-    if axes and not (a.is_floating_point() or wanted.is_floating_point):  # a sum that may run over, then divided
+    whole = not (a.is_floating_point() or wanted.is_floating_point)
+    if axes and (whole or not a.numel()):  # a sum that may run over, divided by a number that may, too
         total = torch.sum(to_dtype(a, wanted), axes, keepdims, dtype=wanted)
-        result = total.double() / max(a.numel() // max(total.numel(), 1), 1)
+        number = a.numel() // max(total.numel(), 1)
+        result = total.double() / (number_for(number, wanted) or max(number, 1))
     else:
         result = torch.mean(data, axes, keepdims) if axes else data.clone()
     return result if result.dtype is wanted else to_dtype(result, wanted)

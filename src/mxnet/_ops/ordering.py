@@ -25,10 +25,18 @@ def _along(data: torch.Tensor, axis: int | None) -> tuple[torch.Tensor, int]:
 def in_order(data: torch.Tensor, axis: int, descending: bool = False) -> torch.Tensor:
     """Sorted along an axis. NumPy sorts numbers alone, without their places, in a tenth of torch's time."""
     recorded = data.requires_grad and torch.is_grad_enabled()
-    if recorded or data.device.type != "cpu" or data.dtype not in _BARE or not at_hand(data):
+    if recorded or data.device.type != "cpu" or data.dtype not in _BARE or not at_hand(data) or _signed_zeros(data):
         return torch.sort(data, dim=axis, descending=descending, stable=True).values
     result = torch.from_numpy(np.sort(data.detach().numpy(), axis))
     return result.flip(axis) if descending else result
+
+
+def _signed_zeros(data: torch.Tensor) -> bool:
+    """Are there zeros below zero? Of all elements that are equal only they show their order."""
+    if not data.is_floating_point():
+        return False
+    bits = data.detach().view(torch.int32 if data.dtype is torch.float32 else torch.int64)
+    return bool((bits == torch.iinfo(bits.dtype).min).any())
 
 
 @op("sort", "_npi_sort")
