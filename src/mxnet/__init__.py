@@ -1,10 +1,10 @@
 """ReMX: Apache MXNet's Python API on PyTorch's engine. Everything loads when it is first used."""
 
-import os as _os
 import sys as _sys
 from importlib import import_module as _import_module
 
 from ._core.conflict import check as _check
+from ._core.environment import is_on as _is_on
 from ._core.version import MXNET_VERSION as __version__
 from ._core.version import REMX_VERSION as __remx_version__
 
@@ -59,5 +59,5 @@ def __dir__():
     return sorted({*globals(), *_SUBMODULES, *_ALIASES, *_NAMES})
 
 
-if _os.environ.get("MXNET_PROFILER_AUTOSTART", "0") == "1":
+if _is_on("MXNET_PROFILER_AUTOSTART"):
     _import_module(".profiler", __name__)  # which starts

@@ -1,9 +1,9 @@
 """Devices: `cpu()`, `gpu()` and the `Context` that names one; a scope makes it the default."""
 
-import os
 import re
 import threading
 
+from ._core.environment import whole_number
 from ._core.errors import MXNetError, NameUnknown
 
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu", "gpu_memory_info", "num_gpus"]
@@ -122,8 +122,7 @@ def gpu(device_id=0):
 
 def virtual_gpus():
     """How many GPUs `MXNET_VIRTUAL_GPUS` maps onto the CPU."""
-    text = os.environ.get("MXNET_VIRTUAL_GPUS", "0") or "0"
-    return int(text) if text.isdigit() else 0
+    return whole_number("MXNET_VIRTUAL_GPUS", 0, "how many GPUs the CPU stands for")
 
 
 def num_gpus():

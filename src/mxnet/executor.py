@@ -1,11 +1,10 @@
 """`Executor`: a symbol bound to arrays, run forwards and backwards."""
 
-import os
-
 import numpy as np
 import torch
 
 from ._core.dtypes import dtype_name
+from ._core.environment import is_on
 from ._core.errors import MXNetError
 from ._core.heap import keep_freed
 from ._core.writes import wrote, wrote_anywhere
@@ -97,7 +96,7 @@ class Executor:
         base, heads = self.handle.base, self._symbol._entries
         if base is not None and not base._program.unsized and not self._group2ctx and base._ctx is self._ctx:
             return base._program
-        unique = os.environ.get("MXNET_ELIMINATE_COMMON_EXPR", "1") != "0" and not self._group2ctx
+        unique = is_on("MXNET_ELIMINATE_COMMON_EXPR", default=True) and not self._group2ctx
         place = placement(heads, self._ctx, self._group2ctx)
         return Program(eliminate(heads) if unique else heads, place, apart=True)
 

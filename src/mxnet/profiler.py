@@ -14,6 +14,7 @@ import time
 import warnings
 from operator import itemgetter
 
+from ._core.environment import is_on
 from ._core.errors import MXNetError
 from ._formats.atomic import atomic_write
 from ._ops import observe
@@ -425,6 +426,6 @@ def scope(name="<unk>:", append_mode=False):
         local.scope = before
 
 
-if os.environ.get("MXNET_PROFILER_AUTOSTART", "0") == "1":
+if is_on("MXNET_PROFILER_AUTOSTART"):
     set_config(profile_all=True)
     set_state("run")

@@ -8,7 +8,7 @@ import ctypes
 import os
 from functools import cache
 
-from .errors import MXNetError
+from .environment import whole_number
 
 VARIABLE = "MXNET_KEPT_MEMORY"  # megabytes; 0 leaves the C library as it is
 KEPT = 512
@@ -19,10 +19,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # glibc's numbers for them
 
 def kept_megabytes() -> int:
     """How much the user wants to be kept."""
-    text = os.environ.get(VARIABLE) or str(KEPT)
-    if not text.isdecimal() or int(text) >= 2048:
-        raise MXNetError(f"{VARIABLE} must be a number of megabytes below 2048, or 0, got {text!r}")
-    return int(text)
+    return whole_number(VARIABLE, KEPT, "a number of megabytes below 2048, or 0", below=2048)
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from .._core.environment import is_on
 from .._core.errors import MXNetError
 from .._core.progress import progress
 from .archives import sha1_of
@@ -101,7 +102,7 @@ def _fetch_with_retries(
 def _unsafe_allowed(url: str) -> bool:
     """May `url` be read without https and without a hash: on this machine, from a mirror that was set, or if told."""
     return (
-        os.environ.get("MXNET_ALLOW_HTTP", "0") not in ("", "0")
+        is_on("MXNET_ALLOW_HTTP")
         or urlsplit(url).hostname in _LOCAL
         or any(url.startswith(mirror) for mirror in _mirrors())
     )

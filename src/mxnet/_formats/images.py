@@ -1,11 +1,11 @@
 """Encoded images: how large they are, told from their first bytes, before anything decodes them."""
 
-import os
 import re
 import struct
 
 import numpy as np
 
+from .._core.environment import whole_number
 from .._core.errors import MXNetError
 from .._core.extras import opencv
 
@@ -141,11 +141,7 @@ def size(data: bytes) -> tuple[int, int] | None:
 
 def limit() -> int:
     """The most pixels an image may have; `MXNET_MAX_IMAGE_PIXELS` sets it."""
-    text = os.environ.get("MXNET_MAX_IMAGE_PIXELS", "")
-    try:
-        return int(text) if text else DEFAULT_LIMIT
-    except ValueError:
-        raise MXNetError(f"MXNET_MAX_IMAGE_PIXELS must be a number of pixels, got {text!r}") from None
+    return whole_number("MXNET_MAX_IMAGE_PIXELS", DEFAULT_LIMIT, "a number of pixels")
 
 
 def check_size(data: bytes, name: str = "image") -> None:

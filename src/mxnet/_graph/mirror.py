@@ -5,7 +5,6 @@ is kept grows with that square root. Otherwise nodes with `force_mirroring` are 
 `mirror_stage`, which is where memory planners put their cuts.
 """
 
-import os
 from collections.abc import Callable, Iterable
 from math import isqrt
 from typing import Any
@@ -13,22 +12,19 @@ from typing import Any
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from .._core.environment import is_on, means_yes
 from .node import Entry, Node
 
 Slot = tuple[int, int]
 
 
 def _set(node: Node, key: str) -> bool:
-    return _yes(node.attrs.get(key, ""))
-
-
-def _yes(word: str) -> bool:
-    return word.strip().lower() not in ("", "0", "false", "none")
+    return means_yes(node.attrs.get(key, ""))
 
 
 def everything() -> bool:
     """Is the whole graph to be mirrored?"""
-    return _yes(os.environ.get("MXNET_BACKWARD_DO_MIRROR", ""))
+    return is_on("MXNET_BACKWARD_DO_MIRROR")
 
 
 def wanted(nodes: Iterable[Node]) -> bool:

@@ -1,10 +1,10 @@
 """Softmax and its relatives that differentiate as written."""
 
-import os
 from typing import Literal
 
 import torch
 
+from .._core.environment import is_on
 from .._core.errors import MXNetError
 from .dtypes import require_floating, torch_dtype
 from .filling import assign
@@ -104,7 +104,7 @@ def _in_halves(data, axis, dtype):
     """Does MXNet compute in half precision, though the result has more digits? Only short sums are worth the steps."""
     if data.dtype is not torch.float16 or dtype in (None, "float16") or data.device.type != "cpu":
         return False
-    if os.environ.get("MXNET_SAFE_ACCUMULATION", "0").lower() in ("1", "true"):
+    if is_on("MXNET_SAFE_ACCUMULATION"):
         return False
     return -data.dim() <= axis < data.dim() and data.shape[axis] <= 1024 and not torch.compiler.is_compiling()
 

@@ -1,10 +1,9 @@
 """How gradients reach weights: which key-value store, and who updates, the store or an updater here."""
 
-import os
-
 import numpy as np
 
 from .. import kvstore as kvs
+from .._core.environment import is_on
 
 LARGE = 16 * 1024 * 1024  # elements; larger arrays are not worth updating in one place
 
@@ -20,7 +19,7 @@ def create_sparse_kvstore(kvstore):
             f"Cannot create '{kvstore}' KVStore with row_sparse parameters. The type must be KVStore or str."
         )
     assert kv.is_capable(kvs.KVStoreBase.OPTIMIZER), (
-        "KVStore with sparse weight requires optimizer support. However, type(kv) does not support optimizer. "
+        f"KVStore with sparse weight requires optimizer support. However, {type(kv)} does not support optimizer. "
         "Please consider other kvstore backends (e.g. dist_device) instead."
     )
     return kv, True
@@ -28,7 +27,7 @@ def create_sparse_kvstore(kvstore):
 
 def create_kvstore(kvstore, num_device, arg_params):
     """(the store or None, whether it updates the weights); one device needs none."""
-    update_on_kvstore = bool(int(os.getenv("MXNET_UPDATE_ON_KVSTORE", "1")))
+    update_on_kvstore = is_on("MXNET_UPDATE_ON_KVSTORE", default=True)
     if kvstore is None or isinstance(kvstore, kvs.KVStoreBase):
         kv = kvstore
     elif isinstance(kvstore, str):

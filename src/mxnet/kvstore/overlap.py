@@ -6,12 +6,12 @@ A gradient that is no longer what was sent (clipped, or written by another backw
 workers hear of it and send that bucket again. Where this happens at every step, nothing is sent early any more.
 """
 
-import os
 import threading
 
 import numpy as np
 import torch
 
+from .._core.environment import is_on
 from . import group
 
 PATIENCE = 3  # steps in a row whose early sums were in vain, before backward is left alone
@@ -20,7 +20,7 @@ BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 def allowed():
     """MXNET_KVSTORE_OVERLAP=0 keeps all sums for the step."""
-    return os.environ.get("MXNET_KVSTORE_OVERLAP", "1") != "0"
+    return is_on("MXNET_KVSTORE_OVERLAP", default=True)
 
 
 def describe(keys, weights):

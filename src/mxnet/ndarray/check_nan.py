@@ -4,11 +4,11 @@ Backward passes are watched too: every step of torch's graph that belongs to an 
 operator, its inputs and the block it ran in.
 """
 
-import os
 import sys
 
 import torch
 
+from .._core.environment import is_on
 from .._core.errors import MXNetError
 from .._ops import observe
 
@@ -139,5 +139,5 @@ def disable():
 
 def enable_if_asked():
     """Follow the environment variable."""
-    if os.environ.get("MXNET_CHECK_NAN", "0") not in ("", "0"):
+    if is_on("MXNET_CHECK_NAN"):
         enable()

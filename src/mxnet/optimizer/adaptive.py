@@ -1,7 +1,6 @@
 """Optimizers that scale each weight's step by the history of its gradients: Adam and its relatives."""
 
-import os
-
+from .._core.environment import whole_number
 from .._ops import fused_adaptive as fused
 from .base import Optimizer, zeros_like
 from .multi_tensor import MultiTensorOptimizer
@@ -89,7 +88,7 @@ class LAMB(_Moments):
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
         self.bias_correction = bias_correction
-        self.aggregate_num = max(1, min(45, int(os.getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", "45"))))
+        self.aggregate_num = max(1, min(45, whole_number("MXNET_OPTIMIZER_AGGREGATION_SIZE", 45)))
 
     def create_state(self, index, weight):
         return (zeros_like(weight, stype=weight.stype), zeros_like(weight, stype=weight.stype))

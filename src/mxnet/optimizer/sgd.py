@@ -1,9 +1,9 @@
 """Optimizers that step along the gradient: SGD and its relatives."""
 
 import math
-import os
 from functools import partial
 
+from .._core.environment import whole_number
 from .._ops import fused_update as fused
 from ..ndarray import clip
 from ..ndarray.invoke import plain_tensor
@@ -39,7 +39,7 @@ class SGD(_WithMaster):
         super().__init__(**kwargs)
         self.momentum = momentum
         self.lazy_update = lazy_update
-        self.aggregate_num = int(os.getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", "4"))
+        self.aggregate_num = whole_number("MXNET_OPTIMIZER_AGGREGATION_SIZE", 4)
 
     def create_state(self, index, weight):
         if self.momentum == 0.0:
