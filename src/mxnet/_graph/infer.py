@@ -8,6 +8,7 @@ from .._core.dtypes import NAMES
 from .._core.errors import MXNetError
 from .._ops import infer as single
 from .._ops.registry import Attrs
+from .._ops.shapes import open_bracket
 from .node import Entry, Node, auxiliary, walk
 from .reverse import reverse
 from .types import output_types
@@ -71,16 +72,12 @@ def _unify_shapes(node: Node, what: str) -> Callable[[Shape, Shape], Shape]:
     def unify(old: Shape, new: Shape) -> Shape:
         if len(old) != len(new) or any(a and b and a != b for a, b in zip(old, new, strict=True)):
             raise MXNetError(
-                f"Error in operator {node.name}: Shape inconsistent, Provided = {_brackets(old)}, "
-                f"inferred shape={_brackets(new)} ({what})"
+                f"Error in operator {node.name}: Shape inconsistent, Provided = {open_bracket(old)}, "
+                f"inferred shape={open_bracket(new)} ({what})"
             )
         return tuple(a or b for a, b in zip(old, new, strict=True))
 
     return unify
-
-
-def _brackets(shape: Shape) -> str:
-    return "[" + ",".join(str(s or -1) for s in shape) + "]"
 
 
 def _named(node: Node, error: MXNetError) -> MXNetError:

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._core.errors import MXNetError
 from .._ops.registry import Op, lookup
+from .._ops.shapes import open_bracket
 from ..util import is_np_shape
 from .attributes import HIDDEN
 from .infer import own_shape
@@ -128,7 +129,7 @@ def _tell_unknown(heads: list[Entry]) -> None:
     for node in walk(heads):
         shape = own_shape(node, 0) if node.op is None else None
         if shape is not None:
-            node.attrs["__shape__"] = f"[{','.join(str(s or -1) for s in shape)}]"
+            node.attrs["__shape__"] = open_bracket(shape)
 
 
 def _expect(condition: Any, message: str) -> None:

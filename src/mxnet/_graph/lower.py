@@ -106,13 +106,10 @@ class _Builder:
         self.words.add(word)
         self.values[(id(node), index)] = self.graph.create_node("placeholder", word, name=None)
 
-    def stream(self, ctx: Context) -> fx.Node:
-        return self.streams[ctx]
-
     def add_streams(self, nodes: Iterable[Node]) -> None:
         """Placeholders come first in an fx graph, so streams are known before any call is written."""
         for node in nodes:
-            if node.op is not None and "_rng" in injected(node):
+            if node.op is not None and "_rng" in node.op.injected:
                 ctx = self.place(node)
                 if ctx not in self.streams:
                     self.streams[ctx] = self.graph.placeholder(f"stream{len(self.streams)}")
@@ -162,24 +159,18 @@ class _Builder:
 
     def injected(self, node: Node, ctx: Context) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        for name in injected(node):
+        for name in node.op.injected:  # type: ignore[union-attr]
             if name == "_train":
                 values[name] = self.train
             elif name == "_device":
                 values[name] = torch_device(ctx)
             elif name == "_rng":
-                values[name] = self.stream(ctx)
+                values[name] = self.streams[ctx]
         return values
 
     def finish(self, values: Iterable[fx.Node], name: str) -> fx.GraphModule:
         self.graph.output(tuple(values))
         return fx.GraphModule(torch.nn.Module(), self.graph, name)
-
-
-def injected(node: Node) -> tuple[str, ...]:
-    """What the node's function is handed besides inputs and attributes; subgraphs may need streams, too."""
-    assert node.op is not None
-    return node.op.injected
 
 
 def node_function(node: Node, train: bool, ctx: Context, kept: Kept | None = None) -> Callable[..., Any]:

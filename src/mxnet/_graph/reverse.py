@@ -23,6 +23,15 @@ def _with(shapes: Shapes, index: int, axis: int, size: int) -> Shapes:
     return [*shapes[:index], better, *shapes[index + 1 :]]
 
 
+def _filled(shapes: Shapes, index: int, shape: Shape) -> Shapes:
+    """`shapes` with what is unknown of one of them taken from `shape`."""
+    if shapes[index] is None:
+        return [*shapes[:index], shape, *shapes[index + 1 :]]
+    for axis, size in enumerate(shape):
+        shapes = _with(shapes, index, axis, size)
+    return shapes
+
+
 def _dense(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     out = outs[0]
     if out is None:
@@ -85,11 +94,7 @@ def _split(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     parts, squeezed = attrs["num_outputs"], attrs["squeeze_axis"]
     cut = attrs["axis"] % (len(out) + squeezed)
     whole = (*out[:cut], parts, *out[cut:]) if squeezed else (*out[:cut], out[cut] * parts, *out[cut + 1 :])
-    if ins[0] is None:
-        return [whole]
-    for axis, size in enumerate(whole):
-        ins = _with(ins, 0, axis, size)
-    return ins
+    return _filled(ins, 0, whole)
 
 
 def _transpose(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
@@ -100,13 +105,7 @@ def _transpose(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     back = [0] * len(out)
     for place, axis in enumerate(axes):
         back[axis] = out[place]
-    return [tuple(back)] if ins[0] is None else _merged(ins, tuple(back))
-
-
-def _merged(ins: Shapes, shape: Shape) -> Shapes:
-    for axis, size in enumerate(shape):
-        ins = _with(ins, 0, axis, size)
-    return ins
+    return _filled(ins, 0, tuple(back))
 
 
 def _reshape(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
@@ -135,7 +134,7 @@ def _first_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     out = outs[0]
     if out is None:
         return ins
-    return [out, *ins[1:]] if ins[0] is None else _merged(ins, out)
+    return _filled(ins, 0, out)
 
 
 def _pair_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
@@ -148,11 +147,8 @@ def _all_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     out = outs[0]
     if out is None:
         return ins
-    for i, shape in enumerate(ins):
-        if shape is None:
-            ins = [*ins[:i], out, *ins[i + 1 :]]
-        for axis, size in enumerate(out):
-            ins = _with(ins, i, axis, size)
+    for i in range(len(ins)):
+        ins = _filled(ins, i, out)
     return ins
 
 

@@ -1,11 +1,13 @@
 """FullyConnected: the affine map."""
 
+from math import prod
+
 import torch
 import torch.nn.functional as F
 
 from .._core.attrs import Count
 from .._core.errors import MXNetError
-from .filling import assign, size
+from .filling import assign
 from .registry import op
 from .shapes import bracket
 
@@ -18,7 +20,7 @@ def bias_unless_no_bias(attrs):
 def _parameters(attrs, shapes):
     data = shapes[0]
     if data:
-        features = size(data[1:]) if attrs["flatten"] else data[-1]
+        features = prod(data[1:]) if attrs["flatten"] else data[-1]
         assign(shapes, 1, (attrs["num_hidden"], features), "FullyConnected", "weight")
         if not (len(shapes) > 2 and shapes[2] == (attrs["num_hidden"], 1)):
             assign(shapes, 2, (attrs["num_hidden"],), "FullyConnected", "bias")

@@ -1,21 +1,11 @@
 """Deduction of input shapes: what `fill` rules are made of."""
 
 from collections.abc import Sequence
-from math import prod
 
 from .._core.errors import MXNetError
+from .shapes import open_bracket
 
 Shape = tuple[int, ...] | None
-
-
-def known(shape: Shape) -> bool:
-    """Is every size of the shape known?"""
-    return shape is not None and 0 not in shape
-
-
-def size(sizes: Sequence[int]) -> int:
-    """How many elements; 0 (unknown) if one of the sizes is unknown."""
-    return prod(sizes)
 
 
 def merge(given: Shape, deduced: Sequence[int], operator: str, name: str) -> tuple[int, ...]:
@@ -24,7 +14,7 @@ def merge(given: Shape, deduced: Sequence[int], operator: str, name: str) -> tup
         return tuple(deduced)
     if len(given) != len(deduced) or any(a and b and a != b for a, b in zip(given, deduced, strict=True)):
         raise MXNetError(
-            f"Shape inconsistent, Provided = {_brackets(given)}, inferred shape={_brackets(deduced)}: "
+            f"Shape inconsistent, Provided = {open_bracket(given)}, inferred shape={open_bracket(deduced)}: "
             f"input {name} of operator {operator} does not fit its other inputs and attributes"
         )
     return tuple(a or b for a, b in zip(given, deduced, strict=True))
@@ -34,7 +24,3 @@ def assign(shapes: list[Shape], index: int, deduced: Sequence[int], operator: st
     """Give input number `index` its deduced shape, if the call has that input."""
     if index < len(shapes):
         shapes[index] = merge(shapes[index], deduced, operator, name)
-
-
-def _brackets(shape: Sequence[int]) -> str:
-    return "[" + ",".join(str(n or -1) for n in shape) + "]"

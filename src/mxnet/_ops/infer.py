@@ -13,6 +13,7 @@ from .._core.errors import MXNetError
 from ..context import cpu
 from .dtypes import NAME, TORCH
 from .registry import Attrs, Op
+from .shapes import bracket
 
 Shape = tuple[int, ...]
 PRIMES = ((7919, 7927, 7933, 7937), (6007, 6011, 6029, 6037))
@@ -46,8 +47,7 @@ def _broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
         sizes = {s[axis - ndim + len(s)] for s in given if axis - ndim + len(s) >= 0}
         large = {s for s in sizes if s > 1}
         if len(large) > 1:
-            shown = " ".join("[" + ",".join(map(str, s)) + "]" for s in given)
-            raise MXNetError(f"operands could not be broadcast together with shapes {shown}")
+            raise MXNetError(f"operands could not be broadcast together with shapes {' '.join(map(bracket, given))}")
         result.append(large.pop() if large else 0 if 0 in sizes else 1)
     return tuple(result)
 

@@ -8,8 +8,9 @@ import torch
 from .._core.attrs import Fraction
 from .._core.errors import MXNetError
 from .dtypes import require_floating
-from .filling import assign, known, size
+from .filling import assign
 from .gradient import with_gradient
+from .infer import known
 from .masks import marks
 from .registry import op
 
@@ -26,7 +27,7 @@ def _softmax_label(attrs, shapes):
         return shapes
     if not known(data):
         return shapes
-    accepted = [(data[0], size(data[2:])), (data[0], *data[2:]), (data[0], 1, *data[2:])]
+    accepted = [(data[0], math.prod(data[2:])), (data[0], *data[2:]), (data[0], 1, *data[2:])]
     if not label:
         shapes[1] = accepted[0]
     elif label not in accepted:

@@ -6,6 +6,7 @@ data (a bias added without its scale, the range of an unsigned input taken for a
 overflow, unsigned values handed on as signed), these operators compute what MXNet documents.
 """
 
+from math import prod
 from typing import Literal
 
 import torch
@@ -16,7 +17,7 @@ from .._core.errors import MXNetError
 from .convolution import Layout, Tuning, convolution
 from .dense import bias_unless_no_bias, fully_connected
 from .dtypes import NAME
-from .filling import assign, size
+from .filling import assign
 from .indexing import embedding
 from .layout import channels_last, shape_first, shape_last
 from .quantization import HALF, reach, require_float32, rounded, scalar
@@ -114,7 +115,7 @@ def _fill_convolution(attrs: Attrs, shapes: Shapes) -> Shapes:
 
 def _fill_dense(attrs: Attrs, shapes: Shapes) -> Shapes:
     if shapes[0]:
-        features = size(shapes[0][1:]) if attrs["flatten"] else shapes[0][-1]
+        features = prod(shapes[0][1:]) if attrs["flatten"] else shapes[0][-1]
         assign(shapes, 1, (attrs["num_hidden"], features), "quantized_fully_connected", "weight")
         if not attrs["no_bias"]:
             assign(shapes, 2, (attrs["num_hidden"],), "quantized_fully_connected", "bias")
@@ -159,9 +160,9 @@ def quantized_conv(
                            num_filter=num_filter, num_group=num_group, layout=layout)  # fmt: skip
 
     if num_group == 1:
-        sums = _whole_sums(compute, data, weight, (axis, axis), size(kernel))
+        sums = _whole_sums(compute, data, weight, (axis, axis), prod(kernel))
     else:  # the channels of a group lie together, so they cannot be taken apart by a slice
-        kind = torch.float32 if size(weight.shape[1:]) * 255 * 128 <= EXACT else torch.float64
+        kind = torch.float32 if prod(weight.shape[1:]) * 255 * 128 <= EXACT else torch.float64
         sums = compute(data.to(kind), weight.to(kind)).to(torch.int32)
     sums = _one_scale(sums, ends, axis)
     if bias is not None:

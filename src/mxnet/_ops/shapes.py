@@ -22,6 +22,11 @@ def bracket(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
+def open_bracket(shape: Sequence[int]) -> str:
+    """The same of a shape that may have unknown sizes, which are 0 here and -1 to MXNet's users."""
+    return bracket([size or -1 for size in shape])
+
+
 def merge(shapes: Sequence[Shape | None]) -> Shape | None:
     """What is known about one shape from several partial views of it; a size of 0 is unknown."""
     result: Shape | None = None

@@ -14,6 +14,7 @@ from .._ops import storage, whole
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
 from .._ops.observe import observed, watching
+from .._ops.shapes import bracket
 from ..context import Context, current_context, parse_context
 
 CONSUMED = "remx_consumed"  # a mark on autograd nodes whose graph a backward has freed
@@ -109,10 +110,6 @@ def describe(op, inputs, attrs):
     ]
     given = "".join(f", {k}={v}" for k, v in attrs.items())
     return f"{op.name}({', '.join(parts)}{given})"
-
-
-def _shape(shape):
-    return "[" + ",".join(str(s) for s in shape) + "]"
 
 
 def check_inputs(op, inputs):
@@ -261,8 +258,8 @@ def from_output(op, parsed, out):
     shape = parsed.get("shape")
     if shape and "shape" in known and 0 not in shape and tuple(shape) != known["shape"]:
         raise MXNetError(
-            f"Error in operator {op.name}: Shape inconsistent, Provided = {_shape(known['shape'])}, "
-            f"inferred shape={_shape(shape)}"
+            f"Error in operator {op.name}: Shape inconsistent, Provided = {bracket(known['shape'])}, "
+            f"inferred shape={bracket(shape)}"
         )
     return {**known, **parsed}
 
@@ -291,8 +288,8 @@ def write(target, result, recorded=False, name="assignment"):
     t = target._t
     if t.shape != result.shape and not (t.numel() == result.numel() == 1):
         raise MXNetError(
-            f"Error in operator {name}: Shape inconsistent, Provided = {_shape(t.shape)}, "
-            f"inferred shape={_shape(result.shape)}"
+            f"Error in operator {name}: Shape inconsistent, Provided = {bracket(t.shape)}, "
+            f"inferred shape={bracket(result.shape)}"
         )
     if recorded and result.requires_grad:
         fresh = t.data

@@ -13,6 +13,7 @@ from .._graph.storage import gradient_stypes
 from .._graph.zero import settled, user_shape_facts
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
+from .._ops.shapes import open_bracket
 from ._later import later
 
 
@@ -113,4 +114,4 @@ def _wrap(tensor, ctx):
 
 
 def _text(shape):
-    return "None" if shape is None else "[" + ",".join(str(s or -1) for s in shape) + "]"
+    return "None" if shape is None else open_bracket(shape)
