@@ -59,3 +59,10 @@ def test_published_embeddings_are_known():
     assert len(names["fasttext"]) == 327
     with pytest.raises(KeyError, match="Cannot find pretrained file"):
         text.embedding.create("glove", pretrained_file_name="glove.none.txt")
+
+
+def test_published_embeddings_come_from_the_first_mirror_or_from_mxnet(monkeypatch):
+    monkeypatch.setenv("MXNET_GLUON_REPO", "https://one, https://two")
+    assert text.embedding.GloVe._get_pretrained_file_url("glove.6B.50d.txt").startswith("https://one/gluon/embeddings/")
+    monkeypatch.setenv("MXNET_GLUON_REPO", "")
+    assert text.embedding.GloVe._get_pretrained_file_url("glove.6B.50d.txt").startswith("https://apache-mxnet.")

@@ -8,8 +8,8 @@ from .. import autograd, context, initializer, ndarray, symbol
 from .._core.dtypes import dtype_name
 from ..base import MXNetError, mx_real_t
 from ..context import Context, cpu
-from ..util import is_np_array, is_np_shape
-from .utils import _array, shape_is_known
+from ..util import default_array, is_np_array, is_np_shape
+from .utils import shape_is_known
 
 STORAGE_TYPES = ("default", "row_sparse", "csr")
 
@@ -471,12 +471,13 @@ class Constant(Parameter):
     _kind = "Constant"
 
     def __init__(self, name, value):
-        self.value = value if isinstance(value, ndarray.NDArray) else _array(value)
+        self.value = value if isinstance(value, ndarray.NDArray) else default_array(value)
         init = _Given(f"Constant_{name}", self.value)
         super().__init__(name, grad_req="null", shape=self.value.shape, dtype=self.value.dtype, init=init)
 
     @property
     def grad_req(self):
+        """Always "null": nothing else can be set."""
         return "null"
 
     @grad_req.setter

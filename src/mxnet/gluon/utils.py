@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ndarray
 from .._formats.fetch import check_sha1, download, replace_file, repositories
-from ..util import is_np_array, is_np_shape
+from ..util import default_array, is_np_array, is_np_shape
 
 __all__ = ["split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file"]
 
@@ -36,20 +36,11 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
 def split_and_load(data, ctx_list, batch_axis=0, even_split=True):
     """Split a batch into as many slices as there are contexts and copy each to its own."""
     if not isinstance(data, ndarray.NDArray):
-        data = _array(data, ctx_list[0])
+        data = default_array(data, ctx_list[0])
     if len(ctx_list) == 1:
         return [data.as_in_context(ctx_list[0])]
     slices = split_data(data, len(ctx_list), batch_axis, even_split)
     return [part.as_in_context(ctx) for part, ctx in zip(slices, ctx_list, strict=True)]
-
-
-def _array(data, ctx=None):
-    """`data` as an array of the kind that is active, classic or NumPy-like."""
-    if is_np_array():
-        from .. import numpy as mx_np
-
-        return mx_np.array(data, ctx=ctx)
-    return ndarray.array(data, ctx=ctx)
 
 
 def clip_global_norm(arrays, max_norm, check_isfinite=True):

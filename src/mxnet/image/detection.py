@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import ndarray as nd
 from .._core.extras import opencv
-from ..util import is_np_array  # noqa: F401
+from ..util import default_array, is_np_array  # noqa: F401
 from .augment import (  # noqa: F401  (MXNet's module shows the augmenters too)
     IMAGENET_MEAN,
     IMAGENET_STD,
@@ -32,7 +32,7 @@ from .det_augment import (
     DetRandomSelectAug,
 )
 from .functional import copyMakeBorder, fixed_crop  # noqa: F401
-from .iterator import ImageIter, _array
+from .iterator import ImageIter
 
 __all__ = [
     "CreateDetAugmenter",
@@ -144,8 +144,8 @@ class ImageDetIter(ImageIter):
             self.label_shape = label_shape
 
     def _new_batch(self):
-        data = _array(np.zeros((self.batch_size, *self.data_shape), np.float32))
-        return data, _array(np.full(self.provide_label[0][1], -1, np.float32))
+        data = default_array(np.zeros((self.batch_size, *self.data_shape), np.float32))
+        return data, default_array(np.full(self.provide_label[0][1], -1, np.float32))
 
     def _read_one(self, label, content):
         data = self.imdecode(content)
@@ -162,7 +162,7 @@ class ImageDetIter(ImageIter):
         batch_data[row] = image
         padded = np.full(batch_label.shape[1:], -1, np.float32)
         padded[: len(label)] = label
-        batch_label[row] = _array(padded)
+        batch_label[row] = default_array(padded)
 
     def augmentation_transform(self, data, label):
         for augmenter in self.auglist:

@@ -12,17 +12,9 @@ from .. import ndarray as nd
 from .._core.errors import MXNetError
 from .._core.on_error import checked_on_error
 from ..base import numeric_types
-from ..util import is_np_array
+from ..util import default_array, is_np_array
 from .augment import CreateAugmenter
 from .functional import imdecode
-
-
-def _array(values, **kwargs):
-    if is_np_array():
-        from .. import numpy
-
-        return numpy.array(values, **kwargs)
-    return nd.array(values, **kwargs)
 
 
 class ImageIter(io.DataIter):
@@ -96,7 +88,7 @@ class ImageIter(io.DataIter):
         elif isinstance(imglist, list):
             logging.info("%s: loading image list...", type(self).__name__)
             self.imglist = {
-                str(i): (_array(self._labels(item), dtype=dtype), item[-1]) for i, item in enumerate(imglist, 1)
+                str(i): (default_array(self._labels(item), dtype=dtype), item[-1]) for i, item in enumerate(imglist, 1)
             }
         return list(self.imglist or ())
 
@@ -106,7 +98,7 @@ class ImageIter(io.DataIter):
             for number, line in enumerate(file, 1):
                 fields = line.strip().split("\t")
                 try:
-                    yield int(fields[0]), (_array([float(v) for v in fields[1:-1]], dtype=dtype), fields[-1])
+                    yield int(fields[0]), (default_array([float(v) for v in fields[1:-1]], dtype=dtype), fields[-1])
                 except ValueError as error:
                     raise MXNetError(f"{path}, line {number}: {error}") from error
 
@@ -256,8 +248,8 @@ class ImageIter(io.DataIter):
             warnings.warn(f"left out: {error}", stacklevel=2)
 
     def _new_batch(self):
-        data = _array(np.zeros((self.batch_size, *self.data_shape), np.float32))
-        return data, _array(np.zeros(self.provide_label[0][1], np.float32))
+        data = default_array(np.zeros((self.batch_size, *self.data_shape), np.float32))
+        return data, default_array(np.zeros(self.provide_label[0][1], np.float32))
 
     def next(self):
         """The next batch, its last samples padded, dropped or kept for the next epoch as `last_batch_handle` says."""

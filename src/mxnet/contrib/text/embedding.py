@@ -8,20 +8,12 @@ from ... import base, registry
 from ... import ndarray as nd
 from ..._core.errors import MXNetError
 from ..._formats.archives import extract
-from ..._formats.fetch import check_sha1, from_repository
-from ...util import is_np_array
+from ..._formats.fetch import check_sha1, from_repository, repositories
+from ...util import default_array, is_np_array
 from . import _constants as C
 from . import vocab
 
 EMBEDDING_ROOT = os.path.join(base.data_dir(), "embeddings")
-
-
-def _array(values):
-    if is_np_array():
-        from ... import numpy
-
-        return numpy.array(values)
-    return nd.array(values)
 
 
 def register(embedding_cls):
@@ -58,9 +50,8 @@ class _TokenEmbedding(vocab.Vocabulary):
 
     @classmethod
     def _get_pretrained_file_url(cls, pretrained_file_name):
-        repository = os.environ.get("MXNET_GLUON_REPO", C.APACHE_REPO_URL).split(",")[0].strip().rstrip("/") + "/"
         name = cls._get_download_file_name(pretrained_file_name)
-        return f"{repository}gluon/embeddings/{cls.__name__.lower()}/{name}"
+        return f"{repositories()[0]}gluon/embeddings/{cls.__name__.lower()}/{name}"
 
     @classmethod
     def _get_pretrained_file(cls, embedding_root, pretrained_file_name):
@@ -139,9 +130,9 @@ class _TokenEmbedding(vocab.Vocabulary):
 
     def _set_vectors(self, vectors, unknown, init_unknown_vec):
         first = len(self._idx_to_token) - len(vectors)  # the unknown token and reserved ones start as zeros
-        self._idx_to_vec = _array([[0.0] * self._vec_len] * first + vectors)
+        self._idx_to_vec = default_array([[0.0] * self._vec_len] * first + vectors)
         if unknown is not None:
-            self._idx_to_vec[C.UNKNOWN_IDX] = _array(unknown)
+            self._idx_to_vec[C.UNKNOWN_IDX] = default_array(unknown)
         else:
             initial = init_unknown_vec(shape=self._vec_len)
             self._idx_to_vec[C.UNKNOWN_IDX] = initial.as_np_ndarray() if is_np_array() else initial
@@ -156,7 +147,7 @@ class _TokenEmbedding(vocab.Vocabulary):
     def _set_idx_to_vec_by_embeddings(self, token_embeddings, vocab_len, vocab_idx_to_token):
         """The vectors of several embeddings side by side, for the tokens of a vocabulary."""
         width = sum(embedding.vec_len for embedding in token_embeddings)
-        vectors = _array([[0.0] * width] * vocab_len)
+        vectors = default_array([[0.0] * width] * vocab_len)
         start = 0
         for embedding in token_embeddings:
             end = start + embedding.vec_len
@@ -189,7 +180,7 @@ class _TokenEmbedding(vocab.Vocabulary):
         """The vector of a token, or a matrix for a list; with the backup, unknown tokens are tried in lower case."""
         single = not isinstance(tokens, list)
         indices = [self._find(token, lower_case_backup) for token in ([tokens] if single else tokens)]
-        vectors = self.idx_to_vec.take(_array(indices), axis=0)
+        vectors = self.idx_to_vec.take(default_array(indices), axis=0)
         return vectors[0] if single else vectors
 
     def _find(self, token, lower_case_backup):
@@ -215,7 +206,7 @@ class _TokenEmbedding(vocab.Vocabulary):
             "The length of new_vectors must be equal to the number of tokens and the width of"
             "new_vectors must be equal to the dimension of embeddings of the glossary."
         )
-        self._idx_to_vec[_array([self._known(token) for token in tokens])] = new_vectors
+        self._idx_to_vec[default_array([self._known(token) for token in tokens])] = new_vectors
 
     def _known(self, token):
         if token not in self.token_to_idx:
