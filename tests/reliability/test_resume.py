@@ -11,6 +11,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
+from mxnet._training.progress import write_tree
 from mxnet._training.termination import Termination
 
 from . import resume_runs
@@ -396,3 +397,24 @@ def test_a_forked_child_dies_of_it():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
     os.close(reading)
     os.close(writing)
+
+
+# -- by hand -----------------------------------------------------------------------------------------------------------
+
+
+def test_random_streams_and_values_saved_by_hand(tmp_path):
+    file = str(tmp_path / "progress")
+    mx.random.seed(3)
+    mx.model.save_progress(file, epoch=2, best=nd.array([1, 2], dtype="int32"))
+    first = nd.random.uniform(shape=(3,)).asnumpy(), np.random.rand(), random.random()
+    values = mx.model.load_progress(file)
+    again = nd.random.uniform(shape=(3,)).asnumpy(), np.random.rand(), random.random()
+    assert (first[0] == again[0]).all() and first[1:] == again[1:]
+    assert values["epoch"] == 2 and values["best"].dtype == np.int32 and values["best"].asnumpy().tolist() == [1, 2]
+
+
+def test_a_progress_file_with_an_array_on_no_device_is_named(tmp_path):
+    file = str(tmp_path / "progress")
+    write_tree(file, {"values": ("NDArray", "nowhere", "float32", np.zeros(1))})
+    with pytest.raises(mx.MXNetError, match="progress: this is no file of .*nowhere"):
+        mx.model.load_progress(file)

@@ -11,6 +11,7 @@ from .._formats import manifest
 from .._formats.atomic import write_file
 from ..metric import EvalMetric
 from ..ndarray import NDArray
+from ..optimizer import state_files
 from .progress import read_tree, write_tree
 
 _MADE_OF = "\0made of"
@@ -164,8 +165,8 @@ class Symbolic(Kind):
     def load(part, name, kept):
         part.load_params(name("params"))
         module = _main(part)
-        with open(name("states"), "rb") as file:
-            updater = _updater(module)
+        updater = _updater(module)
+        with state_files.opened(name("states")) as file:
             updater.set_states(file.read())
         for each in getattr(part, "_buckets", {0: module}).values():
             each._optimizer = updater.optimizer

@@ -11,7 +11,7 @@ from .._core.errors import MXNetError
 from .._formats import states
 from .._formats.atomic import write_file
 from .._formats.params import Blob
-from ..context import Context
+from ..context import parse_context
 from ..ndarray import NDArray, array
 
 _ARRAY, _NDARRAY = "ndarray", "NDArray"
@@ -62,8 +62,7 @@ def _restored(value):
         data = bytes.fromhex(data) if isinstance(data, str) else b"" if data is None else data.values
         return np.frombuffer(data, np.dtype(dtype)).reshape(shape).copy()
     if isinstance(value, tuple) and value[:1] == (_NDARRAY,):
-        kind, _, number = value[1].rstrip(")").partition("(")
-        return array(_restored(value[3]), ctx=Context(kind, int(number)), dtype=value[2])
+        return array(_restored(value[3]), ctx=parse_context(value[1]), dtype=value[2])
     if isinstance(value, dict):
         return {key: _restored(each) for key, each in value.items()}
     return type(value)(_restored(each) for each in value) if isinstance(value, (tuple, list)) else value
@@ -92,7 +91,7 @@ class _explained:
         return self
 
     def __exit__(self, kind, error, trace):
-        if isinstance(error, (KeyError, TypeError, ValueError, IndexError, AttributeError)):
+        if isinstance(error, (KeyError, TypeError, ValueError, IndexError, AttributeError, MXNetError)):
             raise MXNetError(f"{self.fname}: this is no file of `save_progress` ({kind.__name__}: {error})") from error
 
 
