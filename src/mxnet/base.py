@@ -56,8 +56,8 @@ def with_metaclass(meta, *bases):
 
 
 class _ClassProperty:
-    def __init__(self, fget, fset=None):
-        self.fget, self.fset = fget, fset
+    def __init__(self, fget):
+        self.fget = fget
 
     def __get__(self, obj, cls=None):
         return self.fget.__get__(obj, cls or type(obj))()

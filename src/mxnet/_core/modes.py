@@ -1,4 +1,4 @@
-"""The thread-local switches of automatic differentiation, and the scopes that turn them."""
+"""The switches of automatic differentiation, of which each thread has its own."""
 
 import threading
 

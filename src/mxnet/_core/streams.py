@@ -44,7 +44,6 @@ class Stream:
         self.lock = threading.RLock()
         self.device_id = device_id
         self.parallel, self.serial = Bank(ENGINES, 0), Bank(1, 0)
-        self.generation = 0  # grows with every seeding: generators derived from this stream notice
         self.reseed(seed)
 
     def reseed(self, seed: int, spread: bool = True) -> None:
@@ -53,7 +52,6 @@ class Stream:
             self.seed = engine_seed(seed, self.device_id if spread else 0)
             self.parallel.reseed(self.seed)
             self.serial.reseed(self.seed)
-            self.generation += 1
 
     def get_state(self) -> dict[str, object]:
         """All that is needed to continue later: plain values and NumPy arrays."""
@@ -66,7 +64,6 @@ class Stream:
             self.parallel.set_state(state["parallel"])  # type: ignore[arg-type]
             self.serial.set_state(state["serial"])  # type: ignore[arg-type]
             self.seed = int(state["seed"])  # type: ignore[call-overload]
-            self.generation += 1
 
     def fork_lock(self) -> None:
         """Replace a lock that another thread may have held while this process was forked."""

@@ -150,8 +150,7 @@ def install(cls):
     cls.__imod__ = lambda self, other: _assigned(BINARY["mod"], self, other)
     cls.__neg__ = _negated
     cls.__abs__ = lambda self: self.abs()
-    cls.__matmul__ = lambda self, other: cls.__dict__["_dot"](self, other)
-    cls._dot = _dot
+    cls.__matmul__ = _dot
     cls.__div__, cls.__rdiv__, cls.__idiv__ = cls.__truediv__, cls.__rtruediv__, cls.__itruediv__
 
 

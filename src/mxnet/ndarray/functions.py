@@ -10,11 +10,12 @@ import torch
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
+from .._core.modes import MODES
 from .._core.writes import lend
 from .._ops import observe, registry
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME, TORCH, torch_dtype
-from ..context import Context, cpu, current_context, parse_context
+from ..context import Context, cpu, current_context, gpu, parse_context
 from .arithmetic import BINARY, binary
 from .invoke import invoke
 from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
@@ -191,7 +192,7 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dty
         "stop": stop,
         "step": step,
         "repeat": repeat,
-        "infer_range": bool(infer_range) if infer_range is not None else False,
+        "infer_range": bool(infer_range),
         "dtype": dtype_name(dtype),
     }
     return invoke(registry.find("_arange"), [], attrs, ctx=_place(ctx))
@@ -199,12 +200,8 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dty
 
 def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
     """`num` numbers at equal distances."""
-    attrs = {"start": start, "stop": stop, "step": num, "repeat": 1, "infer_range": False}
-    if "num" in registry.find("_linspace").attrs:
-        attrs = {"start": start, "stop": stop, "num": num}
-    attrs.update(endpoint=endpoint, dtype=dtype_name(dtype))
-    known = registry.find("_linspace").attrs
-    return invoke(registry.find("_linspace"), [], {k: v for k, v in attrs.items() if k in known}, ctx=_place(ctx))
+    attrs = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "dtype": dtype_name(dtype)}
+    return invoke(registry.find("_linspace"), [], attrs, ctx=_place(ctx))
 
 
 def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
@@ -335,22 +332,14 @@ def from_dlpack(dlpack):
 
 def from_torch(tensor):
     """An array over a torch tensor's memory; while recording the tensor's history goes along."""
-    from .._core.modes import MODES
-
     if tensor.dtype not in NAME:
         raise MXNetError(f"MXNet has no arrays of {tensor.dtype}; convert the tensor to one of {', '.join(TORCH)}")
-    where = cpu() if tensor.device.type == "cpu" else _gpu(tensor.device)
+    where = cpu() if tensor.device.type == "cpu" else gpu(tensor.device.index or 0)
     tensor = tensor.reshape(1) if tensor.dim() == 0 else tensor
     if tensor.requires_grad and not MODES.recording:
         tensor = tensor.detach()
     lend(tensor)
     return wrap(tensor, where, MODES.epoch if tensor.requires_grad else None)
-
-
-def _gpu(device):
-    from ..context import gpu
-
-    return gpu(device.index or 0)
 
 
 def _as(cls, made):

@@ -248,16 +248,9 @@ def shares(entries, shape):
 def read(tensor, key):
     """`tensor[key]`; the second result tells whether MXNet would share the memory."""
     entries = normalize(key, tensor.shape, tensor.device)
-    if is_basic(entries):
-        shared = shares(entries, tensor.shape)
-        result = _positive(tensor, entries)
-    else:
-        shared = False
-        flipped, entries = _flip_negative(tensor, entries)
-        result = flipped[tuple(entries)]
-    if result.dim() == 0:
-        result = _single(result)
-    return result, shared
+    shared = is_basic(entries) and shares(entries, tensor.shape)
+    result = _taken(tensor, entries)
+    return result if result.dim() else _single(result), shared
 
 
 def covers(tensor, key):
@@ -275,7 +268,8 @@ def check_whole(tensor, key):
         )
 
 
-def _positive(tensor, entries):
+def _taken(tensor, entries):
+    """What a normalized key marks, steps that run backwards included."""
     flipped, entries = _flip_negative(tensor, entries)
     return flipped[tuple(entries)]
 
@@ -335,7 +329,7 @@ def _scatter(tensor, places, value):
 def _places(tensor, entries):
     """A key with negative steps as explicit coordinates: torch has no view that runs backwards."""
     numbers = torch.arange(tensor.numel(), device=tensor.device).reshape(tensor.shape)
-    return list(torch.unravel_index(_positive(numbers, entries), tensor.shape))
+    return list(torch.unravel_index(_taken(numbers, entries), tensor.shape))
 
 
 def _fit(value, shape):

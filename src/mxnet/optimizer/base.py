@@ -7,15 +7,11 @@ import numpy
 import torch
 
 from .._ops.dtypes import torch_dtype
+from ..base import _as_list
 from ..ndarray import NDArray, cast, zeros
 from ..ndarray.invoke import plain_tensor
 from ..ndarray.ndarray import wrap
 from ..util import is_np_array
-
-
-def as_list(value):
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
 
 # What is not written into files: where the optimizer meets the program that runs it.
 _TRANSIENT = ("param_dict", "_kept", "_all_kept")
@@ -185,7 +181,7 @@ class Optimizer:
         self._kept = self._all_kept.setdefault(device_id, {})
 
     def _update_count(self, index):
-        counts, indices = self._index_update_count, as_list(index)
+        counts, indices = self._index_update_count, _as_list(index)
         if list(counts) == indices and len(seen := set(counts.values())) == 1:  # the usual case: all, with one past
             now = seen.pop() + 1
             counts.update(dict.fromkeys(counts, now))

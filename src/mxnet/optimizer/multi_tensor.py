@@ -8,9 +8,10 @@ import torch
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
 from .._ops.steady import Steady, layout
+from ..base import _as_list
 from ..ndarray import NDArray
 from ..ndarray.invoke import plain_tensor
-from .base import Optimizer, as_list, check_arrays
+from .base import Optimizer, check_arrays
 from .rows import arrays_of, update_rows
 
 _RATES = ("_get_lr", "_get_lrs", "_get_wd", "_get_wds")
@@ -111,7 +112,7 @@ class MultiTensorOptimizer(Optimizer):
     def update(self, index, weight, grad, state):
         """Change weights by gradients, in place: one parameter, or lists of them."""
         single = not isinstance(index, (list, tuple))
-        indices, weights, grads = as_list(index), as_list(weight), as_list(grad)
+        indices, weights, grads = _as_list(index), _as_list(weight), _as_list(grad)
         self._update(indices, weights, grads, [state] if single else list(state))
 
     @takes_lists
@@ -123,9 +124,9 @@ class MultiTensorOptimizer(Optimizer):
             return
         states = [state] if not isinstance(index, (list, tuple)) else list(state)
         masters, inner = zip(*map(self._split_state, states), strict=True)
-        grads = list(map(self._master_grad, as_list(grad)))
-        self._update(as_list(index), list(masters), grads, list(inner))
-        weights = as_list(weight)
+        grads = list(map(self._master_grad, _as_list(grad)))
+        self._update(_as_list(index), list(masters), grads, list(inner))
+        weights = _as_list(weight)
         if any(w.stype != "default" for w in weights):
             for master, own in zip(masters, weights, strict=True):
                 master.copyto(own)
