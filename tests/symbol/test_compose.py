@@ -162,6 +162,16 @@ def test_an_alias_is_written_under_the_name_it_stands_for():
         ("_np_repeat", "repeat", {"repeats": 2}),
         ("_npi_argsort", "argsort", {}),
         ("_npi_cast", "Cast", {"dtype": "float64"}),
+        ("_npi_clip", "clip", {"a_min": 1, "a_max": 2}),
+        ("_npi_hypot_scalar", "_hypot_scalar", {"scalar": 2}),
+        ("_npi_maximum_scalar", "_maximum_scalar", {"scalar": 2}),
+        ("_npi_minimum_scalar", "_minimum_scalar", {"scalar": 2}),
+        ("_npi_split", "_split_v2", {"indices": (), "sections": 2}),
+        ("_npi_tile", "tile", {"reps": (2,)}),
+        ("cumsum", "_np_cumsum", {"axis": 0}),
+        ("_npx_relu", "_npx_relu", {}),
+        ("_npx_sigmoid", "_npx_sigmoid", {}),
+        ("relu", "relu", {}),
         ("_npi_expand_dims", "expand_dims", {"axis": 0}),
         ("_npi_inv", "_linalg_inverse", {}),
         ("_npi_sort", "sort", {}),
@@ -169,7 +179,8 @@ def test_an_alias_is_written_under_the_name_it_stands_for():
     ],
 )
 def test_names_of_numpy_stand_for_older_operators_in_files(alias, written, attrs):
-    symbol = getattr(mx.sym._internal, alias)(mx.sym.var("x"), **attrs)
+    space = mx.sym._internal if alias.startswith("_") else mx.sym
+    symbol = getattr(space, alias)(mx.sym.var("x"), **attrs)
     text = symbol.tojson()
     assert json.loads(text)["nodes"][-1]["op"] == written
     x = mx.nd.array([[2, 1], [1, 3]])
@@ -177,3 +188,21 @@ def test_names_of_numpy_stand_for_older_operators_in_files(alias, written, attrs
     for name in (alias, written):
         loaded = mx.sym.load_json(text.replace(f'"op": "{written}"', f'"op": "{name}"'))
         assert loaded.eval(x=x)[0].asnumpy().tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    "made, written, name",
+    [
+        (lambda x, y: mx.sym.np.maximum(x, y), "broadcast_maximum", "maximum0"),
+        (lambda x, y: mx.sym.np.minimum(x, y), "broadcast_minimum", "minimum0"),
+        (lambda x, y: mx.sym.np.hypot(x, 2), "_hypot_scalar", "hypot_scalar0"),
+        (lambda x, y: mx.sym.np.take(x, y, axis=0), "take", "take0"),
+        (lambda x, y: mx.sym.np.swapaxes(x, 0, 1), "SwapAxis", "swapaxes0"),
+        (lambda x, y: mx.sym.npx.relu(x), "_npx_relu", "relu0"),
+    ],
+)
+def test_functions_of_numpy_name_nodes_after_themselves(made, written, name):
+    x, y = (mx.sym.var(n).as_np_ndarray() for n in "xy")
+    with mx.name.NameManager():
+        node = json.loads(made(x, y).tojson())["nodes"][-1]
+    assert (node["op"], node["name"]) == (written, name)

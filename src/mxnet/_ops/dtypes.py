@@ -33,6 +33,6 @@ def number_for(value: float, dtype: torch.dtype) -> float:
     if dtype.is_floating_point:
         return math.copysign(math.inf, value) if abs(value) > torch.finfo(dtype).max else value
     limits = torch.iinfo(dtype)
-    if not math.isfinite(value):
-        return limits.min
-    return (int(value) - limits.min) % (limits.max - limits.min + 1) + limits.min
+    beyond = 2 ** (max(limits.bits, 32) - 1)  # processors convert to int32 at least, and give its least for the rest
+    whole = int(value) if -beyond <= value < beyond else -beyond
+    return (whole - limits.min) % 2**limits.bits + limits.min

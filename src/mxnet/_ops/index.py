@@ -12,8 +12,8 @@ INDEX = {
         "ElementWiseSum _Div _Equal _Greater _Greater_Equal _Hypot _Lesser _Lesser_Equal _Logical_And _Logical_Or "
         "_Logical_Xor _Maximum _Minimum _Minus _Mod _Mul _Not_Equal _Plus _Power _add _div _equal _grad_add _greater "
         "_greater_equal _hypot _lesser _lesser_equal _logical_and _logical_or _logical_xor _maximum _minimum _minus "
-        "_mod _mul _not_equal _plus _power _scatter_elemwise_div _sub add_n broadcast_add broadcast_div "
-        "broadcast_equal broadcast_greater broadcast_greater_equal broadcast_hypot broadcast_lesser "
+        "_mod _mul _not_equal _npi_maximum _npi_minimum _plus _power _scatter_elemwise_div _sub add_n broadcast_add "
+        "broadcast_div broadcast_equal broadcast_greater broadcast_greater_equal broadcast_hypot broadcast_lesser "
         "broadcast_lesser_equal broadcast_logical_and broadcast_logical_or broadcast_logical_xor broadcast_maximum "
         "broadcast_minimum broadcast_minus broadcast_mod broadcast_mul broadcast_not_equal broadcast_plus "
         "broadcast_power broadcast_sub elemwise_add elemwise_div elemwise_mul elemwise_sub"
@@ -56,7 +56,7 @@ INDEX = {
         "_image_to_tensor"
     ),
     "indexing": (
-        "Embedding _contrib_SparseEmbedding _onehot_encode _ravel_multi_index _scatter_set_nd _unravel_index "
+        "Embedding _contrib_SparseEmbedding _npi_take _onehot_encode _ravel_multi_index _scatter_set_nd _unravel_index "
         "batch_take choose_element_0index fill_element_0index gather_nd one_hot pick ravel_multi_index scatter_nd take "
         "unravel_index where"
     ),
@@ -65,8 +65,8 @@ INDEX = {
         "_split_v2_backward"
     ),
     "joining": (
-        "Concat SliceChannel _rnn_param_concat _split_v2 broadcast_axes broadcast_axis broadcast_like broadcast_to "
-        "concat split stack"
+        "Concat SliceChannel _npi_split _rnn_param_concat _split_v2 broadcast_axes broadcast_axis broadcast_like "
+        "broadcast_to concat split stack"
     ),
     "linalg": (
         "_linalg_det _linalg_extractdiag _linalg_extracttrian _linalg_gelqf _linalg_gemm _linalg_gemm2 _linalg_inverse "
@@ -91,12 +91,11 @@ INDEX = {
         "_npi_abs _npi_absolute _npi_add _npi_add_scalar _npi_arccos _npi_arccosh _npi_arcsin _npi_arcsinh _npi_arctan "
         "_npi_arctan2 _npi_arctan2_scalar _npi_arctanh _npi_around _npi_bitwise_and _npi_bitwise_and_scalar "
         "_npi_bitwise_not _npi_bitwise_or _npi_bitwise_or_scalar _npi_bitwise_xor _npi_bitwise_xor_scalar _npi_cbrt "
-        "_npi_ceil _npi_clip _npi_copysign _npi_copysign_scalar _npi_cos _npi_cosh _npi_degrees _npi_equal "
-        "_npi_equal_scalar _npi_exp _npi_expm1 _npi_fix _npi_floor _npi_greater _npi_greater_equal "
-        "_npi_greater_equal_scalar _npi_greater_scalar _npi_hypot _npi_hypot_scalar _npi_isfinite _npi_isinf "
-        "_npi_isnan _npi_isneginf _npi_isposinf _npi_lcm _npi_lcm_scalar _npi_ldexp _npi_ldexp_scalar _npi_less "
-        "_npi_less_equal _npi_less_equal_scalar _npi_less_scalar _npi_log _npi_log10 _npi_log1p _npi_log2 "
-        "_npi_logical_not _npi_maximum _npi_maximum_scalar _npi_minimum _npi_minimum_scalar _npi_mod _npi_mod_scalar "
+        "_npi_ceil _npi_copysign _npi_copysign_scalar _npi_cos _npi_cosh _npi_degrees _npi_equal _npi_equal_scalar "
+        "_npi_exp _npi_expm1 _npi_fix _npi_floor _npi_greater _npi_greater_equal _npi_greater_equal_scalar "
+        "_npi_greater_scalar _npi_hypot _npi_isfinite _npi_isinf _npi_isnan _npi_isneginf _npi_isposinf _npi_lcm "
+        "_npi_lcm_scalar _npi_ldexp _npi_ldexp_scalar _npi_less _npi_less_equal _npi_less_equal_scalar "
+        "_npi_less_scalar _npi_log _npi_log10 _npi_log1p _npi_log2 _npi_logical_not _npi_mod _npi_mod_scalar "
         "_npi_multiply _npi_multiply_scalar _npi_nan_to_num _npi_negative _npi_not_equal _npi_not_equal_scalar "
         "_npi_power _npi_power_scalar _npi_radians _npi_rarctan2_scalar _npi_rcopysign_scalar _npi_reciprocal "
         "_npi_rint _npi_rldexp_scalar _npi_rmod_scalar _npi_rpower_scalar _npi_rsubtract_scalar "
@@ -118,15 +117,15 @@ INDEX = {
         "_npi_normal_n _npi_pareto _npi_powerd _npi_rayleigh _npi_uniform _npi_uniform_n _npi_weibull"
     ),
     "numpy_reduce": (
-        "_np_all _np_amax _np_amin _np_any _np_cumsum _np_max _np_min _np_prod _np_product _np_sometrue _np_sum "
-        "_npi_argmax _npi_argmin _npi_mean _npi_std _npi_var"
+        "_np_all _np_amax _np_amin _np_any _np_max _np_min _np_prod _np_product _np_sometrue _np_sum _npi_argmax "
+        "_npi_argmin _npi_mean _npi_std _npi_var"
     ),
     "numpy_shape": (
         "_np_atleast_1d _np_atleast_2d _np_atleast_3d _np_copy _np_diag _np_diagflat _np_diagonal _np_moveaxis "
         "_np_reshape _np_roll _np_squeeze _np_trace _np_transpose _npi_bincount _npi_broadcast_to _npi_column_stack "
         "_npi_concatenate _npi_diag_indices_from _npi_diff _npi_dsplit _npi_dstack _npi_ediff1d _npi_flip _npi_hsplit "
-        "_npi_hstack _npi_nonzero _npi_reshape _npi_rot90 _npi_split _npi_stack _npi_take _npi_tile _npi_tril "
-        "_npi_vstack _npx_constraint_check _npx_nonzero _npx_reshape"
+        "_npi_hstack _npi_nonzero _npi_reshape _npi_rot90 _npi_stack _npi_tril _npi_vstack _npx_constraint_check "
+        "_npx_nonzero _npx_reshape"
     ),
     "numpy_statistics": "_npi_average _npi_percentile _npi_unique",
     "onednn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected _sg_mkldnn_selfatt_qk _sg_mkldnn_selfatt_valatt",
@@ -159,13 +158,13 @@ INDEX = {
     ),
     "recurrent": "RNN",
     "reduction": (
-        "_square_sum argmax argmax_channel argmin cumsum max max_axis mean min min_axis moments nanprod nansum norm "
-        "prod sum sum_axis"
+        "_np_cumsum _square_sum argmax argmax_channel argmin cumsum max max_axis mean min min_axis moments nanprod "
+        "nansum norm prod sum sum_axis"
     ),
     "regions": "Correlation ROIPooling",
     "reshaping": (
-        "Flatten Pad Reshape SwapAxis _np_repeat _npi_expand_dims _npi_swapaxes depth_to_space diag expand_dims "
-        "flatten flip pad repeat reshape reverse space_to_depth squeeze swapaxes tile transpose"
+        "Flatten Pad Reshape SwapAxis _np_repeat _npi_expand_dims _npi_swapaxes _npi_tile depth_to_space diag "
+        "expand_dims flatten flip pad repeat reshape reverse space_to_depth squeeze swapaxes tile transpose"
     ),
     "resize2d": "_contrib_AdaptiveAvgPooling2D _contrib_BilinearResize2D",
     "roi_pooling_contrib": "_contrib_DeformablePSROIPooling _contrib_PSROIPooling _contrib_ROIAlign _contrib_RROIAlign",
@@ -176,12 +175,14 @@ INDEX = {
         "_MulScalar _NotEqualScalar _PlusScalar _PowerScalar _RDivScalar _RMinusScalar _RModScalar _RPowerScalar "
         "_div_scalar _equal_scalar _greater_equal_scalar _greater_scalar _hypot_scalar _lesser_equal_scalar "
         "_lesser_scalar _logical_and_scalar _logical_or_scalar _logical_xor_scalar _maximum_scalar _minimum_scalar "
-        "_minus_scalar _mod_scalar _mul_scalar _not_equal_scalar _plus_scalar _power_scalar _rdiv_scalar "
-        "_rminus_scalar _rmod_scalar _rpower_scalar _scatter_minus_scalar _scatter_plus_scalar"
+        "_minus_scalar _mod_scalar _mul_scalar _not_equal_scalar _npi_hypot_scalar _npi_maximum_scalar "
+        "_npi_minimum_scalar _plus_scalar _power_scalar _rdiv_scalar _rminus_scalar _rmod_scalar _rpower_scalar "
+        "_scatter_minus_scalar _scatter_plus_scalar"
     ),
     "sequence": "SequenceLast SequenceMask SequenceReverse",
     "slicing": (
-        "Crop _crop_assign _crop_assign_scalar _slice_assign _slice_assign_scalar clip crop slice slice_axis slice_like"
+        "Crop _crop_assign _crop_assign_scalar _npi_clip _slice_assign _slice_assign_scalar clip crop slice slice_axis "
+        "slice_like"
     ),
     "softmax": "SoftmaxActivation log_softmax softmax softmin",
     "sparse_reg": "IdentityAttachKLSparseReg",

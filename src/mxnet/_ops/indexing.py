@@ -52,7 +52,7 @@ def _rows_quickly(axis, mode):
     return rows
 
 
-@op("take", dtype="any", quick=_rows_quickly)
+@op("take", "_npi_take", dtype="any", quick=_rows_quickly)
 def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
     """Slices of `a` along an axis, in the order that `indices` lists them."""
     axis = real_axis(axis, a.dim())
@@ -60,7 +60,7 @@ def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = 
         raise MXNetError(f"cannot take elements of axis {axis}, which is empty")
     place = within(indices, a.shape[axis], mode)
     taken = a.index_select(axis, place.reshape(-1))
-    return taken.reshape(*a.shape[:axis], *place.shape, *a.shape[axis + 1 :])
+    return taken.reshape((*a.shape[:axis], *place.shape, *a.shape[axis + 1 :]))
 
 
 @op("batch_take", dtype="any")

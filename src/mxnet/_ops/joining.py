@@ -67,7 +67,7 @@ def _split_count(attrs: Attrs) -> int:
     return attrs["sections"] if attrs["sections"] > 0 else len(attrs["indices"])
 
 
-@op("_split_v2", outputs=_split_count)
+@op("_split_v2", "_npi_split", outputs=_split_count)
 def split_v2(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False, sections: int = 0):
     """`sections` parts along an axis, as equal as can be, or parts that begin at `indices`, the first of which is 0."""
     axis = real_axis(axis, data.dim())

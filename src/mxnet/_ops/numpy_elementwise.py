@@ -1,7 +1,5 @@
 """NumPy-semantics operators on elements: unary and binary functions, with arrays or with one number."""
 
-import math
-
 import torch
 
 from .._core.errors import MXNetError
@@ -9,7 +7,6 @@ from . import binary
 from .gradient import without_gradient
 from .identity import to_dtype
 from .registry import op
-from .slicing import clipped
 from .truth import COMPARISONS, TESTS
 from .unary import cube_root, half_down
 
@@ -97,11 +94,6 @@ def _modulo(lhs, rhs):
     return binary.modulo(*_common(lhs, rhs))
 
 
-def _extreme(function):
-    """The greater or the lesser; the first of two equals has the gradient."""
-    return lambda lhs, rhs: function(*_common(lhs, rhs))
-
-
 def _power(lhs, rhs):
     return binary.power(*_common(lhs, rhs))
 
@@ -142,8 +134,7 @@ def _scaled(lhs, rhs):
 
 BINARY = {
     "add": _in_one_type(torch.add), "subtract": _subtract, "multiply": _in_one_type(torch.mul),
-    "true_divide": _divide, "mod": _modulo,
-    "power": _power, "maximum": _extreme(binary.maximum), "minimum": _extreme(binary.minimum),
+    "true_divide": _divide, "mod": _modulo, "power": _power,
     "hypot": _in_floats(torch.hypot), "arctan2": _in_floats(torch.atan2), "copysign": _in_its_type(_signed),
     "lcm": torch.lcm,
     "ldexp": _in_its_type(_scaled), "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
@@ -195,7 +186,8 @@ def _register_binary(name, function):
     with_number.__doc__ = f"NumPy's {name} of an array and a number."
     with_number_first.__doc__ = f"NumPy's {name} of a number and an array."
     op(f"_npi_{name}", dtype="any", shape="broadcast")(of_two)
-    op(f"_npi_{name}_scalar", dtype="any", shape="same")(with_number)
+    if name != "hypot":  # with a number it is the older operator
+        op(f"_npi_{name}_scalar", dtype="any", shape="same")(with_number)
     if name in REVERSED:
         op(f"_npi_r{name}_scalar", dtype="any", shape="same")(with_number_first)
 
@@ -211,12 +203,6 @@ def around(x, *, decimals: int = 0):
         return torch.round(x, decimals=decimals) + 0.0  # there is no negative zero
     unit = 10 ** max(-decimals, 0)
     return torch.div(x, unit, rounding_mode="trunc") * unit
-
-
-@op("_npi_clip", dtype="any")
-def clip(data, *, a_min: float | None, a_max: float | None):
-    """Every element brought between two bounds; None is no bound."""
-    return clipped(data, -math.inf if a_min is None else a_min, math.inf if a_max is None else a_max)
 
 
 @op("_npi_nan_to_num", dtype="any")

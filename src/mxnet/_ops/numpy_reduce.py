@@ -6,7 +6,7 @@ from .._core.attrs import Dtype
 from .._core.errors import MXNetError
 from .dtypes import number_for, torch_dtype
 from .identity import to_dtype
-from .reduction import largest, product, running_sum, smallest
+from .reduction import largest, product, smallest
 from .registry import op
 from .shapes import real_axis
 
@@ -162,10 +162,3 @@ def _truth(names, function):
 
 _truth(("_np_all",), torch.all)
 _truth(("_np_any", "_np_sometrue"), torch.any)
-
-
-@op("_np_cumsum", dtype="any")
-def cumsum(a, *, axis: int | None = None, dtype: Dtype | None = None):
-    """Running sums along an axis, or over the flat array."""
-    a = _typed(a, dtype)
-    return running_sum(a.reshape(-1) if axis is None else a, 0 if axis is None else axis)

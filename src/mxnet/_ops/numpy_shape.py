@@ -1,11 +1,11 @@
 """NumPy-semantics operators on shapes and order: reshaping, joining, splitting, picking, sorting."""
 
 import math
-from typing import Literal
 
 import torch
 
 from .._core.errors import MXNetError, ValueRefused
+from .joining import split_v2
 from .registry import op
 from .shapes import real_axis
 
@@ -117,12 +117,6 @@ def broadcast_to(array, *, shape: tuple = ()):
     return array.expand(sizes).contiguous()
 
 
-@op("_npi_tile", dtype="any")
-def tile(data, *, reps: tuple):
-    """The whole array so many times along each axis."""
-    return torch.tile(data, reps)
-
-
 @op("_np_roll", dtype="any")
 def roll(data, *, shift: tuple | None = None, axis: tuple | None = None):
     """Elements moved round, those that fall off come in at the other end."""
@@ -207,17 +201,9 @@ def _pieces(attrs):
     return len(attrs["indices"]) if attrs["sections"] == 0 else attrs["sections"]
 
 
-@op("_npi_split", dtype="any", outputs=_pieces)
-def split(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False, sections: int = 0):
-    """Pieces along an axis: equal ones, or those that begin at `indices`."""
-    if sections:
-        return [p.contiguous() for p in torch.tensor_split(data, sections, axis)]
-    return [p.contiguous() for p in torch.tensor_split(data, list(indices[1:]), axis)]
-
-
 def _splitting(name, along):
     def splitting(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False, sections: int = 0):
-        return split(data, indices=indices, axis=along(data), sections=sections)
+        return split_v2(data, indices=indices, axis=along(data), sections=sections)
 
     splitting.__doc__ = f"NumPy's {name}: equal pieces, or those that begin at `indices`; the axis is fixed."
     op(f"_npi_{name}", dtype="any", outputs=_pieces)(splitting)
@@ -271,19 +257,6 @@ def ediff1d(
     parts = [begin, torch.diff(input1.reshape(-1)), end]
     made = [p if isinstance(p, torch.Tensor) else input1.new_full((1,), p) for p in parts if p is not None]
     return torch.cat([p.reshape(-1).to(input1.dtype) for p in made])
-
-
-@op("_npi_take", dtype="any")
-def take(a, indices, *, axis: int | None = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
-    """Elements or slices at indices; None takes from the flat array."""
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    size = a.shape[axis]
-    where = indices.to(torch.int64)
-    where = where.clamp(0, size - 1) if mode == "clip" else torch.remainder(where, size)
-    picked = torch.index_select(a, axis, where.reshape(-1))
-    axis = real_axis(axis, a.dim(), "take axis")
-    return picked.reshape((*a.shape[:axis], *where.shape, *a.shape[axis + 1 :]))
 
 
 @op("_npi_diff", dtype="any")

@@ -329,7 +329,7 @@ def running_sum(data: torch.Tensor, axis: int) -> torch.Tensor:
     )
 
 
-@op("cumsum")
+@op("_np_cumsum", "cumsum")
 def cumsum(
     a,
     *,

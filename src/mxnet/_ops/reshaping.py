@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from .._core.errors import MXNetError
+from ..util import is_np_shape
 from .registry import op
 from .shapes import Shape, bracket, real_axis
 
@@ -167,10 +168,10 @@ def repeat(data, *, repeats: int, axis: int | None = None):
     return torch.repeat_interleave(data, repeats, real_axis(axis, data.dim()))
 
 
-@op("tile")
+@op("tile", "_npi_tile")
 def tile(data, *, reps: tuple):
     """The whole array several times along each axis."""
-    if any(n < 1 for n in reps):
+    if any(n < (not is_np_shape()) for n in reps):
         raise MXNetError(f"invalid reps {tuple(reps)}: each must be at least 1")
     return torch.tile(data, reps) if reps else data.clone()
 

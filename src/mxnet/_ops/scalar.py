@@ -91,17 +91,17 @@ TABLE: dict[str, tuple[Scalar, tuple[str, ...], str]] = {
     "_rpower_scalar": (_powered, ("_RPowerScalar",), "`scalar ** data`."),
     "_maximum_scalar": (
         _bounded(torch.clamp_min, torch.ge),
-        ("_MaximumScalar",),
+        ("_MaximumScalar", "_npi_maximum_scalar"),
         "The larger of each element and `scalar`.",
     ),
     "_minimum_scalar": (
         _bounded(torch.clamp_max, torch.le),
-        ("_MinimumScalar",),
+        ("_MinimumScalar", "_npi_minimum_scalar"),
         "The smaller of each element and `scalar`.",
     ),
     "_hypot_scalar": (
         lambda x, s: hypotenuse(x, _number(x, s)),
-        ("_HypotScalar",),
+        ("_HypotScalar", "_npi_hypot_scalar"),
         "`sqrt(data ** 2 + scalar ** 2)`.",
     ),
     "_equal_scalar": (_test(torch.eq), ("_EqualScalar",), "1 where `data == scalar`, else 0."),
@@ -143,7 +143,8 @@ def among_integers(function: Scalar, data: torch.Tensor, scalar: float, is_int: 
     """Integers cut the number's fraction off, unless it is said to be none; truth values become int64."""
     if not is_int:
         return function(data.double(), scalar)
-    return function(data.long() if data.dtype is torch.bool else data, int(scalar))
+    data = data.long() if data.dtype is torch.bool else data
+    return function(data, number_for(scalar, data.dtype))
 
 
 # What the operators do to floating tensors that nobody differentiates, called with the number itself.

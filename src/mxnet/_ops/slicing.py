@@ -162,7 +162,7 @@ def clipped(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
     return with_gradient(lambda x: between(x, a_min, a_max), slope, data)
 
 
-@op("clip", shape="same")
+@op("clip", "_npi_clip", shape="same")
 def clip(data, *, a_min: float, a_max: float):
     """Elements below `a_min` become `a_min`, those above `a_max` become `a_max`."""
     return clipped(data, a_min, a_max)

@@ -135,12 +135,14 @@ STEPS: dict[str, tuple[Unary, str]] = {
 }
 
 
-NUMPY = {name: (f"_npx_{name}",) for name in ("relu", "sigmoid")}  # as `mx.npx` calls them in files
+NUMPY = ("relu", "sigmoid")  # `mx.npx` has operators of its own for them
 
 
 def declare(name: str, function: Unary, doc: str) -> None:
     function.__name__, function.__doc__ = name, doc
-    op(name, *NUMPY.get(name, ()), shape="same")(function)
+    op(name, shape="same")(function)
+    if name in NUMPY:
+        op(f"_npx_{name}", shape="same")(function)
 
 
 def floating(function: Unary) -> Unary:

@@ -457,7 +457,7 @@ def _np_copy(a: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def _np_cumsum(a: NDArray | None = ..., axis: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Running sums along an axis, or over the flat array.'
+    'Running sum along an axis, or over the flattened array.'
     ...
 
 def _np_diag(data: NDArray | None = ..., k: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -489,11 +489,11 @@ def _np_moveaxis(a: NDArray | None = ..., source: Any = ..., destination: Any = 
     ...
 
 def _np_prod(a: NDArray | None = ..., axis: Any = ..., dtype: Any = ..., keepdims: Any = ..., initial: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'The product over axes.'
+    'The product over axes; of nothing it is 0 in MXNet.'
     ...
 
 def _np_product(a: NDArray | None = ..., axis: Any = ..., dtype: Any = ..., keepdims: Any = ..., initial: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'The product over axes.'
+    'The product over axes; of nothing it is 0 in MXNet.'
     ...
 
 def _np_repeat(data: NDArray | None = ..., repeats: Any = ..., axis: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -673,7 +673,7 @@ def _npi_cholesky(A: NDArray | None = ..., out: NDArray | list[NDArray] | None =
     ...
 
 def _npi_clip(data: NDArray | None = ..., a_min: Any = ..., a_max: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Every element brought between two bounds; None is no bound.'
+    'Elements below `a_min` become `a_min`, those above `a_max` become `a_max`.'
     ...
 
 def _npi_column_stack(*data: NDArray, **kwargs: Any) -> Any:
@@ -845,7 +845,7 @@ def _npi_hypot(x1: NDArray | None = ..., x2: NDArray | None = ..., out: NDArray 
     ...
 
 def _npi_hypot_scalar(data: NDArray | None = ..., scalar: Any = ..., is_int: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    "NumPy's hypot of an array and a number."
+    '`sqrt(data ** 2 + scalar ** 2)`.'
     ...
 
 def _npi_identity(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -957,23 +957,23 @@ def _npi_matmul(a: NDArray | None = ..., b: NDArray | None = ..., out: NDArray |
     ...
 
 def _npi_maximum(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    "NumPy's maximum of two arrays, element by element."
+    'The larger of two elements. The shapes broadcast.'
     ...
 
 def _npi_maximum_scalar(data: NDArray | None = ..., scalar: Any = ..., is_int: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    "NumPy's maximum of an array and a number."
+    'The larger of each element and `scalar`.'
     ...
 
 def _npi_mean(a: NDArray | None = ..., axis: Any = ..., dtype: Any = ..., keepdims: Any = ..., initial: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'The mean over axes; of integers it is a float32.'
+    'The mean over axes; of integers it is a float32, of nothing 0.'
     ...
 
 def _npi_minimum(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    "NumPy's minimum of two arrays, element by element."
+    'The smaller of two elements. The shapes broadcast.'
     ...
 
 def _npi_minimum_scalar(data: NDArray | None = ..., scalar: Any = ..., is_int: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    "NumPy's minimum of an array and a number."
+    'The smaller of each element and `scalar`.'
     ...
 
 def _npi_mod(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -1145,7 +1145,7 @@ def _npi_sort(data: NDArray | None = ..., axis: Any = ..., is_ascend: Any = ...,
     ...
 
 def _npi_split(data: NDArray | None = ..., indices: Any = ..., axis: Any = ..., squeeze_axis: Any = ..., sections: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Pieces along an axis: equal ones, or those that begin at `indices`.'
+    '`sections` parts along an axis, as equal as can be, or parts that begin at `indices`, the first of which is 0.'
     ...
 
 def _npi_sqrt(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -1181,7 +1181,7 @@ def _npi_swapaxes(data: NDArray | None = ..., dim1: Any = ..., dim2: Any = ..., 
     ...
 
 def _npi_take(a: NDArray | None = ..., indices: NDArray | None = ..., axis: Any = ..., mode: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Elements or slices at indices; None takes from the flat array.'
+    'Slices of `a` along an axis, in the order that `indices` lists them.'
     ...
 
 def _npi_tan(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -1209,7 +1209,7 @@ def _npi_tensorsolve(a: NDArray | None = ..., b: NDArray | None = ..., a_axes: A
     ...
 
 def _npi_tile(data: NDArray | None = ..., reps: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'The whole array so many times along each axis.'
+    'The whole array several times along each axis.'
     ...
 
 def _npi_tril(data: NDArray | None = ..., k: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

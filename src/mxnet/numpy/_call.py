@@ -2,6 +2,7 @@
 
 import numbers
 import threading
+from functools import partial
 
 from .. import _numpy_op_doc
 from .._core.errors import MXNetError
@@ -52,15 +53,15 @@ def face(name):
 def _made(name):
     from .multiarray import ndarray
 
-    function = _FACES[name] = face_of(name, ndarray, _every_case, as_np)
+    function = _FACES[name] = face_of(name, ndarray, partial(_every_case, name), as_np)
     return function
 
 
-def _every_case(operator, inputs, attrs, kwargs, out):
+def _every_case(name, operator, inputs, attrs, kwargs, out):
     """What the generated function cannot do by itself: symbols, `out`, several contexts, whatever is wrong."""
-    inputs, attrs = documented(operator, inputs, {**attrs, **kwargs})
+    inputs, attrs = documented(name, inputs, {**attrs, **kwargs})
     if any(isinstance(x, Traced) for x in (*inputs, *attrs.values())):
-        return _node(operator.name, [x for x in inputs if x is not None], attrs)
+        return _node(name, [x for x in inputs if x is not None], attrs)
     for place, x in enumerate(inputs):
         if x is not None and not isinstance(x, NDArrayBase):
             label = "Positional arguments" if operator.variadic else f"Argument {operator.inputs[place]}"
@@ -78,7 +79,7 @@ def _every_case(operator, inputs, attrs, kwargs, out):
 
 def documented(operator, inputs, attrs):
     """Inputs that were given by the names NumPy has for them, which the signature shows, in their places."""
-    words = getattr(_numpy_op_doc, operator.name, None)
+    words = getattr(_numpy_op_doc, operator, None)
     if words is None or not inputs or inputs[0] is not None:
         return inputs, attrs
     name = words.__code__.co_varnames[0]

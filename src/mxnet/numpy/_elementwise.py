@@ -47,7 +47,7 @@ def _named(function, name, doc):
 
 
 FUNCTIONS = {name: _unary(name, name) for name in (*UNARY, *EXACT)}
-FUNCTIONS.update({name: _binary(name, name) for name in BINARY})
+FUNCTIONS.update({name: _binary(name, name) for name in (*BINARY, "maximum", "minimum")})
 for _name, _operator in SAME.items():
     FUNCTIONS[_name] = (_binary if _operator in BINARY else _unary)(_name, _operator)
 globals().update(FUNCTIONS)

@@ -17,8 +17,8 @@ _OPERATORS = {
     "gather_nd": "gather_nd", "layer_norm": "LayerNorm", "leaky_relu": "LeakyReLU", "log_softmax": "log_softmax",
     "multibox_detection": "_contrib_MultiBoxDetection", "multibox_prior": "_contrib_MultiBoxPrior",
     "multibox_target": "_contrib_MultiBoxTarget", "one_hot": "one_hot", "pick": "pick", "pooling": "Pooling",
-    "relu": "relu", "reshape_like": "reshape_like", "rnn": "RNN", "roi_pooling": "ROIPooling",
-    "sequence_mask": "SequenceMask", "shape_array": "shape_array", "sigmoid": "sigmoid", "slice": "slice",
+    "relu": "_npx_relu", "reshape_like": "reshape_like", "rnn": "RNN", "roi_pooling": "ROIPooling",
+    "sequence_mask": "SequenceMask", "shape_array": "shape_array", "sigmoid": "_npx_sigmoid", "slice": "slice",
     "smooth_l1": "smooth_l1", "softmax": "softmax", "topk": "topk",
 }  # fmt: skip
 seed = random.seed

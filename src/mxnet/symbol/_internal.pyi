@@ -457,7 +457,7 @@ def _np_copy(a: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def _np_cumsum(a: Symbol | None = ..., axis: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Running sums along an axis, or over the flat array.'
+    'Running sum along an axis, or over the flattened array.'
     ...
 
 def _np_diag(data: Symbol | None = ..., k: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -489,11 +489,11 @@ def _np_moveaxis(a: Symbol | None = ..., source: Any = ..., destination: Any = .
     ...
 
 def _np_prod(a: Symbol | None = ..., axis: Any = ..., dtype: Any = ..., keepdims: Any = ..., initial: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'The product over axes.'
+    'The product over axes; of nothing it is 0 in MXNet.'
     ...
 
 def _np_product(a: Symbol | None = ..., axis: Any = ..., dtype: Any = ..., keepdims: Any = ..., initial: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'The product over axes.'
+    'The product over axes; of nothing it is 0 in MXNet.'
     ...
 
 def _np_repeat(data: Symbol | None = ..., repeats: Any = ..., axis: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -673,7 +673,7 @@ def _npi_cholesky(A: Symbol | None = ..., name: str | None = ..., attr: dict[str
     ...
 
 def _npi_clip(data: Symbol | None = ..., a_min: Any = ..., a_max: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Every element brought between two bounds; None is no bound.'
+    'Elements below `a_min` become `a_min`, those above `a_max` become `a_max`.'
     ...
 
 def _npi_column_stack(*data: Symbol, **kwargs: Any) -> Any:
@@ -845,7 +845,7 @@ def _npi_hypot(x1: Symbol | None = ..., x2: Symbol | None = ..., name: str | Non
     ...
 
 def _npi_hypot_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    "NumPy's hypot of an array and a number."
+    '`sqrt(data ** 2 + scalar ** 2)`.'
     ...
 
 def _npi_identity(shape: Any = ..., ctx: Any = ..., dtype: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -957,23 +957,23 @@ def _npi_matmul(a: Symbol | None = ..., b: Symbol | None = ..., name: str | None
     ...
 
 def _npi_maximum(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    "NumPy's maximum of two arrays, element by element."
+    'The larger of two elements. The shapes broadcast.'
     ...
 
 def _npi_maximum_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    "NumPy's maximum of an array and a number."
+    'The larger of each element and `scalar`.'
     ...
 
 def _npi_mean(a: Symbol | None = ..., axis: Any = ..., dtype: Any = ..., keepdims: Any = ..., initial: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'The mean over axes; of integers it is a float32.'
+    'The mean over axes; of integers it is a float32, of nothing 0.'
     ...
 
 def _npi_minimum(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    "NumPy's minimum of two arrays, element by element."
+    'The smaller of two elements. The shapes broadcast.'
     ...
 
 def _npi_minimum_scalar(data: Symbol | None = ..., scalar: Any = ..., is_int: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    "NumPy's minimum of an array and a number."
+    'The smaller of each element and `scalar`.'
     ...
 
 def _npi_mod(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1145,7 +1145,7 @@ def _npi_sort(data: Symbol | None = ..., axis: Any = ..., is_ascend: Any = ..., 
     ...
 
 def _npi_split(data: Symbol | None = ..., indices: Any = ..., axis: Any = ..., squeeze_axis: Any = ..., sections: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Pieces along an axis: equal ones, or those that begin at `indices`.'
+    '`sections` parts along an axis, as equal as can be, or parts that begin at `indices`, the first of which is 0.'
     ...
 
 def _npi_sqrt(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1181,7 +1181,7 @@ def _npi_swapaxes(data: Symbol | None = ..., dim1: Any = ..., dim2: Any = ..., n
     ...
 
 def _npi_take(a: Symbol | None = ..., indices: Symbol | None = ..., axis: Any = ..., mode: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'Elements or slices at indices; None takes from the flat array.'
+    'Slices of `a` along an axis, in the order that `indices` lists them.'
     ...
 
 def _npi_tan(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -1209,7 +1209,7 @@ def _npi_tensorsolve(a: Symbol | None = ..., b: Symbol | None = ..., a_axes: Any
     ...
 
 def _npi_tile(data: Symbol | None = ..., reps: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    'The whole array so many times along each axis.'
+    'The whole array several times along each axis.'
     ...
 
 def _npi_tril(data: Symbol | None = ..., k: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
