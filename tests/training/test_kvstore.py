@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 import mxnet as mx
+from mxnet.kvstore import group
 
 
 def devices(value, count=4, shape=(2, 2)):
@@ -149,10 +151,27 @@ def test_options_of_compression_and_row_ids_are_checked():
 
 def test_what_another_worker_refused_is_told_in_its_words():
     """A worker that answers with an error is alive: contact is not lost. The text is torch's form of such an answer."""
-    from mxnet.kvstore import group
-
     answer = "MXNetError: On WorkerInfo(id=1, name=worker1):\nMXNetError('Updater needs to be set')\nTraceback (most…"
     with pytest.raises(mx.MXNetError, match=r"^Updater needs to be set \(said by worker 1, which holds the key\)"):
         with group.contact(rank=0):
             raise RuntimeError(answer)
     assert not group.Lost.seen
+
+
+ANSWER = "RuntimeError: On WorkerInfo(id=1, name=worker1):\nRuntimeError('out of range')\nTraceback (most…"
+
+
+@pytest.mark.parametrize("error", [ValueError("not enough values to unpack"), RuntimeError(ANSWER)])
+def test_other_mistakes_do_not_count_as_lost_workers(error):
+    with pytest.raises(type(error)) as raised:
+        with group.contact(rank=0):
+            raise error
+    assert raised.value is error and not group.Lost.seen
+
+
+def test_a_broken_connection_does(monkeypatch):
+    monkeypatch.setattr(group.Lost, "seen", False)
+    with pytest.raises(mx.MXNetError, match=r"^worker 0 lost contact .* \(Connection closed by peer\)$"):
+        with group.contact(rank=0):
+            raise torch.distributed.DistNetworkError("Connection closed by peer")
+    assert group.Lost.seen

@@ -75,19 +75,22 @@ class Lost:
 
 
 # How torch hands on what another worker raised while it served us: that worker is alive, and has said why.
-_REFUSAL = re.compile(r"On WorkerInfo\(id=(\d+), name=\w+\):\nMXNetError\((?:'|\")(.*)(?:'|\")\)\n")
+_ANSWER = re.compile(r"On WorkerInfo\(id=(\d+), name=\w+\):\n")
+_REFUSAL = re.compile(_ANSWER.pattern + r"MXNetError\((?:'|\")(.*)(?:'|\")\)\n")
 
 
 @contextmanager
 def contact(rank=None):
-    """Say in clear words when another worker has died or never came."""
+    """Say in clear words when another worker has died or never came, which torch and gloo tell by RuntimeErrors."""
     try:
         yield
-    except (RuntimeError, ValueError) as error:
+    except RuntimeError as error:
         if isinstance(error, MXNetError):
             raise
         if told := _REFUSAL.search(str(error)):
             raise MXNetError(f"{told[2]} (said by worker {told[1]}, which holds the key)") from error
+        if _ANSWER.search(str(error)):
+            raise
         Lost.seen = True
         rank = dist.get_rank() if rank is None else rank
         raise MXNetError(
