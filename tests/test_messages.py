@@ -379,6 +379,42 @@ RARER = {
         "xavierr is not registered.*did you mean xavier",
         lambda: mx.init.create("xavierr"),
     ),
+    "truth": (ValueError, r"ambiguous. Its shape is \(2,\): reduce it", lambda: bool(nd.ones(2))),
+    "index array": (TypeError, r"got shape \(2,\) and float32", lambda: [1, 2][nd.ones(2)]),
+    "saved number": (TypeError, "dict str->NDArray or list of NDArray, got 3 of", lambda: nd.save("a", {"a": 3})),
+    "saved tuple": (ValueError, "list of NDarrays, got <class 'tuple'>", lambda: nd.save("a", (nd.ones(1),))),
+    "path": (TypeError, "fname required to be a string, got .*Path", lambda: nd.load(Path("a"))),
+    "split": (ValueError, "axis 0 has size 5, in 2 sections", lambda: nd.split_v2(nd.ones(5), 2)),
+    "csr": (
+        ValueError,
+        r"invalid shape: a csr array has two axes.* got \(3,\)",
+        lambda: nd.sparse.csr_matrix(([1.0], [0], [0, 1]), shape=(3,)),
+    ),
+    "rows without a shape": (ValueError, "give shape=", lambda: nd.sparse.row_sparse_array((np.zeros((0, 2)), []))),
+    "seed": (ValueError, "seed_state must be int, got <class 'str'>", lambda: mx.random.seed("3")),
+    "scope": (ValueError, "need to be string, got lr=3", lambda: mx.AttrScope(lr=3)),
+    "attribute": (ValueError, "string values, got depth=3", lambda: sym.var("x")._set_attr(depth=3)),
+    "executor": (
+        TypeError,
+        "Unknown argument y; there are: x",
+        lambda: sym.var("x").bind(mx.cpu(), [nd.ones(1)]).forward(y=nd.ones(1)),
+    ),
+    "schedule": (
+        ValueError,
+        r"increasing integer list, got \[5, 2\]",
+        lambda: mx.lr_scheduler.MultiFactorScheduler([5, 2]),
+    ),
+    "random type": (
+        ValueError,
+        "Unknown random type 'normal'; use uniform or gaussian",
+        lambda: mx.init.Xavier("normal")._init_weight("w", nd.ones((2, 2))),
+    ),
+    "crop": (mx.MXNetError, r"3 \+ 4 vs. 5", lambda: nd.image.crop(nd.ones((5, 5, 3)), x=3, y=0, width=4, height=2)),
+    "sequential module": (
+        AssertionError,
+        "call bind, then init_params",
+        lambda: mx.mod.SequentialModule().forward(mx.io.DataBatch([nd.ones(1)])),
+    ),
 }
 
 

@@ -39,8 +39,9 @@ class AttrScope(metaclass=_Current):
 
     def __init__(self, **kwargs):
         self._old_scope = None
-        if not all(isinstance(value, str) for value in kwargs.values()):
-            raise ValueError("Attributes need to be string")
+        for key, value in kwargs.items():
+            if not isinstance(value, str):
+                raise ValueError(f"Attributes need to be string, got {key}={value!r}")
         self._attr = kwargs
 
     def get(self, attr):

@@ -233,7 +233,9 @@ def _heads(heads, head_grads):
     elif isinstance(head_grads, NDArray):
         head_grads = [head_grads]
     if len(heads) != len(head_grads):
-        raise AssertionError("heads and head_grads must be lists of the same length")
+        raise AssertionError(
+            f"heads and head_grads must be lists of the same length, got {len(heads)} and {len(head_grads)}"
+        )
     tensors, seeds = [], []
     for head, seed in zip(heads, head_grads, strict=True):
         mark = head._ag

@@ -150,9 +150,11 @@ class Executor:
         arguments = self.arg_dict
         for name, array in given.items():
             if not isinstance(array, (NDArray, np.ndarray)):
-                raise ValueError("only accept keyword argument of NDArrays and numpy.ndarray")
+                raise ValueError(
+                    f"only accept keyword argument of NDArrays and numpy.ndarray, got {name} of {type(array)}"
+                )
             if name not in arguments:
-                raise TypeError(f"Unknown argument {name}")
+                raise TypeError(f"Unknown argument {name}; there are: {', '.join(arguments)}")
             if arguments[name].shape != array.shape:
                 raise ValueError(
                     f"Shape not match! Argument {name}, need: {arguments[name].shape}, received: {array.shape}"
@@ -285,7 +287,7 @@ class Executor:
             return [out_grads[name] for name in self._symbol.list_outputs()]
         for gradient in out_grads:
             if not isinstance(gradient, NDArray):
-                raise TypeError("inputs must be NDArray")
+                raise TypeError(f"inputs must be NDArray, got {type(gradient)}")
         return list(out_grads)
 
     def _seeds(self, outputs, heads):

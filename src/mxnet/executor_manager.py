@@ -17,7 +17,9 @@ def _split_input_slice(batch_size, work_load_list):
     for size in sizes:
         begin, end = min(end, batch_size), min(end + size, batch_size)
         if begin >= end:
-            raise ValueError("Too many slices. Some splits are empty.")
+            raise ValueError(
+                f"Too many slices. Some splits are empty: a batch of {batch_size} for {len(sizes)} devices"
+            )
         slices.append(slice(int(begin), int(end)))
     return slices
 

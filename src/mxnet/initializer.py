@@ -105,9 +105,9 @@ class Initializer:
             stacklevel=3,
         )
         if not isinstance(name, str):
-            raise TypeError("name must be string")
+            raise TypeError(f"name must be string, got {type(name)}")
         if not isinstance(arr, NDArray):
-            raise TypeError("arr must be NDArray")
+            raise TypeError(f"arr must be NDArray, got {type(arr)}")
         for beginning, ending, method in self._LEGACY:
             if name.startswith(beginning) and name.endswith(ending):
                 getattr(self, method)(name, arr)
@@ -346,14 +346,14 @@ class Xavier(Initializer):
         elif self.rnd_type == "gaussian":
             _fill_normal(0, scale, arr)
         else:
-            raise ValueError("Unknown random type")
+            raise ValueError(f"Unknown random type {self.rnd_type!r}; use uniform or gaussian")
 
     def _fan(self, shape):
         area = np.prod(shape[2:]) if len(shape) > 2 else 1.0
         fan_in, fan_out = shape[1] * area, shape[0] * area
         fans = {"avg": (fan_in + fan_out) / 2.0, "in": fan_in, "out": fan_out}
         if self.factor_type not in fans:
-            raise ValueError("Incorrect factor type")
+            raise ValueError(f"Incorrect factor type {self.factor_type!r}; use avg, in or out")
         return fans[self.factor_type]
 
 

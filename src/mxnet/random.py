@@ -21,7 +21,7 @@ def seed(seed_state, ctx="all"):
     seeded along.
     """
     if not isinstance(seed_state, integer_types):
-        raise ValueError("seed_state must be int")
+        raise ValueError(f"seed_state must be int, got {type(seed_state)}")
     number = ctypes.c_int(int(seed_state)).value  # MXNet hands over 32 bits
     if ctx == "all":
         streams.seed_all(number)

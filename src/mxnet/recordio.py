@@ -77,7 +77,10 @@ class MXRecordIO:
         """A child process must not move its parent's place in the file."""
         if self.pid != os.getpid():
             if not allow_reset:
-                raise RuntimeError("Forbidden operation in multiple processes")
+                raise RuntimeError(
+                    f"Forbidden operation in multiple processes: {self.uri} was opened by process {self.pid}; "
+                    "call reset() in this one, or open the file here"
+                )
             self.reset()
 
     def close(self):

@@ -21,7 +21,7 @@ def _symbol_of(network):
         return network
     if hasattr(network, "hybrid_forward"):
         return network(var("data"))
-    raise TypeError("symbol must be Symbol")
+    raise TypeError(f"symbol must be Symbol, or a HybridBlock, got {type(network)}")
 
 
 def _numbers(text):

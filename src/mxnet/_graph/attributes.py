@@ -1,6 +1,7 @@
 """Attributes as a graph keeps them: text, some of them hidden from operators behind double underscores."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
@@ -33,6 +34,13 @@ def operator_attributes(given: Iterable[tuple[str, str]]) -> dict[str, str]:
                 raise MXNetError(_misplaced(key, hidden, value))
         kept[key] = value
     return kept
+
+
+def check_texts(given: Mapping[str, Any]) -> None:
+    """What a user sets as attributes must be text."""
+    for key, value in given.items():
+        if not isinstance(value, str):
+            raise ValueError(f"Set Attr only accepts string values, got {key}={value!r}")
 
 
 def set_attributes(attrs: dict[str, str], given: Iterable[tuple[str, str]]) -> None:

@@ -78,7 +78,7 @@ class Perplexity(PairMetric):
         self.axis = axis
 
     def update(self, labels, preds):
-        assert len(labels) == len(preds)
+        assert len(labels) == len(preds), f"got {len(labels)} arrays of labels and {len(preds)} of predictions"
         super().update(labels, preds)
 
     def _update_pair(self, label, pred):

@@ -98,11 +98,14 @@ def crop(data, *, x: int, y: int, width: int, height: int):
     if data.shape[-1] not in (1, 3):
         raise MXNetError(f"Expect channel of the input image is 1 or 3, but got{data.shape[-1]}")
     if width <= 0 or height <= 0 or x < 0 or y < 0:
-        raise MXNetError("Input height and width must be greater than 0, x and y must not be negative")
+        raise MXNetError(
+            "Input height and width must be greater than 0, x and y must not be negative: "
+            f"got x={x}, y={y}, width={width}, height={height}"
+        )
     if x + width > data.shape[-2]:
-        raise MXNetError(" x + width should not be greater than input width")
+        raise MXNetError(f" x + width should not be greater than input width: {x} + {width} vs. {data.shape[-2]}")
     if y + height > data.shape[-3]:
-        raise MXNetError(" y + height should not be greater than input height")
+        raise MXNetError(f" y + height should not be greater than input height: {y} + {height} vs. {data.shape[-3]}")
     return data[..., y : y + height, x : x + width, :].clone()
 
 

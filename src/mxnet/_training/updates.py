@@ -35,7 +35,7 @@ def create_kvstore(kvstore, num_device, arg_params):
         if kvstore == "local" and kv is not None and max(np.prod(p.shape) for p in arg_params.values()) > LARGE:
             update_on_kvstore = False
     else:
-        raise TypeError("kvstore must be KVStore, str or None")
+        raise TypeError(f"kvstore must be KVStore, str or None, got {type(kvstore)}")
     if kv is None:
         return None, False
     return kv, update_on_kvstore and kv.is_capable(kvs.KVStoreBase.OPTIMIZER)

@@ -98,7 +98,7 @@ class ImageDetIter(ImageIter):
         if len(label.shape) != 2 or label.shape[1] < 5:
             raise RuntimeError(f"Label with shape (1+, 5+) required, {label} received.")
         if not ((label[:, 0] >= 0) & (label[:, 3] > label[:, 1]) & (label[:, 4] > label[:, 2])).any():
-            raise RuntimeError("Invalid label occurs.")
+            raise RuntimeError(f"Invalid label occurs: no box of {label.tolist()} has a class and a positive area")
 
     def _estimate_label_shape(self):
         """Most objects in a label, and the width of an object, over all samples."""
@@ -129,7 +129,7 @@ class ImageDetIter(ImageIter):
         objects = raw[header_width:].reshape(-1, width)
         valid = (objects[:, 3] > objects[:, 1]) & (objects[:, 4] > objects[:, 2])
         if not valid.any():
-            raise RuntimeError("Encounter sample with no valid label.")
+            raise RuntimeError(f"Encounter sample with no valid label: no box of {objects.tolist()} has an area")
         return objects[valid]
 
     def reshape(self, data_shape=None, label_shape=None):
@@ -172,7 +172,7 @@ class ImageDetIter(ImageIter):
     def check_label_shape(self, label_shape):
         """ValueError unless labels of the present shape fit into `label_shape`."""
         if len(label_shape) != 2:
-            raise ValueError("label_shape should have length 2")
+            raise ValueError(f"label_shape should have length 2, got {label_shape}")
         if label_shape[0] < self.label_shape[0]:
             raise ValueError(
                 f"Attempts to reduce label count from {self.label_shape[0]} to {label_shape[0]}, not allowed."

@@ -32,7 +32,7 @@ def imdecode(buf, *args, **kwargs):
     if not isinstance(buf, nd.NDArray):
         if not isinstance(buf, (bytes, bytearray, np.ndarray)):
             raise ValueError(
-                "buf must be of type bytes, bytearray or numpy.ndarray,"
+                f"buf must be of type bytes, bytearray or numpy.ndarray, got {type(buf)}: "
                 "if you would like to input type str, please convert to bytes"
             )
         buf = nd.array(np.frombuffer(buf, dtype=np.uint8), dtype=np.uint8)
@@ -148,17 +148,20 @@ def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
     if zoom_in and zoom_out:
         raise ValueError("`zoom_in` and `zoom_out` cannot be both True")
     if np.dtype(src.dtype) != np.float32:
-        raise TypeError("Only `float32` images are supported by this function")
+        raise TypeError(f"Only `float32` images are supported by this function, got {np.dtype(src.dtype)}")
     single = src.ndim == 3
     if single and not isinstance(rotation_degrees, Number):
         raise TypeError("When a single image is passed the rotation angle is required to be a scalar.")
     if src.ndim not in (3, 4):
-        raise ValueError("Only 3D and 4D are supported by this function")
+        raise ValueError(f"Only 3D and 4D are supported by this function, got shape {src.shape}")
     batch = src.expand_dims(axis=0) if single else src
     if isinstance(rotation_degrees, Number):
         rotation_degrees = nd.array([rotation_degrees] * len(batch), ctx=batch.context)
     if len(batch) != len(rotation_degrees):
-        raise ValueError("The number of images must be equal to the number of rotation angles")
+        raise ValueError(
+            "The number of images must be equal to the number of rotation angles, "
+            f"got {len(batch)} and {len(rotation_degrees)}"
+        )
     radians = rotation_degrees.as_in_context(batch.context).asnumpy().astype(np.float32) * np.float32(np.pi) / 180
     grid = _rotation_grid(radians.reshape(-1, 1, 1), *batch.shape[2:], zoom_in, zoom_out)
     rotated = nd.BilinearSampler(batch, nd.array(grid, ctx=batch.context))

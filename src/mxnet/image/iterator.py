@@ -46,8 +46,10 @@ class ImageIter(io.DataIter):
         **kwargs,
     ):
         super().__init__()
-        assert path_imgrec or path_imglist or isinstance(imglist, list)
-        assert dtype in ["int32", "float32", "int64", "float64"], dtype + " label not supported"
+        assert path_imgrec or path_imglist or isinstance(imglist, list), (
+            "give path_imgrec, path_imglist or a list, imglist"
+        )
+        assert dtype in ("int32", "float32", "int64", "float64"), f"{dtype} label not supported"
         self._on_error = checked_on_error(on_error)
         self._path = path_imgrec or path_imglist or "imglist"
         self._open_records(path_imgrec, path_imgidx)
@@ -117,7 +119,7 @@ class ImageIter(io.DataIter):
         else:
             self.seq = None
         if num_parts > 1:
-            assert part_index < num_parts
+            assert part_index < num_parts, f"part_index must be below num_parts, got {part_index} and {num_parts}"
             count = len(self.seq) // num_parts
             self.seq = self.seq[part_index * count : (part_index + 1) * count]
 
@@ -280,9 +282,9 @@ class ImageIter(io.DataIter):
     def check_data_shape(self, data_shape):
         """ValueError unless the shape is three channels by height by width."""
         if len(data_shape) != 3:
-            raise ValueError("data_shape should have length 3, with dimensions CxHxW")
+            raise ValueError(f"data_shape should have length 3, with dimensions CxHxW, got {data_shape}")
         if data_shape[0] != 3:
-            raise ValueError("This iterator expects inputs to have 3 channels.")
+            raise ValueError(f"This iterator expects inputs to have 3 channels, got data_shape {data_shape}")
 
     def check_valid_image(self, data):
         """RuntimeError if the decoded image has no shape."""

@@ -29,7 +29,10 @@ def _init_data(data, allow_empty, default_name):
         assert data or allow_empty
         data = {default_name: data[0]} if len(data) == 1 else {f"_{i}_{default_name}": d for i, d in enumerate(data)}
     if not isinstance(data, dict):
-        raise TypeError("Input must be NDArray, numpy.ndarray, h5py.Dataset a list of them or dict with them as values")
+        raise TypeError(
+            "Input must be NDArray, numpy.ndarray, h5py.Dataset a list of them or dict with them as values, "
+            f"got {type(data)}"
+        )
     return sorted(((name, _as_array(name, value)) for name, value in data.items()), key=lambda item: item[0])
 
 

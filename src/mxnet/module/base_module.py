@@ -19,6 +19,7 @@ from ..ndarray.utils import load_named
 from ._position import Position
 
 NOT_READY = "call bind, then init_params, and init_optimizer before update; fit does all of it"
+NO_INPUT_GRADS = "there are gradients of inputs after bind(…, inputs_need_grad=True), init_params and backward"
 PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
 
 
@@ -139,7 +140,7 @@ class BaseModule:
             self.forward(DataBatch([data]))
             return self.get_outputs()[0]
         if not isinstance(eval_data, DataIter):
-            raise ValueError("eval_data must be of type NDArray or DataIter")
+            raise ValueError(f"eval_data must be of type NDArray or DataIter, got {type(eval_data)}")
         found = [
             [out.copy() for out in self._unpadded(batch)]
             for _, batch in self._forwarded(eval_data, num_batch, reset, sparse_row_id_fn)

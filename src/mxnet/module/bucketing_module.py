@@ -12,7 +12,7 @@ from .. import symbol as sym
 from .._training.checkpoint import load_params, one_checkpoint, params_file
 from ..initializer import Uniform
 from ..name import NameManager
-from .base_module import NOT_READY, BaseModule, _check_input_names
+from .base_module import NO_INPUT_GRADS, NOT_READY, BaseModule, _check_input_names
 from .module import Module, _names
 
 
@@ -32,7 +32,7 @@ class BucketingModule(BaseModule):
         compression_params=None,
     ):
         super().__init__(logger=logger)
-        assert default_bucket_key is not None
+        assert default_bucket_key is not None, "give default_bucket_key, that of the largest bucket"
         self._default_bucket_key = default_bucket_key
         self._sym_gen = sym_gen
         self._fixed_param_names, self._state_names = _names(fixed_param_names), _names(state_names)
@@ -116,7 +116,7 @@ class BucketingModule(BaseModule):
 
     # ------------------------------------------------------------------ parameters
     def get_params(self):
-        assert self.params_initialized
+        assert self.params_initialized, NOT_READY
         self._curr_module._params_dirty = self._params_dirty
         params = self._curr_module.get_params()
         self._params_dirty = False
@@ -250,7 +250,7 @@ class BucketingModule(BaseModule):
         return self._curr_module.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized and self.inputs_need_grad
+        assert self.binded and self.params_initialized and self.inputs_need_grad, NO_INPUT_GRADS
         return self._curr_module.get_input_grads(merge_multi_context=merge_multi_context)
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):

@@ -122,10 +122,10 @@ class DataParallelExecutorGroup:
     def _requests(self, grad_req, data_names):
         """What each argument's gradient is wanted for."""
         if isinstance(grad_req, (list, tuple)):
-            assert len(grad_req) == len(self.arg_names)
+            assert len(grad_req) == len(self.arg_names), f"{len(grad_req)} grad_req for the arguments {self.arg_names}"
             return dict(zip(self.arg_names, grad_req, strict=True))
         if not isinstance(grad_req, (str, dict)):
-            raise ValueError("grad_req must be one of str, list, tuple, or dict.")
+            raise ValueError(f"grad_req must be one of str, list, tuple, or dict, got {type(grad_req)}")
         common = grad_req if isinstance(grad_req, str) else "write"
         wanted = {n for n in self.param_names if n not in self.fixed_param_names}
         if self.inputs_need_grad:

@@ -21,7 +21,7 @@ from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
 from ..ndarray import zeros
 from ..optimizer import state_files
-from .base_module import NOT_READY, BaseModule, _check_input_names, _parse_data_desc
+from .base_module import NO_INPUT_GRADS, NOT_READY, BaseModule, _check_input_names, _parse_data_desc
 from .executor_group import DataParallelExecutorGroup
 
 
@@ -56,7 +56,9 @@ class Module(BaseModule):
         super().__init__(logger=logger)
         self._context = [context] if isinstance(context, ctx.Context) else context
         self._work_load_list = [1] * len(self._context) if work_load_list is None else work_load_list
-        assert len(self._work_load_list) == len(self._context)
+        assert len(self._work_load_list) == len(self._context), (
+            f"{len(self._work_load_list)} work loads for {len(self._context)} contexts"
+        )
         self._group2ctxs = group2ctxs
         self._symbol = symbol
         self._data_names, self._label_names = _names(data_names), _names(label_names)
@@ -101,7 +103,7 @@ class Module(BaseModule):
 
     def save_optimizer_states(self, fname, pickled=False):
         """Write the optimizer's states to a file that holds no code; `pickled`: to one that MXNet reads."""
-        assert self.optimizer_initialized
+        assert self.optimizer_initialized, NOT_READY
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname, **({"pickled": True} if pickled else {}))
         else:
@@ -110,7 +112,7 @@ class Module(BaseModule):
 
     def load_optimizer_states(self, fname, trust=False):
         """Read the optimizer's states from a file; `trust` runs a pickle that is not MXNet's."""
-        assert self.optimizer_initialized
+        assert self.optimizer_initialized, NOT_READY
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
         else:
@@ -148,7 +150,7 @@ class Module(BaseModule):
 
     # ------------------------------------------------------------------ parameters
     def get_params(self):
-        assert self.params_initialized
+        assert self.params_initialized, NOT_READY
         if self._params_dirty:
             self._sync_params_from_devices()
         return self._arg_params, self._aux_params
@@ -230,7 +232,7 @@ class Module(BaseModule):
         if self.binded:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        assert for_training or not inputs_need_grad
+        assert for_training or not inputs_need_grad, "gradients of inputs need for_training=True"
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
         self._grad_req = grad_req
@@ -336,7 +338,7 @@ class Module(BaseModule):
         if isinstance(optimizer, str):
             options = {"rescale_grad": rescale_grad, **dict(optimizer_params)}
             return opt.create(optimizer, sym=self.symbol, param_idx2name=names, **options)
-        assert isinstance(optimizer, opt.Optimizer)
+        assert isinstance(optimizer, opt.Optimizer), f"optimizer is a name or an Optimizer, got {type(optimizer)}"
         if optimizer.rescale_grad != rescale_grad:
             warnings.warn(
                 "Optimizer created manually outside Module but rescale_grad is not normalized to "
@@ -403,7 +405,7 @@ class Module(BaseModule):
         return self._exec_group.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized and self.inputs_need_grad
+        assert self.binded and self.params_initialized and self.inputs_need_grad, NO_INPUT_GRADS
         return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
 
     def get_states(self, merge_multi_context=True):

@@ -85,12 +85,15 @@ class PythonModule(BaseModule):
         assert grad_req == "write", "Python module only support write gradient"
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
-        assert [x[0] for x in data_shapes] == self._data_names
+        assert [x[0] for x in data_shapes] == self._data_names, (
+            f"the data are called {self._data_names}, got {[x[0] for x in data_shapes]}"
+        )
         self._data_shapes = data_shapes
         self._label_shapes = label_shapes
         if label_shapes is not None:
-            assert self._label_names is not None
-            assert [x[0] for x in label_shapes] == self._label_names
+            assert [x[0] for x in label_shapes] == self._label_names, (
+                f"the labels are called {self._label_names}, got {[x[0] for x in label_shapes]}"
+            )
         self._output_shapes = self._compute_output_shapes()
         self.binded = True
 
@@ -112,9 +115,8 @@ class PythonLossModule(PythonModule):
         self, name="pyloss", data_names=("data",), label_names=("softmax_label",), logger=logging, grad_func=None
     ):
         super().__init__(data_names, label_names, [name + "_output"], logger=logger)
-        assert len(data_names) == 1
-        assert len(label_names) == 1
-        assert grad_func is None or callable(grad_func)
+        assert len(data_names) == len(label_names) == 1, f"one input, one label; got {data_names}, {label_names}"
+        assert grad_func is None or callable(grad_func), f"grad_func must be a function, got {grad_func!r}"
         self._name = name
         self._scores = None
         self._labels = None
@@ -136,7 +138,7 @@ class PythonLossModule(PythonModule):
 
     def backward(self, out_grads=None):
         assert out_grads is None, "For a loss module, out_grads should be None"
-        assert self.for_training
+        assert self.for_training, "bind with for_training=True to run backward"
         self._backward_impl()
 
     def _backward_impl(self):

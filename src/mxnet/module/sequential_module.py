@@ -5,7 +5,7 @@ import logging
 from typing import Any
 
 from ..initializer import Uniform
-from .base_module import BaseModule
+from .base_module import NO_INPUT_GRADS, NOT_READY, BaseModule
 
 
 class SequentialModule(BaseModule):
@@ -44,22 +44,22 @@ class SequentialModule(BaseModule):
 
     @property
     def data_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._modules[0].data_shapes
 
     @property
     def label_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._label_shapes
 
     @property
     def output_shapes(self):
-        assert self.binded
+        assert self.binded, NOT_READY
         return self._modules[-1].output_shapes
 
     # ------------------------------------------------------------------ parameters
     def get_params(self):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         args, auxs = {}, {}
         for module in self._modules:
             arg, aux = module.get_params()
@@ -108,7 +108,7 @@ class SequentialModule(BaseModule):
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        assert for_training is True or not inputs_need_grad
+        assert for_training is True or not inputs_need_grad, "gradients of inputs need for_training=True"
         assert shared_module is None, "Shared module is not supported"
         assert len(self._modules) > 0, "Attempting to bind an empty SequentialModule"
         self.binded = True
@@ -118,7 +118,9 @@ class SequentialModule(BaseModule):
         self._label_shapes = label_shapes if any(takers) else None
         for layer, (module, meta) in enumerate(zip(self._modules, self._metas, strict=True)):
             if meta.get(self.META_AUTO_WIRING, False):
-                assert len(module.data_names) == len(data_shapes)
+                assert len(module.data_names) == len(data_shapes), (
+                    f"layer {layer} takes {module.data_names}, it is given {[x[0] for x in data_shapes]}"
+                )
                 data_shapes = [(n, x[1]) for n, x in zip(module.data_names, data_shapes, strict=True)]
             module.bind(
                 data_shapes=data_shapes,
@@ -133,7 +135,7 @@ class SequentialModule(BaseModule):
     def init_optimizer(
         self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
             return
@@ -143,7 +145,7 @@ class SequentialModule(BaseModule):
 
     # ------------------------------------------------------------------ computing
     def forward(self, data_batch, is_train=None):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         batch = copy.copy(data_batch)
         for module in self._modules[:-1]:
             module.forward(batch, is_train=is_train)
@@ -155,32 +157,32 @@ class SequentialModule(BaseModule):
         self._modules[-1].forward(batch, is_train=is_train)
 
     def backward(self, out_grads=None):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         for module in reversed(self._modules):
             module.backward(out_grads=out_grads)
             if module is not self._modules[0]:
                 out_grads = module.get_input_grads()
 
     def update(self):
-        assert self.binded and self.params_initialized and self.optimizer_initialized
+        assert self.binded and self.params_initialized and self.optimizer_initialized, NOT_READY
         for module in self._modules:
             module.update()
 
     def get_outputs(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         return self._modules[-1].get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized and self.inputs_need_grad
+        assert self.binded and self.params_initialized and self.inputs_need_grad, NO_INPUT_GRADS
         return self._modules[0].get_input_grads(merge_multi_context=merge_multi_context)
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
-        assert self.binded and self.params_initialized
+        assert self.binded and self.params_initialized, NOT_READY
         for meta, module in zip(self._metas, self._modules, strict=True):
             if meta.get(self.META_TAKE_LABELS, False):
                 module.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon):
-        assert self.binded
+        assert self.binded, NOT_READY
         for module in self._modules:
             module.install_monitor(mon)

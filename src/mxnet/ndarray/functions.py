@@ -96,7 +96,7 @@ def _from_nested(source, name):
     except OverflowError:  # NumPy 2 refuses what older ones wrap around, as MXNet knows it
         return np.array(source).astype(kind)
     except (ValueError, TypeError):
-        raise TypeError("source_array must be array like object") from None
+        raise TypeError(f"source_array must be array like object, got {type(source)}") from None
 
 
 def _to_tensor(source, name, device):
@@ -223,7 +223,10 @@ def moveaxis(tensor, source, destination):
         if len(set(axes)) != len(axes):
             raise ValueError(f"repeated axis in `{what}`")
     if len(source) != len(destination):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements, "
+            f"got {len(source)} and {len(destination)}"
+        )
     order = [n for n in range(ndim) if n not in source]
     for to, axis in sorted(zip(destination, source, strict=True)):
         order.insert(to, axis)
@@ -246,7 +249,7 @@ def histogram(a, bins=10, range=None):
     if isinstance(bins, NDArrayBase):
         return invoke(registry.find("_histogram"), [a, bins], {})
     if not isinstance(bins, numbers.Integral):
-        raise ValueError("bins argument should be either an integer or an NDArray")
+        raise ValueError(f"bins argument should be either an integer or an NDArray, got {type(bins)}")
     if range is None:
         warnings.warn("range is not specified, using numpy's result to ensure consistency with numpy", stacklevel=2)
         counts, edges = np.histogram(a.asnumpy(), bins=bins)
@@ -260,11 +263,15 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     if isinstance(indices_or_sections, numbers.Integral):
         sections, indices = int(indices_or_sections), []
         if sections == 0 or size % sections:
-            raise ValueError("array split does not result in an equal division")
+            raise ValueError(
+                f"array split does not result in an equal division: axis {axis} has size {size}, in {sections} sections"
+            )
     elif isinstance(indices_or_sections, (tuple, list)):
         sections, indices = 0, [0, *indices_or_sections]
     else:
-        raise ValueError("indices_or_sections must either int, or tuple / list / set of ints")
+        raise ValueError(
+            f"indices_or_sections must either int, or tuple / list / set of ints, got {type(indices_or_sections)}"
+        )
     attrs = {"indices": tuple(indices), "axis": axis, "squeeze_axis": squeeze_axis, "sections": sections}
     return invoke(registry.find("_split_v2"), [ary], attrs)
 
@@ -302,7 +309,10 @@ def from_numpy(ndarray, zero_copy=True, array_cls=NDArray):
     if not zero_copy:
         return array(ndarray, dtype=ndarray.dtype)
     if not ndarray.flags["C_CONTIGUOUS"]:
-        raise ValueError("Only c-contiguous arrays are supported for zero-copy")
+        raise ValueError(
+            "Only c-contiguous arrays are supported for zero-copy: make a copy with zero_copy=False or "
+            "np.ascontiguousarray"
+        )
     if str(ndarray.dtype) not in TORCH:
         raise ValueError(f"{ndarray.dtype} is not supported: there are {', '.join(TORCH)}")
     if ndarray.flags["WRITEABLE"]:

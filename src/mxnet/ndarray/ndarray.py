@@ -148,7 +148,10 @@ class NDArray(Exchange, NDArrayBase):
             return False
         if self.size == 1:
             return bool(self._t.item())
-        raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
+        raise ValueError(
+            f"The truth value of an NDArray with multiple elements is ambiguous. Its shape is {self.shape}: "
+            "reduce it to one element first, as in (x > 0).sum() > 0"
+        )
 
     def __float__(self):
         return float(self._t.item() if self._t.numel() == 1 else self.asscalar())
@@ -159,7 +162,10 @@ class NDArray(Exchange, NDArrayBase):
     def __index__(self):
         if self.size == 1 and not self._t.is_floating_point():
             return int(self._t.item())
-        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        raise TypeError(
+            "only integer scalar arrays can be converted to a scalar index, "
+            f"got shape {self.shape} and {np.dtype(self.dtype)}"
+        )
 
     # ------------------------------------------------------------------ copies and moves
     def copyto(self, other):

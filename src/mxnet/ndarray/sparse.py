@@ -81,7 +81,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
         _check_shape(arg1, shape)
         return empty("csr", arg1, ctx, dtype)
     if isinstance(arg1, RowSparseNDArray):
-        raise ValueError("Unexpected input type: RowSparseNDArray")
+        raise ValueError("Unexpected input type: RowSparseNDArray; make it dense first, by tostype('default')")
     return _converted(arg1, "csr", shape, ctx, dtype)
 
 
@@ -95,7 +95,7 @@ def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
             return empty("row_sparse", arg1, ctx, dtype)
         return _rows_of_parts(*arg1, shape, ctx, dtype)
     if isinstance(arg1, CSRNDArray):
-        raise ValueError("Unexpected input type: CSRNDArray")
+        raise ValueError("Unexpected input type: CSRNDArray; make it dense first, by tostype('default')")
     return _converted(arg1, "row_sparse", shape, ctx, dtype)
 
 
@@ -126,7 +126,7 @@ def _part(values, where, dtype):
         try:
             values = np.array(values, dtype=dtype)
         except (TypeError, ValueError):
-            raise TypeError("values must be array like object") from None
+            raise TypeError(f"values must be array like object, got {type(values)}") from None
     tensor = plain_tensor(_dense_array(values, ctx=where, dtype=dtype))
     return tensor.to(torch_device(where))
 
@@ -136,16 +136,23 @@ def _check_count(data, indices):
         raise MXNetError(f"{len(data)} values are kept, but indices say where {len(indices)} belong")
 
 
+_NO_SHAPE = "invalid shape: without elements it cannot be told from the indices; give shape="
+
+
 def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
     where = ctx or current_context()
     data = _part(data, where, _type_of(data, dtype))
     indptr, indices = _part(indptr, where, "int64"), _part(indices, where, "int64")
     if shape is None:
         if not len(indices):
-            raise ValueError("invalid shape")
+            raise ValueError(_NO_SHAPE)
         shape = (len(indptr) - 1, int(indices.max()) + 1)
     if data.dim() != 1 or indptr.dim() != 1 or indices.dim() != 1 or not len(indptr) or len(shape) != 2:
-        raise ValueError("invalid shape")
+        shapes = ", ".join(str(tuple(part.shape)) for part in (data, indices, indptr))
+        raise ValueError(
+            f"invalid shape: a csr array has two axes, and data, indices and indptr are vectors; got {tuple(shape)} "
+            f"and parts of shapes {shapes}"
+        )
     _check_count(data, indices)
     return CSRNDArray._made((data, indices, indptr), shape, where)
 
@@ -162,10 +169,13 @@ def _rows_of_parts(data, indices, shape, ctx, dtype):
     data, indices = _part(data, where, _type_of(data, dtype)), _part(indices, where, "int64")
     if shape is None:
         if not len(indices):
-            raise ValueError("invalid shape")
+            raise ValueError(_NO_SHAPE)
         shape = (int(indices[-1]) + 1, *data.shape[1:])
     if data.dim() != len(shape) or indices.dim() != 1 or 0 in shape[1:]:
-        raise ValueError("invalid shape")
+        raise ValueError(
+            f"invalid shape: {tuple(shape)} for rows of shape {tuple(data.shape)} and indices of shape "
+            f"{tuple(indices.shape)}"
+        )
     _check_count(data, indices)
     return RowSparseNDArray._made((data, indices), shape, where)
 

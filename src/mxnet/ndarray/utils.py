@@ -17,8 +17,6 @@ from .ndarray import NDArray, wrap
 
 __all__ = ["zeros", "empty", "array", "load", "load_frombuffer", "save"]
 
-_WHAT = "save only accept dict str->NDArray or list of NDArray"
-
 
 def save(fname, data):
     """Write arrays, a list of them or a dict by name; the file is replaced at once or not at all.
@@ -56,9 +54,12 @@ def _named(data):
     elif isinstance(data, list):
         names, arrays = [], data
     else:
-        raise ValueError("data needs to either be a NDArray, dict of str, NDArray pairs or a list of NDarrays.")
-    if any(not isinstance(n, str) for n in names) or any(not isinstance(a, NDArray) for a in arrays):
-        raise TypeError(_WHAT)
+        raise ValueError(
+            f"data needs to either be a NDArray, dict of str, NDArray pairs or a list of NDarrays, got {type(data)}"
+        )
+    wrong = [n for n in names if not isinstance(n, str)] + [a for a in arrays if not isinstance(a, NDArray)]
+    if wrong:
+        raise TypeError(f"save only accept dict str->NDArray or list of NDArray, got {wrong[0]!r} of {type(wrong[0])}")
     return names, arrays
 
 
@@ -86,7 +87,7 @@ def _sparse_blob(each, device):
 def load(fname):
     """Read what `save` wrote, here or in any MXNet: a list, or a dict if the arrays have names."""
     if not isinstance(fname, str):
-        raise TypeError("fname required to be a string")
+        raise TypeError(f"fname required to be a string, got {type(fname)}")
     if _safetensors.is_safetensors(fname):
         return _safetensors.load(fname)
     return _collect(*params.load(fname), fname)
@@ -106,7 +107,7 @@ def load_named(fname):
 def load_frombuffer(buf):
     """Read the bytes of a file."""
     if not isinstance(buf, (str, bytes)):
-        raise TypeError("buf required to be a string or bytes")
+        raise TypeError(f"buf required to be a string or bytes, got {type(buf)}")
     return _collect(*params.loads(buf.encode("latin-1") if isinstance(buf, str) else buf), "buffer")
 
 

@@ -7,7 +7,7 @@ from .._core.hints import not_opened
 from .._core.tracing import Traced
 from .._formats.atomic import write_file
 from .._graph import json as graph_json
-from .._graph.attributes import lookup, set_attributes, shown
+from .._graph.attributes import check_texts, lookup, set_attributes, shown
 from .._graph.node import Entry, Node, auxiliary, connect, copy, label, mismatch, stamp, walk
 from ..util import is_np_shape
 
@@ -61,7 +61,7 @@ class SymbolBase(Traced):
         if isinstance(index, str):
             index = self._position(index)
         if not isinstance(index, int):
-            raise TypeError("Symbol only support integer index to fetch i-th output")
+            raise TypeError(f"Symbol only support integer index to fetch i-th output, got {type(index)}")
         if index >= count:
             raise IndexError(f"this symbol has {count} outputs, there is none of number {index}")
         if index < 0:
@@ -172,9 +172,7 @@ class SymbolBase(Traced):
         node = self._node()
         if node is None:
             raise MXNetError("Symbol.SetAttrs only works for non-grouped symbol")
-        for value in kwargs.values():
-            if not isinstance(value, str):
-                raise ValueError("Set Attr only accepts string values")
+        check_texts(kwargs)
         if "name" in kwargs:
             node.name = kwargs.pop("name")
         set_attributes(node.attrs, kwargs.items())
@@ -241,7 +239,7 @@ class SymbolBase(Traced):
     def save(self, fname, remove_amp_cast=True):
         """Write the graph's JSON to a file."""
         if not isinstance(fname, str):
-            raise TypeError("fname need to be string")
+            raise TypeError(f"fname need to be string, got {type(fname)}")
         try:
             write_file(fname, self.tojson(remove_amp_cast))
         except OSError as error:

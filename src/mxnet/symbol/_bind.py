@@ -71,9 +71,9 @@ class Binding:
             given = "".join(f"{key}: {value}\n" for key, value in kwargs.items())
             raise RuntimeError(f"simple_bind error. Arguments:\n{given}{error}") from error
         if shared_arg_names is not None and not isinstance(shared_arg_names, list):
-            raise ValueError("shared_arg_names in simple_bind must be a list or None")
+            raise ValueError(f"shared_arg_names in simple_bind must be a list or None, got {type(shared_arg_names)}")
         if shared_buffer is not None and not isinstance(shared_buffer, dict):
-            raise ValueError("shared_buffer in simple_bind must be dict or None")
+            raise ValueError(f"shared_buffer in simple_bind must be dict or None, got {type(shared_buffer)}")
         arrays, grads, states = plan.arrays(reqs, shared_arg_names or [], shared_exec, shared_buffer)
         return _executor(self, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
 

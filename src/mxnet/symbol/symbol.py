@@ -11,7 +11,7 @@ from .._core.dtypes import FLAGS, dtype_name
 from .._core.errors import MXNetError, NotImplementedForSymbol
 from .._core.hints import not_opened
 from .._graph import json as graph_json
-from .._graph.attributes import set_attributes
+from .._graph.attributes import check_texts, set_attributes
 from .._graph.node import Entry, variable
 from .._ops.methods import FLUENT
 from ..attribute import AttrScope, scope  # noqa: F401 - a public name of this module
@@ -195,7 +195,7 @@ set_symbol_class(Symbol)
 def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None, **kwargs):
     """A variable: an input of the graph. What is known about it travels with it as attributes."""
     if not isinstance(name, str):
-        raise TypeError("Expect a string for variable `name`")
+        raise TypeError(f"Expect a string for variable `name`, got {type(name)}")
     known = {"shape": shape, "lr_mult": lr_mult, "wd_mult": wd_mult}
     attrs = dict(scope().get(attr))
     attrs.update({f"__{key}__": text(value) for key, value in known.items() if value is not None})
@@ -213,8 +213,7 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
             )
         attrs[key] = text(value)
     node = variable(name)
-    if not all(isinstance(value, str) for value in attrs.values()):
-        raise ValueError("Set Attr only accepts string values")
+    check_texts(attrs)
     set_attributes(node.attrs, attrs.items())
     return Symbol([Entry(node)])
 
@@ -225,14 +224,14 @@ Variable = var
 def Group(symbols, create_fn=Symbol):
     """Several symbols as one with all their outputs."""
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
-        raise TypeError("Expected a list of symbols as input")
+        raise TypeError(f"Expected a list of symbols as input, got {symbols!r}")
     return create_fn([entry for symbol in symbols for entry in symbol._entries])
 
 
 def load(fname):
     """The symbol in a JSON file, of any MXNet version."""
     if not isinstance(fname, str):
-        raise TypeError("fname need to be string")
+        raise TypeError(f"fname need to be string, got {type(fname)}")
     try:
         with open(fname, encoding="utf-8") as file:
             text = file.read()
@@ -246,7 +245,7 @@ def load(fname):
 def load_json(json_str):
     """The symbol that a JSON text describes."""
     if not isinstance(json_str, str):
-        raise TypeError("fname required to be string")
+        raise TypeError(f"json_str required to be string, got {type(json_str)}")
     return Symbol(graph_json.loads(json_str))
 
 

@@ -21,7 +21,9 @@ def _pair(size):
 
 def _needs_float32(x):
     if np.dtype(x.dtype) != np.float32:
-        raise TypeError("This transformation only supports float32. Consider calling it after ToTensor")
+        raise TypeError(
+            f"This transformation only supports float32. Consider calling it after ToTensor; got {np.dtype(x.dtype)}"
+        )
 
 
 class Compose(Sequential):
@@ -98,9 +100,9 @@ class RandomRotation(Block):
         super().__init__()
         lower, upper = angle_limits
         if lower >= upper:
-            raise ValueError("`angle_limits` must be an ordered tuple")
+            raise ValueError(f"`angle_limits` must be an ordered tuple, got {angle_limits}")
         if rotate_with_proba < 0 or rotate_with_proba > 1:
-            raise ValueError("Probability of rotating the image should be between 0 and 1")
+            raise ValueError(f"Probability of rotating the image should be between 0 and 1, got {rotate_with_proba}")
         self._args = (angle_limits, zoom_in, zoom_out)
         self._rotate_with_proba = rotate_with_proba
 
