@@ -1,4 +1,5 @@
-"""Operators that torch computes in one call, found behind one another in a graph: attention, and unpacked networks.
+"""Operators that torch computes in one call, found behind one another in a graph: attention, recurrent
+layers whose parameters are packed first, the cross entropy of labels.
 
 A rewritten graph gives the same values and gradients but for rounding. What is shown outside, or used twice, stays.
 """

@@ -1,4 +1,4 @@
-"""Shapes and dtypes of one operator's inputs and outputs, without computing: its declarations, else a run on `meta`.
+"""Shapes and dtypes of one operator's inputs and outputs, by its declarations, else by a trial run.
 
 A shape is a tuple or None (nothing known); a size of 0 is unknown. Unknown sizes are found by running the function
 twice with two different primes in their place: an output size that moves is unknown, one that stays is known.

@@ -6,7 +6,8 @@
 Positional parameters are inputs, `*data` means any number of them, keyword-only parameters are attributes.
 Keyword-only parameters that begin with an underscore are handed in by the caller and are no attributes:
 `_train` (is the network training), `_device` (the torch device to create on), `_rng` (the context's random stream),
-`_ctx` (the context itself), `_kept` (a dict that an executor keeps for the node, None elsewhere).
+`_ctx` (the context itself), `_kept` (a dict that an executor keeps for the node, None elsewhere), `_graphs` (the bodies
+of a node that holds graphs, as functions).
 An operator with `**attrs` takes attributes of any name, as text.
 """
 
@@ -168,11 +169,12 @@ def op(
     count    the attribute that counts the inputs of a variadic operator
     fill     (attrs, shapes) -> shapes: deduces unknown input shapes; a shape is a tuple or None, 0 an unknown size
     fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
-    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else run on meta tensors
+    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else a trial run tells them
+    dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
+    differentiable  does a gradient pass through it? Bound graphs are checked by this (`_graph/flow.py`)
     plain    the function for default attributes where nothing is recorded or traced, if there is a quicker one
     quick    attributes -> such a function for them, or None; it is asked once per set of attributes, and what it gives
              has memory of its own and may decline a call by None; that of `*data` takes them as a list
-    dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
     """
 
     family = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]  # pyright: ignore[reportPrivateUsage]
