@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs faults clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
