@@ -130,6 +130,7 @@ class Skipped(Variable):
 
     @property
     def grad(self):
+        """The buffer, until the next backward."""
         if self._epoch != MODES.epoch:
             self._grad = None
         return self._grad

@@ -5,7 +5,11 @@ from math import cos, pi
 
 
 class LRScheduler:
-    """A schedule that begins with a warm-up; subclasses say what follows in `__call__`."""
+    """A schedule that begins with a warm-up; subclasses say what follows in `__call__`.
+
+    For `warmup_steps` updates the rate rises in a line from `warmup_begin_lr` to `base_lr`; with `warmup_mode`
+    "constant" it stays at the former.
+    """
 
     def __init__(self, base_lr=0.01, warmup_steps=0, warmup_begin_lr: float = 0, warmup_mode="linear"):
         assert isinstance(warmup_steps, int), f"warmup_steps must be an integer, got {warmup_steps!r}"

@@ -23,6 +23,7 @@ _FRAME = struct.Struct("<II")
 _PADDING = (b"", b"\0\0\0", b"\0\0", b"\0")
 
 IRHeader = namedtuple("HEADER", ["flag", "label", "id", "id2"])
+IRHeader.__doc__ = "The head of a record: `label`, a number or several (`flag` says how many, 0 for one), and two ids."
 _HEADER = struct.Struct("<IfQQ")
 
 

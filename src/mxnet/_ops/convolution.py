@@ -106,7 +106,11 @@ def convolution(
     cudnn_off: bool = False,
     layout: Layout | None = None,
 ):
-    """Cross-correlation of `data` with `weight`, plus `bias`; `layout` says where the channels are."""
+    """Cross-correlation of `data` with `weight`, plus `bias`; `layout` says where the channels are.
+
+    `data` is (batch, channels, sizes…), `weight` (num_filter, channels / num_group, kernel…), the result (batch,
+    num_filter, floor((size + 2 * pad - dilate * (kernel - 1) - 1) / stride) + 1…).
+    """
     last = layout is not None and channels_last(layout, len(kernel), "Convolution")
     if last:
         data, weight = to_first(data), to_first(weight)

@@ -77,7 +77,11 @@ def _plainly(shape, reverse, target_shape, keep_highest):
 
 @op("Reshape", "reshape", quick=_plainly)
 def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False):
-    """`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own."""
+    """`data` with another shape, in which some numbers are no sizes but say where to take them from.
+
+    0 keeps the size at that place, -1 is what remains for it, -2 keeps all sizes from there on, -3 joins the next two
+    into one, -4 splits the next one into the two sizes behind it. `reverse` reads from the last axis to the first.
+    """
     if shape and min(shape) > 0:
         return data.reshape(shape)
     source = tuple(data.shape)

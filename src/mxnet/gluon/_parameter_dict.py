@@ -43,12 +43,15 @@ class ParameterDict:
         return key in self._params
 
     def items(self):
+        """(name, parameter) pairs, in the order they were made."""
         return self._params.items()
 
     def keys(self):
+        """The names, prefix included."""
         return self._params.keys()
 
     def values(self):
+        """The parameters, in the order they were made."""
         return self._params.values()
 
     @property

@@ -95,12 +95,14 @@ class HookHandle:
         self._id = None
 
     def attach(self, hooks_dict, hook):
+        """Put the hook among the others of its kind; once for each handle."""
         assert not self._hooks_dict_ref, "The same handle cannot be attached twice."
         self._id = id(hook)
         hooks_dict[self._id] = hook
         self._hooks_dict_ref = weakref.ref(hooks_dict)
 
     def detach(self):
+        """Take the hook away; nothing happens if it is gone already."""
         hooks = self._hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self._id, None)

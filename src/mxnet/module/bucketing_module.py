@@ -17,7 +17,11 @@ from .module import Module, _names
 
 
 class BucketingModule(BaseModule):
-    """`sym_gen(bucket_key)` gives (symbol, data names, label names) for each bucket."""
+    """`sym_gen(bucket_key)` gives (symbol, data names, label names) for each bucket.
+
+    `default_bucket_key` is the bucket that is bound first, the largest, whose memory the others share; each batch says
+    its bucket in `bucket_key`. The other arguments are those of `Module`.
+    """
 
     def __init__(
         self,

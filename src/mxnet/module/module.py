@@ -38,7 +38,13 @@ def _check_shape(name, given, bound):
 
 
 class Module(BaseModule):
-    """The usual module: one symbol, one or several contexts."""
+    """The usual module: one symbol on one context or several, with its parameters and its optimizer.
+
+    `data_names` and `label_names` are the arguments of the symbol that batches fill, `state_names` those that
+    `set_states` fills; all others are parameters, of which `fixed_param_names` are not trained. A batch is divided
+    among the contexts, evenly or by `work_load_list`. `fit` does everything; by hand it goes `bind`, `init_params`,
+    `init_optimizer`, and for each batch `forward`, `backward`, `update`.
+    """
 
     def __init__(
         self,

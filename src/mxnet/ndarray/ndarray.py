@@ -328,7 +328,7 @@ class NDArray(Exchange, NDArrayBase):
 
     # ------------------------------------------------------------------ shapes
     def reshape(self, *shape, **kwargs):
-        """The same memory in another shape; 0, -1, -2, -3 and -4 have MXNet's meanings."""
+        """The same memory in another shape; what 0, -1, -2, -3 and -4 mean, and `reverse`, `nd.Reshape` tells."""
         sizes = kwargs.get("shape", ()) if not shape else shape[0] if len(shape) == 1 else shape
         if len(kwargs) <= (not shape) and sizes.__class__ is tuple and plain_sizes(sizes):
             t = self._t

@@ -35,7 +35,11 @@ class _ClipAlways:
 
 @register
 class Adam(_Moments):
-    """weight -= lr_t * mean / (sqrt(variance) + epsilon); weight decay is part of the gradient."""
+    """weight -= lr_t * mean / (sqrt(variance) + epsilon); weight decay is part of the gradient.
+
+    `mean` and `variance` keep beta1 and beta2 of what they were and take the rest from the gradient and its square;
+    at the t-th update lr_t is lr * sqrt(1 - beta2 ** t) / (1 - beta1 ** t).
+    """
 
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, lazy_update=True, **kwargs):
         super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)

@@ -18,7 +18,12 @@ _TRANSIENT = ("param_dict", "_kept", "_all_kept")
 
 
 class Optimizer:
-    """An update rule for parameters. Subclasses define `create_state` and `update`."""
+    """An update rule for parameters. Subclasses define `create_state` and `update`.
+
+    `learning_rate`, or what `lr_scheduler` makes of it as updates are counted, and the weight decay `wd` hold for all
+    parameters, times the factors of `set_lr_mult` and `set_wd_mult`. Gradients are multiplied by `rescale_grad`, then
+    cut off at plus and minus `clip_gradient`. With `multi_precision` float16 weights have copies in float32.
+    """
 
     opt_registry = {}
 

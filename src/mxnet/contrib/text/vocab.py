@@ -50,10 +50,12 @@ class Vocabulary:
 
     @property
     def unknown_token(self):
+        """What stands for tokens that are not in the vocabulary; its index is 0."""
         return self._unknown_token
 
     @property
     def reserved_tokens(self):
+        """Tokens that are there whatever the counts say, behind the unknown one; None without any."""
         return self._reserved_tokens
 
     def to_indices(self, tokens):

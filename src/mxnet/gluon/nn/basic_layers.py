@@ -83,7 +83,11 @@ class HybridSequential(_Stack, HybridBlock):
 
 
 class Dense(HybridBlock):
-    """activation(x · weightᵀ + bias), each sample flattened first unless `flatten` is False."""
+    """activation(x · weightᵀ + bias), each sample flattened first unless `flatten` is False.
+
+    Batches (batch, …) become (batch, units); without `flatten` (…, in_units) become (…, units). `in_units` may be left
+    open (0): the first batch tells it.
+    """
 
     def __init__(
         self,
@@ -216,7 +220,12 @@ class _BatchNorm(_Norm):
 
 
 class BatchNorm(_BatchNorm):
-    """Normalizes each channel over the batch, and in prediction by the running statistics of training."""
+    """Normalizes each channel over the batch, and in prediction by the running statistics of training.
+
+    (x - mean) / sqrt(variance + epsilon) * gamma + beta, for each place on `axis`. In training the running mean and
+    variance keep `momentum` of what they were, unless `use_global_stats` lets them serve there, too. Without `scale`
+    gamma stays 1, without `center` beta stays 0. `in_channels` may be left open (0): the first batch tells it.
+    """
 
     _fuse_relu = False
 
@@ -254,14 +263,17 @@ class BatchNorm(_BatchNorm):
 
 
 class BatchNormReLU(_BatchNorm):
-    """Batch normalization and relu in one."""
+    """Batch normalization and relu in one; arguments as for `BatchNorm`."""
 
     __init__ = BatchNorm.__init__
     _fuse_relu = True
 
 
 class InstanceNorm(_Norm):
-    """Normalizes each channel of each sample."""
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, for each channel (on `axis`) of each sample.
+
+    Without `scale` gamma stays 1, without `center` beta stays 0.
+    """
 
     def __init__(
         self,
@@ -288,7 +300,10 @@ class InstanceNorm(_Norm):
 
 
 class LayerNorm(_Norm):
-    """Normalizes along one axis of each sample."""
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, along `axis` of each sample.
+
+    Without `scale` gamma stays 1, without `center` beta stays 0.
+    """
 
     def __init__(
         self,
@@ -315,7 +330,10 @@ class LayerNorm(_Norm):
 
 
 class GroupNorm(_Norm):
-    """Normalizes groups of channels of each sample."""
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, for each of `num_groups` groups of channels of each sample.
+
+    Without `scale` gamma stays 1, without `center` beta stays 0.
+    """
 
     def __init__(
         self,
@@ -344,7 +362,11 @@ class GroupNorm(_Norm):
 
 
 class Embedding(HybridBlock):
-    """A learned vector for each of `input_dim` numbers."""
+    """A learned vector of `output_dim` elements for each of the numbers from 0 to `input_dim` - 1.
+
+    Numbers of any shape become that shape with one axis more. With `sparse_grad` the gradient has only the rows that
+    were looked up.
+    """
 
     def __init__(self, input_dim, output_dim, dtype="float32", weight_initializer=None, sparse_grad=False, **kwargs):
         super().__init__(**kwargs)

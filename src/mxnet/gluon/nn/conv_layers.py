@@ -439,3 +439,34 @@ class ReflectionPad2D(HybridBlock):
 
     def hybrid_forward(self, F, x):
         return F.pad(x, mode="reflect", pad_width=self._padding)
+
+
+_CONVOLUTIONS = """
+
+    `channels` is the number of filters; `kernel_size`, `strides`, `padding` and `dilation` are a number, or one for
+    each axis. With `groups` each group of filters sees its own part of the input's channels. `in_channels` may be left
+    open (0): the first batch tells it. A size becomes
+    {size}.
+    """
+_LAST = "floor((size + 2 * padding - {}) / stride) + 1"
+_POOLINGS = f"""
+
+    `pool_size`, `strides` (without any, `pool_size`) and `padding` are a number, or one for each axis. A size becomes
+    {_LAST.format("pool_size")}, rounded up instead with `ceil_mode`.
+    """
+_MEANS = _POOLINGS + "`count_include_pad` says whether padding counts, as zeros.\n    "
+
+
+def _describe(classes, text):
+    """Tell what they have in common in each one's docstring; `python -OO` has none."""
+    for each in classes:
+        each.__doc__ = each.__doc__ and each.__doc__ + text
+
+
+_describe((Conv1D, Conv2D, Conv3D), _CONVOLUTIONS.format(size=_LAST.format("dilation * (kernel - 1) - 1")))
+_describe(
+    (Conv1DTranspose, Conv2DTranspose, Conv3DTranspose),
+    _CONVOLUTIONS.format(size="(size - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1 + output_padding"),
+)
+_describe((MaxPool1D, MaxPool2D, MaxPool3D), _POOLINGS)
+_describe((AvgPool1D, AvgPool2D, AvgPool3D), _MEANS)

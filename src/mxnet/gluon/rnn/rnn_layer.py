@@ -191,7 +191,7 @@ class _RNNLayer(HybridBlock):
 
 
 class RNN(_RNNLayer):
-    """Elman layers with tanh or relu."""
+    """Elman layers: h' = activation(W x + b + R h + c), with relu or tanh."""
 
     def __init__(
         self, hidden_size, num_layers=1, activation="relu", layout="TNC", dropout=0, bidirectional=False,
@@ -210,7 +210,10 @@ class RNN(_RNNLayer):
 
 
 class LSTM(_RNNLayer):
-    """Long short-term memory layers, with an optional projection of the hidden state."""
+    """Long short-term memory layers; with a `projection_size` the hidden state is projected to it before it recurs.
+
+    States are the hidden one and the memory, which `state_clip_min` and `state_clip_max` bound.
+    """
 
     def __init__(
         self, hidden_size, num_layers=1, layout="TNC", dropout=0, bidirectional=False, input_size=0,
@@ -233,7 +236,7 @@ class LSTM(_RNNLayer):
 
 
 class GRU(_RNNLayer):
-    """Gated recurrent layers."""
+    """Gated recurrent layers: h' = (1 - z) n + z h, with gates r, z and n = tanh(W x + b + r (R h + c))."""
 
     def __init__(
         self, hidden_size, num_layers=1, layout="TNC", dropout=0, bidirectional=False, input_size=0,
@@ -247,3 +250,13 @@ class GRU(_RNNLayer):
         )  # fmt: skip
 
     state_info = RNN.state_info
+
+
+_COMMON = """
+    Inputs are (time, batch, features), with layout "NTC" (batch, time, features), and so are the results, which have
+    `hidden_size` features, twice as many if `bidirectional`. Called with states too, a list such as
+    `begin_state(batch_size)` gives, it returns (results, states), else the results alone; it begins with zeros then.
+    `dropout` acts between the layers. `input_size` may be left open (0): the first batch tells it.
+    """
+for _layer in (RNN, LSTM, GRU):
+    _layer.__doc__ = _layer.__doc__ and f"{_layer.__doc__.rstrip()}\n{_COMMON}"  # `python -OO` has none

@@ -38,7 +38,12 @@ _NOT_A_LOADER = (
 
 
 class Estimator:
-    """Trains a network with `fit` and measures it with `evaluate`; handlers do the rest."""
+    """Trains a network with `fit` and measures it with `evaluate`; handlers do the rest.
+
+    What is not given is made: the initializer for a network that has not been initialized, a trainer, metrics that suit
+    the loss, the context (the first GPU, else the CPU). `val_net` and `val_loss` take the places of `net` and `loss` in
+    evaluation, `batch_processor` says what is done with one batch.
+    """
 
     logger = None
 
