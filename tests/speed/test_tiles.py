@@ -167,3 +167,11 @@ def test_little_work_is_left_to_the_plain_sum():
     assert not winograd.pays(torch.randn(8, 64, 32, 32), torch.randn(64, 64, 5, 5))
     assert winograd.pays(torch.randn(8, 64, 32, 32), weight) == winograd.compiled()
     assert winograd.pays(torch.randn(8, 128, 32, 32), torch.randn(128, 128, 3, 3))
+
+
+def test_arrays_that_are_used_together_do_not_compete_for_places_in_the_cache():
+    """A cache has few places for addresses a power of two apart: the distance is an odd number of lines."""
+    for shape in ((128, 256), (3, 512, 16), (7, 5)):
+        found = panels.side_by_side(lambda which, *size: torch.empty(size), 0, 36, *shape)
+        assert found.shape == (36, *shape) and found[0].is_contiguous()
+        assert found.stride(0) % 32 == 16 and found.stride(0) - found[0].numel() < 32

@@ -71,14 +71,7 @@ def _turn(write: Writer, target, source, size):
 
     def some(place, other, _):
         rows = [write.load(write.at(place, write.times(size, row))) for row in range(LANES)]
-        for step in (1, 2, 4):  # blocks of step x step change places
-            firsts = [LANES + lane - step if lane & step else lane for lane in range(LANES)]
-            seconds = [LANES + lane if lane & step else lane + step for lane in range(LANES)]
-            for row in range(LANES):
-                if not row & step:
-                    pair = rows[row], rows[row + step]
-                    rows[row], rows[row + step] = write.mixed(*pair, firsts), write.mixed(*pair, seconds)
-        for number, row in enumerate(rows):
+        for number, row in enumerate(write.turned(rows)):
             write.store(row, write.at(other, number * PANEL))
         return write.at(other, LANES * PANEL), []
 

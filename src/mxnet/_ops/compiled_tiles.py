@@ -17,20 +17,20 @@ def spreading(images, group, tiles):
 
     Tiles are (36, tile, channel), or panels of 16 channels, (36, panel, tile, 16).
     """
-    source, target = (_flat(images), *images.shape[1:], group.begin, group.tiles), _flat(tiles)
+    source, target = (_flat(images), *images.shape[1:], group.begin, tiles.stride(0)), _all(tiles)
     row, apart = (images.shape[3], PANEL) if tiles.dim() == 3 else (PANEL, group.tiles * PANEL)
     return _task(loops.spread, (*source, target, row, apart), group, tiles)
 
 
 def widen(images, group, tiles):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
-    source, target = (_flat(images), *images.shape[1:], group.begin, group.tiles), _flat(tiles)
+    source, target = (_flat(images), *images.shape[1:], group.begin, tiles.stride(0)), _all(tiles)
     _task(loops.widen, (*source, target), group, tiles).run()
 
 
 def collect(tiles, group, images):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
-    arrays = (_flat(tiles), _flat(images), *images.shape[1:], group.begin, group.tiles)
+    arrays = (_all(tiles), _flat(images), *images.shape[1:], group.begin, tiles.stride(0))
     # Neighbours in an image add to the same pixels: only whole images can be shared out.
     several = group.images.stop - group.images.start
     unit = group.tiles // several
@@ -43,7 +43,7 @@ def gather(tiles, group, images, bias, addend, bounds):
 
 def gathering(tiles, group, images, bias, addend, bounds):
     """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
-    arrays = (_flat(tiles), _flat(images), *images.shape[1:], group.begin, group.tiles)
+    arrays = (_all(tiles), _flat(images), *images.shape[1:], group.begin, tiles.stride(0))
     others = (_flat(bias), _flat(images if addend is None else addend), addend is not None, *ends(bounds))
     return _task(loops.gather, (*arrays, *others), group, tiles)
 
@@ -67,20 +67,31 @@ def spread_panels(weight, panels, across, first=0):
 
 
 def _spread_kernels(weight, matrices, depth, down, along, columns, first=0):
-    kernels, target, size = _flat(weight)[9 * columns * first :], _flat(matrices), matrices[0].numel()
-    order = (size, depth, down, along, columns)
-    most = matrices.numel() // FEWEST_FLOATS
-    Task(loops.spread_kernels, (kernels, *order, target), (0, size), most, PANEL).run()
+    size, most = matrices[0].numel(), matrices.numel() // FEWEST_FLOATS
+    kernels = weight.data_ptr() + 9 * columns * first * weight.itemsize
+    given = (kernels, size, depth, down, along, columns, matrices.data_ptr(), _stride(matrices))
+    Task(loops.spread_kernels, given, (0, size), most, PANEL, held=(weight, matrices)).run()
 
 
 def collect_kernels(matrices, weight):
     """The adjoint of `spread_kernels`."""
-    kernels, source, size = _flat(weight), _flat(matrices), matrices[0].numel()
-    Task(loops.collect_kernels, (source, size, kernels), (0, size), matrices.numel() // FEWEST_FLOATS).run()
+    size, most = matrices[0].numel(), matrices.numel() // FEWEST_FLOATS
+    given = (matrices.data_ptr(), _stride(matrices), size, weight.data_ptr())
+    Task(loops.collect_kernels, given, (0, size), most, PANEL, held=(matrices, weight)).run()
 
 
 def _flat(tensor):
     return tensor.detach().view(-1).numpy()
+
+
+def _all(tiles):
+    """The memory of tiles, whose 36 values may lie further apart than they are long."""
+    return tiles.detach().as_strided((len(tiles) * tiles.stride(0),), (1,)).numpy()
+
+
+def _stride(matrices):
+    """In bytes."""
+    return matrices.stride(0) * matrices.itemsize
 
 
 def _task(kernel, given, group, tiles, unit=1):

@@ -1,8 +1,9 @@
 """The inner loops of Winograd's tiles (see winograd), which numba compiles; importing this module asks for numba.
 
-Images are (image, row, column, channel), flat; tiles are (36, tile, channel): `size` of them, counted from `origin`, of
-which those from `begin` to `end` are worked on. Work goes `WIDE` channels at a time through small blocks whose
-distances are constants, so that the compiler sees that loads and stores do not overlap, and uses vectors. NaN stays.
+Images are (image, row, column, channel), flat; tiles are (36, tile, channel), flat, counted from `origin`: those from
+`begin` to `end` are worked on, and the 36 values of each lie `stride` apart. Work goes `WIDE` channels at a time
+through small blocks whose distances are constants, so that the compiler sees that loads and stores do not overlap, and
+uses vectors. NaN stays.
 """
 
 import functools
@@ -11,9 +12,11 @@ import numpy as np
 from numba import njit
 
 from .panels import PANEL
-from .vectors import FUSED, OPTIONS, compiled
+from .vectors import FLOAT, FUSED, LANES, OPTIONS, Writer, compiled, numbers, writes
 
 WIDE = 64
+AHEAD = 16 * 9 * FLOAT  # bytes of the kernels that are fetched ahead
+KERNEL, LAST = 9 * FLOAT, 8 * FLOAT  # bytes of a kernel, and of what is before its last float
 A, B = np.float32(2 / 3), np.float32(3 / 2)
 A2, B2, SUM = np.float32(4 / 9), np.float32(9 / 4), np.float32(4 / 9 + 9 / 4)
 A3, B3 = np.float32(8 / 27), np.float32(27 / 8)
@@ -133,14 +136,14 @@ def _store_six_in_panels(line, tiles, stride, start, wide, apart):
 
 
 @_compiled(f"void({_array}, {_sizes}, {_span}, {_array}, int64, int64)")
-def spread(images, height, width, channels, origin, size, begin, end, tiles, row, apart):
+def spread(images, height, width, channels, origin, stride, begin, end, tiles, row, apart):
     """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed.
 
     Tiles lie `row` from each other, 16 channels `apart` from the next 16: side by side, or in panels.
     """
     block, middle = np.empty(36 * WIDE, np.float32), np.empty(36 * WIDE, np.float32)
     line = np.empty(6 * WIDE, np.float32)
-    down, right, stride = (height + 3) // 4, (width + 3) // 4, size * channels
+    down, right = (height + 3) // 4, (width + 3) // 4
     for tile in range(begin, end):
         image, place = tile // (down * right), tile % (down * right)
         top, left = 4 * (place // right) - 1, 4 * (place % right) - 1
@@ -166,11 +169,11 @@ def spread(images, height, width, channels, origin, size, begin, end, tiles, row
 
 
 @_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
-def widen(images, height, width, channels, origin, size, begin, end, tiles):
+def widen(images, height, width, channels, origin, stride, begin, end, tiles):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
     block, middle = np.empty(16 * WIDE, np.float32), np.empty(24 * WIDE, np.float32)
     line = np.empty(6 * WIDE, np.float32)
-    down, right, stride = (height + 3) // 4, (width + 3) // 4, size * channels
+    down, right = (height + 3) // 4, (width + 3) // 4
     for tile in range(begin, end):
         image, place = tile // (down * right), tile % (down * right)
         top, left = 4 * (place // right), 4 * (place % right)
@@ -185,10 +188,10 @@ def widen(images, height, width, channels, origin, size, begin, end, tiles):
 
 
 @_compiled(f"void({_array}, {_array}, {_sizes}, {_span})")
-def collect(tiles, images, height, width, channels, origin, size, begin, end):
+def collect(tiles, images, height, width, channels, origin, stride, begin, end):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
     middle, line = np.empty(36 * WIDE, np.float32), np.empty(6 * WIDE, np.float32)
-    down, right, stride = (height + 3) // 4, (width + 3) // 4, size * channels
+    down, right = (height + 3) // 4, (width + 3) // 4
     for tile in range(begin, end):
         image, place = tile // (down * right), tile % (down * right)
         top, left = 4 * (place // right) - 1, 4 * (place % right) - 1
@@ -216,10 +219,10 @@ _ends = f"{_array}, {_array}, boolean, float32, float32"
 
 
 @_compiled(f"void({_array}, {_array}, {_sizes}, {_span}, {_ends})")
-def gather(tiles, images, height, width, channels, origin, size, begin, end, bias, addend, add, low, high):
+def gather(tiles, images, height, width, channels, origin, stride, begin, end, bias, addend, add, low, high):
     """The 4 x 4 pixels of each tile; bias and, with `add`, the same place of `addend` are added, bounds applied."""
     middle, line = np.empty(24 * WIDE, np.float32), np.empty(4 * WIDE, np.float32)
-    down, right, stride = (height + 3) // 4, (width + 3) // 4, size * channels
+    down, right = (height + 3) // 4, (width + 3) // 4
     for tile in range(begin, end):
         image, place = tile // (down * right), tile % (down * right)
         top, left = 4 * (place // right), 4 * (place % right)
@@ -243,76 +246,64 @@ def gather(tiles, images, height, width, channels, origin, size, begin, end, bia
                             pixel[i] = _finished(value[i] + shift[i], low, high)
 
 
-@_inline
-def _spread_three(source, step, block, apart, wide):
-    """Three values `step` apart multiplied with G: six."""
-    for i in range(wide):
-        w0, w1, w2 = source[i], source[i + step], source[i + 2 * step]
-        even, odd = OVER_A * (w0 + A2 * w2), OVER_A * A * w1
-        even_too, odd_too = OVER_B * (w0 + B2 * w2), OVER_B * B * w1
-        _put_six(block, i, apart, w0, even, odd, even_too, odd_too, w2)
+def _spread_three(w0, w1, w2):
+    """Three values multiplied with G: six."""
+    even, odd = (w0 + w2 * A2) * OVER_A, w1 * (OVER_A * A)
+    even_too, odd_too = (w0 + w2 * B2) * OVER_B, w1 * (OVER_B * B)
+    return [w0, even + odd, even - odd, even_too + odd_too, even_too - odd_too, w2]
 
 
-@_inline
-def _collect_three(six, block, apart, wide):
+def _collect_three(v0, v1, v2, v3, v4, v5):
     """Six values multiplied with G transposed, the adjoint of `_spread_three`: three."""
-    s0, s1, s2, s3, s4, s5 = six
-    for i in range(wide):
-        even, odd = OVER_A * (s1[i] + s2[i]), OVER_A * A * (s1[i] - s2[i])
-        even_too, odd_too = OVER_B * (s3[i] + s4[i]), OVER_B * B * (s3[i] - s4[i])
-        block[i] = s0[i] + even + even_too
-        block[i + apart] = odd + odd_too
-        block[i + 2 * apart] = A2 * even + B2 * even_too + s5[i]
+    even, odd = (v1 + v2) * OVER_A, (v1 - v2) * (OVER_A * A)
+    even_too, odd_too = (v3 + v4) * OVER_B, (v3 - v4) * (OVER_B * B)
+    return [v0 + even + even_too, odd + odd_too, even * A2 + even_too * B2 + v5]
 
 
-@_inline
-def _take(source, start, step, block, at, count):
-    """Every `step`-th value into a block."""
-    made = block[at : at + count]
-    if count == PANEL:
-        for i in range(PANEL):
-            made[i] = source[start + i * step]
-    else:
-        for i in range(count):
-            made[i] = source[start + i * step]
+@writes(4)
+def _spread_kernels(write: Writer, kernels, along, matrices, apart):
+    """Eight kernels, `along` from each other, as 36 values `apart` from each other."""
+    places = [write.at(kernels, write.times(along, lane)) for lane in range(LANES)]
+    for place in places:
+        write.prefetch(write.at(place, AHEAD))
+    nine = [*write.turned([write.load(place) for place in places]), write.picked(places, LAST)]
+    columns = [_spread_three(*nine[column::3]) for column in range(3)]
+    for row in range(6):
+        for column, value in enumerate(_spread_three(*(each[row] for each in columns))):
+            write.store(value, write.at(matrices, write.times(apart, 6 * row + column)))
 
 
-@_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
-def spread_kernels(kernels, size, depth, down, along, columns, begin, end, matrices):
-    """Kernels of 3 x 3 transformed to (36, size); `begin` and `end` are multiples of 16.
+@writes(3)
+def _collect_kernels(write: Writer, matrices, apart, kernels):
+    """The adjoint: eight kernels side by side."""
+
+    def load(row, column):
+        return write.load(write.at(matrices, write.times(apart, 6 * row + column)))
+
+    columns = [_collect_three(*(load(row, column) for row in range(6))) for column in range(6)]
+    nine = [value for row in range(3) for value in _collect_three(*(each[row] for each in columns))]
+    places = [write.at(kernels, lane * KERNEL) for lane in range(LANES)]
+    for lanes, place in zip(write.turned(nine[:LANES]), places, strict=True):
+        write.store(lanes, place)
+    write.put(nine[LANES], places, LAST)
+
+
+@_compiled(f"void({numbers(10)})")
+def spread_kernels(kernels, size, depth, down, along, columns, matrices, stride, begin, end):
+    """Kernels of 3 x 3 transformed to (36, size), `stride` bytes from each other, of which `begin` to `end` are made.
 
     The result is made of runs of 16: in a panel of `depth` runs the next one is `down` kernels further, within a run
     the next kernel `along` further, and the next panel `columns` further.
     """
-    block, middle = np.empty(9 * WIDE, np.float32), np.empty(18 * WIDE, np.float32)
-    line = np.empty(6 * WIDE, np.float32)
-    for first in range(begin, min(end, size), WIDE):
-        wide = min(WIDE, end - first, size - first)
-        for some in range(0, wide, PANEL):
-            run = (first + some) // PANEL
-            start = 9 * (run % depth * down + run // depth * columns)
-            count = min(PANEL, wide - some)
-            for place in range(9):
-                _take(kernels, start + place, 9 * along, block, place * WIDE + some, count)
-        for column in range(3):
-            _spread_three(block[column * WIDE :], 3 * WIDE, middle[column * WIDE :], 3 * WIDE, wide)
-        for row in range(6):
-            _spread_three(middle[row * 3 * WIDE :], WIDE, line, WIDE, wide)
-            _store_six(line, matrices, size, row * 6 * size + first, wide)
+    for first in range(begin, end, LANES):
+        run, back = first // PANEL, max(0, first + LANES - size)  # the last eight may begin among those before
+        start = run % depth * down + run // depth * columns + first % PANEL * along - back
+        _spread_kernels(kernels + start * KERNEL, along * KERNEL, matrices + (first - back) * FLOAT, stride)
 
 
-@_compiled(f"void({_array}, int64, int64, int64, {_array})")
-def collect_kernels(matrices, size, begin, end, kernels):
-    """The adjoint of `spread_kernels`: what it writes is not added."""
-    middle, block = np.empty(18 * WIDE, np.float32), np.empty(9 * WIDE, np.float32)
-    for first in range(begin, end, WIDE):
-        wide = min(WIDE, end - first)
-        for column in range(6):
-            six = _six(matrices, column * size + first, 6 * size, wide)
-            _collect_three(six, middle[column * WIDE :], 6 * WIDE, wide)
-        for row in range(3):
-            _collect_three(_six(middle, row * 6 * WIDE, WIDE, wide), block[row * 3 * WIDE :], WIDE, wide)
-        made = kernels[9 * first : 9 * (first + wide)]
-        for place in range(9):
-            for i in range(wide):
-                made[9 * i + place] = block[place * WIDE + i]
+@_compiled(f"void({numbers(6)})")
+def collect_kernels(matrices, stride, size, kernels, begin, end):
+    """The adjoint of `spread_kernels`, kernels side by side: what it writes is not added."""
+    for each in range(begin, end, LANES):
+        first = min(each, size - LANES)
+        _collect_kernels(matrices + first * FLOAT, stride, kernels + first * KERNEL)

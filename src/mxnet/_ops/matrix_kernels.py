@@ -110,19 +110,20 @@ def multiply_across(rows, depth, width, left, left_apart, panels, start, start_a
                 row += some
 
 
-@compiled(f"void({numbers(11)})")
-def products(rows, depth, width, left, panels, zeros, result, apart, next_result, first, last):
-    """The products of matrices `first` to `last`; results lie `next_result` behind one another, their rows `apart`."""
+@compiled(f"void({numbers(13)})")
+def products(rows, depth, width, left, next_left, panels, next_panels, zeros, result, next_result, apart, first, last):
+    """The products of matrices `first` to `last`, each `next_…` behind the other; rows of results are `apart`."""
     for number in range(first, last):
-        multiply(rows, depth, width, left + number * rows * depth * FLOAT, panels + number * depth * width * FLOAT,
-                 zeros, 0, result + number * next_result, apart)  # fmt: skip
+        multiply(rows, depth, width, left + number * next_left, panels + number * next_panels, zeros, 0,
+                 result + number * next_result, apart)  # fmt: skip
 
 
-@compiled(f"void({numbers(11)})")
-def products_across(rows, depth, width, left, panels, zeros, result, left_apart, next_left, first, last):
-    """The same for lefts that lie across; without zeros (0), products are added to the result."""
+@compiled(f"void({numbers(13)})")
+def products_across(rows, depth, width, left, next_left, panels, next_panels, zeros, result, next_result, apart,
+                    first, last):  # fmt: skip
+    """The same for lefts that lie across, columns `apart`; without zeros (0), products are added to the result."""
     for number in range(first, last):
-        own = result + number * rows * width * FLOAT
+        own = result + number * next_result
         start, start_apart = (zeros, 0) if zeros else (own, width * FLOAT)
-        multiply_across(rows, depth, width, left + number * next_left, left_apart,
-                        panels + number * depth * width * FLOAT, start, start_apart, own)  # fmt: skip
+        multiply_across(rows, depth, width, left + number * next_left, apart, panels + number * next_panels, start,
+                        start_apart, own)  # fmt: skip

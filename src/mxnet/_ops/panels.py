@@ -3,6 +3,8 @@
 The right matrices are packed: 16 of their columns at a time lie side by side, (panel, row, 16).
 """
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,7 +12,7 @@ import torch
 from .loader import kernels
 from .teams import Task
 
-PANEL = 16
+PANEL = LINE = 16  # floats
 WORTH_A_THREAD = 1 << 20  # multiplications, in a part of the work
 
 
@@ -25,7 +27,7 @@ def gains(depth: int, width: int, wait: bool) -> bool:
 def products(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor) -> None:
     """(number, rows, depth) times (number, width / 16, depth, 16) into (number, rows, width).
 
-    All is contiguous; but the result may be some columns of a larger one.
+    Each matrix is contiguous; but the result may be some columns of a larger one.
     """
     multiplying(left, panels, result).run()
 
@@ -47,8 +49,18 @@ def _zeros(result: torch.Tensor) -> torch.Tensor:
 def _task(name: str, rows: int, left: Any, panels: Any, zeros: torch.Tensor | None, result: Any, strided: Any) -> Task:
     number, depth, width = left.shape[0], panels.shape[2], result.shape[2]
     kernel = getattr(_loader.get(wait=True), name)
-    places = (left.data_ptr(), panels.data_ptr(), 0 if zeros is None else zeros.data_ptr(), result.data_ptr())
-    distances = (strided.stride(1) * strided.itemsize, strided.stride(0) * strided.itemsize)
+    places = [(each.data_ptr(), each.stride(0) * each.itemsize) for each in (left, panels, result)]
+    nothing = 0 if zeros is None else zeros.data_ptr()
+    given = rows, depth, width, *places[0], *places[1], nothing, *places[2], strided.stride(1) * strided.itemsize
     most = number * rows * depth * width // WORTH_A_THREAD
-    given = rows, depth, width, *places, *distances
     return Task(kernel, given, (0, number), most, held=(left, panels, zeros, result))
+
+
+def side_by_side(take: Callable[..., torch.Tensor], which: int, number: int, *shape: int) -> torch.Tensor:
+    """Memory for (number, *shape) from `take`, in which equal places of all arrays are in the cache at once.
+
+    A cache has few places for addresses that differ by a large power of two: arrays are an odd number of lines apart.
+    """
+    size = math.prod(shape)
+    apart = (-(-size // LINE) | 1) * LINE
+    return take(which, number, apart)[:, :size].view(number, *shape)

@@ -1,6 +1,6 @@
 """The transforms of Winograd's small tiles (see small_tiles) for vectors of eight floats; importing asks for numba.
 
-Tiles are (16, tile, channel): the values of a tile lie as far `apart` as all tiles are long.
+Tiles are (16, tile, channel): the values of a tile lie `apart`.
 """
 
 from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
@@ -34,7 +34,7 @@ def _spread(write: Writer, source, row, channels, target, apart):
 
 
 @compiled(f"void({numbers(8)})")
-def spread(padded, down, right, channels, tiles, count, first, last):
+def spread(padded, down, right, channels, tiles, apart, first, last):
     """Tiles `first` to `last` of 4 x 4 pixels, two apart, of images of `down` x `right` tiles, transformed."""
     pixel = channels * FLOAT
     row = (2 * right + 2) * pixel
@@ -42,7 +42,7 @@ def spread(padded, down, right, channels, tiles, count, first, last):
         image, place = tile // (down * right), tile % (down * right)
         top, left = 2 * (place // right), 2 * (place % right)
         corner = padded + (image * (2 * down + 2) + top) * row + left * pixel
-        _spread(corner, row, pixel, tiles + tile * pixel, count * pixel)
+        _spread(corner, row, pixel, tiles + tile * pixel, apart)
 
 
 @writes(12, floats=2)
@@ -77,7 +77,7 @@ def _place(result, addend, height, width, y, x, pixel, zeros, scrap):
 
 @compiled(f"void({numbers(14)}, float32, float32)")
 def gather(
-    tiles, count, result, addend, height, width, channels, down, right, bias, zeros, scratch, first, last, low, high
+    tiles, apart, result, addend, height, width, channels, down, right, bias, zeros, scratch, first, last, low, high
 ):
     """The 2 x 2 pixels of each tile, plus bias and addend (0: none), within the bounds."""
     pixel = channels * FLOAT
@@ -89,4 +89,4 @@ def gather(
         p1, a1 = _place(here, more, height, width, y, x + 1, pixel, zeros, scratch)
         p2, a2 = _place(here, more, height, width, y + 1, x, pixel, zeros, scratch)
         p3, a3 = _place(here, more, height, width, y + 1, x + 1, pixel, zeros, scratch)
-        _gather(pixel, tiles + tile * pixel, count * pixel, bias, p0, p1, p2, p3, a0, a1, a2, a3, low, high)
+        _gather(pixel, tiles + tile * pixel, apart, bias, p0, p1, p2, p3, a0, a1, a2, a3, low, high)

@@ -60,16 +60,17 @@ def jobs(
     (batch, channels, height, width), filters = data.shape, result.shape[1]
     (down, right), made = _sides(data), _loader.get(wait=True)
     count = batch * down * right
-    spread, gathered = take(0, 16, count, channels), take(1, 16, count, filters)
+    spread, gathered = (panels.side_by_side(take, i, 16, count, size) for i, size in enumerate((channels, filters)))
     padded = take(2, batch, 2 * down + 2, 2 * right + 2, channels)
     zeros = data.new_zeros(filters)
     bias = zeros if bias is None else bias
-    source = padded.data_ptr(), down, right, channels, spread.data_ptr(), count
+    source = padded.data_ptr(), down, right, channels, spread.data_ptr(), spread.stride(0) * spread.itemsize
     target = result.data_ptr(), 0 if addend is None else addend.data_ptr(), height, width, filters, down, right
     constants = bias.data_ptr(), zeros.data_ptr()
 
     most, least = spread.numel() // WORTH_A_THREAD, gathered.numel() // WORTH_A_THREAD
-    given, held = (gathered.data_ptr(), count, *target, *constants, *ends(bounds)), (bias, zeros, addend, result)
+    tiles = gathered.data_ptr(), gathered.stride(0) * gathered.itemsize
+    given, held = (*tiles, *target, *constants, *ends(bounds)), (bias, zeros, addend, result)
     return [
         direct.enclosing(data.permute(0, 2, 3, 1), padded, (1, 1)),
         Task(made.spread, source, (0, count), most, held=(padded, spread)),

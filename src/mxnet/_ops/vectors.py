@@ -170,6 +170,31 @@ class Writer:
         made = self.builder.shuffle_vector(one.value, other.value, ir.Constant(_WHOLE_VECTOR, places))
         return Lanes(self.builder, made)
 
+    def turned(self, rows: list[Lanes]) -> list[Lanes]:
+        """Eight rows as eight columns."""
+        rows = list(rows)
+        for step in (1, 2, 4):  # blocks of step x step change places
+            firsts = [LANES + lane - step if lane & step else lane for lane in range(LANES)]
+            seconds = [LANES + lane if lane & step else lane + step for lane in range(LANES)]
+            for row in range(LANES):
+                if not row & step:
+                    pair = rows[row], rows[row + step]
+                    rows[row], rows[row + step] = self.mixed(*pair, firsts), self.mixed(*pair, seconds)
+        return rows
+
+    def picked(self, places: list[Any], distance: int) -> Lanes:
+        """A float from behind each of eight addresses."""
+        made = ir.Constant(VECTOR, ir.Undefined)
+        for lane, place in enumerate(places):
+            value = self.builder.load(self._pointer(self.at(place, distance), FLOAT_KIND))
+            made = self.builder.insert_element(made, value, _INT32(lane))
+        return Lanes(self.builder, made)
+
+    def put(self, lanes: Lanes, places: list[Any], distance: int) -> None:
+        """A float to behind each of eight addresses."""
+        for lane, place in enumerate(places):
+            self.keep(self.builder.extract_element(lanes.value, _INT32(lane)), self.at(place, distance))
+
     def keep(self, value: Any, address: Any) -> None:
         """Store one float."""
         self.builder.store(value, self._pointer(address, FLOAT_KIND))

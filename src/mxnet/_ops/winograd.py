@@ -61,6 +61,11 @@ def _groups(images: torch.Tensor, channels: int) -> Iterator[Group]:
             yield Group(slice(first, last), slice(top, end), (first * down + top) * right, size)
 
 
+def _tiles(which: int, *shape: int) -> torch.Tensor:
+    """Memory of this thread for the 36 values of tiles or kernels."""
+    return panels.side_by_side(_room, which, 36, *shape)
+
+
 # How the transforms are computed
 
 
@@ -116,10 +121,10 @@ def _brief_matrices(weight: torch.Tensor, across: bool = False) -> torch.Tensor:
     depth, width = (filters, channels) if across else (channels, filters)
     loops = _loader.get(True)
     if loops is plain or not panels.gains(depth, width, wait=True):
-        room = _room(2, 36, filters, channels)
+        room = _tiles(2, filters, channels)
         loops.spread_kernels(weight.contiguous(), room)
         return room
-    room = _room(2, 36, width // PANEL, depth, PANEL)
+    room = _tiles(2, width // PANEL, depth, PANEL)
     loops.spread_panels(weight.contiguous(), room, across)
     return room
 
@@ -172,7 +177,8 @@ def jobs(
     more = None if addend is None else addend.permute(0, 2, 3, 1)
     made: list[Task] = []
     for group in _groups(images, channels + filters):
-        spread, gathered = take(0, 36, group.tiles, channels), take(1, 36, group.tiles, filters)
+        spread = panels.side_by_side(take, 0, 36, group.tiles, channels)
+        gathered = panels.side_by_side(take, 1, 36, group.tiles, filters)
         made.append(loops.spreading(images, group, spread))
         made.append(panels.multiplying(spread, matrices, gathered))
         made.append(loops.gathering(gathered, group, results, bias, more, bounds))
@@ -222,7 +228,7 @@ def _convolve(
     loops = _loader.get(wait)
     filters, channels = result.shape[3], data.shape[3]
     for group in _groups(data, channels + filters):
-        spread, gathered = _room(0, 36, group.tiles, channels), _room(1, 36, group.tiles, filters)
+        spread, gathered = _tiles(0, group.tiles, channels), _tiles(1, group.tiles, filters)
         loops.spread(data, group, spread)
         _multiply(spread, matrices, False, gathered)
         loops.gather(gathered, group, result, bias, addend, bounds)
@@ -261,13 +267,13 @@ def _add_gradients(
     filters, channels = weight.shape[:2]
     matrices = None if by_data is None else _brief_matrices(weight, across=True)
     in_panels = loops is not plain and panels.gains(4, channels, wait=True)
-    total = None if by_weight is None else _room(3, 36, filters, channels)
+    total = None if by_weight is None else _tiles(3, filters, channels)
     for number, group in enumerate(_groups(data, channels + filters)):
-        widened, spread = _room(1, 36, group.tiles, filters), _room(0, 36, group.tiles, channels)
+        widened, spread = _tiles(1, group.tiles, filters), _tiles(0, group.tiles, channels)
         loops.widen(head, group, widened)
         if total is not None:
             if in_panels:
-                some = _room(0, 36, channels // PANEL, group.tiles, PANEL)
+                some = _tiles(0, channels // PANEL, group.tiles, PANEL)
                 loops.spread(data, group, some)
                 panels.products_across(widened, some, total, add=number > 0)
             else:
@@ -301,7 +307,7 @@ def _panels(weight: torch.Tensor, across: bool) -> Iterator[tuple[slice, torch.T
     most = max(1, PANELS_AT_ONCE // (36 * PANEL * depth))
     for first in range(0, width // PANEL, most):
         some = min(most, width // PANEL - first)
-        room = _room(2, 36, some, depth, PANEL)
+        room = _tiles(2, some, depth, PANEL)
         _loader.get(True).spread_panels(weight, room, across, first)
         yield slice(first * PANEL, (first + some) * PANEL), room
 
@@ -310,7 +316,7 @@ def _convolve_few(
     images: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, group: Group, result: torch.Tensor
 ) -> None:
     loops, (filters, channels) = _loader.get(True), weight.shape[:2]
-    spread, gathered = _room(0, 36, group.tiles, channels), _room(1, 36, group.tiles, filters)
+    spread, gathered = _tiles(0, group.tiles, channels), _tiles(1, group.tiles, filters)
     loops.spread(images, group, spread)
     for part, some in _panels(weight, across=False):
         panels.products(spread, some, gathered[:, :, part])
@@ -326,19 +332,19 @@ def _few_gradients(
     by_weight: torch.Tensor | None,
 ) -> None:
     loops, (filters, channels) = _loader.get(True), weight.shape[:2]
-    widened = _room(1, 36, group.tiles, filters)
+    widened = _tiles(1, group.tiles, filters)
     loops.widen(head, group, widened)
     if by_weight is not None:
-        spread = _room(0, 36, channels // PANEL, group.tiles, PANEL)
+        spread = _tiles(0, channels // PANEL, group.tiles, PANEL)
         loops.spread(data, group, spread)
         rows = max(1, TOTALS_AT_ONCE // (36 * channels))
         for first in range(0, filters, rows):
             part = slice(first, min(first + rows, filters))
-            total = _room(3, 36, part.stop - first, channels)
+            total = _tiles(3, part.stop - first, channels)
             panels.products_across(widened[:, :, part], spread, total, add=False)
             loops.collect_kernels(total, by_weight[part])
     if by_data is not None:
-        spread = _room(0, 36, group.tiles, channels)
+        spread = _tiles(0, group.tiles, channels)
         for part, some in _panels(weight, across=True):
             panels.products(widened, some, spread[:, :, part])
         loops.collect(spread, group, by_data)
