@@ -399,6 +399,13 @@ RARER = {
         "Unknown argument y; there are: x",
         lambda: sym.var("x").bind(mx.cpu(), [nd.ones(1)]).forward(y=nd.ones(1)),
     ),
+    "one array": (TypeError, "args: Only accept list .*got .*NDArray", lambda: sym.var("x").bind(mx.cpu(), nd.ones(1))),
+    "too few arrays": (
+        ValueError,
+        "1 arrays for x, y",
+        lambda: (sym.var("x") + sym.var("y")).bind(mx.cpu(), [nd.ones(1)]),
+    ),
+    "no context": (TypeError, "Context type error: .* got 'cpu'", lambda: sym.var("x").bind("cpu", [nd.ones(1)])),
     "schedule": (
         ValueError,
         r"increasing integer list, got \[5, 2\]",

@@ -136,7 +136,7 @@ def _one_context(ctx):
     if isinstance(ctx, (list, tuple)):
         raise TypeError(_ONE_CONTEXT.format(list(ctx)))
     if not isinstance(ctx, Context):
-        raise TypeError("Context type error")
+        raise TypeError(f"Context type error: bind takes a Context such as mx.cpu(), got {ctx!r}")
     return ctx
 
 
@@ -159,10 +159,11 @@ def requests(grad_req, names):
 
 def _arrays(what, given, names, allow_missing):
     """Arrays in the order of `names`, from a list or from a dict by name."""
-    wrong = TypeError("Only accept list of NDArrays or dict of str to NDArray")
     if isinstance(given, (list, tuple)):
         if len(given) != len(names):
-            raise ValueError(f"Length of {what} does not match the number of arguments")
+            raise ValueError(
+                f"Length of {what} does not match the number of arguments: {len(given)} arrays for {', '.join(names)}"
+            )
         arrays = list(given)
     elif isinstance(given, dict):
         missing = [name for name in names if name not in given]
@@ -170,10 +171,15 @@ def _arrays(what, given, names, allow_missing):
             raise ValueError(f"key `{missing[0]}` is missing in `{what}`")
         arrays = [given.get(name) for name in names]
     else:
-        raise wrong
-    if any(not isinstance(a, later("ndarray").NDArray) for a in arrays if a is not None or not allow_missing):
-        raise wrong
+        raise _no_arrays(what, given)
+    for array in arrays:
+        if not isinstance(array, later("ndarray").NDArray) and not (array is None and allow_missing):
+            raise _no_arrays(what, array)
     return arrays
+
+
+def _no_arrays(what, given):
+    return TypeError(f"{what}: Only accept list of NDArrays or dict of str to NDArray, got {type(given)}")
 
 
 def _executor(symbol, ctx, grad_req, group2ctx, args, grads, reqs, states):

@@ -116,7 +116,7 @@ def _condition(cond, variables):
     """What the condition's body gives: no outputs, one state."""
     result = cond(*variables)
     if not isinstance(result, Symbol):
-        raise ValueError("Return of cond must be a Symbol")
+        raise ValueError(f"Return of cond must be a Symbol, got {type(result)}")
     return [], [result], 0
 
 
@@ -126,7 +126,9 @@ def _step(func, count, variables):
     outputs, form = _bodies.flat([] if outputs is None else outputs, "while output")
     new, _ = _bodies.flat([] if new is None else new, "while loop_vars")
     if len(new) != count:
-        raise ValueError("The number of loop_vars should be consistent during the loop")
+        raise ValueError(
+            f"The number of loop_vars should be consistent during the loop: {count} went in, {len(new)} came out"
+        )
     return outputs, new, form
 
 
@@ -139,9 +141,10 @@ def cond(pred, then_func, else_func, name="cond"):
     parts = ((lambda: pred, "pred"), (then_func, "then"), (else_func, "else"))
     bodies = [_bodies.branch_body(function, f"{name}_{part}") for function, part in parts]
     if len(bodies[0][0]) != 1:
-        raise ValueError("pred should always be a single output")
+        raise ValueError(f"pred should always be a single output, it has {len(bodies[0][0])}")
     if len(bodies[1][0]) != len(bodies[2][0]):
-        raise ValueError("Number of outputs differs between then-branch and else-branch")
+        counts = " and ".join(str(len(heads)) for heads, _, _ in bodies[1:])
+        raise ValueError(f"Number of outputs differs between then-branch and else-branch: {counts}")
     inputs = _bodies.Inputs()
     locs = [
         [inputs.place(n if sources[n].node.op is None else (part, n), sources[n]) for n in _bodies.input_names(heads)]

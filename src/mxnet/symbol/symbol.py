@@ -77,7 +77,7 @@ def _absent(name, instead):
     def attribute(self):
         raise AttributeError(f"'Symbol' object has no attribute '{name}': sizes are known only with data; {instead}")
 
-    return property(attribute)
+    return property(attribute, doc=f"Refused: sizes are known only with data; {instead}.")
 
 
 def _refused(name, alias):
@@ -87,6 +87,7 @@ def _refused(name, alias):
         raise NotImplementedForSymbol(getattr(self, name), alias, *args)
 
     method.__name__ = name
+    method.__doc__ = "Refused: arrays have it, a symbol has no values yet."
     return method
 
 
@@ -341,9 +342,9 @@ def histogram(a, bins=10, range=None, **kwargs):
         return _internal._histogram(data=a, bins=bins, **kwargs)
     if isinstance(bins, numbers.Integral):
         if range is None:
-            raise ValueError("null range is not supported in symbol mode")
+            raise ValueError("null range is not supported in symbol mode: give range=(low, high)")
         return _internal._histogram(data=a, bin_cnt=bins, range=range, **kwargs)
-    raise ValueError("bins argument should be either an integer or an NDArray")
+    raise ValueError(f"bins argument should be either an integer or a Symbol, got {type(bins)}")
 
 
 def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
@@ -353,7 +354,7 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     elif isinstance(indices_or_sections, tuple):
         indices, sections = [0, *indices_or_sections], 0
     else:
-        raise ValueError("indices_or_sections must either int or tuple of ints")
+        raise ValueError(f"indices_or_sections must either int or tuple of ints, got {indices_or_sections!r}")
     return _internal._split_v2(ary, indices, axis, squeeze_axis, sections)
 
 
