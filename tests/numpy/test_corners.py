@@ -45,6 +45,11 @@ VALUES = [
     (lambda: np.shares_memory(*(lambda a: (a[:1], a[2:]))(np.ones((3, 4)))), False),
     (lambda: np.may_share_memory(*(lambda a: (a[:2], a[1:]))(np.ones((3, 4)))), True),
     (lambda: onp.isnan(np.var(np.ones((2, 2)), axis=(), ddof=1).asnumpy()).all(), True),
+    (lambda: [p.shape for p in np.split(np.ones((0, 3)), [3, 1])], [(0, 3)] * 3),
+    (lambda: [p.shape for p in np.hsplit(np.ones((3, 0)), [0, 2, 4])], [(3, 0)] * 4),
+    (lambda: [p.shape for p in np.dsplit(np.ones((2, 3, 0)), [2])], [(2, 3, 0)] * 2),
+    (lambda: np.array([1621, -1], dtype="uint8").tolist(), [85, 255]),
+    (lambda: np.array([2**40], dtype="int32").tolist(), [0]),
 ]
 
 
@@ -63,6 +68,8 @@ REFUSED = [
     (lambda x: np.transpose(np.ones((3, 4, 5)), (0, 1)), mx.MXNetError),
     (lambda x: np.delete(x, 7), IndexError),
     (lambda x: np.polyval(x, 3), TypeError),
+    (lambda x: np.split(np.ones((4, 3)), [3, 1]), mx.MXNetError),
+    *[(lambda x, v=v: np.array(v), TypeError) for v in ([[1], [1, 2]], ["a"], [1 + 2j])],
     (lambda x: np.linalg.eigvalsh(np.ones((2, 2), dtype="float16")), mx.MXNetError),
 ]
 

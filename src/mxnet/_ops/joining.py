@@ -74,7 +74,7 @@ def split_v2(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False,
     size = data.shape[axis]
     if sections > 0:
         return _parts(torch.tensor_split(data, sections, axis), axis, squeeze_axis)
-    bounds = [*indices, size]
+    bounds = [*indices, size] if size else [0] * (len(indices) + 1)  # of nothing, each part is nothing
     if any(a > b for a, b in zip(bounds, bounds[1:], strict=False)):
         raise MXNetError(f"indices {tuple(indices)} are not ascending within axis {axis} of size {size}")
     parts = tuple(data.narrow(axis, a, b - a) for a, b in zip(bounds, bounds[1:], strict=False))

@@ -3,7 +3,6 @@
 import numpy as onp
 import torch
 
-from .._core.dtypes import dtype_name
 from ..ndarray import functions as nd
 from ..ndarray.ndarray import NDArrayBase
 from ._call import ARRAYS, MODE, call
@@ -27,8 +26,7 @@ def _order(order):
 def array(object, dtype=None, ctx=None):
     """An array from nested lists, numbers or another array; lists and numbers become float32 unless told."""
     if isinstance(object, (list, tuple)):
-        object = onp.array(_plain(object), dtype=None if dtype is None else dtype_name(dtype))
-        dtype = onp.float32 if dtype is None else dtype
+        object = _plain(object)
     elif dtype is None:
         dtype = getattr(object, "dtype", onp.float32)
     return ndarray(nd.array(object, ctx, dtype))
