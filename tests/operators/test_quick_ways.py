@@ -5,7 +5,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._ops import ordering, regions, truth
+from mxnet._ops import linalg, ordering, regions, truth
 
 
 @pytest.mark.parametrize("ascending", [False, True])
@@ -167,3 +167,34 @@ def test_clip_is_differentiated_twice():
     total.backward()
     np.testing.assert_allclose(slope.asnumpy(), [0, 0.75, 0.1875, 0])
     np.testing.assert_allclose(data.grad.asnumpy(), [0, -3, 1.5, 0])
+
+
+def inverses(shape):
+    a = mx.np.array(np.random.RandomState(3).randn(*shape), dtype="float64")
+    b = mx.np.array(np.random.RandomState(4).randn(*shape[:-1], 3), dtype="float64")
+    found = []
+    for function, inputs in ((mx.np.linalg.inv, [a]), (mx.np.linalg.solve, [a, b])):
+        for array in inputs:
+            array.attach_grad()
+        with autograd.record():
+            result = function(*inputs)
+            loss = (result * result).sum()
+        loss.backward()
+        found += [result, *(array.grad.copy() for array in inputs)]
+    return [f.asnumpy() for f in found]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 7), (3, 5, 5), (2, 2, 6, 6)])
+def test_inverses_and_solutions_from_the_right(shape, monkeypatch):
+    monkeypatch.setattr(linalg, "_MANY", 1)
+    quick = inverses(shape)
+    monkeypatch.setattr(linalg, "_MANY", 1000)
+    for ours, theirs in zip(quick, inverses(shape), strict=True):
+        np.testing.assert_allclose(ours, theirs, 1e-9, 1e-9)
+
+
+def test_singular_matrices_are_refused_by_the_quick_way_too(monkeypatch):
+    monkeypatch.setattr(linalg, "_MANY", 1)
+    for call in (mx.np.linalg.inv, lambda a: mx.np.linalg.solve(a, a)):
+        with pytest.raises(mx.MXNetError, match="singular"):
+            call(mx.np.ones((3, 3)))

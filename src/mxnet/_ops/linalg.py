@@ -8,9 +8,12 @@ import torch
 
 from .._core.errors import MXNetError
 from .gradient import with_gradient
+from .indexing import at_hand
 from .reduction import at_least_1d
 from .registry import op
 from .shapes import bracket
+
+_MANY = 96  # rows; fewer the library inverts as quickly
 
 
 def linalg(name: str, *others: str, **rules):
@@ -180,7 +183,53 @@ def maketrian(A, *, offset: int = 0, lower: bool = True):
 @linalg("inverse", "_npi_inv")
 def inverse(A):
     """The inverse of each matrix."""
-    return torch.linalg.inv(_square(A))
+
+    def slope(inputs, outputs, heads):
+        return -(outputs[0].mT @ heads[0] @ outputs[0].mT)
+
+    return with_gradient(_inverted, slope, _square(A))
+
+
+def _factors(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Triangles of the transposed matrices, which LAPACK, to whom rows are columns, need not turn; what was exchanged.
+
+    None where the library is as quick, or has to say that a matrix is singular.
+    """
+    if A.shape[-1] < _MANY or not A.numel() or not A.is_cpu or not at_hand(A):
+        return None
+    triangles, exchanged, failed = torch.linalg.lu_factor_ex(A.mT)
+    return None if bool(failed.any()) else (triangles, exchanged)
+
+
+def _inverted(A: torch.Tensor) -> torch.Tensor:
+    """Two triangular systems solved from the right, where rows stay as they lie: half the time of torch's inverse."""
+    found = _factors(A)
+    if found is None:
+        return torch.linalg.inv(A)
+    rows = found[0].mT
+    ones = torch.eye(A.shape[-1], dtype=A.dtype).expand_as(A)
+    half = torch.linalg.solve_triangular(rows, ones, upper=True, left=False, unitriangular=True)
+    whole = torch.linalg.solve_triangular(rows, half, upper=False, left=False)
+    places = torch.arange(A.shape[-1], dtype=A.dtype).unsqueeze(-1)
+    order = (torch.lu_unpack(*found, unpack_data=False)[0] @ places).long()
+    return whole.gather(-2, order.expand_as(whole))
+
+
+def solved(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
+    """The X of A X = B, matrices of as many axes, also from the right."""
+
+    def slope(inputs, outputs, heads):
+        head = solved(inputs[0].mT, heads[0])
+        return -(head @ outputs[0].mT), head
+
+    return with_gradient(_solved, slope, A, B)
+
+
+def _solved(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
+    found = _factors(A)
+    if found is None:
+        return torch.linalg.solve(A, B)
+    return torch.linalg.lu_solve(*found, B.mT, left=False).mT.contiguous()
 
 
 def _cofactors(A: torch.Tensor, factor: torch.Tensor, singular: torch.Tensor) -> torch.Tensor:
