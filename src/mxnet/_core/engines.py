@@ -95,6 +95,7 @@ class Bank:
 
     def __init__(self, size: int, seed: int) -> None:
         self.size = size
+        self._generator: np.random.MT19937 | None = None  # NumPy's engine, to be put into the state of one of ours
         self.reseed(seed)
 
     def reseed(self, seed: int) -> None:
@@ -175,7 +176,7 @@ class Bank:
         self.cursors[engine, 0] = at + done
         blocks = -(-(len(words) - done) // LENGTH)
         if blocks:
-            generator = np.random.MT19937(0)  # a number spares the search for a random one
+            generator = self._generator = self._generator or np.random.MT19937(0)
             generator.state = {"bit_generator": "MT19937", "state": {"key": self.states[engine], "pos": LENGTH}}
             made = generator.random_raw(blocks * LENGTH).astype(WORD)
             self.states[engine] = generator.state["state"]["key"]

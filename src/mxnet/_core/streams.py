@@ -213,9 +213,9 @@ class Stream:
 
     def permutation(self, size: int, sweep_up: bool) -> np.ndarray:
         """The order in which MXNet's shuffle leaves `size` items; vectors are swept upwards, rows downwards."""
-        positions = range(1, size) if sweep_up else range(size - 1, 0, -1)
+        limits = np.arange(2, size + 1) if sweep_up else np.arange(size, 1, -1)
         order = list(range(size))
-        for i, j in zip(positions, self.below(np.array(positions, np.int64) + 1).tolist(), strict=True):
+        for i, j in zip((limits - 1).tolist(), self.below(limits).tolist(), strict=True):
             order[i], order[j] = order[j], order[i]
         return np.array(order, np.int64)
 
