@@ -161,3 +161,9 @@ def test_names_where_mxnet_has_them():
 
     assert (array, zeros, meshgrid) == (np.array, np.zeros, np.meshgrid) and (load, save) == (npx.load, npx.save)
     assert npx.image.imread is mx.image.imread and mx.rnn.load_checkpoint is mx.model.load_checkpoint
+
+
+def test_evenly_spaced_halves_are_rounded_as_mxnet_does():
+    """By way of NumPy, whose steps are computed in another order, it would be 25008 and 50016."""
+    numbers = np.linspace(0.001, 1e5, 12345, dtype="float16").asnumpy()
+    assert numbers[[3086, 6172]].tolist() == [24992.0, 49984.0]

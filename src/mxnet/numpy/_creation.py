@@ -1,5 +1,7 @@
 """`mx.np` functions that make arrays."""
 
+import numbers
+
 import numpy as onp
 import torch
 
@@ -122,11 +124,12 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     """`num` numbers at equal distances."""
     if axis != 0:
         raise NotImplementedError("linspace: only axis 0 is supported")
-    if MODE.symbolic and not retstep:
+    plain = isinstance(start, numbers.Number) and isinstance(stop, numbers.Number)
+    if not retstep and (plain or MODE.symbolic):
         return call("_linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype, ctx=ctx)
     values = onp.linspace(start, stop, num, endpoint, retstep)
-    numbers, step = values if retstep else (values, None)
-    result = array(numbers, onp.float32 if dtype is None else dtype, ctx)
+    values, step = values if retstep else (values, None)
+    result = array(values, onp.float32 if dtype is None else dtype, ctx)
     return (result, step) if retstep else result
 
 
