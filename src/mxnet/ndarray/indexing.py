@@ -249,7 +249,7 @@ def read(tensor, key):
     """`tensor[key]`; the second result tells whether MXNet would share the memory."""
     entries = normalize(key, tensor.shape, tensor.device)
     shared = is_basic(entries) and shares(entries, tensor.shape)
-    result = _taken(tensor, entries)
+    result = taken(tensor, entries)
     return result if result.dim() else _single(result), shared
 
 
@@ -268,7 +268,7 @@ def check_whole(tensor, key):
         )
 
 
-def _taken(tensor, entries):
+def taken(tensor, entries):
     """What a normalized key marks, steps that run backwards included."""
     flipped, entries = _flip_negative(tensor, entries)
     return flipped[tuple(entries)]
@@ -329,7 +329,7 @@ def _scatter(tensor, places, value):
 def _places(tensor, entries):
     """A key with negative steps as explicit coordinates: torch has no view that runs backwards."""
     numbers = torch.arange(tensor.numel(), device=tensor.device).reshape(tensor.shape)
-    return list(torch.unravel_index(_taken(numbers, entries), tensor.shape))
+    return list(torch.unravel_index(taken(numbers, entries), tensor.shape))
 
 
 def _fit(value, shape):

@@ -144,9 +144,3 @@ def _number(value, beside, whole):
 def axes(axis):
     """An axis, or several, as operators take them."""
     return (axis,) if isinstance(axis, numbers.Integral) else axis
-
-
-def need(condition, message):
-    """Say what is wrong with an argument."""
-    if not condition:
-        raise MXNetError(message)

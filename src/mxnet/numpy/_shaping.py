@@ -205,16 +205,27 @@ def column_stack(tup):
 
 def _cut(ary, indices, axis):
     """Pieces that end before each index."""
-    pieces = call("_npi_split", ary, indices=(0, *indices), axis=axis)
+    return _listed(call("_npi_split", ary, indices=(0, *indices), axis=axis))
+
+
+def _listed(pieces):
+    """A list of pieces, also of a single one."""
     return pieces if isinstance(pieces, list) else [pieces]
+
+
+def _check_even(ary, sections, axis):
+    if not isinstance(ary, Traced) and ary.shape[axis] % sections:
+        raise ValueError(
+            f"array split does not result in an equal division: axis {axis} has size {ary.shape[axis]}, in {sections} "
+            "sections"
+        )
 
 
 def split(ary, indices_or_sections, axis=0):
     """Pieces along an axis: so many equal ones, or cut at indices."""
     if not isinstance(indices_or_sections, numbers.Integral):
         return _cut(ary, tuple(int(i) for i in indices_or_sections), axis)
-    if not isinstance(ary, Traced) and ary.shape[axis] % indices_or_sections:
-        raise ValueError("array split does not result in an equal division")
+    _check_even(ary, indices_or_sections, axis)
     return array_split(ary, indices_or_sections, axis)
 
 
@@ -223,21 +234,18 @@ def array_split(ary, indices_or_sections, axis=0):
     if not isinstance(indices_or_sections, numbers.Integral):
         return _cut(ary, tuple(int(i) for i in indices_or_sections), axis)
     if indices_or_sections <= 0:
-        raise ValueError("number sections must be larger than 0")
-    pieces = call("_npi_split", ary, indices=(), sections=indices_or_sections, axis=axis)
-    return pieces if isinstance(pieces, list) else [pieces]
+        raise ValueError(f"number sections must be larger than 0, got {indices_or_sections}")
+    return _listed(call("_npi_split", ary, indices=(), sections=indices_or_sections, axis=axis))
 
 
 def _fixed(operator, ary, indices_or_sections, axis):
     """Pieces along an axis that goes without saying."""
     if isinstance(indices_or_sections, numbers.Integral):
-        if not isinstance(ary, Traced) and ary.shape[axis] % indices_or_sections:
-            raise ValueError("array split does not result in an equal division")
+        _check_even(ary, indices_or_sections, axis)
         options = {"indices": (), "sections": indices_or_sections}
     else:
         options = {"indices": (0, *(int(i) for i in indices_or_sections))}
-    pieces = call(operator, ary, **options, axis=axis)
-    return pieces if isinstance(pieces, list) else [pieces]
+    return _listed(call(operator, ary, **options, axis=axis))
 
 
 def _at_least(ary, name, count):

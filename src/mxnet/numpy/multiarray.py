@@ -26,7 +26,6 @@ class ndarray(NDArray):
     def __init__(self, handle=None, writable=True):
         super().__init__(handle, writable)
         self._ag = handle._ag if isinstance(handle, NDArrayBase) else None
-        self._ctx = self._ctx or cpu()
 
     # ------------------------------------------------------------------ to and from the other world
     def as_nd_ndarray(self):
@@ -50,13 +49,9 @@ class ndarray(NDArray):
         return self.asnumpy().item(*args)
 
     def __repr__(self):
-        text = repr(self.asnumpy())
-        for usual in (", dtype=float32",):  # the default type goes without saying, double precision does not
-            text = text.replace(usual, "")
-        if self.dtype == onp.float64 and "dtype" not in text:
-            text = text[:-1] + ", dtype=float64)"
-        if self.dtype == onp.int64 and "dtype" not in text:
-            text = text[:-1] + ", dtype=int64)"
+        text = repr(self.asnumpy()).replace(", dtype=float32", "")  # the default here; NumPy leaves out its own
+        if self.dtype in (onp.float64, onp.int64) and "dtype" not in text:
+            text = f"{text[:-1]}, dtype={self.dtype})"
         return text if self._ctx.device_type == "cpu" else f"{text[:-1]}, ctx={self._ctx})"
 
     def __str__(self):
@@ -258,11 +253,10 @@ def _run_of_memory(tensor, key):
 
 def _read(tensor, key):
     """`tensor[key]`, sharing memory where MXNet would; an index of everything leaves no axes."""
-    if key == () if isinstance(key, tuple) else False:
+    if isinstance(key, tuple) and not key:
         return tensor
     entries = indexing.normalize(_plain_key(key), tensor.shape, tensor.device)
-    flipped, entries_up = indexing._flip_negative(tensor, entries)
-    result = flipped[tuple(entries_up)]
+    result = indexing.taken(tensor, entries)
     shared = indexing.is_basic(entries) and indexing.shares(entries, tensor.shape)
     return result if shared else own(result, (tensor,))
 
