@@ -10,7 +10,6 @@ from .._core.errors import MXNetError
 TORCH: dict[str, torch.dtype] = {name: getattr(torch, name) for name in FLAGS}
 NAME: dict[torch.dtype, str] = {dtype: name for name, dtype in TORCH.items()}
 SCALAR: dict[torch.dtype, type] = {dtype: SCALARS[name] for dtype, name in NAME.items()}
-FLOATING = frozenset(d for d in NAME if d.is_floating_point)
 
 
 def torch_dtype(dtype: object) -> torch.dtype:

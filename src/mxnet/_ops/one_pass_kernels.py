@@ -10,7 +10,6 @@ from .vectors import FLOAT, LANES, VECTOR_BYTES, Lanes, Writer, compiled, writes
 
 ADDRESS = 8  # bytes
 MOMENTUM, PLAIN, ADAM = range(3)
-ROW = 5  # numbers for each tensor: its size, and the addresses of gradient, weight and up to two states
 RATES = 2  # floats for each tensor: learning rate and decay
 Formula = Callable[..., Sequence[Lanes]]  # from (gradient, weight, states...) and factors to new weight and states
 

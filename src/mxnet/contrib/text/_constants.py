@@ -2,8 +2,9 @@
 
 from importlib import resources
 
+from ..._formats.fetch import DEFAULT_REPOSITORY as APACHE_REPO_URL  # noqa: F401 - MXNet's name
+
 UNKNOWN_IDX = 0
-APACHE_REPO_URL = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 
 def _hashes(family, kind):
