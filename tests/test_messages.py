@@ -406,6 +406,11 @@ RARER = {
         lambda: (sym.var("x") + sym.var("y")).bind(mx.cpu(), [nd.ones(1)]),
     ),
     "no context": (TypeError, "Context type error: .* got 'cpu'", lambda: sym.var("x").bind("cpu", [nd.ones(1)])),
+    "data set": (
+        AssertionError,
+        r"array\[0\] has length 2 while array\[1\] has 3",
+        lambda: gluon.data.ArrayDataset([1, 2], [1, 2, 3]),
+    ),
     "schedule": (
         ValueError,
         r"increasing integer list, got \[5, 2\]",

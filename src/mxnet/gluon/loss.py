@@ -33,7 +33,7 @@ def _apply_weighting(F, loss, weight=None, sample_weight=None):
     if sample_weight is not None:
         loss = F.broadcast_mul(loss, sample_weight)
     if weight is not None:
-        assert isinstance(weight, numeric_types), "weight must be a number"
+        assert isinstance(weight, numeric_types), f"weight must be a number, got {type(weight)}"
         loss = loss * weight
     return loss
 
@@ -330,7 +330,7 @@ class SDMLLoss(Loss):
     @staticmethod
     def _compute_distances(x1, x2):
         """Squared distances between all rows of one and all rows of the other."""
-        assert x1.shape == x2.shape
+        assert x1.shape == x2.shape, f"both batches must have one shape, got {x1.shape} and {x2.shape}"
         rows, size = x1.shape
         spread = [rows, rows, size]
         difference = x1.expand_dims(1).broadcast_to(spread) - x2.expand_dims(0).broadcast_to(spread)

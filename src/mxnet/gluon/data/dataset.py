@@ -124,7 +124,7 @@ class ArrayDataset(Dataset):
         for i, data in enumerate(args):
             assert len(data) == self._length, (
                 "All arrays must have the same length; "
-                f"array[0] has length {self._length} while array[{i + 1}] has {len(data)}."
+                f"array[0] has length {self._length} while array[{i}] has {len(data)}."
             )
         # a 1-D NDArray holds labels: plain NumPy scalars are cheaper samples than NDArrays of one element
         self._data = [d.asnumpy() if isinstance(d, ndarray.NDArray) and len(d.shape) == 1 else d for d in args]

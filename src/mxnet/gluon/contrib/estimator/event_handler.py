@@ -169,7 +169,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
     def __init__(self, log_interval="epoch", metrics=None, priority=np.inf):
         super().__init__()
         if not isinstance(log_interval, int) and log_interval != "epoch":
-            raise ValueError("log_interval must be either an integer or string 'epoch'")
+            raise ValueError(f"log_interval must be either an integer or string 'epoch', got {log_interval!r}")
         self.metrics, self.priority, self.log_interval = _check_metrics(metrics), priority, log_interval
         self._reset()
 
