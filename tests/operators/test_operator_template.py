@@ -194,8 +194,8 @@ def test_symbol_equals_array(name):
         if case.seed is not None:
             mx.random.seed(case.seed)
         executor = node.bind(mx.cpu(), arguments, aux_states=states, grad_req="null")
-        for i, got in enumerate(executor.forward(is_train=case.train)):
-            compare(f"{case} output {i}", got.asnumpy(), want[i])
+        for i, (got, expected) in enumerate(zip(executor.forward(is_train=case.train), want, strict=True)):
+            compare(f"{case} output {i}", got.asnumpy(), expected)
 
 
 @walk
