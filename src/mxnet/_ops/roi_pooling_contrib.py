@@ -38,8 +38,9 @@ def _interpolate(planes: Tensor, base: Tensor, y: Tensor, x: Tensor, size: tuple
     """Bilinear values at (y, x) of flattened planes that start at `base`."""
     (y0, y1, ly), (x0, x1, lx) = _cell(y, size[0]), _cell(x, size[1])
     width = size[1]
-    top = planes.take(base + y0 * width + x0) * (1 - lx) + planes.take(base + y0 * width + x1) * lx
-    bottom = planes.take(base + y1 * width + x0) * (1 - lx) + planes.take(base + y1 * width + x1) * lx
+    above, below = y0 * width, y1 * width  # places are shared by many planes: they are added first
+    top = planes.take(base + (above + x0)) * (1 - lx) + planes.take(base + (above + x1)) * lx
+    bottom = planes.take(base + (below + x0)) * (1 - lx) + planes.take(base + (below + x1)) * lx
     return top * (1 - ly) + bottom * ly
 
 
@@ -379,9 +380,11 @@ def deformable_psroi_pooling(
 
 
 def _shifts(trans: Tensor, output_dim: int, pooled: int, part: int, std: float) -> tuple[Tensor, Tensor]:
-    """How far every bin of every class moves, (regions, output_dim, ph, pw, 1) in y and in x."""
+    """How far every bin of every class moves, (regions, output_dim, ph, pw, 1) in y and in x; 1 class is for all."""
     classes = trans.shape[1] // 2
     cell = torch.arange(pooled, device=trans.device) * part // pooled
-    kind = torch.arange(output_dim, device=trans.device) // (output_dim // classes)
-    picked = trans.unflatten(1, (classes, 2))[:, kind][..., cell[:, None], cell[None]] * std
+    picked = trans.unflatten(1, (classes, 2))
+    if classes > 1:
+        picked = picked[:, torch.arange(output_dim, device=trans.device) // (output_dim // classes)]
+    picked = picked[..., cell[:, None], cell[None]] * std
     return picked[:, :, 1, ..., None], picked[:, :, 0, ..., None]
