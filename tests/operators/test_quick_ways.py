@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mxnet as mx
-from mxnet import autograd, nd
+from mxnet import autograd, nd, sym
 from mxnet._ops import linalg, ordering, regions, truth
 
 
@@ -155,6 +155,15 @@ def test_the_gradient_of_clip(dtype):
         out.backward(nd.full(8, head, dtype=dtype))
         np.testing.assert_array_equal(out.asnumpy(), [np.nan, -0.5, -0.5, -0.5, 0, 0.5, 0.5, 0.5])
         np.testing.assert_array_equal(data.grad.asnumpy(), [head, 0, 0, head, head, head, 0, 0])
+
+
+def test_bounds_of_clip_are_float32():
+    largest = str(np.finfo(np.float32).max)  # 3.4028235e+38, which is a little more in double precision
+    for call in (nd.clip, lambda x, **bounds: sym.clip(sym.var("x"), **bounds).eval(x=x)[0]):
+        assert call(nd.array([-1, 3, 2**100]), a_min=1, a_max=largest).asnumpy().tolist() == [1, 3, 2**100]
+        assert call(nd.array([-1, 3]), a_min="-inf", a_max="inf").asnumpy().tolist() == [-1, 3]
+    double = nd.clip(nd.array([0.1, 0.3], dtype="float64"), 0.1, 0.2).asnumpy()
+    assert double.tolist() == [0.10000000149011612, 0.20000000298023224]
 
 
 def test_clip_is_differentiated_twice():

@@ -1,5 +1,7 @@
 """Rounding as C does it: whole numbers, halves moving away from zero, and numbers of single precision."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -18,4 +20,4 @@ def single(number: float) -> float:
     The lower bits are split off; NumPy would do it, too, but torch.compile would trace it.
     """
     scaled = number * (2**29 + 1)
-    return scaled - (scaled - number)
+    return scaled - (scaled - number) if abs(scaled) < math.inf else number

@@ -8,6 +8,7 @@ from .gradient import with_gradient
 from .identity import to_dtype
 from .masks import marks
 from .registry import Attrs, op
+from .rounding import single
 from .shapes import Shape, Shapes, bracket, real_axis
 
 Bound = int | None
@@ -145,7 +146,9 @@ def between(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
     if data.is_floating_point():
         if data.dtype is torch.float16:  # bounds beyond its range are infinite
             a_min, a_max = torch.tensor([a_min, a_max]).half().tolist()
-        return torch.clamp(data, a_min, a_max)
+        return torch.clamp(
+            data, single(a_min), single(a_max)
+        )  # float32's largest number is 3.4028235e38 only if rounded
     limits = torch.iinfo(data.dtype)
     return torch.clamp(data, int(max(a_min, limits.min)), int(min(a_max, limits.max)))
 
