@@ -29,7 +29,7 @@ def _check_unique(names, kind, tail):
     for name in names:
         if name in seen:
             raise ValueError(
-                f'Find duplicated {kind} name "{name}", please make the weight name non-duplicated'
+                f'Find duplicated {kind} name "{name}", please make the weight name non-duplicated '
                 f"(using name arguments), {tail}"
             )
         seen.add(name)

@@ -99,7 +99,7 @@ class Initializer:
 
     def _legacy_init(self, name, arr):
         warnings.warn(
-            "\033[91mCalling initializer with init(str, NDArray) has been deprecated."
+            "\033[91mCalling initializer with init(str, NDArray) has been deprecated. "
             "please use init(mx.init.InitDesc(...), NDArray) instead.\033[0m",
             DeprecationWarning,
             stacklevel=3,
@@ -153,7 +153,7 @@ class Initializer:
     def _init_default(self, name, _):
         raise ValueError(
             f"Unknown initialization pattern for {name}. Default initialization is now limited to "
-            '"weight", "bias", "gamma" (1.0), and "beta" (0.0).'
+            '"weight", "bias", "gamma" (1.0), and "beta" (0.0). '
             "Please use mx.sym.Variable(init=mx.init.*) to set initialization pattern"
         )
 
@@ -218,8 +218,8 @@ class Mixed:
                 initializer(name, arr)
                 return
         raise ValueError(
-            f"Parameter name {name} did not match any pattern. Consider"
-            'add a ".*" pattern at the and with default Initializer.'
+            f"Parameter name {name} did not match any pattern. Consider "
+            'adding a ".*" pattern at the end with default Initializer.'
         )
 
 

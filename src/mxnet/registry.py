@@ -23,7 +23,7 @@ def get_register_func(base_class, nickname) -> Any:
         known = registry.get(key)
         if known is not None:
             warnings.warn(
-                f"\033[91mNew {nickname} {klass.__module__}.{klass.__name__} registered with name {key} is"
+                f"\033[91mNew {nickname} {klass.__module__}.{klass.__name__} registered with name {key} is "
                 f"overriding existing {nickname} {known.__module__}.{known.__name__}\033[0m",
                 UserWarning,
                 stacklevel=2,

@@ -185,7 +185,7 @@ class ParameterDict:
         source = f"file: {filename}" if filename else "param_dict"
         cut = len(restore_prefix)
         advice = (
-            "Please make sure source and target networks have the same prefix."
+            "Please make sure source and target networks have the same prefix. "
             f"For more info on naming, please see {NAMING}"
         )
         for name in () if allow_missing else self.keys():

@@ -73,7 +73,7 @@ def _variadic(op: Op, hint: str, symbols: tuple, extra: dict[str, Any]) -> Any:
     attrs = {k: v for k, v in extra.items() if not isinstance(v, _base.SymbolBase) and v is not NULL}
     if symbols and named:
         raise TypeError(
-            "Operators with variable length input can only accept input"
+            "Operators with variable length input can only accept input "
             "Symbols either as positional or keyword arguments, not both"
         )
     if op.count in op.attrs and op.count not in attrs:

@@ -203,7 +203,7 @@ class _TokenEmbedding(vocab.Vocabulary):
                 "`new_vectors` must be a 2-D NDArray if `tokens` is a list of multiple strings."
             )
         assert new_vectors.shape == (len(tokens), self.vec_len), (
-            "The length of new_vectors must be equal to the number of tokens and the width of"
+            "The length of new_vectors must be equal to the number of tokens and the width of "
             "new_vectors must be equal to the dimension of embeddings of the glossary."
         )
         self._idx_to_vec[default_array([self._known(token) for token in tokens])] = new_vectors
@@ -310,7 +310,7 @@ class CompositeEmbedding(_TokenEmbedding):
         for embedding in token_embeddings:
             assert isinstance(embedding, _TokenEmbedding), (
                 "The argument `token_embeddings` must be an instance or a list of instances of "
-                "`mxnet.contrib.text.embedding.TextEmbedding` whose embedding vectors will be"
+                "`mxnet.contrib.text.embedding.TextEmbedding` whose embedding vectors will be "
                 "loaded or concatenated-then-loaded to map to the indexed tokens."
             )
         self._index_tokens_from_vocabulary(vocabulary)

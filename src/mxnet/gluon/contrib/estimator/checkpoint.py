@@ -59,8 +59,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             estimator.max_epoch
         )
         assert right, (
-            "To use resume from checkpoint, you must only specify the same type of period you used for training."
-            "For example, if you are training based on number of epochs,"
+            "To use resume from checkpoint, you must only specify the same type of period you used for training. "
+            "For example, if you are training based on number of epochs, "
             "you must save only based on epochs, and set batch_period to None."
         )
 

@@ -192,7 +192,7 @@ class Estimator:
             raise ValueError(_NOT_A_LOADER)
         if (not epochs) == (not batches):
             raise ValueError(
-                "Fit only support exactly one type of iteration, train by number of epochs or number of batches."
+                "Fit only support exactly one type of iteration, train by number of epochs or number of batches. "
                 "Please specify one and only one of: epochs or batches."
             )
         self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
