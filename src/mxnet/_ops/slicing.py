@@ -146,9 +146,7 @@ def between(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
     if data.is_floating_point():
         if data.dtype is torch.float16:  # bounds beyond its range are infinite
             a_min, a_max = torch.tensor([a_min, a_max]).half().tolist()
-        return torch.clamp(
-            data, single(a_min), single(a_max)
-        )  # float32's largest number is 3.4028235e38 only if rounded
+        return torch.clamp(data, single(a_min), single(a_max))  # 3.4028235e38 becomes float32's largest number
     limits = torch.iinfo(data.dtype)
     return torch.clamp(data, int(max(a_min, limits.min)), int(min(a_max, limits.max)))
 
