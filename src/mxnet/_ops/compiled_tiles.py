@@ -17,24 +17,21 @@ def spreading(images, group, tiles):
 
     Tiles are (36, tile, channel), or panels of 16 channels, (36, panel, tile, 16).
     """
-    source, target = (_flat(images), *images.shape[1:], group.begin, tiles.stride(0)), _all(tiles)
     row, apart = (images.shape[3], PANEL) if tiles.dim() == 3 else (PANEL, group.tiles * PANEL)
-    return _task(loops.spread, (*source, target, row, apart), group, tiles)
+    order = (row * tiles.itemsize, apart * tiles.itemsize)
+    return _task(loops.spread, (*_images(images), *_tiles(tiles), *order), group, tiles, images)
 
 
 def widen(images, group, tiles):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
-    source, target = (_flat(images), *images.shape[1:], group.begin, tiles.stride(0)), _all(tiles)
-    _task(loops.widen, (*source, target), group, tiles).run()
+    _task(loops.widen, (*_images(images), *_tiles(tiles)), group, tiles, images).run()
 
 
 def collect(tiles, group, images):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
-    arrays = (_all(tiles), _flat(images), *images.shape[1:], group.begin, tiles.stride(0))
     # Neighbours in an image add to the same pixels: only whole images can be shared out.
-    several = group.images.stop - group.images.start
-    unit = group.tiles // several
-    _task(loops.collect, arrays, group, tiles, unit).run()
+    unit = group.tiles // (group.images.stop - group.images.start)
+    _task(loops.collect, (*_tiles(tiles), *_images(images)), group, tiles, images, unit=unit).run()
 
 
 def gather(tiles, group, images, bias, addend, bounds):
@@ -43,9 +40,8 @@ def gather(tiles, group, images, bias, addend, bounds):
 
 def gathering(tiles, group, images, bias, addend, bounds):
     """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
-    arrays = (_all(tiles), _flat(images), *images.shape[1:], group.begin, tiles.stride(0))
-    others = (_flat(bias), _flat(images if addend is None else addend), addend is not None, *ends(bounds))
-    return _task(loops.gather, (*arrays, *others), group, tiles)
+    others = (bias.data_ptr(), 0 if addend is None else addend.data_ptr(), *ends(bounds))
+    return _task(loops.gather, (*_tiles(tiles), *_images(images), *others), group, tiles, images, bias, addend)
 
 
 def spread_kernels(weight, matrices):
@@ -69,31 +65,27 @@ def spread_panels(weight, panels, across, first=0):
 def _spread_kernels(weight, matrices, depth, down, along, columns, first=0):
     size, most = matrices[0].numel(), matrices.numel() // FEWEST_FLOATS
     kernels = weight.data_ptr() + 9 * columns * first * weight.itemsize
-    given = (kernels, size, depth, down, along, columns, matrices.data_ptr(), _stride(matrices))
+    given = (kernels, size, depth, down, along, columns, *_tiles(matrices))
     Task(loops.spread_kernels, given, (0, size), most, PANEL, held=(weight, matrices)).run()
 
 
 def collect_kernels(matrices, weight):
     """The adjoint of `spread_kernels`."""
     size, most = matrices[0].numel(), matrices.numel() // FEWEST_FLOATS
-    given = (matrices.data_ptr(), _stride(matrices), size, weight.data_ptr())
+    given = (*_tiles(matrices), size, weight.data_ptr())
     Task(loops.collect_kernels, given, (0, size), most, PANEL, held=(matrices, weight)).run()
 
 
-def _flat(tensor):
-    return tensor.detach().view(-1).numpy()
+def _images(images):
+    return (images.data_ptr(), *images.shape[1:])
 
 
-def _all(tiles):
-    """The memory of tiles, whose 36 values may lie further apart than they are long."""
-    return tiles.detach().as_strided((len(tiles) * tiles.stride(0),), (1,)).numpy()
+def _tiles(tiles):
+    """Where tiles, or kernels, are, and how many bytes their 36 values lie apart."""
+    return (tiles.data_ptr(), tiles.stride(0) * tiles.itemsize)
 
 
-def _stride(matrices):
-    """In bytes."""
-    return matrices.stride(0) * matrices.itemsize
-
-
-def _task(kernel, given, group, tiles, unit=1):
-    """What a kernel does to a group of tiles, in the same memory as often as it is wanted; arrays hold their memory."""
-    return Task(kernel, given, (group.begin, group.tiles), tiles.numel() // FEWEST_FLOATS, unit)
+def _task(kernel, given, group, tiles, *held, unit=1):
+    """What a kernel does to a group of tiles, in the same memory as often as it is wanted."""
+    most, span = tiles.numel() // FEWEST_FLOATS, (group.begin, group.tiles)
+    return Task(kernel, (*given, group.begin), span, most, unit, held=(tiles, *held))

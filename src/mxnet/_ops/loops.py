@@ -1,9 +1,9 @@
-"""The inner loops of Winograd's tiles (see winograd), which numba compiles; importing this module asks for numba.
+"""Winograd's transforms of tiles (see winograd) for vectors of eight floats; importing this module asks for numba.
 
-Images are (image, row, column, channel), flat; tiles are (36, tile, channel), flat, counted from `origin`: those from
-`begin` to `end` are worked on, and the 36 values of each lie `stride` apart. Work goes `WIDE` channels at a time
-through small blocks whose distances are constants, so that the compiler sees that loads and stores do not overlap, and
-uses vectors. NaN stays.
+Images are (image, row, column, channel), tiles (36, tile, channel), counted from `origin`: those from `begin` to `end`
+are worked on. Addresses and distances are numbers, in bytes. Pixels are found by a table of their addresses, so that
+those beyond the image's edges can lie elsewhere. There are eight channels at least; where they are no multiple of it,
+the last eight overlap those before. NaN stays.
 """
 
 import functools
@@ -14,243 +14,192 @@ from numba import njit
 from .panels import PANEL
 from .vectors import FLOAT, FUSED, LANES, OPTIONS, Writer, compiled, numbers, writes
 
-WIDE = 64
-AHEAD = 16 * 9 * FLOAT  # bytes of the kernels that are fetched ahead
-KERNEL, LAST = 9 * FLOAT, 8 * FLOAT  # bytes of a kernel, and of what is before its last float
-A, B = np.float32(2 / 3), np.float32(3 / 2)
-A2, B2, SUM = np.float32(4 / 9), np.float32(9 / 4), np.float32(4 / 9 + 9 / 4)
-A3, B3 = np.float32(8 / 27), np.float32(27 / 8)
+A, B = 2 / 3, 3 / 2
+A2, B2, SUM = 4 / 9, 9 / 4, 4 / 9 + 9 / 4
+A3, B3 = 8 / 27, 27 / 8
 # One over the product of a point's distances from all others.
-OVER_A, OVER_B = np.float32(1 / (8 / 9 * (4 / 9 - 9 / 4))), np.float32(1 / (9 / 2 * (9 / 4 - 4 / 9)))
+OVER_A, OVER_B = 1 / (8 / 9 * (4 / 9 - 9 / 4)), 1 / (9 / 2 * (9 / 4 - 4 / 9))
+KERNEL, LAST = 9 * FLOAT, 8 * FLOAT  # bytes of a kernel, and of what is before its last float
+AHEAD = 16 * KERNEL  # bytes of the kernels that are fetched ahead
+ADDRESS = 8  # bytes
 
-_inline = njit(inline="always", fastmath=FUSED, **OPTIONS)
 _compiled = functools.partial(compiled, fastmath=FUSED)
-_array, _sizes, _span = "float32[::1]", "int64, int64, int64", "int64, int64, int64, int64"
 
 
-@_inline
-def _copy(source, start, block, at, wide):
-    # Slices tell the compiler what indices cannot: nothing below is negative.
-    given, made = source[start : start + wide], block[at : at + wide]
-    for i in range(wide):
-        made[i] = given[i]
+# Polynomials: opposite points share the even and the odd part
 
 
-@_inline
-def _patch(images, height, width, channels, image, top, left, side, first, wide, block):
-    """`side` x `side` pixels of an image, zeros beyond its edges, into a block."""
+def _points(first, even, odd, even_too, odd_too, last):
+    return [first, even + odd, even - odd, even_too + odd_too, even_too - odd_too, last]
+
+
+def _spread_six(d0, d1, d2, d3, d4, d5):
+    """Six values multiplied with B transposed."""
+    even, odd = d4 - d2 * B2, (d3 - d1 * B2) * A
+    even_too, odd_too = d4 - d2 * A2, (d3 - d1 * A2) * B
+    return _points(d4 - d2 * SUM + d0, even, odd, even_too, odd_too, d5 - d3 * SUM + d1)
+
+
+def _collect_six(v0, v1, v2, v3, v4, v5):
+    """Six values multiplied with B: the adjoint of `_spread_six`."""
+    even, odd, even_too, odd_too = v1 + v2, v1 - v2, v3 + v4, v3 - v4
+    return [
+        v0,
+        v5 - odd * B - odd_too * A,
+        v0 * -SUM - even * B2 - even_too * A2,
+        odd * A + odd_too * B - v5 * SUM,
+        v0 + even + even_too,
+        v5,
+    ]
+
+
+def _gather_six(v0, v1, v2, v3, v4, v5):
+    """Six values multiplied with A transposed: four."""
+    even, odd, even_too, odd_too = v1 + v2, v1 - v2, v3 + v4, v3 - v4
+    return [
+        v0 + even + even_too,
+        odd * A + odd_too * B,
+        even * A2 + even_too * B2,
+        odd * A3 + odd_too * B3 + v5,
+    ]
+
+
+def _widen_four(y0, y1, y2, y3):
+    """Four values multiplied with A, the adjoint of `_gather_six`: six."""
+    return _points(y0, y0 + y2 * A2, y1 * A + y3 * A3, y0 + y2 * B2, y1 * B + y3 * B3, y3)
+
+
+def _twice(transform, values, side):
+    """A square of side x side values transformed along columns, then along rows: row by row, as registers are few."""
+    columns = [transform(*values[column::side]) for column in range(side)]
+    for row in zip(*columns, strict=True):
+        yield from transform(*row)
+
+
+# Eight channels of a tile
+
+
+@writes(4)
+def _spread(write: Writer, pixels, away, target, stride):
+    values = [write.load(write.at(write.whole(write.at(pixels, i * ADDRESS)), away)) for i in range(36)]
+    for number, value in enumerate(_twice(_spread_six, values, 6)):
+        write.store(value, write.at(target, write.times(stride, number)))
+
+
+@writes(4)
+def _widen(write: Writer, pixels, away, target, stride):
+    values = [write.load(write.at(write.whole(write.at(pixels, i * ADDRESS)), away)) for i in range(16)]
+    for number, value in enumerate(_twice(_widen_four, values, 4)):
+        write.store(value, write.at(target, write.times(stride, number)))
+
+
+@writes(5)
+def _collect(write: Writer, source, stride, pixels, away, done):
+    values = [write.load(write.at(source, write.times(stride, number))) for number in range(36)]
+    for number, value in enumerate(_twice(_collect_six, values, 6)):
+        place = write.at(write.whole(write.at(pixels, number * ADDRESS)), away)
+        write.store(write.load(place) + write.behind(done, value, write.zeros()), place)
+
+
+@writes(6, floats=2)
+def _gather(write: Writer, source, stride, pixels, addends, bias, away, low, high):
+    values = [write.load(write.at(source, write.times(stride, number))) for number in range(36)]
+    bounds, shift = (write.spread(low), write.spread(high)), write.load(write.at(bias, away))
+    for number, value in enumerate(_twice(_gather_six, values, 6)):
+        place, addend = (write.at(write.whole(write.at(t, number * ADDRESS)), away) for t in (pixels, addends))
+        write.store((value + shift + write.load(addend)).between(*bounds), place)
+
+
+# Tiles
+
+
+@njit(**OPTIONS)
+def _find(found, first, height, width, pixel, tile, before, elsewhere):
+    """The addresses of a tile's pixels, which begin `before` the tile's own; those beyond the edges are elsewhere."""
+    down, right = (height + 3) // 4, (width + 3) // 4
+    side = 4 + 2 * before
+    image, place = tile // (down * right), tile % (down * right)
+    top, left = 4 * (place // right) - before, 4 * (place % right) - before
     for row in range(side):
         for column in range(side):
-            at, y, x = (row * side + column) * WIDE, top + row, left + column
-            if 0 <= y < height and 0 <= x < width:
-                _copy(images, ((image * height + y) * width + x) * channels + first, block, at, wide)
-            else:
-                block[at : at + wide] = 0
+            y, x = top + row, left + column
+            inside = 0 <= y < height and 0 <= x < width
+            at = first + ((image * height + y) * width + x) * pixel
+            found[row * side + column] = at if inside else elsewhere
 
 
-@_inline
-def _six(source, start, step, wide):
-    """Six runs of values, `step` apart."""
-    return (
-        source[start : start + wide],
-        source[start + step : start + step + wide],
-        source[start + 2 * step : start + 2 * step + wide],
-        source[start + 3 * step : start + 3 * step + wide],
-        source[start + 4 * step : start + 4 * step + wide],
-        source[start + 5 * step : start + 5 * step + wide],
-    )
+@njit(**OPTIONS)
+def _eight(first, channels):
+    """Where eight channels begin, so that they end with the last at the latest, and how many of them came before."""
+    at = min(first, channels - LANES)
+    return at, first - at
 
 
-@_inline
-def _put_six(block, i, apart, first, even, odd, even_too, odd_too, last):
-    """What the six points make of a polynomial: opposite ones share its even and its odd part."""
-    block[i] = first
-    block[i + apart] = even + odd
-    block[i + 2 * apart] = even - odd
-    block[i + 3 * apart] = even_too + odd_too
-    block[i + 4 * apart] = even_too - odd_too
-    block[i + 5 * apart] = last
-
-
-@_inline
-def _spread_six(six, block, apart, wide):
-    """Six values multiplied with B transposed, to places `apart` apart in a block."""
-    s0, s1, s2, s3, s4, s5 = six
-    for i in range(wide):
-        d0, d1, d2, d3, d4, d5 = s0[i], s1[i], s2[i], s3[i], s4[i], s5[i]
-        even, odd = d4 - B2 * d2, A * (d3 - B2 * d1)
-        even_too, odd_too = d4 - A2 * d2, B * (d3 - A2 * d1)
-        _put_six(block, i, apart, d4 - SUM * d2 + d0, even, odd, even_too, odd_too, d5 - SUM * d3 + d1)
-
-
-@_inline
-def _collect_six(six, block, apart, wide):
-    """Six values multiplied with B: the adjoint of `_spread_six`."""
-    s0, s1, s2, s3, s4, s5 = six
-    for i in range(wide):
-        v0, v5 = s0[i], s5[i]
-        even, odd, even_too, odd_too = s1[i] + s2[i], s1[i] - s2[i], s3[i] + s4[i], s3[i] - s4[i]
-        block[i] = v0
-        block[i + apart] = v5 - B * odd - A * odd_too
-        block[i + 2 * apart] = -SUM * v0 - B2 * even - A2 * even_too
-        block[i + 3 * apart] = A * odd + B * odd_too - SUM * v5
-        block[i + 4 * apart] = v0 + even + even_too
-        block[i + 5 * apart] = v5
-
-
-@_inline
-def _gather_six(six, block, apart, wide):
-    """Six values multiplied with A transposed: four."""
-    s0, s1, s2, s3, s4, s5 = six
-    for i in range(wide):
-        even, odd, even_too, odd_too = s1[i] + s2[i], s1[i] - s2[i], s3[i] + s4[i], s3[i] - s4[i]
-        block[i] = s0[i] + even + even_too
-        block[i + apart] = A * odd + B * odd_too
-        block[i + 2 * apart] = A2 * even + B2 * even_too
-        block[i + 3 * apart] = A3 * odd + B3 * odd_too + s5[i]
-
-
-@_inline
-def _widen_four(source, step, block, apart, wide):
-    """Four values `step` apart multiplied with A, the adjoint of `_gather_six`: six."""
-    for i in range(wide):
-        y0, y1, y2, y3 = source[i], source[i + step], source[i + 2 * step], source[i + 3 * step]
-        even, odd = y0 + A2 * y2, A * y1 + A3 * y3
-        even_too, odd_too = y0 + B2 * y2, B * y1 + B3 * y3
-        _put_six(block, i, apart, y0, even, odd, even_too, odd_too, y3)
-
-
-@_inline
-def _store_six(line, tiles, stride, start, wide):
-    for place in range(6):
-        _copy(line, place * WIDE, tiles, start + place * stride, wide)
-
-
-@_inline
-def _store_six_in_panels(line, tiles, stride, start, wide, apart):
-    """Six runs of values to places `stride` apart; each run of 16 of them lies `apart` from the next."""
-    for place in range(6):
-        for number in range(wide // PANEL):
-            to, source = start + place * stride + number * apart, place * WIDE + number * PANEL
-            _copy(line, source, tiles, to, PANEL)
-
-
-@_compiled(f"void({_array}, {_sizes}, {_span}, {_array}, int64, int64)")
-def spread(images, height, width, channels, origin, stride, begin, end, tiles, row, apart):
+@_compiled(f"void({numbers(11)})")
+def spread(images, height, width, channels, tiles, stride, row, apart, origin, begin, end):
     """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed.
 
     Tiles lie `row` from each other, 16 channels `apart` from the next 16: side by side, or in panels.
     """
-    block, middle = np.empty(36 * WIDE, np.float32), np.empty(36 * WIDE, np.float32)
-    line = np.empty(6 * WIDE, np.float32)
-    down, right = (height + 3) // 4, (width + 3) // 4
+    pixels, zeros = np.empty(36, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
-        image, place = tile // (down * right), tile % (down * right)
-        top, left = 4 * (place // right) - 1, 4 * (place % right) - 1
-        inside = top >= 0 and left >= 0 and top + 6 <= height and left + 6 <= width
-        for first in range(0, channels, WIDE):
-            wide = min(WIDE, channels - first)
-            if inside:
-                corner = ((image * height + top) * width + left) * channels + first
-                for column in range(6):
-                    start = corner + column * channels
-                    _spread_six(_six(images, start, width * channels, wide), middle[column * WIDE :], 6 * WIDE, wide)
-            else:
-                _patch(images, height, width, channels, image, top, left, 6, first, wide, block)
-                for column in range(6):
-                    _spread_six(_six(block, column * WIDE, 6 * WIDE, wide), middle[column * WIDE :], 6 * WIDE, wide)
-            for number in range(6):
-                _spread_six(_six(middle, number * 6 * WIDE, WIDE, wide), line, WIDE, wide)
-                start = number * 6 * stride + (tile - origin) * row + first // PANEL * apart
-                if apart == PANEL:
-                    _store_six(line, tiles, stride, start, wide)
-                else:
-                    _store_six_in_panels(line, tiles, stride, start, wide, apart)
+        _find(pixels, images, height, width, channels * FLOAT, tile, 1, zeros.ctypes.data)
+        for first in range(0, channels, LANES):
+            at, _ = _eight(first, channels)
+            target = tiles + (tile - origin) * row + at // PANEL * apart + at % PANEL * FLOAT
+            _spread(pixels.ctypes.data, at * FLOAT, target, stride)
 
 
-@_compiled(f"void({_array}, {_sizes}, {_span}, {_array})")
-def widen(images, height, width, channels, origin, stride, begin, end, tiles):
+@_compiled(f"void({numbers(9)})")
+def widen(images, height, width, channels, tiles, stride, origin, begin, end):
     """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
-    block, middle = np.empty(16 * WIDE, np.float32), np.empty(24 * WIDE, np.float32)
-    line = np.empty(6 * WIDE, np.float32)
-    down, right = (height + 3) // 4, (width + 3) // 4
+    pixels, zeros = np.empty(16, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
-        image, place = tile // (down * right), tile % (down * right)
-        top, left = 4 * (place // right), 4 * (place % right)
-        for first in range(0, channels, WIDE):
-            wide = min(WIDE, channels - first)
-            _patch(images, height, width, channels, image, top, left, 4, first, wide, block)
-            for column in range(4):
-                _widen_four(block[column * WIDE :], 4 * WIDE, middle[column * WIDE :], 4 * WIDE, wide)
-            for row in range(6):
-                _widen_four(middle[row * 4 * WIDE :], WIDE, line, WIDE, wide)
-                _store_six(line, tiles, stride, row * 6 * stride + (tile - origin) * channels + first, wide)
+        _find(pixels, images, height, width, channels * FLOAT, tile, 0, zeros.ctypes.data)
+        for first in range(0, channels, LANES):
+            away = _eight(first, channels)[0] * FLOAT
+            _widen(pixels.ctypes.data, away, tiles + (tile - origin) * channels * FLOAT + away, stride)
 
 
-@_compiled(f"void({_array}, {_array}, {_sizes}, {_span})")
-def collect(tiles, images, height, width, channels, origin, stride, begin, end):
+@_compiled(f"void({numbers(9)})")
+def collect(tiles, stride, images, height, width, channels, origin, begin, end):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
-    middle, line = np.empty(36 * WIDE, np.float32), np.empty(6 * WIDE, np.float32)
-    down, right = (height + 3) // 4, (width + 3) // 4
+    pixels, scrap = np.empty(36, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
-        image, place = tile // (down * right), tile % (down * right)
-        top, left = 4 * (place // right) - 1, 4 * (place % right) - 1
-        for first in range(0, channels, WIDE):
-            wide = min(WIDE, channels - first)
-            for column in range(6):
-                start = column * stride + (tile - origin) * channels + first
-                _collect_six(_six(tiles, start, 6 * stride, wide), middle[column * WIDE :], 6 * WIDE, wide)
-            for row in range(max(0, -top), min(6, height - top)):
-                _collect_six(_six(middle, row * 6 * WIDE, WIDE, wide), line, WIDE, wide)
-                for column in range(max(0, -left), min(6, width - left)):
-                    at = ((image * height + top + row) * width + left + column) * channels + first
-                    pixel, value = images[at : at + wide], line[column * WIDE : column * WIDE + wide]
-                    for i in range(wide):
-                        pixel[i] += value[i]
+        _find(pixels, images, height, width, channels * FLOAT, tile, 1, scrap.ctypes.data)
+        for first in range(0, channels, LANES):
+            at, done = _eight(first, channels)
+            source = tiles + ((tile - origin) * channels + at) * FLOAT
+            _collect(source, stride, pixels.ctypes.data, at * FLOAT, done)
 
 
-@_inline
-def _finished(value, low, high):
-    value = low if value < low else value
-    return high if value > high else value
+@_compiled(f"void({numbers(8)}, float32, float32, {numbers(3)})")
+def gather(tiles, stride, images, height, width, channels, bias, addend, low, high, origin, begin, end):
+    """The 4 x 4 pixels of each tile; bias and the same place of the addend are added, bounds applied.
 
-
-_ends = f"{_array}, {_array}, boolean, float32, float32"
-
-
-@_compiled(f"void({_array}, {_array}, {_sizes}, {_span}, {_ends})")
-def gather(tiles, images, height, width, channels, origin, stride, begin, end, bias, addend, add, low, high):
-    """The 4 x 4 pixels of each tile; bias and, with `add`, the same place of `addend` are added, bounds applied."""
-    middle, line = np.empty(24 * WIDE, np.float32), np.empty(4 * WIDE, np.float32)
-    down, right = (height + 3) // 4, (width + 3) // 4
+    The addend is other memory, or none (0).
+    """
+    pixels, addends = np.empty(16, np.int64), np.empty(16, np.int64)
+    scrap, zeros = np.zeros(channels, np.float32), np.zeros(channels, np.float32)
+    addends[:] = zeros.ctypes.data
     for tile in range(begin, end):
-        image, place = tile // (down * right), tile % (down * right)
-        top, left = 4 * (place // right), 4 * (place % right)
-        for first in range(0, channels, WIDE):
-            wide = min(WIDE, channels - first)
-            for column in range(6):
-                start = column * stride + (tile - origin) * channels + first
-                _gather_six(_six(tiles, start, 6 * stride, wide), middle[column * WIDE :], 6 * WIDE, wide)
-            for row in range(min(4, height - top)):
-                _gather_six(_six(middle, row * 6 * WIDE, WIDE, wide), line, WIDE, wide)
-                for column in range(min(4, width - left)):
-                    at = ((image * height + top + row) * width + left + column) * channels + first
-                    pixel, value = images[at : at + wide], line[column * WIDE : column * WIDE + wide]
-                    shift = bias[first : first + wide]
-                    if add:
-                        other = addend[at : at + wide]
-                        for i in range(wide):
-                            pixel[i] = _finished(value[i] + shift[i] + other[i], low, high)
-                    else:
-                        for i in range(wide):
-                            pixel[i] = _finished(value[i] + shift[i], low, high)
+        _find(pixels, images, height, width, channels * FLOAT, tile, 0, scrap.ctypes.data)
+        if addend:
+            _find(addends, addend, height, width, channels * FLOAT, tile, 0, zeros.ctypes.data)
+        for first in range(0, channels, LANES):
+            away = _eight(first, channels)[0] * FLOAT
+            source = tiles + (tile - origin) * channels * FLOAT + away
+            _gather(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, away, low, high)
+
+
+# Kernels
 
 
 def _spread_three(w0, w1, w2):
     """Three values multiplied with G: six."""
     even, odd = (w0 + w2 * A2) * OVER_A, w1 * (OVER_A * A)
     even_too, odd_too = (w0 + w2 * B2) * OVER_B, w1 * (OVER_B * B)
-    return [w0, even + odd, even - odd, even_too + odd_too, even_too - odd_too, w2]
+    return _points(w0, even, odd, even_too, odd_too, w2)
 
 
 def _collect_three(v0, v1, v2, v3, v4, v5):
@@ -267,21 +216,15 @@ def _spread_kernels(write: Writer, kernels, along, matrices, apart):
     for place in places:
         write.prefetch(write.at(place, AHEAD))
     nine = [*write.turned([write.load(place) for place in places]), write.picked(places, LAST)]
-    columns = [_spread_three(*nine[column::3]) for column in range(3)]
-    for row in range(6):
-        for column, value in enumerate(_spread_three(*(each[row] for each in columns))):
-            write.store(value, write.at(matrices, write.times(apart, 6 * row + column)))
+    for number, value in enumerate(_twice(_spread_three, nine, 3)):
+        write.store(value, write.at(matrices, write.times(apart, number)))
 
 
 @writes(3)
 def _collect_kernels(write: Writer, matrices, apart, kernels):
     """The adjoint: eight kernels side by side."""
-
-    def load(row, column):
-        return write.load(write.at(matrices, write.times(apart, 6 * row + column)))
-
-    columns = [_collect_three(*(load(row, column) for row in range(6))) for column in range(6)]
-    nine = [value for row in range(3) for value in _collect_three(*(each[row] for each in columns))]
+    values = [write.load(write.at(matrices, write.times(apart, number))) for number in range(36)]
+    nine = list(_twice(_collect_three, values, 6))
     places = [write.at(kernels, lane * KERNEL) for lane in range(LANES)]
     for lanes, place in zip(write.turned(nine[:LANES]), places, strict=True):
         write.store(lanes, place)

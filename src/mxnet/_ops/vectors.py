@@ -195,6 +195,15 @@ class Writer:
         for lane, place in enumerate(places):
             self.keep(self.builder.extract_element(lanes.value, _INT32(lane)), self.at(place, distance))
 
+    def behind(self, done: Any, lanes: Lanes, before: Lanes) -> Lanes:
+        """The lanes but for the first `done`, which are those of `before`."""
+        count = self.builder.insert_element(
+            ir.Constant(_WHOLE_VECTOR, ir.Undefined), self.builder.trunc(done, _INT32), _INT32(0)
+        )
+        places = self.builder.shuffle_vector(count, count, ir.Constant(_WHOLE_VECTOR, [0] * LANES))
+        truth = self.builder.icmp_signed(">=", ir.Constant(_WHOLE_VECTOR, list(range(LANES))), places)
+        return Lanes(self.builder, self.builder.select(truth, lanes.value, before.value))
+
     def keep(self, value: Any, address: Any) -> None:
         """Store one float."""
         self.builder.store(value, self._pointer(address, FLOAT_KIND))

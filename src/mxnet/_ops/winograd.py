@@ -27,6 +27,7 @@ FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
 PANELS_AT_ONCE = TOTALS_AT_ONCE = 1 << 20  # floats, where there are few tiles
 # With less, the plain sum is faster; transforms that are products need more channels to be worth their while.
 FEWEST_CHANNELS, FEWEST_CHANNELS_PLAIN, FEWEST_TILES = 32, 128, 32
+FEWEST_FILTERS = 8  # for which compiled loops can transform
 FEWEST_TILES_KEPT = 8  # if the weight's matrices are kept, and multiplied by kernels
 
 
@@ -209,10 +210,11 @@ def _new_result(data: torch.Tensor, filters: int) -> torch.Tensor:
 
 
 def _filters(weight: torch.Tensor) -> Iterator[slice]:
-    """Filters whose matrices are made at once: as many as fit into the cache."""
+    """Filters whose matrices are made at once: as many as fit into the cache, and never fewer than loops need."""
     filters, channels = weight.shape[:2]
     most = max(PANEL, MATRICES_AT_ONCE // (36 * channels) // PANEL * PANEL)
-    return (slice(first, min(first + most, filters)) for first in range(0, filters, most))
+    firsts = range(0, max(1, filters - FEWEST_FILTERS + 1), most)
+    return map(slice, firsts, [*firsts[1:], filters])
 
 
 def _convolve(
