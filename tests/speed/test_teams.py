@@ -15,10 +15,16 @@ def _put(write, address, value):
     write.keep(value, address)
 
 
-@compiled("void(float32[::1], float32, boolean, int64, int64)")
-def add(values, summand, twice, first, last):
-    for i in range(first, last):
-        values[i] += 2 * summand if twice else summand
+@writes(2, floats=1)
+def _add(write, target, source, value):
+    """Eight floats plus a number."""
+    write.store(write.load(source) + write.spread(value), target)
+
+
+@compiled("void(int64, float32, int64, int64)")
+def add(values, summand, first, last):
+    for place in range(values + 32 * first, values + 32 * last, 32):
+        _add(place, place, summand)
 
 
 @compiled(f"void({numbers(4)}, float32)")
@@ -51,13 +57,13 @@ def how(request, monkeypatch):
 ])  # fmt: skip
 def test_every_part_is_done_once(span, most, unit, rounds, threads, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    values = np.zeros(120, np.float32)
-    task = teams.Task(add, (values, 0.25, True), span, most, unit, rounds=rounds)
+    values = torch.zeros(120, 8)
+    task = teams.Task(add, (values.data_ptr(), 0.5), span, most, unit, rounds=rounds)
     for turn in range(1, 4):
         task.run()
-        wanted = np.zeros(120, np.float32)
+        wanted = torch.zeros(120, 8)
         wanted[span[0] : sum(span)] = 0.5 * turn
-        assert values.tolist() == wanted.tolist()
+        assert torch.equal(values, wanted)
 
 
 @pytest.mark.usefixtures("how")
@@ -76,19 +82,20 @@ def test_kernels_that_no_table_can_hold_are_run_by_python(monkeypatch):
     assert values.tolist() == [1] * 10
 
 
-@compiled("void(float32[::1], float32[::1], int64, int64)")
-def backwards(source, target, first, last):
+@compiled(f"void({numbers(5)})")
+def backwards(source, target, count, first, last):
     """Every value depends on one that another thread may have written in the task before."""
     for i in range(first, last):
-        target[i] = source[len(source) - 1 - i] + 1
+        _add(target + 32 * i, source + 32 * (count - 1 - i), np.float32(1))
 
 
 @pytest.mark.usefixtures("how")
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 def test_a_chain_does_its_tasks_one_after_the_other(threads, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    one, other = np.arange(5000, dtype=np.float32), np.zeros(5000, np.float32)
-    there, back = (teams.Task(backwards, pair, (0, 5000), 40) for pair in ((one, other), (other, one)))
+    one, other = torch.arange(5000.0), torch.zeros(5000)
+    pairs = ((one, other), (other, one))
+    there, back = (teams.Task(backwards, (a.data_ptr(), b.data_ptr(), 625), (0, 625), 40) for a, b in pairs)
     target = torch.zeros(100)
     scratched = teams.Task(through_scratch, (target.data_ptr(), 2.0), (0, 100), 50, scratch=16, held=target)
     exact = np.zeros(10)
@@ -96,16 +103,16 @@ def test_a_chain_does_its_tasks_one_after_the_other(threads, monkeypatch):
     for _ in range(30):
         for run in runs:
             run.run()
-    assert one.tolist() == (np.arange(5000) + 120).tolist()
+    assert torch.equal(one, torch.arange(5000.0) + 120)
     assert exact.tolist() == [30] * 10 and (target == 2).all()
 
 
 def test_tasks_in_a_chain_that_have_next_to_no_work():
-    values = np.zeros(6, np.float32)
-    tasks = [teams.Task(add, (values, 1.0, False), span, 9) for span in ((0, 0), (0, 1), (2, 0), (0, 6))]
+    values = torch.zeros(6, 8)
+    tasks = [teams.Task(add, (values.data_ptr(), 1.0), span, 9) for span in ((0, 0), (0, 1), (2, 0), (0, 6))]
     for run in teams.chained(tasks):
         run.run()
-    assert values.tolist() == [2, 1, 1, 1, 1, 1]
+    assert values[:, 0].tolist() == [2, 1, 1, 1, 1, 1]
 
 
 def test_entries_of_all_kernels_of_predictions():

@@ -10,9 +10,8 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
-from numba import carray, cfunc, types
+from numba import cfunc, types
 from numba.extending import intrinsic
 
 from .tables import (
@@ -48,7 +47,6 @@ def _reads(kind: Any, read: Callable[..., Any]) -> Any:
 
 whole = _reads(types.int64, lambda builder, address: builder.load(builder.inttoptr(address, _WHOLE.as_pointer())))
 single = _reads(types.float32, lambda builder, address: builder.load(builder.inttoptr(address, _FLOAT.as_pointer())))
-pointer = _reads(types.voidptr, lambda builder, address: builder.inttoptr(address, ir.IntType(8).as_pointer()))
 # The number before it is one more: no two threads see the same
 take = _reads(
     types.int64,
@@ -112,10 +110,8 @@ _SLOTS = {
     "unit": UNIT,
 }
 _READS = {
-    "int64": "whole(table + {0})",
-    "float32": "single(table + {0})",
-    "boolean": "whole(table + {0}) != 0",
-    "float32[::1]": "carray(pointer(whole(table + {0})), (whole(table + {1}),), float32)",
+    "int64": "whole(table + {})",
+    "float32": "single(table + {})",
 }
 
 
@@ -127,10 +123,7 @@ def entry(kernel: Any, signature: str) -> int | None:
         return None
     slots = {name: slot * SLOT for name, slot in _SLOTS.items()}
     text = _SOURCE.format(name=kernel.__name__, arguments=_arguments(names, kinds), **slots)
-    made: dict[str, Any] = {
-        "kernel": kernel, "take": take, "whole": whole, "single": single, "pointer": pointer, "carray": carray,
-        "float32": np.float32,
-    }  # fmt: skip
+    made: dict[str, Any] = {"kernel": kernel, "take": take, "whole": whole, "single": single}
     exec(compile(text, kernel.py_func.__code__.co_filename, "exec"), made)  # compiled code is kept beside that file
     function = made[f"entry_{kernel.__name__}"]
     function.__module__ = kernel.py_func.__module__
@@ -153,9 +146,9 @@ def _arguments(names: list[str], kinds: list[str]) -> str:
         if name in BOUNDS:
             found.append(BOUNDS[name])
             continue
-        text = _READS[kind].format(slot * SLOT, (slot + 1) * SLOT)
+        text = _READS[kind].format(slot * SLOT)
         found.append(f"{text} + ticket * whole(table + {SCRATCH_SIZE * SLOT})" if name == "scratch" else text)
-        slot += 2 if kind.endswith("]") else 1
+        slot += 1
     return ", ".join(found)
 
 

@@ -130,7 +130,7 @@ class Task:
             if place == self._places.get("scratch"):
                 slot = len(numbers)
             if place not in (self._places["first"], self._places["last"]):
-                numbers += _numbers(value)
+                numbers.append(_number(value))
         return np.array(numbers), slot
 
 
@@ -183,10 +183,6 @@ class Chain:
             _team()(self._entry.address, self._address, threads, 0)  # pyright: ignore[reportOptionalCall]
 
 
-def _numbers(value: Any) -> list[int]:
-    """An argument as a table holds it."""
-    if isinstance(value, np.ndarray):
-        return [value.ctypes.data, value.size]
-    if isinstance(value, float):
-        return [int(np.float32(value).view(np.int32))]
-    return [int(value)]
+def _number(value: float) -> int:
+    """An argument as a table holds it: a float by its bits."""
+    return int(np.float32(value).view(np.int32)) if isinstance(value, float) else int(value)
