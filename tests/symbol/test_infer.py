@@ -107,6 +107,23 @@ ZERO_SIZES = [  # recorded from MXNet 1.9.1 under np_shape: symbol, what is give
 ]
 
 
+OPEN_RESHAPES = [  # recorded from MXNet 1.9.1: given shape, reshape codes, shape of the result
+    ((0, 5), (-1, 3, 5), (0, 3, 5)),
+    ((0, 4), (3, -1), (3, 0)),
+    ((6, 0), (-1, 4), (0, 4)),
+    ((0, 3, 4), (-3, 0), (0, 4)),
+    ((0, 3, 4), (0, 13), (0, 13)),
+    ((0, 8), (-4, -1, 2, 0), (0, 2, 8)),
+    ((0, 3, 4), (-4, 2, 4, -2), (2, 4, 3, 4)),
+]
+
+
+@pytest.mark.parametrize("given, codes, result", OPEN_RESHAPES)
+def test_reshape_of_an_open_size(given, codes, result):
+    symbol = mx.sym.reshape(mx.sym.var("x"), shape=codes)
+    assert symbol.infer_shape_partial(x=given)[1] == [result]
+
+
 @pytest.mark.parametrize("make, given, arguments, outputs", ZERO_SIZES)
 def test_sizes_of_zero_under_numpy_shapes(make, given, arguments, outputs):
     with mx.util.np_shape(True):

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 
 from .._core.errors import MXNetError
 from ..util import is_np_shape
-from .registry import op
-from .shapes import Shape, bracket, real_axis
+from .registry import Attrs, op
+from .shapes import Shape, Shapes, bracket, real_axis
 
 COPY, INFER, COPY_REST, MERGE, SPLIT = 0, -1, -2, -3, -4
 
@@ -57,7 +57,7 @@ def _split(size: int, left: int, right: int) -> tuple[int, int]:
         left = size // right
     if right == INFER:
         right = size // left
-    if left * right != size:
+    if size and left * right != size:
         raise MXNetError(f"Split dims {left}, {right} do not divide original dim {size}")
     return left, right
 
@@ -75,7 +75,32 @@ def _plainly(shape, reverse, target_shape, keep_highest):
     return (lambda data: torch.reshape(data, shape).clone()) if shape and min(shape) > 0 else None
 
 
-@op("Reshape", "reshape", quick=_plainly)
+def _wanted(source: Shape, shape: Shape, reverse: bool, target_shape: Shape, keep_highest: bool) -> Shape:
+    if shape:
+        return shape if min(shape) > 0 else coded_shape(shape, source, reverse)
+    if target_shape:
+        return _target_shape(target_shape, source, keep_highest)
+    raise MXNetError("Reshape needs a shape")
+
+
+def _same_size(target: Shape, source: Shape) -> Shape:
+    if math.prod(target) != math.prod(source):
+        raise MXNetError(
+            f"Target shape size is different to source. Target: {bracket(target)}\nSource: {bracket(source)}"
+        )
+    return target
+
+
+def _reshaped(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """Sizes that follow from unknown ones (0) are unknown; nothing is known that they would have to fit."""
+    source = shapes[0]
+    if source is None:
+        return [None]
+    target = _wanted(source, *(attrs[name] for name in ("shape", "reverse", "target_shape", "keep_highest")))
+    return [_same_size(target, source) if all(source) else target]
+
+
+@op("Reshape", "reshape", quick=_plainly, shape=_reshaped)
 def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False):
     """`data` with another shape, in which some numbers are no sizes but say where to take them from.
 
@@ -85,17 +110,7 @@ def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tup
     if shape and min(shape) > 0:
         return data.reshape(shape)
     source = tuple(data.shape)
-    if shape:
-        target = coded_shape(shape, source, reverse)
-    elif target_shape:
-        target = _target_shape(target_shape, source, keep_highest)
-    else:
-        raise MXNetError("Reshape needs a shape")
-    if math.prod(target) != data.numel():
-        raise MXNetError(
-            f"Target shape size is different to source. Target: {bracket(target)}\nSource: {bracket(source)}"
-        )
-    return data.reshape(target)
+    return data.reshape(_same_size(_wanted(source, shape, reverse, target_shape, keep_highest), source))
 
 
 def _rows(data: torch.Tensor) -> torch.Tensor | None:
