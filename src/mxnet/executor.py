@@ -375,8 +375,9 @@ class Executor:
             self._dicts["blank"] = self._stored([torch.zeros(s, dtype=d) for s, d in zip(shapes, dtypes, strict=True)])
         return self._dicts["blank"]
 
-    def _named(self, kind, names, arrays):
+    def _named(self, kind, list_names, arrays):
         if kind not in self._dicts:
+            names = list_names()  # a walk over the graph
             if len(set(names)) != len(names):
                 raise ValueError(f"Duplicate names detected, {names}")
             self._dicts[kind] = dict(zip(names, arrays, strict=True))
@@ -385,17 +386,17 @@ class Executor:
     @property
     def arg_dict(self):
         """Arguments by name."""
-        return self._named("arg", self._symbol.list_arguments(), self.arg_arrays)
+        return self._named("arg", self._symbol.list_arguments, self.arg_arrays)
 
     @property
     def grad_dict(self):
         """Gradients by the name of their argument."""
-        return self._named("grad", self._symbol.list_arguments(), self.handle.grads)
+        return self._named("grad", self._symbol.list_arguments, self.handle.grads)
 
     @property
     def aux_dict(self):
         """Auxiliary states by name."""
-        return self._named("aux", self._symbol.list_auxiliary_states(), self.aux_arrays)
+        return self._named("aux", self._symbol.list_auxiliary_states, self.aux_arrays)
 
     @property
     def output_dict(self):

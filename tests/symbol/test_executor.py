@@ -128,6 +128,15 @@ def test_copying_parameters_in():
     executor.copy_params_from({"c": mx.nd.ones(2)}, allow_extra_params=True)
 
 
+def test_arrays_by_name_are_listed_once(monkeypatch):
+    executor = mx.sym.BatchNorm(mx.sym.var("x"), name="norm").simple_bind(mx.cpu(), x=(2, 3))
+    first = executor.arg_dict, executor.grad_dict, executor.aux_dict
+    monkeypatch.setattr(mx.sym.Symbol, "list_arguments", lambda _: pytest.fail("walks the graph again"))
+    monkeypatch.setattr(mx.sym.Symbol, "list_auxiliary_states", lambda _: pytest.fail("walks the graph again"))
+    again = executor.arg_dict, executor.grad_dict, executor.aux_dict
+    assert all(a is b for a, b in zip(first, again, strict=True))
+
+
 def test_reshape_shares_memory():
     net = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=4, name="fc")
     executor = net.simple_bind(mx.cpu(), x=(5, 4), grad_req="null")
