@@ -47,6 +47,7 @@ def _reads(kind: Any, read: Callable[..., Any]) -> Any:
 
 whole = _reads(types.int64, lambda builder, address: builder.load(builder.inttoptr(address, _WHOLE.as_pointer())))
 single = _reads(types.float32, lambda builder, address: builder.load(builder.inttoptr(address, _FLOAT.as_pointer())))
+pointer = _reads(types.voidptr, lambda builder, address: builder.inttoptr(address, ir.IntType(8).as_pointer()))
 # The number before it is one more: no two threads see the same
 take = _reads(
     types.int64,
