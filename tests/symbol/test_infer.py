@@ -124,6 +124,11 @@ def test_reshape_of_an_open_size(given, codes, result):
     assert symbol.infer_shape_partial(x=given)[1] == [result]
 
 
+def test_reshape_knows_what_does_not_depend_on_an_open_size():
+    symbol = mx.sym.reshape(mx.sym.var("x"), shape=(0, 0, -1))
+    assert symbol.infer_shape_partial(x=(5, 0, 2, 8))[1] == [(5, 0, 16)]
+
+
 @pytest.mark.parametrize("make, given, arguments, outputs", ZERO_SIZES)
 def test_sizes_of_zero_under_numpy_shapes(make, given, arguments, outputs):
     with mx.util.np_shape(True):

@@ -81,7 +81,7 @@ def _by_running(
 ) -> list[Shape | None]:
     whole = all(known(s) for s in shapes)
     try:
-        first = _run(op, attrs, _with_primes(shapes, PRIMES[0]), dtypes)
+        first = _run(op, attrs, with_primes(shapes, PRIMES[0]), dtypes)
     except MXNetError:
         if whole:
             raise
@@ -89,17 +89,19 @@ def _by_running(
     if whole:
         return [s for s, _ in first]
     try:
-        second = _run(op, attrs, _with_primes(shapes, PRIMES[1]), dtypes)
+        second = _run(op, attrs, with_primes(shapes, PRIMES[1]), dtypes)
     except MXNetError:
         return [None] * count
-    return [_stable(a, b) for (a, _), (b, _) in zip(first, second, strict=True)]
+    return [stable(a, b) for (a, _), (b, _) in zip(first, second, strict=True)]
 
 
-def _stable(a: Shape, b: Shape) -> Shape | None:
+def stable(a: Shape, b: Shape) -> Shape | None:
+    """What does not depend on the primes that stood for unknown sizes."""
     return tuple(x if x == y else 0 for x, y in zip(a, b, strict=True)) if len(a) == len(b) else None
 
 
-def _with_primes(shapes: Sequence[Shape | None], primes: tuple[int, ...]) -> tuple[Shape, ...]:
+def with_primes(shapes: Sequence[Shape | None], primes: tuple[int, ...]) -> tuple[Shape, ...]:
+    """Shapes in which primes stand for unknown sizes."""
     return tuple(tuple(s or primes[i % len(primes)] for i, s in enumerate(shape or ())) for shape in shapes)
 
 

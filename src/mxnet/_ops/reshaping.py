@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from .._core.errors import MXNetError
 from ..util import is_np_shape
+from .infer import PRIMES, stable, with_primes
 from .registry import Attrs, op
 from .shapes import Shape, Shapes, bracket, real_axis
 
@@ -92,12 +93,18 @@ def _same_size(target: Shape, source: Shape) -> Shape:
 
 
 def _reshaped(attrs: Attrs, shapes: Shapes) -> Shapes:
-    """Sizes that follow from unknown ones (0) are unknown; nothing is known that they would have to fit."""
+    """Nothing is known that unknown sizes (0) would have to fit; what follows from them is unknown."""
     source = shapes[0]
     if source is None:
         return [None]
-    target = _wanted(source, *(attrs[name] for name in ("shape", "reverse", "target_shape", "keep_highest")))
-    return [_same_size(target, source) if all(source) else target]
+    codes = [attrs[name] for name in ("shape", "reverse", "target_shape", "keep_highest")]
+    guesses = [with_primes([source], primes)[0] for primes in PRIMES]
+    try:
+        return [stable(*(_same_size(_wanted(guess, *codes), guess) for guess in guesses))]
+    except MXNetError:
+        if all(source):
+            raise
+        return [_wanted(source, *codes)]
 
 
 @op("Reshape", "reshape", quick=_plainly, shape=_reshaped)

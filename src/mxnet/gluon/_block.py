@@ -67,9 +67,7 @@ class Block:
     def __setattr__(self, name, value):
         existing = getattr(self, name, None)
         if isinstance(existing, (Parameter, Block)) and not isinstance(value, type(existing)):
-            raise TypeError(
-                f"Changing attribute type for {name} from {type(existing)} to {type(value)} is not allowed."
-            )
+            raise TypeError(f"Changing attribute type for {name} from {type(existing)} to {type(value)}is not allowed.")
         if isinstance(value, (Block, Parameter)):
             self._check_begun()
         if isinstance(value, Block):
