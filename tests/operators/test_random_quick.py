@@ -1,5 +1,7 @@
 """COMPILED loops draw what the steps of all engines side by side draw, and leave the streams where those do."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,15 @@ def test_other_parameters_go_the_long_way(monkeypatch):
     four = (np.asarray(np.float32(4)),)
     assert not run(bank, four, 16, out[:9])
     assert run(bank, four, 16, out) and run(bank, four, 16, out[:9])  # few use what is there
+
+
+def test_a_compiler_is_imported_for_millions_of_numbers_only(monkeypatch):
+    """To import it takes as long as to make them."""
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    asked, compiled = [], engines.Compiled()
+    compiled.find = lambda: asked.append(len(asked))
+    for _ in range(100):
+        compiled.for_numbers(engines.MANY)
+    assert not asked
+    compiled.for_numbers(engines.ENOUGH)
+    assert len(asked) == 1

@@ -1,5 +1,8 @@
 """Shapes and dtypes of a graph: what is deduced, and how MXNet says that something is missing or wrong."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -153,3 +156,17 @@ def test_states_of_unknown_batch_that_a_condition_chooses_learn_it_from_what_fol
     following = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=4)
     out = mx.sym.elemwise_add(chosen, following)
     assert out.infer_shape(x=(3, 5), flags=(3, 4))[1] == [(3, 4)]
+
+
+def test_shapes_of_networks_are_found_without_torchs_compiler():
+    """It takes more than a second to load, and torch asks for it where large arrays have a shape and no memory."""
+    code = (
+        "import sys, mxnet as mx\n"
+        "for name in ('resnet18_v1', 'mobilenetv2_0.25', 'squeezenet1.1', 'alexnet', 'densenet121'):\n"
+        "    net = mx.gluon.model_zoo.vision.get_model(name)\n"
+        "    assert net(mx.sym.var('data')).infer_shape(data=(64, 3, 224, 224))[1] == [(64, 1000)]\n"
+        "leaky = mx.sym.LeakyReLU(mx.sym.var('x'), act_type='leaky')\n"
+        "assert leaky.infer_shape(x=(64, 32, 208, 208))[1] == [(64, 32, 208, 208)]\n"
+        "assert 'torch._dynamo' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,5 +1,6 @@
 """Banks of mt19937 engines, computed side by side: word for word what C++'s `std::mt19937` gives for the same seeds."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,21 +14,24 @@ GROUP = 64  # engines advanced at a time: their states and the scratch stay in t
 _ONE, _LOW = WORD(1), WORD(0x7FFFFFFF)
 _MATRIX, _MASK_B, _MASK_C = WORD(0x9908B0DF), WORD(0x9D2C5680), WORD(0xEFC60000)
 _SEED_FACTOR = WORD(1812433253)
-MANY = 1 << 13  # words or numbers; fewer are not worth loading a compiler
+# Words or numbers: fewer at once are not worth asking for compiled code, fewer in all not worth importing a compiler
+MANY, ENOUGH = 1 << 13, 1 << 24
 
 
 class Compiled:
     """Compiled code that others may know of: `find` returns the module that has it, or None.
 
-    Few numbers do not make it load, but use it once it is there.
+    Few numbers do not make it load, but use it once it is there. To import numba takes as long as to make millions.
     """
 
     def __init__(self) -> None:
         self.find: Callable[[], Any] = lambda: None
         self._found: Any = None
+        self._made = 0
 
     def for_numbers(self, number: int) -> Any:
-        if number >= MANY:
+        self._made += number
+        if number >= MANY and (self._made >= ENOUGH or "numba" in sys.modules):
             self._found = self.find()
         return self._found
 

@@ -58,7 +58,11 @@ def _slope_shape(attrs, shapes):
     return shapes
 
 
-@op("LeakyReLU", inputs=_slope_input, outputs=_outputs, fill=_slope_shape)
+def _as_data(attrs, shapes):
+    return [shapes[0] for _ in _outputs(attrs)]
+
+
+@op("LeakyReLU", inputs=_slope_input, outputs=_outputs, fill=_slope_shape, shape=_as_data)
 def leaky_relu(
     data,
     gamma=None,

@@ -27,6 +27,11 @@ def _parameters(attrs, shapes):
     return shapes
 
 
+def _result(attrs, shapes):
+    data = shapes[0]
+    return [data and (*(data[:1] if attrs["flatten"] else data[:-1]), attrs["num_hidden"])]
+
+
 def _quick(num_hidden, no_bias, flatten):
     """A matrix, or rows that need no flattening, and parameters of the usual shape."""
 
@@ -38,7 +43,7 @@ def _quick(num_hidden, no_bias, flatten):
     return dense
 
 
-@op("FullyConnected", inputs=bias_unless_no_bias, fill=_parameters, quick=_quick)
+@op("FullyConnected", inputs=bias_unless_no_bias, fill=_parameters, shape=_result, quick=_quick)
 def fully_connected(
     data: torch.Tensor,
     weight: torch.Tensor,

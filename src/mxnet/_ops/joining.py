@@ -19,11 +19,21 @@ def fill_concat(attrs: Attrs, shapes: Shapes) -> Shapes:
     return [(*common[:axis], s[axis] if s else 0, *common[axis + 1 :]) for s in shapes]
 
 
+def _joined_shape(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """As `fill_concat` leaves it, only the joined size differs; it is open (0) where one of them is."""
+    given = [s for s in shapes if s]
+    if len(given) < len(shapes):
+        return [None]
+    axis = real_axis(attrs["dim"], len(given[0]))
+    sizes = [s[axis] for s in given]
+    return [(*given[0][:axis], sum(sizes) if all(sizes) else 0, *given[0][axis + 1 :])]
+
+
 def _joined(num_args, dim):
     return torch.cat if dim == 0 else lambda data: torch.cat(data, dim)  # to be told the axis takes time
 
 
-@op("Concat", "concat", fill=fill_concat, quick=_joined)
+@op("Concat", "concat", fill=fill_concat, quick=_joined, shape=_joined_shape)
 def concat(*data, num_args: int = 0, dim: int = 1):
     """Arrays joined along an existing axis."""
     return torch.cat(data, dim)

@@ -14,7 +14,8 @@ from .gradient import with_gradient
 from .halving import halved, halves
 from .layout import channels_last, to_first, to_last
 from .normed import computable, keep, kept
-from .registry import op
+from .registry import Attrs, op
+from .shapes import Shapes
 
 _MAX = {2: torch.max_pool2d, 3: torch.max_pool3d}
 _GLOBAL_MAX = {2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}
@@ -30,7 +31,23 @@ def _average_3d(data, *window, **options):
 _AVERAGE = {2: F.avg_pool2d, 3: _average_3d}
 
 
-@op("Pooling")
+def _pooled_shape(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """Windows of an axis whose size is not known (0) cannot be counted."""
+    data = shapes[0]
+    if data is None:
+        return [None]
+    kernel, layout = attrs["kernel"], attrs["layout"]
+    _check_type(data, kernel, attrs["pool_type"], attrs["p_value"], attrs["global_pool"])
+    last = layout is not None and channels_last(layout, len(data) - 2, "Pooling")
+    before, sizes, behind = (data[:1], data[1:-1], data[-1:]) if last else (data[:2], data[2:], ())
+    if attrs["global_pool"]:
+        return [(*before, *(1 for _ in sizes), *behind)]
+    fitting = tuple(size or window for size, window in zip(sizes, kernel, strict=True))
+    count = windows_of(fitting, kernel, attrs["stride"], attrs["pad"], attrs["pooling_convention"]).count
+    return [(*before, *(number if size else 0 for number, size in zip(count, sizes, strict=True)), *behind)]
+
+
+@op("Pooling", shape=_pooled_shape)
 def pooling(
     data,
     *,
@@ -48,7 +65,7 @@ def pooling(
     """The maximum, mean, sum or p-norm of windows. `valid` drops a last window that does not fit, `full` keeps it."""
     if not data.is_floating_point():
         require_floating(data, "Pooling")
-    _check_type(data, kernel, pool_type, p_value, global_pool)
+    _check_type(data.shape, kernel, pool_type, p_value, global_pool)
     last = layout is not None and channels_last(layout, data.dim() - 2, "Pooling")
     if last:
         data = to_first(data)
@@ -60,15 +77,15 @@ def pooling(
     return to_last(result) if last else result
 
 
-def _check_type(data, kernel, pool_type, p_value, global_pool):
-    space = data.dim() - 2
+def _check_type(shape, kernel, pool_type, p_value, global_pool):
+    space = len(shape) - 2
     if not 0 < space < 4:
         raise MXNetError(
             "Pooling: Input data should be 3D in (batch, channel, x) Or 4D in (batch, channel, y, x) "
-            f"Or 5D in (batch, channel, d, y, x), got shape {tuple(data.shape)}"
+            f"Or 5D in (batch, channel, d, y, x), got shape {tuple(shape)}"
         )
     if not global_pool and len(kernel) != space:
-        raise MXNetError(f"Pooling: kernel {kernel} does not fit input data of shape {tuple(data.shape)}")
+        raise MXNetError(f"Pooling: kernel {kernel} does not fit input data of shape {tuple(shape)}")
     if pool_type == "lp" and p_value not in (1, 2, 3):
         raise MXNetError(f"Pooling: p value of {p_value} is not supported yet; p_value must be 1, 2 or 3")
 
@@ -256,7 +273,7 @@ def pooling_v1(
     space = data.dim() - 2
     if global_pool:
         kernel, stride, pad = tuple(data.shape[2:]), (), ()
-    _check_type(data, kernel, pool_type, None, global_pool)
+    _check_type(data.shape, kernel, pool_type, None, global_pool)
     windows = _Windows(data.shape[2:], kernel, stride, pad, pooling_convention)
     over = [x for o in reversed(windows.overhang()) for x in (0, o)]
     data = F.pad(data, [x for p in reversed(windows.pad) for x in (p, p)]) if any(windows.pad) else data
