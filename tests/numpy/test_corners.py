@@ -167,3 +167,17 @@ def test_evenly_spaced_halves_are_rounded_as_mxnet_does():
     """By way of NumPy, whose steps are computed in another order, it would be 25008 and 50016."""
     numbers = np.linspace(0.001, 1e5, 12345, dtype="float16").asnumpy()
     assert numbers[[3086, 6172]].tolist() == [24992.0, 49984.0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [  # recorded from MXNet 1.9.1
+        ("float16", [-0.98052978515625, 0.7967529296875, 3.125244140625]),
+        ("float32", [-0.9800000786781311, 0.7972000241279602, 3.123999834060669]),
+        ("float64", [-0.980000039935112, 0.7972000360488892, 3.123999905586243]),
+    ],
+)
+def test_percentiles_are_rounded_as_mxnet_rounds_them(dtype, wanted):
+    """Each neighbour's part to the input's type, by shares of single precision."""
+    data = np.array([0.1, -1.7, 3.3, 2.2, 9.7], dtype=dtype)
+    assert [float(np.percentile(data, q)) for q in (10, 33.3, 71)] == wanted

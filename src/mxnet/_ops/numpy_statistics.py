@@ -72,21 +72,22 @@ def percentile(
     if ranks.device.type != "meta" and not bool(((ranks >= 0) & (ranks <= 100)).all()):
         raise MXNetError("percentiles must be in the range [0, 100]")
     places = (ranks.reshape(-1) * (rows.shape[-1] - 1) / 100.0).float()
-    found = _between(in_order(rows, -1), places, interpolation)
+    found = _between(in_order(rows, -1), places, interpolation, a.dtype if a.is_floating_point() else rows.dtype)
     sizes = [1 if i in axes else s for i, s in enumerate(a.shape)] if keepdims else [a.shape[i] for i in kept]
     return found.movedim(-1, 0).reshape((*ranks.shape, *sizes))
 
 
-def _between(rows, places, interpolation: str):
-    """What lies at places between the elements of sorted rows."""
+def _between(rows, places, interpolation: str, dtype: torch.dtype):
+    """What lies at places between the elements of sorted rows; each neighbour's part is rounded to the input's type."""
     if interpolation == "nearest":
         return rows[..., torch.floor(places + 0.5).long()]
     low, high = rows[..., places.floor().long()], rows[..., places.ceil().long()]
     if interpolation in ("lower", "higher"):
         return low if interpolation == "lower" else high
-    share = (places - places.floor()).to(rows.dtype)
-    share = torch.where(share > 0, 0.5, 0.0).to(rows.dtype) if interpolation == "midpoint" else share
-    return low + (high - low) * share
+    share = places - places.floor()
+    share = torch.where(share > 0, 0.5, 0.0) if interpolation == "midpoint" else share
+    parts = (low * (1 - share)).to(dtype), (high * share).to(dtype)
+    return parts[0].to(rows.dtype) + parts[1].to(rows.dtype)
 
 
 def _answers(attrs: dict[str, Any]) -> int:
