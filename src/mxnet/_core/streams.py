@@ -77,6 +77,7 @@ class Stream:
             return
         step = -(-size // min(-(-size // PER_ENGINE), ENGINES))
         full, rest = divmod(size, step)
+        self.parallel.prepare(full + bool(rest))  # all at once: each seeding has 623 steps
         whole = out[: full * step].reshape(full, step)
         for first in range(0, full, GROUP):
             stop = min(first + GROUP, full)
