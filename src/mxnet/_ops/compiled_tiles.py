@@ -77,6 +77,7 @@ def collect_kernels(matrices, weight):
 
 
 def _images(images):
+    assert images.is_contiguous()  # kernels only know the address
     return (images.data_ptr(), *images.shape[1:])
 
 

@@ -79,35 +79,46 @@ def _twice(transform, values, side):
 # Eight channels of a tile
 
 
+def _pixel(write: Writer, table, number, away):
+    """The address of a pixel's channels, by a table."""
+    return write.at(write.whole(write.at(table, number * ADDRESS)), away)
+
+
+def _load(write: Writer, source, stride):
+    """The 36 values, `stride` apart, that are worked on together."""
+    return [write.load(write.at(source, write.times(stride, number))) for number in range(36)]
+
+
+def _store(write: Writer, values, target, stride):
+    for number, value in enumerate(values):
+        write.store(value, write.at(target, write.times(stride, number)))
+
+
 @writes(4)
 def _spread(write: Writer, pixels, away, target, stride):
-    values = [write.load(write.at(write.whole(write.at(pixels, i * ADDRESS)), away)) for i in range(36)]
-    for number, value in enumerate(_twice(_spread_six, values, 6)):
-        write.store(value, write.at(target, write.times(stride, number)))
+    values = [write.load(_pixel(write, pixels, number, away)) for number in range(36)]
+    _store(write, _twice(_spread_six, values, 6), target, stride)
 
 
 @writes(4)
 def _widen(write: Writer, pixels, away, target, stride):
-    values = [write.load(write.at(write.whole(write.at(pixels, i * ADDRESS)), away)) for i in range(16)]
-    for number, value in enumerate(_twice(_widen_four, values, 4)):
-        write.store(value, write.at(target, write.times(stride, number)))
+    values = [write.load(_pixel(write, pixels, number, away)) for number in range(16)]
+    _store(write, _twice(_widen_four, values, 4), target, stride)
 
 
 @writes(5)
 def _collect(write: Writer, source, stride, pixels, away, done):
-    values = [write.load(write.at(source, write.times(stride, number))) for number in range(36)]
-    for number, value in enumerate(_twice(_collect_six, values, 6)):
-        place = write.at(write.whole(write.at(pixels, number * ADDRESS)), away)
+    for number, value in enumerate(_twice(_collect_six, _load(write, source, stride), 6)):
+        place = _pixel(write, pixels, number, away)
         write.store(write.load(place) + write.behind(done, value, write.zeros()), place)
 
 
 @writes(6, floats=2)
 def _gather(write: Writer, source, stride, pixels, addends, bias, away, low, high):
-    values = [write.load(write.at(source, write.times(stride, number))) for number in range(36)]
     bounds, shift = (write.spread(low), write.spread(high)), write.load(write.at(bias, away))
-    for number, value in enumerate(_twice(_gather_six, values, 6)):
-        place, addend = (write.at(write.whole(write.at(t, number * ADDRESS)), away) for t in (pixels, addends))
-        write.store((value + shift + write.load(addend)).between(*bounds), place)
+    for number, value in enumerate(_twice(_gather_six, _load(write, source, stride), 6)):
+        total = value + shift + write.load(_pixel(write, addends, number, away))
+        write.store(total.between(*bounds), _pixel(write, pixels, number, away))
 
 
 # Tiles
@@ -216,15 +227,13 @@ def _spread_kernels(write: Writer, kernels, along, matrices, apart):
     for place in places:
         write.prefetch(write.at(place, AHEAD))
     nine = [*write.turned([write.load(place) for place in places]), write.picked(places, LAST)]
-    for number, value in enumerate(_twice(_spread_three, nine, 3)):
-        write.store(value, write.at(matrices, write.times(apart, number)))
+    _store(write, _twice(_spread_three, nine, 3), matrices, apart)
 
 
 @writes(3)
 def _collect_kernels(write: Writer, matrices, apart, kernels):
     """The adjoint: eight kernels side by side."""
-    values = [write.load(write.at(matrices, write.times(apart, number))) for number in range(36)]
-    nine = list(_twice(_collect_three, values, 6))
+    nine = list(_twice(_collect_three, _load(write, matrices, apart), 6))
     places = [write.at(kernels, lane * KERNEL) for lane in range(LANES)]
     for lanes, place in zip(write.turned(nine[:LANES]), places, strict=True):
         write.store(lanes, place)
