@@ -178,6 +178,42 @@ def test_weights_of_a_network_that_learns_between_predictions(calls):
     assert code.changes == 6
 
 
+def gated():
+    """A convolution with a batch norm, which is packed, and two operators between it and the next."""
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(8, 3, padding=1), nn.BatchNorm(), nn.Swish(), nn.Conv2D(8, 3), nn.BatchNorm(), nn.Dense(2))
+    net.initialize(mx.init.Xavier())
+    net(nd.ones((1, 3, 6, 6)))
+    net.hybridize(backend="inductor")
+    return net
+
+
+def test_what_lies_between_packed_convolutions_is_compiled(calls):
+    net, data = gated(), nd.random.normal(shape=(2, 3, 6, 6))
+    seen = []
+    for factor in (1, 2):
+        net[0].weight.set_data(net[0].weight.data() * factor)
+        net[4].running_mean.set_data(net[4].running_mean.data() + factor)
+        expected = eager(net, data)
+        calls.clear()
+        for _ in range(3):
+            np.testing.assert_allclose(net(data).asnumpy(), expected, rtol=1e-4, atol=1e-5)
+        seen.append(list(calls))
+    assert seen == [["direct"] * 2, ["direct"] * 3]  # what was begun with the old weights is done again, as it is
+
+
+def test_networks_that_learn_between_predictions_are_compiled_as_a_whole(calls):
+    net, data = gated(), nd.random.normal(shape=(2, 3, 6, 6))
+    expected = []
+    for _ in range(6):
+        net[0].weight.data()[:] *= 0.5
+        expected.append(eager(net, data))
+        calls.clear()
+        np.testing.assert_allclose(net(data).asnumpy(), expected[-1], rtol=1e-4, atol=1e-5)
+    assert calls == ["direct"]
+    assert len(code_of(net).codes) == 1
+
+
 def test_inputs_are_not_kept():
     import weakref
 

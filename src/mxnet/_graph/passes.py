@@ -17,7 +17,9 @@ from torch import fx
 from .._core.writes import wrote
 from .._ops import direct
 from .._ops.registry import find
-from .dense import MOST_PACKED, PackedDense, dense, use_places_again
+from .backends import Compiler
+from .between import compile_between
+from .dense import MOST_PACKED, PackedDense, dense, gelu_in_place, use_places_again
 from .fused import fused
 from .lower import Lowered, calls, pick, sole_user
 from .order import plain, restore_order
@@ -32,6 +34,7 @@ ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "r
 KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
 )
+PACKED = frozenset([convolve, convolve_both, pool, settle, dense, gelu_in_place])
 ROOM = {convolve: 4, convolve_both: 4, pool: 2}  # which argument says where the result goes
 NONE: Bounds = (None, None)
 UNIT = 8  # filters that kernels compute at once
@@ -199,6 +202,11 @@ class Folding:
             self._portions.divide(arguments, needed)
         return results
 
+    @property
+    def expected(self) -> bool:
+        """Will the next run have packed layers, if its parameters are those of this one?"""
+        return self._state is not None and self._state[1] is None and not self._rest
+
     def note(self, tensors: Sequence[torch.Tensor]) -> None:
         """Remember these parameters: if the next run sees them again, they are folded."""
         self._rooms.clear()  # they know the convolutions of before
@@ -258,8 +266,11 @@ def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
     return (sum if calls(node, SUM) else max)(size for size in sizes if size is not None)
 
 
-def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | None:
-    """The lowered inference graph with packed layers; False where nothing is to be gained, None if not yet."""
+def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler | None) -> Folding | bool | None:
+    """The lowered inference graph with packed layers; False where nothing is to be gained, None if not yet.
+
+    A compiler gets what lies between packed convolutions; a network without them is all the compiler's.
+    """
     graph = fx.Graph()
     graph.output(graph.graph_copy(fused(lowered.module).graph, {}))
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
@@ -268,7 +279,7 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | 
     convolutions = _convolution_sites(graph, positions, sums, tensors)
     layers = _dense_sites(graph, positions, sums, tensors)
     if not convolutions:
-        if sum(tensors[site.weight].numel() for site in layers) < WORTH_A_COMPILER:
+        if compiler or sum(tensors[site.weight].numel() for site in layers) < WORTH_A_COMPILER:
             return False
         kernels = direct.loaded()
         if not kernels:
@@ -289,6 +300,8 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor]) -> Folding | bool | 
             if _reads_and_copies(node) and any(calls(value, *ROOM) for value in node.all_input_nodes):
                 with graph.inserting_before(node):
                     graph.call_function(settle, (rooms,))
+    if compiler is not None:
+        compile_between(graph, PACKED, set(positions), compiler)
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
 

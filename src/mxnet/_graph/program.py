@@ -2,7 +2,7 @@
 
 import linecache
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from .backends import Compiler
 from .fused import fused
 from .infer import Facts, shape_facts, type_facts
 from .integers import with_packed_integers
-from .lower import Kept, Lowered, Place, lower, unsized
+from .lower import Kept, Lowered, Place, Stypes, lower, unsized
 from .mirror import wanted as mirror_wanted
 from .node import Entry, Node, auxiliary, walk
 from .order import compilable, ordered
@@ -80,12 +80,15 @@ class Program:
         changed = auxiliary(self.nodes)
         self.apart = self._losses() if apart else []
         self.kept: Kept | None = {} if apart else None
+        self.stypes: Stypes = {}
+        self.kinds: list[str] | None = None  # the storage of the heads where it is not all dense
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
         self.fresh = len(self.heads) == 1 and _is_fresh(self.heads[0].node)
         self.writes = any(map(_writes, self.nodes))
         self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
         self._folding: Folding | bool | None = None
+        self._plain: Callable[..., Any] | None = None  # the graph as it is, until a compiled program can be folded
         self._checked: set[Any] = set()
 
     def _losses(self) -> list[Node]:
@@ -112,7 +115,7 @@ class Program:
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
         mirror = train and mirror_wanted(self.nodes)
-        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept)
+        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept, self.stypes)
         if self.compiler is not None:
             lowered.run = self.compiler(lowered.module if train else compilable(lowered.module))
         elif not mirror:
@@ -127,19 +130,21 @@ class Program:
         made = self._codes.get(("steps", train, shapes))
         if made is None:
             facts = self.shapes(shapes) if shapes is not None else None
-            lowered = lower(self.heads, train, self.place, facts, self.variables, kept=self.kept)
+            lowered = lower(self.heads, train, self.place, facts, self.variables, kept=self.kept, stypes=self.stypes)
             made = self._keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
         return made
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
         """The heads' values; torch's grad mode decides if they can be differentiated."""
         lowered, streams = self.code(train, tensors) if self.unsized else self._codes.get(train) or self.code(train, ())
+        run = lowered.run
         if not train and self._folding is not False and not torch.is_grad_enabled():
             results = self._run_folded(lowered, tensors, streams)
             if results is not None:
                 return results
+            run = self._unfolded(lowered)
         try:
-            return lowered.run(*tensors, *streams)
+            return run(*tensors, *streams)
         except MXNetError as error:
             raise named(lowered, error, _running(error)) from error
         except FAILURES as error:
@@ -153,7 +158,7 @@ class Program:
     ) -> tuple[torch.Tensor, ...] | None:
         """The heads by the graph made for inference; None where it does not apply, or has to be explained."""
         if self._folding is None:
-            self._folding = self._foldable() and fold(lowered, tensors)
+            self._folding = self._foldable() and fold(lowered, tensors, self.compiler)
         if not self._folding:
             return None
         ready = self._folding.layers(tensors)
@@ -170,7 +175,14 @@ class Program:
 
     def _foldable(self) -> bool:
         names = {node.op.name for node in self.nodes if node.op is not None}
-        return self.compiler is None and not self.unsized and not names.isdisjoint(("Convolution", "FullyConnected"))
+        return not self.unsized and not names.isdisjoint(("Convolution", "FullyConnected"))
+
+    def _unfolded(self, lowered: Lowered) -> Callable[..., Any]:
+        """What runs the graph as it is: a compiler need not look at it if the next run will have it folded."""
+        if self.compiler is None or not isinstance(self._folding, Folding) or not self._folding.expected:
+            return lowered.run
+        self._plain = self._plain or fused(lowered.module).forward
+        return self._plain
 
     def shapes(self, given: Sequence[tuple[int, ...]]) -> Facts:
         """All shapes of the graph for inputs of these shapes."""
