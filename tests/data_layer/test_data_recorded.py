@@ -9,11 +9,8 @@ from data_cases import CASES
 import mxnet as mx
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "data_layer")
-# Gray levels (of 255) by which OpenCV's cubic and affine resampling differs between its versions; all else is exact.
+# Gray levels (of 255) by which OpenCV's affine resampling differs between its versions; all else is exact.
 ROUNDED = {
-    "records_larger_2": 2,
-    "records_larger_9": 2,
-    "records_shorter_edge_2": 1,
     "records_seeded_shear": 1,
     "records_seeded_rotation": 1,
     "records_seeded_aspect": 1,

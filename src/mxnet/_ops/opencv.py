@@ -1,6 +1,7 @@
 """Operators that OpenCV does: decoding, reading, resizing and framing images. It is loaded when first needed."""
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,19 @@ from torch import Tensor
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
 from .._core.extras import opencv
+from .._formats import images
 from .._formats.images import check_size, check_whole
 from .registry import op
 
 RESIZABLE = (torch.uint8, torch.float32, torch.float64)
 
 
-def _do(function: str, *arguments: Any, **options: Any) -> np.ndarray:
+def _do(function: Callable[..., Any], *arguments: Any, **options: Any) -> np.ndarray:
     """Call a function of OpenCV; what it refuses is the caller's mistake."""
-    module = opencv()
     try:
-        return getattr(module, function)(*arguments, **options)
-    except module.error as error:
-        raise MXNetError(f"OpenCV refused {function}: {str(error).strip()}") from None
+        return function(*arguments, **options)
+    except opencv().error as error:
+        raise MXNetError(f"OpenCV refused {function.__name__}: {str(error).strip()}") from None
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -43,7 +44,7 @@ def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
         raise MXNetError(f"Only images of shape (height, width, channels) can be resized, got {tuple(image.shape)}")
     if image.is_meta:
         return image.new_empty(height, width, image.shape[2])
-    return _tensor(_do("resize", _array(image), (width, height), interpolation=interp), image.device)
+    return _tensor(_do(images.resize, _array(image), width, height, interp), image.device)
 
 
 def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> Tensor:
@@ -52,11 +53,11 @@ def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> 
     content = data.tobytes()
     check_size(content, name)
     check_whole(content, name)
-    image = _do("imdecode", data, flag)
+    image = _do(opencv().imdecode, data, flag)
     if image is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise MXNetError(f"Check failed: !res.empty(): Decoding failed. Invalid image file. ({name})")
     if to_rgb and flag != 0 and image.ndim == 3:
-        image = _do("cvtColor", image, opencv().COLOR_BGR2RGB)
+        image = _do(opencv().cvtColor, image, opencv().COLOR_BGR2RGB)
     return _tensor(image, torch.device("cpu"))
 
 
@@ -108,7 +109,7 @@ def cv_copy_make_border(
         height, width, channels = src.shape
         return src.new_empty(height + top + bot, width + left + right, channels)
     colour = tuple(values) if values else (value,) * 4
-    framed = _do("copyMakeBorder", _array(src), top, bot, left, right, type, value=colour)
+    framed = _do(opencv().copyMakeBorder, _array(src), top, bot, left, right, type, value=colour)
     return _tensor(framed, src.device)
 
 

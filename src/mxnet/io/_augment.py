@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._formats.images import resize
 
 _EIGENVALUES = (55.46, 4.794, 1.148)
 _EIGENVECTORS = ((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140), (-0.5836, -0.6948, 0.4203))
@@ -38,7 +39,7 @@ class Resizing:
     def _resized(self, image, width, height, engine):
         rows, columns = image.shape[:2]
         method = interpolation(self.p.inter_method, columns, rows, width, height, engine)
-        return cv2.resize(image, (width, height), interpolation=method)
+        return resize(image, width, height, method)
 
     def _shorter_edge(self, image, engine):
         rows, columns = image.shape[:2]
