@@ -154,9 +154,9 @@ class SparseVariable(Variable):
         self.fresh = True
 
     def watch(self, tensor):
-        """Let torch differentiate by `tensor`; operators look whether its gradient may come by rows."""
+        """Let torch differentiate by `tensor`; operators look at the storage of its gradient."""
         tensor.requires_grad_(True)
-        tensor.by_rows = self.grad.stype == "row_sparse"
+        tensor.grad_stype = self.grad.stype
         self.handle = tensor.register_post_accumulate_grad_hook(self.deliver)
         return tensor
 
@@ -170,7 +170,7 @@ class SparseVariable(Variable):
         if self.root is None:
             self.root = self.watch(values.new_zeros(()).expand(values.shape))
         used = _Use.apply(self.root, values)
-        used.by_rows = self.root.by_rows
+        used.grad_stype = self.root.grad_stype
         return used
 
 
@@ -255,7 +255,10 @@ def _seed(seed, tensor):
     if not isinstance(seed, NDArray):
         raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
     if seed.stype != "default":
-        seed = seed.tostype("default")
+        from .ndarray._sparse_invoke import remember
+
+        sparse, seed = seed, seed.tostype("default")
+        remember(seed._t, sparse)
     if seed._t.shape != tensor.shape:
         if seed._t.numel() < tensor.numel():
             raise MXNetError(

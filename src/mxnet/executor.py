@@ -14,7 +14,7 @@ from ._graph.infer import type_facts
 from ._graph.memory import footprint
 from ._graph.node import walk
 from ._graph.program import LOSSES, Program, placement
-from ._graph.storage import factors, head_stypes
+from ._graph.storage import factors, head_stypes, minding
 from ._graph.watch import Walk
 from ._graph.zero import settled, user_shape_facts
 from ._ops import whole
@@ -25,10 +25,10 @@ from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  
 from .context import Context
 from .ndarray._parts import coo_of_csr
 from .ndarray._sparse_graph import computed, parted
+from .ndarray._sparse_invoke import remember, store_gradient, stored
 from .ndarray.cached_op import unshared
 from .ndarray.invoke import SparseStorage, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
-from .ndarray.sparse import store_gradient
 
 __all__ = ["Executor"]
 
@@ -114,6 +114,7 @@ class Executor:
     def _note_storage(self, program, wanted):
         """What comes out sparse, and which sparse matrices stay so: left sides of products without a gradient."""
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
+        program.stypes = minding(program.heads, given)
         self._kinds = head_stypes(program.heads, given)
         self._parted = parted(program.heads, given) if set(given.values()) != {"default"} else []
         self._sparse = any(kind != "default" for kind in self._kinds) or bool(self._parted)
@@ -195,7 +196,7 @@ class Executor:
             if known_tensor is not tensor:
                 leaf = tensor.detach()
                 leaf = leaf.requires_grad_() if leaf.is_floating_point() else whole.leaf(leaf)
-                leaf.by_rows = self.handle.grads[arg].stype == "row_sparse"  # embeddings look at this
+                leaf.grad_stype = self.handle.grads[arg].stype  # embeddings look at this
                 self._leaves[place] = (tensor, leaf)
             tensors[place] = leaf
             leaves.append(whole.differentiable(leaf))
@@ -219,8 +220,6 @@ class Executor:
 
     def _stored(self, fresh):
         """The results in the storage that MXNet gives them; sparse ones are new arrays each time."""
-        from .ndarray._sparse_invoke import stored
-
         arrays = [wrap(t, self._program.place(e.node)) for t, e in zip(fresh, self._program.heads, strict=True)]
         return [a if kind == "default" else stored(a, kind) for a, kind in zip(arrays, self._kinds, strict=True)]
 
@@ -308,7 +307,7 @@ class Executor:
             if ignores_head(tensor):
                 seed = torch.ones_like(tensor)
             elif i < len(heads):
-                seed = _seed(heads[i], tensor, i)
+                seed = self._in_storage(_seed(heads[i], tensor, i), self._kinds[i])
             elif _is_loss(entry.node):
                 seed = torch.ones_like(tensor)
             else:
@@ -316,6 +315,10 @@ class Executor:
             roots.append(tensor)
             seeds.append(seed)
         return roots, seeds
+
+    def _in_storage(self, seed, kind):
+        """The gradient of a sparse head is sparse, too, for operators that look at it."""
+        return seed if kind == "default" else remember(seed, stored(wrap(seed, self._ctx), kind))
 
     def _store(self, arg, gradient, taken):
         """Write or add a gradient; `taken` holds where the tensors begin that already belong to somebody."""

@@ -14,7 +14,8 @@ from ._core.dtypes import FLAGS
 from ._core.errors import MXNetError
 from ._core.modes import MODES
 from ._ops import custom, registry
-from ._ops.dtypes import SCALAR, TORCH
+from ._ops.device import torch_device
+from ._ops.dtypes import TORCH
 from .autograd import pause
 from .base import (  # noqa: F401 - public names of this module
     MXCallbackList,
@@ -26,6 +27,9 @@ from .base import (  # noqa: F401 - public names of this module
     ctypes2numpy_shared,
     py_str,
 )
+from .ndarray._parts import coo_of_rows
+from .ndarray._sparse_invoke import remember, remembered, stored, zeros
+from .ndarray.invoke import graph_tensor, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
 from .util import is_np_array  # noqa: F401
 
@@ -76,16 +80,13 @@ class CustomOpProp:
 
     def infer_storage_type(self, in_stype):
         """Storage of the inputs, outputs and auxiliary states: dense."""
-        for i, stype in enumerate(in_stype):
-            if stype != "default":
-                raise MXNetError(
-                    "Default infer_storage_type implementation doesn't allow non default stypes: "
-                    f"found {stype} for input {i}"
-                )
+        _check_dense("infer_storage_type", in_stype, "in_stype")
         return in_stype, ["default"] * len(self.list_outputs()), ["default"] * len(self.list_auxiliary_states())
 
     def infer_storage_type_backward(self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
         """Storage of everything that the backward pass sees: dense."""
+        _check_dense("infer_storage_type_backward", ograd_stype, "ograd_stype")
+        _check_dense("infer_storage_type_backward", igrad_stype, "igrad_stype")
         return tuple(["default"] * len(s) for s in (ograd_stype, in_stype, out_stype, igrad_stype, aux_stype))
 
     def list_outputs(self):
@@ -108,6 +109,14 @@ class CustomOpProp:
     def create_operator(self, ctx, in_shapes, in_dtypes):
         """The operator for a context and these shapes and types."""
         return CustomOp()
+
+
+def _check_dense(method, stypes, name):
+    for i, stype in enumerate(stypes):
+        assert stype in ("default", "undefined"), (
+            f"Default {method} implementation doesnt allow non default stypes: found non default stype '{stype}' for "
+            f"{name}[{i}]. An operator on sparse arrays implements infer_storage_type and infer_storage_type_backward"
+        )
 
 
 def register(reg_name):
@@ -138,49 +147,60 @@ def _guarded(what, name, function, *args):
 
 class _Custom(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, run, *tensors):
+    def forward(ctx, run, arrays, *tensors):
         ctx.run = run
-        results = run.forward(tensors)
+        results = run.forward(arrays)
         ctx.headless = run.headless()
-        return results
+        return _tensors(results)
 
     @staticmethod
     def backward(ctx, *heads):
-        return None, *ctx.run.backward(heads, ctx.needs_input_grad[1:])
+        return None, None, *ctx.run.backward(heads, ctx.needs_input_grad[2:])
+
+
+def _tensors(arrays):
+    """Dense tensors of arrays, which remember the sparse ones."""
+    return tuple(a._t if a.stype == "default" else remember(a._dense(), a) for a in arrays)
+
+
+def _gradient_stype(tensor):
+    """The storage in which a variable takes its gradient; of all else there is nothing to say."""
+    return getattr(tensor, "grad_stype", None) or (
+        "default" if tensor.is_leaf and tensor.requires_grad else "undefined"
+    )
 
 
 class _Run:
     """One call of a custom operator: its arrays, kept for the backward pass."""
 
-    def __init__(self, attrs, train, ctx, kept):
+    def __init__(self, attrs, train, ctx, kept, tensors):
         self.kept = {} if kept is None else kept
         if "prop" not in self.kept:
             self.kept["prop"] = custom.properties(attrs)
-        self.prop, self.train, self.ctx = self.kept["prop"], train, ctx
+        self.prop, self.train, self.ctx, self.attrs = self.kept["prop"], train, ctx, attrs
         self.name = attrs["op_type"]
         self.arguments = len(self.prop.list_arguments())
+        self.wanted = [_gradient_stype(t) for t in tensors[: self.arguments]]
 
-    def forward(self, tensors):
-        wanted = self.arguments + len(self.prop.list_auxiliary_states())
-        if len(tensors) != wanted:
-            raise MXNetError(
-                f"Operator Custom expects {wanted} inputs, but got {len(tensors)} instead (op_type {self.name})"
-            )
-        arrays = [wrap(t.detach(), self.ctx) for t in tensors]
+    def forward(self, arrays):
+        kinds = custom.storage(self.attrs, [a.stype for a in arrays])
         self.inputs, self.aux = arrays[: self.arguments], arrays[self.arguments :]
         shapes = [list(a.shape) for a in self.inputs]
-        dtypes = [SCALAR[a._t.dtype] for a in self.inputs]
+        dtypes = [a.dtype for a in self.inputs]
         out_shapes = self.prop.infer_shape([list(s) for s in shapes])[1]
         out_types = self.prop.infer_type(list(dtypes))[1]
-        device = tensors[0].device if tensors else None
         self.operator = self._operator(shapes, dtypes)
-        self.outputs = [
-            wrap(torch.zeros(tuple(s), dtype=TORCH[np.dtype(t).name], device=device), self.ctx)
-            for s, t in zip(out_shapes, out_types, strict=True)
-        ]
+        self.outputs = [self._empty(*made) for made in zip(kinds, out_shapes, out_types, strict=True)]
         requests = ["write"] * len(self.outputs)
         _guarded("forward", self.name, self.operator.forward, self.train, requests, self.inputs, self.outputs, self.aux)
-        return tuple(o._t for o in self.outputs)
+        return self.outputs
+
+    def _empty(self, kind, shape, dtype):
+        """Zeros, where the user's code will put its results."""
+        dtype = TORCH[np.dtype(dtype).name]
+        if kind != "default":
+            return zeros(kind, tuple(shape), self.ctx, dtype)
+        return wrap(torch.zeros(tuple(shape), dtype=dtype, device=torch_device(self.ctx)), self.ctx)
 
     def _operator(self, shapes, dtypes):
         """The user's operator: a new one per call, or the one that an executor made for such inputs."""
@@ -190,17 +210,31 @@ class _Run:
             self.kept[key] = self.prop.create_operator(self.ctx, shapes, flags)
         return self.kept[key]
 
+    def _read(self):
+        """Which of the gradients of outputs, the inputs and the outputs the backward pass reads, as truth values."""
+        sizes = (len(self.outputs), self.arguments, len(self.outputs))
+        numbers = iter(range(sum(sizes)))
+        blobs = [list(itertools.islice(numbers, size)) for size in sizes]
+        read = set(self.prop.declare_backward_dependency(*blobs))
+        return [[number in read for number in numbers] for numbers in blobs]
+
     def headless(self):
         """Does the backward pass do without head gradients, as a loss does?"""
-        heads = list(range(len(self.outputs)))
-        inputs = [len(heads) + i for i in range(self.arguments)]
-        outputs = [len(heads) + self.arguments + i for i in heads]
-        return not set(heads) & set(self.prop.declare_backward_dependency(heads, inputs, outputs))
+        return not any(self._read()[0])
+
+    def _storage(self, out_grad):
+        """The storage of the gradients that come and of those that go."""
+        given = [[a.stype for a in arrays] for arrays in (out_grad, self.inputs, self.outputs)]
+        read = [list(itertools.compress(*pair)) for pair in zip(given, self._read(), strict=True)]
+        found = custom.storage_backward(self.attrs, (*read, self.wanted, [a.stype for a in self.aux]))
+        return found[0] or given[0], found[3]
 
     def backward(self, heads, needed):
-        grads = [wrap(torch.zeros_like(a._t), self.ctx) for a in self.inputs]
-        out_grad = [wrap(h.detach().contiguous(), self.ctx) for h in heads]
-        outputs = [wrap(o._t.detach(), self.ctx) for o in self.outputs]
+        out_grad = [_array(h, self.ctx) for h in heads]
+        coming, going = self._storage(out_grad)
+        out_grad = [_in_storage(a, kind) for a, kind in zip(out_grad, coming, strict=True)]
+        grads = [self._empty(kind, a.shape, a.dtype) for kind, a in zip(going, self.inputs, strict=True)]
+        outputs = [o.detach() for o in self.outputs]
         requests = ["write" if need else "null" for need in needed[: len(grads)]]
         _guarded(
             "backward",
@@ -213,17 +247,56 @@ class _Run:
             grads,
             self.aux,
         )
-        return (*(g._t if g._t.is_floating_point() else None for g in grads), *[None] * len(self.aux))
+        return (*map(_delivered, grads, self.wanted), *[None] * len(self.aux))
 
 
-def _run(tensors, attrs, train, ctx, kept):
-    run = _Run(attrs, train, ctx, kept)
+def _array(tensor, ctx):
+    """The array that a tensor of a graph stands for."""
+    sparse = remembered(tensor)
+    return wrap(tensor.detach().contiguous(), ctx) if sparse is None else sparse
+
+
+def _in_storage(array, kind):
+    return array if array.stype == kind else stored(wrap(plain_tensor(array), array._ctx), kind)
+
+
+def _delivered(grad, wanted):
+    """A gradient for torch's engine: by rows where the variable takes it so."""
+    if not np.issubdtype(grad.dtype, np.floating):
+        return None
+    if grad.stype == wanted == "row_sparse":
+        return coo_of_rows(grad._parts, grad.shape)
+    return _tensors([grad])[0]
+
+
+def _run(tensors, attrs, train, ctx, kept, stypes):
+    """Run it in a graph, where sparse arrays are dense tensors."""
+    run = _Run(attrs, train, ctx, kept, tensors)
+    if stypes is None:
+        arrays = [wrap(t.detach(), ctx) for t in tensors]
+    else:
+        arrays = [_in_storage(_array(t, ctx), kind) for t, kind in zip(tensors, stypes, strict=True)]
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
-        return _Custom.apply(run, *tensors)
-    return run.forward(tensors)
+        return _Custom.apply(run, arrays, *tensors)
+    return _tensors(run.forward(arrays))
+
+
+def _call(arrays, attrs, ctx):
+    """Call it on arrays of which some are sparse, or become so; its results are arrays."""
+    tensors = [graph_tensor(a) for a in arrays] if MODES.recording else []
+    run = _Run(attrs, MODES.training, ctx, None, tensors)
+    given = [a.detach() for a in arrays[: run.arguments]] + list(arrays[run.arguments :])
+    if not any(t.requires_grad for t in tensors):
+        return run.forward(given)
+    results = _Custom.apply(run, given, *tensors)
+    return [
+        wrap(t, ctx, MODES.epoch) if a.stype == "default" else type(a)._made(a._parts, a.shape, ctx, MODES.epoch, t)
+        for a, t in zip(run.outputs, results, strict=True)
+    ]
 
 
 custom.RUNNER[:] = [_run]
+custom.CALLER[:] = [_call]
 
 
 # ---------------------------------------------------------------------- what is registered

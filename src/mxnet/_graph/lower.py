@@ -6,9 +6,10 @@ takes the graph's variables in the order of `list_inputs()`, then a random strea
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from keyword import iskeyword
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -28,6 +29,7 @@ from .node import Entry, Node, walk
 Place = Callable[[Node], Context]
 Slot = tuple[int, int]
 Kept = dict[int, dict[str, Any]]  # what nodes of a bound graph remember from run to run
+Stypes = Mapping[int, list[str]]  # the storage of the inputs of nodes, where it matters and is not all dense
 
 
 @dataclass
@@ -89,8 +91,8 @@ def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 class _Builder:
     """Writes the fx graph of some nodes, in order."""
 
-    def __init__(self, train: bool, place: Place, shapes: Facts | None, kept: Kept | None) -> None:
-        self.train, self.place, self.shapes, self.kept = train, place, shapes, kept
+    def __init__(self, train: bool, place: Place, shapes: Facts | None, kept: Kept | None, stypes: Stypes) -> None:
+        self.train, self.place, self.shapes, self.kept, self.stypes = train, place, shapes, kept, stypes
         self.graph = fx.Graph()
         self.values: dict[Slot, fx.Node] = {}
         self.results: dict[int, fx.Node] = {}
@@ -135,7 +137,7 @@ class _Builder:
         ctx = self.place(node)
         args = tuple(self.at(entry, ctx) for entry in node.inputs)
         kwargs = {**self.constants(node), **self.injected(node, ctx)}
-        function = node_function(node, self.train, ctx, self.kept)
+        function = node_function(node, self.train, ctx, self.kept, self.stypes)
         if id(node) in self.apart:
             function = _apart(function)
         result = self.graph.create_node("call_function", function, args, kwargs, name=_word(node.name))
@@ -173,7 +175,7 @@ class _Builder:
         return fx.GraphModule(torch.nn.Module(), self.graph, name)
 
 
-def node_function(node: Node, train: bool, ctx: Context, kept: Kept | None = None) -> Callable[..., Any]:
+def node_function(node: Node, train: bool, ctx: Context, kept: Kept | None, stypes: Stypes) -> Callable[..., Any]:
     """The function to call for a node."""
     assert node.op is not None
     if node.subgraphs:
@@ -181,16 +183,19 @@ def node_function(node: Node, train: bool, ctx: Context, kept: Kept | None = Non
 
         return bound(node, train, ctx)
     if "_ctx" in node.op.injected:
-        return _placed(node.op.fn, ctx, None if kept is None else kept.setdefault(id(node), {}))
+        own = None if kept is None else kept.setdefault(id(node), {})
+        return _placed(node.op.fn, ctx, own, stypes.get(id(node)))
     return in_graphs(node.op, node.name)
 
 
-def _placed(function: Callable[..., Any], ctx: Context, kept: dict[str, Any] | None) -> Callable[..., Any]:
+def _placed(
+    function: Callable[..., Any], ctx: Context, kept: dict[str, Any] | None, stypes: list[str] | None
+) -> Callable[..., Any]:
     """The function with its context and what it remembers, which cannot stand in fx code as constants."""
 
     @functools.wraps(function)
     def call(*tensors: Any, **attrs: Any) -> Any:
-        return function(*tensors, **attrs, _ctx=ctx, _kept=kept)
+        return function(*tensors, **attrs, _ctx=ctx, _kept=kept, _stypes=stypes)
 
     return call
 
@@ -235,17 +240,18 @@ def lower(
     mirror: bool = False,
     apart: Iterable[Node] = (),
     kept: Kept | None = None,
+    stypes: Stypes = MappingProxyType({}),
 ) -> Lowered:
     """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory;
     results of the nodes `apart` carry the rules of their gradients (see `rule_apart`); `kept` is for operators that
-    remember."""
+    remember, `stypes` for those that mind the storage of their inputs."""
     heads = list(heads)
     nodes = walk(heads)
     calls = [n for n in nodes if n.op is not None]
     variables = [n for n in nodes if n.op is None] if variables is None else variables
     if isinstance(place, Context):
         place = _everywhere(place)
-    builder = _Builder(train, place, shapes, kept)
+    builder = _Builder(train, place, shapes, kept, stypes)
     builder.apart.update(map(id, apart))
     for node in variables:
         builder.input(node)

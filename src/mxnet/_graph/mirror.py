@@ -78,7 +78,7 @@ def _call_stretch(builder: Any, nodes: list[Node], results: list[Entry]) -> None
         for entry in node.inputs:
             if id(entry.node) not in inside:
                 outer[(id(entry.node), entry.index)] = entry
-    inner = type(builder)(builder.train, builder.place, builder.shapes, builder.kept)
+    inner = type(builder)(builder.train, builder.place, builder.shapes, builder.kept, builder.stypes)
     for entry in outer.values():
         inner.input(entry.node, entry.index, f"{entry.node.name}_{entry.index}")
     for node in nodes:

@@ -115,7 +115,9 @@ class Program:
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
         mirror = train and mirror_wanted(self.nodes)
-        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept, self.stypes)
+        lowered = lower(
+            self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept, self.stypes
+        )
         if self.compiler is not None:
             lowered.run = self.compiler(lowered.module if train else compilable(lowered.module))
         elif not mirror:

@@ -1,7 +1,8 @@
 """Storage types over a graph: which outputs are sparse, and which matrices need never be made dense."""
 
-from .._ops.storage import result_stype
-from .node import Entry, walk
+from .._ops import custom
+from .._ops.storage import result_stypes
+from .node import Entry, Node, walk
 
 STORED = {"1": "row_sparse", "2": "csr"}
 
@@ -11,15 +12,35 @@ def declared(node) -> str:
     return STORED.get(node.attrs.get("__storage_type__", ""), "default")
 
 
-def storages(heads: list[Entry], given: dict[str, str]) -> dict[int, str]:
-    """The storage of every node's outputs, by the node's identity; `given` names those of variables."""
-    found: dict[int, str] = {}
-    for node in walk(heads):
-        if node.op is None:
-            found[id(node)] = given.get(node.name) or declared(node)
-        else:
-            found[id(node)] = result_stype(node.op, node.op.full(node.parsed), [found[id(e.node)] for e in node.inputs])
-    return found
+class Storages:
+    """The storage of every node's outputs; `given` names those of variables."""
+
+    def __init__(self, heads: list[Entry], given: dict[str, str]) -> None:
+        self._found: dict[int, str | list[str]] = {}
+        for node in walk(heads):
+            if node.op is None:
+                self._found[id(node)] = given.get(node.name) or declared(node)
+            else:
+                self._found[id(node)] = result_stypes(node.op, node.op.full(node.parsed), self.of_inputs(node))
+
+    def of(self, entry: Entry) -> str:
+        """The storage of one value."""
+        kinds = self._found[id(entry.node)]
+        return kinds if isinstance(kinds, str) else kinds[entry.index]
+
+    def of_inputs(self, node: Node) -> list[str]:
+        """The storage of each input of a node."""
+        return [self.of(entry) for entry in node.inputs]
+
+
+def minding(heads: list[Entry], given: dict[str, str]) -> dict[int, list[str]]:
+    """The storage of the inputs of those nodes that mind it, by identity, where it is not all dense."""
+    nodes = [node for node in walk(heads) if node.op is not None and node.op.storage is not None]
+    if not nodes:
+        return {}
+    found = Storages(heads, given)
+    kinds = {id(node): found.of_inputs(node) for node in nodes}
+    return {key: kind for key, kind in kinds.items() if set(kind) != {"default"}}
 
 
 def factors(heads: list[Entry]) -> set[str]:
@@ -37,25 +58,26 @@ def factors(heads: list[Entry]) -> set[str]:
 
 def head_stypes(heads: list[Entry], given: dict[str, str]) -> list[str]:
     """The storage of each output of a graph."""
-    found = storages(heads, given)
-    return [found[id(entry.node)] for entry in heads]
+    found = Storages(heads, given)
+    return [found.of(entry) for entry in heads]
 
 
 def gradient_stypes(heads: list[Entry], given: dict[str, str]) -> dict[str, str]:
     """The storage of each variable's gradient, by name: by rows where all its uses give it so."""
-    found = storages(heads, given)
+    found = Storages(heads, given)
     uses: dict[str, list[str]] = {}
     for node in walk(heads):
         for place, entry in enumerate(node.inputs):
             if entry.node.op is None:
-                stypes = [found[id(e.node)] for e in node.inputs]
-                uses.setdefault(entry.node.name, []).append(_gradient(node, place, stypes))
+                uses.setdefault(entry.node.name, []).append(_gradient(node, place, found))
     return {name: "row_sparse" if all(k == "row_sparse" for k in kinds) else "default" for name, kinds in uses.items()}
 
 
-def _gradient(node, place: int, stypes: list[str]) -> str:
+def _gradient(node: Node, place: int, found: Storages) -> str:
     assert node.op is not None
-    name = node.op.name
+    name, stypes = node.op.name, found.of_inputs(node)
+    if node.op.storage is not None:
+        return _custom_gradient(node, place, found)
     if name == "dot":
         turned = node.parsed.get("transpose_a", False) or node.parsed.get("transpose_b", False)
         by_rows = place == 1 and stypes[0] == "csr" and not turned
@@ -64,3 +86,15 @@ def _gradient(node, place: int, stypes: list[str]) -> str:
     else:
         by_rows = stypes[place] == "row_sparse"
     return "row_sparse" if by_rows else "default"
+
+
+def _custom_gradient(node: Node, place: int, found: Storages) -> str:
+    """As the user's class says, of heads: what comes after them would say more."""
+    attrs, stypes = node.op.full(node.parsed), found.of_inputs(node)  # type: ignore[union-attr]
+    arguments = len(stypes) - len(node.op.aux_names(attrs))  # type: ignore[union-attr]
+    if place >= arguments:
+        return "default"
+    outputs = [found.of(Entry(node, i)) for i in range(len(node.op.output_names(attrs)))]  # type: ignore[union-attr]
+    unknown = ["undefined"] * arguments
+    given = outputs, stypes[:arguments], outputs, unknown, stypes[arguments:]
+    return custom.storage_backward(attrs, given)[3][place]

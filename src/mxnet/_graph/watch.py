@@ -183,5 +183,5 @@ def _leaf(value: Any) -> Any:
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return plain(value)
     leaf = value.detach().requires_grad_()
-    leaf.by_rows = getattr(value, "by_rows", False)  # type: ignore[attr-defined]  # embeddings look at this
+    leaf.grad_stype = getattr(value, "grad_stype", None)  # type: ignore[attr-defined]  # embeddings look at this
     return leaf

@@ -1,18 +1,22 @@
 """The `Custom` operator: forward, gradient, shapes and types come from a user's Python class.
 
-`mxnet.operator` fills `PROPERTIES` and `RUNNER`; this file only ties them to the registry.
+`mxnet.operator` fills `PROPERTIES`, `RUNNER` (which runs one on tensors) and `CALLER` (on arrays of any storage); this
+file only ties them to the registry.
 """
 
 import functools
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.dtypes import SCALARS, dtype_name
 from .._core.errors import MXNetError
 from .registry import Attrs, op
+from .storage import INCONSISTENT, KINDS
 
 PROPERTIES: dict[str, Callable[..., Any]] = {}
 RUNNER: list[Callable[..., Any]] = []
+CALLER: list[Callable[..., Any]] = []
 
 
 def properties(attrs: Attrs) -> Any:
@@ -85,6 +89,59 @@ def types(attrs: Attrs, dtypes: list[str | None]) -> tuple[list[str], list[str]]
     return [dtype_name(t) for t in (*found[0], *states)], [dtype_name(t) for t in found[1]]
 
 
+def storage(attrs: Attrs, given: Sequence[str]) -> list[str]:
+    """The storage of the outputs, as the user's class infers it from that of arguments and states."""
+    made = _asked(attrs)
+    arguments, count = len(made.list_arguments()), len(made.list_auxiliary_states())
+    if len(given) != arguments + count:
+        raise MXNetError(
+            f"Operator Custom expects {arguments + count} inputs, but got {len(given)} instead "
+            f"(op_type {attrs['op_type']})"
+        )
+    found = _told(attrs, made.infer_storage_type, list(given[:arguments]))
+    inputs, outputs, states = _lists(attrs, found, arguments, len(made.list_outputs()), count)
+    _agree([*given], [*inputs, *states])
+    return list(outputs)
+
+
+def storage_backward(attrs: Attrs, given: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The storage of all that the backward pass sees: gradients of outputs, inputs, outputs, gradients, states.
+
+    Gradients of outputs come in the storage that is asked for; what else is given must stay what it is.
+    """
+    found = _told(attrs, _asked(attrs).infer_storage_type_backward, *(list(kinds) for kinds in given))
+    lists = _lists(attrs, found, *map(len, given))
+    for before, after in list(zip(given, lists, strict=True))[1:]:
+        _agree(before, after)
+    return lists
+
+
+def _told(attrs: Attrs, method: Callable[..., Any], *given: Any) -> Any:
+    """What a method of the user's class answers; whatever it raises is an error of the operator."""
+    try:
+        return method(*given)
+    except Exception as error:
+        raise MXNetError(f"Error in {attrs['op_type']}.{method.__name__}: {traceback.format_exc()}") from error
+
+
+def _lists(attrs: Attrs, found: Any, *sizes: int) -> list[list[str]]:
+    """The lists of storage types that a user's class gave, of these lengths; the last, of states, may be left out."""
+    lists = [list(kinds) for kinds in found]
+    lists += [[]] * (len(lists) == len(sizes) - 1)
+    if [len(kinds) for kinds in lists] != list(sizes) or not set().union(*lists) <= set(KINDS):
+        raise MXNetError(
+            f"Error in operator {attrs['op_type']}: expecting lists of {', '.join(map(str, sizes))} storage types, "
+            f"each one of {', '.join(KINDS)}, got {found}"
+        )
+    return lists
+
+
+def _agree(given: Sequence[str], found: Sequence[str]) -> None:
+    for provided, inferred in zip(given, found, strict=True):
+        if provided not in (inferred, "undefined"):
+            raise MXNetError(INCONSISTENT.format(provided, inferred))
+
+
 def _fill_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
     return list(types(attrs, dtypes)[0]) if any(dtypes) else dtypes
 
@@ -98,9 +155,10 @@ def _fill_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
     shape=_shape,
     fill_types=_fill_types,
     dtype="any",
+    storage=storage,
 )
-def custom(*data, op_type: str, _train: bool, _ctx: Any, _kept: Any, **attrs: str):
+def custom(*data, op_type: str, _train: bool, _ctx: Any, _kept: Any, _stypes: Any, **attrs: str):
     """An operator that a user wrote in Python and registered with `mx.operator.register`."""
     if not RUNNER:
         raise MXNetError(f"Cannot find custom operator {op_type}: none is registered")
-    return RUNNER[0](data, {"op_type": op_type, **attrs}, _train, _ctx, _kept)
+    return RUNNER[0](data, {"op_type": op_type, **attrs}, _train, _ctx, _kept, _stypes)

@@ -106,7 +106,7 @@ def sparse_embedding(
 def _embedded(data: torch.Tensor, weight: torch.Tensor, input_dim: int, output_dim: int, sparse_grad: bool):
     if tuple(weight.shape) != (input_dim, output_dim):
         raise MXNetError(f"Embedding weight has shape {bracket(weight.shape)}, expected [{input_dim},{output_dim}]")
-    by_rows = sparse_grad and getattr(weight, "by_rows", False)  # the variable's gradient is row-sparse
+    by_rows = sparse_grad and getattr(weight, "grad_stype", None) == "row_sparse"  # so the variable wants it
     return F.embedding(data.long().clamp(0, input_dim - 1), weight, sparse=by_rows)
 
 

@@ -159,7 +159,7 @@ def _injected(op: Op, device: str) -> Attrs:
             values[name] = torch.device(device)
         elif name == "_ctx":
             values[name] = cpu()
-        elif name == "_kept":
+        elif name in ("_kept", "_stypes"):
             values[name] = None
         else:
             from .._core.streams import Stream

@@ -6,8 +6,9 @@
 Positional parameters are inputs, `*data` means any number of them, keyword-only parameters are attributes.
 Keyword-only parameters that begin with an underscore are handed in by the caller and are no attributes:
 `_train` (is the network training), `_device` (the torch device to create on), `_rng` (the context's random stream),
-`_ctx` (the context itself), `_kept` (a dict that an executor keeps for the node, None elsewhere), `_graphs` (the bodies
-of a node that holds graphs, as functions).
+`_ctx` (the context itself), `_kept` (a dict that an executor keeps for the node, None elsewhere), `_stypes` (the
+storage that its inputs, which come as dense tensors, have in a graph; None: dense), `_graphs` (the bodies of a node
+that holds graphs, as functions).
 An operator with `**attrs` takes attributes of any name, as text.
 """
 
@@ -20,7 +21,7 @@ from .._core.attrs import Attr, attribute, text
 from .._core.errors import MXNetError
 
 Attrs = dict[str, Any]
-INJECTED = ("_train", "_device", "_rng", "_ctx", "_kept", "_graphs")
+INJECTED = ("_train", "_device", "_rng", "_ctx", "_kept", "_stypes", "_graphs")
 REGISTRY: dict[str, "Op"] = {}
 
 
@@ -42,6 +43,7 @@ class Op:
         fill_types: Callable[..., Any] | None,
         shape: str | Callable[..., Any] | None,
         dtype: str,
+        storage: Callable[..., Any] | None,
         differentiable: bool,
         plain: Callable[..., Any] | None,
         quick: Callable[..., Any] | None,
@@ -51,7 +53,7 @@ class Op:
         self.inputs_of, self.outputs, self.visible = inputs, outputs, visible
         self.aux, self.mutates, self.count = aux, mutates, count
         self.fill, self.fill_types, self.shape, self.dtype = fill, fill_types, shape, dtype
-        self.differentiable, self.plain, self.quick = differentiable, plain, quick
+        self.storage, self.differentiable, self.plain, self.quick = storage, differentiable, plain, quick
         self.inputs: tuple[str, ...] = ()
         self.optional: frozenset[str] = frozenset()
         self.variadic: str | None = None
@@ -155,6 +157,7 @@ def op(
     fill_types: Callable[..., Any] | None = None,
     shape: str | Callable[..., Any] | None = None,
     dtype: str = "same",
+    storage: Callable[..., Any] | None = None,
     differentiable: bool = True,
     plain: Callable[..., Any] | None = None,
     quick: Callable[..., Any] | None = None,
@@ -171,6 +174,7 @@ def op(
     fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
     shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else a trial run tells them
     dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
+    storage  (attrs, storage types) -> those of the outputs, for an operator on arrays of any storage
     differentiable  does a gradient pass through it? Bound graphs are checked by this (`_graph/flow.py`)
     plain    the function for default attributes where nothing is recorded or traced, if there is a quicker one
     quick    attributes -> such a function for them, or None; it is asked once per set of attributes, and what it gives
@@ -193,6 +197,7 @@ def op(
             fill_types=fill_types,
             shape=shape,
             dtype=dtype,
+            storage=storage,
             differentiable=differentiable,
             plain=plain,
             quick=quick,

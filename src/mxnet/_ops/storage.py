@@ -8,6 +8,7 @@ from .registry import Op
 
 DENSE, ROWS, CSR = "default", "row_sparse", "csr"
 KINDS = (DENSE, ROWS, CSR)
+INCONSISTENT = "Storage type inconsistent, Provided = {}, inferred storage type = {}"
 
 # operators that make sparse results of dense inputs when this attribute asks for it
 ASKED = {"cast_storage": "stype", "dot": "forward_stype", "batch_dot": "forward_stype"}
@@ -30,11 +31,16 @@ _SHIFTS = frozenset(("_plus_scalar", "_minus_scalar"))
 ALIKE = frozenset(("elemwise_add", "elemwise_sub", "_maximum", "_minimum", "_hypot", "_grad_add"))
 
 
+def result_stypes(op: Op, attrs: dict[str, Any], stypes: Sequence[str]) -> str | list[str]:
+    """The storage of each result, where they have different ones, else the one that they share."""
+    return result_stype(op, attrs, stypes) if op.storage is None else op.storage(attrs, stypes)
+
+
 def result_stype(op: Op, attrs: dict[str, Any], stypes: Sequence[str]) -> str:
     """The storage of the results (they share one) of `op` with these parsed attributes on inputs of these storages."""
     name = op.name
     if name == "cast_storage":
-        return attrs["stype"]
+        return _cast(attrs["stype"], *stypes)
     if name == "dot":
         return _dot(attrs, *stypes)
     if all(kind == DENSE for kind in stypes):
@@ -56,6 +62,15 @@ def pattern_kept(op: Op, attrs: dict[str, Any]) -> bool:
     if name in _COMPARISONS:
         return not _COMPARISONS[name](float(attrs["scalar"]))
     return name in _SHIFTS and float(attrs["scalar"]) == 0
+
+
+def _cast(asked: str, given: str) -> str:
+    if {asked, given} == {ROWS, CSR}:
+        raise MXNetError(
+            "Check failed: infer_stype_success: Operator not implemented: operator = cast_storage\n"
+            f"input storage types = [{given}, ]\noutput storage types = [{asked}, ]"
+        )
+    return asked
 
 
 def _dot(attrs: dict[str, Any], lhs: str, rhs: str) -> str:

@@ -2,7 +2,7 @@
 
 from .._core.modes import MODES
 from .._graph.node import Entry, walk
-from .._graph.storage import storages
+from .._graph.storage import Storages
 from .invoke import invoke
 
 # what these have of absent rows (0 / 0, 0 + scalar) is not what dense functions have of zeros
@@ -11,19 +11,22 @@ _SCATTERED = frozenset(("_scatter_elemwise_div", "_scatter_plus_scalar", "_scatt
 
 def parted(heads: list[Entry], given: dict[str, str]) -> list[int]:
     """Which heads must be computed on parts: sparse ones, and those behind operators that pass over absent rows."""
-    found = storages(heads, given)
+    found = Storages(heads, given)
     return [i for i, head in enumerate(heads) if _by_parts(head, found) and _repeatable(head)]
 
 
-def _by_parts(head: Entry, found: dict[int, str]) -> bool:
-    if found[id(head.node)] != "default":
+def _by_parts(head: Entry, found: Storages) -> bool:
+    if found.of(head) != "default":
         return True
-    return any(n.op and n.op.name in _SCATTERED and found[id(n)] != "default" for n in walk([head]))
+    return any(n.op and n.op.name in _SCATTERED and found.of(Entry(n)) != "default" for n in walk([head]))
 
 
 def _repeatable(head: Entry) -> bool:
-    """Can it be computed beside the graph's own run: nothing is drawn or changed on the way?"""
-    return not any(n.op and ("_rng" in n.op.injected or n.mutated() or n.subgraphs) for n in walk([head]))
+    """Can it be computed beside the graph's own run: nothing is drawn or changed on the way, no user's code runs?"""
+    return not any(
+        n.op and ("_rng" in n.op.injected or "_kept" in n.op.injected or n.mutated() or n.subgraphs)
+        for n in walk([head])
+    )
 
 
 def computed(heads: list[Entry], arrays: dict[str, object], ctx, train: bool) -> list:

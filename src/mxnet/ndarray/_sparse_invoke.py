@@ -6,29 +6,24 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._core.writes import wrote
-from .._ops import storage
+from .._ops import custom, storage
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
 from .._ops.merging import merged
 from . import _parts
 from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray
-from .invoke import check_writable, graph_tensor, invoke, plain_tensor
+from .invoke import check_inputs, check_writable, graph_tensor, invoke, pick_context, plain_tensor
 from .ndarray import wrap
-
-_REFUSED = {("row_sparse", "csr"), ("csr", "row_sparse")}
 
 
 def invoke_sparse(op, inputs, attrs, out, ctx):
     """Call `op` where some inputs are sparse; the results have the storage that MXNet gives them."""
+    if op.storage is not None:
+        return invoke_custom(op, inputs, attrs, out, ctx)
     _check_types(op, inputs)
     parsed = op.full(op.parse(attrs))
     stypes = [x.stype for x in inputs if x is not None]
     kind = storage.result_stype(op, parsed, stypes)
-    if op.name == "cast_storage" and (stypes[0], kind) in _REFUSED:
-        raise MXNetError(
-            "Check failed: infer_stype_success: Operator not implemented: operator = cast_storage\n"
-            f"input storage types = [{stypes[0]}, ]\noutput storage types = [{kind}, ]"
-        )
     result = _by_parts(op, inputs, parsed, kind, out)
     if result is None:
         result = _by_values(op, inputs, attrs, ctx, kind)
@@ -84,13 +79,41 @@ def invoke_stored(op, inputs, attrs, out, ctx):
     return result if out is None else _deliver(result, out)
 
 
+def invoke_custom(op, inputs, attrs, out, ctx):
+    """Call a user's operator on the arrays as they are; its results have the storage that its class says."""
+    check_inputs(op, inputs)
+    parsed = op.parse(attrs)
+    kinds = op.storage(op.full(parsed), [x.stype for x in inputs])
+    for target, kind in zip(
+        () if out is None else out if isinstance(out, (list, tuple)) else [out], kinds, strict=False
+    ):
+        if target.stype != kind:
+            raise MXNetError(storage.INCONSISTENT.format(target.stype, kind))
+    results = custom.CALLER[0](inputs, parsed, pick_context(inputs, attrs, ctx))
+    if out is not None:
+        return _deliver(results, out)
+    return results[0] if len(results) == 1 else results
+
+
+def remember(tensor, array):
+    """Leave on a dense tensor the sparse array that it was made from."""
+    tensor.stored = array, tensor._version
+    return tensor
+
+
+def remembered(tensor):
+    """The sparse array that a dense tensor was made from, if it has not been written since; else None."""
+    array, version = getattr(tensor, "stored", (None, None))
+    return array if version == tensor._version else None
+
+
 def stored(dense, kind):
     """A dense array in another storage; while recording it stays part of the graph. A cast has stored it already."""
     if dense.stype == kind:
         return dense
     recorded = MODES.recording and graph_tensor(dense).requires_grad
-    cls = CLASSES[kind]
-    parts = cls._of_dense(plain_tensor(dense))
+    cls, known = CLASSES[kind], remembered(dense._t)
+    parts = cls._of_dense(plain_tensor(dense)) if known is None or known.stype != kind else known._parts
     graph, mark = (dense._t, MODES.epoch) if recorded else (None, None)
     return cls._made(parts, dense.shape, dense._ctx.home, mark, graph)
 
@@ -400,6 +423,6 @@ def _dot(lhs, rhs, parsed, kind):
         parts = _rows_of_transposed_product(lhs._parts, lhs.shape, plain_tensor(rhs))
         return RowSparseNDArray._made(parts, (lhs.shape[1], dense.shape[1]), lhs._ctx)
     dense = dense if recorded else plain_tensor(rhs)
-    result = _Product.apply(dense, lhs._parts, lhs.shape, across, getattr(dense, "by_rows", False))
+    result = _Product.apply(dense, lhs._parts, lhs.shape, across, getattr(dense, "grad_stype", None) == "row_sparse")
     array = wrap(result, lhs._ctx, MODES.epoch if recorded else None)
     return array if kind == "default" else stored(array, kind)

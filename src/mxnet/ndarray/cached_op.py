@@ -9,6 +9,7 @@ from .._core.heap import keep_freed
 from .._core.modes import MODES
 from .._graph.backends import compiler
 from .._graph.program import Program
+from .._graph.storage import head_stypes, minding
 from .._ops.dtypes import NAME
 from ..context import current_context
 from .history import INLINE_LIMIT, Made
@@ -68,14 +69,16 @@ class CachedOp:
         if count != len(self._inputs):
             raise MXNetError(f"CachedOp takes {len(self._inputs)} inputs ({', '.join(self._inputs)}), got {count}")
         ctx = args[0]._ctx if count else default_ctx or current_context()
-        program = self._programs.get(ctx)
-        if program is None:
-            program = self._programs[ctx] = Program(self.symbol._entries, ctx, self._compiler)
         recording = MODES.recording
         try:
-            tensors = [graph_tensor(a) for a in args] if recording else [a._t for a in args]
+            tensors, key = [a._t for a in args], ctx
         except SparseStorage:
-            tensors = [plain_tensor(a) for a in args]
+            tensors, key = [plain_tensor(a) for a in args], (ctx, *(a.stype for a in args))
+        if recording:
+            tensors = [graph_tensor(a) for a in args]
+        program = self._programs.get(key)
+        if program is None:
+            program = self._programs[key] = self._prepared(ctx, args)
         types = tuple(map(_dtype, tensors))
         if types not in self._types:
             self._check(program, args, types)
@@ -85,7 +88,18 @@ class CachedOp:
         results = self._run(program, tensors, recording)
         if not program.fresh:
             results = unshared(results, tensors)
+        if program.kinds is not None:
+            return self._stored(self._wrap(results, tensors, ctx, recording, None, args), program.kinds, out)
         return self._wrap(results, tensors, ctx, recording, out, args)
+
+    def _prepared(self, ctx, args):
+        """A program for arrays of these storages."""
+        program = Program(self.symbol._entries, ctx, self._compiler)
+        given = {n.name: a.stype for n, a in zip(program.variables, args, strict=True)}
+        program.stypes = minding(program.heads, given)
+        kinds = head_stypes(program.heads, given)
+        program.kinds = kinds if set(kinds) - {"default"} else None
+        return program
 
     def _run(self, program, tensors, recording):
         before = torch.is_grad_enabled()
@@ -130,6 +144,18 @@ class CachedOp:
             a._ag = mark
             arrays.append(a)
         return arrays[0] if len(arrays) == 1 else arrays
+
+    def _stored(self, arrays, kinds, out):
+        """Results in the storage that MXNet gives them."""
+        from ._sparse_invoke import put, stored
+
+        arrays = arrays if isinstance(arrays, list) else [arrays]
+        arrays = [stored(a, kind) for a, kind in zip(arrays, kinds, strict=True)]
+        if out is None:
+            return arrays[0] if len(arrays) == 1 else arrays
+        for target, array in zip(out if isinstance(out, (list, tuple)) else [out], arrays, strict=True):
+            put(target, array)
+        return out
 
     def register_op_hook(self, callback, monitor_all=False):
         """Call `callback(name, operator, array)` with operators' outputs at each run; `monitor_all`: inputs, too."""

@@ -15,6 +15,7 @@ from .._ops.device import torch_device
 from .._ops.dtypes import NAME
 from .._ops.observe import observed, watching
 from .._ops.shapes import bracket
+from .._ops.turning import dense
 from ..context import Context, current_context, parse_context
 
 CONSUMED = "remx_consumed"  # a mark on autograd nodes whose graph a backward has freed
@@ -95,7 +96,7 @@ def own(result, tensors):
         base = result._base
         for t in tensors:
             if t is base or (t is not None and t._is_view() and t._base is base):  # to ask for a base takes longer
-                return result.clone(memory_format=torch.contiguous_format)
+                return dense(result)
     else:
         for t in tensors:
             if t is result:
@@ -167,8 +168,8 @@ def inject(op, ctx, parsed):
             parsed["_device"] = torch_device(ctx)
         elif name == "_ctx":
             parsed["_ctx"] = ctx
-        elif name == "_kept":
-            parsed["_kept"] = None
+        elif name in ("_kept", "_stypes"):
+            parsed[name] = None
         elif name == "_rng":
             from .._core.streams import stream
 
@@ -219,6 +220,10 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
         from ._sparse_invoke import invoke_stored
 
         return invoke_stored(op, inputs, attrs, out, ctx)
+    if op.storage is not None and set(op.storage(op.full(op.parse(attrs)), ["default"] * len(inputs))) - {"default"}:
+        from ._sparse_invoke import invoke_custom
+
+        return invoke_custom(op, inputs, attrs, out, ctx)
     check_inputs(op, inputs)
     check_dtype(op, attrs)
     parsed = op.parse(attrs)
