@@ -11,6 +11,7 @@ from ..util import is_np_shape
 from .infer import PRIMES, stable, with_primes
 from .registry import Attrs, op
 from .shapes import Shape, Shapes, bracket, real_axis
+from .turning import dense, turned
 
 COPY, INFER, COPY_REST, MERGE, SPLIT = 0, -1, -2, -3, -4
 
@@ -131,12 +132,12 @@ def flatten(data):
 
 
 def _turned(data: torch.Tensor) -> torch.Tensor | None:
-    return torch.t_copy(data) if data.dim() == 2 else None
+    return turned(data) if data.dim() == 2 else None
 
 
 def _permuted(axes):
     """torch takes negative axes, too, and refuses what is no permutation."""
-    return (lambda data: data.permute(axes).clone(memory_format=torch.contiguous_format)) if axes else None
+    return (lambda data: dense(data.permute(axes))) if axes else None
 
 
 @op("transpose", plain=_turned, quick=_permuted)

@@ -18,6 +18,7 @@ from .._ops import observe, whole
 from .._ops.device import torch_device
 from .._ops.dtypes import SCALAR, torch_dtype
 from .._ops.identity import QUICK_CASTS, to_dtype
+from .._ops.turning import turned
 from ..context import Context, cpu
 from . import indexing
 from ._exchange import Exchange
@@ -104,7 +105,7 @@ class NDArray(Exchange, NDArrayBase):
         if self.__class__ is NDArray and not observe.watching():
             t = self._t
             if t.dim() == 2 and not t.requires_grad:
-                return wrap(torch.t_copy(t), self._ctx.home)
+                return wrap(turned(t), self._ctx.home)
         return self.transpose() if self.ndim > 1 else self
 
     @property
