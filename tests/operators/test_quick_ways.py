@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import mxnet as mx
 from mxnet import autograd, nd, sym
@@ -27,6 +28,28 @@ def test_equal_ones_come_in_their_order():
     data = nd.array([[1, 3, 3, 2, 3] + [0] * 40])
     assert nd.topk(data, k=2).asnumpy().tolist() == [[1, 2]]
     assert nd.topk(data, k=1).asnumpy().tolist() == [[1]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "int8", "uint8", "float64", "int64"])
+@pytest.mark.parametrize("ascending", [False, True])
+def test_few_of_many_equal_ones_without_sorting_all(dtype, ascending, monkeypatch):
+    """Keys of element and place; NaN and both zeros are where a stable sort has them."""
+    numbers = np.random.RandomState(0).randint(0, 20, (3, 500, 2)).astype(dtype)
+    if dtype.startswith("float"):
+        numbers[numbers == 19] = np.nan
+        numbers[numbers == 7] = -0.0
+        numbers = numbers - np.array(10, dtype) * (numbers > 3)
+    data = nd.array(numbers, dtype=dtype)
+    calls = {"k": 40, "axis": 1, "ret_typ": "both", "is_ascend": ascending}
+    quick = [part.asnumpy() for part in nd.topk(data, **calls)]
+    with monkeypatch.context() as patch:
+        patch.setattr(ordering, "FEW", 1000)
+        sorted_ones = [part.asnumpy() for part in nd.topk(data, **calls)]
+    np.testing.assert_array_equal(quick[0], sorted_ones[0])
+    np.testing.assert_array_equal(quick[1], sorted_ones[1])
+    if dtype in ("float32", "int32"):
+        monkeypatch.setattr(torch, "sort", None)
+        nd.topk(data, **calls)
 
 
 def test_the_gradient_of_few():

@@ -63,14 +63,33 @@ def _topk_outputs(attrs: Attrs) -> int | tuple[str, ...]:
 
 
 def _few(data: torch.Tensor, axis: int, k: int, largest: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """The first `k` without sorting all; None where some are equal, or none, for then their order counts."""
+    """The first `k` without sorting all; None: their order takes that."""
     if not at_hand(data) or not data.numel():
         return None
     values, places = torch.topk(data, k + 1, axis, largest)  # with the first that is left out
     before, behind = values.detach().narrow(axis, 0, k), values.detach().narrow(axis, 1, k)
-    if not bool((before > behind if largest else before < behind).all()):  # NaN is neither
+    if bool((before > behind if largest else before < behind).all()):  # NaN is neither
+        return values.narrow(axis, 0, k), places.narrow(axis, 0, k)
+    places = _few_by_keys(data.detach().movedim(axis, -1), k, largest)
+    if places is None:
         return None
-    return values.narrow(axis, 0, k), places.narrow(axis, 0, k)
+    places = places.movedim(-1, axis)
+    return data.gather(axis, places), places
+
+
+def _few_by_keys(rows: torch.Tensor, k: int, largest: bool) -> torch.Tensor | None:
+    """Places of the first `k` of each row, by whole numbers of which no two are equal: an element and its place."""
+    if rows.element_size() > 4 or not rows.is_cpu:
+        return None
+    if rows.is_floating_point():
+        bits = (rows.float() + 0.0).view(torch.int32)  # there is one zero now
+        keys = (bits ^ (bits >> 31 & 0x7FFFFFFF)).masked_fill_(rows.isnan(), 0x7FFFFFFF)
+    else:
+        keys = rows.int()
+    marked = (~keys if largest else keys).numpy().astype(np.int64) << 32
+    marked |= np.arange(rows.shape[-1])
+    chosen = np.sort(np.partition(marked, k - 1, -1)[..., :k], -1)
+    return torch.from_numpy(chosen & 0xFFFFFFFF)
 
 
 def _first(data: torch.Tensor, axis: int, ascending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
