@@ -4,7 +4,7 @@
 alone; two that know nothing of each other (what two cores allow); two with `dist_sync`, whose gradients travel while
 backward runs, or only at the step, or with two bits each; and two with `dist_async`. Prints a table; `--json FILE`
 keeps it. `--quick` is a small network and few steps. Bytes are counted twice: those of the tensors handed to the
-transport, and those that the kernel has sent on this process's TCP connections (on Linux). On a machine that others
+transport, and those that the kernel was given for this process's TCP connections (on Linux). On a machine that others
 use as well, `CPU ms` tells more than the time on the clock.
 """
 
@@ -32,7 +32,7 @@ WAYS = {
 
 # ---------------------------------------------------------------------- a worker
 def tcp_bytes():
-    """Bytes this process has sent over its open TCP connections, or None where the kernel does not tell."""
+    """Bytes this process has written to its open TCP connections, or None where the kernel does not tell."""
     if not sys.platform.startswith("linux"):
         return None
     total = 0
@@ -41,16 +41,24 @@ def tcp_bytes():
             if not os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
                 continue
             with socket.socket(fileno=os.dup(int(name))) as connection:
-                if connection.type == socket.SOCK_STREAM and connection.family != socket.AF_UNIX:
-                    total += _acknowledged(connection)
+                listens = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+                if connection.type == socket.SOCK_STREAM and connection.family != socket.AF_UNIX and not listens:
+                    total += _written(connection)
         except FileNotFoundError:  # the descriptor of the listing itself
             continue
     return total
 
 
-def _acknowledged(connection):
+def _written(connection):
+    """What the other side has acknowledged, and what waits for it: on a busy machine that is late."""
+    import fcntl
+    import termios
+
+    waiting = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
     information = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED + 8)
-    return struct.unpack_from("Q", information, BYTES_ACKED)[0] if len(information) >= BYTES_ACKED + 8 else 0
+    if len(information) < BYTES_ACKED + 8:
+        return 0
+    return struct.unpack_from("Q", information, BYTES_ACKED)[0] + waiting
 
 
 def network(quick):

@@ -40,17 +40,17 @@ def test_virtual_gpus_run_gpu_code_on_the_cpu(monkeypatch):
     if mx.context.num_gpus() > 0:
         pytest.skip("this machine has a GPU")
     monkeypatch.setenv("MXNET_VIRTUAL_GPUS", "2")
-    try:
-        assert mx.context.num_gpus() == 2
-        x = mx.nd.array([1, 2, 3], ctx=mx.gpu(1))
-        assert (x * 2).context == mx.gpu(1) and "@gpu(1)" in repr(x)
-        assert x.as_in_context(mx.gpu(1)) is x
-        y = x.copyto(mx.cpu())
-        assert y.context == mx.cpu(0)
-        with pytest.raises(mx.MXNetError, match="in one context.*as_in_context"):
-            x + y
-    finally:
-        mx.gpu(0)._torch = mx.gpu(1)._torch = None
+    assert mx.context.num_gpus() == 2
+    x = mx.nd.array([1, 2, 3], ctx=mx.gpu(1))
+    assert (x * 2).context == mx.gpu(1) and "@gpu(1)" in repr(x)
+    assert x.as_in_context(mx.gpu(1)) is x
+    y = x.copyto(mx.cpu())
+    assert y.context == mx.cpu(0)
+    with pytest.raises(mx.MXNetError, match="in one context.*as_in_context"):
+        x + y
+    monkeypatch.delenv("MXNET_VIRTUAL_GPUS")
+    with pytest.raises(mx.MXNetError, match="is not available"):
+        mx.nd.ones((2,), ctx=mx.gpu(1))
 
 
 def test_unknown_device():

@@ -154,7 +154,7 @@ def test_a_step_sends_the_parameters_size_or_a_sixteenth_of_it(tmp_path):
     benchmark, path = HERE.parents[1] / "benchmarks" / "distributed.py", tmp_path / "rows.json"
     ways = ["dist_sync", "dist_sync, 2 bits"]
     command = [sys.executable, str(benchmark), "--quick", "--ways", *ways, "--json", str(path)]
-    done = subprocess.run(command, env=SURROUNDINGS, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, env=SURROUNDINGS, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0 and "| dist_sync, 2 bits |" in done.stdout, done.stderr
     rows = {row["way"]: row for row in json.loads(path.read_text())}
     for way, share in zip(ways, (1, 1 / 16), strict=True):

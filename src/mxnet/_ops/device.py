@@ -9,10 +9,12 @@ from ..context import Context, virtual_gpus
 
 
 def torch_device(ctx: Context) -> torch.device:
-    """The torch device behind a context; virtual GPUs are the CPU."""
+    """The torch device behind a context; virtual GPUs are the CPU, as long as the environment says so."""
     device = ctx._torch
     if device is None:
-        device = ctx._torch = _find(ctx)
+        device = _find(ctx)
+        if ctx.device_type != "gpu" or device.type != "cpu":
+            ctx._torch = device
     return device
 
 
