@@ -221,6 +221,11 @@ def setenv(name, value):
         os.environ[name] = str(value)
 
 
+def active(array):
+    """The array over the same memory in the kind that the switches ask for, classic or NumPy-like."""
+    return array.as_np_ndarray() if is_np_array() else array
+
+
 def default_array(source_array, ctx=None, dtype=None):
     """An array of the kind the switches ask for."""
     if is_np_array():

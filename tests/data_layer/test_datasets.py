@@ -91,6 +91,14 @@ def test_mnist_slice_goes_through_the_transform_as_a_batch(tmp_path, monkeypatch
     assert batch.dtype == np.uint8 and labels.dtype == np.int32
 
 
+def test_mnist_holds_arrays_of_mx_np_where_it_is_active(tmp_path, monkeypatch):
+    write_mnist(tmp_path, monkeypatch)
+    with mx.util.np_shape(), mx.util.np_array():
+        image, label = vision.MNIST(root=str(tmp_path), train=False)[3]
+    assert type(image) is type(label) is mx.np.ndarray
+    assert (image.shape, image.dtype, label.shape, label.dtype, label.item()) == ((28, 28, 1), "uint8", (), "int32", 3)
+
+
 def test_missing_dataset_offline(tmp_path, monkeypatch):
     def no_network(*args, **kwargs):
         raise OSError("Network is unreachable")
@@ -195,3 +203,6 @@ def test_pad_and_group_batchify():
     (data, lengths), labels = group([([1, 2, 3], 0), ([4], 1)])
     np.testing.assert_array_equal(data.asnumpy(), [[1, 2, 3], [4, -1, -1]])
     assert lengths.asnumpy().tolist() == [3, 1] and labels.asnumpy().tolist() == [0, 1]
+    with mx.util.np_shape(), mx.util.np_array():
+        (data, lengths), labels = group([([1, 2, 3], 0), ([4], 1)])
+    assert type(data) is type(lengths) is type(labels) is mx.np.ndarray

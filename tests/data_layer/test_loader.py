@@ -2,16 +2,18 @@
 
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import pytest
 
 import mxnet as mx
-from mxnet.gluon.data import ArrayDataset, DataLoader, Dataset
+from mxnet.gluon.data import ArrayDataset, DataLoader, Dataset, _workers
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "data_layer")
 
@@ -65,6 +67,23 @@ def test_every_kind_of_worker_gives_the_same_batches(workers):
         np.testing.assert_array_equal(np.concatenate([label.asnumpy() for _, label in batches]), np.arange(24))
         assert (batches[2][0].asnumpy()[1] == 11).all()
         assert batches[0][1].dtype == np.int64 and batches[0][0].dtype == np.float32
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_batches_are_arrays_of_mx_np_where_it_is_active(workers):
+    with mx.util.np_shape(), mx.util.np_array():
+        data = ArrayDataset(mx.np.arange(6).reshape(3, 2), list(range(3)))
+        features, labels = next(iter(DataLoader(data, 3, **workers)))
+    assert type(features) is type(labels) is mx.np.ndarray
+    assert features.tolist() == [[0, 1], [2, 3], [4, 5]] and labels.tolist() == [0, 1, 2]
+
+
+def test_arrays_of_mx_np_travel_in_shared_memory():
+    with mx.util.np_shape(), mx.util.np_array():
+        array = mx.np.ones((1000, 1000))
+        _workers._share(array)
+        assert len(ForkingPickler.dumps(array)) < 1000
+        assert type(pickle.loads(ForkingPickler.dumps(array))) is mx.np.ndarray
 
 
 @pytest.mark.parametrize("workers", WORKERS)

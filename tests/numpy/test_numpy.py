@@ -227,6 +227,7 @@ def test_printing():
     assert repr(np.array([1, 2], dtype="int64")) == "array([1, 2], dtype=int64)"
     assert repr(np.ones(2, dtype="float64")) == "array([1., 1.], dtype=float64)"
     assert str(np.ones(2)) == "[1. 1.]"
+    assert repr(np.arange(12)) == "array([ 0.,  1.,  2.,  3.,  4.,  5.,  6.,  7.,  8.,  9., 10., 11.])"
 
 
 def test_both_kinds_of_array_share_memory_and_gradient():

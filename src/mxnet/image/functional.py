@@ -9,22 +9,17 @@ import numpy as np
 from .. import ndarray as nd
 from ..base import numeric_types
 from ..ndarray import _internal
-from ..util import is_np_array
-
-
-def _active(array):
-    """The array in the kind that is active, classic or NumPy-like."""
-    return array.as_np_ndarray() if is_np_array() else array
+from ..util import active
 
 
 def imread(filename, *args, **kwargs):
     """Decode an image file: `flag` 0 for one channel of gray, 1 for three; `to_rgb` false leaves them as BGR."""
-    return _active(_internal._cvimread(filename, *args, **kwargs))
+    return active(_internal._cvimread(filename, *args, **kwargs))
 
 
 def imresize(src, w, h, *args, **kwargs):
     """Resize to width `w` and height `h`; `interp` is 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic."""
-    return _active(_internal._cvimresize(src, w, h, *args, **kwargs))
+    return active(_internal._cvimresize(src, w, h, *args, **kwargs))
 
 
 def imdecode(buf, *args, **kwargs):
@@ -36,7 +31,7 @@ def imdecode(buf, *args, **kwargs):
                 "if you would like to input type str, please convert to bytes"
             )
         buf = nd.array(np.frombuffer(buf, dtype=np.uint8), dtype=np.uint8)
-    return _active(_internal._cvimdecode(buf, *args, **kwargs))
+    return active(_internal._cvimdecode(buf, *args, **kwargs))
 
 
 def copyMakeBorder(src, top, bot, left, right, *args, **kwargs):

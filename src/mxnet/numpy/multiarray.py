@@ -1,5 +1,6 @@
 """`mx.np.ndarray`: an NDArray with NumPy's manners (no-axis arrays, promotion, boolean comparisons)."""
 
+import re
 from importlib import import_module
 
 import numpy as onp
@@ -49,7 +50,7 @@ class ndarray(NDArray):
         return self.asnumpy().item(*args)
 
     def __repr__(self):
-        text = repr(self.asnumpy()).replace(", dtype=float32", "")  # the default here; NumPy leaves out its own
+        text = re.sub(r",\s+dtype=float32\)$", ")", repr(self.asnumpy()))  # the default here; NumPy leaves out its own
         if self.dtype in (onp.float64, onp.int64) and "dtype" not in text:
             text = f"{text[:-1]}, dtype={self.dtype})"
         return text if self._ctx.device_type == "cpu" else f"{text[:-1]}, ctx={self._ctx})"

@@ -12,6 +12,7 @@ import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import torch.multiprocessing
@@ -21,7 +22,8 @@ from ..._core import streams
 from ..._core.on_error import checked_on_error
 from ..._core.writes import lend
 from ...ndarray import NDArray
-from . import _sharing  # noqa: F401  (NDArrays can be sent from here on)
+from ...util import is_np_array, is_np_shape, set_np
+from . import _sharing
 from ._process_run import POLL, DataLoaderTimeout, DataLoaderWorkerError, ProcessRun, note, plain
 
 
@@ -103,6 +105,7 @@ def _share(batch):
         if batch.stype == "default" and not batch._t.is_cuda:
             batch._t.data.share_memory_()
             lend(batch._t)
+            ForkingPickler.register(type(batch), _sharing.reduce_ndarray)  # `mx.np.ndarray` is known once it is used
     elif isinstance(batch, dict):
         _share(list(batch.values()))
     elif isinstance(batch, (list, tuple)):
@@ -234,7 +237,8 @@ class ThreadPool:
         self._batch_sampler = batch_sampler
         self._ahead = max(1, prefetch)
         self._timeout = timeout
-        self._executor = ThreadPoolExecutor(num_workers, thread_name_prefix="mxnet-data")
+        rules = {"initializer": set_np, "initargs": (True, is_np_array())} if is_np_shape() else {}
+        self._executor = ThreadPoolExecutor(num_workers, thread_name_prefix="mxnet-data", **rules)
 
     def __iter__(self):
         return _ThreadRun(self, self._executor, self._fetcher, self._batch_sampler, self._ahead, self._timeout)

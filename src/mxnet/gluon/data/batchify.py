@@ -3,6 +3,7 @@
 import numpy as np
 
 from ... import ndarray as nd
+from ...util import default_array
 from .dataloader import default_batchify_fn
 
 __all__ = ["Stack", "Pad", "Append", "Group", "AsList"]
@@ -36,11 +37,11 @@ class Pad:
         batch = np.full((len(samples), *shape), self._value, dtype=dtype)
         for row, sample in zip(batch, samples, strict=True):
             row[tuple(slice(extent) for extent in sample.shape)] = sample
-        padded = nd.array(batch, dtype=dtype)
+        padded = default_array(batch, dtype=dtype)
         if not self._ret_length:
             return padded
         lengths = np.array([sample.shape[self._axis or 0] for sample in samples], dtype="int32")
-        return padded, nd.array(lengths, dtype="int32")
+        return padded, default_array(lengths, dtype="int32")
 
     def _common_shape(self, shapes):
         longest = [max(extents) for extents in zip(*shapes, strict=True)]
@@ -64,7 +65,7 @@ class Append:
         arrays = [_as_numpy(sample) for sample in data]
         if self._expand:
             arrays = [np.expand_dims(array, self._batch_axis) for array in arrays]
-        return [nd.array(array, dtype=array.dtype) for array in arrays]
+        return [default_array(array, dtype=array.dtype) for array in arrays]
 
 
 class AsList:

@@ -12,7 +12,7 @@ from ... import context
 from ... import ndarray as nd
 from ..._core.errors import MXNetError
 from ...ndarray.ndarray import wrap
-from ...util import is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows them)
+from ...util import active, default_array, is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows some)
 from . import sampler as _sampler
 from ._multi_worker import (  # noqa: F401  (other packages extend them)
     _MultiWorkerIter,
@@ -75,15 +75,15 @@ def _merge(data, array_context):
         # torch's collate writes straight into shared memory when it runs in a worker process
         _check_shapes([sample.shape for sample in data])
         stacked = torch.utils.data.default_collate([sample._t.detach() for sample in data])
-        return wrap(stacked, array_context or first.context)
+        return active(wrap(stacked, array_context or first.context))
     if isinstance(first, tuple):
         return [_merge(field, array_context) for field in zip(*data, strict=False)]
     values = np.asarray(data)
-    return nd.array(values, dtype=values.dtype, ctx=array_context)
+    return default_array(values, dtype=values.dtype, ctx=array_context)
 
 
 def default_batchify_fn(data):
-    """Stacks NDArrays, makes an NDArray of anything else, and does so field by field for tuples."""
+    """Stacks arrays, makes an array of anything else, and does so field by field for tuples."""
     return _merge(data, None)
 
 

@@ -6,12 +6,11 @@ import warnings
 import numpy as np
 
 from .... import base, image, recordio
-from .... import ndarray as nd
 from ...._core.errors import MXNetError
 from ...._core.on_error import checked_on_error
 from ...._formats.archives import extract, unpacked
 from ...._formats.fetch import check_sha1, download, from_repository  # noqa: F401 - MXNet's module shows it
-from ....util import is_np_array  # noqa: F401  (MXNet's module shows it)
+from ....util import default_array, is_np_array
 from .._tolerance import Tolerant
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
@@ -58,6 +57,12 @@ def _read_idx(path, magic):
     return values.reshape(shape)
 
 
+def _arrays(images, labels):
+    """What a dataset keeps: images as an array; labels as one, too, where `mx.np` is active, else as NumPy's."""
+    kept = default_array(images, dtype=images.dtype)
+    return kept, default_array(labels, dtype=labels.dtype) if is_np_array() else labels
+
+
 class MNIST(_DownloadedDataset):
     """Handwritten digits: uint8 images of 28x28x1 and int32 labels."""
 
@@ -76,8 +81,7 @@ class MNIST(_DownloadedDataset):
         labels = _read_idx(_obtain(self._root, self._namespace, *label), 0x801)
         if len(images) != len(labels):
             raise MXNetError(f"{self._root}: {len(images)} images but {len(labels)} labels")
-        self._data = nd.array(images[..., np.newaxis], dtype=np.uint8)
-        self._label = labels.astype(np.int32)
+        self._data, self._label = _arrays(images[..., np.newaxis], labels.astype(np.int32))
 
 
 class FashionMNIST(MNIST):
@@ -134,9 +138,7 @@ class CIFAR10(_DownloadedDataset):
             extract(_obtain(self._root, self._namespace, *self._archive_file), missing, self._root, largest=1 << 28)
         files = self._train_data if self._train else self._test_data
         data, label = zip(*(self._read_batch(os.path.join(self._root, name)) for name, _ in files), strict=True)
-        data = np.concatenate(data)
-        self._data = nd.array(data, dtype=data.dtype)
-        self._label = np.concatenate(label)
+        self._data, self._label = _arrays(np.concatenate(data), np.concatenate(label))
 
 
 class CIFAR100(CIFAR10):
