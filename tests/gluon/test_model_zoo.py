@@ -46,3 +46,19 @@ def test_offline_says_which_file_goes_where(tmp_path, monkeypatch):
         model_store.get_model_file("resnet18_v1", root=str(tmp_path))
     assert str(tmp_path) in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_download_is_told_with_its_reason(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("MXNET_GLUON_REPO", "http://127.0.0.1:9/")
+    caplog.set_level("INFO")
+    path = tmp_path / "resnet18_v1-a0666292.params"
+    for content in (None, b"damaged"):
+        if content:
+            path.write_bytes(content)
+        with pytest.raises(mx.MXNetError):
+            model_store.get_model_file("resnet18_v1", root=str(tmp_path))
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "root"]
+    assert told == [
+        ("INFO", f"Model file not found. Downloading to {path}."),
+        ("WARNING", "Mismatch in the content of model file detected. Downloading again."),
+    ]

@@ -1,5 +1,6 @@
 """Published weights: which file a model's parameters are in, where it is kept, how it is fetched and checked."""
 
+import logging
 import os
 import tempfile
 
@@ -62,8 +63,12 @@ def get_model_file(name, root=os.path.join(base.data_dir(), "models")):
     stem = f"{name}-{short_hash(name)}"
     root = os.path.expanduser(root)
     path = os.path.join(root, f"{stem}.params")
-    if os.path.exists(path) and check_sha1(path, _SHA1[name]):
+    if not os.path.exists(path):
+        logging.info("Model file not found. Downloading to %s.", path)
+    elif check_sha1(path, _SHA1[name]):
         return path
+    else:
+        logging.warning("Mismatch in the content of model file detected. Downloading again.")
     os.makedirs(root, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root) as folder:
         archive = os.path.join(folder, f"{stem}.zip")
