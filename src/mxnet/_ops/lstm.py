@@ -10,6 +10,7 @@ from torch import _VF
 
 from .loader import kernels
 from .panels import PANEL
+from .recurrence import stacked
 from .teams import Task
 
 LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
@@ -34,21 +35,7 @@ def gains(data: torch.Tensor, states: Any, weights: Any) -> bool:
 
 def lstm(data: torch.Tensor, states: Any, weights: Any, num_layers: int, bidirectional: bool) -> Any:
     """What torch's function returns: outputs, last states and last cells."""
-    finals: list[Any] = []
-    directions = 2 if bidirectional else 1
-    for layer in range(num_layers):
-        rows = range(layer * directions, (layer + 1) * directions)
-        runs = [_run(data, states, weights, row, bool(row % directions)) for row in rows]
-        data = torch.cat([run[0] for run in runs], 2) if bidirectional else runs[0][0]
-        finals += [run[1:] for run in runs]
-    return data, torch.stack([f[0] for f in finals]), torch.stack([f[1] for f in finals])
-
-
-def _run(data: torch.Tensor, states: Any, weights: Any, row: int, reverse: bool) -> Any:
-    """One layer in one direction."""
-    own = weights[4 * row : 4 * row + 4]
-    output, *final = _Layer.apply(data.flip(0) if reverse else data, *own, *(s[row] for s in states))  # pyright: ignore
-    return (output.flip(0) if reverse else output), *final
+    return stacked(_Layer.apply, data, states, weights, num_layers, bidirectional)
 
 
 class _Layer(torch.autograd.Function):

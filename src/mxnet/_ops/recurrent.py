@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from .._core.attrs import Fraction
 from .._core.errors import MXNetError
-from . import lstm
+from . import lstm, recurrence
 from .filling import assign
 from .registry import op
 
@@ -157,6 +157,8 @@ def rnn(
         result = _of_lengths(mode, data, states, weights, num_layers, dropout, _train, bidirectional, sequence_length)
     elif mode == "lstm" and not projection_size and not dropout and lstm.gains(data, states, weights):
         result = lstm.lstm(data, states, weights, num_layers, bidirectional)
+    elif mode != "lstm" and not dropout and recurrence.gains(data, states, weights):
+        result = recurrence.recurrent(mode, data, states, weights, num_layers, bidirectional)
     else:
         run = getattr(_VF, mode)
         result = run(data, states, weights, True, num_layers, dropout, _train, bidirectional, False)
