@@ -1,5 +1,6 @@
 """Code that numba compiles: seconds for the first time, half of one later, in a thread of its own."""
 
+import logging
 import os
 import threading
 import warnings
@@ -82,6 +83,9 @@ def _numba_is_here() -> bool:
         from numba.core.registry import cpu_target
     except ImportError:
         return False
+    journal = logging.getLogger("numba")
+    if journal.level == logging.NOTSET:  # at DEBUG, a program's own wish, it writes down all that it compiles
+        journal.setLevel(logging.WARNING)
     cpu_target.typing_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
     cpu_target.target_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
     return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
