@@ -116,10 +116,19 @@ def test_tasks_in_a_chain_that_have_next_to_no_work():
 
 
 def test_entries_of_all_kernels_of_predictions():
-    from mxnet._ops import kernels, loops, lstm_kernels, matrix_kernels, pooling_kernels, small_tile_kernels
+    from mxnet._ops import (
+        kernels,
+        loops,
+        lstm_kernels,
+        matrix_kernels,
+        pixelwise_kernels,
+        pooling_kernels,
+        small_tile_kernels,
+    )
 
     made = [kernels.dense, kernels.depthwise, kernels.expanded, kernels.expanded_across]
     made += [matrix_kernels.products, matrix_kernels.products_across]
+    made += [pixelwise_kernels.scale, pixelwise_kernels.join]
     made += [pooling_kernels.maxima, pooling_kernels.means, small_tile_kernels.spread, small_tile_kernels.gather]
     made += [loops.spread, loops.gather, loops.widen, loops.collect, lstm_kernels.forward, lstm_kernels.backward]
     assert all(kernel.entry for kernel in made)

@@ -1,19 +1,25 @@
-"""A convolution made ready for inference: batch norm folded in, weight in the kernel's order, sum and bound fused."""
+"""A convolution made ready for inference: batch norm folded in, weight in the kernel's order, sum and bound fused.
+
+So are batch norms that no convolution takes in, pooling, and images whose channels are laid side by side.
+"""
 
 import math
+import operator
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import torch
 
-from .._ops import direct, pooled, small_tiles, winograd
+from .._ops import direct, pixelwise, pooled, small_tiles, winograd
 from .._ops.registry import find
 from .._ops.teams import Task, chained
 
-POOLING = find("Pooling").fn
+POOLING, CONCAT = find("Pooling").fn, find("Concat").fn
 SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
 MOST_VIEWS = 1 << 12  # of that memory: networks that take images of any size have ever new ones
 LIMIT, LARGEST = 1e6, 1e37  # of data that need not be looked at closely, and of what cannot become infinite
+
+NOTHING: tuple[Any, ...] = (), None, ()
 
 Bounds = tuple[float | None, float | None]  # what an activation cuts off below and above
 
@@ -25,10 +31,15 @@ def available() -> bool:
 
 def folded(weight: torch.Tensor, bias: torch.Tensor | None, norm: list[torch.Tensor], eps: float) -> Any:
     """(weight, bias) that compute norm(convolution): `norm` is gamma, beta, moving mean, moving variance."""
+    scale, shift = affine(norm, eps)
+    return weight * scale.reshape(-1, 1, 1, 1), shift if bias is None else shift + bias * scale
+
+
+def affine(norm: list[torch.Tensor], eps: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """(scale, shift) with which a batch norm computes data * scale + shift."""
     gamma, beta, mean, variance = norm
     scale = gamma * (variance + eps).rsqrt()
-    shift = beta - mean * scale if bias is None else beta + (bias - mean) * scale
-    return weight * scale.reshape(-1, 1, 1, 1), shift
+    return scale, beta - mean * scale
 
 
 class PackedConvolution:
@@ -111,7 +122,7 @@ class PackedConvolution:
         if before is not None:
             return rooms.compute(self, [before, kernel.job(last, result, more)], result, data, addend)
         kernel.surround(data, last)
-        again = rooms.repeat(self, last, addend)
+        again = rooms.repeat(self, last, *([] if addend is None else [addend]))
         return rooms.compute(self, [kernel.job(last, result, more)], result, last, addend) if again is None else again
 
     def behind(
@@ -219,23 +230,24 @@ class Rooms:
         self._runs: dict[Any, tuple[list[Task], list[Any]]] = {}  # jobs that waited, and what does them
 
     def compute(
-        self, who: Hashable, jobs: list[Task], result: torch.Tensor, data: torch.Tensor, addend: Any = None
+        self, who: Hashable, jobs: list[Task], result: torch.Tensor, *given: torch.Tensor | None
     ) -> torch.Tensor:
         """Do jobs; if all lies here, in the order of results, they can be done again as they are."""
-        if all(t is None or id(t) in self._ids for t in (result, data, addend)):
-            self._jobs[who] = data, addend, result, jobs
+        tensors = [t for t in given if t is not None]
+        if all(id(t) in self._ids for t in (result, *tensors)):
+            self._jobs[who] = tensors, result, jobs
         for job in jobs:
             job.run()
         return result
 
-    def repeat(self, who: Hashable, data: torch.Tensor, addend: Any = None) -> torch.Tensor | None:
+    def repeat(self, who: Hashable, *given: torch.Tensor) -> torch.Tensor | None:
         """Where the last run's jobs, if they were for the same tensors, will have their result once more."""
-        known = self._jobs.get(who)
-        if known is None or known[0] is not data or known[1] is not addend:
+        tensors, result, jobs = self._jobs.get(who, NOTHING)
+        if len(tensors) != len(given) or not all(map(operator.is_, tensors, given)):
             self.settle()
             return None
-        self._waiting += known[3]
-        return known[2]
+        self._waiting += jobs
+        return result
 
     def settle(self) -> None:
         """Do the jobs that wait, those of native threads at once."""
@@ -333,3 +345,49 @@ def pool(rooms: Rooms, name: str, room: int | None, data: torch.Tensor, **attrs:
     result = rooms.take(room, *shape)
     jobs = [prepare(data.contiguous(memory_format=torch.channels_last), result)]
     return rooms.compute(name, jobs, result, data)
+
+
+class PackedNorm:
+    """A batch norm with constant statistics, and the bounds of the activation behind it."""
+
+    def __init__(self, norm: list[torch.Tensor], eps: float, bounds: Bounds) -> None:
+        self.scale, self.shift = (t.contiguous() for t in affine(norm, eps))
+        self.bounds = bounds
+        self.reach = [float(t.abs().max()) if t.numel() else 0.0 for t in (self.scale, self.shift)]
+
+    def __call__(self, rooms: Rooms, room: int | None, data: torch.Tensor) -> torch.Tensor:
+        if data.shape[1:2] != self.scale.shape:
+            raise ValueError(f"a batch norm of {len(self.scale)} channels is given {tuple(data.shape)}")
+        if not pixelwise.suits(data):
+            scale, shift = (t.view(-1, *[1] * (data.dim() - 2)) for t in (self.scale, self.shift))
+            return bounded(torch.addcmul(shift, data, scale), self.bounds)
+        result = rooms.take(room, *data.shape)
+        last = data.contiguous(memory_format=torch.channels_last)
+        jobs = [pixelwise.scaling(last, self.scale, self.shift, self.bounds, result)]
+        return rooms.compute(self, jobs, result, data)
+
+    def limit(self, data: float | None) -> float | None:
+        """How large results can be for data up to a size; None: not known, or infinite."""
+        reach = math.inf if data is None else self.reach[0] * data + self.reach[1]
+        return reach if reach < LARGEST else None
+
+
+def scaled(norms: Sequence[PackedNorm], rooms: Rooms, index: int, room: int | None, data: torch.Tensor) -> torch.Tensor:
+    """What the rewritten graph calls in place of a batch norm and an activation."""
+    norm = norms[index]
+    result = rooms.repeat(norm, data)
+    return norm(rooms, room, data) if result is None else result
+
+
+def joined(rooms: Rooms, name: str, room: int | None, *pieces: torch.Tensor, **attrs: Any) -> torch.Tensor:
+    """What the rewritten graph calls to lay channels side by side."""
+    result = rooms.repeat(name, *pieces)
+    if result is not None:
+        return result
+    batch, _, *sizes = pieces[0].shape
+    alike = all((piece.shape[0], *piece.shape[2:]) == (batch, *sizes) for piece in pieces)
+    if not (alike and all(map(pixelwise.suits, pieces))):
+        return CONCAT(*pieces, **attrs)
+    result = rooms.take(room, batch, sum(piece.shape[1] for piece in pieces), *sizes)
+    last = [piece.contiguous(memory_format=torch.channels_last) for piece in pieces]
+    return rooms.compute(name, pixelwise.joining(last, result), result, *pieces)

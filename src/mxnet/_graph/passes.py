@@ -23,7 +23,21 @@ from .dense import MOST_PACKED, PackedDense, dense, gelu_in_place, use_places_ag
 from .fused import fused
 from .lower import Lowered, calls, pick, sole_user
 from .order import plain, restore_order
-from .packed import LIMIT, Bounds, PackedConvolution, Rooms, available, convolve, convolve_both, folded, pool, settle
+from .packed import (
+    LIMIT,
+    Bounds,
+    PackedConvolution,
+    PackedNorm,
+    Rooms,
+    available,
+    convolve,
+    convolve_both,
+    folded,
+    joined,
+    pool,
+    scaled,
+    settle,
+)
 from .portions import Portions, last_cut
 from .unchanged import Copies, Digests, noted, usable
 
@@ -34,8 +48,8 @@ ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "r
 KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
 )
-PACKED = frozenset([convolve, convolve_both, pool, settle, dense, gelu_in_place])
-ROOM = {convolve: 4, convolve_both: 4, pool: 2}  # which argument says where the result goes
+ROOM = {convolve: 4, convolve_both: 4, pool: 2, scaled: 3, joined: 2}  # which argument says where the result goes
+PACKED = frozenset([*ROOM, settle, dense, gelu_in_place])
 NONE: Bounds = (None, None)
 UNIT = 8  # filters that kernels compute at once
 SOME, MOST_REST = 3, 64  # changes before predictions rest, and for how many
@@ -43,7 +57,7 @@ WORTH_AN_ORDER = 1 << 18  # numbers in the convolutions of a network without bat
 WORTH_A_COMPILER = 1 << 22  # numbers in the dense layers of a network that has nothing else to be made ready
 KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
 Verdict = Callable[[], bool]
-Packed = PackedConvolution | PackedDense
+Packed = PackedConvolution | PackedNorm | PackedDense
 
 
 @dataclass
@@ -69,6 +83,17 @@ class Site:
         if self.norm:
             weight, bias = folded(weight, bias, [tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3))
         return PackedConvolution(weight, bias, dict(self.conv.kwargs), self.bounds)
+
+
+class NormSite(Site):
+    """A batch norm that no convolution takes in, with what follows it."""
+
+    @property
+    def parameters(self) -> list[int]:
+        return self.norm
+
+    def build(self, tensors: list[torch.Tensor]) -> Packed:
+        return PackedNorm([tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3), self.bounds)
 
 
 class DenseSite(Site):
@@ -111,6 +136,10 @@ def _dense_site(layer: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node
 
 def _with_what_follows(site: Site, sums: set[fx.Node]) -> Site:
     _take_sum(site, sums)
+    return _with_bounds(site)
+
+
+def _with_bounds(site: Site) -> Site:
     after = sole_user(site.chain[-1])
     site.bounds = _bounds(after)
     if site.bounds is not NONE:
@@ -129,13 +158,27 @@ def _take_sum(site: Site, sums: set[fx.Node]) -> None:
 
 def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
     norm = sole_user(site.conv)
-    if not calls(norm, NORM) or norm.args[0] is not site.conv or norm.kwargs.get("axis", 1) != 1:
-        return
+    if calls(norm, NORM) and norm.args[0] is site.conv:
+        _take(site, norm, positions)
+
+
+def _take(site: Site, norm: fx.Node, positions: dict[fx.Node, int]) -> bool:
+    """Let the site compute a batch norm, if it is a plain one."""
     value = sole_user(norm)
-    if not calls(value, pick) or value.args[1] != 0 or any(p not in positions for p in norm.args[1:]):
-        return
+    plainly = calls(value, pick) and value.args[1] == 0 and norm.kwargs.get("axis", 1) == 1
+    if not plainly or any(p not in positions for p in norm.args[1:]):
+        return False
     site.norm, site.norm_attrs = [positions[p] for p in norm.args[1:]], dict(norm.kwargs)
     site.chain += [norm, value]
+    return True
+
+
+def _norm_sites(graph: fx.Graph, positions: dict[fx.Node, int], others: Sequence[Site]) -> list[Site]:
+    """The batch norms that others leave."""
+    taken = {node for site in others for node in site.chain}
+    norms = [node for node in graph.nodes if calls(node, NORM) and node not in taken]
+    sites = [(NormSite(node, -1), node) for node in norms]
+    return [_with_bounds(site) for site, node in sites if _take(site, node, positions)]
 
 
 class Folding:
@@ -149,6 +192,7 @@ class Folding:
         self._state: tuple[Copies | Digests, list[Packed] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]
         data = {value for node in self._graph.nodes if calls(node, convolve, convolve_both) for value in node.args[5:]}
+        data |= {node.args[4] for node in self._graph.nodes if calls(node, scaled)}
         rows = {node.args[3] for node in self._graph.nodes if calls(node, dense)}
         self._rooms: list[Rooms] = []
         self._changes = self._rest = 0  # in a row, and predictions that do not look for more
@@ -233,8 +277,10 @@ class Folding:
             elif calls(node, convolve_both):
                 first, second = (convolutions[index] for index in node.args[3])
                 limits[node] = second.limit(first.limit(limits.get(node.args[5])))
+            elif calls(node, scaled):
+                limits[node] = convolutions[node.args[2]].limit(limits.get(node.args[4]))
             elif node.op == "call_function":
-                values = node.args[3:] if calls(node, pool) else node.all_input_nodes
+                values = node.args[3:] if calls(node, pool, joined) else node.all_input_nodes
                 limits[node] = _largest(node, [limits.get(value) for value in values])
 
 
@@ -247,7 +293,7 @@ def _portions(module: fx.GraphModule, data: dict[int, fx.Node], own: list[fx.Nod
 
 
 def _image_by_image(node: fx.Node) -> bool:
-    return calls(node, SUM, ACTIVATION, RELU, CLIP, *ROOM) or (calls(node, CONCAT) and node.kwargs.get("dim", 1) == 1)
+    return calls(node, SUM, ACTIVATION, RELU, CLIP, *ROOM)
 
 
 def _within(data: torch.Tensor) -> bool:
@@ -261,7 +307,7 @@ def _within(data: torch.Tensor) -> bool:
 def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
     """How large the values of an operator between convolutions can be; None: not known."""
     kind = node.kwargs.get("pool_type", "max") if calls(node, pool) else None
-    if None in sizes or not (calls(node, plain, CONCAT, SUM) or kind in ("max", "avg")):
+    if None in sizes or not (calls(node, plain, CONCAT, joined, SUM) or kind in ("max", "avg")):
         return None
     return (sum if calls(node, SUM) else max)(size for size in sizes if size is not None)
 
@@ -284,7 +330,8 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler |
         kernels = direct.loaded()
         if not kernels:
             return kernels
-    sites = convolutions + layers
+    norms = _norm_sites(graph, positions, convolutions) if convolutions else []
+    sites = convolutions + norms + layers
     packed, within, rooms = _own_inputs(graph, inputs[-1])
     for index, site in enumerate(sites):
         _replace(graph, site, (packed, within, rooms, index, None))
@@ -292,10 +339,11 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler |
     if convolutions:
         _join_pairs(graph, sites)
         for node in graph.nodes:
-            if calls(node, POOLING):
-                node.target, node.args = pool, (rooms, node.name, None, *node.args)
-        restore_order(graph, KEEP_ORDER | {convolve, convolve_both, pool})
-        _give_rooms(graph)
+            if calls(node, POOLING) or (_joins(node) and node.kwargs.get("dim", 1) == 1):
+                own = pool if calls(node, POOLING) else joined
+                node.target, node.args = own, (rooms, node.name, None, *node.args)
+        restore_order(graph, KEEP_ORDER | set(ROOM))
+        _give_rooms(graph, sites)
         for node in graph.nodes:
             if _reads_and_copies(node) and any(calls(value, *ROOM) for value in node.all_input_nodes):
                 with graph.inserting_before(node):
@@ -348,6 +396,9 @@ def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
             inputs = (*site.conv.args, None)[:3]
             own = constants[0], constants[3], site.bounds  # the layers, and which one
             made = graph.call_function(dense, (*own, *inputs, *addends), site.conv.kwargs)
+        elif isinstance(site, NormSite):
+            layers, _, rooms, *place = constants
+            made = graph.call_function(scaled, (layers, rooms, *place, site.conv.args[0]))
         else:
             made = graph.call_function(convolve, (*constants, site.conv.args[0], *addends))
     site.chain[-1].replace_all_uses_with(made)
@@ -373,10 +424,14 @@ def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
 
 def _reads_and_copies(node: fx.Node) -> bool:
     """Sums and joined arrays, which are new memory."""
-    return calls(node, SUM) or (calls(node, CONCAT) and len(node.all_input_nodes) > 1)
+    return calls(node, SUM) or _joins(node)
 
 
-def _give_rooms(graph: fx.Graph) -> None:
+def _joins(node: fx.Node) -> bool:
+    return calls(node, CONCAT) and len(node.args) > 1
+
+
+def _give_rooms(graph: fx.Graph, sites: list[Site]) -> None:
     """Number the memory of results that only convolutions, sums and the like see: it is free after the last of them."""
     order = {node: i for i, node in enumerate(graph.nodes)}
     free: list[int] = []
@@ -384,6 +439,7 @@ def _give_rooms(graph: fx.Graph) -> None:
     count = 0
     for place, node in enumerate(graph.nodes):
         if calls(node, *ROOM) and all(calls(user, *ROOM) or _reads_and_copies(user) for user in node.users):
+            free += _rooms_of_addend(node, sites, until.get(place, []))
             if not free:
                 free.append(count)
                 count += 1
@@ -391,3 +447,20 @@ def _give_rooms(graph: fx.Graph) -> None:
             node.update_arg(ROOM[node.target], room)
             until.setdefault(max((order[user] for user in node.users), default=place), []).append(room)
         free += until.pop(place, [])
+
+
+def _rooms_of_addend(node: fx.Node, sites: list[Site], ending: list[int]) -> list[int]:
+    """Where what is added to a convolution lies, if nobody reads it later: the sum can be written over it.
+
+    Taken out of `ending`, the memory that is free behind the node.
+    """
+    data, *addends = node.args[5:] if calls(node, convolve) else (None,)
+    if not addends or addends[0] is data or not calls(addends[0], *ROOM):
+        return []
+    if sites[node.args[3]].conv.kwargs["num_filter"] % UNIT:  # type: ignore[index] - kernels write some of them twice
+        return []
+    room = addends[0].args[ROOM[addends[0].target]]  # type: ignore[index, union-attr]
+    if room not in ending:
+        return []
+    ending.remove(room)  # type: ignore[arg-type]
+    return [room]  # type: ignore[list-item]

@@ -188,7 +188,7 @@ def collect(tiles, stride, images, height, width, channels, origin, begin, end):
 def gather(tiles, stride, images, height, width, channels, bias, addend, low, high, origin, begin, end):
     """The 4 x 4 pixels of each tile; bias and the same place of the addend are added, bounds applied.
 
-    The addend is other memory, or none (0).
+    The addend is none (0), other memory or, if channels are a multiple of eight, the images themselves.
     """
     pixels, addends = np.empty(16, np.int64), np.empty(16, np.int64)
     scrap, zeros = np.zeros(channels, np.float32), np.zeros(channels, np.float32)

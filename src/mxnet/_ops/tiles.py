@@ -94,15 +94,17 @@ def collect(tiles, group, images):
 
 
 def gather(tiles, group, images, bias, addend, bounds):
-    """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
+    """The 4 x 4 pixels of each tile; bias and addend, which may be the images, are added, bounds applied."""
     span, _ = _span(group, images.shape[1], 0, 0)
     part = images[group.images, span]
     down, right = group.rows.stop - group.rows.start, -(-part.shape[2] // 4)
     values = torch.mm(WIDEN.t(), tiles.view(36, -1)).view(4, 4, part.shape[0], down, right, -1)
     whole = values.permute(2, 3, 0, 4, 1, 5).reshape(part.shape[0], 4 * down, 4 * right, -1)
-    torch.add(whole[:, : part.shape[1], : part.shape[2]], bias, out=part)
-    if addend is not None:
-        part.add_(addend[group.images, span])
+    seen = whole[:, : part.shape[1], : part.shape[2]]
+    if addend is None:
+        torch.add(seen, bias, out=part)
+    else:
+        torch.add(seen.add_(bias), addend[group.images, span], out=part)
     if bounds != (None, None):
         part.clamp_(*bounds)
 
