@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from mxnet._core import streams
+from mxnet._core import engines, streams
 from mxnet._core.engines import Bank
 
 GOLDEN = np.load(pathlib.Path(__file__).parents[1] / "data" / "streams.npz")
@@ -191,3 +191,20 @@ def test_serial_normal_keeps_the_second_value():
     values = streams.Stream(0, 3).serial_normal(10001)
     assert abs(values.mean()) < 0.05 and abs(values.std() - 1) < 0.05
     np.testing.assert_array_equal(values[:7], streams.Stream(0, 3).serial_normal(7))
+
+
+def test_engines_seeded_one_by_one_are_those_seeded_side_by_side(monkeypatch):
+    seeds = np.array([0, 1, 5489, 2**31, 2**32 - 1], np.uint32)
+    states = engines.seeded(seeds)
+    assert states[2, 1] == 1301868182  # of the C++ standard's default seed
+    monkeypatch.setattr(engines._SEEDING.seeder, "known", False)
+    np.testing.assert_array_equal(engines.seeded(seeds), states)
+
+
+def test_many_small_draws_ask_for_compiled_code_in_the_end(monkeypatch):
+    monkeypatch.setattr(engines, "ENOUGH", 10_000)
+    compiled = engines.Compiled()
+    compiled.find = lambda: "code"
+    assert compiled.for_numbers(400) is None
+    assert compiled.for_numbers(100, effort=64) is None
+    assert compiled.for_numbers(100, effort=64) == "code"

@@ -1,6 +1,8 @@
 """Banks of mt19937 engines, computed side by side: word for word what C++'s `std::mt19937` gives for the same seeds."""
 
+import ctypes
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +16,7 @@ GROUP = 64  # engines advanced at a time: their states and the scratch stay in t
 _ONE, _LOW = WORD(1), WORD(0x7FFFFFFF)
 _MATRIX, _MASK_B, _MASK_C = WORD(0x9908B0DF), WORD(0x9D2C5680), WORD(0xEFC60000)
 _SEED_FACTOR = WORD(1812433253)
-# Words or numbers: fewer at once are not worth asking for compiled code, fewer in all not worth importing a compiler
+# Words: fewer at once are not worth asking for compiled code, fewer in all not worth importing a compiler
 MANY, ENOUGH = 1 << 13, 1 << 24
 
 
@@ -29,9 +31,10 @@ class Compiled:
         self._found: Any = None
         self._made = 0
 
-    def for_numbers(self, number: int) -> Any:
-        self._made += number
-        if number >= MANY and (self._made >= ENOUGH or "numba" in sys.modules):
+    def for_numbers(self, number: int, effort: int = 1) -> Any:
+        """The code for some numbers, each of which takes as long as `effort` words."""
+        self._made += number * effort
+        if self._made >= ENOUGH or (number >= MANY and "numba" in sys.modules):
             self._found = self.find()
         return self._found
 
@@ -39,11 +42,35 @@ class Compiled:
 COMPILED = Compiled()
 
 
+class _Seeder:
+    """NumPy's own engine, seeded anew for each of ours: its state is read where it lies, which takes no time."""
+
+    def __init__(self) -> None:
+        engine = np.random.MT19937(0)
+        self.seed, self._engine = np.random.RandomState(engine).seed, engine
+        self.state = np.ctypeslib.as_array((ctypes.c_uint32 * LENGTH).from_address(engine.ctypes.state_address))
+        self.seed(1)
+        self.known = bool((self.state == engine.state["state"]["key"]).all())  # else it lies elsewhere
+
+
+_SEEDING = threading.local()
+
+
 def seeded(seeds: Words) -> Words:
     """The initial states, a row for each seed."""
-    if len(seeds) == 1:
-        state: dict[str, dict[str, Words]] = np.random.RandomState(int(seeds[0])).get_state(legacy=False)  # type: ignore[assignment]
-        return state["state"]["key"].astype(WORD)[None]
+    seeder: _Seeder | None = getattr(_SEEDING, "seeder", None)
+    if seeder is None:
+        seeder = _SEEDING.seeder = _Seeder()
+    if not seeder.known:
+        return _seeded_side_by_side(seeds)
+    states, seed, state = np.empty((len(seeds), LENGTH), WORD), seeder.seed, seeder.state
+    for row, number in enumerate(seeds.tolist()):
+        seed(number)
+        states[row] = state
+    return states
+
+
+def _seeded_side_by_side(seeds: Words) -> Words:
     states = np.empty((LENGTH, len(seeds)), WORD)
     states[0] = seeds
     mixed = np.empty(len(seeds), WORD)
