@@ -1,5 +1,7 @@
 """`mx.np` where NumPy and MXNet have rules of their own; values and error classes recorded from MXNet."""
 
+import math
+
 import numpy as onp
 import pytest
 
@@ -28,6 +30,17 @@ VALUES = [
     (lambda: np.around(integers(123456), -3).tolist(), [123000]),
     (lambda: onp.signbit(np.round(floats(-0.5, 0.5)).asnumpy()).tolist(), [False, False]),
     (lambda: np.squeeze(np.array(2.0), -1).shape, ()),
+    (lambda: np.arange(np.array(1.5), np.array(4.25), 0.5).tolist(), [1.5, 2, 2.5, 3, 3.5, 4]),
+    (lambda: np.arange(integers(3, 5).min()).tolist(), [0, 1, 2]),
+    (lambda: np.tile(floats(1.5), integers(3).max()).tolist(), [1.5, 1.5, 1.5]),
+    (lambda: np.roll(floats(1, 2), integers(3).max()).tolist(), [2, 1]),
+    (lambda: np.hanning(integers(3).max()).tolist(), [0, 1, 0]),
+    (lambda: np.linspace(np.array(1.5), np.array(4.5), 3).tolist(), [1.5, 3, 4.5]),  # MXNet: NotImplementedError
+    (lambda: repr(round(floats(1.26, -2.5))), "array([ 1., -2.])"),
+    (lambda: repr(round(np.array(1.25), 1)), "array(1.2)"),
+    (lambda: repr(math.floor(floats(1.26, -2.5))), "array([ 1., -3.])"),
+    (lambda: repr(math.ceil(floats(1.26, -2.5))), "array([ 2., -2.])"),
+    (lambda: repr(math.trunc(integers(3))), "array([3], dtype=int32)"),
     (lambda: np.tril(np.ones(3), -1).tolist(), [[0, 0, 0], [1, 0, 0], [1, 1, 0]]),
     (lambda: [n.shape for n in np.nonzero(np.array(2.0))], [(1,)]),
     (lambda: npx.nonzero(np.array(0.0)).shape, (0, 1)),

@@ -151,10 +151,14 @@ def _boolean(value: object) -> bool:
     raise ValueError(value)
 
 
+def _is_none(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value == "None")
+
+
 def _items(value: object) -> tuple[object, ...]:
     if isinstance(value, str):
         value = literal(value)
-    if isinstance(value, numbers.Number):
+    if isinstance(value, numbers.Number) or getattr(value, "shape", None) == ():
         return (value,)
     return tuple(value)  # type: ignore[arg-type]
 
@@ -164,7 +168,7 @@ def _shape(value: object) -> tuple[int | None, ...]:
         return (value,)
     if type(value) is tuple and set(map(type, value)) == {int}:  # what most programs give
         return value
-    return tuple(None if v is None or v == "None" else _integer(v) for v in _items(value))
+    return tuple(None if _is_none(v) else _integer(v) for v in _items(value))
 
 
 def _reals(value: object) -> tuple[float, ...]:
@@ -231,7 +235,7 @@ class Attr:
 
 def _optional(read: Callable[[object], object]) -> Callable[[object], object]:
     def reader(value: object) -> object:
-        return None if value is None or value == "None" else read(value)
+        return None if _is_none(value) else read(value)
 
     return reader
 

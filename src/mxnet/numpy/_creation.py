@@ -127,7 +127,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     plain = isinstance(start, numbers.Number) and isinstance(stop, numbers.Number)
     if not retstep and (plain or MODE.symbolic):
         return call("_linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype, ctx=ctx)
-    values = onp.linspace(start, stop, num, endpoint, retstep)
+    values = onp.linspace(_plain(start), _plain(stop), num, endpoint, retstep)
     values, step = values if retstep else (values, None)
     result = array(values, onp.float32 if dtype is None else dtype, ctx)
     return (result, step) if retstep else result

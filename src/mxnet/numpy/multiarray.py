@@ -326,6 +326,10 @@ def install_operators(cls):
     cls.__neg__ = lambda self: unary("negative", self, None, onp.negative)
     cls.__abs__ = lambda self: unary("absolute", self, None, onp.absolute)
     cls.__invert__ = lambda self: unary("bitwise_not", self, None, onp.invert)
+    cls.__floor__ = lambda self: unary("floor", self, None, onp.floor)
+    cls.__ceil__ = lambda self: unary("ceil", self, None, onp.ceil)
+    cls.__trunc__ = lambda self: unary("trunc", self, None, onp.trunc)
+    cls.__round__ = lambda self, ndigits=0: self.round(ndigits)
 
 
 install_operators(ndarray)
