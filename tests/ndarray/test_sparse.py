@@ -176,3 +176,21 @@ def test_parts_that_do_not_belong_together_are_refused():
         mx.nd.sparse.csr_matrix(([1.0, 2.0], [0], [0, 1]), shape=(1, 2))
     with pytest.raises(mx.MXNetError, match="1 values are kept, but indices say where 2 belong"):
         mx.nd.sparse.row_sparse_array((np.ones((1, 3)), [0, 1]), shape=(4, 3))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_matrix_with_empty_rows_times_a_dense_one(dtype):
+    few = np.zeros((5, 6))
+    few[1, 2], few[1, 5], few[3, 0] = 2, -1, 4
+    dense = np.arange(12.0).reshape(6, 2)
+    matrix, weight = nd.array(few, dtype=dtype).tostype("csr"), nd.array(dense, dtype=dtype)
+    weight.attach_grad()
+    with mx.autograd.record():
+        out = nd.sparse.dot(matrix, weight)
+    out.backward(nd.ones((5, 2), dtype=dtype))
+    assert out.asnumpy().tolist() == [[0, 0], [-2, -1], [0, 0], [0, 4], [0, 0]]
+    assert weight.grad.asnumpy().tolist() == (few.T @ np.ones((5, 2))).tolist()
+    assert nd.sparse.dot(matrix[4:5], weight).asnumpy().tolist() == [[0, 0]]
+    assert nd.sparse.dot(matrix[1:4], weight).asnumpy().tolist() == [[-2, -1], [0, 0], [0, 4]]
+    nothing = nd.sparse.zeros("csr", (5, 6), dtype=dtype)
+    assert nd.sparse.dot(nothing, weight).asnumpy().tolist() == [[0, 0]] * 5

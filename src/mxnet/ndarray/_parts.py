@@ -6,6 +6,7 @@ Row-sparse parts are (data, rows); compressed ones (csr) are (data, columns, sta
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from .._core.errors import MXNetError
 
@@ -127,6 +128,14 @@ def coo_of_rows(parts, shape):
     """Row-sparse parts as torch's sparse tensor, which is what its engine takes as a gradient."""
     data, rows = parts
     return torch.sparse_coo_tensor(rows[None], data, tuple(shape), check_invariants=False, is_coalesced=True)
+
+
+def product(parts, shape, dense, transposed=False):
+    """A matrix, or its transpose, times a dense one; sums of few rows have a kernel of their own."""
+    data, columns, starts = parts
+    if transposed or not dense.is_cpu or data.dtype not in (torch.float32, torch.float64):
+        return torch.sparse.mm(coo_of_csr(parts, shape, transposed), dense)
+    return F.embedding_bag(columns, dense, starts, mode="sum", per_sample_weights=data, include_last_offset=True)
 
 
 def coo_of_csr(parts, shape, transposed=False):

@@ -384,7 +384,7 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx, dense, parts, shape, transposed, by_rows):
         ctx.matrix = parts, shape, transposed, by_rows
-        return torch.sparse.mm(_parts.coo_of_csr(parts, shape, transposed), dense)
+        return _parts.product(parts, shape, dense, transposed)
 
     @staticmethod
     def backward(ctx, head):
@@ -392,7 +392,7 @@ class _Product(torch.autograd.Function):
         if by_rows and not transposed:
             rows = _rows_of_transposed_product(parts, shape, head)
             return _parts.coo_of_rows(rows, (shape[1], head.shape[1])), None, None, None, None
-        return torch.sparse.mm(_parts.coo_of_csr(parts, shape, not transposed), head), None, None, None, None
+        return _parts.product(parts, shape, head, not transposed), None, None, None, None
 
 
 def _rows_of_transposed_product(parts, shape, dense):
