@@ -60,3 +60,30 @@ def test_a_weight_may_belong_to_a_graph_that_is_used_up():
         of_weight = autograd.grad(slope, w, create_graph=False)[0]
         again = autograd.grad(y, w, retain_graph=True)[0]
     assert of_weight.asnumpy().tolist() == [[1.0] * 3] * 2 and again.asnumpy().tolist() == [[1.0] * 3] * 2
+
+
+class Masked(gluon.loss.SoftmaxCELoss):
+    """Cross entropy of sequences that end early."""
+
+    def forward(self, pred, label, valid_len):
+        weights = np.expand_dims(np.ones_like(label), axis=-1)
+        return super().forward(pred, label, mx.npx.sequence_mask(weights, valid_len, True, axis=1))
+
+
+class Twice(gluon.nn.Dense):
+    """A dense layer's result, twice."""
+
+    def hybrid_forward(self, F, x, weight, bias=None):
+        return super().hybrid_forward(F, x, weight, bias) * 2
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_classes_derived_from_layers_give_numpy_arrays(hybridize):
+    with mx.util.np_shape(), mx.util.np_array():
+        masked, twice = Masked(), Twice(2, in_units=3)
+        twice.initialize(mx.init.One())
+        twice.hybridize(hybridize)
+        loss = masked(np.ones((3, 4, 10)), np.ones((3, 4)), np.array([4, 2, 0]))
+        out = twice(np.ones((1, 3)))
+    assert type(loss) is type(out) is np.ndarray and out.tolist() == [[6.0, 6.0]]
+    assert loss.tolist() == pytest.approx([2.302588, 1.151294, 0], rel=1e-5)

@@ -1,5 +1,6 @@
 """`HybridBlock`: a block that runs eagerly or, once hybridized, as one traced graph."""
 
+import functools
 import warnings
 from importlib import import_module
 
@@ -147,14 +148,14 @@ class HybridBlock(Block):
         """Under NumPy's rules results are NumPy's, also those of classic operators; a user's block has to see to it."""
         if not is_np_array():
             return out
-        if self._is_ours():
+        if _derives_from_ours(type(self)):
             return _as_np(out)
         _check_all_np_ndarrays(out)
         return out
 
     def _is_ours(self):
-        """Is it a layer of MXNet's, written with classic operators? A user's block gives and gets what it says."""
-        return type(self).__module__.startswith("mxnet.")
+        """Does it compute with a layer of MXNet's, written with classic operators? A user's gets what it asks for."""
+        return type(self).hybrid_forward.__module__.startswith("mxnet.")
 
     def _compose(self, *inputs):
         """The block's part of a graph, from symbols to symbols."""
@@ -422,6 +423,13 @@ def _survey(x, args):
     if not has_symbol and not has_ndarray:
         raise ValueError(_neither(x, *args))
     return has_symbol, first, contexts
+
+
+@functools.cache
+def _derives_from_ours(cls):
+    """Is it a layer of MXNet's, or a user's that may give back what such a layer computed?"""
+    layers = cls.__mro__[: cls.__mro__.index(HybridBlock)]
+    return any("hybrid_forward" in vars(base) and base.__module__.startswith("mxnet.") for base in layers)
 
 
 def _variables(flat, args):
