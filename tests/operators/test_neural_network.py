@@ -120,6 +120,37 @@ def test_pooling_conventions(attrs, expected):
     close(nd.Pooling(nd.arange(1, 6).reshape((1, 1, 5)), **attrs), [[expected]])
 
 
+def test_windows_of_a_deconvolution_side_by_side():
+    data, weight = nd.arange(8).reshape((1, 2, 2, 2)), nd.arange(1, 13).reshape((2, 1, 2, 3)) / 4
+    attrs = {"kernel": (2, 3), "stride": (2, 3), "num_filter": 1, "no_bias": False}
+    rows = [7.5, 8.5, 9.5, 9.5, 11, 12.5], [10.5, 11.5, 12.5, 14, 15.5, 17]
+    rows += [11.5, 13.5, 15.5, 13.5, 16, 18.5], [17.5, 19.5, 21.5, 21, 23.5, 26]
+    close(nd.Deconvolution(data, weight, nd.array([0.5]), **attrs), [[rows]])
+    (grad,) = gradient(lambda w: nd.Deconvolution(data, w, nd.array([0.5]), **attrs), weight)
+    close(grad, [[[[6] * 3] * 2], [[[22] * 3] * 2]])
+
+
+@pytest.mark.parametrize("sizes", [(7,), (5, 4), (2, 3, 4)])
+def test_deconvolutions_side_by_side_are_torchs(sizes):
+    random, space = np.random.RandomState(0), len(sizes)
+    kernel = (2, 3, 2)[:space]
+    data, weight, bias = (random.rand(*s).astype("float32") for s in ((2, 4, *sizes), (4, 3, *kernel), (3,)))
+    out = nd.Deconvolution(
+        nd.array(data), nd.array(weight), nd.array(bias), kernel=kernel, stride=kernel, num_filter=3, no_bias=False
+    )
+    run = {1: torch.conv_transpose1d, 2: torch.conv_transpose2d, 3: torch.conv_transpose3d}[space]
+    close(out, run(*map(torch.from_numpy, (data, weight, bias)), kernel).numpy(), 1e-5)
+
+
+def test_the_largest_of_a_whole_image():
+    data = nd.array(np.random.RandomState(0).rand(2, 3, 5, 4))
+    data[0, 1, 2, 2] = np.nan
+    expected = data.asnumpy().max((2, 3), keepdims=True)
+    assert np.isnan(expected[0, 1]).all()
+    close(nd.Pooling(data, global_pool=True, pool_type="max"), expected)
+    close(nd.Pooling(data[0], global_pool=True, pool_type="max"), data[0].asnumpy().max(2, keepdims=True))
+
+
 def test_old_pooling_pads_with_zeros_and_gives_all_ties_the_gradient():
     attrs = {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pooling_convention": "full", "pool_type": "max"}
     close(nd.Pooling_v1(-nd.ones((1, 1, 4, 4)), **attrs), [[[[0, 0, 0], [0, -1, 0], [0, 0, 0]]]])

@@ -253,6 +253,8 @@ def _global(data, pool_type, p_value):
         return data.sum(axes, keepdim=True)
     if pool_type == "lp":
         return _root((data**p_value).sum(axes, keepdim=True), p_value)
+    if not (data.requires_grad and torch.is_grad_enabled()):
+        return data.amax(axes, keepdim=True)
     if data.dim() == 3:
         return F.adaptive_max_pool1d(data, 1)
     return _GLOBAL_MAX[data.dim() - 2](data, 1)
