@@ -206,5 +206,5 @@ def test_many_small_draws_ask_for_compiled_code_in_the_end(monkeypatch):
     compiled = engines.Compiled()
     compiled.find = lambda: "code"
     assert compiled.for_numbers(400) is None
-    assert compiled.for_numbers(100, effort=64) is None
-    assert compiled.for_numbers(100, effort=64) == "code"
+    assert compiled.for_numbers(100, effort=6_400) is None
+    assert compiled.for_numbers(100, effort=6_400) == "code"

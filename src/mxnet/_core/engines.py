@@ -31,9 +31,9 @@ class Compiled:
         self._found: Any = None
         self._made = 0
 
-    def for_numbers(self, number: int, effort: int = 1) -> Any:
-        """The code for some numbers, each of which takes as long as `effort` words."""
-        self._made += number * effort
+    def for_numbers(self, number: int, effort: int = 0) -> Any:
+        """The code for some numbers, which take as long as so many words more."""
+        self._made += number + effort
         if self._made >= ENOUGH or (number >= MANY and "numba" in sys.modules):
             self._found = self.find()
         return self._found

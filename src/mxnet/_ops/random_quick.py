@@ -8,7 +8,7 @@ import numpy as np
 from .._core import engines, samplers
 from .loader import kernels
 
-EFFORT = 64  # of a number that is found by rejection, counted in words
+CALL, EACH = 1 << 18, 64  # words that are made in the time of a call, and of a number that is found by rejection
 
 _loader = kernels("random_kernels")
 _none = np.empty(0, np.float32)
@@ -26,7 +26,7 @@ def _quick(arranged: Callable[..., tuple[np.ndarray, ...]]) -> samplers.Runner:
     def run(bank: engines.Bank, parameters: tuple[np.ndarray, ...], step: int, out: np.ndarray) -> bool:
         if out.dtype != np.float32 or any(p.dtype != np.float32 or not np.isfinite(p).all() for p in parameters[:2]):
             return False
-        found = engines.COMPILED.for_numbers(len(out), EFFORT)
+        found = engines.COMPILED.for_numbers(len(out), CALL + EACH * len(out))
         if found is None:
             return False
         bank.prepare(-(-len(out) // step))
