@@ -147,7 +147,7 @@ class SparseVariable(Variable):
 
     def deliver(self, leaf):
         """Write or add the gradient, which may be torch's sparse kind, in the storage asked for."""
-        from .ndarray.sparse import store_gradient
+        from .ndarray._sparse_invoke import store_gradient
 
         gradient, leaf.grad = leaf.grad, None
         store_gradient(self.grad, gradient, self.req)

@@ -35,7 +35,7 @@ from .util import get_cuda_compute_capability, getenv, setenv, use_np  # noqa: F
 _LATER = {
     **dict.fromkeys(
         "Symbol simple_forward numeric_grad check_numeric_gradient check_symbolic_forward check_symbolic_backward"
-        " check_speed check_consistency same_symbol_structure".split(),
+        " check_speed check_consistency same_symbol_structure np_symbol".split(),
         "symbolic",
     ),
     **dict.fromkeys("DummyIter compare_optimizer check_gluon_hybridize_consistency".split(), "networks"),

@@ -259,7 +259,8 @@ def test_nested_inputs_and_outputs(hybrid):
     same(c, one * 3)
     net(one, [one, [one, one]], None)
     if hybrid:
-        with pytest.raises(ValueError, match="The argument structure of HybridBlock does not match"):
+        formats = r"does not match .* Stored format = \[0, \[0, \[0, 0\]\]\], input format = \[0, \[0, \[0, 0\]\], 0\]"
+        with pytest.raises(ValueError, match=f"The argument structure of HybridBlock {formats}"):
             net(one, [one, [one, one]], one)
 
 

@@ -164,3 +164,7 @@ def test_a_difference_is_told_as_mxnet_tells_it(capsys):
         " ACTUAL: array([1., 2.])\n DESIRED: array([1. , 2.1])"
     )
     assert "  1: Error 4761.904762  Location of error: (1,), a=2.00000000, b=2.10000000" in capsys.readouterr().out
+
+
+def test_the_class_of_numpys_symbols_is_there():
+    assert isinstance(mx.sym.var("x").as_np_ndarray(), tu.np_symbol)

@@ -132,7 +132,9 @@ def test_a_wrong_time_to_wait_is_named(monkeypatch, seconds):
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "1")
     monkeypatch.setenv("MXNET_KVSTORE_TIMEOUT", seconds)
-    with pytest.raises(mx.MXNetError, match=f"MXNET_KVSTORE_TIMEOUT is a whole number of seconds.*not '{seconds}'"):
+    with pytest.raises(
+        mx.MXNetError, match=f"MXNET_KVSTORE_TIMEOUT must be a whole number of seconds.*got '{seconds}'"
+    ):
         mx.kv.create("dist_sync")
 
 
@@ -154,7 +156,8 @@ def test_a_step_sends_the_parameters_size_or_a_sixteenth_of_it(tmp_path):
     benchmark, path = HERE.parents[1] / "benchmarks" / "distributed.py", tmp_path / "rows.json"
     ways = ["dist_sync", "dist_sync, 2 bits"]
     command = [sys.executable, str(benchmark), "--quick", "--ways", *ways, "--json", str(path)]
-    done = subprocess.run(command, env=SURROUNDINGS, capture_output=True, text=True, timeout=900)
+    patient = {**SURROUNDINGS, "MXNET_KVSTORE_TIMEOUT": "600"}  # on a busy machine a worker may be late
+    done = subprocess.run(command, env=patient, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0 and "| dist_sync, 2 bits |" in done.stdout, done.stderr
     rows = {row["way"]: row for row in json.loads(path.read_text())}
     for way, share in zip(ways, (1, 1 / 16), strict=True):

@@ -5,10 +5,12 @@ import os
 from .errors import ValueRefused
 
 
-def whole_number(variable: str, default: int, what: str = "a whole number", below: float = float("inf")) -> int:
+def whole_number(
+    variable: str, default: int, what: str = "a whole number", below: float = float("inf"), least: int = 0
+) -> int:
     """The number that a variable holds, the default where it is empty or not set; `what` says which are possible."""
     text = os.environ.get(variable) or str(default)
-    if not text.isdecimal() or int(text) >= below:
+    if not text.isdecimal() or not least <= int(text) < below:
         raise ValueRefused(f"{variable} must be {what}, got {text!r}")
     return int(text)
 

@@ -19,6 +19,12 @@ class _Complete(ModuleType):
                 getattr(self, name, None)  # a module may show fewer names than its namespace has
         return own
 
+    @property
+    def __all__(self) -> list[str]:
+        """What `from module import *` gives: what the module lists itself, and its functions."""
+        listed = _OWN.__get__(self).get("__all__", ())
+        return sorted({*listed, *(name for name in self.__dict__["_offered"]() if hasattr(self, name))})
+
     def __dir__(self) -> list[str]:
         return _OWN.__get__(self)["__dir__"]()  # Python's own would look into `__dict__`, only to find this function
 

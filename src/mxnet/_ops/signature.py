@@ -1,6 +1,19 @@
 """The call signature that an operator's faces show: inputs first, then attributes, then what the face adds."""
 
+from collections.abc import Callable
+
+from . import registry
 from .registry import Op
+
+# general operators that MXNet shows beside those on sparse arrays
+SPARSE = (
+    "ElementWiseSum Embedding FullyConnected LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput abs "
+    "adam_update add_n arccos arccosh arcsin arcsinh arctan arctanh broadcast_add broadcast_div broadcast_minus "
+    "broadcast_mul broadcast_plus broadcast_sub cast_storage cbrt ceil clip concat cos cosh degrees dot elemwise_add "
+    "elemwise_div elemwise_mul elemwise_sub exp expm1 fix floor ftrl_update gamma gammaln log log10 log1p log2 "
+    "make_loss mean negative norm radians relu rint round rsqrt sgd_mom_update sgd_update sigmoid sign sin sinh slice "
+    "sqrt square stop_gradient sum tan tanh trunc where zeros_like"
+).split()
 
 
 def parameters(operator: Op, tail: str) -> str:
@@ -30,3 +43,13 @@ def namespace(name: str) -> tuple[str, str]:
         if name.startswith(prefix):
             return prefix.strip("_"), name[len(prefix) :]
     return ("_internal", name) if name.startswith("_") else ("op", name)
+
+
+def shown(space: str, home: Callable[[str], tuple[str, str]] = namespace) -> dict[str, str]:
+    """Names in a sub-namespace (`op`, `contrib`, `linalg`, …), with the operators behind them."""
+    found = {name: name for name in SPARSE} if space == "sparse" else {}
+    for name in registry.names():
+        where, short = home(name)
+        if where == space:
+            found[short] = name
+    return found

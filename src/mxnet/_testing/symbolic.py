@@ -17,6 +17,7 @@ from .comparison import (
 )
 
 Symbol = symbol.Symbol
+np_symbol = symbol.numpy._Symbol
 
 
 def simple_forward(sym, ctx=None, is_train=False, **inputs):

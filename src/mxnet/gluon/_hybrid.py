@@ -214,7 +214,7 @@ class HybridBlock(Block):
         if fmt != self._in_format and not _fits(fmt, self._in_format):
             raise ValueError(
                 "The argument structure of HybridBlock does not match the cached version. "
-                f"Stored format = {fmt}, input format = {self._in_format}"
+                f"Stored format = {self._in_format}, input format = {fmt}"
             )
         return [arg for arg in flat if arg is not None]
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 
+from .._core.environment import whole_number
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
 
@@ -40,10 +41,8 @@ def _number(name):
 
 def _patience():
     """How long workers wait for each other."""
-    text = os.environ.get("MXNET_KVSTORE_TIMEOUT") or "1800"
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < 10**9):
-        raise MXNetError(f"MXNET_KVSTORE_TIMEOUT is a whole number of seconds, at least 1, not {text!r}")
-    return timedelta(seconds=int(text))
+    what = "a whole number of seconds, at least 1"
+    return timedelta(seconds=whole_number("MXNET_KVSTORE_TIMEOUT", 1800, what, below=10**9, least=1))
 
 
 def join():

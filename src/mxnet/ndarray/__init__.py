@@ -4,14 +4,16 @@
 import multiprocessing.pool as _pool
 from importlib import import_module as _import_module
 
+from .._ops.signature import shown as _names
 from .check_nan import enable_if_asked as _enable_if_asked
 from .faces import face as _face
-from .faces import names as _names
 from .faces import operator_of as _operator_of
 from .functions import *
+from .functions import __all__ as _functions
 from .ndarray import NDArray, NDArrayBase
 
 _SUBMODULES = {"_internal", "cached_op", "contrib", "image", "linalg", "ndarray", "op", "random", "sparse", "utils"}
+_SHOWN = ("NDArray", "contrib", "image", "linalg", "numpy", "numpy_extension", "random", "sparse")
 _FROM = {
     **dict.fromkeys(("load", "load_frombuffer", "save"), "utils"),
     "CachedOp": "cached_op",
@@ -24,6 +26,8 @@ _NUMPY = {"np": "numpy", "npx": "numpy_extension"}  # blocks say F.np and F.npx
 
 
 def __getattr__(name):
+    if name == "__all__":  # for `import *`, which makes all functions
+        return [*_functions, *_SHOWN, *_FROM, *_names("op")]
     if name in _SUBMODULES:
         return _import_module(f".{name}", __name__)
     if name in _NUMPY:

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from .._core.attrs import python_number
-from .._core.nest import flatten, regroup
+from .._core.attrs import python_number as _python_number
+from .._core.nest import flatten as _flatten
+from .._core.nest import regroup as _regroup
 from ..base import _as_list
 from ..context import current_context
-from .faces import face
+from .faces import face as _face
 from .graphs import (
     dgl_adjacency,
     dgl_csr_neighbor_non_uniform_sample,
@@ -17,10 +18,10 @@ from .graphs import (
     dgl_subgraph,
     edge_id,
 )
-from .namespaces import show
+from .namespaces import show as _show
 from .ndarray import NDArray
 
-_lookup, __dir__ = show(__name__, "contrib")
+_lookup, __dir__ = _show(__name__, "contrib")
 __all__ = [
     "cond", "dgl_adjacency", "dgl_csr_neighbor_non_uniform_sample", "dgl_csr_neighbor_uniform_sample",
     "dgl_graph_compact", "dgl_subgraph", "edge_id", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian",
@@ -37,7 +38,7 @@ def __getattr__(name):
 
 
 def _flat(value, what):
-    return flatten(value, NDArray, "NDArray", what)
+    return _flatten(value, NDArray, "NDArray", what)
 
 
 def foreach(body, data, init_states):
@@ -50,20 +51,20 @@ def foreach(body, data, init_states):
         outputs, states = body(data[i] if single else [d[i] for d in data], states)
         outputs, form = _flat(outputs, "foreach output")
         steps.append(outputs)
-    stacked = [face("stack")(*parts) for parts in zip(*steps, strict=True)]
-    return regroup(stacked, form) if steps else [], states
+    stacked = [_face("stack")(*parts) for parts in zip(*steps, strict=True)]
+    return _regroup(stacked, form) if steps else [], states
 
 
 def while_loop(cond, func, loop_vars, max_iterations=None):
     """Call `func` on the loop variables while `cond` of them holds; outputs are stacked, padded to `max_iterations`."""
     if max_iterations is None:
         raise ValueError("max_iterations should be specified")
-    limit = python_number(max_iterations, int, "max_iteration")
+    limit = _python_number(max_iterations, int, "max_iteration")
     if len(loop_vars) == 0:
         raise ValueError("loop_vars should contain at least one element")
     single = isinstance(loop_vars, NDArray)
     variables, steps, form = _as_list(loop_vars), [], None
-    while len(steps) < limit and python_number(cond(*variables), bool, "Return value of cond"):
+    while len(steps) < limit and _python_number(cond(*variables), bool, "Return value of cond"):
         output, variables = _step(func, variables)
         output, form = _flat(output, "while output")
         steps.append(output)
@@ -71,7 +72,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None):
             raise ValueError("Number of elements in step_output should be the same in each step")
     stacked = [_stack_padded(parts, limit, i) for i, parts in enumerate(zip(*steps, strict=True), 1)]
     if form is not None:
-        stacked = regroup(stacked, form)
+        stacked = _regroup(stacked, form)
     return stacked, variables[0] if single else variables
 
 
@@ -95,12 +96,12 @@ def _stack_padded(parts, limit, number):
         from .functions import zeros
 
         items.append(zeros((missing, *parts[0].shape), ctx=parts[0].context, dtype=parts[0].dtype))
-    return face("concat")(*items, dim=0)
+    return _face("concat")(*items, dim=0)
 
 
 def cond(pred, then_func, else_func):
     """What one of two functions returns, as `pred` says."""
-    return then_func() if python_number(pred, bool, "pred") else else_func()
+    return then_func() if _python_number(pred, bool, "pred") else else_func()
 
 
 def isinf(data):
@@ -156,7 +157,7 @@ def adamw_update(
 ):  # fmt: skip
     """One step of AdamW."""
     scale = _scale(rescale_grad, weight.context)
-    return face("_adamw_update")(
+    return _face("_adamw_update")(
         weight, grad, mean, var, scale, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd,
         clip_gradient=clip_gradient, out=out, name=name, **kwargs,
     )  # fmt: skip
@@ -168,7 +169,7 @@ def mp_adamw_update(
 ):  # fmt: skip
     """One step of AdamW on half-precision weights with a single-precision master copy."""
     scale = _scale(rescale_grad, weight.context)
-    return face("_mp_adamw_update")(
+    return _face("_mp_adamw_update")(
         weight, grad, mean, var, weight32, scale, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd,
         clip_gradient=clip_gradient, out=out, name=name, **kwargs,
     )  # fmt: skip
@@ -177,7 +178,7 @@ def mp_adamw_update(
 def multi_adamw_update(weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs):
     """One step of AdamW on several weights."""
     arrays = [*_interleaved(weights, grads, mean, var), _scale(rescale_grad, weights[0].context)]
-    return face("_multi_adamw_update")(
+    return _face("_multi_adamw_update")(
         *arrays, out=out, num_weights=size or len(weights), lrs=lrs, wds=wds, etas=etas, name=name, **kwargs
     )
 
@@ -187,14 +188,14 @@ def multi_mp_adamw_update(
 ):
     """One step of AdamW on several half-precision weights with single-precision master copies."""
     arrays = [*_interleaved(weights, grads, mean, var, weights32), _scale(rescale_grad, weights[0].context)]
-    return face("_multi_mp_adamw_update")(
+    return _face("_multi_mp_adamw_update")(
         *arrays, out=out, num_weights=size or len(weights), lrs=lrs, wds=wds, etas=etas, name=name, **kwargs
     )
 
 
 def multi_lamb_update(weights, grads, mean, var, step_count, lrs, wds, out=None, num_tensors=0, **kwargs):
     """One step of LAMB on several weights."""
-    return face("_multi_lamb_update")(
+    return _face("_multi_lamb_update")(
         *_interleaved(weights, grads, mean, var), out=out, num_tensors=num_tensors or len(weights),
         step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,
     )  # fmt: skip
@@ -202,7 +203,7 @@ def multi_lamb_update(weights, grads, mean, var, step_count, lrs, wds, out=None,
 
 def multi_mp_lamb_update(weights, grads, mean, var, weights32, step_count, lrs, wds, out=None, num_tensors=0, **kwargs):
     """One step of LAMB on several half-precision weights with single-precision master copies."""
-    return face("_multi_mp_lamb_update")(
+    return _face("_multi_mp_lamb_update")(
         *_interleaved(weights, grads, mean, var, weights32), out=out, num_tensors=num_tensors or len(weights),
         step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,
     )  # fmt: skip

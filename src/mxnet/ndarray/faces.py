@@ -12,7 +12,7 @@ from .._core.attrs import NULL, text
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._ops import observe, registry, storage
-from .._ops.signature import docstring, namespace, parameters
+from .._ops.signature import SPARSE, docstring, namespace, parameters
 from .invoke import check_dtype, invoke, own
 
 # What an operator or its attribute readers may raise; `invoke` repeats the call and reports it.
@@ -91,18 +91,10 @@ def _take_functions_anew():
 observe.on_change(_take_functions_anew)
 
 
-def names(space):
-    """Names that MXNet shows in a sub-namespace (`op`, `contrib`, `linalg`, …), with the operators behind them."""
-    found = {}
-    for name in registry.names():
-        where, short = namespace(name)
-        if where == space:
-            found[short] = name
-    return found
-
-
 def operator_of(space, short):
     """The operator behind one name of a sub-namespace, if there is one."""
+    if space == "sparse" and short in SPARSE:
+        return short
     name = short if space in ("op", "_internal") else f"_{space}_{short}"
     return name if namespace(name) == (space, short) and registry.known(name) else None
 

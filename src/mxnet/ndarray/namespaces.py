@@ -4,7 +4,8 @@ import sys
 
 from .._core.modules import complete
 from .._ops import registry
-from .faces import face, names, operator_of
+from .._ops.signature import shown
+from .faces import face, operator_of
 
 
 def show(module, space):
@@ -21,7 +22,7 @@ def show(module, space):
         return function
 
     def listing():
-        return sorted({*made, *names(space)})
+        return sorted({*made, *shown(space)})
 
-    complete(module, lambda: names(space))
+    complete(module, lambda: shown(space))
     return lookup, listing

@@ -1,8 +1,9 @@
 """Operators of `mx.nd.op`, generated from the registry."""
 
-from .namespaces import show
+from .namespaces import show as _show
 
-_lookup, __dir__ = show(__name__, "op")
+__all__ = ["CachedOp"]  # noqa: F822 - and the operators
+_lookup, __dir__ = _show(__name__, "op")
 
 
 def __getattr__(name):

@@ -1,10 +1,10 @@
 """`mx.nd.random`: random arrays; parameters are numbers, or arrays of which each element has its own samples."""
 
 from .._core.attrs import NULL as _Null
-from .._core.dispatch import draw
+from .._core.dispatch import draw as _drawn
 from ..context import current_context
 from . import _internal
-from .namespaces import show
+from .namespaces import show as _show
 from .ndarray import NDArray
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "generalized_negative_binomial", "shuffle", "randint",
 ]  # fmt: skip
 
-_operators, _listing = show(__name__, "random")
+_operators, _listing = _show(__name__, "random")
 
 
 def __getattr__(name):
@@ -31,7 +31,7 @@ def _draw(kind, parameters, shape, dtype, ctx, out, kwargs):
         shape = 1
     options = {"shape": shape, "dtype": dtype, "ctx": current_context() if ctx is None else ctx, "out": out, **kwargs}
     random, sampler = getattr(_internal, f"_random_{kind}"), _sampler(kind)
-    return draw(random, sampler, parameters, NDArray, options)
+    return _drawn(random, sampler, parameters, NDArray, options)
 
 
 def _sampler(kind):

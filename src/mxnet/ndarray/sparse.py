@@ -2,40 +2,40 @@
 
 import numpy as np
 
-from .._core.dtypes import dtype_name
+from .._core.dtypes import dtype_name as _dtype_name
 from .._core.errors import MXNetError, NotSupportedForSparseNDArray  # noqa: F401 - MXNet's module shows it
-from .._ops.device import torch_device
-from .._ops.dtypes import torch_dtype
+from .._ops.device import torch_device as _torch_device
+from .._ops.dtypes import torch_dtype as _torch_dtype
 from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows them
 from ..context import Context, current_context  # noqa: F401
-from . import functions
+from . import functions as _functions
 from ._sparse_arithmetic import add, divide, multiply, subtract
-from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray, scipy_sparse
-from ._sparse_invoke import store_gradient  # noqa: F401 - for those who deliver gradients
+from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+from ._sparse_array import scipy_sparse as _scipy_sparse
 from ._sparse_invoke import zeros as _zeros
 from .functions import array as _dense_array
-from .invoke import plain_tensor
-from .namespaces import show
+from .invoke import plain_tensor as _plain_tensor
+from .namespaces import show as _show
 from .ndarray import NDArray
 
 __all__ = [
-    "BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "add", "array", "csr_matrix", "divide", "empty", "multiply",
-    "row_sparse_array", "subtract", "zeros",
+    "BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "add", "csr_matrix", "divide", "multiply",
+    "row_sparse_array", "subtract",
 ]  # fmt: skip
-_lookup, __dir__ = show(__name__, "sparse")
+_lookup, __dir__ = _show(__name__, "sparse")
 
 
 # ---------------------------------------------------------------------- making them
 def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
     """An array of zeros in the given storage."""
     if stype == "default":
-        return functions.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
+        return _functions.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
     if stype not in ("row_sparse", "csr"):
         raise ValueError("unknown storage type" + str(stype))
-    shape = functions._sizes(shape)
+    shape = _functions._sizes(shape)
     if stype == "csr" and len(shape) != 2:
         raise MXNetError(f"a csr array has two axes, not the shape {shape}")
-    return _zeros(stype, shape, ctx or current_context(), torch_dtype(dtype))
+    return _zeros(stype, shape, ctx or current_context(), _torch_dtype(dtype))
 
 
 def empty(stype, shape, ctx=None, dtype=None):
@@ -117,7 +117,7 @@ def _type_of(source, dtype):
     """The type asked for, that of the source, or float32."""
     if dtype is None:
         dtype = source.dtype if isinstance(source, (NDArray, np.ndarray)) else np.float32
-    return dtype_name(dtype)
+    return _dtype_name(dtype)
 
 
 def _part(values, where, dtype):
@@ -127,8 +127,8 @@ def _part(values, where, dtype):
             values = np.array(values, dtype=dtype)
         except (TypeError, ValueError):
             raise TypeError(f"values must be array like object, got {type(values)}") from None
-    tensor = plain_tensor(_dense_array(values, ctx=where, dtype=dtype))
-    return tensor.to(torch_device(where))
+    tensor = _plain_tensor(_dense_array(values, ctx=where, dtype=dtype))
+    return tensor.to(_torch_device(where))
 
 
 def _check_count(data, indices):
@@ -159,7 +159,7 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
 
 def _csr_of_elements(data, places, shape, ctx, dtype):
     data, row, column = (x.asnumpy() if isinstance(x, NDArray) else x for x in (data, *places))
-    matrix = scipy_sparse().coo_matrix((data, (row, column)), shape=shape)
+    matrix = _scipy_sparse().coo_matrix((data, (row, column)), shape=shape)
     _check_shape(matrix.shape, shape)
     return array(matrix, ctx=ctx, dtype=dtype)
 

@@ -1,20 +1,21 @@
 """Symbols: graphs of operators composed by name. `mx.sym.X` exists for every operator X."""
 
-from importlib import import_module
+from importlib import import_module as _import_module
 
 from . import _internal, op
 from .symbol import *
 from .symbol import __all__ as _named
 
 _MODULES = ("contrib", "image", "linalg", "random", "register", "sparse", "symbol")
-_SHOWN = ("contrib", "image", "linalg", "op", "random", "sparse")
+_SHOWN = ("contrib", "image", "linalg", "numpy", "numpy_extension", "random", "sparse")
 _NUMPY = {"np": "numpy", "npx": "numpy_extension", "numpy": "numpy", "numpy_extension": "numpy_extension"}
-__all__ = [*_named, *_SHOWN]
 
 
 def __getattr__(name):
+    if name == "__all__":  # for `import *`, which makes all functions
+        return [*_named, *_SHOWN, *op.__all__]
     if name in _MODULES or name in _NUMPY:
-        found = import_module(f".{_NUMPY.get(name, name)}", __name__)
+        found = _import_module(f".{_NUMPY.get(name, name)}", __name__)
     else:
         try:
             found = getattr(op, name)

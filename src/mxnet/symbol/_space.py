@@ -2,7 +2,7 @@
 
 from .._core.modules import complete
 from .._ops import registry
-from .._ops.signature import namespace
+from .._ops.signature import namespace, shown
 from .register import make
 
 
@@ -16,12 +16,7 @@ def home(name: str) -> tuple[str, str]:
 
 def names(space: str) -> dict[str, str]:
     """Names in a namespace, with the operators behind them."""
-    found = {}
-    for name in registry.names():
-        where, short = home(name)
-        if where == space:
-            found[short] = name
-    return found
+    return shown(space, home)
 
 
 def lookup(module: dict, space: str):

@@ -1,17 +1,17 @@
 """`sym.contrib`: operators on trial, and control flow whose bodies become graphs inside a node."""
 
 import math
-from functools import partial
+from functools import partial as _partial
 
-from .._core.attrs import python_number
-from .._core.nest import regroup
+from .._core.attrs import python_number as _python_number
+from .._core.nest import regroup as _regroup
 from ..attribute import AttrScope
 from ..base import check_call  # noqa: F401 - a name that MXNet's module shows
 from . import _bodies, _internal, symbol
-from ._space import lookup
+from ._space import lookup as _lookup
 from .symbol import Symbol
 
-_function, __dir__ = lookup(globals(), "contrib")
+_function, __dir__ = _lookup(globals(), "contrib")
 __all__ = ["cond", "foreach", "rand_zipfian", "while_loop"]
 
 
@@ -65,7 +65,7 @@ def foreach(body, data, init_states, name="foreach"):
         in_data_locs=data_locs, remain_locs=remain,
     )  # fmt: skip
     parts = [result[i] for i in range(count)]
-    return regroup(parts[: len(outputs)], out_form), regroup(parts[len(outputs) :], form)
+    return _regroup(parts[: len(outputs)], out_form), _regroup(parts[len(outputs) :], form)
 
 
 def _used(outer, names, kind):
@@ -88,12 +88,12 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     """Call `func` on the loop variables while `cond` of them holds; outputs are stacked, padded to `max_iterations`."""
     if max_iterations is None:
         raise ValueError("max_iterations should be specified")
-    limit = python_number(max_iterations, int, "max_iteration")
+    limit = _python_number(max_iterations, int, "max_iteration")
     first, form = _bodies.flat(loop_vars, "while loop_vars")
     if len(loop_vars) == 0:
         raise ValueError("loop_vars should contain at least one element")
-    cond_heads, cond_sources, _, _ = _bodies.loop_body(first, form, partial(_condition, cond), f"{name}_cond")
-    heads, sources, count, out_form = _bodies.loop_body(first, form, partial(_step, func, len(first)), f"{name}_func")
+    cond_heads, cond_sources, _, _ = _bodies.loop_body(first, form, _partial(_condition, cond), f"{name}_cond")
+    heads, sources, count, out_form = _bodies.loop_body(first, form, _partial(_step, func, len(first)), f"{name}_func")
     inputs, inner = _bodies.Inputs(), {_bodies.inner_name(s): s._entries[0] for s in first}
 
     def locate(names, sources, part):
@@ -109,7 +109,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
         num_outputs=count + len(first),
     )  # fmt: skip
     parts = [result[i] for i in range(count + len(first))]
-    return regroup(parts[:count], out_form), regroup(parts[count:], form)
+    return _regroup(parts[:count], out_form), _regroup(parts[count:], form)
 
 
 def _condition(cond, variables):
@@ -154,7 +154,7 @@ def cond(pred, then_func, else_func, name="cond"):
         "_cond", inputs.entries, [heads for heads, _, _ in bodies], cond_input_locs=locs[0], then_input_locs=locs[1],
         else_input_locs=locs[2], num_outputs=len(bodies[1][0]),
     )  # fmt: skip
-    return regroup([result[i] for i in range(len(bodies[1][0]))], bodies[1][2])
+    return _regroup([result[i] for i in range(len(bodies[1][0]))], bodies[1][2])
 
 
 # updates whose `rescale_grad` may be a number

@@ -1,5 +1,5 @@
 """Image operators on symbols."""
 
-from ._space import lookup
+from ._space import lookup as _lookup
 
-__getattr__, __dir__ = lookup(globals(), "image")
+__getattr__, __dir__ = _lookup(globals(), "image")

@@ -1,5 +1,5 @@
 """Linear algebra on symbols."""
 
-from ._space import lookup
+from ._space import lookup as _lookup
 
-__getattr__, __dir__ = lookup(globals(), "linalg")
+__getattr__, __dir__ = _lookup(globals(), "linalg")

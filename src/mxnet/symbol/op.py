@@ -1,5 +1,5 @@
 """The general operators on symbols."""
 
-from ._space import lookup
+from ._space import lookup as _lookup
 
-__getattr__, __dir__ = lookup(globals(), "op")
+__getattr__, __dir__ = _lookup(globals(), "op")

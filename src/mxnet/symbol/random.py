@@ -1,9 +1,9 @@
 """`mx.sym.random`: the random functions as graph nodes."""
 
 from .._core.attrs import NULL as _Null
-from .._core.dispatch import draw
+from .._core.dispatch import draw as _drawn
 from . import _internal
-from ._space import lookup
+from ._space import lookup as _lookup
 from .symbol import Symbol
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "generalized_negative_binomial", "shuffle", "randint",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lookup(globals(), "random")
+__getattr__, __dir__ = _lookup(globals(), "random")
 
 
 def _draw(kind, parameters, shape, dtype, kwargs):
@@ -19,7 +19,7 @@ def _draw(kind, parameters, shape, dtype, kwargs):
     # MXNet lets symbols pass that an operator without inputs cannot take (`randn(data=…)`).
     extra = {k: v for k, v in kwargs.items() if isinstance(parameters[0], Symbol) or not isinstance(v, Symbol)}
     options = {"shape": shape, "dtype": dtype, **extra}
-    return draw(getattr(_internal, f"_random_{kind}"), sampler, parameters, Symbol, options)
+    return _drawn(getattr(_internal, f"_random_{kind}"), sampler, parameters, Symbol, options)
 
 
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, **kwargs):

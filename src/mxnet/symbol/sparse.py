@@ -1,9 +1,9 @@
 """Operators on symbols of sparse arrays: the general ones under their sparse names."""
 
-from . import op
-from ._space import lookup
+from . import op as _op
+from ._space import lookup as _lookup
 
-_own, __dir__ = lookup(globals(), "sparse")
+_own, __dir__ = _lookup(globals(), "sparse")
 
 
 def __getattr__(name):
@@ -12,4 +12,4 @@ def __getattr__(name):
     try:
         return _own(name)
     except AttributeError:
-        return getattr(op, name)
+        return getattr(_op, name)
