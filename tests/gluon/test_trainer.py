@@ -153,3 +153,19 @@ def test_loading_parameters_restarts_the_store(tmp_path):
 def test_an_optimizer_object_takes_no_further_parameters():
     with pytest.raises(AssertionError, match="optimizer_params must be None"):
         gluon.Trainer([parameter()], mx.optimizer.SGD(), {"learning_rate": 1})
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_the_size_of_a_batch_may_be_an_array_without_axes(optimizer):
+    with mx.util.np_shape(), mx.util.np_array():
+        weights = []
+        for size in (4, mx.np.array([1, 3]).sum()):
+            dense = gluon.nn.Dense(1, in_units=2, use_bias=False)
+            dense.initialize(mx.init.One())
+            trainer = gluon.Trainer(dense.collect_params(), optimizer, {"learning_rate": 0.5})
+            with autograd.record():
+                loss = dense(mx.np.ones((4, 2))).sum()
+            loss.backward()
+            trainer.step(size)
+            weights.append(dense.weight.data().tolist())
+    assert weights[0] == weights[1] != [[1, 1]]

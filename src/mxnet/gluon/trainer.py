@@ -227,6 +227,7 @@ class Trainer:
         )
 
     def _check_and_rescale_grad(self, scale):
+        scale = float(scale)  # the size may be an array, such as the number of words in a batch
         sent = self._update_on_kvstore and self._distributed and self._kv_initialized
         if sent and self._optimizer.rescale_grad != scale:
             raise UserWarning(
