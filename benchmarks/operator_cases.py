@@ -1,5 +1,6 @@
 """What `operators.py` measures: arrays by name, and calls by group; a call that begins with a minus has no gradient."""
 
+import more_cases
 import vision_cases
 
 ARRAYS = """
@@ -610,6 +611,7 @@ GROUPS = {
     "random": RANDOM,
     "updates": UPDATES,
     "sparse": SPARSE,
+    "more": more_cases.CASES,
     "numpy": NUMPY,  # the last: it turns NumPy's semantics on
 }
 
@@ -666,9 +668,9 @@ def arrays(nd, np):
     random = np.random.RandomState(0)
     made = {name: nd.array(values) for name, values in (drawn(line, random) for line in ARRAYS.strip().splitlines())}
     derived(made, nd, np, random)
-    return made | vision_cases.arrays(nd, np)
+    return made | vision_cases.arrays(nd, np) | more_cases.arrays(nd, np)
 
 
 LEAVES = """image matrix positive above column row steps first parts small sounds square squares tall thin cube definite
 definites lower halves doubles joint draws means shares chances values trian tiny squarish""".split()
-LEAVES += vision_cases.LEAVES
+LEAVES += vision_cases.LEAVES + more_cases.LEAVES
