@@ -177,3 +177,10 @@ def test_zeros_below_zero_keep_their_places_among_zeros(zeros, ascending):
 @pytest.mark.parametrize("function", [nd.argsort, nd.topk])
 def test_no_type_for_places_means_float32(function):
     assert function(nd.array([2, 1]), dtype=None).dtype is np.float32
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(mx.MXNetError, match="Required parameter scale of int.* is not presented"):
+        nd.UpSampling(nd.ones((1, 1, 2, 2)))
+    with pytest.raises(AssertionError, match="must have NDArray type, but got None"):
+        nd.multi_all_finite(None, nd.ones((2,)))

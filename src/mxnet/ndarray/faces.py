@@ -72,9 +72,10 @@ def _plan(operator, plans, quick, key, names, values, count=None):
     kw = {n: operator.attrs[n].read(v) for n, v in zip(names, values, strict=True) if v is not NULL}
     if count is not None and operator.count in operator.attrs:
         kw.setdefault(operator.count, count)
+    if any(a.required and a.name not in kw for a in operator.attrs.values()):
+        raise ValueError  # the slow way says which is missing
     inputs = None if operator.inputs_of is None else len(operator.input_names(kw))
-    missing = quick is not None and any(a.required and a.name not in kw for a in operator.attrs.values())
-    plan = None if quick is None or missing else quick(**operator.full(kw)), kw, inputs
+    plan = None if quick is None else quick(**operator.full(kw)), kw, inputs
     if all(map(_lasting, values)) and not any(operator.attrs[n].kind.startswith("string") for n in kw):
         if len(plans) >= _MOST_PLANS:
             plans.clear()
@@ -116,7 +117,7 @@ def call(operator, inputs, attrs, kwargs, out):
         while inputs and inputs[-1] is None:
             inputs.pop()
     for i, x in enumerate(inputs):
-        if x is not None and not isinstance(x, NDArray):
+        if not isinstance(x, NDArray) and (x is not None or operator.variadic is not None):
             label = operator.inputs[i] if i < len(operator.inputs) else f"{operator.variadic}[{i}]"
             raise AssertionError(f"Argument {label} must have NDArray type, but got {x}; make one with mx.nd.array")
     missing = [n for n in operator.inputs[len(inputs) :] if n not in operator.optional]
