@@ -72,10 +72,10 @@ class Predictor:
         fillers = {}
         for node in self._program.variables:
             if node.name in names:
-                shape = facts.values.get((id(node), 0))
+                shape = facts.first(node)
                 if not node.name.endswith("label") or not shape or 0 in shape:
                     raise MXNetError(f"{node.name} is neither in the parameters nor in input_shapes: give its shape")
-                dtype = TORCH[found.values.get((id(node), 0)) or "float32"]
+                dtype = TORCH[found.first(node) or "float32"]
                 fillers[node.name] = torch.zeros(shape, dtype=dtype, device=self._device)
         return fillers
 

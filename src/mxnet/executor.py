@@ -441,7 +441,7 @@ class Executor:
         """What can be said of the shapes of variables, by name."""
         entries = self._symbol._entries
         facts = user_shape_facts(entries, given, strict=False)
-        return {n.name: facts.values.get((id(n), 0)) for n in walk(entries) if n.op is None}
+        return {n.name: facts.first(n) for n in facts.graph.variables}
 
     def debug_str(self):
         """The graph as text, then the memory that the values inside it take."""

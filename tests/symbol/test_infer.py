@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import mxnet as mx
+from mxnet._ops import registry
+from mxnet._ops.infer import infer_shape
 from mxnet.base import MXNetError
 
 
@@ -170,3 +172,121 @@ def test_shapes_of_networks_are_found_without_torchs_compiler():
         "assert 'torch._dynamo' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def _chain(length):
+    values = [mx.sym.var("data", shape=(0, 8))]
+    for i in range(length):
+        values.append(mx.sym.FullyConnected(values[-1], num_hidden=8, name=f"f{i}"))
+        values.append(mx.sym.Activation(values[-1], act_type="tanh", name=f"a{i}"))
+    return values
+
+
+def test_shapes_of_a_growing_graph_are_those_of_the_whole():
+    values = _chain(12)
+    for i, value in enumerate(values):
+        assert value.infer_shape_partial()[1] == [(0, 8)]
+        given = value.infer_shape_partial(data=(5, 8))
+        assert given[1] == [(5, 8)] and len(given[0]) == 1 + 2 * ((i + 1) // 2)
+
+
+def test_what_a_later_value_tells_of_earlier_ones_is_learnt_though_they_were_asked_before():
+    values = _chain(12)
+    assert values[-1].infer_shape_partial()[1] == [(0, 8)]
+    out = mx.sym.elemwise_add(values[-1], mx.sym.var("other", shape=(3, 8)))
+    assert out.infer_shape()[0][0] == (3, 8)
+    assert values[-1].infer_shape_partial()[1] == [(0, 8)]  # without that value, nothing tells
+
+
+def test_shapes_are_found_anew_after_a_variable_or_a_graph_changes():
+    values = _chain(12)
+    assert values[-1].infer_shape_partial()[1] == [(0, 8)]
+    values[0]._set_attr(__shape__="(7, 8)")
+    assert values[-1].infer_shape()[1] == [(7, 8)]
+    values[-1]._compose(data=mx.sym.zeros((4, 8), name="zeros"))
+    assert values[-1].infer_shape()[1] == [(4, 8)] and "data" not in values[-1].list_arguments()
+
+
+def test_an_error_after_a_part_was_asked_is_that_of_the_whole_graph():
+    def wrong(asked):
+        values = _chain(12)
+        if asked:
+            values[-1].infer_shape_partial(data=(5, 8))
+        out = mx.sym.elemwise_add(values[-1], values[0] + mx.sym.var("other", shape=(3, 8)))
+        with pytest.raises(MXNetError) as caught:
+            out.infer_shape_partial(data=(5, 8))
+        return str(caught.value)
+
+    with mx.name.NameManager():
+        first = wrong(asked=False)
+    with mx.name.NameManager():
+        assert wrong(asked=True) == first
+
+
+def test_each_operator_of_a_growing_graph_is_asked_for_its_shape_a_few_times_only():
+    asked = []
+
+    @mx.operator.register("counting")
+    class Counting(mx.operator.CustomOpProp):
+        def infer_shape(self, in_shape):
+            asked.append(1)
+            return in_shape, [in_shape[0]], []
+
+    value = mx.sym.var("data", shape=(2, 3))
+    for _ in range(60):
+        value = mx.sym.Custom(value, op_type="counting")
+        assert value.infer_shape()[1] == [(2, 3)]
+    assert len(asked) < 60 * 10  # all of them each time: 60 * 30
+
+
+CASES = [
+    ("take", {"axis": -1}, (3, 4), (2, 5)),
+    ("Embedding", {"input_dim": 7, "output_dim": 3}, (2, 5), None),
+    ("one_hot", {"depth": 6}, (2, 3)),
+    ("pick", {"axis": 1}, (3, 4), (3,)),
+    ("pick", {"axis": 0, "keepdims": True}, (3, 4), (4,)),
+    ("dot", {"transpose_b": True}, (3, 4), (5, 4)),
+    ("dot", {}, (4,), (4,)),
+    ("dot", {"transpose_a": True}, (4, 2, 3), (4, 5)),
+    ("batch_dot", {"transpose_a": True}, (2, 4, 3), (2, 4, 5)),
+    ("LayerNorm", {"axis": 1}, (2, 3, 4), None, None),
+    ("LayerNorm", {"axis": 1, "output_mean_var": True}, (2, 3, 4), None, None),
+    ("InstanceNorm", {}, (2, 3, 4), None, None),
+    ("L2Normalization", {"mode": "channel"}, (2, 3, 4)),
+    ("LRN", {"nsize": 3}, (2, 3, 4, 4)),
+    ("sum", {"axis": (0, 2), "keepdims": True}, (2, 3, 4)),
+    ("mean", {"axis": (-1,), "exclude": True}, (2, 3, 4)),
+    ("max", {}, (2, 3, 4)),
+    ("sum", {"axis": (0, 1, 2), "exclude": True}, (2, 3, 4)),
+    ("norm", {"axis": (1,)}, (2, 3, 4)),
+    ("argmax", {"axis": 1}, (2, 3, 4)),
+    ("argmin", {"keepdims": True}, (2, 3, 4)),
+    ("SequenceMask", {"use_sequence_length": True, "axis": 1}, (4, 3, 2), (4,)),
+    ("SequenceLast", {"use_sequence_length": True}, (4, 3, 2), (3,)),
+    ("stack", {"axis": -1, "num_args": 2}, (2, 3), (2, 3)),
+    ("tile", {"reps": (2, 3, 1)}, (4, 5)),
+    ("tile", {"reps": (3,)}, (4, 5)),
+    ("Pad", {"mode": "edge", "pad_width": (0, 0, 0, 0, 1, 2, 3, 4)}, (2, 3, 4, 5)),
+    ("SoftmaxOutput", {}, (2, 3, 4), None),
+    ("UpSampling", {"scale": 3, "sample_type": "nearest", "num_args": 1}, (2, 3, 4, 5)),
+]
+
+
+@pytest.mark.parametrize(("name", "attrs", "shapes"), [(name, attrs, shapes) for name, attrs, *shapes in CASES])
+def test_rules_for_shapes_say_what_the_computation_does(name, attrs, shapes, monkeypatch):
+    """And where sizes are open, what it says about those that are not."""
+    op = registry.find(name)
+    parsed = op.parse(attrs)
+    opened = [
+        [s if i != place else (*s[:axis], 0, *s[axis + 1 :]) for i, s in enumerate(shapes)]
+        for place, shape in enumerate(shapes)
+        for axis in range(len(shape or ()))
+    ]
+    asked = [shapes, *opened]
+    told = [infer_shape(op, parsed, given) for given in asked]
+    assert op.shape(op.full(parsed), told[0][0]) is not None
+    monkeypatch.setattr(op, "shape", None)
+    for given, (ins, outs) in zip(asked, told, strict=True):
+        known_ins, computed = infer_shape(op, parsed, given)
+        assert ins == known_ins
+        assert outs == computed or all(shape is None for shape in computed)

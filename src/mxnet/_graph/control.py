@@ -116,7 +116,7 @@ def _infer(node: Node, ins: list[Any], entering: Callable[[int, Any], Any], find
         facts = find(heads, {name: value for name, value in given.items() if value is not None})
         for n, outer in zip(inner, order, strict=True):
             if not _sliced(node, outer):
-                ins[outer] = _merge(ins[outer], facts.values.get((id(n), 0)))
+                ins[outer] = _merge(ins[outer], facts.first(n))
         results.append(facts)
     return results
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from .._ops.registry import find
-from .node import Entry, Node, walk
+from .node import Entry, Node, entry_of, walk
 
 
 def _repeatable(node: Node) -> bool:
@@ -16,26 +16,24 @@ def _repeatable(node: Node) -> bool:
 def eliminate(heads: Iterable[Entry]) -> list[Entry]:
     """The graph without repeated calls; variables stay the same objects. Equal heads are kept apart by copies."""
     heads = list(heads)
-    new: dict[int, Node] = {}
+    new: dict[Node, Node] = {}
     seen: dict[object, Node] = {}
     for node in walk(heads):
-        new[id(node)] = node if node.op is None else _unified(node, new, seen)
-    return _apart([Entry(new[id(e.node)], e.index, e.version) for e in heads], heads)
+        new[node] = node if node.op is None else _unified(node, new, seen)
+    return _apart([Entry(new[e.node], e.index, e.version) for e in heads], heads)
 
 
-def _unified(node: Node, new: dict[int, Node], seen: dict[object, Node]) -> Node:
-    inputs = [Entry(new[id(e.node)], e.index, e.version) for e in node.inputs]
+def _unified(node: Node, new: dict[Node, Node], seen: dict[object, Node]) -> Node:
+    inputs = [entry_of((new[e[0]], e[1], e[2])) for e in node.inputs]
     key: object = None
     if _repeatable(node):
-        attrs = tuple(sorted(node.attrs.items()))
-        key = (node.op.name, attrs, tuple((id(e.node), e.index, e.version) for e in inputs))  # type: ignore[union-attr]
+        key = (node.op, frozenset(node.attrs.items()), *inputs)
         if key in seen:
             return seen[key]
         seen[key] = node
-    if all(a.node is b.node for a, b in zip(inputs, node.inputs, strict=True)):
+    if inputs == [*node.inputs]:
         return node
-    twin = Node(node.op, node.name, node.attrs, inputs)
-    twin.parsed, twin.subgraphs = node.parsed, node.subgraphs
+    twin = node.twin(inputs)
     if key is not None:
         seen[key] = twin
     return twin

@@ -37,8 +37,7 @@ def lower_dynamic(
             except MXNetError:
                 continue  # the parameters fix this size
             _follow(lowered, other, name, axis, shapes[name][axis])
-    lowered.module.recompile()
-    lowered.run = lowered.module.forward
+    lowered.module.rewrite()
     return lowered
 
 

@@ -6,13 +6,13 @@ A rewritten graph gives the same values and gradients but for rounding. What is 
 
 from typing import Any
 
-import torch
 from torch import fx
 
 from .._ops.attention import cross_attention, self_attention
 from .._ops.label_entropy import label_entropy
 from .._ops.recurrent import rnn_of_parts
 from .._ops.registry import find
+from .code import Code
 from .lower import calls, pick, sole_user
 
 SELF_SCORES, SELF_MIXED, CROSS_SCORES, CROSS_MIXED = (
@@ -97,7 +97,7 @@ def _fuse_loss(graph: fx.Graph, node: fx.Node) -> bool:
 FUSIONS = {PICK: _fuse_loss, SELF_MIXED: _fuse_attention, CROSS_MIXED: _fuse_attention, RNN: _fuse_network}
 
 
-def fused(module: fx.GraphModule) -> fx.GraphModule:
+def fused(module: Code) -> Code:
     """The graph with what can be computed in one call, or the module itself where there is nothing of the kind."""
     if not any(node.target in FUSIONS for node in module.graph.nodes):
         return module
@@ -107,4 +107,4 @@ def fused(module: fx.GraphModule) -> fx.GraphModule:
     if not any(found):
         return module
     graph.eliminate_dead_code()
-    return fx.GraphModule(torch.nn.Module(), graph, "Fused")
+    return Code(graph, "Fused")

@@ -2,82 +2,163 @@
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
+from .._core.attrs import literal
 from .._core.dtypes import NAMES
 from .._core.errors import MXNetError
 from .._ops import infer as single
 from .._ops.registry import Attrs
 from .._ops.shapes import open_bracket
-from .node import Entry, Node, auxiliary, walk
+from ..util import is_np_shape
+from .node import REMEMBERED, Entry, Node, order
 from .reverse import reverse
 from .types import output_types
 
 Shape = tuple[int, ...]
-Slot = tuple[int, int]
+
+
+class Rules(NamedTuple):
+    """How one property of a graph's entries is found."""
+
+    question: str  # what answers are kept under: those to another one differ
+    one: Callable[[Node, list[Any], list[Any]], tuple[list[Any], list[Any]]]  # an operator's inputs and outputs
+    join: Callable[[Node, str, int, Any, Any], Any]  # (user, "input" or "output", place, old, new) -> both together
+    known: Callable[[Any], Any]
+
+
+# Inputs that are better known than before (place and value), the outputs, and if nothing is open.
+Answer = tuple[list[tuple[int, Any]], tuple[Any, ...], bool]
 
 
 class Facts:
     """What is known about every entry of a graph: one value per entry, made more precise step by step."""
 
-    def __init__(self, heads: Iterable[Entry], zero: int = 0) -> None:
-        self.heads, self.zero = list(heads), zero
-        self.nodes = walk(self.heads)
-        self.values: dict[Slot, Any] = {}
+    def __init__(self, heads: Iterable[Entry], rules: Rules, zero: int = 0) -> None:
+        self.heads, self.rules, self.zero = list(heads), rules, zero
+        self.graph = order(self.heads)
+        self.values: dict[Node, tuple[Any, ...]] = {}
         self.changed = False
+        self.open: list[Node] = []  # operators whose rules leave something unsaid
+        self._before: dict[Node, tuple[Any, ...]] = {}
+        self._moved = False  # has a value of those changed?
+
+    def go_on_from(self, part: "Facts") -> None:
+        """Start with what is known of a graph that is a part of this one."""
+        self.values, self.open, self._before = dict(part.values), part.open, part.values
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return self.graph.nodes
 
     def of(self, entry: Entry) -> Any:
-        return self.values.get((id(entry.node), entry.index))
+        found = self.values.get(entry.node)
+        return found[entry.index] if found is not None else None
 
-    def inputs(self, node: Node) -> list[Any]:
-        return [self.of(entry) for entry in node.inputs]
+    def first(self, node: Node) -> Any:
+        """The value of a variable, or of an operator's first output."""
+        return self.of(Entry(node))
 
     def outputs(self, node: Node) -> list[Any]:
-        return [self.values.get((id(node), i)) for i in range(node.outputs())]
+        return list(self.values[node])
 
-    def learn(self, node: Node, index: int, value: Any, unify: Callable[[Any, Any], Any]) -> None:
-        slot = (id(node), index)
-        old = self.values.get(slot)
-        if value is None or value == old:
-            return
-        new = unify(old, value) if old is not None else value
-        if new != old:
-            self.values[slot] = new
-            self.changed = True
-
-    def settle(self, step: Callable[[Node], bool]) -> None:
-        """Visit the operators forwards and backwards until nothing changes; a step says if its node is finished."""
-        waiting = [n for n in self.nodes if n.op is not None]
-        while waiting:
+    def settle(self) -> None:
+        """Visit the operators forwards and backwards until nothing changes; those that are finished are left out."""
+        waiting, settled = self._first_visit(), self.open
+        while True:
+            if settled and self._moved:
+                waiting, settled = [*settled, *waiting], []
+            if not waiting:
+                break
             self.changed = False
-            waiting = [n for n in waiting if not step(n)]
-            waiting = [n for n in reversed(waiting) if not step(n)][::-1]
+            waiting = [n for n in reversed(waiting) if not self._visit(n)]
             if not self.changed:
-                return
+                break
+        self.open = [*settled, *waiting]
+
+    def _first_visit(self) -> list[Node]:
+        """Visit all operators of which nothing is known; those that are not finished."""
+        values, question, waiting = self.values, self.rules.question, []
+        for node in self.graph.calls:
+            if node in values:
+                continue
+            ins = tuple([values[entry[0]][entry[1]] for entry in node.inputs])
+            changes, outs, finished = node.call.answers.get((question, ins, None)) or self._asked(node, ins, None)
+            for place, value in changes:
+                self._learn(node, place, ins[place], value)
+            values[node] = outs
+            if not finished:
+                waiting.append(node)
+        return waiting
+
+    def _visit(self, node: Node) -> bool:
+        """Learn what the operator tells of its inputs and outputs; is everything known of it now?"""
+        values = self.values
+        ins = tuple([values[entry[0]][entry[1]] for entry in node.inputs])
+        outs = values[node]
+        found = node.call.answers.get((self.rules.question, ins, outs)) or self._asked(node, ins, outs)
+        for place, value in found[0]:
+            self._learn(node, place, ins[place], value)
+        if found[1] != outs:
+            self._set(node, found[1])
+        return found[2]
+
+    def _set(self, node: Node, values: tuple[Any, ...]) -> None:
+        self.values[node] = values
+        self.changed = True
+        self._moved = self._moved or node in self._before
+
+    def _asked(self, node: Node, ins: tuple[Any, ...], outs: tuple[Any, ...] | None) -> Answer:
+        """By the operator's rules; the answer is kept for all nodes that make the same call."""
+        rules, old = self.rules, outs or (None,) * node.outputs()
+        try:
+            new_ins, new_outs = rules.one(node, list(ins), list(old))
+        except MXNetError as error:
+            raise _named(node, error) from error
+        if self.zero and not ins and node.parsed.get("shape"):
+            new_outs = [encoded(node.parsed["shape"], self.zero)] * len(old)
+        better = [self._better(node, "input", i, *pair) for i, pair in enumerate(zip(ins, new_ins, strict=True))]
+        changes = [(i, value) for i, value in enumerate(better) if value != ins[i]]
+        made = tuple(self._better(node, "output", i, *pair) for i, pair in enumerate(zip(old, new_outs, strict=True)))
+        answer = changes, made, all(map(rules.known, new_ins)) and all(map(rules.known, new_outs))
+        if node.call.lasting and not node.subgraphs:
+            node.call.keep((rules.question, ins, outs), answer)
+        return answer
+
+    def _better(self, node: Node, side: str, place: int, old: Any, new: Any) -> Any:
+        if new is None or new == old:
+            return old
+        return new if old is None else self.rules.join(node, side, place, old, new)
+
+    def _learn(self, node: Node, place: int, old: Any, value: Any) -> None:
+        source, index, _ = node.inputs[place]
+        known = self.values[source]
+        if known[index] is not old:  # the operator reads one entry twice
+            value = self._better(node, "input", place, known[index], value)
+        self._set(source, (*known[:index], value, *known[index + 1 :]))
 
     def results(self) -> tuple[list[Any], list[Any], list[Any]]:
         """Values of arguments, outputs and auxiliary states."""
-        changed = auxiliary(self.nodes)
-        variables = [n for n in self.nodes if n.op is None]
-        args = [self.values.get((id(n), 0)) for n in variables if id(n) not in changed]
-        aux = [self.values.get((id(n), 0)) for n in variables if id(n) in changed]
+        values, changed, variables = self.values, self.graph.changed, self.graph.variables
+        args = [values[n][0] for n in variables if id(n) not in changed]
+        aux = [values[n][0] for n in variables if id(n) in changed] if changed else []
         return args, [self.of(head) for head in self.heads], aux
 
     def complete(self, done: Callable[[Any], bool]) -> bool:
         """Is everything known, every output of every node included?"""
-        return all(done(self.values.get((id(n), i))) for n in self.nodes for i in range(n.outputs()))
+        nodes = self.graph.nodes if self.open else [head.node for head in self.heads]
+        return all(done(value) for node in nodes for value in self.values[node])
 
 
-def _unify_shapes(node: Node, what: str) -> Callable[[Shape, Shape], Shape]:
-    def unify(old: Shape, new: Shape) -> Shape:
-        if len(old) != len(new) or any(a and b and a != b for a, b in zip(old, new, strict=True)):
-            raise MXNetError(
-                f"Error in operator {node.name}: Shape inconsistent, Provided = {open_bracket(old)}, "
-                f"inferred shape={open_bracket(new)} ({what})"
-            )
-        return tuple(a or b for a, b in zip(old, new, strict=True))
-
-    return unify
+def _joined_shape(node: Node, side: str, place: int, old: Shape, new: Shape) -> Shape:
+    if len(old) != len(new) or any(a and b and a != b for a, b in zip(old, new, strict=True)):
+        names = node.input_names() if side == "input" else ()
+        raise MXNetError(
+            f"Error in operator {node.name}: Shape inconsistent, Provided = {open_bracket(old)}, "
+            f"inferred shape={open_bracket(new)} ({side} {names[place] if place < len(names) else place})"
+        )
+    return tuple(a or b for a, b in zip(old, new, strict=True))
 
 
 def _named(node: Node, error: MXNetError) -> MXNetError:
@@ -89,12 +170,12 @@ def _named(node: Node, error: MXNetError) -> MXNetError:
     )
 
 
-def check_names(nodes: list[Node], given: Iterable[str], source: str) -> None:
+def check_names(variables: list[Node], given: Iterable[str], source: str) -> None:
     """Facts about variables that the graph does not have are a mistake."""
-    names = [n.name for n in nodes if n.op is None]
+    names = {n.name for n in variables}
     for name in given:
         if name not in names:
-            listing = "".join(f"\t[{i}]{n}\n" for i, n in enumerate(names))
+            listing = "".join(f"\t[{i}]{n.name}\n" for i, n in enumerate(variables))
             raise MXNetError(f"{source}Keyword argument name {name} not found.\nCandidate arguments:\n{listing}")
 
 
@@ -103,18 +184,64 @@ def shape_facts(heads: Iterable[Entry], given: dict[str, Shape | None], strict: 
 
     A size of 0 is unknown; `zero` is what stands for a known one (see `zero.py`).
     """
-    facts = Facts(heads, zero)
+
+    def told(node: Node) -> Shape | None:
+        shape = given.get(node.name)
+        if shape is None or not (shape or zero):
+            return own_shape(node, zero) if node.attrs else None
+        return tuple(shape)
+
+    facts = Facts(heads, _shape_rules(zero), zero)
     if strict:
-        check_names(facts.nodes, given, "InferShape")
-    for node in facts.nodes:
-        if node.op is None:
-            shape = given.get(node.name)
-            if shape is None or not (shape or zero):
-                shape = own_shape(node, zero)
-            if shape is not None:
-                facts.values[(id(node), 0)] = tuple(shape)
-    facts.settle(lambda node: _shape_step(facts, node))
+        check_names(facts.graph.variables, given, "InferShape")
+    return _settled(facts, given, told)
+
+
+# Programs ask for the shape of each value while a graph grows: what was found of its parts.
+LEAST_KEPT, MOST_KEPT = 16, 8
+_RECENT: list[tuple[dict[str, Any], Facts]] = []
+REMEMBERED.append(_RECENT)
+
+
+def _settled(facts: Facts, given: dict[str, Any], told: Callable[[Node], Any]) -> Facts:
+    """Find all that follows from what is told of the variables."""
+    part = _known_part(facts, given)
+    if part is not None:
+        facts.go_on_from(part)
+    try:
+        for node in facts.graph.variables:
+            if node not in facts.values:
+                facts.values[node] = (told(node),)
+        facts.settle()
+    except MXNetError:
+        if part is None:
+            raise
+        _RECENT.clear()  # errors are told in the order in which the whole graph is visited
+        return _settled(Facts(facts.heads, facts.rules), given, told)
+    if not facts.zero and len(facts.values) >= LEAST_KEPT:
+        _RECENT[:] = [*_RECENT[1 - MOST_KEPT :], (given, facts)]
     return facts
+
+
+def _known_part(facts: Facts, given: dict[str, Any]) -> Facts | None:
+    """The largest part of the graph of which all is found already, from the same beginnings."""
+    members, question = facts.graph.members, facts.rules.question
+    parts = [
+        part
+        for known, part in _RECENT
+        if part.rules.question == question and known == given and all(head[0] in members for head in part.heads)
+    ]
+    return max(parts, key=lambda part: len(part.values), default=None)
+
+
+@cache
+def _shape_rules_of(zero: int, np_shape: bool) -> Rules:
+    return Rules(f"shape {zero} {np_shape}", one_shape, _joined_shape, single.known)
+
+
+def _shape_rules(zero: int) -> Rules:
+    """Some operators look at whether NumPy's semantics hold."""
+    return _shape_rules_of(zero, is_np_shape())
 
 
 def encoded(shape: Iterable[int], zero: int) -> Shape:
@@ -127,34 +254,17 @@ def own_shape(node: Node, zero: int) -> Shape | None:
     text = node.attrs.get("__shape__")
     if text is None:
         return None
-    from .._core.attrs import literal
-
     try:
-        value = literal(text)
-        shape = encoded(value if isinstance(value, (tuple, list)) else (value,), zero)  # type: ignore[arg-type]
+        shape = _declared(text, zero)
     except (TypeError, ValueError):
         raise MXNetError(f"variable {node.name}: its attribute __shape__ is {text[:80]!r}, which is no shape") from None
     return shape if shape or zero else None
 
 
-def _shape_step(facts: Facts, node: Node) -> bool:
-    ins, outs = facts.inputs(node), facts.outputs(node)
-    try:
-        ins, outs = one_shape(node, ins, outs)
-        if facts.zero and not node.inputs and node.parsed.get("shape"):
-            outs = [encoded(node.parsed["shape"], facts.zero)] * len(outs)
-    except MXNetError as error:
-        raise _named(node, error) from error
-    for entry, name, shape in zip(node.inputs, _input_labels(node), ins, strict=True):
-        facts.learn(entry.node, entry.index, shape, _unify_shapes(node, f"input {name}"))
-    for i, shape in enumerate(outs):
-        facts.learn(node, i, shape, _unify_shapes(node, f"output {i}"))
-    return all(single.known(s) for s in ins) and all(single.known(s) for s in outs)
-
-
-def _input_labels(node: Node) -> list[str]:
-    names = node.input_names()
-    return [names[i] if i < len(names) else str(i) for i in range(len(node.inputs))]
+@lru_cache(1 << 12)
+def _declared(text: str, zero: int) -> Shape:
+    value = literal(text)
+    return encoded(value if isinstance(value, (tuple, list)) else (value,), zero)  # type: ignore[arg-type]
 
 
 def one_shape(node: Node, ins: list[Shape | None], outs: list[Shape | None]) -> tuple[list[Any], list[Any]]:
@@ -165,9 +275,8 @@ def one_shape(node: Node, ins: list[Shape | None], outs: list[Shape | None]) -> 
         from .control import subgraph_shapes
 
         return subgraph_shapes(node, ins, outs)
-    full = op.full(node.parsed)
     if any(s is not None for s in outs):
-        ins = reverse(op.name, full, op.shape == "same", ins, outs)
+        ins = reverse(op.name, node.call.full, op.shape == "same", ins, outs)
     return single.infer_shape(op, counted(node), ins)
 
 
@@ -185,16 +294,10 @@ def counted(node: Node) -> Attrs:
 
 def type_facts(heads: Iterable[Entry], given: dict[str, str], strict: bool = True) -> Facts:
     """All dtypes, as names, that follow from the given ones and from what variables say of themselves."""
-    facts = Facts(heads)
+    facts = Facts(heads, _TYPE_RULES)
     if strict:
-        check_names(facts.nodes, given, "InferType")
-    for node in facts.nodes:
-        if node.op is None:
-            dtype = given.get(node.name) or _own_dtype(node)
-            if dtype:
-                facts.values[(id(node), 0)] = dtype
-    facts.settle(lambda node: _type_step(facts, node))
-    return facts
+        check_names(facts.graph.variables, given, "InferType")
+    return _settled(facts, given, lambda node: given.get(node.name) or _own_dtype(node))
 
 
 def _own_dtype(node: Node) -> str | None:
@@ -202,27 +305,11 @@ def _own_dtype(node: Node) -> str | None:
     return NAMES.get(int(text)) if text is not None and text.lstrip("-").isdigit() else None
 
 
-def _type_step(facts: Facts, node: Node) -> bool:
-    ins, outs = facts.inputs(node), facts.outputs(node)
-    try:
-        ins, outs = one_type(node, ins, outs)
-    except MXNetError as error:
-        raise _named(node, error) from error
-    for i, (entry, dtype) in enumerate(zip(node.inputs, ins, strict=True)):
-        facts.learn(entry.node, entry.index, dtype, _unify_types(node, i))
-    for i, dtype in enumerate(outs):
-        facts.learn(node, i, dtype, _unify_types(node, i))
-    return all(ins) and all(outs)
-
-
-def _unify_types(node: Node, index: int) -> Callable[[str, str], str]:
-    def unify(old: str, new: str) -> str:
-        raise MXNetError(
-            f"Error in operator {node.name}: Incompatible attr in node {node.name} at {index}-th input: "
-            f"expected {new}, got {old}"
-        )
-
-    return unify
+def _refused_type(node: Node, side: str, place: int, old: str, new: str) -> str:
+    raise MXNetError(
+        f"Error in operator {node.name}: Incompatible attr in node {node.name} at {place}-th input: "
+        f"expected {new}, got {old}"
+    )
 
 
 def one_type(node: Node, ins: list[str | None], outs: list[str | None]) -> tuple[list[Any], list[Any]]:
@@ -242,3 +329,6 @@ def one_type(node: Node, ins: list[str | None], outs: list[str | None]) -> tuple
         ins = single.infer_type(op, attrs, ins)[0]
     new = output_types(op.name, full, ins, len(outs))
     return ins, [a or b for a, b in zip(new, outs, strict=True)]
+
+
+_TYPE_RULES = Rules("type", one_type, _refused_type, bool)

@@ -16,6 +16,7 @@ from .._ops.dtypes import NAME, TORCH
 from .._ops.quantization import HALF, WHOLE, reach, scalar
 from .._ops.quantized import bias_in_sums
 from .._ops.registry import find
+from .code import Code
 from .lower import calls, pick
 from .unchanged import same_bytes
 
@@ -230,7 +231,7 @@ def _named(layer: Callable[..., Any], index: int) -> Callable[..., Any]:
     return packed_layer
 
 
-def with_packed_integers(module: fx.GraphModule) -> fx.GraphModule:
+def with_packed_integers(module: Code) -> Code:
     """The module with calibrated quantized layers packed; the module itself where it has none."""
     if not available() or not any(calls(n, CONVOLUTION, DENSE) for n in module.graph.nodes):
         return module
@@ -240,7 +241,7 @@ def with_packed_integers(module: fx.GraphModule) -> fx.GraphModule:
     for index, node in enumerate([n for n in graph.nodes if calls(n, CONVOLUTION, DENSE, SUM)]):
         _pack(graph, node, index, rectified)
     graph.eliminate_dead_code()
-    return fx.GraphModule(torch.nn.Module(), graph, "Quantized")
+    return Code(graph, "Quantized")
 
 
 def _pack(graph: fx.Graph, node: fx.Node, index: int, rectified: set[fx.Node]) -> None:

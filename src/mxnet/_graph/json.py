@@ -1,7 +1,10 @@
 """A graph as MXNet 1.x's JSON: written byte for byte as MXNet 1.9.1 writes it, read from every age."""
 
 import json
+import re
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from .._core.errors import MXNetError
@@ -10,12 +13,12 @@ from .._ops.shapes import open_bracket
 from ..util import is_np_shape
 from .attributes import HIDDEN
 from .infer import own_shape
-from .node import Entry, Node, initialise, variable, walk
-from .outputs import declared
+from .node import Entry, Node, entry_of, initialise, order, variable, walk
 
 VERSION = 10901
 MOST = 1 << 16
 _COUNTS = {"num_args", "num_arrays", "num_outputs", "num_tensors", "num_weights", "sections"}
+_SPECIAL = re.compile(r'[\\"\n\r\t]').search
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
@@ -23,7 +26,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 
 
 def _quoted(word: str) -> str:
-    return f'"{word.translate(_ESCAPES)}"'
+    return f'"{word.translate(_ESCAPES) if _SPECIAL(word) else word}"'
 
 
 def _list(items: list[str], indent: int, spread: bool) -> str:
@@ -46,28 +49,31 @@ def _flat(items: list[str], indent: int) -> str:
     return _list(items, indent, len(items) > 10)
 
 
-def _node(node: Node, number: dict[int, int], indent: int) -> str:
-    fields = [("op", _quoted(node.op.name if node.op else "null")), ("name", _quoted(node.name))]
+def _node(node: Node, number: dict[Node, int], indent: int) -> str:
+    space = "\n" + " " * (indent + 2)
+    text = f'{{{space}"op": "{node.op.name if node.op else "null"}", {space}"name": {_quoted(node.name)}, {space}'
     if node.attrs:
-        pairs = [(key, _quoted(value)) for key, value in sorted(node.attrs.items())]
-        fields.append(("attrs", _object(pairs, indent + 2, len(pairs) > 1)))
-    fields.append(("inputs", _flat([_entry(e, number) for e in node.inputs], indent + 2)))
+        text += f'"attrs": {_attributes(tuple(node.attrs.items()), indent + 2)}, {space}'
+    text += f'"inputs": {_flat([_entry(e, number) for e in node.inputs], indent + 2)}'
     if node.subgraphs and "subgraph" not in node.attrs:
-        fields.append(("subgraphs", _list([_graph(g, indent + 4) for g in node.subgraphs], indent + 2, True)))
-    return _object(fields, indent)
+        text += f', {space}"subgraphs": {_list([_graph(g, indent + 4) for g in node.subgraphs], indent + 2, True)}'
+    return f"{text}{space[:-2]}}}"
 
 
-def _entry(entry: Entry, number: dict[int, int]) -> str:
-    return f"[{number[id(entry.node)]}, {entry.index}, {entry.version}]"
+@lru_cache(1 << 12)
+def _attributes(pairs: tuple[tuple[str, str], ...], indent: int) -> str:
+    return _object([(key, _quoted(value)) for key, value in sorted(pairs)], indent, len(pairs) > 1)
+
+
+def _entry(entry: Entry, number: dict[Node, int]) -> str:
+    return f"[{number[entry[0]]}, {entry[1]}, {entry[2]}]"
 
 
 def _graph(heads: Iterable[Entry], indent: int, attrs: str | None = None) -> str:
     heads = list(heads)
     nodes = walk(heads)
-    number = {id(node): i for i, node in enumerate(nodes)}
-    rows = [0]
-    for node in nodes:
-        rows.append(rows[-1] + declared(node))
+    number = {node: i for i, node in enumerate(nodes)}
+    rows = accumulate([0, *[n.outputs() if n.subgraphs else n.call.declared for n in nodes]])
     fields = [
         ("nodes", _list([_node(n, number, indent + 4) for n in nodes], indent + 2, True)),
         ("arg_nodes", _flat([str(i) for i, n in enumerate(nodes) if n.op is None], indent + 2)),
@@ -89,7 +95,7 @@ def dumps(heads: Iterable[Entry], np_shape: bool = False) -> str:
 def without_casts(heads: Iterable[Entry]) -> list[Entry]:
     """The graph without the casts that automatic mixed precision put in."""
     heads = list(heads)
-    if not any(n.op is not None and n.op.name in ("amp_cast", "amp_multicast") for n in walk(heads)):
+    if not {"amp_cast", "amp_multicast"} & {n.op.name for n in order(heads).calls}:  # type: ignore[union-attr]
         return heads
 
     def bare(entry: Entry) -> Entry:
@@ -101,9 +107,7 @@ def without_casts(heads: Iterable[Entry]) -> list[Entry]:
     for node in walk(heads):
         if bare(Entry(node)).node is node:
             inputs = [bare(e) for e in node.inputs]
-            twin = Node(node.op, node.name, dict(node.attrs), [Entry(new[id(e.node)], *e[1:]) for e in inputs])
-            twin.parsed, twin.subgraphs, twin.version = node.parsed, node.subgraphs, node.version
-            new[id(node)] = twin
+            new[id(node)] = node.twin([Entry(new[id(e.node)], *e[1:]) for e in inputs])
     return [Entry(new[id(e.node)], *e[1:]) for e in map(bare, heads)]
 
 
@@ -132,9 +136,13 @@ def _tell_unknown(heads: list[Entry]) -> None:
             node.attrs["__shape__"] = open_bracket(shape)
 
 
+def _malformed(message: str) -> MXNetError:
+    return MXNetError(f"malformed symbol JSON: {message}")
+
+
 def _expect(condition: Any, message: str) -> None:
     if not condition:
-        raise MXNetError(f"malformed symbol JSON: {message}")
+        raise _malformed(message)
 
 
 def _version(data: dict[str, Any]) -> int:
@@ -157,7 +165,7 @@ def _read_graph(data: Any) -> list[Entry]:
     for i, raw in enumerate(data["nodes"]):
         nodes.append(_read_node(raw, i, nodes))
     _expect(data["heads"], '"heads" must not be empty')
-    return [_read_entry(raw, nodes, "heads") for raw in data["heads"]]
+    return [_read_entry(raw, nodes, None) for raw in data["heads"]]
 
 
 def _operator(op: str, name: str) -> Op:
@@ -168,16 +176,21 @@ def _operator(op: str, name: str) -> Op:
 
 
 def _read_node(raw: Any, place: int, before: list[Node]) -> Node:
-    _expect(isinstance(raw, dict), f"node {place} must be an object")
+    if not isinstance(raw, dict):
+        raise _malformed(f"node {place} must be an object")
     op, name = raw.get("op"), raw.get("name")
-    _expect(isinstance(op, str) and isinstance(name, str), f'node {place} needs "op" and "name"')
-    inputs = raw.get("inputs", [])
-    _expect(isinstance(inputs, list), f'"inputs" of node {name} must be an array')
-    node = Node(None if op == "null" else _operator(op, name), name, _read_attrs(raw, name))
-    _expect(node.op is not None or not inputs, f"variable {name} must not have inputs")
-    node.inputs = [_read_entry(e, before, f"inputs of node {name}") for e in inputs]
-    subgraphs = raw.get("subgraphs", [])
-    _expect(isinstance(subgraphs, list), f'"subgraphs" of node {name} must be an array')
+    if not isinstance(op, str) or not isinstance(name, str):
+        raise _malformed(f'node {place} needs "op" and "name"')
+    inputs, subgraphs = raw.get("inputs", []), raw.get("subgraphs", [])
+    if not isinstance(inputs, list):
+        raise _malformed(f'"inputs" of node {name} must be an array')
+    operator = None if op == "null" else _operator(op, name)
+    attrs = _read_attrs(raw, name)
+    if operator is None and inputs:
+        raise _malformed(f"variable {name} must not have inputs")
+    node = Node(operator, name, attrs, [_read_entry(e, before, name) for e in inputs])
+    if not isinstance(subgraphs, list):
+        raise _malformed(f'"subgraphs" of node {name} must be an array')
     node.subgraphs = [_read_graph(graph) for graph in subgraphs]
     return node
 
@@ -186,18 +199,23 @@ def _read_attrs(raw: dict[str, Any], name: str) -> dict[str, str]:
     """Attributes under all their historic keys: `param` up to 0.8, `attr` up to 0.12, `attrs` since."""
     attrs: dict[str, str] = {}
     for key in ("param", "attr", "attrs"):
-        part = raw.get(key, {})
-        fine = isinstance(part, dict) and all(isinstance(value, str) for value in part.values())
-        _expect(fine, f'"{key}" of node {name} must map names to text')
+        part = raw.get(key)
+        if part is None and key not in raw:
+            continue
+        if not isinstance(part, dict) or not all(isinstance(value, str) for value in part.values()):
+            raise _malformed(f'"{key}" of node {name} must map names to text')
         attrs.update(part)
     return attrs
 
 
-def _read_entry(raw: Any, nodes: list[Node], where: str) -> Entry:
-    fine = isinstance(raw, list) and 2 <= len(raw) <= 3 and all(type(n) is int and n >= 0 for n in raw)
-    _expect(fine, f"{where}: {raw!r} is not [node, output, version]")
-    _expect(raw[0] < len(nodes), f"{where}: node {raw[0]} is not defined before its use")
-    return Entry(nodes[raw[0]], raw[1], raw[2] if len(raw) == 3 else 0)
+def _read_entry(raw: Any, nodes: list[Node], user: str | None) -> Entry:
+    """What an input of the node `user` points at; a head if there is none."""
+    where = "heads" if user is None else f"inputs of node {user}"
+    if not isinstance(raw, list) or not 2 <= len(raw) <= 3 or {*map(type, raw)} != {int} or min(raw) < 0:
+        raise _malformed(f"{where}: {raw!r} is not [node, output, version]")
+    if raw[0] >= len(nodes):
+        raise _malformed(f"{where}: node {raw[0]} is not defined before its use")
+    return entry_of((nodes[raw[0]], raw[1], raw[2] if len(raw) == 3 else 0))
 
 
 # upgrading
@@ -230,7 +248,7 @@ def _bound(node: Node) -> None:
 
 def _hide(node: Node) -> None:
     """Old files keep `lr_mult` and friends, and even `weight_lr_mult`, among an operator's own attributes."""
-    for key in [k for k in node.attrs if not k.startswith("__") and k.endswith(HIDDEN)]:
+    for key in [k for k in node.attrs if k.endswith(HIDDEN) and not k.startswith("__")]:
         hidden = next(h for h in HIDDEN if key.endswith(h))
         value = node.attrs.pop(key)
         if key == hidden:
@@ -251,9 +269,9 @@ def _add_missing(node: Node) -> None:
     """Files from before 0.9 leave auxiliary states out."""
     if node.op is None or node.op.variadic is not None:
         return
-    for name in node.input_names()[len(node.inputs) :]:
-        full = f"{node.name}_{name}" if node.name else name
-        node.inputs.append(Entry(variable(full, dict(node.attrs))))
+    missing = node.input_names()[len(node.inputs) :]
+    names = [f"{node.name}_{name}" if node.name else name for name in missing]
+    node.inputs = [*node.inputs, *[Entry(variable(name, dict(node.attrs))) for name in names]]
 
 
 def _whole_axis(node: Node) -> None:
@@ -263,34 +281,37 @@ def _whole_axis(node: Node) -> None:
         node.parse()
 
 
-def _check(nodes: list[Node], heads: list[Entry]) -> None:
+def _check(nodes: Iterable[Node], heads: list[Entry]) -> None:
     """Every input must exist: right number of inputs, outputs within what their nodes give."""
     for node in nodes:
         if node.op is not None:
-            _expect(
-                node.op.inputs_of is None or node.op.count not in node.op.attrs or node.op.count in node.parsed,
-                f"node {node.name} ({node.op.name}) does not say its {node.op.count}",
-            )
-            wanted = node.op.input_names(node.parsed, len(node.inputs))
-            least = len([n for n in wanted if n not in node.op.optional])
-            if node.subgraphs or "_graphs" in node.op.injected:
-                from .control import check
-
-                check(node)
-            else:
-                _expect(
-                    least <= len(node.inputs) <= len(wanted),
-                    f"node {node.name} ({node.op.name}) has {len(node.inputs)} inputs, it takes {len(wanted)}",
-                )
-        for entry in node.inputs:
-            _in_range(entry, f"inputs of node {node.name}")
-        for target in [node.inputs[i] for i in node.mutated()]:
+            _check_inputs(node, node.op)
+        for i in node.mutated():
+            target = node.inputs[i]
             _expect(target.node.op is None, f"node {node.name} changes an input that is not a variable")
             target.node.version = max(target.node.version, target.version)
     for entry in heads:
-        _in_range(entry, "heads")
+        _in_range(entry, None)
 
 
-def _in_range(entry: Entry, where: str) -> None:
+def _check_inputs(node: Node, op: Op) -> None:
+    if op.inputs_of is not None and op.count in op.attrs and op.count not in node.parsed:
+        raise _malformed(f"node {node.name} ({op.name}) does not say its {op.count}")
+    if node.subgraphs or "_graphs" in op.injected:
+        from .control import check
+
+        check(node)
+    else:
+        least, most = node.call.arity(len(node.inputs))
+        if not least <= len(node.inputs) <= most:
+            raise _malformed(f"node {node.name} ({op.name}) has {len(node.inputs)} inputs, it takes {most}")
+    for entry in node.inputs:
+        _in_range(entry, node)
+
+
+def _in_range(entry: Entry, user: Node | None) -> None:
     count = entry.node.outputs()
-    _expect(entry.index < count, f"{where}: {entry.node.name} has {count} outputs, number {entry.index} is asked for")
+    if entry.index >= count:
+        where = "heads" if user is None else f"inputs of node {user.name}"
+        name, index = entry.node.name, entry.index
+        raise _malformed(f"{where}: {name} has {count} outputs, number {index} is asked for")

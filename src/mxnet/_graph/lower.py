@@ -6,8 +6,10 @@ takes the graph's variables in the order of `list_inputs()`, then a random strea
 
 import functools
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any
@@ -23,9 +25,11 @@ from .._ops.dtypes import NAME
 from .._ops.gradient import rule_apart
 from .._ops.observe import in_graphs
 from ..context import Context
+from .code import Code
 from .infer import Facts, counted
 from .node import Entry, Node, walk
 
+_NO_WORD = re.compile("[^0-9A-Za-z]")
 Place = Callable[[Node], Context]
 Slot = tuple[int, int]
 Kept = dict[int, dict[str, Any]]  # what nodes of a bound graph remember from run to run
@@ -36,11 +40,15 @@ Stypes = Mapping[int, list[str]]  # the storage of the inputs of nodes, where it
 class Lowered:
     """A graph as code: call `run(*tensors, *streams)`; it returns a tuple of tensors, one per head."""
 
-    module: fx.GraphModule
-    run: Callable[..., tuple[torch.Tensor, ...]]
+    module: Code
     variables: list[Node]
     streams: list[Context]
     calls: dict[str, Node] = field(default_factory=dict)
+
+    @cached_property
+    def run(self) -> Callable[..., tuple[torch.Tensor, ...]]:
+        """The graph as it is; whoever has a quicker form puts it here."""
+        return self.module.forward
 
     def explain(self, tensors: Sequence[Any], error: Exception) -> MXNetError:
         """The failure in the user's terms: run again step by step to find the operator that refuses."""
@@ -120,7 +128,8 @@ class _Builder:
         slot = (id(entry.node), entry.index)
         if slot not in self.values:
             target = pick if _hides(entry.node) else operator.getitem
-            self.values[slot] = self.graph.call_function(target, (self.results[id(entry.node)], entry.index))
+            made, name = self.results[id(entry.node)], f"{_word(entry.node.name)}_{entry.index}"
+            self.values[slot] = self.graph.create_node("call_function", target, (made, entry.index), {}, name)
         return self.values[slot]
 
     def at(self, entry: Entry, ctx: Context) -> fx.Node:
@@ -170,9 +179,9 @@ class _Builder:
                 values[name] = self.streams[ctx]
         return values
 
-    def finish(self, values: Iterable[fx.Node], name: str) -> fx.GraphModule:
+    def finish(self, values: Iterable[fx.Node], name: str) -> Code:
         self.graph.output(tuple(values))
-        return fx.GraphModule(torch.nn.Module(), self.graph, name)
+        return Code(self.graph, name)
 
 
 def node_function(node: Node, train: bool, ctx: Context, kept: Kept | None, stypes: Stypes) -> Callable[..., Any]:
@@ -212,7 +221,7 @@ def _hides(node: Node) -> bool:
 
 def _word(name: str) -> str:
     """A name as Python allows it."""
-    word = "".join(c if c.isalnum() and c.isascii() else "_" for c in name)
+    word = _NO_WORD.sub("_", name)
     return f"n{word}" if not word or word[0].isdigit() or iskeyword(word) else word
 
 
@@ -264,7 +273,7 @@ def lower(
         for node in calls:
             builder.call(node)
     module = builder.finish([builder.value(head) for head in heads], "Graph")
-    return Lowered(module, module.forward, variables, list(builder.streams), builder.calls)
+    return Lowered(module, variables, list(builder.streams), builder.calls)
 
 
 def _everywhere(ctx: Context) -> Place:

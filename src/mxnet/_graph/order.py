@@ -11,6 +11,7 @@ from torch import fx
 from .._ops.ordered import last_convolution, ordered_convolution
 from .._ops.pooling import lean_pooling
 from .._ops.registry import find
+from .code import Code
 from .lean import add_in_place, again, keep_less, relu_in_place
 from .lower import calls, pick
 
@@ -69,7 +70,7 @@ def _is_relu(node: fx.Node) -> bool:
     return calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu")
 
 
-def ordered(module: fx.GraphModule) -> fx.GraphModule | None:
+def ordered(module: Code) -> Code | None:
     """The training graph in channels-last order; None where it has no convolution that gains by it."""
     graph = _with_convolutions(module, ordered_convolution)
     if graph is None:
@@ -77,19 +78,19 @@ def ordered(module: fx.GraphModule) -> fx.GraphModule | None:
     _work_in_place(graph)
     keep_less(graph)
     restore_order(graph, KEEP_ORDER | IN_ORDER)
-    return fx.GraphModule(torch.nn.Module(), graph, "Training")
+    return Code(graph, "Training")
 
 
-def compilable(module: fx.GraphModule) -> fx.GraphModule:
+def compilable(module: Code) -> Code:
     """The inference graph as compilers make the most of it: convolutions in channels-last order."""
     graph = _with_convolutions(module, last_convolution)
     if graph is None:
         return module
     restore_order(graph, KEEP_ORDER | {last_convolution})
-    return fx.GraphModule(torch.nn.Module(), graph, "Inference")
+    return Code(graph, "Inference")
 
 
-def _with_convolutions(module: fx.GraphModule, function: Any) -> fx.Graph | None:
+def _with_convolutions(module: Code, function: Any) -> fx.Graph | None:
     """A copy of the graph with another function for its convolutions; None where it has none that gains."""
     if not any(map(_gains, module.graph.nodes)):
         return None

@@ -33,10 +33,6 @@ def _pooling(attrs: dict[str, Any]) -> int:
     return 2 if attrs["pool_type"] == "max" and 1 <= len(attrs["kernel"] or ()) <= 3 and planar else 1
 
 
-def declared(node: Any) -> int:
-    """How many outputs MXNet counts for a node."""
-    if node.op is None:
-        return 1
-    if node.op.name == "Pooling":
-        return _pooling(node.op.full(node.parsed))
-    return max(_COUNTS.get(node.op.name, 1), node.outputs())
+def declared(name: str, attrs: dict[str, Any], count: int) -> int:
+    """How many outputs MXNet counts for a call of an operator that has `count` of them here."""
+    return _pooling(attrs) if name == "Pooling" else max(_COUNTS.get(name, 1), count)

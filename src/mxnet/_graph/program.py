@@ -11,6 +11,7 @@ from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
 from ..context import Context
 from .backends import Compiler
+from .code import FILE
 from .fused import fused
 from .infer import Facts, shape_facts, type_facts
 from .integers import with_packed_integers
@@ -119,7 +120,8 @@ class Program:
             self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept, self.stypes
         )
         if self.compiler is not None:
-            lowered.run = self.compiler(lowered.module if train else compilable(lowered.module))
+            code = lowered.module if train else compilable(lowered.module)
+            lowered.run = self.compiler(code.as_module())
         elif not mirror:
             module = with_packed_integers(fused(lowered.module))
             module = (ordered(module) if train else None) or module
@@ -223,8 +225,8 @@ def named(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetE
 def _running(error: MXNetError) -> Iterator[str]:
     """What the lines of generated code were computing when the error came up, outermost first."""
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename.startswith("<eval_with_key>"):
-            yield linecache.getline(frame.f_code.co_filename, line).split("=")[0].strip()
+        if frame.f_code.co_filename.startswith((FILE, "<eval_with_key>")):  # torch's name for such code
+            yield linecache.getline(frame.f_code.co_filename, line, frame.f_globals).split("=")[0].strip()
 
 
 def _stream(ctx: Context) -> Any:

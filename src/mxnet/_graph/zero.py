@@ -28,8 +28,9 @@ def user_shape_facts(heads: Iterable[Entry], given: dict[str, Shape], strict: bo
         )
     except MXNetError as error:
         raise MXNetError(_with_zeros(str(error))) from None
-    for slot, shape in first.values.items():
-        first.values[slot] = tuple(map(_size, shape, second.values[slot]))
+    for node, shapes in first.values.items():
+        pairs = zip(shapes, second.values[node], strict=True)
+        first.values[node] = tuple(tuple(map(_size, a, b)) if a is not None else None for a, b in pairs)
     return first
 
 

@@ -52,7 +52,15 @@ def _rows_quickly(axis, mode):
     return rows
 
 
-@op("take", "_npi_take", dtype="any", quick=_rows_quickly)
+def _taken_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    data, indices, axis = *shapes, attrs["axis"]
+    if data is None or indices is None or not -len(data) <= axis < len(data):
+        return None
+    axis %= len(data)
+    return [(*data[:axis], *indices, *data[axis + 1 :])]
+
+
+@op("take", "_npi_take", dtype="any", shape=_taken_shape, quick=_rows_quickly)
 def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
     """Slices of `a` along an axis, in the order that `indices` lists them."""
     axis = real_axis(axis, a.dim())
@@ -80,7 +88,11 @@ def embedding_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
     return [dtypes[0] or attrs["dtype"], dtypes[1] or attrs["dtype"]]
 
 
-@op("Embedding", fill=fill_embedding, fill_types=embedding_types, dtype="any")
+def _embedded_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    return None if shapes[0] is None else [(*shapes[0], attrs["output_dim"])]
+
+
+@op("Embedding", fill=fill_embedding, fill_types=embedding_types, shape=_embedded_shape, dtype="any")
 def embedding(
     data, weight, *, input_dim: Count, output_dim: Count, dtype: Dtype = "float32", sparse_grad: bool = False
 ):
@@ -110,7 +122,11 @@ def _embedded(data: torch.Tensor, weight: torch.Tensor, input_dim: int, output_d
     return F.embedding(data.long().clamp(0, input_dim - 1), weight, sparse=by_rows)
 
 
-@op("one_hot", dtype="any")
+def _hot_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    return None if shapes[0] is None or attrs["depth"] < 0 else [(*shapes[0], attrs["depth"])]
+
+
+@op("one_hot", shape=_hot_shape, dtype="any")
 def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Dtype = "float32"):
     """`on_value` at the place that each index names along a new last axis, `off_value` elsewhere."""
     if depth < 0:
@@ -157,7 +173,17 @@ def _pick_quickly(axis, keepdims, mode):
     return picked
 
 
-@op("pick", "choose_element_0index", dtype="any", fill=fill_pick, quick=_pick_quickly)
+def _picked_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    """Of data and indices that are known and fit."""
+    data, index, axis = *shapes, attrs["axis"]
+    if data is None or 0 in data or axis is None or not -len(data) <= axis < len(data) or len(data) < 2:
+        return None
+    axis %= len(data)
+    kept, left = (*data[:axis], 1, *data[axis + 1 :]), (*data[:axis], *data[axis + 1 :])
+    return ([kept] if attrs["keepdims"] else [left]) if index in (kept, left) else None
+
+
+@op("pick", "choose_element_0index", dtype="any", fill=fill_pick, shape=_picked_shape, quick=_pick_quickly)
 def pick(data, index, *, axis: int | None = -1, keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip"):
     """One element along an axis for each index."""
     if axis is None:

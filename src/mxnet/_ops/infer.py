@@ -70,7 +70,9 @@ def infer_shape(
     if op.shape == "broadcast":
         return inputs, [_broadcast(inputs)] * count
     if callable(op.shape):
-        return inputs, list(op.shape(op.full(attrs), list(inputs)))
+        told = op.shape(op.full(attrs), list(inputs))
+        if told is not None:
+            return inputs, list(told)
     if any(s is None for s in inputs):
         return inputs, [None] * count
     return inputs, _by_running(op, attrs, inputs, dtypes, count)

@@ -45,7 +45,16 @@ def rnn_param_concat(*data, num_args: int = 0, dim: int = 1):
     return torch.cat(data, dim)
 
 
-@op("stack")
+def _stacked_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    """Of arrays of one shape."""
+    one, axis = shapes[0] if shapes else None, attrs["axis"]
+    if one is None or any(s != one for s in shapes) or not -len(one) - 1 <= axis <= len(one):
+        return None
+    axis %= len(one) + 1
+    return [(*one[:axis], len(shapes), *one[axis:])]
+
+
+@op("stack", shape=_stacked_shape)
 def stack(*data, axis: int = 0, num_args: int = 0):
     """Arrays of one shape joined along a new axis."""
     return torch.stack(data, axis)

@@ -35,7 +35,13 @@ def _softmax_label(attrs, shapes):
     return shapes
 
 
-@op("SoftmaxOutput", "Softmax", fill=_softmax_label)
+def _softmax_shape(attrs, shapes):
+    """The data's, where a label of the usual shape says that nothing is wrong."""
+    data, label = shapes
+    return [data] if data and len(data) > 1 and not attrs["multi_output"] and label == data[:-1] else None
+
+
+@op("SoftmaxOutput", "Softmax", fill=_softmax_label, shape=_softmax_shape)
 def softmax_output(
     data,
     label,

@@ -37,7 +37,31 @@ def _layer_parameters(attrs, shapes):
     return shapes
 
 
-@op("LayerNorm", outputs=("output", "mean", "std"), visible=_statistics_too, fill=_layer_parameters)
+def _layer_shapes(attrs, shapes):
+    data, axis = shapes[0], attrs["axis"]
+    if not data:
+        return None
+    axis %= len(data)
+    before, after = data[:axis], data[axis + 1 :]
+    statistics = (*before, 1, *after) if attrs["output_mean_var"] else (*before, *after, 1)
+    return [data, statistics, statistics]
+
+
+def _shape_of_data(least, most):
+    """The result has the data's shape, which has at least and at most so many axes."""
+    return lambda attrs, shapes: [shapes[0]] if shapes[0] and least <= len(shapes[0]) <= most else None
+
+
+MANY_AXES = 32
+
+
+@op(
+    "LayerNorm",
+    outputs=("output", "mean", "std"),
+    visible=_statistics_too,
+    fill=_layer_parameters,
+    shape=_layer_shapes,
+)
 def layer_norm(data, gamma, beta, *, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False):
     """(data - mean) / sqrt(var + eps) * gamma + beta, statistics taken along `axis`."""
     axis = _axis(axis, data.dim(), "LayerNorm")
@@ -106,7 +130,7 @@ def _instance_parameters(attrs, shapes):
     return shapes
 
 
-@op("InstanceNorm", fill=_instance_parameters)
+@op("InstanceNorm", fill=_instance_parameters, shape=_shape_of_data(3, MANY_AXES))
 def instance_norm(data, gamma, beta, *, eps: float = 1e-3):
     """Each channel of each example normalized over its positions."""
     if data.dim() < 3:
@@ -116,7 +140,7 @@ def instance_norm(data, gamma, beta, *, eps: float = 1e-3):
     return torch.addcmul(beta.view(channels), result, gamma.view(channels))
 
 
-@op("L2Normalization")
+@op("L2Normalization", shape=_shape_of_data(3, MANY_AXES))
 def l2_normalization(data, *, eps: float = 1e-10, mode: Literal["channel", "instance", "spatial"] = "instance"):
     """data / sqrt(sum of squares + eps), summed over an instance, over the channels, or over the positions."""
     if mode != "instance" and data.dim() < 3:
@@ -128,7 +152,7 @@ def l2_normalization(data, *, eps: float = 1e-10, mode: Literal["channel", "inst
     return data / (total + eps).sqrt()
 
 
-@op("LRN")
+@op("LRN", shape=_shape_of_data(4, 4))
 def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, nsize: int):
     """data / (knorm + alpha / nsize * sum of squares over `nsize` neighbouring channels) ** beta."""
     if data.dim() != 4:

@@ -5,8 +5,8 @@ from typing import Literal
 import torch
 
 from .._core.errors import MXNetError
-from .registry import op
-from .shapes import bracket
+from .registry import Attrs, op
+from .shapes import Shapes, bracket
 
 Storage = Literal["csr", "default", "row_sparse"] | None
 
@@ -15,7 +15,27 @@ def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
     return torch.mm(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
 
 
-@op("dot", plain=_matrices)
+def _product_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    """Of arrays whose common size is known; vectors make one number."""
+    left, right = shapes
+    turned_a, turned_b = attrs["transpose_a"], attrs["transpose_b"]
+    if not left or not right or len(left) == len(right) == 1 and (turned_a or turned_b):
+        return None
+    rows, inner = (left[1:], left[0]) if turned_a else (left[:-1], left[-1])
+    columns, same = (right[:-1], right[-1]) if turned_b else (right[1:], right[0])
+    return [(*rows, *columns) or (1,)] if inner and inner == same else None
+
+
+def _products_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    left, right = shapes
+    if not left or not right or len(left) != len(right) or len(left) < 3 or left[:-2] != right[:-2]:
+        return None
+    rows, inner = left[-2:] if not attrs["transpose_a"] else left[:-3:-1]
+    same, columns = right[-2:] if not attrs["transpose_b"] else right[:-3:-1]
+    return [(*left[:-2], rows, columns)] if inner and inner == same else None
+
+
+@op("dot", plain=_matrices, shape=_product_shape)
 def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
     """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
     left, right = lhs.dim(), rhs.dim()
@@ -33,7 +53,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     return torch.tensordot(lhs, rhs, ([a], [b]))  # pyright: ignore[reportArgumentType]
 
 
-@op("batch_dot")
+@op("batch_dot", shape=_products_shape)
 def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
     """Products of matrices, one for each index of the leading axes."""
     if lhs.dim() != rhs.dim() or lhs.dim() < 3 or lhs.shape[:-2] != rhs.shape[:-2]:

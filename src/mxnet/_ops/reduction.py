@@ -11,8 +11,8 @@ from .._core.errors import MXNetError
 from .dtypes import number_for, torch_dtype
 from .gradient import with_gradient, without_gradient
 from .identity import to_dtype
-from .registry import op
-from .shapes import bracket, real_axis
+from .registry import Attrs, op
+from .shapes import Shapes, bracket, real_axis
 
 Reduce = Callable[[torch.Tensor, tuple[int, ...], bool], torch.Tensor]
 
@@ -156,6 +156,23 @@ TABLE: dict[str, tuple[Reduce, tuple[str, ...], str]] = {
 }
 
 
+def _reduced_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    """Of axes that are there, each once."""
+    data, given = shapes[0], attrs["axis"]
+    given = (given,) if isinstance(given, int) else given
+    if not data or attrs.get("ord", 2) not in (1, 2):
+        return None
+    ndim = len(data)
+    axes = {a + ndim if a < 0 else a for a in given} if given else {*range(ndim)}
+    if not axes <= {*range(ndim)} or given and len(axes) != len(given):
+        return None
+    if given and attrs.get("exclude"):
+        axes = {*range(ndim)} - axes
+    if attrs["keepdims"] or not axes:
+        return [tuple(1 if i in axes else size for i, size in enumerate(data))]
+    return [tuple(size for i, size in enumerate(data) if i not in axes) or (1,)]
+
+
 def operator(function: Reduce, whole: Callable[[torch.Tensor], torch.Tensor] | None):
     def reduction(data, *, axis: tuple | None = None, keepdims: bool = False, exclude: bool = False):
         if whole is not None and not axis and not keepdims and data.is_floating_point():
@@ -212,7 +229,7 @@ for _name, (_function, _aliases, _doc) in TABLE.items():
     _operator = operator(_function, _whole)
     _operator.__name__, _operator.__doc__ = _name, _doc
     _plain = AT_ONCE.get(_name) or at_once(_whole)
-    op(_name, *_aliases, plain=_plain, quick=over_axes(QUICK.get(_name)))(_operator)
+    op(_name, *_aliases, plain=_plain, shape=_reduced_shape, quick=over_axes(QUICK.get(_name)))(_operator)
 
 
 def _norm_slope(order: int, axes: tuple[int, ...], keepdims: bool):
@@ -238,7 +255,7 @@ def _length(data: torch.Tensor) -> torch.Tensor | None:
     return torch.linalg.vector_norm(data).resize_(1) if data.is_floating_point() else None
 
 
-@op("norm", plain=_length)
+@op("norm", plain=_length, shape=_reduced_shape)
 def norm(
     data,
     *,
@@ -296,7 +313,7 @@ for _name, _choose, _word in (("argmax", torch.argmax, "largest"), ("argmin", to
     _operator = _argument(_choose)
     _operator.__name__ = _name
     _operator.__doc__ = f"Index of the {_word} element, as a number of the input's type; the first of equal ones."
-    op(_name, quick=_places(_choose))(_operator)
+    op(_name, shape=_reduced_shape, quick=_places(_choose))(_operator)
 
 
 @op("argmax_channel")

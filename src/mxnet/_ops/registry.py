@@ -172,7 +172,8 @@ def op(
     count    the attribute that counts the inputs of a variadic operator
     fill     (attrs, shapes) -> shapes: deduces unknown input shapes; a shape is a tuple or None, 0 an unknown size
     fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
-    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else a trial run tells them
+    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else, or where it returns None,
+             a trial run tells them, and what is wrong with them
     dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
     storage  (attrs, storage types) -> those of the outputs, for an operator on arrays of any storage
     differentiable  does a gradient pass through it? Bound graphs are checked by this (`_graph/flow.py`)

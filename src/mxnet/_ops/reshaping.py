@@ -1,6 +1,7 @@
 """Operators that rearrange axes: reshape, transpose, flip, tile, pad, and moves between depth and space."""
 
 import math
+from operator import mul
 from typing import Literal
 
 import torch
@@ -195,7 +196,15 @@ def repeat(data, *, repeats: int, axis: int | None = None):
     return torch.repeat_interleave(data, repeats, real_axis(axis, data.dim()))
 
 
-@op("tile", "_npi_tile")
+def _tiled_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    data, reps = shapes[0], attrs["reps"]
+    if data is None or any(n < 1 for n in reps):
+        return None
+    missing = len(data) - len(reps)
+    return [tuple(map(mul, (1,) * -missing + data, (1,) * missing + tuple(reps)))]
+
+
+@op("tile", "_npi_tile", shape=_tiled_shape)
 def tile(data, *, reps: tuple):
     """The whole array several times along each axis."""
     if any(n < (not is_np_shape()) for n in reps):
@@ -250,7 +259,15 @@ def diag(data, *, k: int = 0, axis1: int = 0, axis2: int = 1):
 PAD_MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect"}
 
 
-@op("Pad", "pad")
+def _padded_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    """Of an array of which the operator takes the axes, and borders that make it larger."""
+    data, width = shapes[0], attrs["pad_width"]
+    if data is None or not 4 <= len(data) <= 5 or len(width) != 2 * len(data) or any(width[:4]) or min(width) < 0:
+        return None
+    return [tuple(n and n + before + after for n, before, after in zip(data, width[::2], width[1::2], strict=True))]
+
+
+@op("Pad", "pad", shape=_padded_shape)
 def pad(data, *, mode: Literal["constant", "edge", "reflect"], pad_width: tuple, constant_value: float = 0.0):
     """A border around the last axes of an array of 4 or 5 axes."""
     ndim = data.dim()

@@ -21,6 +21,16 @@ def _lengths_shape(attrs, shapes):
     return shapes
 
 
+def _as_data(attrs, shapes):
+    return [shapes[0]] if shapes[0] and len(shapes[0]) > 1 and attrs["axis"] in (0, 1) else None
+
+
+def _last_shape(attrs, shapes):
+    """The data's without the axis of time."""
+    data, axis = shapes[0], attrs["axis"]
+    return [(data[1 - axis], *data[2:])] if _as_data(attrs, shapes) else None
+
+
 SEQUENCE: dict[str, Any] = {"inputs": _lengths_input, "fill": _lengths_shape, "dtype": "any"}
 
 
@@ -48,7 +58,7 @@ def _over_features(plane, data):
     return plane.view(plane.shape + (1,) * (data.dim() - 2))
 
 
-@op("SequenceMask", **SEQUENCE)
+@op("SequenceMask", shape=_as_data, **SEQUENCE)
 def sequence_mask(data, sequence_length=None, *, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0):
     """The data with everything after the end of each sequence set to `value`; time is `axis`."""
     _check(data, axis, sequence_length, "SequenceMask")
@@ -60,7 +70,7 @@ def sequence_mask(data, sequence_length=None, *, use_sequence_length: bool = Fal
     return torch.where(_over_features(steps < lengths, data), data, number_for(value, data.dtype))
 
 
-@op("SequenceLast", **SEQUENCE)
+@op("SequenceLast", shape=_last_shape, **SEQUENCE)
 def sequence_last(data, sequence_length=None, *, use_sequence_length: bool = False, axis: int = 0):
     """The last element of each sequence; time is `axis`."""
     _check(data, axis, sequence_length, "SequenceLast")

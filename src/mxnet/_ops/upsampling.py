@@ -29,7 +29,15 @@ def _kernel(scale):
     return 2 * scale - scale % 2
 
 
-@op("UpSampling", inputs=_inputs, fill=_weight)
+def _enlarged(attrs, shapes):
+    """Of one image by its nearest pixels."""
+    if attrs["sample_type"] != "nearest" or len(shapes) != 1 or not shapes[0] or len(shapes[0]) != 4:
+        return None
+    batch, channels, height, width = shapes[0]
+    return [(batch, channels, height * attrs["scale"], width * attrs["scale"])]
+
+
+@op("UpSampling", inputs=_inputs, fill=_weight, shape=_enlarged)
 def upsampling(
     *data,
     scale: Count,

@@ -57,7 +57,7 @@ def _fold(norm, layer, arguments, states):
         arguments[bias] = shift + arguments[bias] * scale
     else:
         bias = f"{layer.name}_bias"
-        layer.inputs.append(Entry(variable(bias)))
+        layer.inputs = [*layer.inputs, Entry(variable(bias))]
         layer.attrs["no_bias"] = "False"
         layer.parse()
         arguments[bias] = shift

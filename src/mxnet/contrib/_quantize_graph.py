@@ -93,9 +93,7 @@ class Quantizer:
         self.images[id(node)], self.sources[id(new)] = new, node
 
     def _copy(self, node):
-        new = Node(node.op, node.name, dict(node.attrs), [self.real(e) for e in node.inputs])
-        new.parsed, new.subgraphs, new.version = node.parsed, node.subgraphs, node.version
-        return new
+        return node.twin([self.real(e) for e in node.inputs])
 
     def _twin(self, node):
         kept = KEPT.get(node.op.name, lambda i: False)

@@ -7,7 +7,6 @@ import torch
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._graph.infer import type_facts
-from .._graph.node import auxiliary
 from .._graph.program import placement
 from .._graph.storage import gradient_stypes
 from .._graph.zero import settled, user_shape_facts
@@ -24,10 +23,10 @@ class Allocation:
         self.symbol, self.stypes = symbol, stypes or {}
         given = {name: shape for name, shape in shapes.items() if isinstance(shape, tuple)}
         facts = user_shape_facts(symbol._entries, given, strict=False)
-        self.variables = [n for n in facts.nodes if n.op is None]
-        self.states = auxiliary(facts.nodes)
+        self.variables = facts.graph.variables
+        self.states = facts.graph.changed
         self.place = placement(symbol._entries, ctx, group2ctx)
-        self.shapes = {id(n): facts.values.get((id(n), 0)) for n in self.variables}
+        self.shapes = {id(n): facts.first(n) for n in self.variables}
         self._complete()
         self.types = self._types(types or {})
         self.gradients = gradient_stypes(symbol._entries, {n.name: self._stype(n, False) for n in self.variables})
@@ -46,10 +45,10 @@ class Allocation:
         types = {name: dtype_name(t) for name, t in given.items() if name in names}
         facts = type_facts(self.symbol._entries, types)
         for node in self.variables:
-            if facts.values.get((id(node), 0)) is None:
+            if facts.first(node) is None:
                 types[node.name] = "float32"
                 facts = type_facts(self.symbol._entries, types)
-        return {id(n): facts.values[(id(n), 0)] for n in self.variables}
+        return {id(n): facts.first(n) for n in self.variables}
 
     def arrays(self, reqs, shared_names, shared_exec, buffer):
         """Arguments, gradients and states, in the symbol's order; as in MXNet, without a buffer none is shared."""

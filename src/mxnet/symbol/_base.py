@@ -8,7 +8,7 @@ from .._core.tracing import Traced
 from .._formats.atomic import write_file
 from .._graph import json as graph_json
 from .._graph.attributes import check_texts, lookup, set_attributes, shown
-from .._graph.node import Entry, Node, auxiliary, connect, copy, label, mismatch, stamp, walk
+from .._graph.node import Entry, Node, connect, copy, entry_of, forget, label, mismatch, order, stamp, walk
 from ..util import is_np_shape
 
 _CLASS: list[type] = []
@@ -104,30 +104,26 @@ class SymbolBase(Traced):
         """Names of the outputs: the node's name, then the output's."""
         return [label(entry) for entry in self._entries]
 
-    def _variables(self):
-        nodes = walk(self._entries)
-        return [n for n in nodes if n.op is None], auxiliary(nodes)
-
     def list_arguments(self):
         """Names of the variables the graph reads, in the order of use."""
-        variables, changed = self._variables()
-        return [n.name for n in variables if id(n) not in changed]
+        graph = order(self._entries)
+        return [n.name for n in graph.variables if id(n) not in graph.changed]
 
     def list_auxiliary_states(self):
         """Names of the variables that operators change, such as moving averages."""
-        variables, changed = self._variables()
-        return [n.name for n in variables if id(n) in changed]
+        graph = order(self._entries)
+        return [n.name for n in graph.variables if id(n) in graph.changed] if graph.changed else []
 
     def list_inputs(self):
         """Names of all variables: arguments and auxiliary states, in the order of use."""
-        return [n.name for n in self._variables()[0]]
+        return [n.name for n in order(self._entries).variables]
 
     def get_internals(self):
         """A group of every output of every node of the graph."""
         inner = []
         for node in walk(self._entries):
-            if node.op is None:
-                inner.append(Entry(node, 0, node.version))
+            if node.call.visible == 1 and not node.subgraphs:
+                inner.append(entry_of((node, 0, node.version)))
             else:
                 inner += [Entry(node, i) for i in range(node.visible())]
         return type(self)(inner)
@@ -177,6 +173,7 @@ class SymbolBase(Traced):
             node.name = kwargs.pop("name")
         set_attributes(node.attrs, kwargs.items())
         node.parse()
+        forget()
 
     # composition
 
@@ -199,6 +196,7 @@ class SymbolBase(Traced):
         if not all(isinstance(symbol, SymbolBase) for symbol in (*args, *kwargs.values())):
             raise TypeError("Compose expect `Symbol` as arguments")
         given, named = _entries_of(args, kwargs)
+        forget()
         if name:
             self._entries[0].node.name = name
         node = self._node()
@@ -225,8 +223,8 @@ class SymbolBase(Traced):
     def _gen_atomic_symbol(self):
         """The operator of this symbol alone, its inputs not yet given."""
         old = self._entries[0].node
-        node = Node(old.op, old.name, dict(old.attrs))
-        node.parsed, node.subgraphs = old.parsed, old.subgraphs
+        node = Node(old.op, old.name, dict(old.attrs), (), old.call)
+        node.subgraphs = old.subgraphs
         return type(self)([Entry(node, i) for i in range(node.visible())])
 
     # text

@@ -6,7 +6,7 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._graph.backends import OF_MXNET
 from .._graph.infer import shape_facts, type_facts
-from .._graph.node import auxiliary, walk
+from .._graph.node import order
 from ..context import Context, current_context
 from ._later import later
 
@@ -39,11 +39,9 @@ class Binding:
 
     def _check_bound(self, args, states):
         """Arrays must fit the graph and each other, in shape and dtype."""
-        nodes = walk(self._entries)
-        changed = auxiliary(nodes)
-        variables = [n for n in nodes if n.op is None]
+        graph = order(self._entries)
         rest, held = iter(args), iter(states)
-        by_name = {n.name: next(held) if id(n) in changed else next(rest) for n in variables}
+        by_name = {n.name: next(held) if id(n) in graph.changed else next(rest) for n in graph.variables}
         shape_facts(self._entries, {name: a.shape for name, a in by_name.items()})
         type_facts(self._entries, {name: dtype_name(a.dtype) for name, a in by_name.items()})
 

@@ -71,9 +71,7 @@ def cut(heads, name):
         if not outside(Entry(node)):
             if node.op is None:
                 sources[node.name] = Entry(_copied(node), 0, node.version)
-            twin = Node(node.op, node.name, dict(node.attrs), [moved(e) for e in node.inputs])
-            twin.parsed, twin.subgraphs, twin.version = node.parsed, node.subgraphs, node.version
-            copies[id(node)] = twin
+            copies[id(node)] = node.twin([moved(e) for e in node.inputs])
     return [moved(e) for e in heads], sources
 
 

@@ -72,7 +72,8 @@ class Inference:
         facts = user_shape_facts(self._entries, {name: shape for name, shape in given.items() if shape is not None})
         if not partial and not facts.complete(settled):
             return None, None, None
-        return tuple([_shown(shape) for shape in shapes] for shapes in facts.results())
+        # what is not known is None under NumPy's semantics, otherwise `()`
+        return facts.results() if is_np_shape() else tuple([s or () for s in shapes] for shapes in facts.results())
 
     def infer_type(self, *args, **kwargs):
         """Dtypes of arguments, outputs and auxiliary states; three Nones and a warning of what is missing otherwise."""
@@ -101,10 +102,3 @@ class Inference:
         if not partial and not facts.complete(bool):
             return None, None, None
         return tuple([SCALARS[t] if t else None for t in types] for types in facts.results())
-
-
-def _shown(shape):
-    """A shape as MXNet shows it: unknown is `()` and 0, or None and -1 under NumPy's semantics."""
-    if not is_np_shape():
-        return () if shape is None else shape
-    return shape

@@ -2,7 +2,7 @@
 
 from ..._core.dtypes import FLAGS
 from ..._graph.infer import one_type, type_facts
-from ..._graph.node import Entry, Node, call, walk
+from ..._graph.node import Entry, call, forget, walk
 from ..._ops.registry import find
 from .._output_names import output_name
 
@@ -50,8 +50,7 @@ class Converter:
         self.heads = [self._version(e, HIGH) for e in heads]
 
     def _convert(self, node):
-        twin = Node(node.op, node.name, dict(node.attrs))
-        twin.parsed, twin.subgraphs, twin.version = node.parsed, node.subgraphs, node.version
+        twin = node.twin()
         self.new[id(node)] = twin
         for i, kind in enumerate(self._variable(node) if node.op is None else self._operator(node, twin)):
             if kind in self.versions:
@@ -149,13 +148,15 @@ def store(heads, data, parameters, rules, cast_parameters):
     for node in nodes:
         if node.op is None and node.name in parameters:
             node.attrs.pop("__dtype__", None)
+    forget()
     facts = type_facts(heads, dict.fromkeys(data, HIGH))
-    types = {n.name: facts.values.get((id(n), 0)) for n in nodes if n.op is None}
+    types = {n.name: facts.first(n) for n in nodes if n.op is None}
     if cast_parameters:
         types |= _read_as(nodes, types, rules.dtype)
     for node in nodes:
         if node.op is None and (node.name in parameters if parameters else "__dtype__" in node.attrs):
             node.attrs["__dtype__"] = str(FLAGS[types[node.name] or HIGH])
+    forget()
 
 
 def _read_as(nodes, types, dtype):

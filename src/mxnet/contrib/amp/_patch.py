@@ -149,9 +149,9 @@ def _symbol_inputs(function, args, kwargs, dtype):
     made = function(*args, **kwargs)
     node = made._entries[0].node
     states = set(made.list_auxiliary_states())
-    for i, entry in enumerate(node.inputs):
-        if entry.node.name not in states:
-            node.inputs[i] = symbol.amp_cast(Symbol([entry]), dtype=dtype)._entries[0]
+    node.inputs = [
+        e if e.node.name in states else symbol.amp_cast(Symbol([e]), dtype=dtype)._entries[0] for e in node.inputs
+    ]
     return made
 
 

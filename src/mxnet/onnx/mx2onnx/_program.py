@@ -49,10 +49,10 @@ class Plan:
         if labels:
             types = type_facts(self.heads, self.types)
             for node in (n for n in self.nodes if n.op is None and n.name in labels):
-                shape = facts.values.get((id(node), 0))
+                shape = facts.first(node)
                 if not shape or 0 in shape:
                     raise MXNetError(f"the shape of {node.name} cannot be inferred; give it in in_shapes")
-                dtype = TORCH[types.values.get((id(node), 0)) or "float32"]
+                dtype = TORCH[types.first(node) or "float32"]
                 self.params[node.name] = torch.zeros(shape, dtype=dtype)
 
     def known(self):
