@@ -316,3 +316,11 @@ def test_gradient_arrays_are_shown_as_they_were_given():
     assert double.simple_bind(mx.cpu(), grad_req="null", **sizes).grad_arrays == [None, None]
     gradient = mx.nd.zeros(2)
     assert double.bind(mx.cpu(), args, args_grad={"y": gradient}).grad_arrays == [None, gradient]
+
+
+@pytest.mark.parametrize("name", ["__0", "__1", "forward", "None", "def", "a-b", "1x", "__name__", "_"])
+def test_any_name_of_a_variable_and_a_node_will_do(name):
+    x, y = mx.sym.Variable(name), mx.sym.Variable(name + "_2")
+    total = mx.sym.exp(x) * 2.5 + mx.sym.relu(y, name="__1" if name != "__1" else "__0")
+    bound = total.bind(mx.cpu(), {name: mx.nd.zeros((2,)), name + "_2": mx.nd.ones((2,)) * 3})
+    assert bound.forward()[0].asnumpy().tolist() == [5.5, 5.5]

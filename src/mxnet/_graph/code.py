@@ -57,6 +57,7 @@ class _Writer:
     def __init__(self, graph: fx.Graph) -> None:
         self.space: dict[str, Any] = {}
         self._names: dict[int, str] = {}
+        self._taken = {node.name for node in graph.nodes}
         self._last = _last_uses(graph)
         inputs = [node.name for node in graph.nodes if node.op == "placeholder"]
         lines = [self._line(node) for node in graph.nodes if node.op != "placeholder"]
@@ -89,10 +90,14 @@ class _Writer:
         return self._object(value)
 
     def _object(self, value: Any) -> str:
-        """A name for what cannot be written; inputs' and values' names never begin like it."""
+        """A name, which no input and no value has, for what cannot be written."""
         name = self._names.get(id(value))
         if name is None:
-            name = self._names[id(value)] = f"__{len(self._names)}"
+            name = f"__{len(self._names)}"
+            while name in self._taken:
+                name += "_"
+            self._names[id(value)] = name
+            self._taken.add(name)
             self.space[name] = value
         return name
 
