@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
+from predicting import agree, folded_now, folding, images, with_statistics
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph import passes, portions, program
+from mxnet._graph import passes, portions
 from mxnet._graph.packed import available, convolve_both
 from mxnet._graph.unchanged import SMALL, Copies
 from mxnet._ops import direct, pooled
@@ -41,39 +42,7 @@ def network():
     net.add(
         nn.Conv2D(8, 3, strides=2), Unit(8, True), nn.MaxPool2D(), Unit(12, False), nn.GlobalAvgPool2D(), nn.Dense(5)
     )
-    net.initialize(mx.init.Xavier(magnitude=3))
-    net(images())
-    for name, parameter in net.collect_params().items():
-        if name.endswith(("gamma", "beta", "running_mean", "running_var")):
-            parameter.set_data(nd.random.uniform(0.5, 1.5, shape=parameter.shape))
-    return net
-
-
-def images(batch=2, size=17):
-    mx.random.seed(8)
-    return nd.random.normal(shape=(batch, 3, size, size))
-
-
-def folding(net):
-    (program,) = net._cached_op._programs.values()
-    return program._folding
-
-
-def folded_now(net):
-    state = folding(net)._state
-    return state is not None and state[1] is not None
-
-
-def agree(net, x):
-    """Three hybridized runs (seen, folded, folded) beside the eager one."""
-    net.hybridize(False)
-    want = net(x).asnumpy()
-    net.hybridize(True, clear=False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "FAILURES", ())  # the plain graph shall not step in for a rewritten one that fails
-        for _ in range(3):
-            np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
-    assert folded_now(net)
+    return with_statistics(net, images())
 
 
 def test_everything_around_a_convolution_is_taken_in():

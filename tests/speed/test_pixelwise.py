@@ -1,12 +1,12 @@
 """Passes over images by compiled kernels: scaled channels, channels side by side, and networks that consist of them."""
 
-import numpy as np
 import pytest
 import torch
+from predicting import agree, folding, images, with_statistics
 
 import mxnet as mx
-from mxnet import gluon, nd
-from mxnet._graph import passes, program
+from mxnet import gluon
+from mxnet._graph import passes
 from mxnet._graph.packed import joined, scaled
 from mxnet._ops import direct, pixelwise
 from mxnet.gluon import nn
@@ -87,30 +87,11 @@ def network(channels):
     net.add(nn.BatchNorm(scale=False, center=False), nn.Conv2D(channels, 3, padding=1))
     net.add(Grown(channels), Grown(channels), Residual(3 * channels), Residual(3 * channels), nn.BatchNorm())
     net.add(nn.GlobalAvgPool2D(), nn.Flatten(), nn.Dense(24), nn.BatchNorm(), nn.Dense(5))
-    net.initialize(mx.init.Xavier(magnitude=3))
-    net(images())
-    for name, parameter in net.collect_params().items():
-        if name.endswith(("gamma", "beta", "running_mean", "running_var")):
-            parameter.set_data(nd.random.uniform(0.5, 1.5, shape=parameter.shape))
-    return net
+    return with_statistics(net, images(size=9))
 
 
-def images(batch=2, size=9):
-    mx.random.seed(8)
-    return nd.random.normal(shape=(batch, 3, size, size))
-
-
-def agree(net, x, monkeypatch):
-    net.hybridize(False)
-    want = net(x).asnumpy()
-    net.hybridize(True, clear=False)
-    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
-    monkeypatch.setattr(program, "FAILURES", ())  # the plain graph shall not step in for a rewritten one that fails
-    for _ in range(4):
-        np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
-    (made,) = net._cached_op._programs.values()
-    assert made._folding._state[1] is not None
-    return list(made._folding._graph.nodes)
+def nodes(net):
+    return list(folding(net)._graph.nodes)
 
 
 @pytest.mark.parametrize("ready", [True, False])
@@ -120,17 +101,17 @@ def test_norms_that_no_convolution_takes_in(channels, ready, monkeypatch):
         found = loader.get(wait=True) if ready else None
         monkeypatch.setattr(loader, "get", lambda wait, found=found: found)
     net = network(channels)
-    nodes = agree(net, images(), monkeypatch)
-    assert sum(node.target is scaled for node in nodes) == 7
-    assert sum(node.target is joined for node in nodes) == 2
-    agree(net, images(3, 6), monkeypatch)
+    agree(net, images(size=9))
+    assert sum(node.target is scaled for node in nodes(net)) == 7
+    assert sum(node.target is joined for node in nodes(net)) == 2
+    agree(net, images(3, 6))
     net[2].body[0].running_mean.data()[:] += 1
     net[0].running_var.set_data(net[0].running_var.data() * 2)
-    agree(net, images(), monkeypatch)
+    agree(net, images(size=9))
 
 
-def rooms(nodes, *targets):
-    return [node.args[passes.ROOM[node.target]] for node in nodes if node.target in targets]
+def room(node):
+    return node.args[passes.ROOM[node.target]]
 
 
 @pytest.mark.parametrize(("channels", "over"), [(16, True), (12, False)])
@@ -138,15 +119,13 @@ def test_sums_are_written_over_what_is_added(channels, over, monkeypatch):
     """Where channels fill no vectors, kernels write some of them twice: there it must be other memory."""
     net = nn.HybridSequential()
     net.add(nn.Conv2D(channels, 1), Residual(channels), Residual(channels), nn.Conv2D(8, 1), nn.Flatten())
-    net.initialize(mx.init.Xavier())
-    net(images())
-    nodes = agree(net, images(), monkeypatch)
-    sums = [node for node in nodes if node.target is passes.convolve and len(node.args) == 7]
+    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
+    agree(with_statistics(net, images(size=9)), images(size=9))
+    sums = [node for node in nodes(net) if node.target is passes.convolve and len(node.args) == 7]
     assert len(sums) == 2
     for node in sums:
-        added = node.args[6]
-        assert (rooms([node], node.target) == rooms([added], added.target)) == over
-        assert rooms([node], node.target) != [None]
+        assert (room(node) == room(node.args[6])) == over
+        assert room(node) is not None
 
 
 def test_what_is_added_and_read_later_is_kept(monkeypatch):
@@ -162,6 +141,5 @@ def test_what_is_added_and_read_later_is_kept(monkeypatch):
 
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 3, padding=1), Twice(), nn.GlobalAvgPool2D(), nn.Flatten())
-    net.initialize(mx.init.Xavier(magnitude=3))
-    net(images())
-    agree(net, images(), monkeypatch)
+    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
+    agree(with_statistics(net, images(size=9)), images(size=9))
