@@ -74,7 +74,7 @@ def test_worlds_are_told_apart():
     assert classic.as_np_ndarray().as_nd_ndarray().list_arguments() == ["a"]
     assert type(classic.as_np_ndarray().as_nd_ndarray()) is mx.sym.Symbol
     with pytest.raises(AttributeError, match="_Symbol object has no attribute slice_axis"):
-        _ = classic.as_np_ndarray().slice_axis
+        classic.as_np_ndarray().slice_axis(axis=0, begin=0, end=1)
     with pytest.raises(IndexError, match="Only integer, slice, or tuple"):
         classic.as_np_ndarray()[..., None]
 

@@ -132,10 +132,12 @@ def _part(symbol, keys):
 
 
 def _without(name):
-    def attribute(self):
+    """A method of classic symbols, which says, like MXNet's, only when it is called that there is none."""
+
+    def method(self, *args, **kwargs):
         raise AttributeError(f"_Symbol object has no attribute {name}")
 
-    return property(attribute)
+    return method
 
 
 def _install():
