@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mxnet as mx
+from mxnet._graph.infer import type_facts
 from mxnet._ops import registry
 from mxnet._ops.infer import infer_shape
 from mxnet.base import MXNetError
@@ -290,3 +291,14 @@ def test_rules_for_shapes_say_what_the_computation_does(name, attrs, shapes, mon
         known_ins, computed = infer_shape(op, parsed, given)
         assert ins == known_ins
         assert outs == computed or all(shape is None for shape in computed)
+
+
+def test_what_was_given_may_be_changed_afterwards():
+    total = mx.sym.Variable("x")
+    for _ in range(20):
+        total = mx.sym.exp(total)
+    given = {}
+    for name in (None, "float16", "float64"):
+        if name is not None:
+            given["x"] = name
+        assert type_facts(total._entries, given).of(total._entries[0]) == name

@@ -219,7 +219,7 @@ def _settled(facts: Facts, given: dict[str, Any], told: Callable[[Node], Any]) -
         _RECENT.clear()  # errors are told in the order in which the whole graph is visited
         return _settled(Facts(facts.heads, facts.rules), given, told)
     if not facts.zero and len(facts.values) >= LEAST_KEPT:
-        _RECENT[:] = [*_RECENT[1 - MOST_KEPT :], (given, facts)]
+        _RECENT[:] = [*_RECENT[1 - MOST_KEPT :], (dict(given), facts)]  # whose owner may change it
     return facts
 
 
