@@ -52,19 +52,44 @@ class Loader:
 
     def _load(self, future: "Future[Any]") -> None:
         try:
-            found = self._load_it()
+            with _journal:
+                found = self._load_it()
         except Exception as error:  # whatever a compiler may say: it only costs time
             warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
             found = self._otherwise
         future.set_result(found)
 
 
+class _Journal:
+    """Keeps numba's journal, which tells all that it compiles, out of a program's log while something is loaded."""
+
+    def __init__(self) -> None:
+        self._logger, self._lock, self._loading = logging.getLogger("numba"), threading.Lock(), 0
+        self._level = logging.NOTSET
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._loading:
+                self._level = self._logger.level
+                self._logger.setLevel(self._level or logging.WARNING)  # its own level is a program's wish
+            self._loading += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._loading -= 1
+            if not self._loading:
+                self._logger.setLevel(self._level)
+
+
 _LOADERS: list[Loader] = []
+_journal = _Journal()
 
 
 def _in_child() -> None:
     """The thread that was loading is gone in a forked process, and what it had locked, in numba too, stays locked."""
+    global _journal
     if any(each.loading() for each in _LOADERS):
+        _journal = _Journal()
         for each in _LOADERS:
             each.do_without()
 
@@ -83,9 +108,6 @@ def _numba_is_here() -> bool:
         from numba.core.registry import cpu_target
     except ImportError:
         return False
-    journal = logging.getLogger("numba")
-    if journal.level == logging.NOTSET:  # at DEBUG, a program's own wish, it writes down all that it compiles
-        journal.setLevel(logging.WARNING)
     cpu_target.typing_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
     cpu_target.target_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
     return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
