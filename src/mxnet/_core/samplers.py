@@ -114,6 +114,14 @@ def _points(words: np.ndarray, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, 
     return x, y, square
 
 
+def log(values: np.ndarray, exact: bool) -> np.ndarray:
+    """Logarithms of float64; `exact`: to the C library's last bit, which NumPy's own misses now and then."""
+    if not exact:
+        return np.log(values)
+    found = (math.log(value) if value > 0 else -math.inf for value in values.ravel().tolist())
+    return np.fromiter(found, np.float64, values.size).reshape(values.shape)
+
+
 def polar_factor(square: np.ndarray) -> np.ndarray:
     """What turns a point of the circle into a normal number; the logarithm is rounded once, as a good C library's."""
     factor = np.log(square, dtype=np.float64).astype(square.dtype, copy=False)

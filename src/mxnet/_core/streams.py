@@ -116,7 +116,7 @@ class Stream:
         unit = self.uniform(0.0, 1.0, size, "float64" if dtype != "float32" else dtype)
         (rate,) = samplers.expand((lam,), size)
         with np.errstate(divide="ignore", invalid="ignore"):
-            times = -np.log(1.0 - unit.astype(np.float64)) / rate
+            times = -samplers.log(1.0 - unit.astype(np.float64), exact=dtype == "float64") / rate
         return samplers.narrow(samplers.half(times) if rate.dtype == np.float16 else times, dtype)
 
     def randint(self, low: object, high: object, size: int, dtype: str) -> np.ndarray:

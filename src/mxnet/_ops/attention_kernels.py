@@ -1,4 +1,4 @@
-"""Attention by kernels for vectors of eight floats; importing this module asks for numba, and compiles.
+"""Attention by kernels for the processor's vectors; importing this module asks for numba, and compiles.
 
 One head after the other: its rows are copied into the order of the products (see matrix_kernels); where they lie, as
 far apart as interleaved projections have them, they would be in each other's way in the cache. Keys are filled up
@@ -8,22 +8,22 @@ with zeros to a multiple of 16, and get no share.
 import math
 
 from .matrix_kernels import multiply, multiply_across
-from .vectors import FLOAT, LANES, OPTIONS, VECTOR_BYTES, Writer, compiled, exp, njit, numbers, writes
+from .vectors import FLOAT, OPTIONS, WIDE, Writer, compiled, exp, njit, numbers, writes
 
 BLOCK = 48  # queries at a time: their products with all keys stay in the cache
 UNIT, PANEL = 16, 64  # columns side by side in a panel, and their bytes
 
 
-@writes(3, floats=1)
+@writes(3, floats=1, lanes=WIDE)
 def _copy(write: Writer, target, source, size, factor):
     """Floats times a factor."""
     many = write.spread(factor)
 
     def move(place, other, _):
         write.store(write.load(place) * many, other)
-        return write.at(other, VECTOR_BYTES), []
+        return write.at(other, write.bytes), []
 
-    write.loop(source, write.at(source, size), VECTOR_BYTES, target, [], move)
+    write.loop(source, write.at(source, size), write.bytes, target, [], move)
 
 
 @writes(1, floats=1)
@@ -46,12 +46,12 @@ def _rows(target, source, apart, count, padded, size, factor):
     _fill(target + count * size, target + padded * size, 0.0)
 
 
-@writes(4)
+@writes(4, lanes=WIDE)
 def _lay(write: Writer, target, source, size, apart):
     """One row as a row of each panel; panels lie `apart`."""
 
     def move(place, other, _):
-        for half in (0, VECTOR_BYTES):
+        for half in range(0, PANEL, write.bytes):
             write.store(write.load(write.at(place, half)), write.at(other, half))
         return write.at(other, apart), []
 
@@ -65,23 +65,23 @@ def _panels(target, source, count, size):
         _lay(target + row * PANEL, source + row * size, size, count * PANEL)
 
 
-@writes(3)
+@writes(3, lanes=WIDE)
 def _turn(write: Writer, target, source, size):
-    """Eight rows side by side as eight columns of a panel."""
+    """Rows side by side, as many as a vector has lanes, as columns of a panel."""
 
     def some(place, other, _):
-        rows = [write.load(write.at(place, write.times(size, row))) for row in range(LANES)]
+        rows = [write.load(write.at(place, write.times(size, row))) for row in range(WIDE)]
         for number, row in enumerate(write.turned(rows)):
             write.store(row, write.at(other, number * PANEL))
-        return write.at(other, LANES * PANEL), []
+        return write.at(other, WIDE * PANEL), []
 
-    write.loop(source, write.at(source, size), VECTOR_BYTES, target, [], some)
+    write.loop(source, write.at(source, size), write.bytes, target, [], some)
 
 
 @njit(**OPTIONS)
 def _turned(target, source, count, size):
     """Rows side by side as panels of 16 rows, turned to columns."""
-    for row in range(0, count, LANES):
+    for row in range(0, count, WIDE):
         _turn(target + row // UNIT * UNIT * size + row % UNIT * FLOAT, source + row * size, size)
 
 
@@ -99,7 +99,7 @@ def _read_turned(target, rows, source, apart, count, padded, size):
     _turned(target, rows, padded, size)
 
 
-@writes(4)
+@writes(4, lanes=WIDE)
 def _share(write: Writer, row, size, largest, total):
     """A row's softmax in its place; the largest value and the sum of powers are kept."""
     end = write.at(row, size)
@@ -116,33 +116,33 @@ def _share(write: Writer, row, size, largest, total):
         write.store(write.load(place) * factor, place)
         return other, []
 
-    found = write.loop(row, end, VECTOR_BYTES, row, [write.load(row)], compare)[0]
+    found = write.loop(row, end, write.bytes, row, [write.load(row)], compare)[0]
     most = write.across(found, lambda one, other: one.larger(other))
-    sums = write.loop(row, end, VECTOR_BYTES, row, [write.zeros()], power)[0]
+    sums = write.loop(row, end, write.bytes, row, [write.zeros()], power)[0]
     whole = write.across(sums, lambda one, other: one + other)
     factor = 1.0 / write.spread(whole)
-    write.loop(row, end, VECTOR_BYTES, row, [], divide)
+    write.loop(row, end, write.bytes, row, [], divide)
     write.keep(most, largest)
     write.keep(whole, total)
 
 
-@writes(7)
+@writes(7, lanes=WIDE)
 def _slope(write: Writer, row, slopes, size, norm, head, out, width):
     """A row of products becomes shares; its slopes by shares, slopes by products."""
 
     def add(place, other, sums):
-        return write.at(other, VECTOR_BYTES), [write.load(place) * write.load(other) + sums[0]]
+        return write.at(other, write.bytes), [write.load(place) * write.load(other) + sums[0]]
 
     def change(place, other, _):
         share = exp(write.load(place) - norms)
         write.store(share, place)
         write.store(share * (write.load(other) - mean), other)
-        return write.at(other, VECTOR_BYTES), []
+        return write.at(other, write.bytes), []
 
-    sums = write.loop(head, write.at(head, width), VECTOR_BYTES, out, [write.zeros()], add)[0]
+    sums = write.loop(head, write.at(head, width), write.bytes, out, [write.zeros()], add)[0]
     mean = write.spread(write.across(sums, lambda one, other: one + other))
     norms = write.everywhere(norm)
-    write.loop(row, write.at(row, size), VECTOR_BYTES, slopes, [], change)
+    write.loop(row, write.at(row, size), write.bytes, slopes, [], change)
 
 
 @njit(**OPTIONS)

@@ -1,21 +1,26 @@
-"""Convolutions, channels last, by kernels for vectors of eight floats; importing this module asks for numba.
+"""Convolutions, channels last, by kernels for the processor's vectors; importing this module asks for numba.
 
 A dense convolution is a product of matrices whose left rows begin wherever a pixel's window begins: each window is some
 runs of floats that lie together (a row of the window, all channels). Weights are packed: for 16 filters at a time, the
 values of each place of the window side by side. Six windows and 16 filters are summed at a time, or four and 24, which
-is what the registers hold.
+is what the registers hold; where these are larger, and more, eight windows and up to 32 filters.
 """
 
 from typing import Any
 
-from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
+from numba import njit
 
-ROWS, LINE = 6, 64  # windows at a time, bytes that memory is read in
+from .vectors import FLOAT, LANES, OPTIONS, WIDE, Writer, compiled, numbers, writes
+
+LINE = 64  # bytes that memory is read in
 AHEAD = 4096  # bytes of a weight that are fetched ahead: the processor itself stops at the end of a page
 PANELS = 4  # of a weight, read side by side for a single window: there is nothing else to wait for memory with
-ROWS_AT_ONCE = 60  # whose windows stay in the cache while all filters pass
 PANEL = 16  # filters, or channels
+LARGE = WIDE == PANEL
+ROWS, ROWS_OF_24 = (8, 8) if LARGE else (6, 4)  # windows at a time
+ROWS_AT_ONCE = 64 if LARGE else 60  # whose windows stay in the cache while all filters pass
 PIXELS, SIDE = 4, 3  # results of a depthwise convolution at a time, and its windows' sides
+SINGLE = 3  # instead of steps between windows: one result only
 
 
 def panels(filters: int) -> list[int]:
@@ -26,17 +31,16 @@ def panels(filters: int) -> list[int]:
     return [PANEL] * (whole - 1) + [24] if whole else [8]
 
 
-def _store(write: Writer, sums: list[Any], result, apart, addend, low, high) -> None:
-    """Add what is at `addend` (0: nothing), apply the bounds, store rows of vectors `apart` from each other."""
+def _store(write: Writer, vectors: int, sums: list[Any], result, apart, addend, low, high) -> None:
+    """Add what is at `addend` (0: nothing), apply the bounds, store rows of some vectors, `apart` from each other."""
     bounds = write.spread(low), write.spread(high)
 
     def store(add: bool) -> None:
-        for row, vectors in enumerate(sums):
-            away = write.times(apart, row)
-            for number, total in enumerate(vectors):
-                place = write.at(away, number * VECTOR_BYTES)
-                value = total + write.load(write.at(addend, place)) if add else total
-                write.store(value.between(*bounds), write.at(result, place))
+        for number, total in enumerate(sums):
+            row, vector = divmod(number, vectors)
+            place = write.at(write.times(apart, row), vector * write.bytes)
+            value = total + write.load(write.at(addend, place)) if add else total
+            write.store(value.between(*bounds), write.at(result, place))
 
     with write.builder.if_else(write.builder.icmp_signed("!=", addend, addend.type(0))) as (added, alone):
         with added:
@@ -45,12 +49,16 @@ def _store(write: Writer, sums: list[Any], result, apart, addend, low, high) -> 
             store(False)
 
 
-def _windows(vectors: int, most: int) -> Any:
-    """The kernel for some filters, and one to `most` windows."""
-    width = vectors * VECTOR_BYTES
+def _windows(filters: int, most: int) -> Any:
+    """The kernel for some filters, of one panel or two of 16, and one to `most` windows."""
+    lanes, width = LANES if filters % WIDE else WIDE, (PANEL if filters == 2 * PANEL else filters) * FLOAT
+    vectors = filters // lanes
 
-    @writes(11, floats=2)
+    @writes(11, floats=2, lanes=lanes)
     def kernel(write: Writer, rows, data, places, weight, bias, runs, run, jump, result, apart, addend, low, high):
+        step = write.times(run, width)
+        size = write.times(step, runs)
+
         def some(count: int) -> None:
             starts = [write.at(data, write.whole(write.at(places, 8 * row))) for row in range(count)]
 
@@ -58,31 +66,30 @@ def _windows(vectors: int, most: int) -> Any:
                 begins = [write.at(start, away) for start in starts]
 
                 def add(place, offset, sums):
-                    filters = [write.load(write.at(place, i * VECTOR_BYTES)) for i in range(vectors)]
-                    write.prefetch(write.at(place, AHEAD))
+                    lines = [place, write.at(place, size)][: filters * FLOAT // width]  # of each panel
+                    values = [write.load(write.at(line, i)) for line in lines for i in range(0, width, write.bytes)]
+                    for line in lines:
+                        write.prefetch(write.at(line, AHEAD))
                     pixels = (write.everywhere(write.at(begin, offset)) for begin in begins)
-                    products = [pixel * values for pixel in pixels for values in filters]
+                    products = [pixel * value for pixel in pixels for value in values]
                     return write.at(offset, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
-                end = write.at(weight, write.times(run, width))
-                return write.at(away, jump), write.loop(weight, end, width, run.type(0), sums, add)
+                return write.at(away, jump), write.loop(weight, write.at(weight, step), width, run.type(0), sums, add)
 
-            shifts = [write.load(write.at(bias, i * VECTOR_BYTES)) for i in range(vectors)]
-            step = write.times(run, width)
-            end = write.at(weight, write.times(step, runs))
-            sums = write.loop(weight, end, step, run.type(0), shifts * count, add_run)
-            rows_of = [sums[row * vectors : (row + 1) * vectors] for row in range(count)]
-            _store(write, rows_of, result, apart, addend, low, high)
+            shifts = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
+            sums = write.loop(weight, write.at(weight, size), step, run.type(0), shifts * count, add_run)
+            _store(write, vectors, sums, result, apart, addend, low, high)
 
         write.choose(rows, most, some)
 
     return kernel
 
 
-@writes(7, floats=2)
+@writes(7, floats=2, lanes=WIDE)
 def _alone(write: Writer, data, places, weight, bias, run, result, addend, low, high):
     """One window, a single run, and the filters of some panels."""
-    begin, step = write.at(data, write.whole(places)), write.times(run, 2 * VECTOR_BYTES)
+    width, vectors = PANEL * FLOAT, PANELS * PANEL // WIDE
+    begin, step = write.at(data, write.whole(places)), write.times(run, width)
     panels = [write.times(step, number) for number in range(PANELS)]
 
     def add(place, begin, sums):
@@ -90,12 +97,12 @@ def _alone(write: Writer, data, places, weight, bias, run, result, addend, low, 
         for panel in panels:
             here = write.at(place, panel)
             write.prefetch(write.at(here, AHEAD))
-            products += [pixel * write.load(write.at(here, i * VECTOR_BYTES)) for i in range(2)]
+            products += [pixel * write.load(write.at(here, i)) for i in range(0, width, write.bytes)]
         return write.at(begin, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
-    shifts = [write.load(write.at(bias, i * VECTOR_BYTES)) for i in range(2 * PANELS)]
-    sums = write.loop(weight, write.at(weight, step), 2 * VECTOR_BYTES, begin, shifts, add)
-    _store(write, [sums], result, step, addend, low, high)
+    shifts = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
+    sums = write.loop(weight, write.at(weight, step), width, begin, shifts, add)
+    _store(write, vectors, sums, result, step, addend, low, high)
 
 
 @writes(3)
@@ -104,7 +111,17 @@ def _expect(write: Writer, address, places, distance):
     write.prefetch(write.at(address, write.whole(places), distance))
 
 
-_eight, _sixteen, _twenty_four = _windows(1, ROWS), _windows(2, ROWS), _windows(3, 4)
+_eight, _sixteen = _windows(8, ROWS), _windows(16, ROWS)
+_twenty_four = _windows(24, ROWS_OF_24)
+_thirty_two = _windows(32, ROWS) if LARGE else _sixteen
+
+
+@njit(**OPTIONS)
+def _wide(left):
+    """How many of the filters that are left are summed next: the last are 24 where they are no multiple of 16."""
+    if LARGE and left >= 2 * PANEL and left != PANEL + 24:
+        return 2 * PANEL
+    return 24 if left == 24 else min(PANEL, left)
 
 
 @compiled(f"void({numbers(14)}, float32, float32)")
@@ -126,8 +143,8 @@ def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, 
         filter = start
         while filter < stop:
             left = stop - filter
-            wide = 24 if left == 24 else min(PANEL, left)
-            rows = 4 if wide == 24 else ROWS
+            wide = _wide(left)
+            rows = ROWS_OF_24 if wide == 24 else ROWS
             panel, shift = weight + filter * runs * run * FLOAT, bias + filter * FLOAT
             if end - begin == 1 and runs == 1 and (left == PANEL * PANELS or left >= PANEL * PANELS + 24):
                 away = (begin * filters + filter) * FLOAT
@@ -144,6 +161,8 @@ def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, 
                         _expect(data, where, line)
                 if wide == PANEL:
                     _sixteen(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
+                elif wide == 2 * PANEL:
+                    _thirty_two(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
                 elif wide == 24:
                     _twenty_four(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
                 else:
@@ -151,44 +170,48 @@ def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, 
             filter += wide
 
 
-def _side_by_side(step: int) -> Any:
-    """The kernel for four results whose windows, `step` pixels apart, lie within the image's width."""
-    wide = (PIXELS - 1) * step + SIDE
+def _channels(lanes: int) -> Any:
+    """The kernel for a vector of channels: of one result, or of four, whose windows are within the image's width."""
 
-    @writes(8, floats=2)
-    def kernel(write: Writer, data, weight, bias, rows, row, pixel, channels, result, low, high):
-        def add_row(taps, begin, sums):
-            kernel = [write.load(write.at(taps, write.times(channels, i))) for i in range(SIDE)]
-            inputs = [write.load(write.at(begin, write.times(pixel, i))) for i in range(wide)]
-            for place in range(SIDE):
-                sums = [inputs[i * step + place] * kernel[place] + total for i, total in enumerate(sums)]
-            return write.at(begin, row), sums
-
-        apart = write.times(channels, SIDE)
+    @writes(10, floats=2, lanes=lanes)
+    def kernel(write: Writer, kind, data, weight, bias, rows, row, columns, pixel, channels, result, low, high):
+        apart, shift = write.times(channels, SIDE), write.load(bias)
         end = write.at(weight, write.times(apart, rows))
-        sums = write.loop(weight, end, apart, data, [write.load(bias)] * PIXELS, add_row)
-        _store(write, [[total] for total in sums], result, channels, channels.type(0), low, high)
+
+        def one(taps, begin, sums):
+            """A row of one window, of which `columns` lie within the image."""
+
+            def add(tap, place, sums):
+                return write.at(place, pixel), [write.load(place) * write.load(tap) + sums[0]]
+
+            last = write.at(taps, write.times(channels, columns))
+            return write.at(begin, row), write.loop(taps, last, channels, begin, sums, add)
+
+        def four(step: int) -> Any:
+            """A row of four windows, `step` pixels apart."""
+
+            def add_row(taps, begin, sums):
+                kernel = [write.load(write.at(taps, write.times(channels, i))) for i in range(SIDE)]
+                wide = (PIXELS - 1) * step + SIDE
+                inputs = [write.load(write.at(begin, write.times(pixel, i))) for i in range(wide)]
+                for place in range(SIDE):
+                    sums = [inputs[i * step + place] * kernel[place] + total for i, total in enumerate(sums)]
+                return write.at(begin, row), sums
+
+            return add_row
+
+        def some(which: int) -> None:
+            add, count = (one, 1) if which == SINGLE else (four(which), PIXELS)
+            sums = write.loop(weight, end, apart, data, [shift] * count, add)
+            _store(write, 1, sums, result, channels, channels.type(0), low, high)
+
+        write.choose(kind, SINGLE, some)
 
     return kernel
 
 
-@writes(9, floats=2)
-def _single(write: Writer, data, weight, bias, rows, row, columns, pixel, channels, result, low, high):
-    """The kernel for one result, of whose window `rows` x `columns` lie within the image."""
-
-    def add_row(taps, begin, sums):
-        def add(tap, place, sums):
-            return write.at(place, pixel), [write.load(place) * write.load(tap) + sums[0]]
-
-        end = write.at(taps, write.times(channels, columns))
-        return write.at(begin, row), write.loop(taps, end, channels, begin, sums, add)
-
-    apart = write.times(channels, SIDE)
-    sums = write.loop(weight, write.at(weight, write.times(apart, rows)), apart, data, [write.load(bias)], add_row)
-    _store(write, [sums], result, channels, channels.type(0), low, high)
-
-
-_four, _four_apart = _side_by_side(1), _side_by_side(2)
+_eight_channels = _channels(LANES)
+_wide_channels = _channels(WIDE) if LARGE else _eight_channels
 
 
 @compiled(f"void({numbers(13)}, float32, float32)")
@@ -198,7 +221,7 @@ def depthwise(data, weight, bias, result, height, width, some, channels, down, r
     The data are `some` of the channels that weights and results have.
     """
     pixel, apart = some * FLOAT, channels * FLOAT
-    row = width * pixel
+    row, whole = width * pixel, some // WIDE * WIDE * FLOAT
     for line in range(first, last):
         top = line % down * step - 1
         above, below = max(0, -top), min(SIDE, height - top)
@@ -210,13 +233,15 @@ def depthwise(data, weight, bias, result, height, width, some, channels, down, r
             before, behind = max(0, -left), min(SIDE, width - left)
             at, out = start + (left + before) * pixel, result + (line * right + x) * apart
             taps, columns = weight + (above * SIDE + before) * apart, behind - before
-            for i in range(0, pixel, VECTOR_BYTES):
-                if not several:
-                    _single(at + i, taps + i, bias + i, rows, row, columns, pixel, apart, out + i, low, high)
-                elif step == 1:
-                    _four(at + i, taps + i, bias + i, rows, row, pixel, apart, out + i, low, high)
-                else:
-                    _four_apart(at + i, taps + i, bias + i, rows, row, pixel, apart, out + i, low, high)
+            kind, i = step if several else SINGLE, 0
+            if LARGE:
+                while i < whole:
+                    _wide_channels(kind, at + i, taps + i, bias + i, rows, row, columns, pixel, apart, out + i,
+                                   low, high)  # fmt: skip
+                    i += WIDE * FLOAT
+            while i < pixel:
+                _eight_channels(kind, at + i, taps + i, bias + i, rows, row, columns, pixel, apart, out + i, low, high)
+                i += LANES * FLOAT
             x += PIXELS if several else 1
 
 

@@ -113,12 +113,20 @@ def _numba_is_here() -> bool:
     return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def vectors_are_here() -> bool:
-    """Is this a processor for which kernels are made? With longer vectors the libraries' own are as fast."""
-    from llvmlite.binding import get_host_cpu_features
+def widest() -> int:
+    """How many floats the largest vectors hold that numba compiles for; 0: there are none that kernels are made of."""
+    from numba.core.registry import cpu_target
 
-    has = get_host_cpu_features()
-    return bool(has.get("avx2") and has.get("fma") and not has.get("avx512f"))
+    *_, features = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
+    has = set(features.split(","))
+    if not has >= {"+avx2", "+fma"}:
+        return 0
+    return 16 if has >= {"+avx512f", "+avx512vl", "+avx512dq", "+avx512bw"} else 8
+
+
+def vectors_are_here() -> bool:
+    """Is this a processor for which kernels are made?"""
+    return widest() > 0
 
 
 def kernels(module: str) -> Loader:

@@ -1,9 +1,9 @@
-"""Winograd's transforms of tiles (see winograd) for vectors of eight floats; importing this module asks for numba.
+"""Winograd's transforms of tiles (see winograd) for the processor's vectors; importing this module asks for numba.
 
 Images are (image, row, column, channel), tiles (36, tile, channel), counted from `origin`: those from `begin` to `end`
 are worked on. Addresses and distances are numbers, in bytes. Pixels are found by a table of their addresses, so that
-those beyond the image's edges can lie elsewhere. There are eight channels at least; where they are no multiple of it,
-the last eight overlap those before. NaN stays.
+those beyond the image's edges can lie elsewhere. There are as many channels as a vector has lanes at least; where they
+are no multiple of it, the last vector overlaps the one before. NaN stays.
 """
 
 import functools
@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from .panels import PANEL
-from .vectors import FLOAT, FUSED, LANES, OPTIONS, Writer, compiled, numbers, writes
+from .vectors import FLOAT, FUSED, LANES, OPTIONS, WIDE, Writer, compiled, numbers, writes
 
 A, B = 2 / 3, 3 / 2
 A2, B2, SUM = 4 / 9, 9 / 4, 4 / 9 + 9 / 4
@@ -76,7 +76,7 @@ def _twice(transform, values, side):
         yield from transform(*row)
 
 
-# Eight channels of a tile
+# A vector of a tile's channels
 
 
 def _pixel(write: Writer, table, number, away):
@@ -94,26 +94,26 @@ def _store(write: Writer, values, target, stride):
         write.store(value, write.at(target, write.times(stride, number)))
 
 
-@writes(4)
+@writes(4, lanes=WIDE)
 def _spread(write: Writer, pixels, away, target, stride):
     values = [write.load(_pixel(write, pixels, number, away)) for number in range(36)]
     _store(write, _twice(_spread_six, values, 6), target, stride)
 
 
-@writes(4)
+@writes(4, lanes=WIDE)
 def _widen(write: Writer, pixels, away, target, stride):
     values = [write.load(_pixel(write, pixels, number, away)) for number in range(16)]
     _store(write, _twice(_widen_four, values, 4), target, stride)
 
 
-@writes(5)
+@writes(5, lanes=WIDE)
 def _collect(write: Writer, source, stride, pixels, away, done):
     for number, value in enumerate(_twice(_collect_six, _load(write, source, stride), 6)):
         place = _pixel(write, pixels, number, away)
         write.store(write.load(place) + write.behind(done, value, write.zeros()), place)
 
 
-@writes(6, floats=2)
+@writes(6, floats=2, lanes=WIDE)
 def _gather(write: Writer, source, stride, pixels, addends, bias, away, low, high):
     bounds, shift = (write.spread(low), write.spread(high)), write.load(write.at(bias, away))
     for number, value in enumerate(_twice(_gather_six, _load(write, source, stride), 6)):
@@ -140,9 +140,9 @@ def _find(found, first, height, width, pixel, tile, before, elsewhere):
 
 
 @njit(**OPTIONS)
-def _eight(first, channels):
-    """Where eight channels begin, so that they end with the last at the latest, and how many of them came before."""
-    at = min(first, channels - LANES)
+def _some(first, channels):
+    """Where some channels begin, so that they end with the last at the latest, and how many of them came before."""
+    at = min(first, channels - WIDE)
     return at, first - at
 
 
@@ -155,8 +155,8 @@ def spread(images, height, width, channels, tiles, stride, row, apart, origin, b
     pixels, zeros = np.empty(36, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
         _find(pixels, images, height, width, channels * FLOAT, tile, 1, zeros.ctypes.data)
-        for first in range(0, channels, LANES):
-            at, _ = _eight(first, channels)
+        for first in range(0, channels, WIDE):
+            at, _ = _some(first, channels)
             target = tiles + (tile - origin) * row + at // PANEL * apart + at % PANEL * FLOAT
             _spread(pixels.ctypes.data, at * FLOAT, target, stride)
 
@@ -167,8 +167,8 @@ def widen(images, height, width, channels, tiles, stride, origin, begin, end):
     pixels, zeros = np.empty(16, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
         _find(pixels, images, height, width, channels * FLOAT, tile, 0, zeros.ctypes.data)
-        for first in range(0, channels, LANES):
-            away = _eight(first, channels)[0] * FLOAT
+        for first in range(0, channels, WIDE):
+            away = _some(first, channels)[0] * FLOAT
             _widen(pixels.ctypes.data, away, tiles + (tile - origin) * channels * FLOAT + away, stride)
 
 
@@ -178,8 +178,8 @@ def collect(tiles, stride, images, height, width, channels, origin, begin, end):
     pixels, scrap = np.empty(36, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
         _find(pixels, images, height, width, channels * FLOAT, tile, 1, scrap.ctypes.data)
-        for first in range(0, channels, LANES):
-            at, done = _eight(first, channels)
+        for first in range(0, channels, WIDE):
+            at, done = _some(first, channels)
             source = tiles + ((tile - origin) * channels + at) * FLOAT
             _collect(source, stride, pixels.ctypes.data, at * FLOAT, done)
 
@@ -188,7 +188,7 @@ def collect(tiles, stride, images, height, width, channels, origin, begin, end):
 def gather(tiles, stride, images, height, width, channels, bias, addend, low, high, origin, begin, end):
     """The 4 x 4 pixels of each tile; bias and the same place of the addend are added, bounds applied.
 
-    The addend is none (0), other memory or, if channels are a multiple of eight, the images themselves.
+    The addend is none (0), other memory or, if channels are a multiple of 16, the images themselves.
     """
     pixels, addends = np.empty(16, np.int64), np.empty(16, np.int64)
     scrap, zeros = np.zeros(channels, np.float32), np.zeros(channels, np.float32)
@@ -197,8 +197,8 @@ def gather(tiles, stride, images, height, width, channels, bias, addend, low, hi
         _find(pixels, images, height, width, channels * FLOAT, tile, 0, scrap.ctypes.data)
         if addend:
             _find(addends, addend, height, width, channels * FLOAT, tile, 0, zeros.ctypes.data)
-        for first in range(0, channels, LANES):
-            away = _eight(first, channels)[0] * FLOAT
+        for first in range(0, channels, WIDE):
+            away = _some(first, channels)[0] * FLOAT
             source = tiles + (tile - origin) * channels * FLOAT + away
             _gather(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, away, low, high)
 

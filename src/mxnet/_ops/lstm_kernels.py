@@ -1,15 +1,15 @@
-"""The recurrent part of LSTM layers by kernels for vectors of eight floats; importing this module asks for numba.
+"""The recurrent part of LSTM layers by kernels for the processor's vectors; importing this module asks for numba.
 
 Weights are packed (see matrix_kernels): the library's products take a third longer for as few rows as a batch has.
 """
 
 from .matrix_kernels import multiply
-from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, sigmoid, tanh, writes
+from .vectors import FLOAT, WIDE, Writer, compiled, sigmoid, tanh, writes
 
 
-@writes(6)
+@writes(6, lanes=WIDE)
 def _step(write: Writer, gates, apart, bias, cell_before, cell, state):
-    """Eight units: their four sums become gates; cell and state follow."""
+    """A vector of units: their four sums become gates; cell and state follow."""
     places = _gates(write, gates, apart)
     shifts = [write.load(place) for place in _gates(write, bias, apart)]
     enter, forget, new, leave = (write.load(place) + shift for place, shift in zip(places, shifts, strict=True))
@@ -21,9 +21,9 @@ def _step(write: Writer, gates, apart, bias, cell_before, cell, state):
         write.store(gate, place)
 
 
-@writes(7)
+@writes(7, lanes=WIDE)
 def _step_back(write: Writer, gates, by_gates, apart, cell_before, cell, by_state, by_cell):
-    """The gradients of eight units' sums; that of the cell goes on to the step before."""
+    """The gradients of a vector of units' sums; that of the cell goes on to the step before."""
     enter, forget, new, leave = (write.load(place) for place in _gates(write, gates, apart))
     above, curved = write.load(by_state), tanh(write.load(cell))
     inner = write.load(by_cell) + above * leave * (1.0 - curved * curved)
@@ -57,7 +57,7 @@ def forward(gates, bias, states, cells, panels, steps, batch, hidden, first, las
         multiply(rows, hidden, 4 * hidden, states + row * wide, panels, sums, 4 * wide, sums, 4 * wide)
         for line in range(row, row + rows):
             after = line + batch
-            for unit in range(0, wide, VECTOR_BYTES):
+            for unit in range(0, wide, WIDE * FLOAT):
                 _step(gates + line * 4 * wide + unit, wide, bias + unit, cells + line * wide + unit,
                       cells + after * wide + unit, states + after * wide + unit)  # fmt: skip
 
@@ -74,7 +74,7 @@ def backward(heads, gates, cells, by_gates, by_state, by_cell, panels, steps, ba
         row = step * batch + first
         for line in range(row, row + rows):
             after, own = line + batch, line - step * batch
-            for unit in range(0, wide, VECTOR_BYTES):
+            for unit in range(0, wide, WIDE * FLOAT):
                 _step_back(gates + line * 4 * wide + unit, by_gates + line * 4 * wide + unit, wide,
                            cells + line * wide + unit, cells + after * wide + unit, by_state + own * wide + unit,
                            by_cell + own * wide + unit)  # fmt: skip

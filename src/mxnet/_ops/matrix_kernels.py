@@ -1,78 +1,108 @@
-"""Products of matrices by kernels for vectors of eight floats; importing this module asks for numba, and compiles.
+"""Products of matrices by kernels for the processor's largest vectors; importing asks for numba, and compiles.
 
-The right matrix is packed: 16 of its columns at a time lie side by side, row by row (a panel). Six rows and 16 columns
-are summed at a time, which is what the registers hold. The left lies row by row, or across: column by column.
+The right matrix is packed: 16 of its columns at a time lie side by side, row by row (a panel). Six rows and one panel
+are summed at a time, or eight rows and two panels, which is what the registers hold: there are twice as many of 16
+floats as of eight. The left lies row by row, or across: column by column.
 """
 
-from .vectors import FLOAT, OPTIONS, VECTOR_BYTES, Writer, compiled, njit, numbers, writes
+from typing import Any
 
-ROWS, VECTORS, DEPTH = 6, 2, 4  # rows, and vectors of columns, summed at once; products written without a jump
-PANEL = VECTORS * VECTOR_BYTES
+from .vectors import FLOAT, OPTIONS, WIDE, Writer, compiled, njit, numbers, writes
+
+PANEL = 16 * FLOAT  # bytes
+LARGE = WIDE == 16
+ROWS, SEVERAL = (8, 2) if LARGE else (6, 1)  # rows and panels summed at once
+DEPTH = 4  # products written without a jump
 AHEAD = 2048  # bytes of a panel that are fetched ahead: the processor itself stops at the end of a page
 SHORT = 128  # products summed one after the other
 
 
-@writes(8)
-def _add_products(write: Writer, rows, depth, left, panel, start, start_apart, result, result_apart):
-    """Some rows of the result: those of `start`, plus those of the left times a panel."""
+def _by_row(panels: int) -> Any:
+    """The kernel for some panels, which lie `panel_apart`."""
 
-    def add_rows(count):
-        away = [write.times(depth, row * FLOAT) for row in range(count)]
+    @writes(9, lanes=WIDE)
+    def kernel(write: Writer, rows, depth, left, panel, panel_apart, start, start_apart, result, result_apart):
+        """Some rows of the result: those of `start`, plus those of the left times the panels."""
 
-        def add(panel, left, sums):
-            for step in range(DEPTH):
-                write.prefetch(write.at(panel, AHEAD + step * PANEL))
-                places = [write.at(left, distance, step * FLOAT) for distance in away]
-                sums = _added(write, places, write.at(panel, step * PANEL), sums)
-            return write.at(left, DEPTH * FLOAT), sums
+        def add_rows(count):
+            away = [write.times(depth, row * FLOAT) for row in range(count)]
 
-        _sum(write, count, depth, left, panel, DEPTH, add, start, start_apart, result, result_apart)
+            def add(panel, left, sums):
+                for step in range(DEPTH):
+                    columns = _columns(write, write.at(panel, step * PANEL), panel_apart, panels)
+                    for place in columns[:: PANEL // write.bytes]:
+                        write.prefetch(write.at(place, AHEAD))
+                    places = [write.at(left, distance, step * FLOAT) for distance in away]
+                    sums = _added(write, places, columns, sums)
+                return write.at(left, DEPTH * FLOAT), sums
 
-    write.choose(rows, ROWS, add_rows)
+            sums = _sum(write, count, panels, depth, left, panel, DEPTH, add)
+            _finish(write, sums, count, start, start_apart, result, result_apart)
+
+        write.choose(rows, ROWS, add_rows)
+
+    return kernel
 
 
-@writes(9)
-def _add_products_across(write: Writer, rows, depth, left, apart, panel, start, start_apart, result, result_apart):
+def _across(panels: int) -> Any:
     """The same, for a left whose rows lie side by side, and whose columns are `apart`."""
 
-    def add_rows(count):
-        def add(panel, left, sums):
-            places = [write.at(left, row * FLOAT) for row in range(count)]
-            return write.at(left, apart), _added(write, places, panel, sums)
+    @writes(10, lanes=WIDE)
+    def kernel(write: Writer, rows, depth, left, apart, panel, panel_apart, start, start_apart, result, result_apart):
+        def add_rows(count):
+            def add(panel, left, sums):
+                places = [write.at(left, row * FLOAT) for row in range(count)]
+                return write.at(left, apart), _added(write, places, _columns(write, panel, panel_apart, panels), sums)
 
-        _sum(write, count, depth, left, panel, 1, add, start, start_apart, result, result_apart)
+            sums = _sum(write, count, panels, depth, left, panel, 1, add)
+            _finish(write, sums, count, start, start_apart, result, result_apart)
 
-    write.choose(rows, ROWS, add_rows)
+        write.choose(rows, ROWS, add_rows)
+
+    return kernel
 
 
-def _added(write: Writer, places, panel, sums):
-    """Sums of rows x vectors, plus the floats at `places` times one row of a panel."""
-    columns = [write.load(write.at(panel, vector * VECTOR_BYTES)) for vector in range(VECTORS)]
-    products = [factor * column for factor in map(write.everywhere, places) for column in columns]
+def _columns(write: Writer, panel, apart, panels: int):
+    """Where the vectors of one row of some panels are."""
+    firsts = [panel] + [write.at(panel, write.times(apart, number)) for number in range(1, panels)]
+    return [write.at(first, away) for first in firsts for away in range(0, PANEL, write.bytes)]
+
+
+def _added(write: Writer, places, columns, sums):
+    """Sums of rows x vectors, plus the floats at `places` times the vectors at `columns`."""
+    values = [write.load(column) for column in columns]
+    products = [factor * value for factor in map(write.everywhere, places) for value in values]
     return [product + total for product, total in zip(products, sums, strict=True)]
 
 
-def _sum(write: Writer, rows: int, depth, left, panel, step: int, add, start, start_apart, result, result_apart):
-    """Rows of the result by `add`, which takes `step` rows of the panel at a time.
-
-    What is there already is added last: sums that begin small lose fewer digits.
-    """
+def _sum(write: Writer, rows: int, panels: int, depth, left, panel, step: int, add):
+    """Sums of some rows by `add`, which takes `step` rows of the panels at a time."""
     end = write.at(panel, write.times(depth, PANEL))
-    sums = write.loop(panel, end, step * PANEL, left, [write.zeros()] * (rows * VECTORS), add)
-    starts, places = _places(write, rows, start, start_apart), _places(write, rows, result, result_apart)
+    zeros = [write.zeros()] * (rows * panels * PANEL // write.bytes)
+    return write.loop(panel, end, step * PANEL, left, zeros, add)
+
+
+def _finish(write: Writer, sums, rows: int, start, start_apart, result, result_apart):
+    """Add what is there already, last, as sums that begin small lose fewer digits, and store the result."""
+    wide = len(sums) // rows * write.bytes
+    starts, places = (_places(write, rows, wide, *each) for each in ((start, start_apart), (result, result_apart)))
     for total, before, place in zip(sums, starts, places, strict=True):
         write.store(total + write.load(before), place)
 
 
-def _places(write: Writer, rows: int, first, apart):
+def _places(write: Writer, rows: int, wide: int, first, apart):
     starts = [write.at(first, write.times(apart, row)) for row in range(rows)]
-    return [write.at(start, vector * VECTOR_BYTES) for start in starts for vector in range(VECTORS)]
+    return [write.at(start, away) for start in starts for away in range(0, wide, write.bytes)]
+
+
+_one, _one_across = _by_row(1), _across(1)
+_both, _both_across = _by_row(SEVERAL), _across(SEVERAL)
 
 
 @njit(**OPTIONS)
 def _some(rest):
-    """How many rows to sum next: two alone would wait for their own sums."""
-    return 4 if rest == 8 else min(rest, ROWS)
+    """How many rows to sum next: two vectors alone would wait for their own sums."""
+    return 4 if rest == 8 and not LARGE else min(rest, ROWS)
 
 
 @njit(**OPTIONS)
@@ -81,33 +111,48 @@ def multiply(rows, depth, width, left, panels, start, start_apart, result, apart
 
     Rows of the result are `apart`; a start whose rows are 0 apart is one row for all.
     """
-    for number in range(width * FLOAT // PANEL):
+    whole, number = width * FLOAT // PANEL, 0
+    while number < whole:
+        several = SEVERAL if number + SEVERAL <= whole else 1
         panel, column = panels + number * depth * PANEL, number * PANEL
         row = 0
         while row < rows:
             some = _some(rows - row)
-            _add_products(some, depth, left + row * depth * FLOAT, panel, start + row * start_apart + column,
-                          start_apart, result + row * apart + column, apart)  # fmt: skip
+            given, begin = left + row * depth * FLOAT, start + row * start_apart + column
+            made = result + row * apart + column
+            if several == 1:
+                _one(some, depth, given, panel, 0, begin, start_apart, made, apart)
+            else:
+                _both(some, depth, given, panel, depth * PANEL, begin, start_apart, made, apart)
             row += some
+        number += several
 
 
 @njit(**OPTIONS)
 def multiply_across(rows, depth, width, left, left_apart, panels, start, start_apart, result):
     """The same for a left (depth, rows), and any depth; long sums are made of short ones."""
     apart = width * FLOAT
+    whole = apart // PANEL
     for begin in range(0, depth, SHORT):
         some_depth = min(SHORT, depth - begin)
         if begin:
             start, start_apart = result, apart
-        for number in range(apart // PANEL):
+        number = 0
+        while number < whole:
+            several = SEVERAL if number + SEVERAL <= whole else 1
             panel, column = panels + (number * depth + begin) * PANEL, number * PANEL
             row = 0
             while row < rows:
                 some = _some(rows - row)
-                _add_products_across(some, some_depth, left + begin * left_apart + row * FLOAT, left_apart, panel,
-                                     start + row * start_apart + column, start_apart, result + row * apart + column,
-                                     apart)  # fmt: skip
+                given, before = left + begin * left_apart + row * FLOAT, start + row * start_apart + column
+                made = result + row * apart + column
+                if several == 1:
+                    _one_across(some, some_depth, given, left_apart, panel, 0, before, start_apart, made, apart)
+                else:
+                    _both_across(some, some_depth, given, left_apart, panel, depth * PANEL, before, start_apart, made,
+                                 apart)  # fmt: skip
                 row += some
+            number += several
 
 
 @compiled(f"void({numbers(13)})")

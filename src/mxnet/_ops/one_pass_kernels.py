@@ -1,4 +1,4 @@
-"""Steps of optimizers by kernels for vectors of eight floats; importing this module asks for numba, and compiles.
+"""Steps of optimizers by kernels for the processor's vectors; importing this module asks for numba, and compiles.
 
 All of a step is one pass over memory: torch's kernels have no place for MXNet's rescaling and limit.
 """
@@ -6,7 +6,7 @@ All of a step is one pass over memory: torch's kernels have no place for MXNet's
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .vectors import FLOAT, LANES, VECTOR_BYTES, Lanes, Writer, compiled, writes
+from .vectors import FLOAT, WIDE, Lanes, Writer, compiled, writes
 
 ADDRESS = 8  # bytes
 MOMENTUM, PLAIN, ADAM = range(3)
@@ -36,25 +36,25 @@ def _along(write: Writer, formula: Formula, places: Sequence[Any], size: Any, fa
             write.store(value, place)
         return other, []
 
-    write.loop(first, write.at(first, size), VECTOR_BYTES, first, [], learn)
+    write.loop(first, write.at(first, size), write.bytes, first, [], learn)
 
 
 def _kernels(formula: Formula, count: int, numbers: int) -> Any:
     """(whole vectors, fewer floats than a vector has) of `count` tensors, with `numbers` common to all."""
 
-    @writes(5)
+    @writes(5, lanes=WIDE)
     def whole(write: Writer, row: Any, start: Any, size: Any, rates: Any, common: Any) -> None:
         factors = _factors(write, rates, common, numbers)
         _along(write, formula, _places(write, row, start, count), size, factors)
 
-    @writes(5)
+    @writes(5, lanes=WIDE)
     def rest(write: Writer, row: Any, start: Any, size: Any, rates: Any, common: Any) -> None:
         """Aside, where there is room around them."""
         aside, places = write.aside(count), _places(write, row, start, count)
-        copies = [write.at(aside, number * VECTOR_BYTES) for number in range(count)]
+        copies = [write.at(aside, number * write.bytes) for number in range(count)]
         for copy, place in zip(copies, places, strict=True):
             write.move(copy, place, size)
-        _along(write, formula, copies, VECTOR_BYTES, _factors(write, rates, common, numbers))
+        _along(write, formula, copies, write.bytes, _factors(write, rates, common, numbers))
         for copy, place in list(zip(copies, places, strict=True))[1:]:
             write.move(place, copy, size)
 
@@ -94,7 +94,7 @@ def learn(kind, tensors, rates, common, first, last):
         behind += size
         if stop <= start:
             continue
-        middle = stop - (stop - start) % LANES
+        middle = stop - (stop - start) % WIDE
         row, own = tensors[number].ctypes.data, rates[number].ctypes.data
         begin, whole, edge, few = start * FLOAT, (middle - start) * FLOAT, middle * FLOAT, (stop - middle) * FLOAT
         if whole:

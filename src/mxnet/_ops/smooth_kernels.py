@@ -1,9 +1,9 @@
-"""Smooth rectifiers by kernels for vectors of eight floats; importing this module asks for numba, and compiles."""
+"""Smooth rectifiers by kernels for the processor's vectors; importing this module asks for numba, and compiles."""
 
 from collections.abc import Callable
 from typing import Any
 
-from .vectors import FLOAT, VECTOR_BYTES, Lanes, Writer, compiled, exp, expm1, log1p, sigmoid, writes
+from .vectors import FLOAT, WIDE, Lanes, Writer, compiled, exp, expm1, log1p, sigmoid, writes
 
 _LOWEST = -87.0  # powers below it are zero: floats would lose their digits there
 
@@ -11,12 +11,12 @@ _LOWEST = -87.0  # powers below it are zero: floats would lose their digits ther
 def _kernel(formula: Callable[..., Lanes], inputs: int, floats: int = 0) -> Any:
     """The formula of some inputs for a run of vectors; the last one may overlap the one before."""
 
-    @writes(inputs + 2, floats)
+    @writes(inputs + 2, floats, WIDE)
     def kernel(write: Writer, *given: Any) -> None:
         places, size, factors = given[: inputs + 1], given[inputs + 1], map(write.spread, given[inputs + 2 :])
         first, factors = places[0], list(factors)
         away = [write.builder.sub(place, first) for place in places]
-        last = write.at(first, size, -VECTOR_BYTES)
+        last = write.at(first, size, -write.bytes)
 
         def compute(address: Any, other: Any, _: Any) -> Any:
             at = write.builder.select(write.builder.icmp_signed("<", address, last), address, last)
@@ -24,7 +24,7 @@ def _kernel(formula: Callable[..., Lanes], inputs: int, floats: int = 0) -> Any:
             write.store(formula(*map(write.load, sources), *factors), target)
             return other, []
 
-        write.loop(first, write.at(first, size), VECTOR_BYTES, first, [], compute)
+        write.loop(first, write.at(first, size), write.bytes, first, [], compute)
 
     return kernel
 
@@ -54,7 +54,7 @@ _softrelu_run, _softrelu_slope_run = _kernel(_softrelu, 1), _kernel(_softrelu_sl
 
 @compiled("void(int64, int64, float32, int64, int64)")
 def elu(data, result, slope, first, last):
-    """Floats `first` to `last`, at least eight, of all kernels here."""
+    """Floats `first` to `last`, at least as many as a vector has, of all kernels here."""
     at = first * FLOAT
     _elu_run(data + at, result + at, (last - first) * FLOAT, slope)
 

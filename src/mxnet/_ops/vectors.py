@@ -1,6 +1,7 @@
-"""Vectors of eight floats for code that numba compiles; importing this module asks for numba.
+"""Vectors of floats for code that numba compiles; importing this module asks for numba.
 
-Addresses are plain numbers, and so are distances, in bytes. NaN stays NaN.
+They are of eight floats, or of `WIDE`, as many as the processor's largest hold, where a kernel asks for it. Addresses
+are plain numbers, and so are distances, in bytes. NaN stays NaN.
 """
 
 import math
@@ -15,12 +16,13 @@ from numba.extending import intrinsic
 from numpy.polynomial import Chebyshev, Polynomial
 
 from .entries import entry
+from .loader import widest
 
 LANES, FLOAT = 8, 4
+WIDE = max(LANES, widest())
 VECTOR_BYTES = LANES * FLOAT
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 INT, FLOAT_KIND, _INT32 = ir.IntType(64), ir.FloatType(), ir.IntType(32)
-VECTOR, _WHOLE_VECTOR = ir.VectorType(FLOAT_KIND, LANES), ir.VectorType(_INT32, LANES)
 FUSED = {"contract"}  # a product and a sum may be rounded once
 _FLAGS = tuple(FUSED)
 
@@ -44,12 +46,12 @@ def numbers(count: int) -> str:
     return ", ".join(["int64"] * count)
 
 
-def writes(count: int, floats: int = 0) -> Callable[..., Any]:
+def writes(count: int, floats: int = 0, lanes: int = LANES) -> Callable[..., Any]:
     """A function of a writer, `count` numbers and some floats as one that compiled functions can call."""
 
     def decorate(body: Callable[..., None]) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            body(Writer(builder), *arguments)
+            body(Writer(builder, lanes), *arguments)
             return context.get_dummy_value()
 
         names = ", ".join(f"a{i}" for i in range(count + floats))  # numba wants each argument by name
@@ -61,14 +63,23 @@ def writes(count: int, floats: int = 0) -> Callable[..., Any]:
     return decorate
 
 
+def _all(kind: Any, value: Any) -> Any:
+    """A vector of one value."""
+    return ir.Constant(kind, [value] * kind.count)
+
+
 class Lanes:
-    """Eight floats of the compiled code, with arithmetic."""
+    """Some floats of the compiled code, with arithmetic."""
 
     def __init__(self, builder: Any, value: Any) -> None:
         self.builder, self.value = builder, value
 
+    @property
+    def kind(self) -> Any:
+        return self.value.type
+
     def _other(self, other: Any) -> Any:
-        return other.value if isinstance(other, Lanes) else ir.Constant(VECTOR, [np.float32(other)] * LANES)
+        return other.value if isinstance(other, Lanes) else _all(self.kind, np.float32(other))
 
     def __add__(self, other: Any) -> "Lanes":
         return Lanes(self.builder, self.builder.fadd(self.value, self._other(other), flags=_FLAGS))
@@ -119,19 +130,20 @@ class Lanes:
         return Lanes(builder, builder.select(chosen, value, self.value))
 
     def root(self) -> "Lanes":
-        kind = ir.FunctionType(VECTOR, [VECTOR])
-        function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.sqrt.v{LANES}f32")
+        kind = ir.FunctionType(self.kind, [self.kind])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.sqrt.v{self.kind.count}f32")
         return Lanes(self.builder, self.builder.call(function, [self.value]))
 
     def bits(self) -> Any:
-        return self.builder.bitcast(self.value, _WHOLE_VECTOR)
+        return self.builder.bitcast(self.value, ir.VectorType(_INT32, self.kind.count))
 
 
 class Writer:
-    """Writes vector code."""
+    """Writes code for vectors of some lanes."""
 
-    def __init__(self, builder: Any) -> None:
-        self.builder = builder
+    def __init__(self, builder: Any, lanes: int) -> None:
+        self.builder, self.lanes, self.bytes = builder, lanes, lanes * FLOAT
+        self._kind, self._whole_kind = (ir.VectorType(kind, lanes) for kind in (FLOAT_KIND, _INT32))
 
     def at(self, address: Any, *distances: Any) -> Any:
         for distance in distances:
@@ -142,66 +154,70 @@ class Writer:
         return self.builder.mul(number, factor if isinstance(factor, ir.Value) else INT(factor))
 
     def load(self, address: Any) -> Lanes:
-        return Lanes(self.builder, self.builder.load(self._pointer(address, VECTOR), align=FLOAT))
+        return Lanes(self.builder, self.builder.load(self._pointer(address, self._kind), align=FLOAT))
 
     def store(self, lanes: Lanes, address: Any) -> None:
-        self.builder.store(lanes.value, self._pointer(address, VECTOR), align=FLOAT)
+        self.builder.store(lanes.value, self._pointer(address, lanes.kind), align=FLOAT)
 
     def zeros(self) -> Lanes:
-        return Lanes(self.builder, ir.Constant(VECTOR, [0.0] * LANES))
+        return Lanes(self.builder, _all(self._kind, 0.0))
 
     def everywhere(self, address: Any) -> Lanes:
         """One float in all lanes."""
         return self.spread(self.builder.load(self._pointer(address, FLOAT_KIND)))
 
     def spread(self, value: Any) -> Lanes:
-        one = self.builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, _INT32(0))
-        places = ir.Constant(_WHOLE_VECTOR, [0] * LANES)
-        return Lanes(self.builder, self.builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), places))
+        nothing, places = ir.Constant(self._kind, ir.Undefined), _all(self._whole_kind, 0)
+        one = self.builder.insert_element(nothing, value, _INT32(0))
+        return Lanes(self.builder, self.builder.shuffle_vector(one, nothing, places))
 
     def across(self, lanes: Lanes, combine: Callable[[Lanes, Lanes], Lanes]) -> Any:
         """One float of all lanes, combined pair by pair."""
-        for step in (4, 2, 1):
-            lanes = combine(lanes, self.mixed(lanes, lanes, [i ^ step for i in range(LANES)]))
+        step = self.lanes // 2
+        while step:
+            lanes = combine(lanes, self.mixed(lanes, lanes, [i ^ step for i in range(self.lanes)]))
+            step //= 2
         return self.builder.extract_element(lanes.value, _INT32(0))
 
     def mixed(self, one: Lanes, other: Lanes, places: list[int]) -> Lanes:
         """The lanes at some places of two vectors behind one another."""
-        made = self.builder.shuffle_vector(one.value, other.value, ir.Constant(_WHOLE_VECTOR, places))
-        return Lanes(self.builder, made)
+        which = ir.Constant(ir.VectorType(_INT32, len(places)), places)
+        return Lanes(self.builder, self.builder.shuffle_vector(one.value, other.value, which))
 
     def turned(self, rows: list[Lanes]) -> list[Lanes]:
-        """Eight rows as eight columns."""
-        rows = list(rows)
-        for step in (1, 2, 4):  # blocks of step x step change places
-            firsts = [LANES + lane - step if lane & step else lane for lane in range(LANES)]
-            seconds = [LANES + lane if lane & step else lane + step for lane in range(LANES)]
-            for row in range(LANES):
+        """As many rows as a vector has lanes, as columns."""
+        rows, size, step = list(rows), self.lanes, 1
+        while step < size:  # blocks of step x step change places
+            firsts = [size + lane - step if lane & step else lane for lane in range(size)]
+            seconds = [size + lane if lane & step else lane + step for lane in range(size)]
+            for row in range(size):
                 if not row & step:
                     pair = rows[row], rows[row + step]
                     rows[row], rows[row + step] = self.mixed(*pair, firsts), self.mixed(*pair, seconds)
+            step *= 2
         return rows
 
     def picked(self, places: list[Any], distance: int) -> Lanes:
-        """A float from behind each of eight addresses."""
-        made = ir.Constant(VECTOR, ir.Undefined)
+        """A float from behind each of as many addresses as a vector has lanes."""
+        made = ir.Constant(self._kind, ir.Undefined)
         for lane, place in enumerate(places):
             value = self.builder.load(self._pointer(self.at(place, distance), FLOAT_KIND))
             made = self.builder.insert_element(made, value, _INT32(lane))
         return Lanes(self.builder, made)
 
     def put(self, lanes: Lanes, places: list[Any], distance: int) -> None:
-        """A float to behind each of eight addresses."""
+        """A float to behind each of as many addresses."""
         for lane, place in enumerate(places):
             self.keep(self.builder.extract_element(lanes.value, _INT32(lane)), self.at(place, distance))
 
     def behind(self, done: Any, lanes: Lanes, before: Lanes) -> Lanes:
         """The lanes but for the first `done`, which are those of `before`."""
+        kind = self._whole_kind
         count = self.builder.insert_element(
-            ir.Constant(_WHOLE_VECTOR, ir.Undefined), self.builder.trunc(done, _INT32), _INT32(0)
+            ir.Constant(kind, ir.Undefined), self.builder.trunc(done, _INT32), _INT32(0)
         )
-        places = self.builder.shuffle_vector(count, count, ir.Constant(_WHOLE_VECTOR, [0] * LANES))
-        truth = self.builder.icmp_signed(">=", ir.Constant(_WHOLE_VECTOR, list(range(LANES))), places)
+        places = self.builder.shuffle_vector(count, count, _all(kind, 0))
+        truth = self.builder.icmp_signed(">=", ir.Constant(kind, list(range(self.lanes))), places)
         return Lanes(self.builder, self.builder.select(truth, lanes.value, before.value))
 
     def keep(self, value: Any, address: Any) -> None:
@@ -210,7 +226,7 @@ class Writer:
 
     def aside(self, vectors: int) -> Any:
         """The address of memory for some vectors, as long as the function runs."""
-        place = cgutils.alloca_once(self.builder, VECTOR, size=INT(vectors))
+        place = cgutils.alloca_once(self.builder, self._kind, size=INT(vectors))
         return self.builder.ptrtoint(place, INT)
 
     def whole(self, address: Any) -> Any:
@@ -309,11 +325,11 @@ def _parts(x: Lanes) -> tuple[Lanes, Callable[[Lanes], Lanes]]:
     rounded = x * (1 / math.log(2)) + _ROUNDS
     whole = rounded - _ROUNDS
     rest = x - whole * _LN2[0] - whole * _LN2[1]
-    builder = x.builder
-    power = builder.shl(rounded.bits(), ir.Constant(_WHOLE_VECTOR, [23] * LANES))  # added to the float's exponent
+    builder, bits = x.builder, rounded.bits()
+    power = builder.shl(bits, _all(bits.type, 23))  # added to the float's exponent
 
     def scaled(value: Lanes) -> Lanes:
-        return Lanes(builder, builder.bitcast(builder.add(value.bits(), power), VECTOR))
+        return Lanes(builder, builder.bitcast(builder.add(value.bits(), power), value.kind))
 
     return (_polynomial(rest, _EXP) * rest + 1.0) * rest, scaled
 
@@ -327,7 +343,7 @@ def exp(x: Lanes) -> Lanes:
 def expm1(x: Lanes) -> Lanes:
     """exp(x) - 1, within the same bounds; close to zero, too, no digits are lost."""
     value, scaled = _parts(x)
-    power = scaled(Lanes(x.builder, ir.Constant(VECTOR, [1.0] * LANES)))
+    power = scaled(Lanes(x.builder, _all(x.kind, 1.0)))
     return value * power + (power - 1.0)
 
 
@@ -348,5 +364,5 @@ def tanh(x: Lanes) -> Lanes:
     small = _polynomial(square, _TANH) * square * x + x
     large = 1.0 - 2.0 / (exp(x * 2.0) + 1.0)
     builder = x.builder
-    is_small = builder.fcmp_ordered("<", square.value, ir.Constant(VECTOR, [_SMALL**2] * LANES))
+    is_small = builder.fcmp_ordered("<", square.value, _all(square.kind, _SMALL**2))
     return Lanes(builder, builder.select(is_small, small.value, large.value))

@@ -27,7 +27,7 @@ FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
 PANELS_AT_ONCE = TOTALS_AT_ONCE = 1 << 20  # floats, where there are few tiles
 # With less, the plain sum is faster; transforms that are products need more channels to be worth their while.
 FEWEST_CHANNELS, FEWEST_CHANNELS_PLAIN, FEWEST_TILES = 32, 128, 32
-FEWEST_FILTERS = 8  # for which compiled loops can transform
+FEWEST_FILTERS = 16  # for which compiled loops can transform
 FEWEST_TILES_KEPT = 8  # if the weight's matrices are kept, and multiplied by kernels
 
 
@@ -154,7 +154,9 @@ def convolve(
     """Convolution with a weight from `weight_matrices`, plus `addend`, cut off at `bounds`; all is channels-last."""
     result = _new_result(data, _filters_in(matrices)) if result is None else result
     bias = data.new_zeros(_filters_in(matrices)) if bias is None else bias
-    addend = None if addend is None else addend.permute(0, 2, 3, 1).contiguous()
+    if addend is not None:
+        shared = addend.data_ptr() == result.data_ptr() and result.shape[1] % PANEL  # the last channels are made twice
+        addend = (addend.clone() if shared else addend).permute(0, 2, 3, 1).contiguous()
     _convolve(data.permute(0, 2, 3, 1).contiguous(), matrices, bias, addend, bounds, result.permute(0, 2, 3, 1), wait)
     return result
 
