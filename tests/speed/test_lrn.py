@@ -8,7 +8,7 @@ from mxnet import autograd, nd
 from mxnet._ops import normalization
 
 kernels = normalization._loader.get(wait=True)
-pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2 and without AVX-512")
+pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
 def normalized(data, monkeypatch, quick, **attrs):

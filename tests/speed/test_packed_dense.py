@@ -11,7 +11,7 @@ from mxnet._ops import direct
 from mxnet.gluon import nn
 
 kernels = direct._loader.get(wait=True)
-pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2 and without AVX-512")
+pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from mxnet.gluon import nn
 
 LAST = torch.channels_last
 kernels = pixelwise._loader.get(wait=True)
-needs_kernels = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2, without AVX-512")
+needs_kernels = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
 @pytest.fixture(params=[1, 3])

@@ -10,7 +10,7 @@ from mxnet import autograd, nd
 from mxnet._ops import turning
 
 kernels = turning._loader.get(wait=True)
-pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2 and without AVX-512")
+pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
 @pytest.fixture

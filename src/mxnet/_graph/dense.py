@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from .._ops import direct
+from .._ops import direct, gemm
 from .._ops.registry import find
 from .lower import calls, sole_user
 from .packed import Bounds, bounded
@@ -105,7 +105,9 @@ def _added(data: Any, weight: Any, bias: Any, addend: torch.Tensor, attrs: dict[
         return SUM(FULLY(data, weight, bias, **attrs), addend)
     result = addend.new_empty(addend.shape)
     torch.add(addend, bias, out=result)
-    result.view(-1, len(bias)).addmm_(data.reshape(-1, data.shape[-1]), weight.t())
+    rows, made = data.reshape(-1, data.shape[-1]), result.view(-1, len(bias))
+    if not gemm.added(rows, weight, made):
+        made.addmm_(rows, weight.t())
     return result
 
 

@@ -7,11 +7,11 @@ with zeros to a multiple of 16, and get no share.
 
 import math
 
-from .matrix_kernels import multiply, multiply_across
+from .matrix_kernels import lay_rows, multiply, multiply_across, turn_rows
 from .vectors import FLOAT, OPTIONS, WIDE, Writer, compiled, exp, njit, numbers, writes
 
 BLOCK = 48  # queries at a time: their products with all keys stay in the cache
-UNIT, PANEL = 16, 64  # columns side by side in a panel, and their bytes
+UNIT = 16  # columns side by side in a panel
 
 
 @writes(3, floats=1, lanes=WIDE)
@@ -46,57 +46,18 @@ def _rows(target, source, apart, count, padded, size, factor):
     _fill(target + count * size, target + padded * size, 0.0)
 
 
-@writes(4, lanes=WIDE)
-def _lay(write: Writer, target, source, size, apart):
-    """One row as a row of each panel; panels lie `apart`."""
-
-    def move(place, other, _):
-        for half in range(0, PANEL, write.bytes):
-            write.store(write.load(write.at(place, half)), write.at(other, half))
-        return write.at(other, apart), []
-
-    write.loop(source, write.at(source, size), PANEL, target, [], move)
-
-
-@njit(**OPTIONS)
-def _panels(target, source, count, size):
-    """Rows side by side as panels of 16 of their columns."""
-    for row in range(count):
-        _lay(target + row * PANEL, source + row * size, size, count * PANEL)
-
-
-@writes(3, lanes=WIDE)
-def _turn(write: Writer, target, source, size):
-    """Rows side by side, as many as a vector has lanes, as columns of a panel."""
-
-    def some(place, other, _):
-        rows = [write.load(write.at(place, write.times(size, row))) for row in range(WIDE)]
-        for number, row in enumerate(write.turned(rows)):
-            write.store(row, write.at(other, number * PANEL))
-        return write.at(other, WIDE * PANEL), []
-
-    write.loop(source, write.at(source, size), write.bytes, target, [], some)
-
-
-@njit(**OPTIONS)
-def _turned(target, source, count, size):
-    """Rows side by side as panels of 16 rows, turned to columns."""
-    for row in range(0, count, WIDE):
-        _turn(target + row // UNIT * UNIT * size + row % UNIT * FLOAT, source + row * size, size)
-
-
 @njit(**OPTIONS)
 def _read_panels(target, rows, source, apart, count, padded, size, factor):
     """Rows that lie `apart`, times a factor, side by side at `rows`, and as panels."""
     _rows(rows, source, apart, count, padded, size, factor)
-    _panels(target, rows, padded, size)
+    lay_rows(target, rows, size, padded, size)
 
 
 @njit(**OPTIONS)
 def _read_turned(target, rows, source, apart, count, padded, size):
     """The same, turned."""
     _rows(rows, source, apart, count, padded, size, 1.0)
-    _turned(target, rows, padded, size)
+    turn_rows(target, rows, size, padded, size)
 
 
 @writes(4, lanes=WIDE)
@@ -148,7 +109,7 @@ def _slope(write: Writer, row, slopes, size, norm, head, out, width):
 @njit(**OPTIONS)
 def _scores(rows, keys, padded, size, queries, turned, zeros, scores):
     """Products of some queries and all keys; where no key is, minus infinity."""
-    multiply(rows, size // FLOAT, padded, queries, turned, zeros, 0, scores, padded * FLOAT)
+    multiply(rows, size // FLOAT, padded, queries, size, turned, zeros, 0, scores, padded * FLOAT)
     for row in range(rows if padded > keys else 0):
         start = scores + row * padded * FLOAT
         _fill(start + keys * FLOAT, start + padded * FLOAT, -math.inf)
@@ -182,7 +143,7 @@ def forward(
                 _share(scores + row * padded * FLOAT, padded * FLOAT, largest + kept + row * FLOAT,
                        totals + kept + row * FLOAT)  # fmt: skip
             target = out + batch * out_batch + head * out_head + begin * out_row
-            multiply(rows, padded, size // FLOAT, scores, panels, zeros, 0, target, out_row)
+            multiply(rows, padded, size // FLOAT, scores, padded * FLOAT, panels, zeros, 0, target, out_row)
 
 
 @compiled(f"void({numbers(25)}, float32)")
@@ -217,15 +178,17 @@ def backward(
             _read_panels(query_panels, queries, query + at, query_row, rows, rows, size, factor)
             _read_panels(given_panels, given, by_out + seen, out_row, rows, rows, size, 1.0)
             _scores(rows, keys, padded, size, queries, key_turned, zeros, shares)
-            multiply(rows, depth, padded, given, value_turned, zeros, 0, slopes, padded * FLOAT)
+            multiply(rows, depth, padded, given, size, value_turned, zeros, 0, slopes, padded * FLOAT)
             for row in range(rows):
                 line = row * padded * FLOAT
                 _slope(shares + line, slopes + line, padded * FLOAT, norms + (number * length + begin + row) * FLOAT,
                        given + row * size, out + seen + row * out_row, size)  # fmt: skip
             value_start, key_start, apart = (value_sums, key_sums, size) if begin else (zeros, zeros, 0)
-            multiply_across(padded, rows, depth, shares, padded * FLOAT, given_panels, value_start, apart, value_sums)
-            multiply_across(padded, rows, depth, slopes, padded * FLOAT, query_panels, key_start, apart, key_sums)
-            multiply(rows, padded, depth, slopes, key_panels, zeros, 0, by_query + at, query_row)
+            multiply_across(padded, rows, depth, shares, padded * FLOAT, given_panels, value_start, apart, value_sums,
+                            size)  # fmt: skip
+            multiply_across(padded, rows, depth, slopes, padded * FLOAT, query_panels, key_start, apart, key_sums,
+                            size)  # fmt: skip
+            multiply(rows, padded, depth, slopes, padded * FLOAT, key_panels, zeros, 0, by_query + at, query_row)
         for row in range(keys):
             _copy(by_key + away + row * key_row, key_sums + row * size, size, 1.0)
             _copy(by_value + away + row * key_row, value_sums + row * size, size, 1.0)

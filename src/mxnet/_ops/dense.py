@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from .._core.attrs import Count
 from .._core.errors import MXNetError
+from . import gemm
 from .filling import assign
 from .registry import op
 from .shapes import bracket
@@ -38,7 +39,7 @@ def _quick(num_hidden, no_bias, flatten):
     def dense(data, weight, bias):
         if (flatten and data.dim() != 2) or weight.size(0) != num_hidden or (bias is not None and bias.dim() > 1):
             return None
-        return F.linear(data, weight, bias)
+        return gemm.dense(data, weight, bias, F.linear)
 
     return dense
 
@@ -61,4 +62,4 @@ def fully_connected(
         raise MXNetError(f"Shape inconsistent, Provided = {bracket(weight.shape)}, inferred shape={expected}")
     if bias is not None and bias.dim() > 1:
         bias = bias.flatten()
-    return F.linear(data, weight, bias)
+    return gemm.dense(data, weight, bias, F.linear)

@@ -129,6 +129,14 @@ def vectors_are_here() -> bool:
     return widest() > 0
 
 
-def kernels(module: str) -> Loader:
-    """A module beside this one, written with `vectors`; None on other processors."""
-    return Loader(lambda: import_module(f".{module}", __package__) if vectors_are_here() else None, None)
+def outdoes_library() -> bool:
+    """Are kernels' vectors larger than MKL's? On AMD's processors it does not go beyond eight floats."""
+    from numba.core.registry import cpu_target
+
+    _, name, _ = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
+    return widest() > 8 and name.startswith("znver")
+
+
+def kernels(module: str, suits: Callable[[], bool] = vectors_are_here) -> Loader:
+    """A module beside this one, written with `vectors`; None on processors that it does not suit."""
+    return Loader(lambda: import_module(f".{module}", __package__) if suits() else None, None)

@@ -8,9 +8,11 @@ from typing import Any
 import torch
 from torch import _VF
 
+from .gemm import product
 from .loader import kernels
 from .panels import PANEL
 from .recurrence import stacked
+from .sharing import room
 from .teams import Task
 
 LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
@@ -42,7 +44,7 @@ class _Layer(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, data: Any, weight: Any, recurrent: Any, bias: Any, more_bias: Any, state: Any, cell: Any):
         steps, batch, hidden = *data.shape[:2], recurrent.shape[1]
-        gates = torch.mm(data.flatten(0, 1), weight.t())
+        gates = product(data.flatten(0, 1), weight.t())
         states, cells = data.new_empty(2, steps + 1, batch, hidden)
         states[0], cells[0] = state, cell
         panels = recurrent.reshape(-1, PANEL, hidden).transpose(1, 2).contiguous()
@@ -60,14 +62,14 @@ class _Layer(torch.autograd.Function):
         before = torch.cat([state.new_zeros(1, batch, hidden), heads[0]])  # none of the state before the first step
         by_state, by_cell = before[-1] + heads[1], heads[2].clone()
         panels = recurrent.reshape(4 * hidden, -1, PANEL).transpose(0, 1).contiguous()
-        by_gates = torch.empty_like(gates)
+        by_gates = room("gates", *gates.shape)
         _shared("backward", steps, batch, hidden, before, gates, cells, by_gates, by_state, by_cell, panels)
         wanted = ctx.needs_input_grad
         by_bias = by_gates.sum(0) if wanted[3] or wanted[4] else None
         return (
-            by_gates.mm(weight).view_as(data) if wanted[0] else None,
-            by_gates.t().mm(data.flatten(0, 1)) if wanted[1] else None,
-            by_gates.t().mm(states[:-1].flatten(0, 1)) if wanted[2] else None,
+            product(by_gates, weight).view_as(data) if wanted[0] else None,
+            product(by_gates.t(), data.flatten(0, 1)) if wanted[1] else None,
+            product(by_gates.t(), states[:-1].flatten(0, 1)) if wanted[2] else None,
             by_bias,
             by_bias,
             by_state,

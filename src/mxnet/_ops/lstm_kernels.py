@@ -54,7 +54,7 @@ def forward(gates, bias, states, cells, panels, steps, batch, hidden, first, las
     for step in range(steps):
         row = step * batch + first
         sums = gates + row * 4 * wide
-        multiply(rows, hidden, 4 * hidden, states + row * wide, panels, sums, 4 * wide, sums, 4 * wide)
+        multiply(rows, hidden, 4 * hidden, states + row * wide, wide, panels, sums, 4 * wide, sums, 4 * wide)
         for line in range(row, row + rows):
             after = line + batch
             for unit in range(0, wide, WIDE * FLOAT):
@@ -79,4 +79,5 @@ def backward(heads, gates, cells, by_gates, by_state, by_cell, panels, steps, ba
                            cells + line * wide + unit, cells + after * wide + unit, by_state + own * wide + unit,
                            by_cell + own * wide + unit)  # fmt: skip
         own = by_state + first * wide
-        multiply(rows, 4 * hidden, hidden, by_gates + row * 4 * wide, panels, heads + row * wide, wide, own, wide)
+        multiply(rows, 4 * hidden, hidden, by_gates + row * 4 * wide, 4 * wide, panels, heads + row * wide, wide, own,
+                 wide)  # fmt: skip

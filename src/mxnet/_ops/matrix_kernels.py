@@ -20,12 +20,12 @@ SHORT = 128  # products summed one after the other
 def _by_row(panels: int) -> Any:
     """The kernel for some panels, which lie `panel_apart`."""
 
-    @writes(9, lanes=WIDE)
-    def kernel(write: Writer, rows, depth, left, panel, panel_apart, start, start_apart, result, result_apart):
-        """Some rows of the result: those of `start`, plus those of the left times the panels."""
+    @writes(10, lanes=WIDE)
+    def kernel(write: Writer, rows, depth, left, apart, panel, panel_apart, start, start_apart, result, result_apart):
+        """Some rows of the result: those of `start`, plus those of the left, which are `apart`, times the panels."""
 
         def add_rows(count):
-            away = [write.times(depth, row * FLOAT) for row in range(count)]
+            away = [write.times(apart, row) for row in range(count)]
 
             def add(panel, left, sums):
                 for step in range(DEPTH):
@@ -106,10 +106,10 @@ def _some(rest):
 
 
 @njit(**OPTIONS)
-def multiply(rows, depth, width, left, panels, start, start_apart, result, apart):
+def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, result, apart):
     """result = start + left · right for matrices (rows, depth) and (depth, width), multiples of 4 and of 16.
 
-    Rows of the result are `apart`; a start whose rows are 0 apart is one row for all.
+    Rows are `apart`; a start whose rows are 0 apart is one row for all.
     """
     whole, number = width * FLOAT // PANEL, 0
     while number < whole:
@@ -118,21 +118,20 @@ def multiply(rows, depth, width, left, panels, start, start_apart, result, apart
         row = 0
         while row < rows:
             some = _some(rows - row)
-            given, begin = left + row * depth * FLOAT, start + row * start_apart + column
+            given, begin = left + row * left_apart, start + row * start_apart + column
             made = result + row * apart + column
             if several == 1:
-                _one(some, depth, given, panel, 0, begin, start_apart, made, apart)
+                _one(some, depth, given, left_apart, panel, 0, begin, start_apart, made, apart)
             else:
-                _both(some, depth, given, panel, depth * PANEL, begin, start_apart, made, apart)
+                _both(some, depth, given, left_apart, panel, depth * PANEL, begin, start_apart, made, apart)
             row += some
         number += several
 
 
 @njit(**OPTIONS)
-def multiply_across(rows, depth, width, left, left_apart, panels, start, start_apart, result):
+def multiply_across(rows, depth, width, left, left_apart, panels, start, start_apart, result, apart):
     """The same for a left (depth, rows), and any depth; long sums are made of short ones."""
-    apart = width * FLOAT
-    whole = apart // PANEL
+    whole = width * FLOAT // PANEL
     for begin in range(0, depth, SHORT):
         some_depth = min(SHORT, depth - begin)
         if begin:
@@ -155,11 +154,60 @@ def multiply_across(rows, depth, width, left, left_apart, panels, start, start_a
             number += several
 
 
+# Panels
+
+
+@writes(4, lanes=WIDE)
+def lay(write: Writer, target, source, size, apart):
+    """One row of `size` bytes as a row of each panel; panels lie `apart`."""
+
+    def move(place, other, _):
+        for part in range(0, PANEL, write.bytes):
+            write.store(write.load(write.at(place, part)), write.at(other, part))
+        return write.at(other, apart), []
+
+    write.loop(source, write.at(source, size), PANEL, target, [], move)
+
+
+@writes(4, lanes=WIDE)
+def turn(write: Writer, target, source, apart, size):
+    """Rows of `size` bytes, `apart`, as many as a vector has lanes, as columns of a panel.
+
+    Where they are no multiple of a vector, the last vector overlaps the one before.
+    """
+    builder, last = write.builder, write.at(source, size, -write.bytes)
+
+    def some(place, other, _):
+        at = builder.select(builder.icmp_signed("<", place, last), place, last)
+        rows = [write.load(write.at(at, write.times(apart, row))) for row in range(write.lanes)]
+        here = write.at(target, write.times(builder.sub(at, source), PANEL // FLOAT))
+        for number, row in enumerate(write.turned(rows)):
+            write.store(row, write.at(here, number * PANEL))
+        return other, []
+
+    write.loop(source, write.at(source, size), write.bytes, target, [], some)
+
+
+@njit(**OPTIONS)
+def lay_rows(target, source, apart, count, size):
+    """Rows of `size` bytes, `apart` from each other, as panels of 16 of their columns."""
+    for row in range(count):
+        lay(target + row * PANEL, source + row * apart, size, count * PANEL)
+
+
+@njit(**OPTIONS)
+def turn_rows(target, source, apart, count, size):
+    """Rows of `size` bytes, `apart`, a multiple of 16 of them, as panels of 16 rows, turned to columns."""
+    for row in range(0, count, WIDE):
+        panel, place = row * FLOAT // PANEL, row * FLOAT % PANEL
+        turn(target + panel * PANEL * (size // FLOAT) + place, source + row * apart, apart, size)
+
+
 @compiled(f"void({numbers(13)})")
 def products(rows, depth, width, left, next_left, panels, next_panels, zeros, result, next_result, apart, first, last):
     """The products of matrices `first` to `last`, each `next_…` behind the other; rows of results are `apart`."""
     for number in range(first, last):
-        multiply(rows, depth, width, left + number * next_left, panels + number * next_panels, zeros, 0,
+        multiply(rows, depth, width, left + number * next_left, depth * FLOAT, panels + number * next_panels, zeros, 0,
                  result + number * next_result, apart)  # fmt: skip
 
 
@@ -171,4 +219,4 @@ def products_across(rows, depth, width, left, next_left, panels, next_panels, ze
         own = result + number * next_result
         start, start_apart = (zeros, 0) if zeros else (own, width * FLOAT)
         multiply_across(rows, depth, width, left + number * next_left, apart, panels + number * next_panels, start,
-                        start_apart, own)  # fmt: skip
+                        start_apart, own, width * FLOAT)  # fmt: skip

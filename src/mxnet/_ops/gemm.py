@@ -1,0 +1,147 @@
+"""Products of large matrices on processors whose vectors the library does not use: MKL's are of eight floats on AMD's.
+
+There kernels (see gemm_kernels) take a tenth less time where they pack what they multiply, as MKL does.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .gradient import with_gradient
+from .loader import kernels, outdoes_library
+from .sharing import room
+from .teams import Task
+
+Tensor = torch.Tensor
+
+PANEL, PAIR = 16, 2  # columns of a panel, and panels that are worth a thread's while
+FEWEST, LEAST_WORK = 32, 1 << 22  # rows, columns and depth, and multiplications: with less nothing is gained
+BEFORE = 1 << 36  # multiplications by the library first: always as many, so that two runs compute the same
+WORTH_A_THREAD = 1 << 20
+
+_loader = kernels("gemm_kernels", outdoes_library)
+
+
+class _Count:
+    """Multiplications of this process so far; kernels are asked for only where much is multiplied."""
+
+    def __init__(self) -> None:
+        self.done, self.ready, self._lock = 0, False, threading.Lock()
+
+    def add(self, work: int) -> bool:
+        """Is it time for kernels, and are there any?"""
+        if not self.ready:
+            with self._lock:
+                self.done += work
+            if self.done < BEFORE // 2:
+                return False
+            self.ready = self.done >= BEFORE
+            _loader.get(wait=self.ready)
+        return self.ready and _loader.get(wait=True) is not None
+
+
+_count = _Count()
+
+
+def _plain(tensor: Tensor) -> bool:
+    return tensor.__class__ is Tensor and tensor.dtype is torch.float32 and tensor.is_cpu
+
+
+def _fits(rows: int, depth: int, width: int, step: int = 4) -> bool:
+    """Are matrices (rows, depth) and (depth, width) large, and of sizes that kernels are made for?"""
+    if depth % step or width % PANEL or min(rows, depth, width) < FEWEST:
+        return False
+    return rows * depth * width >= LEAST_WORK
+
+
+def _rows(tensor: Tensor) -> Tensor:
+    """All but the last axis as rows, each of which lies together."""
+    rows = tensor.reshape(-1, tensor.shape[-1])
+    return rows if rows.stride(1) == 1 and rows.stride(0) >= rows.shape[1] else rows.contiguous()
+
+
+def _places(*tensors: Tensor) -> list[int]:
+    """Address and distance between rows, in bytes, of each."""
+    return [number for t in tensors for number in (t.data_ptr(), t.stride(0) * t.itemsize)]
+
+
+def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, result: Tensor) -> Tensor:
+    """result = start + left · right, or left · rightᵀ if `turned`; a start of one axis is one row for all."""
+    (rows, depth), width = left.shape, result.shape[1]
+    begin = result.new_zeros(width) if start is None else start
+    first = [begin.data_ptr(), begin.stride(0) * begin.itemsize if begin.dim() > 1 else 0]
+    given = rows, depth, *_places(left, right), int(turned), *first, *_places(result)
+    code, most = _loader.get(wait=True), rows * depth * width // WORTH_A_THREAD
+    held = left, right, begin, result
+    Task(code.by_rows, given, (0, width // PANEL), most, PAIR, scratch=code.SCRATCH, held=held).run()
+    return result
+
+
+def _turned_times(left: Tensor, right: Tensor) -> Tensor:
+    """leftᵀ · right."""
+    (depth, rows), width = left.shape, right.shape[1]
+    result, begin = left.new_empty(rows, width), left.new_zeros(width)
+    panels, code = room("left", rows // PANEL, depth, PANEL), _loader.get(wait=True)
+    most = rows * depth * width // WORTH_A_THREAD
+    Task(code.pack, (panels.data_ptr(), *_places(left), depth), (0, rows // PANEL), most, held=(panels, left)).run()
+    given = rows, depth, panels.data_ptr(), *_places(right), begin.data_ptr(), 0, *_places(result)
+    held = panels, right, begin, result
+    Task(code.across, given, (0, width // PANEL), most, PAIR, scratch=code.SCRATCH, held=held).run()
+    return result
+
+
+def product(left: Tensor, right: Tensor) -> Tensor:
+    """left · right for matrices of float32, each of which may be a transposed one."""
+    (rows, depth), width = left.shape, right.shape[1]
+    across = left.stride(0) == 1 == right.stride(1) and rows % PANEL == 0
+    fits = _plain(left) and _plain(right) and _fits(rows, depth, width, 1 if across else 4)
+    if not (fits and _count.add(rows * depth * width)):
+        return torch.mm(left, right)
+    if across:
+        return _turned_times(left.t(), right)
+    turned = right.stride(0) == 1 != right.stride(1)
+    result = left.new_empty(rows, width)
+    return _times(_rows(left), right.t() if turned else _rows(right), turned, None, result)
+
+
+def dense(data: Tensor, weight: Tensor, bias: Tensor | None, plain: Callable[..., Tensor]) -> Tensor:
+    """data · weightᵀ + bias, with its gradients; `plain` computes it where kernels do not."""
+    width, depth = weight.shape
+    rows = data.numel() // depth if depth else 0
+    if not (_fits(rows, depth, width) and _plain(data) and _plain(weight)):
+        return plain(data, weight, bias)
+    if torch.compiler.is_compiling() or not _count.add(rows * depth * width):
+        return plain(data, weight, bias)
+
+    def forward(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        result = data.new_empty(*data.shape[:-1], width)
+        _times(_rows(data), _rows(weight), True, None if bias is None else bias.contiguous(), _rows(result))
+        return result
+
+    def backward(inputs: Any, outputs: Any, heads: Any) -> Any:
+        data, weight, bias = inputs
+        if torch.is_grad_enabled():
+            asked = [t for t in inputs if t is not None and t.requires_grad]
+            found = iter(torch.autograd.grad(plain(*inputs), asked, heads, create_graph=True))
+            return [next(found) if t is not None and t.requires_grad else None for t in inputs]
+        head = _rows(heads[0])
+        return (
+            product(head, weight).view_as(data) if data.requires_grad else None,
+            product(head.t(), _rows(data)) if weight.requires_grad else None,
+            head.sum(0) if bias is not None and bias.requires_grad else None,
+        )
+
+    return with_gradient(forward, backward, data, weight, bias)
+
+
+def added(data: Tensor, weight: Tensor, result: Tensor) -> bool:
+    """Add data · weightᵀ to the result, two matrices; False: kernels do not, and nothing is done."""
+    rows, (width, depth) = len(data), weight.shape
+    if not (_fits(rows, depth, width) and all(map(_plain, (data, weight, result))) and result.is_contiguous()):
+        return False
+    if not _count.add(rows * depth * width):
+        return False
+    _times(_rows(data), _rows(weight), True, result, result)
+    return True

@@ -1,0 +1,178 @@
+"""Products of large matrices by kernels give what the library gives, and so do their gradients."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+import mxnet as mx
+from mxnet import autograd, nd
+from mxnet._ops import gemm
+from mxnet._ops.loader import Loader, kernels, vectors_are_here
+
+pytest.importorskip("numba", reason="kernels are what numba compiles")
+if not vectors_are_here():
+    pytest.skip("kernels are made for processors with AVX2", allow_module_level=True)
+
+NEAR = 3e-6  # of the largest value; the library has up to 1e-6 here
+_kernels = kernels("gemm_kernels")  # on every processor, also where the library is as fast
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(gemm, "_loader", _kernels)
+    monkeypatch.setattr(gemm, "BEFORE", 0)
+    monkeypatch.setattr(gemm, "_count", gemm._Count())
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The kernels that ran."""
+    seen = []
+    task = gemm.Task
+
+    def noted(kernel, *arguments, **more):
+        seen.append(kernel.__name__)
+        return task(kernel, *arguments, **more)
+
+    monkeypatch.setattr(gemm, "Task", noted)
+    return seen
+
+
+def near(got, want):
+    assert got.shape == want.shape
+    assert (got.double() - want).abs().max() <= NEAR * want.abs().max()
+
+
+def matrix(rows, columns, order="rows", seed=0):
+    """A matrix of random numbers, as it lies in memory: row by row, column by column, or in a larger one."""
+    torch.manual_seed(seed)
+    made = torch.randn(rows, columns)
+    if order == "columns":
+        return made.t().contiguous().t()
+    if order == "part":
+        return torch.cat([made, made], 1)[:, :columns]
+    return made
+
+
+@pytest.mark.parametrize("shape", [(256, 256, 256), (131, 516, 272), (160, 1100, 64), (65, 1028, 80), (32, 65028, 32)])
+@pytest.mark.parametrize("left", ["rows", "columns", "part"])
+@pytest.mark.parametrize("right", ["rows", "columns", "part"])
+def test_products(shape, left, right, calls):
+    rows, depth, width = shape
+    a, b = matrix(rows, depth, left), matrix(depth, width, right, 1)
+    near(gemm.product(a, b), a.double() @ b.double())
+    assert calls
+
+
+def test_the_last_of_a_long_sum_are_no_fewer_than_a_vector_has():
+    code = _kernels.get(wait=True)
+    for depth in range(code.LEAST_DEPTH, 1 << 17, 4):
+        step = code._step(depth)
+        rest = depth - (depth - 1) // step * step
+        assert step <= code.MOST_DEPTH and (rest >= code.LEAST_DEPTH or code._length(step, step + rest) == step + rest)
+
+
+@pytest.mark.parametrize(
+    ("rows", "depth", "width"), [(0, 512, 512), (512, 30, 512), (512, 510, 512), (512, 512, 500), (16, 16, 16)]
+)
+def test_other_sizes_are_the_librarys(rows, depth, width, calls):
+    a, b = matrix(rows, depth), matrix(depth, width, seed=1)
+    assert torch.equal(gemm.product(a, b), a @ b) and not calls
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shape", [(300, 256), (2, 77, 256), (5, 4, 16, 256)])
+def test_a_layer_and_its_gradients(shape, bias, calls):
+    torch.manual_seed(3)
+    inputs = [torch.randn(shape), torch.randn(128, 256), torch.randn(128)][: 3 if bias else 2]
+    head = torch.randn(*shape[:-1], 128)
+    wide = [t.double().requires_grad_() for t in inputs]
+    exact = F.linear(*wide)
+    inputs = [t.requires_grad_() for t in inputs]
+    result = gemm.dense(*inputs, *[None] * (3 - len(inputs)), F.linear)
+    near(result, exact)
+    for got, want in zip(
+        torch.autograd.grad(result, inputs, head), torch.autograd.grad(exact, wide, head.double()), strict=True
+    ):
+        near(got, want)
+    assert "by_rows" in calls and "across" in calls
+
+
+def test_only_gradients_that_are_asked_for_are_computed(calls):
+    data, weight, bias = torch.randn(256, 256), torch.randn(256, 256).requires_grad_(), torch.randn(256)
+    result = gemm.dense(data, weight, bias, F.linear)
+    calls.clear()
+    result.sum().backward()
+    assert calls == ["pack", "across"] and data.grad is None and bias.grad is None
+
+
+def test_gradients_of_gradients():
+    torch.manual_seed(4)
+    found = []
+    for layer in (F.linear, lambda *given: gemm.dense(*given, F.linear)):
+        torch.manual_seed(4)
+        data, weight, bias = (torch.randn(*s).requires_grad_() for s in ((200, 256), (128, 256), (128,)))
+        (first,) = torch.autograd.grad((layer(data, weight, bias) ** 2).sum(), data, create_graph=True)
+        found.append(torch.autograd.grad((first**2).sum(), [weight, bias]))
+    for got, want in zip(*found, strict=True):
+        assert torch.allclose(got, want, rtol=1e-4, atol=1e-4 * want.abs().max().item())
+
+
+def test_nan_and_infinity_stay_in_their_rows():
+    data, weight = matrix(256, 256), matrix(256, 256, seed=1)
+    data[3, 5], data[100, 7] = float("nan"), float("inf")
+    got, want = gemm.product(data, weight.t()), data @ weight.t()
+    assert torch.equal(got.isnan(), want.isnan()) and torch.equal(got.isinf(), want.isinf())
+
+
+def test_what_is_added_to():
+    data, weight, result = matrix(256, 512), matrix(256, 512, seed=1), matrix(256, 256, seed=2)
+    want = result.double() + data.double() @ weight.double().t()
+    assert gemm.added(data, weight, result)
+    near(result, want)
+    assert not gemm.added(data.double(), weight, result) and not gemm.added(data, weight, result.t())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_other_types_are_the_librarys(dtype, calls):
+    data, weight = (nd.random.uniform(shape=(256, 256)).astype(dtype) for _ in range(2))
+    made = nd.FullyConnected(data, weight, no_bias=True, num_hidden=256)
+    assert made.dtype == np.dtype(dtype) and not calls
+
+
+def test_fully_connected(calls):
+    mx.random.seed(1)
+    data, weight, bias = (nd.random.uniform(-1, 1, s) for s in ((64, 4, 128), (256, 512), (256,)))
+    weight.attach_grad()
+    with autograd.record():
+        result = nd.FullyConnected(data, weight, bias, num_hidden=256)
+    result.backward()
+    flat = data.asnumpy().reshape(64, 512).astype("float64")
+    want = flat @ weight.asnumpy().T.astype("float64") + bias.asnumpy()
+    assert np.abs(result.asnumpy() - want).max() < NEAR * np.abs(want).max()
+    slope = np.broadcast_to(flat.sum(0), weight.shape)
+    assert np.abs(weight.grad.asnumpy() - slope).max() < NEAR * np.abs(slope).max()
+    assert calls == ["by_rows", "pack", "across"]
+
+
+def test_several_threads_give_the_same_values():
+    a, b = matrix(300, 768), matrix(768, 512, seed=1)
+    before, results = torch.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            results.append((gemm.product(a, b), gemm.product(b.t(), a.t()), gemm.product(a.t()[:512].t(), b[:512])))
+    finally:
+        torch.set_num_threads(before)
+    assert all(map(torch.equal, *results))
+
+
+def test_kernels_are_asked_for_after_much_work_only(monkeypatch, calls):
+    monkeypatch.setattr(gemm, "BEFORE", 2 << 24)
+    a, asked = matrix(256, 256), []
+    monkeypatch.setattr(gemm, "_loader", Loader(lambda: asked.append(1) or _kernels.get(wait=True), None))
+    first = gemm.product(a, a)
+    assert torch.equal(first, a @ a) and not calls  # half of it: code begins to load
+    near(gemm.product(a, a), a.double() @ a.double())
+    assert calls == ["by_rows"] and asked == [1]
