@@ -156,6 +156,27 @@ def test_fully_connected(calls):
     assert calls == ["by_rows", "pack", "across"]
 
 
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+def test_dot_and_its_gradients_of_two_orders(turned, calls):
+    mx.random.seed(2)
+    left, right = (nd.random.uniform(-1, 1, (256, 256)) for _ in range(2))
+    given = dict(zip(("transpose_a", "transpose_b"), turned, strict=True))
+    exact = [
+        a.asnumpy().astype("float64").T if turn else a.asnumpy() for a, turn in zip((left, right), turned, strict=True)
+    ]
+    left.attach_grad()
+    with autograd.record():
+        result = nd.dot(left, right, **given)
+        (slope,) = autograd.grad((result * result).sum(), left, create_graph=True, retain_graph=True)
+        total = (slope * slope).sum()
+    total.backward()
+    near(torch.tensor(result.asnumpy()), torch.tensor(exact[0] @ exact[1]))
+    square = exact[1] @ exact[1].T
+    curve = 8 * exact[0] @ square @ square  # of 4 |a b bᵀ|²
+    near(torch.tensor(left.grad.asnumpy()), torch.tensor(curve.T if turned[0] else curve))
+    assert len(calls) >= 4
+
+
 def test_several_threads_give_the_same_values():
     a, b = matrix(300, 768), matrix(768, 512, seed=1)
     before, results = torch.get_num_threads(), []

@@ -35,11 +35,12 @@ def _result(attrs, shapes):
 
 def _quick(num_hidden, no_bias, flatten):
     """A matrix, or rows that need no flattening, and parameters of the usual shape."""
+    least = gemm.LEAST_WORK // num_hidden if num_hidden else 0
 
     def dense(data, weight, bias):
         if (flatten and data.dim() != 2) or weight.size(0) != num_hidden or (bias is not None and bias.dim() > 1):
             return None
-        return gemm.dense(data, weight, bias, F.linear)
+        return F.linear(data, weight, bias) if data.numel() < least else gemm.dense(data, weight, bias, F.linear)
 
     return dense
 

@@ -106,6 +106,24 @@ def product(left: Tensor, right: Tensor) -> Tensor:
     return _times(_rows(left), right.t() if turned else _rows(right), turned, None, result)
 
 
+def times(left: Tensor, right: Tensor) -> Tensor:
+    """left · right, with its gradients, for any two tensors of two axes."""
+    if left.numel() < FEWEST * FEWEST or torch.compiler.is_compiling() or not (_plain(left) and _plain(right)):
+        return torch.mm(left, right)
+    if left.shape[0] * left.shape[1] * right.shape[1] < LEAST_WORK or left.shape[1] != right.shape[0]:
+        return torch.mm(left, right)
+
+    def backward(inputs: Any, outputs: Any, heads: Any) -> Any:
+        (left, right), head = inputs, heads[0]
+        multiply = times if torch.is_grad_enabled() else product
+        return (
+            multiply(head, right.t()) if left.requires_grad else None,
+            multiply(left.t(), head) if right.requires_grad else None,
+        )
+
+    return with_gradient(product, backward, left, right)
+
+
 def dense(data: Tensor, weight: Tensor, bias: Tensor | None, plain: Callable[..., Tensor]) -> Tensor:
     """data · weightᵀ + bias, with its gradients; `plain` computes it where kernels do not."""
     width, depth = weight.shape

@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 
 from .._core.errors import MXNetError
+from .gemm import times
 from .registry import Attrs, op
 from .shapes import Shapes, bracket
 
@@ -12,7 +13,7 @@ Storage = Literal["csr", "default", "row_sparse"] | None
 
 
 def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
-    return torch.mm(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+    return times(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
 
 
 def _product_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
@@ -40,7 +41,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
     left, right = lhs.dim(), rhs.dim()
     if left == right == 2:
-        return torch.mm(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
+        return times(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
     if left == right == 1:
         if transpose_a or transpose_b:
             raise MXNetError("Cannot transpose vectors")
