@@ -5,61 +5,60 @@ are summed at a time, or eight rows and two panels, which is what the registers 
 floats as of eight. The left lies row by row, or across: column by column.
 """
 
-from typing import Any
-
 from .vectors import FLOAT, OPTIONS, WIDE, Writer, compiled, njit, numbers, writes
 
 PANEL = 16 * FLOAT  # bytes
 LARGE = WIDE == 16
 ROWS, SEVERAL = (8, 2) if LARGE else (6, 1)  # rows and panels summed at once
+FEW = 16 if LARGE else ROWS  # rows that are summed at once with one panel, which then is read but once
 DEPTH = 4  # products written without a jump
-AHEAD = 2048  # bytes of a panel that are fetched ahead: the processor itself stops at the end of a page
+AHEAD = 4096  # bytes of a panel that are fetched ahead: the processor itself stops at the end of a page
 SHORT = 128  # products summed one after the other
 
 
-def _by_row(panels: int) -> Any:
-    """The kernel for some panels, which lie `panel_apart`."""
+@writes(11, lanes=WIDE)
+def _by_row(write: Writer, panels, rows, depth, left, apart, panel, panel_apart, start, start_apart, result,
+            result_apart):  # fmt: skip
+    """Some rows of the result: those of `start`, plus those of the left, which are `apart`, times some panels."""
 
-    @writes(10, lanes=WIDE)
-    def kernel(write: Writer, rows, depth, left, apart, panel, panel_apart, start, start_apart, result, result_apart):
-        """Some rows of the result: those of `start`, plus those of the left, which are `apart`, times the panels."""
+    def add_rows(several, count):
+        away = [write.times(apart, row) for row in range(count)]
 
-        def add_rows(count):
-            away = [write.times(apart, row) for row in range(count)]
+        def add(panel, left, sums):
+            for step in range(DEPTH):
+                columns = _columns(write, write.at(panel, step * PANEL), panel_apart, several)
+                for place in columns[:: PANEL // write.bytes]:
+                    write.prefetch(write.at(place, AHEAD))
+                places = [write.at(left, distance, step * FLOAT) for distance in away]
+                sums = _added(write, places, columns, sums)
+            return write.at(left, DEPTH * FLOAT), sums
 
-            def add(panel, left, sums):
-                for step in range(DEPTH):
-                    columns = _columns(write, write.at(panel, step * PANEL), panel_apart, panels)
-                    for place in columns[:: PANEL // write.bytes]:
-                        write.prefetch(write.at(place, AHEAD))
-                    places = [write.at(left, distance, step * FLOAT) for distance in away]
-                    sums = _added(write, places, columns, sums)
-                return write.at(left, DEPTH * FLOAT), sums
+        sums = _sum(write, count, several, depth, left, panel, DEPTH, add)
+        _finish(write, sums, count, start, start_apart, result, result_apart)
 
-            sums = _sum(write, count, panels, depth, left, panel, DEPTH, add)
-            _finish(write, sums, count, start, start_apart, result, result_apart)
+    def add_some(several):
+        write.choose(rows, FEW if several == 1 else ROWS, lambda count: add_rows(several, count))
 
-        write.choose(rows, ROWS, add_rows)
-
-    return kernel
+    write.choose(panels, SEVERAL, add_some)
 
 
-def _across(panels: int) -> Any:
+@writes(11, lanes=WIDE)
+def _across(write: Writer, panels, rows, depth, left, apart, panel, panel_apart, start, start_apart, result,
+            result_apart):  # fmt: skip
     """The same, for a left whose rows lie side by side, and whose columns are `apart`."""
 
-    @writes(10, lanes=WIDE)
-    def kernel(write: Writer, rows, depth, left, apart, panel, panel_apart, start, start_apart, result, result_apart):
-        def add_rows(count):
-            def add(panel, left, sums):
-                places = [write.at(left, row * FLOAT) for row in range(count)]
-                return write.at(left, apart), _added(write, places, _columns(write, panel, panel_apart, panels), sums)
+    def add_rows(several, count):
+        def add(panel, left, sums):
+            places = [write.at(left, row * FLOAT) for row in range(count)]
+            return write.at(left, apart), _added(write, places, _columns(write, panel, panel_apart, several), sums)
 
-            sums = _sum(write, count, panels, depth, left, panel, 1, add)
-            _finish(write, sums, count, start, start_apart, result, result_apart)
+        sums = _sum(write, count, several, depth, left, panel, 1, add)
+        _finish(write, sums, count, start, start_apart, result, result_apart)
 
-        write.choose(rows, ROWS, add_rows)
+    def add_some(several):
+        write.choose(rows, ROWS, lambda count: add_rows(several, count))
 
-    return kernel
+    write.choose(panels, SEVERAL, add_some)
 
 
 def _columns(write: Writer, panel, apart, panels: int):
@@ -95,10 +94,6 @@ def _places(write: Writer, rows: int, wide: int, first, apart):
     return [write.at(start, away) for start in starts for away in range(0, wide, write.bytes)]
 
 
-_one, _one_across = _by_row(1), _across(1)
-_both, _both_across = _by_row(SEVERAL), _across(SEVERAL)
-
-
 @njit(**OPTIONS)
 def _some(rest):
     """How many rows to sum next: two vectors alone would wait for their own sums."""
@@ -111,19 +106,16 @@ def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, r
 
     Rows are `apart`; a start whose rows are 0 apart is one row for all.
     """
-    whole, number = width * FLOAT // PANEL, 0
+    whole, number, few = width * FLOAT // PANEL, 0, ROWS < rows <= FEW
     while number < whole:
-        several = SEVERAL if number + SEVERAL <= whole else 1
+        several = SEVERAL if number + SEVERAL <= whole and not few else 1
         panel, column = panels + number * depth * PANEL, number * PANEL
         row = 0
         while row < rows:
-            some = _some(rows - row)
+            some = rows if few else _some(rows - row)
             given, begin = left + row * left_apart, start + row * start_apart + column
             made = result + row * apart + column
-            if several == 1:
-                _one(some, depth, given, left_apart, panel, 0, begin, start_apart, made, apart)
-            else:
-                _both(some, depth, given, left_apart, panel, depth * PANEL, begin, start_apart, made, apart)
+            _by_row(several, some, depth, given, left_apart, panel, depth * PANEL, begin, start_apart, made, apart)
             row += some
         number += several
 
@@ -145,11 +137,8 @@ def multiply_across(rows, depth, width, left, left_apart, panels, start, start_a
                 some = _some(rows - row)
                 given, before = left + begin * left_apart + row * FLOAT, start + row * start_apart + column
                 made = result + row * apart + column
-                if several == 1:
-                    _one_across(some, some_depth, given, left_apart, panel, 0, before, start_apart, made, apart)
-                else:
-                    _both_across(some, some_depth, given, left_apart, panel, depth * PANEL, before, start_apart, made,
-                                 apart)  # fmt: skip
+                _across(several, some, some_depth, given, left_apart, panel, depth * PANEL, before, start_apart, made,
+                        apart)  # fmt: skip
                 row += some
             number += several
 
