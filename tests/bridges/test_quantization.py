@@ -8,7 +8,8 @@ import pytest
 import torch
 
 import mxnet as mx
-from mxnet import autograd, gluon, nd
+from mxnet import autograd, gluon, nd, sym
+from mxnet._graph import integers
 from mxnet.contrib import quantization
 from mxnet.gluon import nn
 from mxnet.tools.digits import digits
@@ -442,3 +443,37 @@ def test_dense_layers_take_both_signs_in_packed_kernels(monkeypatch):
     slow = small(x).asnumpy()
     assert np.abs(fast - slow).max() <= 3 * np.abs(slow).max() / 127
     assert np.abs(fast - net(x).asnumpy()).max() < 0.05 * np.abs(slow).max()
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["moved", "by floats"])
+@pytest.mark.parametrize(
+    ("kernel", "pad", "stride", "group"), [(1, 0, 1, 1), (3, 1, 1, 1), (3, 1, 2, 16), (3, 0, 1, 1)]
+)
+def test_convolutions_take_both_signs_in_packed_kernels(kernel, pad, stride, group, whole, monkeypatch):
+    """Where the processor adds unsigned products exactly, signed data are moved by 128; zeros around them are zeros."""
+    if whole and not integers.whole_range():
+        pytest.skip("sums of unsigned products overflow on this processor")
+    monkeypatch.setattr(integers, "whole_range", lambda: whole)
+    ways, apply = [], integers.Layer._apply
+    monkeypatch.setattr(integers.Layer, "_apply", lambda self, *given: ways.append("moved") or apply(self, *given))
+    floats = integers.Layer._by_floats
+    monkeypatch.setattr(
+        integers.Layer, "_by_floats", lambda self, *given: ways.append("floats") or floats(self, *given)
+    )
+    generator = np.random.default_rng(3)
+    first = sym.Variable("data")
+    made = sym.Convolution(first, kernel=(kernel,) * 2, pad=(pad,) * 2, stride=(stride,) * 2, num_group=group,
+                           num_filter=16, name="conv")  # fmt: skip
+    arrays = {name: nd.array(generator.uniform(-1, 1, shape)) for name, shape in zip(
+        made.list_arguments(), made.infer_shape(data=(2, 16, 9, 9))[0], strict=True)}  # fmt: skip
+    data = arrays.pop("data")
+    small, args, _ = quantization.quantize_model(
+        made, arrays, {}, calib_mode="naive", calib_data=mx.io.NDArrayIter(data, batch_size=2), label_names=None
+    )
+    run = small.bind(mx.cpu(), {**args, "data": data})
+    packed = run.forward()[0].asnumpy()
+    monkeypatch.setattr(integers, "available", lambda: False)
+    plain = small.bind(mx.cpu(), {**args, "data": data}).forward()[0].asnumpy()
+    step = np.abs(plain).max() / 127
+    assert np.abs(packed - plain).max() <= 1.01 * step and (packed != plain).mean() < 0.01
+    assert (plain < 0).any() and ways == ["moved" if whole else "floats"]

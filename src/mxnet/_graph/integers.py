@@ -1,5 +1,6 @@
 """Quantized layers on oneDNN's 8-bit kernels: sums of products, requantization and rectifier in one call.
 
+The kernels take unsigned data: where int8 data may be negative, 128 is added, and what that gives is taken away again.
 Processors without VNNI add products of 8 bits in pairs of 16, which overflows for unsigned data of 8 bits but never
 for values up to 128. There data known to be int8 and nowhere negative (behind a rectifier) takes this way, other int8
 data of a dense layer takes it twice, once for each sign, and convolutions of it add in floats. uint8 data runs as
@@ -34,6 +35,7 @@ CONVOLUTION, DENSE, SUM, REQUANTIZE, RECTIFIER, POOLING, FLATTEN = (
 )
 CONVOLVE, MULTIPLY = (find(name).fn for name in ("Convolution", "FullyConnected"))
 STEPS = {torch.int8: 127.0, torch.uint8: 255.0}
+MIDDLE = 128  # what zero becomes where signed data become unsigned: its sign is turned
 
 
 def available() -> bool:
@@ -97,6 +99,8 @@ class Layer(Step):
         constants = self._constants(data, weight, rest)
         if not self._signed(data):
             return self.ranged(self._apply(data.view(torch.uint8), constants, self._ending()))
+        if whole_range():
+            return self.ranged(self._apply((data ^ -MIDDLE).view(torch.uint8), constants, self._ending()))
         return self.ranged((self._by_floats if self.kernel is CONVOLUTION else self._difference)(data, constants))
 
     def _fits(self, data: torch.Tensor) -> bool:
@@ -151,15 +155,17 @@ class Layer(Step):
         steps = (reach(*ends[2:4]) / 127.0).expand(filters).contiguous()
         zeros = torch.zeros(filters, dtype=torch.int32)
         real = None if bias is None else bias_in_sums(data, bias, ends) * (scale * float(steps.max()))
-        if self.kernel is CONVOLUTION and self._signed(data):
+        moved = self._signed(data) and whole_range()
+        if self.kernel is CONVOLUTION and self._signed(data) and not moved:
             unit = scale * steps  # what a sum of one stands for, by channel
             given = [weight.float()] if real is None else [weight.float(), real / unit]
             return given, unit * (WHOLE[self.kind] / self.reach)
+        zero = MIDDLE if moved else 0
         if self.kernel is CONVOLUTION:
-            packed = torch.ops.onednn.qconv_prepack(weight, steps, scale, 0, *self._geometry(), list(data.shape))
+            packed = torch.ops.onednn.qconv_prepack(weight, steps, scale, zero, *self._geometry(), list(data.shape))
         else:
             packed = torch.ops.onednn.qlinear_prepack(weight, [size_of_rows(data, self.attrs), weight.shape[1]])
-        return scale, packed, steps, zeros, real
+        return scale, zero, packed, steps, zeros, real
 
     def _geometry(self) -> tuple[list[int], list[int], list[int], int]:
         attrs = self.attrs
@@ -175,16 +181,12 @@ class Layer(Step):
         return self.reach / WHOLE[self.kind], 0, TORCH[self.kind], after, [], ""
 
     def _convolve(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
-        scale, packed, steps, zeros, bias = constants
         data = data.contiguous(memory_format=torch.channels_last)
-        return torch.ops.onednn.qconv2d_pointwise(
-            data, scale, 0, packed, steps, zeros, bias, *self._geometry(), *ending
-        )
+        return torch.ops.onednn.qconv2d_pointwise(data, *constants, *self._geometry(), *ending)
 
     def _multiply(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
-        scale, packed, steps, zeros, bias = constants
         rows = data.reshape(data.shape[0], -1) if self.attrs.get("flatten", True) else data
-        return torch.ops.onednn.qlinear_pointwise(rows.contiguous(), scale, 0, packed, steps, zeros, bias, *ending)
+        return torch.ops.onednn.qlinear_pointwise(rows.contiguous(), *constants, *ending)
 
 
 def size_of_rows(data: torch.Tensor, attrs: dict[str, Any]) -> int:
