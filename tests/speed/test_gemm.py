@@ -9,6 +9,7 @@ import mxnet as mx
 from mxnet import autograd, nd
 from mxnet._ops import gemm
 from mxnet._ops.loader import Loader, kernels, vectors_are_here
+from mxnet._ops.ordered import ordered_convolution
 
 pytest.importorskip("numba", reason="kernels are what numba compiles")
 if not vectors_are_here():
@@ -175,6 +176,46 @@ def test_dot_and_its_gradients_of_two_orders(turned, calls):
     curve = 8 * exact[0] @ square @ square  # of 4 |a b bᵀ|²
     near(torch.tensor(left.grad.asnumpy()), torch.tensor(curve.T if turned[0] else curve))
     assert len(calls) >= 4
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(("channels", "filters", "size"), [(64, 96, (15, 16)), (256, 32, (9, 20)), (96, 128, (30, 31))])
+def test_convolutions_of_one_pixel_in_training(channels, filters, size, bias, calls):
+    torch.manual_seed(5)
+    inputs = [torch.randn(4, channels, *size), torch.randn(filters, channels, 1, 1), torch.randn(filters)]
+    inputs = [t.requires_grad_() for t in inputs[: 3 if bias else 2]]
+    wide = [t.detach().double().requires_grad_() for t in inputs]
+    result = ordered_convolution(*inputs, kernel=(1, 1), num_filter=filters, no_bias=not bias)
+    exact, head = torch.conv2d(*wide), torch.randn(result.shape)
+    near(result.detach(), exact.detach())
+    assert result.is_contiguous(memory_format=torch.channels_last) and calls == ["by_rows"]
+    for got, want in zip(
+        torch.autograd.grad(result, inputs, head), torch.autograd.grad(exact, wide, head.double()), strict=True
+    ):
+        near(got, want)
+    assert calls == ["by_rows", "by_rows", "pack", "across"]
+
+
+def test_gradients_of_gradients_of_a_convolution():
+    found = []
+    for convolve in (torch.conv2d, lambda *given: ordered_convolution(*given, kernel=(1, 1), num_filter=64)):
+        torch.manual_seed(6)
+        data, weight = torch.randn(2, 64, 24, 24).requires_grad_(), torch.randn(64, 64, 1, 1).requires_grad_()
+        bias = torch.randn(64).requires_grad_()
+        (first,) = torch.autograd.grad((convolve(data, weight, bias) ** 2).sum(), data, create_graph=True)
+        found.append(torch.autograd.grad((first**2).sum(), [weight, bias]))
+    for got, want in zip(*found, strict=True):
+        assert torch.allclose(got, want, rtol=1e-4, atol=1e-4 * want.abs().max().item())
+
+
+@pytest.mark.parametrize("given", [{"stride": (2, 2)}, {"pad": (1, 1)}, {"num_group": 2}])
+def test_other_convolutions_of_one_pixel_are_the_librarys(given, calls):
+    groups = given.get("num_group", 1)
+    data, weight = torch.randn(4, 64, 30, 30).requires_grad_(), torch.randn(64, 64 // groups, 1, 1)
+    result = ordered_convolution(data, weight, kernel=(1, 1), num_filter=64, no_bias=True, **given)
+    want = torch.conv2d(data, weight, None, given.get("stride", 1), given.get("pad", 0), 1, groups)
+    near(result.detach(), want.detach().double())
+    assert not calls
 
 
 def test_several_threads_give_the_same_values():

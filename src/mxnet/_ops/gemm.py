@@ -18,7 +18,7 @@ Tensor = torch.Tensor
 
 PANEL, PAIR = 16, 2  # columns of a panel, and panels that are worth a thread's while
 FEWEST, LEAST_WORK = 32, 1 << 22  # rows, columns and depth, and multiplications: with less nothing is gained
-BEFORE = 1 << 36  # multiplications by the library first: always as many, so that two runs compute the same
+BEFORE = 1 << 35  # multiplications by the library first: always as many, so that two runs compute the same
 WORTH_A_THREAD = 1 << 20
 
 _loader = kernels("gemm_kernels", outdoes_library)
@@ -124,6 +124,18 @@ def times(left: Tensor, right: Tensor) -> Tensor:
     return with_gradient(product, backward, left, right)
 
 
+def gains(rows: int, weight: Tensor) -> bool:
+    """Are products of so many rows with a weight (width, depth), and those of their gradients, faster by kernels?"""
+    width, depth = weight.shape[:2]
+    sizes = _fits(rows, depth, width) and _fits(rows, width, depth) and _plain(weight)
+    return sizes and not torch.compiler.is_compiling() and _count.add(3 * rows * depth * width)
+
+
+def affine(rows: Tensor, weight: Tensor, bias: Tensor | None, result: Tensor) -> None:
+    """result = rows · weightᵀ + bias, for matrices of which the last axis lies together."""
+    _times(rows, weight, True, None if bias is None else bias.contiguous(), result)
+
+
 def dense(data: Tensor, weight: Tensor, bias: Tensor | None, plain: Callable[..., Tensor]) -> Tensor:
     """data · weightᵀ + bias, with its gradients; `plain` computes it where kernels do not."""
     width, depth = weight.shape
@@ -135,7 +147,7 @@ def dense(data: Tensor, weight: Tensor, bias: Tensor | None, plain: Callable[...
 
     def forward(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         result = data.new_empty(*data.shape[:-1], width)
-        _times(_rows(data), _rows(weight), True, None if bias is None else bias.contiguous(), _rows(result))
+        affine(_rows(data), _rows(weight), bias, _rows(result))
         return result
 
     def backward(inputs: Any, outputs: Any, heads: Any) -> Any:

@@ -6,7 +6,7 @@ the optimizer's states stay as MXNet's files and views have them.
 
 import torch
 
-from . import winograd
+from . import gemm, winograd
 from .convolution import convolution
 from .normed import keep, kept
 from .weight_gradient import applies, plain_gradients, weight_gradient
@@ -62,7 +62,36 @@ class _Tiled(torch.autograd.Function):
         return data_grad, weight_grad, head.sum((0, 2, 3)) if bias_too else None
 
 
-SIDE_BY_SIDE = ((1, 1), (1, 1), (1, 1))
+class _Pixelwise(torch.autograd.Function):
+    """A convolution whose windows are the pixels: a product of matrices, with a row for each pixel."""
+
+    @staticmethod
+    def forward(ctx, data, weight, bias):
+        keep(ctx, data, weight)
+        batch, _, *sizes = data.shape
+        result = torch.empty((batch, len(weight), *sizes), memory_format=LAST)
+        gemm.affine(_pixels(data), weight.flatten(1), bias, _pixels(result))
+        return result
+
+    @staticmethod
+    def backward(ctx, *heads):
+        data, weight = kept(ctx)
+        data_too, weight_too, bias_too = ctx.needs_input_grad
+        if torch.is_grad_enabled():  # the gradient is recorded itself: only what came in is part of the graph
+            return plain_gradients(heads[0], data, weight, PIXEL_BY_PIXEL, 1, ctx.needs_input_grad)
+        head, (batch, channels, *sizes) = _pixels(heads[0]), data.shape
+        matrix = weight.flatten(1)
+        by_data = gemm.product(head, matrix).view(batch, *sizes, channels).permute(0, 3, 1, 2) if data_too else None
+        by_weight = gemm.product(head.t(), _pixels(data)).view_as(weight) if weight_too else None
+        return by_data, by_weight, head.sum(0) if bias_too else None
+
+
+def _pixels(images):
+    """(image, channel, row, column) as rows of channels."""
+    return images.contiguous(memory_format=LAST).permute(0, 2, 3, 1).flatten(0, 2)
+
+
+SIDE_BY_SIDE, PIXEL_BY_PIXEL = ((1, 1), (1, 1), (1, 1)), ((1, 1), (0, 0), (1, 1))
 
 
 def ordered_convolution(data, weight, bias=None, **attrs):
@@ -75,6 +104,9 @@ def ordered_convolution(data, weight, bias=None, **attrs):
     groups = attrs.get("num_group", 1)
     if geometry == SIDE_BY_SIDE and groups == 1 and winograd.pays(data, weight):
         return _Tiled.apply(data, weight, bias)
+    if geometry == PIXEL_BY_PIXEL and groups == 1 and tuple(weight.shape[2:]) == (1, 1):
+        if weight.shape[1] == data.shape[1] and gemm.gains(data[:, 0].numel(), weight):
+            return _Pixelwise.apply(data, weight, bias)
     return _Ordered.apply(data, weight, bias, geometry, groups)
 
 
