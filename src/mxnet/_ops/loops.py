@@ -220,24 +220,29 @@ def _collect_three(v0, v1, v2, v3, v4, v5):
     return [v0 + even + even_too, odd + odd_too, even * A2 + even_too * B2 + v5]
 
 
-@writes(4)
+@writes(4, lanes=WIDE)
 def _spread_kernels(write: Writer, kernels, along, matrices, apart):
-    """Eight kernels, `along` from each other, as 36 values `apart` from each other."""
-    places = [write.at(kernels, write.times(along, lane)) for lane in range(LANES)]
-    for place in places:
-        write.prefetch(write.at(place, AHEAD))
-    nine = [*write.turned([write.load(place) for place in places]), write.picked(places, LAST)]
+    """A vector of kernels, `along` from each other, as 36 values `apart` from each other."""
+    eight, parts = Writer(write.builder, LANES), []
+    for first in range(0, WIDE, LANES):
+        places = [write.at(kernels, write.times(along, first + lane)) for lane in range(LANES)]
+        for place in places:
+            write.prefetch(write.at(place, AHEAD))
+        parts.append([*eight.turned([eight.load(place) for place in places]), eight.picked(places, LAST)])
+    nine = parts[0] if len(parts) == 1 else [write.joined(*both) for both in zip(*parts, strict=True)]
     _store(write, _twice(_spread_three, nine, 3), matrices, apart)
 
 
-@writes(3)
+@writes(3, lanes=WIDE)
 def _collect_kernels(write: Writer, matrices, apart, kernels):
-    """The adjoint: eight kernels side by side."""
-    nine = list(_twice(_collect_three, _load(write, matrices, apart), 6))
-    places = [write.at(kernels, lane * KERNEL) for lane in range(LANES)]
-    for lanes, place in zip(write.turned(nine[:LANES]), places, strict=True):
-        write.store(lanes, place)
-    write.put(nine[LANES], places, LAST)
+    """The adjoint: a vector of kernels side by side."""
+    eight, nine = Writer(write.builder, LANES), list(_twice(_collect_three, _load(write, matrices, apart), 6))
+    for first in range(0, WIDE, LANES):
+        part = [write.mixed(lanes, lanes, list(range(first, first + LANES))) for lanes in nine]
+        places = [write.at(kernels, (first + lane) * KERNEL) for lane in range(LANES)]
+        for lanes, place in zip(eight.turned(part[:LANES]), places, strict=True):
+            eight.store(lanes, place)
+        eight.put(part[LANES], places, LAST)
 
 
 @_compiled(f"void({numbers(10)})")
@@ -247,8 +252,8 @@ def spread_kernels(kernels, size, depth, down, along, columns, matrices, stride,
     The result is made of runs of 16: in a panel of `depth` runs the next one is `down` kernels further, within a run
     the next kernel `along` further, and the next panel `columns` further.
     """
-    for first in range(begin, end, LANES):
-        run, back = first // PANEL, max(0, first + LANES - size)  # the last eight may begin among those before
+    for first in range(begin, end, WIDE):
+        run, back = first // PANEL, max(0, first + WIDE - size)  # the last vector may begin among those before
         start = run % depth * down + run // depth * columns + first % PANEL * along - back
         _spread_kernels(kernels + start * KERNEL, along * KERNEL, matrices + (first - back) * FLOAT, stride)
 
@@ -256,6 +261,6 @@ def spread_kernels(kernels, size, depth, down, along, columns, matrices, stride,
 @_compiled(f"void({numbers(6)})")
 def collect_kernels(matrices, stride, size, kernels, begin, end):
     """The adjoint of `spread_kernels`, kernels side by side: what it writes is not added."""
-    for each in range(begin, end, LANES):
-        first = min(each, size - LANES)
+    for each in range(begin, end, WIDE):
+        first = min(each, size - WIDE)
         _collect_kernels(matrices + first * FLOAT, stride, kernels + first * KERNEL)

@@ -184,6 +184,10 @@ class Writer:
         which = ir.Constant(ir.VectorType(_INT32, len(places)), places)
         return Lanes(self.builder, self.builder.shuffle_vector(one.value, other.value, which))
 
+    def joined(self, one: Lanes, other: Lanes) -> Lanes:
+        """Two vectors of half the lanes."""
+        return self.mixed(one, other, list(range(self.lanes)))
+
     def turned(self, rows: list[Lanes]) -> list[Lanes]:
         """As many rows as a vector has lanes, as columns."""
         rows, size, step = list(rows), self.lanes, 1
