@@ -10,6 +10,7 @@ from mxnet import autograd, nd
 from mxnet._ops import gemm
 from mxnet._ops.loader import Loader, kernels, vectors_are_here
 from mxnet._ops.ordered import ordered_convolution
+from mxnet._ops.weight_gradient import weight_gradient
 
 pytest.importorskip("numba", reason="kernels are what numba compiles")
 if not vectors_are_here():
@@ -133,6 +134,28 @@ def test_what_is_added_to():
     assert gemm.added(data, weight, result)
     near(result, want)
     assert not gemm.added(data.double(), weight, result) and not gemm.added(data, weight, result.t())
+
+
+def test_a_left_that_is_packed_once(calls):
+    left, rights = matrix(700, 64), [matrix(700, 128, seed=i) for i in range(3)]
+    results = torch.empty(3, 64, 128)
+    gemm.turned_products(left, rights, results.unbind())
+    for right, result in zip(rights, results, strict=True):
+        near(result, left.double().t() @ right.double())
+    assert calls == ["pack", "across", "across", "across"]
+    gemm.turned_products(left[:, :40], rights, results[:, :40].unbind())  # no multiple of 16: the library's
+    near(results[2, :40], left[:, :40].double().t() @ rights[2].double())
+    assert len(calls) == 4
+
+
+def test_the_weight_gradient_of_steps_of_two(calls):
+    data, head = (
+        torch.randn(4, n, s, s).contiguous(memory_format=torch.channels_last) for n, s in ((64, 29), (96, 15))
+    )
+    weight = torch.zeros(96, 64, 3, 3).double().requires_grad_()
+    torch.conv2d(data.double(), weight, None, 2, 1).backward(head.double())
+    near(weight_gradient(data, head), weight.grad)
+    assert calls == ["pack"] + ["across"] * 9
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])

@@ -4,7 +4,7 @@ There kernels (see gemm_kernels) take a tenth less time where they pack what the
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -79,17 +79,27 @@ def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, resu
     return result
 
 
-def _turned_times(left: Tensor, right: Tensor) -> Tensor:
-    """leftᵀ · right."""
-    (depth, rows), width = left.shape, right.shape[1]
-    result, begin = left.new_empty(rows, width), left.new_zeros(width)
-    panels, code = room("left", rows // PANEL, depth, PANEL), _loader.get(wait=True)
+def _turned_times(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    """leftᵀ · right for each of some matrices of one shape; the left is packed once."""
+    (depth, rows), width, code = left.shape, rights[0].shape[1], _loader.get(wait=True)
+    panels, begin = room("left", rows // PANEL, depth, PANEL), left.new_zeros(width)
     most = rows * depth * width // WORTH_A_THREAD
     Task(code.pack, (panels.data_ptr(), *_places(left), depth), (0, rows // PANEL), most, held=(panels, left)).run()
-    given = rows, depth, panels.data_ptr(), *_places(right), begin.data_ptr(), 0, *_places(result)
-    held = panels, right, begin, result
-    Task(code.across, given, (0, width // PANEL), most, PAIR, scratch=code.SCRATCH, held=held).run()
-    return result
+    for right, result in zip(rights, results, strict=True):
+        given = rows, depth, panels.data_ptr(), *_places(right), begin.data_ptr(), 0, *_places(result)
+        held = panels, right, begin, result
+        Task(code.across, given, (0, width // PANEL), most, PAIR, scratch=code.SCRATCH, held=held).run()
+
+
+def turned_products(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    """leftᵀ · right into a result, for each of some matrices of one shape."""
+    (depth, rows), width = left.shape, rights[0].shape[1]
+    fits = _fits(rows, depth, width, 1) and rows % PANEL == 0 and all(map(_plain, (left, *rights, *results)))
+    if fits and _count.add(rows * depth * width * len(rights)):
+        _turned_times(left, rights, results)
+        return
+    for right, result in zip(rights, results, strict=True):
+        torch.mm(left.t(), right, out=result)
 
 
 def product(left: Tensor, right: Tensor) -> Tensor:
@@ -99,10 +109,11 @@ def product(left: Tensor, right: Tensor) -> Tensor:
     fits = _plain(left) and _plain(right) and _fits(rows, depth, width, 1 if across else 4)
     if not (fits and _count.add(rows * depth * width)):
         return torch.mm(left, right)
-    if across:
-        return _turned_times(left.t(), right)
-    turned = right.stride(0) == 1 != right.stride(1)
     result = left.new_empty(rows, width)
+    if across:
+        _turned_times(left.t(), [right], [result])
+        return result
+    turned = right.stride(0) == 1 != right.stride(1)
     return _times(_rows(left), right.t() if turned else _rows(right), turned, None, result)
 
 

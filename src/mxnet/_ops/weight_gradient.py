@@ -6,6 +6,8 @@ product of matrices for each of the nine places in the kernel.
 
 import torch
 
+from .gemm import turned_products
+
 FEWEST_CHANNELS, FEWEST_PLACES = 32, 384  # with less, products are slower than the plain sum
 
 
@@ -55,9 +57,10 @@ def _place_by_place(data, head):
     _split(data, views.permute(0, 2, 3, 1, 4, 5))
     wide = data.new_zeros(batch, down + 1, right + 1, filters)
     wide[:, :down, :right] = head
-    left, result = wide.view(length, filters).t(), data.new_empty(3, 3, filters, channels)
+    result, parts = data.new_empty(3, 3, filters, channels), []
     for row in range(3):
         for column in range(3):
             shift = (row // 2) * (right + 1) + column // 2
-            torch.mm(left, split[row % 2, column % 2, shift : shift + length], out=result[row, column])
+            parts.append(split[row % 2, column % 2, shift : shift + length])
+    turned_products(wide.view(length, filters), parts, result.flatten(0, 1).unbind())
     return result
