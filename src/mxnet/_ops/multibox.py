@@ -1,6 +1,7 @@
 """SSD's operators: prior boxes, training targets, detections."""
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,7 +34,7 @@ def multibox_prior(
     if len(steps) != 2 or steps[0] * steps[1] < 0:
         raise MXNetError(f"Step ndim must be 2: (step_y, step_x), both given or neither, got {steps}")
     numbers = map(tuple, (sizes, ratios, steps, offsets))
-    given = (*data.shape[2:4], *numbers, clip, data.dtype, data.device)
+    given: Any = (*data.shape[2:4], *numbers, clip, data.dtype, data.device)
     count = data.shape[2] * data.shape[3] * (len(sizes) + len(ratios) - 1)
     if count > MOST_KEPT or not at_hand(data):
         return without_gradient(lambda like: _priors(*given), data)
