@@ -6,7 +6,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd, sym
-from mxnet._ops import linalg, multibox, ordering, regions, truth
+from mxnet._ops import linalg, multibox, ordering, regions, truth, windows
 
 
 @pytest.mark.parametrize("ascending", [False, True])
@@ -80,6 +80,16 @@ def test_kept_priors_are_nobodys(monkeypatch):
         np.testing.assert_array_equal(one, three)
     assert nd.contrib.MultiBoxPrior(nd.zeros((1, 3, 5, 8)), **calls[0]).shape != want[0].shape
     assert nd.contrib.MultiBoxPrior(data.astype("float64"), **calls[0]).dtype == np.float64
+
+
+@pytest.mark.parametrize("together", [1, 500, 1 << 20])
+def test_columns_of_some_images_at_a_time(together, monkeypatch):
+    columns = torch.rand(5, 3 * 6, 6 * 4)
+    attrs = {"kernel": (3, 2), "stride": (1, 2), "dilate": (2, 1), "pad": (1, 1)}
+    want = torch.nn.functional.fold(columns, (8, 7), (3, 2), (2, 1), (1, 1), (1, 2))
+    monkeypatch.setattr(windows, "TOGETHER", together)
+    got = nd.col2im(nd.array(columns.numpy()), output_size=(8, 7), **attrs)
+    np.testing.assert_allclose(got.asnumpy(), want.numpy(), rtol=1e-6)
 
 
 ROIS = [[0, 0, 0, 30, 25], [1, 4, 4, 4, 4], [1, -20, 3, 9, 60], [0, 90, 90, 95, 95], [-1, 0, 0, 9, 9], [2, 0, 0, 9, 9]]
