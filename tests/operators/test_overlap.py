@@ -24,9 +24,17 @@ def greedy(boxes, threshold, kinds, margin):
     return kept
 
 
-@pytest.fixture(params=[4, 512])
+@pytest.fixture(params=[4, 512, "compiled"])
 def block(request, monkeypatch):
-    monkeypatch.setattr(overlap, "BLOCK", request.param)
+    """Boxes in blocks of that size, or by compiled code."""
+    if request.param == "compiled":
+        pytest.importorskip("numba")
+        code = overlap._earned.loader.get(wait=True)
+        assert code is not None
+        monkeypatch.setattr(overlap._earned, "get", lambda pairs: code)
+        monkeypatch.setattr(overlap, "_quotients", None)
+    else:
+        monkeypatch.setattr(overlap, "BLOCK", request.param)
 
 
 @pytest.mark.parametrize("margin", [0, 1])
@@ -42,6 +50,29 @@ def test_suppression_is_greedy(block, classes, margin):
     assert 3 < len(want) < 60
     assert overlap.suppress(*given, margin=margin).tolist() == want
     assert overlap.suppress(*given, margin=margin, limit=3).tolist() == want[:3]
+
+
+def special_boxes():
+    """Some that are the same, or turned around, some with NaN and infinities; their areas."""
+    random = np.random.RandomState(4)
+    corner = random.randint(0, 8, (300, 2))
+    boxes = np.concatenate([corner, corner + random.randint(-1, 9, (300, 2))], 1).astype("float32")
+    boxes[::17, 0], boxes[::19, 3], boxes[::23, 2], boxes[::29, 1] = np.nan, np.nan, np.inf, -np.inf
+    given = torch.tensor(boxes)
+    return given, (given[:, 2] - given[:, 0]) * (given[:, 3] - given[:, 1])
+
+
+@pytest.mark.parametrize("compare", [np.greater, np.greater_equal])
+@pytest.mark.parametrize("threshold", [0.0, 0.25, 0.5])
+def test_compiled_suppression_of_special_boxes(compare, threshold, monkeypatch):
+    pytest.importorskip("numba")
+    given, found = special_boxes(), []
+    kinds = torch.arange(300, dtype=torch.int32) % 2
+    code = overlap._earned.loader.get(wait=True)
+    for each in (None, code):
+        monkeypatch.setattr(overlap._earned, "get", lambda pairs, each=each: each)
+        found += [overlap.suppress(*given, threshold, which, compare=compare).tolist() for which in (None, kinds)]
+    assert found[:2] == found[2:] and 10 < len(found[0]) < 300
 
 
 def test_nothing_is_suppressed_of_nothing(block):

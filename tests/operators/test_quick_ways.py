@@ -6,7 +6,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd, sym
-from mxnet._ops import linalg, ordering, regions, truth
+from mxnet._ops import linalg, multibox, ordering, regions, truth, windows
 
 
 @pytest.mark.parametrize("ascending", [False, True])
@@ -62,6 +62,34 @@ def test_the_gradient_of_few():
     want = np.zeros((3, 40))
     np.put_along_axis(want, order, [[1, 10]] * 3, 1)
     np.testing.assert_array_equal(data.grad.asnumpy(), want)
+
+
+def test_kept_priors_are_nobodys(monkeypatch):
+    """Boxes that were asked for before are copies, and those that no one would keep."""
+    calls = [{"sizes": (0.2, 0.3), "ratios": (1, 2)}, {"sizes": (0.2,)}, {"clip": True}, {"steps": (0.1, 0.2)}]
+    data = nd.zeros((1, 3, 5, 7))
+    first = [nd.contrib.MultiBoxPrior(data, **each) for each in calls]
+    want = [boxes.asnumpy() for boxes in first]
+    for boxes in first:
+        boxes[:] = 9
+    again = [nd.contrib.MultiBoxPrior(data, **each).asnumpy() for each in calls]
+    monkeypatch.setattr(multibox, "MOST_KEPT", 0)
+    made = [nd.contrib.MultiBoxPrior(data, **each).asnumpy() for each in calls]
+    for one, two, three in zip(want, again, made, strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, three)
+    assert nd.contrib.MultiBoxPrior(nd.zeros((1, 3, 5, 8)), **calls[0]).shape != want[0].shape
+    assert nd.contrib.MultiBoxPrior(data.astype("float64"), **calls[0]).dtype == np.float64
+
+
+@pytest.mark.parametrize("together", [1, 500, 1 << 20])
+def test_columns_of_some_images_at_a_time(together, monkeypatch):
+    columns = torch.rand(5, 3 * 6, 6 * 4)
+    attrs = {"kernel": (3, 2), "stride": (1, 2), "dilate": (2, 1), "pad": (1, 1)}
+    want = torch.nn.functional.fold(columns, (8, 7), (3, 2), (2, 1), (1, 1), (1, 2))
+    monkeypatch.setattr(windows, "TOGETHER", together)
+    got = nd.col2im(nd.array(columns.numpy()), output_size=(8, 7), **attrs)
+    np.testing.assert_allclose(got.asnumpy(), want.numpy(), rtol=1e-6)
 
 
 ROIS = [[0, 0, 0, 30, 25], [1, 4, 4, 4, 4], [1, -20, 3, 9, 60], [0, 90, 90, 95, 95], [-1, 0, 0, 9, 9], [2, 0, 0, 9, 9]]

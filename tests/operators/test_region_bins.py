@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from mxnet import autograd, nd
-from mxnet._ops import region_bins
+from mxnet import autograd, nd, util
+from mxnet._ops import region_bins, roi_pooling_contrib
+from mxnet._ops.loader import Earned
 
 pytest.importorskip("numba")
 
@@ -48,7 +49,7 @@ def test_compiled_and_not(pool, case, monkeypatch):
     values, twice = numbers(case == "special"), case == "twice"
     plain = pooled(pool, values, twice)
     monkeypatch.setattr(region_bins, "LEAST", 0)
-    assert region_bins._loader.get(wait=True) is not None
+    assert region_bins._earned.loader.get(wait=True) is not None
     for got, want in zip(pooled(pool, values, twice), plain, strict=True):
         assert np.isfinite(want).any()
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6 * np.nanmax(np.abs(want[np.isfinite(want)])))
@@ -69,9 +70,26 @@ def test_nan_is_no_maximum():
 
 def test_nan_stays_in_its_region_of_means(monkeypatch):
     monkeypatch.setattr(region_bins, "LEAST", 0)
-    region_bins._loader.get(wait=True)
+    region_bins._earned.loader.get(wait=True)
     data = nd.ones((1, 4, 6, 6))
     data[0, :, 0, 0] = np.nan
     rois = nd.array([[0, 0, 0, 5, 5], [0, 3, 3, 5, 5]])
     out = nd.contrib.PSROIPooling(data, rois, spatial_scale=1.0, output_dim=1, pooled_size=2).asnumpy()
     assert np.isnan(out[0]).sum() == 1 and (out[1] == 1).all()
+
+
+def test_small_work_earns_compiled_code(monkeypatch):
+    earned = Earned("region_kernels", enough=2 * 9 * 12 * 14)
+    monkeypatch.setattr(region_bins, "_earned", earned)
+    plain = means(nd.array(numbers(False))).asnumpy()
+    assert earned.loader._future is None
+    earned.loader.get(wait=True)
+    monkeypatch.setattr(roi_pooling_contrib, "_rectangles", None)  # the plain way is not taken any more
+    np.testing.assert_allclose(means(nd.array(numbers(False))).asnumpy(), plain, rtol=1e-6, atol=1e-6)
+
+
+def test_no_regions():
+    with util.np_shape(True):
+        rois = nd.zeros((0, 5))
+        got = nd.contrib.PSROIPooling(nd.ones((1, 9, 4, 4)), rois, spatial_scale=1, output_dim=1, pooled_size=3)
+    assert got.shape == (0, 1, 3, 3)

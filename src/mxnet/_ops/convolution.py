@@ -11,6 +11,7 @@ from .few_channels import few_channels, gains
 from .filling import assign
 from .layout import channels_last, shape_first, shape_last, to_first, to_last
 from .registry import op
+from .transposed import by_products
 
 Tuning = Literal["fastest", "limited_workspace", "off"]
 Layout = Literal["NCDHW", "NCHW", "NCW", "NDHWC", "NHWC"]
@@ -174,30 +175,12 @@ def deconvolution(
     _check("Deconvolution", data, weight, kernel, num_filter, weight.shape[1] * num_group, pairs)
     if any(target_shape):
         pad, adj = _reaching(target_shape, data.shape[2:], kernel, stride, dilate)  # pyright: ignore[reportAssignmentType]
-    plain = num_group == 1 and not any((*pad, *adj)) and set(dilate) <= {1}
-    if plain and tuple(stride) == tuple(kernel) and _predicted(data, weight, bias):
-        result = _apart(data, weight, bias)
-    else:
+    geometry = stride, pad, adj, dilate
+    result = by_products(data, weight, bias, geometry) if num_group == 1 else None
+    if result is None:
         transposed = _TRANSPOSED[len(kernel)]
         result = transposed(data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1)
     return to_last(result) if last else result
-
-
-def _predicted(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> bool:
-    """Is nothing recorded? The gradients are not faster in another order."""
-    recorded = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (data, weight, bias))
-    return not recorded and data.__class__ is torch.Tensor and data.is_cpu and not torch.compiler.is_compiling()
-
-
-def _apart(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    """Deconvolution whose windows lie side by side: one product, then pixels are put in their places."""
-    (batch, _, *sizes), kernel = data.shape, weight.shape[2:]
-    product = torch.matmul(weight.flatten(1).t(), data.flatten(2))
-    if bias is not None:
-        product += bias.repeat_interleave(kernel.numel()).unsqueeze(1)
-    order = [axis for i in range(2, 2 + len(sizes)) for axis in (i + len(sizes), i)]
-    pixels = product.view(batch, -1, *kernel, *sizes).permute(0, 1, *order)
-    return pixels.reshape(batch, -1, *(n * k for n, k in zip(sizes, kernel, strict=True)))
 
 
 def _reaching(target, sizes, kernel, stride, dilate):

@@ -2,23 +2,15 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from .._core.attrs import Factor, Floats
 from .._core.errors import MXNetError
+from .colours import brighter, contrasted, lit, saturated, turned
 from .gradient import with_gradient
 from .opencv import resize
 from .registry import op
-
-GRAY = (0.299, 0.587, 0.114)
-# Principal components of ImageNet's colours, scaled by their deviations.
-LIGHTING = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]]) * (
-    55.46,
-    4.794,
-    1.148,
-)
 
 
 def _batched(data: Tensor, what: str) -> None:
@@ -42,11 +34,6 @@ def _single(data: Tensor) -> None:
 def _augmented(change: Callable[[Tensor], Tensor], data: Tensor) -> Tensor:
     _single(data)
     return with_gradient(change, lambda inputs, outputs, heads: heads[0].clone(), data)
-
-
-def _saturated(value: Tensor, dtype: torch.dtype) -> Tensor:
-    """Back to the image's type; bytes are cut to their range and truncated."""
-    return (value.clamp(0, 255) if dtype == torch.uint8 else value).to(dtype)
 
 
 # Deterministic
@@ -158,82 +145,15 @@ def flip_top_bottom(data):
     return _augmented(lambda image: image.flip(0), data)
 
 
-def _lit(image: Tensor, alpha: Floats) -> Tensor:
-    if image.shape[2] == 1:
-        return image.clone()
-    shift = torch.tensor((LIGHTING @ np.array(alpha[:3])).astype(np.float32), device=image.device)
-    return _saturated(image.float() + shift, image.dtype)
-
-
 @op("_image_adjust_lighting", shape="same")
 def adjust_lighting(data, *, alpha: Floats):
     """AlexNet's colour shift along the principal components, `alpha` of each."""
     if len(alpha) != 3:
         raise MXNetError(f"adjust_lighting needs three numbers in alpha, got {len(alpha)}")
-    return _augmented(lambda image: _lit(image, alpha), data)
+    return _augmented(lambda image: lit(image, alpha), data)
 
 
 # Random: one draw of the context's single engine decides
-
-
-def _gray(image: Tensor) -> Tensor:
-    return image.float() @ torch.tensor(GRAY, device=image.device)
-
-
-def _brighter(image: Tensor, factor: float) -> Tensor:
-    return _saturated(image.float() * factor, image.dtype)
-
-
-def _contrasted(image: Tensor, factor: float) -> Tensor:
-    mean = (_gray(image) if image.shape[2] == 3 else image.float()).mean()
-    return _saturated(image.float() * factor + (1 - factor) * mean, image.dtype)
-
-
-def _saturation(image: Tensor, factor: float) -> Tensor:
-    """MXNet's grey is only the last channel's share of it."""
-    if image.shape[2] == 1:
-        return image.clone()
-    gray = image[..., 2:].float() * GRAY[2]
-    return _saturated(gray * (1 - factor) + image.float() * factor, image.dtype)
-
-
-def _hue_lightness_saturation(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    red, green, blue = (image.float() / 255).unbind(2)
-    high, low = torch.maximum(torch.maximum(red, green), blue), torch.minimum(torch.minimum(red, green), blue)
-    spread, light = high - low, (high + low) * 0.5
-    coloured = spread > torch.finfo(torch.float32).eps
-    saturation = spread / torch.where(light < 0.5, high + low, 2 - high - low)
-    turn = 60 / spread
-    hue = torch.where(
-        high == red,
-        (green - blue) * turn,
-        torch.where(high == green, (blue - red) * turn + 120, (red - green) * turn + 240),
-    )
-    hue = torch.where(hue < 0, hue + 360, hue)
-    return torch.where(coloured, hue, 0), light, torch.where(coloured, saturation, 0)
-
-
-# Which of (upper, lower, falling, rising) blue, green and red take in each sixth of the colour circle.
-SECTORS = ((1, 3, 0), (1, 0, 2), (3, 0, 1), (0, 2, 1), (0, 1, 3), (2, 1, 0))
-
-
-def _from_hue(hue: Tensor, light: Tensor, saturation: Tensor) -> Tensor:
-    upper = torch.where(light <= 0.5, light * (1 + saturation), light + saturation - light * saturation)
-    lower = 2 * light - upper
-    position = torch.remainder(hue * (1 / 60), 6)
-    sector = position.floor().clamp_max(5)
-    part = position - sector
-    levels = torch.stack([upper, lower, lower + (upper - lower) * (1 - part), lower + (upper - lower) * part], -1)
-    choice = torch.tensor(SECTORS, device=hue.device)[sector.long()].flip(-1)
-    coloured = torch.gather(levels, -1, choice)
-    return torch.where((saturation == 0)[..., None], light[..., None], coloured) * 255
-
-
-def _turned(image: Tensor, alpha: float) -> Tensor:
-    if image.shape[2] == 1:
-        return image.clone()
-    hue, light, saturation = _hue_lightness_saturation(image)
-    return _saturated(_from_hue(hue + alpha * 360, light, saturation), image.dtype)
 
 
 def _factor(rng, low: float, high: float) -> float:
@@ -268,31 +188,31 @@ def random_flip_top_bottom(data, *, _rng):
 def random_brightness(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Multiply the image by a random factor."""
     factor = _factor(_rng, min_factor, max_factor)
-    return _augmented(lambda image: _brighter(image, factor), data)
+    return _augmented(lambda image: brighter(image, factor), data)
 
 
 @op("_image_random_contrast", shape="same")
 def random_contrast(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Move all pixels from or to the image's mean grey."""
     factor = _factor(_rng, min_factor, max_factor)
-    return _augmented(lambda image: _contrasted(image, factor), data)
+    return _augmented(lambda image: contrasted(image, factor), data)
 
 
 @op("_image_random_saturation", shape="same")
 def random_saturation(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Move every pixel from or to its grey."""
     factor = _factor(_rng, min_factor, max_factor)
-    return _augmented(lambda image: _saturation(image, factor), data)
+    return _augmented(lambda image: saturated(image, factor), data)
 
 
 @op("_image_random_hue", shape="same")
 def random_hue(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Turn the colour circle by a random part of a turn."""
     alpha = _factor(_rng, min_factor, max_factor)
-    return _augmented(lambda image: _turned(image, alpha), data)
+    return _augmented(lambda image: turned(image, alpha), data)
 
 
-JITTER = ((_brighter, 1.0), (_contrasted, 1.0), (_saturation, 1.0), (_turned, 0.0))
+JITTER = ((brighter, 1.0), (contrasted, 1.0), (saturated, 1.0), (turned, 0.0))
 
 
 @op("_image_random_color_jitter", shape="same")
@@ -306,7 +226,7 @@ def random_color_jitter(data, *, brightness: float, contrast: float, saturation:
             changes.append((change, middle + float(_rng.serial_uniform(1, -reach[i], reach[i])[0])))
 
     def jitter(image: Tensor) -> Tensor:
-        image = image.clone()
+        image = image if changes else image.clone()
         for change, amount in changes:
             image = change(image, amount)
         return image
@@ -318,4 +238,4 @@ def random_color_jitter(data, *, brightness: float, contrast: float, saturation:
 def random_lighting(data, *, alpha_std: float = 0.05, _rng):
     """`adjust_lighting` by normally distributed amounts."""
     alpha = tuple(float(a) for a in _rng.serial_normal(3, 0.0, alpha_std))
-    return _augmented(lambda image: _lit(image, alpha), data)
+    return _augmented(lambda image: lit(image, alpha), data)

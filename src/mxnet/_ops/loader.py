@@ -137,6 +137,24 @@ def outdoes_library() -> bool:
     return widest() > 8 and name.startswith("znver")
 
 
+class Earned:
+    """A module beside this one, loaded once so many numbers were worked on without it.
+
+    That takes about as long as to import a compiler; who has less to do never waits for one.
+    """
+
+    def __init__(self, module: str, enough: int = 1 << 22) -> None:
+        self.loader = Loader(lambda: import_module(f".{module}", __package__), None)
+        self.enough, self._seen = enough, 0
+
+    def get(self, numbers: int, wait: bool = False) -> Any:
+        """The code, to work on some more numbers; None: go without it."""
+        if self._seen < self.enough:
+            self._seen += numbers
+            return None
+        return self.loader.get(wait)
+
+
 def kernels(module: str, suits: Callable[[], bool] = vectors_are_here) -> Loader:
     """A module beside this one, written with `vectors`; None on processors that it does not suit."""
     return Loader(lambda: import_module(f".{module}", __package__) if suits() else None, None)

@@ -1,5 +1,8 @@
 """SSD's operators: prior boxes, training targets, detections."""
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -7,9 +10,12 @@ from torch import Tensor
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
 from .gradient import without_gradient
+from .indexing import at_hand
 from .overlap import intersections, suppress
 from .ranking import best_class, falling
 from .registry import op
+
+MOST_KEPT = 1 << 14  # boxes
 
 
 @op("_contrib_MultiBoxPrior")
@@ -27,21 +33,39 @@ def multibox_prior(
         raise MXNetError(f"Input data should be 4D: batch-channel-y-x, got {tuple(data.shape)}")
     if len(steps) != 2 or steps[0] * steps[1] < 0:
         raise MXNetError(f"Step ndim must be 2: (step_y, step_x), both given or neither, got {steps}")
-    height, width = data.shape[2:4]
+    numbers = map(tuple, (sizes, ratios, steps, offsets))
+    given: Any = (*data.shape[2:4], *numbers, clip, data.dtype, data.device)
+    count = data.shape[2] * data.shape[3] * (len(sizes) + len(ratios) - 1)
+    if count > MOST_KEPT or not at_hand(data):
+        return without_gradient(lambda like: _priors(*given), data)
+    return without_gradient(lambda like: _kept_priors(*given).clone(), data)
+
+
+def _priors(
+    height: int,
+    width: int,
+    sizes: Floats,
+    ratios: Floats,
+    steps: Floats,
+    offsets: Floats,
+    clip: bool,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Tensor:
     step_y, step_x = steps if min(steps) > 0 else (1 / height, 1 / width)
+    root = np.sqrt(np.float64(ratios))  # pyright: ignore[reportArgumentType]
+    shapes = [(s, root[0]) for s in sizes] + [(sizes[0], r) for r in root[1:]]
+    halves = [(s * height / width * r / 2, s / r / 2) for s, r in shapes]
+    half = torch.tensor(halves, dtype=dtype, device=device)
+    ends = torch.stack([-half, half], 1)
+    y = ((torch.arange(height, device=device) + offsets[0]) * step_y).to(dtype)
+    x = ((torch.arange(width, device=device) + offsets[1]) * step_x).to(dtype)
+    across, down = x[:, None, None] + ends[..., 0], y[:, None, None, None] + ends[..., 1]
+    boxes = torch.stack(torch.broadcast_tensors(across, down), -1).reshape(1, -1, 4)
+    return boxes.clamp(0, 1) if clip else boxes
 
-    def priors(like: Tensor) -> Tensor:
-        root = np.sqrt(np.float64(ratios))  # pyright: ignore[reportArgumentType]
-        shapes = [(s, root[0]) for s in sizes] + [(sizes[0], r) for r in root[1:]]
-        half = like.new_tensor([(s * height / width * r / 2, s / r / 2) for s, r in shapes])
-        ends = torch.stack([-half, half], 1)
-        y = ((torch.arange(height, device=like.device) + offsets[0]) * step_y).to(like.dtype)
-        x = ((torch.arange(width, device=like.device) + offsets[1]) * step_x).to(like.dtype)
-        across, down = x[:, None, None] + ends[..., 0], y[:, None, None, None] + ends[..., 1]
-        boxes = torch.stack(torch.broadcast_tensors(across, down), -1).reshape(1, -1, 4)
-        return boxes.clamp(0, 1) if clip else boxes
 
-    return without_gradient(priors, data)
+_kept_priors = lru_cache(maxsize=64)(_priors)  # those of a network are asked for at every step
 
 
 def _overlaps(anchors: Tensor, truth: Tensor) -> np.ndarray:

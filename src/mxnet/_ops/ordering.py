@@ -9,12 +9,16 @@ from .._core.errors import MXNetError
 from .dtypes import torch_dtype
 from .gradient import without_gradient
 from .indexing import at_hand
+from .loader import Earned
 from .registry import Attrs, op
 from .shapes import real_axis
 
 Index = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
 _BARE = (torch.float32, torch.float64, torch.int32, torch.int64)
 FEW = 8  # times as many elements as are wanted: less than that are sorted in no more time
+MOST = 1 << 12  # elements of which a heap is kept while a row is read
+
+_earned = Earned("ordering_kernels")
 
 
 def _along(data: torch.Tensor, axis: int | None) -> tuple[torch.Tensor, int]:
@@ -66,6 +70,10 @@ def _few(data: torch.Tensor, axis: int, k: int, largest: bool) -> tuple[torch.Te
     """The first `k` without sorting all; None: their order takes that."""
     if not at_hand(data) or not data.numel():
         return None
+    places = _few_in_one_pass(data.detach().movedim(axis, -1), k, largest)
+    if places is not None:
+        places = places.movedim(-1, axis)
+        return data.gather(axis, places), places
     values, places = torch.topk(data, k + 1, axis, largest)  # with the first that is left out
     before, behind = values.detach().narrow(axis, 0, k), values.detach().narrow(axis, 1, k)
     if bool((before > behind if largest else before < behind).all()):  # NaN is neither
@@ -75,6 +83,17 @@ def _few(data: torch.Tensor, axis: int, k: int, largest: bool) -> tuple[torch.Te
         return None
     places = places.movedim(-1, axis)
     return data.gather(axis, places), places
+
+
+def _few_in_one_pass(rows: torch.Tensor, k: int, largest: bool) -> torch.Tensor | None:
+    """Places of the first `k` of each row by compiled code; None: it is not for them, or not ready."""
+    if k > MOST or rows.element_size() > 4 or not rows.is_cpu or (kernels := _earned.get(rows.numel())) is None:
+        return None
+    numbers = rows.float().view(torch.int32) if rows.is_floating_point() else rows.int()
+    places = torch.empty((*rows.shape[:-1], k), dtype=torch.int64)
+    flat = numbers.reshape(-1, rows.shape[-1]).contiguous().numpy()
+    kernels.best(flat, places.view(-1, k).numpy(), rows.is_floating_point(), largest)
+    return places
 
 
 def _few_by_keys(rows: torch.Tensor, k: int, largest: bool) -> torch.Tensor | None:

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from .._core.attrs import Sizes
 from .._core.errors import MXNetError
+from . import planes
 from .dtypes import require_floating
 from .gradient import with_gradient
 from .halving import halved, halves
@@ -162,6 +163,8 @@ def _max(data, windows):
         return pool(data, windows.kernel, windows.stride)
     if space == 2 and halves(data, windows.kernel, windows.stride, windows.pad):
         return halved(data)
+    if planes.ready(data, windows):
+        return planes.maxima(data, windows)
     result = pool(data, windows.kernel, windows.stride, windows.pad, 1, windows.convention == "full")
     return _completed(result, windows, torch.finfo(data.dtype).min, space)
 
@@ -195,14 +198,26 @@ def lean_pooling(data, *, kernel=(), stride=(), pad=(), pooling_convention="vali
 
 
 def _average(data, windows, include_pad):
+    if planes.ready(data, windows):
+        return planes.sums(data, windows, include_pad, lambda data: _plain_average(data, windows, include_pad))
+    return _plain_average(data, windows, include_pad)
+
+
+def _plain_average(data, windows, include_pad):
     if not windows.native:
-        return _sum(data, windows) / _window_sizes(data, windows, include_pad)
+        return _plain_sum(data, windows) / _window_sizes(data, windows, include_pad)
     pool, full = _AVERAGE[len(windows.kernel)], windows.convention == "full"
     result = pool(data, windows.kernel, windows.stride, windows.pad, full, include_pad)
     return _completed(result, windows, 0, len(windows.kernel))
 
 
 def _sum(data, windows):
+    if planes.ready(data, windows):
+        return planes.sums(data, windows, None, lambda data: _plain_sum(data, windows))
+    return _plain_sum(data, windows)
+
+
+def _plain_sum(data, windows):
     pool, full = _AVERAGE[len(windows.kernel)], windows.convention == "full"
     if not windows.native:
         data = F.pad(data, _padding(windows))
@@ -240,6 +255,18 @@ def _root(total, p):
     """The p-th root, of negative sums too; where the sum is zero the gradient is zero."""
     if p == 1:
         return total
+    if p == 2:
+        return with_gradient(torch.sqrt, _root_slope, total)
+    return _plain_root(total, p)
+
+
+def _root_slope(inputs, outputs, heads):
+    if torch.is_grad_enabled():  # a gradient to be differentiated again
+        return torch.autograd.grad(_plain_root(inputs[0], 2), inputs[0], heads[0], create_graph=True)
+    return (heads[0] * 0.5).div_(outputs[0]).masked_fill_(inputs[0] == 0, 0)
+
+
+def _plain_root(total, p):
     zero = total == 0
     base = torch.where(zero, 1, total)
     return torch.where(zero, 0, base.abs() ** (1 / p) * base.sign())

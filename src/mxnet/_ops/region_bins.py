@@ -1,18 +1,17 @@
 """Maxima and means over the bins of regions by compiled loops (see region_kernels), where there is much to do."""
 
 import math
-from importlib import import_module
 
 import torch
 from torch import Tensor
 
-from .loader import Loader
+from .loader import Earned
 from .sharing import share
 
-LEAST = 1 << 14  # bins of all channels; fewer are not worth loading a compiler
+LEAST = 1 << 14  # bins of all channels; fewer are not worth loading a compiler at once
 WORTH_A_THREAD = 1 << 16
 
-_loader = Loader(lambda: import_module(".region_kernels", __package__), None)
+_earned = Earned("region_kernels", 1 << 24)
 
 
 class Bins:
@@ -24,10 +23,15 @@ class Bins:
 
     def fit(self, data: Tensor) -> bool:
         """Is there compiled code for them, and is it ready? Training waits for it: two runs compute the same."""
-        if data.dtype is not torch.float32 or not data.is_cpu or math.prod(self.shape) < LEAST:
+        if data.dtype is not torch.float32 or not data.is_cpu or not self.numbers.numel():
             return False
-        inside = bool((self.numbers >= 0).all() and (self.numbers < len(data)).all())
-        return inside and _loader.get(wait=torch.is_grad_enabled() and data.requires_grad) is not None
+        lowest, highest = torch.aminmax(self.numbers)
+        if lowest < 0 or highest >= len(data):
+            return False
+        wait = torch.is_grad_enabled() and data.requires_grad
+        if math.prod(self.shape) < LEAST:
+            return _earned.get(data.numel(), wait) is not None
+        return _earned.loader.get(wait) is not None
 
     def maxima(self, data: Tensor) -> tuple[Tensor, Tensor]:
         """The largest number of each bin, and its place in the image, -1 where it has none."""
@@ -54,6 +58,7 @@ class Bins:
         return result
 
     def _run(self, name: str, *tensors: Tensor) -> None:
-        kernel, arrays = getattr(_loader.get(wait=True), name), [t.detach().contiguous().numpy() for t in tensors]
+        kernel = getattr(_earned.loader.get(wait=True), name)
+        arrays = [t.detach().contiguous().numpy() for t in tensors]
         most = math.prod(self.shape) // WORTH_A_THREAD
         share(lambda first, last: kernel(*arrays, first, last), 0, self.shape[1], most)

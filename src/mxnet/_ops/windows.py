@@ -12,6 +12,8 @@ from .indexing import at_hand
 from .registry import op
 from .shapes import Shape, bracket
 
+TOGETHER = 1 << 18  # numbers of images that are summed up together: they stay in the cache
+
 
 def _each(kernel: Shape, given: Shape, default: int) -> Shape:
     """MXNet leaves out what is the same for all axes."""
@@ -81,9 +83,10 @@ def _folded(columns: Tensor, size: Shape, windows: dict[str, Shape]) -> Tensor:
         (down, right), (height, width) = windows["padding"], size
         windows_of = columns.reshape(len(columns), -1, *kernel, *room)
         padded = columns.new_zeros(*windows_of.shape[:2], height + 2 * down, width + 2 * right)
-        for image, some in zip(padded, windows_of, strict=True):  # one image stays in the cache
+        number = max(1, TOGETHER // padded[0].numel())
+        for images, some in zip(padded.split(number), windows_of.split(number), strict=True):
             for i, j, rows, across in _steps(windows, room):
-                image[:, rows, across].add_(some[:, i, j])
+                images[:, :, rows, across].add_(some[:, :, i, j])
         return padded[:, :, down : down + height, right : right + width].contiguous()
 
     return with_gradient(forward, lambda inputs, outputs, heads: _unfolded(heads[0], windows), columns)
