@@ -6,13 +6,12 @@ from pathlib import Path
 
 from .index import INDEX
 
-MACHINERY = set(
-    "__init__ attention_kernels bits compiled_tiles device direct dtypes entries families few_channels filling "
-    "gradient halving head_by_head index infer kernels label_entropy layout loader loops lrn_kernels lstm lstm_kernels "
-    "masks matrix_kernels merge_kernels merging normed observe one_pass one_pass_kernels ordered panels "
-    "pixelwise pixelwise_kernels pooled pooling_kernels quantized_ranges random_kernels random_quick recurrence "
-    "region_bins region_kernels registry sharing signature small_tile_kernels small_tiles smooth smooth_kernels steady "
-    "storage tables teams tiles truth turning turning_kernels vectors weight_gradient whole winograd".split()
+MACHINERY = set(  # and all that is called kernels
+    "__init__ bits colours compiled_tiles device direct dtypes entries families few_channels filling gemm gradient "
+    "halving head_by_head index infer label_entropy layout loader loops lstm masks merging normed observe "
+    "one_pass ordered panels pixelwise planes pooled quantized_ranges random_quick recurrence region_bins registry "
+    "sharing signature small_tiles smooth steady storage tables teams tiles transposed truth turning vectors "
+    "weight_gradient whole winograd".split()
 )
 KNOWN = {name: family for family, names in INDEX.items() for name in names.split()}
 
@@ -33,4 +32,5 @@ def load_all() -> None:
 
 @cache
 def families() -> list[str]:
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in MACHINERY)
+    stems = (path.stem for path in Path(__file__).parent.glob("*.py"))
+    return sorted(stem for stem in stems if stem not in MACHINERY and not stem.endswith("kernels"))
