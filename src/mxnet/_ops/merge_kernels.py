@@ -9,7 +9,10 @@ _PART, _ZERO, _BEHIND = "float32[::1], int64[::1], int64[::1]", np.float32(0), n
 
 @compiled(f"int64({_PART}, {_PART}, float32, {_PART})")
 def merge(data, columns, starts, more, others, begins, sign, sums, places, ends):
-    """How many elements the first plus `sign` times the second has, without zeros; -1, if they are not in order."""
+    """How many elements the first plus `sign` times the second has, without zeros; -1, if they are not in order.
+
+    Without a sign (0) they are multiplied.
+    """
     number, ends[0] = 0, 0
     for row in range(len(starts) - 1):
         i, j, stop, end, last = starts[row], begins[row], starts[row + 1], begins[row + 1], -1
@@ -20,7 +23,8 @@ def merge(data, columns, starts, more, others, begins, sign, sums, places, ends)
             here = min(left, right)
             if here <= last:
                 return -1
-            value = (data[i] if left == here else _ZERO) + (sign * more[j] if right == here else _ZERO)
+            value, second = data[i] if left == here else _ZERO, more[j] if right == here else _ZERO
+            value = value * second if sign == _ZERO else value + sign * second
             i, j, last = i + (left == here), j + (right == here), here
             sums[number], places[number] = value, here
             number += value != _ZERO
