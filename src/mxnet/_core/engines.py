@@ -164,7 +164,7 @@ class Bank:
         rows, cursors = slice(first, first + count), self.cursors[first : first + count]
         if count == 1 and number > LENGTH:
             self._take_from_one(first, words[0])
-        elif (cursors == cursors[0]).all():
+        elif count == 1 or (cursors == cursors[0]).all():
             self._take_evenly(rows, words)
         else:
             self._take_unevenly(first, words)
