@@ -11,7 +11,6 @@ import torch
 from .._core.attrs import NULL, text
 from .._core.errors import MXNetError
 from .._core.modes import MODES
-from .._core.streams import stream
 from .._ops import observe, registry, storage
 from .._ops.device import torch_device
 from .._ops.signature import SPARSE, docstring, namespace, parameters
@@ -170,9 +169,12 @@ def _build(operator, name, array, slow, finish):
         "finish": finish,
         "Context": Context,
         "current_context": current_context,
-        "stream": stream,
         "torch_device": torch_device,
     }
+    if "_rng" in operator.injected:
+        from .._core.streams import stream
+
+        scope["stream"] = stream
     exec(compile(source, f"<operator {name}>", "exec"), scope)
     function = scope["operator"]
     function.__name__ = function.__qualname__ = namespace(name)[1]
