@@ -68,3 +68,41 @@ def test_what_is_not_in_order():
     assert merging.merged((*fine._parts[:2], starts), fine._parts, "elemwise_add") is None
     total = nd.sparse.add(unsorted, unsorted)
     np.testing.assert_array_equal(total.asnumpy(), [[4, 0, 8, 0, 0, 0, 0, 0, 0]])
+
+
+def some_rows(seed, count=12, shape=(40, 3, 2)):
+    random = np.random.RandomState(seed)
+    rows = np.sort(random.choice(shape[0], count, replace=False))
+    return nd.sparse.row_sparse_array((random.randint(-2, 3, (count, *shape[1:])), rows), shape=shape, dtype="float32")
+
+
+@pytest.mark.parametrize("call", [nd.sparse.add, nd.sparse.subtract, nd.sparse.multiply])
+@pytest.mark.parametrize("others", [(1, 12), (0, 12), (1, 40), (1, 0)])
+def test_arrays_of_some_rows(call, others, monkeypatch):
+    one, other = some_rows(0), some_rows(*others) if others[1] else nd.sparse.zeros("row_sparse", (40, 3, 2))
+    assert (merging.merged_rows(one._parts, other._parts, "elemwise_add") is None) == (others == (0, 12))
+    quick = call(one, other)
+    monkeypatch.setattr(merging, "SIGNS", {})
+    for name in ("data", "indices"):
+        np.testing.assert_array_equal(getattr(quick, name).asnumpy(), getattr(call(one, other), name).asnumpy())
+    np.testing.assert_array_equal(quick.asnumpy(), call(one.tostype("default"), other.tostype("default")).asnumpy())
+
+
+def test_sums_of_several_arrays(monkeypatch):
+    arrays = [some_rows(seed, count) for seed, count in ((0, 5), (1, 9), (2, 40))]
+    quick = nd.add_n(*arrays)
+    monkeypatch.setattr(merging, "SIGNS", {})
+    slow = nd.add_n(*arrays)
+    for name in ("data", "indices"):
+        np.testing.assert_array_equal(getattr(quick, name).asnumpy(), getattr(slow, name).asnumpy())
+    alone = nd.add_n(arrays[0])
+    assert alone.stype == "row_sparse" and (alone.asnumpy() == arrays[0].asnumpy()).all()
+
+
+def test_rows_that_are_not_finite_or_in_order():
+    one = nd.sparse.row_sparse_array(([[np.inf, 1]], [1]), shape=(4, 2))
+    product = one * nd.sparse.row_sparse_array(([[2.0, np.nan]], [2]), shape=(4, 2))
+    np.testing.assert_array_equal(product.data.asnumpy(), [[np.nan, 0], [0, np.nan]])
+    unsorted = nd.sparse.row_sparse_array(([[1.0, 1], [2, 2]], [3, 1]), shape=(4, 2))
+    assert merging.merged_rows(one._parts, unsorted._parts, "elemwise_add") is None
+    np.testing.assert_array_equal((one + unsorted).asnumpy(), [[0, 0], [np.inf, 3], [0, 0], [1, 1]])

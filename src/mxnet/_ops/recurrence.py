@@ -170,7 +170,8 @@ class _Gru:
         added, doors = torch.empty_like(given), slice(2 * hidden)
         if quick is not None:
             steps, batch, _ = given.shape
-            shared(quick.gru, steps, batch, hidden, given, added, states, bias, packed_across(recurrent))
+            tensors = given, added, states, bias.contiguous(), packed_across(recurrent)
+            shared(quick.gru, steps, batch, hidden, *tensors)
             return given, added
         gates, shown = given.chunk(3, -1), added[..., 2 * hidden :]
         pieces = states[:-1], states[1:], added, given[..., doors], added[..., doors], *gates, shown

@@ -11,7 +11,7 @@ from .._core.writes import wrote
 from .._ops import custom, storage
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
-from .._ops.merging import merged
+from .._ops.merging import merged, merged_rows
 from . import _parts
 from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray
 from ._sparse_products import dot
@@ -195,12 +195,10 @@ def _elementwise(op, inputs, parsed, kind):
     lhs, rhs = inputs
     if lhs.stype != rhs.stype or lhs.shape != rhs.shape:
         return None
-    function = partial(_function, op, **parsed)
+    function, pair = partial(_function, op, **parsed), (lhs._parts, rhs._parts)
     if kind == "row_sparse":
-        rows, (left, right) = _parts.rows_aligned([lhs._parts, rhs._parts])
-        return _like(lhs, (function(left, right), rows))
+        return _like(lhs, merged_rows(*pair, op.name) or _parts.rows_combined(function, pair))
     if kind == "csr":
-        pair = lhs._parts, rhs._parts
         return _like(lhs, merged(*pair, op.name) or _parts.csr_combined(function, pair, lhs.shape))
     return None
 
@@ -246,8 +244,13 @@ def _scaled(op, inputs, parsed, kind):
 def _sum_of_rows(op, inputs, parsed, kind):
     if kind != "row_sparse":
         return None
-    rows, aligned = _parts.rows_aligned([x._parts for x in inputs])
-    return _like(inputs[0], (torch.stack(aligned).sum(0), rows))
+    given = [x._parts for x in inputs]
+    total = given[0]
+    for more in given[1:]:
+        total = total and merged_rows(total, more, "elemwise_add")
+    if total is None or len(given) == 1:
+        total = _parts.rows_combined(lambda *aligned: torch.stack(aligned).sum(0), given)
+    return _like(inputs[0], total)
 
 
 def _retain(op, inputs, parsed, kind):
