@@ -197,8 +197,20 @@ def test_engines_seeded_one_by_one_are_those_seeded_side_by_side(monkeypatch):
     seeds = np.array([0, 1, 5489, 2**31, 2**32 - 1], np.uint32)
     states = engines.seeded(seeds)
     assert states[2, 1] == 1301868182  # of the C++ standard's default seed
-    monkeypatch.setattr(engines._SEEDING.seeder, "known", False)
+    monkeypatch.setattr(engines._native(), "known", False)
     np.testing.assert_array_equal(engines.seeded(seeds), states)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_words_of_one_engine(known, monkeypatch):
+    """NumPy's engine takes over where ours is, whether its state is known to lie in its memory or not."""
+    monkeypatch.setattr(engines._native(), "known", known and engines._native().known)
+    monkeypatch.setattr(engines, "COMPILED", engines.Compiled())
+    bank, words = Bank(1, 9), np.random.RandomState(9).randint(0, 1 << 32, 9000, dtype=np.uint32)
+    at = 0
+    for number in (1, 700, 0, 624, 548, 623, 1, 3000, 5):
+        np.testing.assert_array_equal(bank.take(0, 1, number)[0], words[at : at + number])
+        at += number
 
 
 def test_many_small_draws_ask_for_compiled_code_in_the_end(monkeypatch):

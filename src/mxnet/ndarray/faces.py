@@ -56,6 +56,17 @@ def _functions(operator):
     }
 
 
+def creation_of(name, array):
+    """A function of an operator's attributes and a context that makes an array, or None for what `invoke` must see."""
+    key = name, array, "creation"
+    if key not in _FACES:
+        operator = registry.find(name)
+        body = _fast_creation(operator) if _creates(operator) else ""
+        source = f"def operator({parameters(operator, 'out=None, name=None')}):\n{body}\n    return None\n"
+        _FACES[key] = _compiled(operator, name, array, source)
+    return _FACES[key]
+
+
 # Values that stay what they are: attributes made of these are read once.
 _LASTING = frozenset({int, bool, str, type(None), type(NULL), type})
 _MOST_PLANS = 512
@@ -154,6 +165,10 @@ def _tolerant(operator, attrs):
 
 def _build(operator, name, array, slow, finish):
     source = _variadic(operator) if operator.variadic is not None else _fixed(operator)
+    return _compiled(operator, name, array, source, call=slow, finish=finish)
+
+
+def _compiled(operator, name, array, source, **more):
     scope = {
         "OP": operator,
         **_functions(operator),
@@ -165,8 +180,7 @@ def _build(operator, name, array, slow, finish):
         "new": array.__new__,
         "Tensor": torch.Tensor,
         "own": own,
-        "call": slow,
-        "finish": finish,
+        **more,
         "Context": Context,
         "current_context": current_context,
         "torch_device": torch_device,
@@ -227,7 +241,7 @@ def _fast_variadic(operator):
                     _t = _t.data
             _tensors.append(_t)
         else:
-{_truths(operator, "kwargs.get('{}', _Null)")}            _key = len({arrays}), tuple(kwargs.items())
+{_truths(operator, "kwargs.get('{}', _Null)", 12)}            _key = len({arrays}), tuple(kwargs.items())
             try: _q, _kw, _count = plans[_key]
             except (KeyError, TypeError):
                 _q, _kw, _count = plan(_key, tuple(kwargs), tuple(kwargs.values()), len({arrays}))
@@ -292,22 +306,25 @@ def _told(operator, ctx):
 
 
 def _creates(operator):
-    """Is it an operator without inputs, which makes an array in the context that it is told?"""
+    """Is it an operator without inputs, or whose inputs may all be absent, which makes an array where it is told?"""
     changes = operator.mutates or operator.aux or operator.free or operator.variadic is not None
     told = "_device" in operator.injected and {"_device", "_rng"}.issuperset(operator.injected)
-    return told and "ctx" in operator.attrs and operator.outputs == 1 and not (operator.inputs or changes)
+    alone = operator.outputs == 1 and set(operator.inputs) <= set(operator.optional)
+    return told and "ctx" in operator.attrs and alone and not changes
 
 
 def _fast_creation(operator):
     """The common case: a context, or none, and no `out`. What fails does so before anything is drawn."""
     attrs = [a for a in operator.attrs if a != "ctx"]
+    absent = "".join(f" and {name} is None" for name in operator.inputs)
     return f"""
     _ctx = current_context() if ctx is _Null else ctx
-    if out is None and not kwargs and _ctx.__class__ is Context:
+    if out is None and not kwargs and _ctx.__class__ is Context{absent}:
         try:
-{_truths(operator, "{}")}            _key = ({", ".join(attrs)},)
+{_truths(operator, "{}", 12)}            _key = ({", ".join(attrs)},)
             try: _q, _kw, _count = plans[_key]
             except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)
+            if _count: raise ValueError  # the slow way explains it
             _r = fn(**_kw, _device=torch_device(_ctx){_told(operator, "_ctx")})
             if _r.__class__ is Tensor:
                 _a = new(NDArray)
@@ -396,7 +413,7 @@ def _quick(operator, tensors, first):
                     _r = plain({given}){done}"""
     if attrs:
         code += f"""
-{_truths(operator, "{}")}                _key = ({", ".join(attrs)},)
+{_truths(operator, "{}", 16)}                _key = ({", ".join(attrs)},)
                 try: _q, _kw, _count = plans[_key]
                 except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)"""
     if attrs and operator.inputs_of is not None:
@@ -411,9 +428,9 @@ def _quick(operator, tensors, first):
     return code
 
 
-def _truths(operator, given):
+def _truths(operator, given, indent):
     """Truth values are looked at before the memo: 1.0, which is none, is equal to True as a key."""
-    pad = " " * (16 if operator.inputs and operator.variadic is None else 12)
+    pad = " " * indent
     names = [a.name for a in operator.attrs.values() if a.kind.startswith("boolean")]
     return "".join(
         f"{pad}if (_v := {given.format(n)}) is not _Null and _v.__class__ is not bool: read['{n}'](_v)\n" for n in names
