@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from mxnet._core import engines, streams
+from mxnet._core import engines, samplers, streams
 from mxnet._core.engines import Bank
 
 GOLDEN = np.load(pathlib.Path(__file__).parents[1] / "data" / "streams.npz")
@@ -197,8 +197,20 @@ def test_engines_seeded_one_by_one_are_those_seeded_side_by_side(monkeypatch):
     seeds = np.array([0, 1, 5489, 2**31, 2**32 - 1], np.uint32)
     states = engines.seeded(seeds)
     assert states[2, 1] == 1301868182  # of the C++ standard's default seed
-    monkeypatch.setattr(engines._SEEDING.seeder, "known", False)
+    monkeypatch.setattr(engines._native(), "known", False)
     np.testing.assert_array_equal(engines.seeded(seeds), states)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_words_of_one_engine(known, monkeypatch):
+    """NumPy's engine takes over where ours is, whether its state is known to lie in its memory or not."""
+    monkeypatch.setattr(engines._native(), "known", known and engines._native().known)
+    monkeypatch.setattr(engines, "COMPILED", engines.Compiled())
+    bank, words = Bank(1, 9), np.random.RandomState(9).randint(0, 1 << 32, 9000, dtype=np.uint32)
+    at = 0
+    for number in (1, 700, 0, 624, 548, 623, 1, 3000, 5):
+        np.testing.assert_array_equal(bank.take(0, 1, number)[0], words[at : at + number])
+        at += number
 
 
 def test_many_small_draws_ask_for_compiled_code_in_the_end(monkeypatch):
@@ -208,3 +220,42 @@ def test_many_small_draws_ask_for_compiled_code_in_the_end(monkeypatch):
     assert compiled.for_numbers(400) is None
     assert compiled.for_numbers(100, effort=6_400) is None
     assert compiled.for_numbers(100, effort=6_400) == "code"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1, 2, 7, 63, 64, 65])
+def test_few_normal_numbers_are_those_of_many(size, dtype, monkeypatch):
+    """One engine by itself, or as a matrix of one row: the same numbers, and the same words left."""
+
+    def drawn():
+        stream = streams.Stream(seed=3)
+        return [np.concatenate([stream.normal(1, 2.5, size, dtype) for _ in range(40)]), stream.uniform(0, 1, 9, dtype)]
+
+    monkeypatch.setattr(engines, "COMPILED", engines.Compiled())
+    monkeypatch.setattr(samplers, "COMPILED", engines.COMPILED)
+    few = drawn()
+    monkeypatch.setattr(samplers, "FEW", 0)
+    for found, wanted in zip(few, drawn(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_numbers_as_parameters_are_those_of_arrays():
+    for given in ((2, 5), (0.1, 0.7), (1, 2.5)):
+        for size in (1, 70):
+            one, other = streams.Stream(seed=1), streams.Stream(seed=1)
+            arrays = [np.full(1, value, np.float32) for value in given]
+            for kind in ("uniform", "normal", "gamma"):
+                found, wanted = (getattr(s, kind)(*p, size, "float32") for s, p in ((one, given), (other, arrays)))
+                np.testing.assert_array_equal(found, wanted)
+
+
+def test_integers_below_limits_when_words_are_refused():
+    """Large limits refuse up to half of the words; those that follow move up."""
+    limits = np.random.RandomState(0).choice([1, 3, 1 << 20, (1 << 31) + 1, 3 << 29, 0xFFFFFFFF], 3000)
+    bank, words = Bank(1, 5), iter(np.random.RandomState(5).randint(0, 1 << 32, 20000, dtype=np.uint32).tolist())
+    wanted = []
+    for limit in limits.tolist():
+        scale = 0xFFFFFFFF // limit
+        wanted.append(next(word for word in words if word < limit * scale) // scale)
+    assert samplers.below(bank, limits).tolist() == wanted
+    assert bank.take(0, 1, 1)[0, 0] == next(words)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mxnet as mx
+from mxnet import nd
 from mxnet._ops import random_device
 
 GOLDEN = np.load(pathlib.Path(__file__).parents[1] / "data" / "streams.npz")
@@ -167,3 +168,33 @@ def test_devices_without_a_stream_draw_with_torch(kind, parameters, mean):
     drawn = random_device.draw(kind, parameters, (200, 100), dtype, torch.device("cpu"))
     assert drawn.dtype is dtype and drawn.shape == (200, 100)
     assert abs(drawn.double().mean().item() - mean) < 0.1
+
+
+def test_the_quick_way_of_creation_is_the_long_one():
+    """An operator without inputs runs in the generated code; while it is watched, or with `out`, elsewhere."""
+    calls = {
+        "uniform": {"low": -1, "high": 2.5, "shape": (3, 2)},
+        "normal": {"loc": 1, "scale": 2, "shape": 70, "dtype": "float64"},
+        "randint": {"low": 2, "high": 9, "shape": (5,), "dtype": np.int64},
+        "exponential": {"lam": 2.0, "shape": [2, 2]},
+    }
+    for kind, given in calls.items():
+        call, results = getattr(nd._internal, f"_random_{kind}"), []
+        for more in ({}, {"ctx": mx.cpu(1)}, {"ctx": "cpu(1)"}):
+            mx.random.seed(4)
+            results.append(call(**given, **more))
+        mx.random.seed(4)
+        results.append(call(**given, out=nd.zeros(results[0].shape, dtype=results[0].dtype)))
+        for result in results:
+            assert result.dtype == results[0].dtype and (result.asnumpy() == results[0].asnumpy()).all()
+        assert [r.context for r in results] == [mx.cpu(0), mx.cpu(1), mx.cpu(1), mx.cpu(0)]
+    with mx.cpu(3):
+        assert nd._internal._zeros(shape=(2,)).context == mx.cpu(3)
+
+
+def test_what_is_wrong_with_a_creation_is_said():
+    for given, error in (({"shape": (2,), "dtype": "int7"}, TypeError), ({"shap": 2}, mx.MXNetError)):
+        with pytest.raises(error):
+            nd._internal._random_uniform(**given)
+    with pytest.raises(mx.MXNetError, match="low must be less or equal to high"):
+        nd._internal._random_uniform(low=2, high=1, shape=(2,))

@@ -85,3 +85,19 @@ def test_a_compiler_is_imported_for_millions_of_numbers_only(monkeypatch):
     assert not asked
     compiled.for_numbers(engines.ENOUGH)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("upwards", [False, True])
+@pytest.mark.parametrize("size", [0, 1, 2, 700, 200_000])
+def test_the_same_order(size, upwards, monkeypatch):
+    """Among many, some words are refused."""
+
+    def ordered(find):
+        monkeypatch.setattr(engines.COMPILED, "find", find)
+        monkeypatch.setattr(engines.COMPILED, "_made", engines.ENOUGH)
+        stream = streams.Stream(seed=size)
+        return [stream.permutation(size, upwards), stream.permutation(5, upwards), stream.serial_words(3)]
+
+    for found, wanted in zip(ordered(random_quick.compiled), ordered(lambda: None), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)

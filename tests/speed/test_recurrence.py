@@ -7,12 +7,26 @@ import pytest
 import torch
 from torch import _VF
 
-from mxnet import autograd, nd
+import mxnet as mx
+from mxnet import autograd, gluon, nd
 from mxnet._ops import recurrence
 
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3}
 # steps, batch, width, hidden, layers, directions
 CASES = [(2, 1, 3, 5, 1, 1), (4, 9, 5, 6, 2, 1), (7, 3, 8, 4, 1, 2), (3, 2, 4, 8, 3, 2)]
+
+
+# hidden units that fill panels, and rows for the kernels
+WIDE = [(2, 4, 3, 16, 1, 1), (5, 9, 5, 32, 2, 1), (7, 5, 8, 48, 1, 2), (3, 30, 4, 16, 2, 2)]
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """The steps by compiled kernels at once."""
+    pytest.importorskip("numba")
+    if recurrence._loader.get(wait=True) is None:
+        pytest.skip("no kernels for this processor")
+    monkeypatch.setattr(recurrence, "ENOUGH", 0)
 
 
 def example(mode, steps, batch, width, hidden, layers, directions):
@@ -50,6 +64,71 @@ def test_values_and_gradients(mode, case):
     right = torch.autograd.grad(wanted, doubles, [h.double() for h in heads])
     for got, want in zip((*results, *found), (*wanted, *right), strict=True):
         near(got, want)
+
+
+@pytest.mark.parametrize("mode", GATES)
+@pytest.mark.parametrize("case", WIDE)
+def test_values_and_gradients_by_kernels(mode, case, quick):
+    assert recurrence.compiled(torch.empty(case[:3]), torch.empty(case[3], case[3])) is not None
+    test_values_and_gradients(mode, case)
+
+
+@pytest.mark.parametrize("mode", GATES)
+def test_predictions_by_kernels(mode, quick):
+    inputs = example(mode, *WIDE[1])
+    with torch.no_grad():
+        assert recurrence.gains(inputs[0], inputs[1], inputs[2:])
+        wanted = theirs(mode, [t.double() for t in inputs], *WIDE[1][4:])
+        for got, want in zip(ours(mode, inputs, *WIDE[1][4:]), wanted, strict=True):
+            near(got, want)
+
+
+@pytest.mark.parametrize("mode", GATES)
+def test_what_is_not_finite_stays_in_its_row(mode, quick):
+    inputs = [t.detach() for t in example(mode, 4, 6, 3, 16, 1, 1)]
+    inputs[0][1, 3, 2], inputs[0][1, 4, 0] = torch.nan, torch.inf
+    found, wanted = ours(mode, inputs, 1, 1)[0], theirs(mode, inputs, 1, 1)[0]
+    torch.testing.assert_close(found, wanted, equal_nan=True)
+    assert found[1, 3].isnan().all() and not found[:, :3].isnan().any() and not found[0].isnan().any()
+
+
+def test_what_kernels_are_not_for(monkeypatch):
+    """Few rows, units that do not fill panels, doubles, and work that is not worth loading a compiler."""
+    monkeypatch.setattr(recurrence, "_loader", recurrence.kernels("recurrence_kernels"))
+    monkeypatch.setattr(recurrence, "_done", [0])
+    square = torch.empty(16, 16)
+    for shape, weight in (((9, 3, 5), square), ((9, 4, 5), torch.empty(15, 15)), ((9, 4, 5), square)):
+        assert recurrence.compiled(torch.empty(shape), weight) is None
+    assert recurrence.compiled(torch.empty(9, 4, 5, dtype=torch.float64), square.double()) is None
+    assert recurrence._done == [9 * 4 * 256] and recurrence._loader._future is None
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("kind", ["GRU", "RNN"])
+def test_a_layer_gives_the_same_either_way(kind, hybrid, quick, monkeypatch):
+    def learn(enough):
+        monkeypatch.setattr(recurrence, "ENOUGH", enough)
+        mx.random.seed(4)
+        net = getattr(gluon.rnn, kind)(32, num_layers=2, bidirectional=True, input_size=12)
+        net.initialize(mx.init.Xavier())
+        if hybrid:
+            net.hybridize()
+        data = nd.random.normal(shape=(6, 8, 12))
+        data.attach_grad()
+        with autograd.record():
+            output, states = net(data, net.begin_state(8))
+            loss = (output * output).sum() + states[0].sum()
+        loss.backward()
+        return [
+            output,
+            *states,
+            net(data, net.begin_state(8))[0],
+            data.grad,
+            *(p.grad() for p in net.collect_params().values()),
+        ]
+
+    for got, want in zip(learn(0), learn(1 << 60), strict=True):
+        near(torch.from_numpy(got.asnumpy()), torch.from_numpy(want.asnumpy()))
 
 
 @pytest.mark.parametrize("mode", GATES)

@@ -123,6 +123,7 @@ def test_entries_of_all_kernels_of_predictions():
         matrix_kernels,
         pixelwise_kernels,
         pooling_kernels,
+        recurrence_kernels,
         small_tile_kernels,
     )
 
@@ -131,4 +132,5 @@ def test_entries_of_all_kernels_of_predictions():
     made += [pixelwise_kernels.scale, pixelwise_kernels.join]
     made += [pooling_kernels.maxima, pooling_kernels.means, small_tile_kernels.spread, small_tile_kernels.gather]
     made += [loops.spread, loops.gather, loops.widen, loops.collect, lstm_kernels.forward, lstm_kernels.backward]
+    made += [recurrence_kernels.gru, recurrence_kernels.plain, recurrence_kernels.back]
     assert all(kernel.entry for kernel in made)

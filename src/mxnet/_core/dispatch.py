@@ -10,6 +10,8 @@ KIND = "Distribution parameters must all have the same type, but got both {} and
 def draw(random, sampler, parameters, array, options):
     """Call `random` on numbers, `sampler` on values of the class `array`; `options` not given are left out."""
     given = {k: v for k, v in options.items() if v is not NULL}
+    if all(p.__class__ in (int, float) for p in parameters):
+        return random(*parameters, **given)
     first = parameters[0]
     kind = array if isinstance(first, array) else numbers.Number
     if not isinstance(first, kind):

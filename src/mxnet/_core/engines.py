@@ -42,28 +42,47 @@ class Compiled:
 COMPILED = Compiled()
 
 
-class _Seeder:
-    """NumPy's own engine, seeded anew for each of ours: its state is read where it lies, which takes no time."""
+class _Native:
+    """NumPy's own engine, put into the state of one of ours: that is read and written where it lies, in no time."""
 
     def __init__(self) -> None:
         engine = np.random.MT19937(0)
         self.seed, self._engine = np.random.RandomState(engine).seed, engine
-        self.state = np.ctypeslib.as_array((ctypes.c_uint32 * LENGTH).from_address(engine.ctypes.state_address))
+        memory = (ctypes.c_uint32 * (LENGTH + 1)).from_address(engine.ctypes.state_address)
+        self._memory = np.ctypeslib.as_array(memory)  # the state, and how many of its words are read
+        self.state = self._memory[:LENGTH]
         self.seed(1)
-        self.known = bool((self.state == engine.state["state"]["key"]).all())  # else it lies elsewhere
+        found = engine.state["state"]
+        self.known = bool((self.state == found["key"]).all()) and self._memory[LENGTH] == found["pos"] == LENGTH
+
+    def words(self, state: Words, number: int) -> Words:
+        """The next words of an engine, a multiple of 624; its state moves on."""
+        if self.known:
+            self.state[:], self._memory[LENGTH] = state, LENGTH
+        else:  # it lies elsewhere
+            self._engine.state = {"bit_generator": "MT19937", "state": {"key": state, "pos": LENGTH}}
+        made = self._engine.random_raw(number).astype(WORD)
+        state[:] = self.state if self.known else self._engine.state["state"]["key"]
+        return made
 
 
-_SEEDING = threading.local()
+_THREAD = threading.local()
+
+
+def _native() -> _Native:
+    """This thread's."""
+    found: _Native | None = getattr(_THREAD, "native", None)
+    if found is None:
+        found = _THREAD.native = _Native()
+    return found
 
 
 def seeded(seeds: Words) -> Words:
     """The initial states, a row for each seed."""
-    seeder: _Seeder | None = getattr(_SEEDING, "seeder", None)
-    if seeder is None:
-        seeder = _SEEDING.seeder = _Seeder()
-    if not seeder.known:
+    native = _native()
+    if not native.known:
         return _seeded_side_by_side(seeds)
-    states, seed, state = np.empty((len(seeds), LENGTH), WORD), seeder.seed, seeder.state
+    states, seed, state = np.empty((len(seeds), LENGTH), WORD), native.seed, native.state
     for row, number in enumerate(seeds.tolist()):
         seed(number)
         states[row] = state
@@ -126,7 +145,6 @@ class Bank:
 
     def __init__(self, size: int, seed: int) -> None:
         self.size = size
-        self._generator: np.random.MT19937 | None = None  # NumPy's engine, to be put into the state of one of ours
         self.reseed(seed)
 
     def reseed(self, seed: int) -> None:
@@ -160,9 +178,9 @@ class Bank:
         return words
 
     def _take(self, first: int, words: Words) -> None:
-        count, number = words.shape
+        count = len(words)
         rows, cursors = slice(first, first + count), self.cursors[first : first + count]
-        if count == 1 and number > LENGTH:
+        if count == 1:
             self._take_from_one(first, words[0])
         elif (cursors == cursors[0]).all():
             self._take_evenly(rows, words)
@@ -207,10 +225,7 @@ class Bank:
         self.cursors[engine, 0] = at + done
         blocks = -(-(len(words) - done) // LENGTH)
         if blocks:
-            generator = self._generator = self._generator or np.random.MT19937(0)
-            generator.state = {"bit_generator": "MT19937", "state": {"key": self.states[engine], "pos": LENGTH}}
-            made = generator.random_raw(blocks * LENGTH).astype(WORD)
-            self.states[engine] = generator.state["state"]["key"]
+            made = _native().words(self.states[engine], blocks * LENGTH)
             words[done:] = made[: len(words) - done]
             self.words[engine, :LENGTH] = made[-LENGTH:]
             self.cursors[engine] = len(words) - done - (blocks - 1) * LENGTH, LENGTH

@@ -11,6 +11,9 @@ from .engines import COMPILED, LENGTH, WORD, Bank
 
 _BELOW_ONE = np.float32(1 - 2**-24)
 _BELOW_ONE_DOUBLE = 1 - 2**-53
+_NUMBERS = (int, float)
+FEW = 64  # normal numbers of one engine that need no matrix
+CALL, EXCHANGE = 1 << 11, 6  # words that are made in the time of a call for few normal numbers, and of an exchange
 _ACCEPTED = math.pi / 4  # share of points of the square that lie in the circle
 
 
@@ -24,6 +27,8 @@ def working(dtype: str) -> type:
 
 def expand(parameters: tuple[object, ...], size: int) -> tuple[np.ndarray, ...]:
     """Each parameter repeated over its share of `size` samples; Python floats are float32, as MXNet reads them."""
+    if all(p.__class__ in _NUMBERS for p in parameters):
+        return tuple(np.asarray(np.float32(p) if p.__class__ is float else p) for p in parameters)  # type: ignore[arg-type]
     arrays = [np.asarray(np.float32(p) if isinstance(p, float) else p) for p in parameters]
     number = max(a.size for a in arrays)
     if number <= 1:
@@ -34,6 +39,8 @@ def expand(parameters: tuple[object, ...], size: int) -> tuple[np.ndarray, ...]:
 
 def parameters(given: tuple[object, ...], size: int, dtype: str) -> tuple[np.ndarray, ...]:
     """Parameters in the type C++ computes with: a Python number is a float, integer arrays take the drawn type."""
+    if all(p.__class__ in _NUMBERS for p in given):
+        return tuple(np.asarray(np.float32(p)) for p in given)  # type: ignore[arg-type]
     arrays = [np.float32(p) if isinstance(p, (int, float)) else np.asarray(p) for p in given]
     kind = working(dtype)
     return expand(tuple(a if a.dtype.kind == "f" else a.astype(kind) for a in arrays), size)
@@ -132,12 +139,15 @@ def polar_factor(square: np.ndarray) -> np.ndarray:
 
 def normal(bank: Bank, first: int, stop: int, out: np.ndarray) -> None:
     """Fill the rows of `out` by the polar method; MXNet asks a fresh distribution each time, so x is thrown away."""
-    compiled = COMPILED.for_numbers(out.size) if out.dtype == np.float32 else None
+    compiled = COMPILED.for_numbers(out.size, CALL) if out.dtype == np.float32 else None
     if compiled is not None:
         bank.prepare(stop)
         compiled.normals(bank.states, bank.words, bank.cursors, first, out)
         return
     number, per_point = out.shape[1], 2 if out.dtype == np.float32 else 4
+    if stop == first + 1 and number <= FEW:
+        out[0] = _few_normal(bank, first, number, out.dtype)
+        return
     spread = 5 * math.sqrt(number * (1 - _ACCEPTED)) / _ACCEPTED
     words = bank.take(first, stop, per_point * (int(number / _ACCEPTED + spread) + 4))
     while True:
@@ -155,6 +165,19 @@ def normal(bank: Bank, first: int, stop: int, out: np.ndarray) -> None:
     out[...] = result.reshape(out.shape)
     for engine, points, row in zip(range(first, stop), used.tolist(), words, strict=True):
         bank.give_back(engine, row[per_point * points :])
+
+
+def _few_normal(bank: Bank, engine: int, number: int, kind: np.dtype) -> np.ndarray:
+    """The same from one engine, of more points than are likely to be needed."""
+    per_point = 2 if kind == np.float32 else 4
+    words = bank.take(engine, engine + 1, per_point * (2 * number + 6))
+    _, y, square = _points(words, kind)
+    inside = np.flatnonzero((square[0] <= 1) & (square[0] != 0))[:number]
+    used = int(inside[-1]) + 1 if len(inside) == number else square.shape[1]
+    bank.give_back(engine, words[0, per_point * used :])
+    found = polar_factor(square[0, inside]) * y[0, inside]
+    missing = number - len(inside)
+    return np.concatenate([found, _few_normal(bank, engine, missing, kind)]) if missing else found
 
 
 def normal_pairs(bank: Bank, size: int, kind: str = "float32") -> np.ndarray:
@@ -468,21 +491,29 @@ def run(
 def below(bank: Bank, limits: np.ndarray) -> np.ndarray:
     """An integer below each limit by division with rejection, as `std::uniform_int_distribution` does."""
     scale = np.int64(0xFFFFFFFF) // limits
-    words = bank.take(0, 1, len(limits))[0].astype(np.int64)
-    if (words >= limits * scale).any():  # rare: a rejected word shifts all that follow
-        return _below_one_by_one(bank, limits, scale, words)
-    return words // scale
+    words, ends, first = bank.take(0, 1, len(limits))[0].astype(np.int64), limits * scale, 0
+    while True:
+        refused = words[first:] >= ends[first:]
+        if not refused.any():
+            return words // scale
+        first += int(refused.argmax())  # rare: all that follow move up
+        words[first:-1] = words[first + 1 :]
+        words[-1] = bank.take(0, 1, 1)[0, 0]
 
 
-def _below_one_by_one(bank: Bank, limits: np.ndarray, scale: np.ndarray, words: np.ndarray) -> np.ndarray:
-    bank.give_back(0, words.astype(WORD))
-    result = np.empty(len(limits), np.int64)
-    for i, (limit, factor) in enumerate(zip(limits.tolist(), scale.tolist(), strict=True)):
-        word = int(bank.take(0, 1, 1)[0, 0])
-        while word >= limit * factor:
-            word = int(bank.take(0, 1, 1)[0, 0])
-        result[i] = word // factor
-    return result
+def permutation(bank: Bank, size: int, sweep_up: bool) -> np.ndarray:
+    """The order in which exchanges leave `size` items: upwards each with one before it, or downwards."""
+    compiled = COMPILED.for_numbers(size, EXCHANGE * size)
+    if compiled is not None:
+        bank.prepare(1)
+        order = np.arange(size)
+        compiled.exchange(bank.states, bank.words, bank.cursors, order, sweep_up)
+        return order
+    limits = np.arange(2, size + 1) if sweep_up else np.arange(size, 1, -1)
+    items = list(range(size))
+    for i, j in zip((limits - 1).tolist(), below(bank, limits).tolist(), strict=True):
+        items[i], items[j] = items[j], items[i]
+    return np.array(items, np.int64)
 
 
 def zipfian(bank: Bank, engine: int, range_max: int, out: np.ndarray) -> int:

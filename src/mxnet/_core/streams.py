@@ -32,6 +32,8 @@ def engine_seed(seed: int, device_id: int = 0) -> int:
 
 def _check_shapes(shapes: object, most: float = np.inf) -> None:
     """Refuse gamma distributions of which MXNet looks for a number without end: it rejects every candidate."""
+    if isinstance(shapes, float) and 0 < shapes <= most:
+        return
     given = np.asarray(shapes, np.float64)
     if not ((given > -2 / 3) & (given <= most)).all():
         raise MXNetError(f"gamma numbers need a positive, finite shape, got {shapes}")
@@ -73,7 +75,9 @@ class Stream:
 
     def _split(self, size: int, out: np.ndarray, draw: Callable[[int, int, slice, np.ndarray], None]) -> None:
         """Let `draw(first, stop, columns, part)` fill `out` chunk by chunk, as MXNet's threads would."""
-        if size == 0:
+        if 0 < size <= PER_ENGINE:
+            draw(0, 1, slice(0, size), out.reshape(1, size))
+        if size <= PER_ENGINE:
             return
         step = -(-size // min(-(-size // PER_ENGINE), ENGINES))
         full, rest = divmod(size, step)
@@ -214,11 +218,8 @@ class Stream:
 
     def permutation(self, size: int, sweep_up: bool) -> np.ndarray:
         """The order in which MXNet's shuffle leaves `size` items; vectors are swept upwards, rows downwards."""
-        limits = np.arange(2, size + 1) if sweep_up else np.arange(size, 1, -1)
-        order = list(range(size))
-        for i, j in zip((limits - 1).tolist(), self.below(limits).tolist(), strict=True):
-            order[i], order[j] = order[j], order[i]
-        return np.array(order, np.int64)
+        with self.lock:
+            return samplers.permutation(self.serial, size, sweep_up)
 
 
 def _kept(parameter: object) -> type:

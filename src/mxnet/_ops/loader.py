@@ -24,6 +24,10 @@ class Loader:
         future = self._future or self._begin()
         return future.result() if wait or future.done() else self._otherwise
 
+    def loaded(self) -> Any:
+        """The code, if it is there already; nothing is begun for its sake."""
+        return self._otherwise if self._future is None else self.get(wait=False)
+
     def known(self) -> bool | None:
         """Is the code there? None: it is being loaded."""
         future = self._future or self._begin()

@@ -11,12 +11,10 @@ from torch import _VF
 from .gemm import product
 from .loader import kernels
 from .panels import PANEL
-from .recurrence import stacked
+from .recurrence import FEWEST_ROWS, packed_across, shared, stacked
 from .sharing import room
-from .teams import Task
 
 LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
-FEWEST_ROWS = 4  # of the batch: one or two alone do not fill the processor's pipes
 
 
 _loader = kernels("lstm_kernels")
@@ -47,8 +45,8 @@ class _Layer(torch.autograd.Function):
         gates = product(data.flatten(0, 1), weight.t())
         states, cells = data.new_empty(2, steps + 1, batch, hidden)
         states[0], cells[0] = state, cell
-        panels = recurrent.reshape(-1, PANEL, hidden).transpose(1, 2).contiguous()
-        _shared("forward", steps, batch, hidden, gates, bias + more_bias, states, cells, panels)
+        tensors = gates, bias + more_bias, states, cells, packed_across(recurrent)
+        shared(_loader.get(wait=True).forward, steps, batch, hidden, *tensors)
         ctx.save_for_backward(data, weight, recurrent, bias, more_bias, state, cell, gates, states, cells)
         return states[1:], states[-1].clone(), cells[-1].clone()
 
@@ -63,7 +61,8 @@ class _Layer(torch.autograd.Function):
         by_state, by_cell = before[-1] + heads[1], heads[2].clone()
         panels = recurrent.reshape(4 * hidden, -1, PANEL).transpose(0, 1).contiguous()
         by_gates = room("gates", *gates.shape)
-        _shared("backward", steps, batch, hidden, before, gates, cells, by_gates, by_state, by_cell, panels)
+        tensors = before, gates, cells, by_gates, by_state, by_cell, panels
+        shared(_loader.get(wait=True).backward, steps, batch, hidden, *tensors)
         wanted = ctx.needs_input_grad
         by_bias = by_gates.sum(0) if wanted[3] or wanted[4] else None
         return (
@@ -75,12 +74,6 @@ class _Layer(torch.autograd.Function):
             by_state,
             by_cell,
         )
-
-
-def _shared(name: str, steps: int, batch: int, hidden: int, *tensors: torch.Tensor) -> None:
-    """Run a kernel; rows of the batch do not wait for each other, and are shared out among threads."""
-    kernel, addresses = getattr(_loader.get(wait=True), name), [t.data_ptr() for t in tensors]
-    Task(kernel, (*addresses, steps, batch, hidden), (0, batch), batch // FEWEST_ROWS, rounds=1, held=tensors).run()
 
 
 def _plain_gradients(inputs: Any, heads: Any, wanted: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Sums of two matrices of few elements in one pass (see merge_kernels), instead of sorting what both have."""
+"""Sums and products of two matrices of few elements, or arrays of few rows, in one pass, without any sorting."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,18 +13,44 @@ LEAST = 1 << 12  # elements; fewer are not worth loading a compiler
 _loader = kernels("merge_kernels")
 
 Parts = tuple[Tensor, Tensor, Tensor]  # elements, their columns, and where rows begin
+Rows = tuple[Tensor, Tensor]  # rows, and which they are
 
 
-def merged(one: Parts, other: Parts, sign: int) -> Parts | None:
-    """One plus `sign` times the other, without zeros; None: there is no kernel for that, or not yet."""
-    most = len(one[0]) + len(other[0])
-    if most < LEAST or any(p[0].dtype is not torch.float32 or not p[0].is_cpu for p in (one, other)):
+# of two elements a and b: a + sign b, or a b where the sign is 0
+SIGNS = {"elemwise_add": 1, "_grad_add": 1, "elemwise_sub": -1, "elemwise_mul": 0}
+
+
+def _kernels(data: Tensor, more: Tensor) -> Any:
+    """The kernels for these elements: many are worth loading them."""
+    if any(t.dtype is not torch.float32 or not t.is_cpu for t in (data, more)):
         return None
+    return _loader.get(wait=False) if data.numel() + more.numel() >= LEAST else _loader.loaded()
+
+
+def merged(one: Parts, other: Parts, name: str) -> Parts | None:
+    """The operator on two matrices, without zeros; None: there is no kernel for that, or not yet."""
+    most, sign = len(one[0]) + len(other[0]), SIGNS.get(name)
     even = len(one[2]) == len(other[2]) and all(len(p[0]) == len(p[1]) for p in (one, other))
-    kernel = _loader.get(wait=False) if even else None
+    kernel = _kernels(one[0], other[0]) if sign is not None and even else None
     if kernel is None:
         return None
     sums, columns, starts = one[0].new_empty(most), one[1].new_empty(most), torch.empty_like(one[2])
-    arrays = [[t.detach().contiguous().numpy() for t in parts] for parts in (one, other, (sums, columns, starts))]
-    number = kernel.merge(*arrays[0], *arrays[1], sign, *arrays[2])
+    number = kernel.merge(*_arrays(one), *_arrays(other), sign, *_arrays((sums, columns, starts)))
     return None if number < 0 else (sums.resize_(number), columns.resize_(number), starts)
+
+
+def merged_rows(one: Rows, other: Rows, name: str) -> Rows | None:
+    """The same on arrays that keep some rows, of which none goes; those of one pattern need no merging."""
+    most, sign = len(one[0]) + len(other[0]), SIGNS.get(name)
+    even = all(len(p[0]) == len(p[1]) for p in (one, other)) and not torch.equal(one[1], other[1])
+    kernel = _kernels(one[0], other[0]) if sign is not None and even and most else None
+    if kernel is None:
+        return None
+    sums, rows = one[0].new_empty(most, *one[0].shape[1:]), one[1].new_empty(most)
+    flat = [(data.reshape(len(data), -1 if len(data) else sums[0].numel()), at) for data, at in (one, other)]
+    number = kernel.merge_rows(*_arrays(flat[0]), *_arrays(flat[1]), sign, *_arrays((sums.view(most, -1), rows)))
+    return None if number < 0 else (sums.resize_(number, *sums.shape[1:]), rows.resize_(number))
+
+
+def _arrays(tensors: Sequence[Tensor]) -> list[Any]:
+    return [t.detach().contiguous().numpy() for t in tensors]

@@ -256,23 +256,35 @@ def gamma(
     wanted = wanted_shape(size, parameters)
     if where.type == "meta":
         return torch.empty(wanted, dtype=target, device=where)
-    form, width = (torch.as_tensor(p, dtype=torch.float64, device=where).broadcast_to(wanted) for p in parameters)
-    result = torch.full(wanted, -1.0, dtype=torch.float64, device=where)
-    while (missing := result < 0).any():
-        result = torch.where(missing, attempt(form, width, _rng, where), result)
-    return result.to(target)
+    wide = [torch.as_tensor(p, dtype=torch.float64, device=where) for p in parameters]
+    terms = gamma_terms(*(t.broadcast_to(wanted).reshape(-1) if t.dim() else t for t in wide))
+    count = math.prod(wanted)
+    result, missing = torch.empty(count, dtype=torch.float64, device=where), torch.arange(count, device=where)
+    while len(missing):  # numbers are drawn for all each time
+        unit = uniform_noise((count, 2), _rng, where, "float64").index_select(0, missing)
+        noise = normal_noise((count, 2), _rng, where, "float64")[:, 0].index_select(0, missing)
+        found = attempt(unit, noise, *(t[missing] if t.dim() else t for t in terms))
+        result.index_copy_(0, missing, found)
+        missing = missing[found < 0]
+    return result.view(wanted).to(target)
 
 
-def attempt(form, width, rng, device):
-    """Marsaglia and Tsang's method, once for each element; -1 where it fails."""
-    unit = uniform_noise((*form.shape, 2), rng, device, "float64")
-    noise = normal_noise((*form.shape, 2), rng, device, "float64")[..., 0]
+def gamma_terms(form, width):
+    """What Marsaglia and Tsang call d and 1/c, the width, and one over shapes below one, else 0."""
     d = torch.where(form < 1, form + 2.0 / 3.0, form - 1.0 / 3.0)
-    v = (1 + noise / (9.0 * d).sqrt()) ** 3
-    u, square = unit[..., 0], noise * noise
+    return d, (9.0 * d).sqrt(), width, torch.where(form < 1, (1.0 / form).float(), 0.0)
+
+
+def attempt(unit, noise, d, root, width, exponent):
+    """Marsaglia and Tsang's method, once for each element; -1 where it fails."""
+    v, square = (1 + noise / root) ** 3, noise * noise
+    u = unit[:, 0]
     passed = (u <= 1 - 0.0331 * square * square) | (u.float().log() < 0.5 * square + d * (1 - v + v.float().log()))
-    boost = unit[..., 1].float() ** (1.0 / form).float()
-    return torch.where((v > 0) & passed, d * v * width * torch.where(form < 1, boost.double(), 1.0), -1.0)
+    found = d * v * width
+    if exponent.any():
+        boost = (unit[:, 1].float().double() ** exponent.double()).float()  # rounded once, as a good C library's
+        found = found * torch.where(exponent > 0, boost.double(), 1.0)
+    return torch.where((v > 0) & passed, found, -1.0)
 
 
 # -- throws and choices ------------------------------------------------------------------------------------------------

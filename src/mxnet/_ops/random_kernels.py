@@ -1,4 +1,4 @@
-"""mt19937 words, and normal, gamma and Poisson numbers out of them, which numba compiles; importing it asks for numba.
+"""mt19937 words, and numbers and orders out of them, by loops that numba compiles; importing it asks for numba.
 
 Step by step the arithmetic of `_core.engines` and `_core.samplers`, rounded where that rounds. An engine is the
 addresses of its state, its words and its cursors: arrays would be counted at each call, which takes longer than it.
@@ -18,6 +18,7 @@ from .vectors import OPTIONS, Writer, compiled, writes
 _ZERO, _ONE, _TWO, _PI = np.float32(0), np.float32(1), np.float32(2), np.float32(3.1415926)
 _SCALE, _BELOW_ONE = np.float32(2**-32), np.float32(1 - 2**-24)
 _HIGH, _LOW, _MATRIX = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
+_MOST = np.uint32(0xFFFFFFFF)
 _MASK_B, _MASK_C, _REACH = np.uint32(0x9D2C5680), np.uint32(0xEFC60000), LENGTH - MIDDLE
 _inline = njit(inline="always", **OPTIONS)
 _BANK = "uint32[:, ::1], uint32[:, ::1], int64[:, ::1]"
@@ -80,7 +81,7 @@ def _engine(states, words, cursors, number):
 
 
 @_inline
-def _unit(engine):
+def _next(engine):
     state, words, cursor = engine
     at = whole(cursor)
     if at == whole(cursor + 8):
@@ -88,7 +89,12 @@ def _unit(engine):
         at = 0
         _note(cursor + 8, LENGTH)
     _note(cursor, at + 1)
-    return min(np.float32(_word(words + at * 4)) * _SCALE, _BELOW_ONE)
+    return _word(words + at * 4)
+
+
+@_inline
+def _unit(engine):
+    return min(np.float32(_next(engine)) * _SCALE, _BELOW_ONE)
 
 
 @_inline
@@ -196,3 +202,17 @@ def draw(states, words, cursors, step, out, shapes, lams, table):
                 last, rate = lam, _rate(lam)
             lam = _few(engine, rate[0]) if lam < 12 else _many(engine, lam, rate, table)
         out[place] = lam
+
+
+@compiled(f"void({_BANK}, int64[::1], boolean)")
+def exchange(states, words, cursors, order, upwards):
+    """Each item with one before it, or itself, upwards or downwards; places by division with rejection."""
+    engine = _engine(states, words, cursors, 0)
+    for step in range(len(order) - 1):
+        limit = np.uint32(step + 2 if upwards else len(order) - step)
+        scale = np.uint32(_MOST // limit)
+        word = _next(engine)
+        while word >= limit * scale:
+            word = _next(engine)
+        one, other = np.int64(limit) - 1, np.int64(word // scale)
+        order[one], order[other] = order[other], order[one]

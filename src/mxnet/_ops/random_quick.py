@@ -1,5 +1,6 @@
 """Random numbers by compiled loops (see random_kernels): the same as `_core.engines` and `_core.samplers` make."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,15 @@ def _quick(arranged: Callable[..., tuple[np.ndarray, ...]]) -> samplers.Runner:
 
 
 def _shapes(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    return _all_shapes(alpha, beta) if alpha.ndim or beta.ndim else _one_shape(float(alpha), float(beta))
+
+
+@functools.lru_cache
+def _one_shape(alpha: float, beta: float) -> np.ndarray:
+    return _all_shapes(np.asarray(np.float32(alpha)), np.asarray(np.float32(beta)))
+
+
+def _all_shapes(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
     small, d, k, c, exponent = samplers.gamma_terms(alpha, np.float32)
     terms = np.broadcast_arrays(d, k, c, np.where(small, exponent, np.float32(0)), beta)
     return np.ascontiguousarray(np.stack(terms).reshape(5, -1), np.float32)

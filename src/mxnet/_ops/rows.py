@@ -12,7 +12,9 @@ def sparse_retain(data, indices):
     """`data` with only the named rows; the others become zero."""
     rows = indices.detach().long().reshape(-1)
     kept = torch.zeros(data.shape[0], dtype=torch.bool, device=data.device).index_fill_(0, rows, True)
-    return data * kept.view(-1, *[1] * (data.dim() - 1)).to(data.dtype)
+    return torch.where(
+        kept.view(-1, *[1] * (data.dim() - 1)), data, torch.zeros((), dtype=data.dtype, device=data.device)
+    )
 
 
 @op("_sparse_adagrad_update", mutates=("history",), fill=fill_same, shape="same", differentiable=False)

@@ -130,5 +130,5 @@ _RULES: dict[str, Callable[..., str]] = {
     "_sparse_retain": lambda attrs, data, rows: ROWS,
     "_contrib_quadratic": lambda attrs, data: CSR if data == CSR and attrs.get("c", 0.0) == 0 else DENSE,
     "slice": lambda attrs, data: CSR if data == CSR else DENSE,
-    "take": lambda attrs, data, rows: CSR if data == CSR else DENSE,
+    "take": lambda attrs, data, rows: CSR if data == CSR and attrs.get("axis", 0) == 0 else DENSE,
 }

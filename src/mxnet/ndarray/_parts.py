@@ -48,9 +48,27 @@ def starts_of(row, count):
     return starts
 
 
-def row_numbers(starts):
-    """The row of each element."""
-    return torch.repeat_interleave(torch.arange(len(starts) - 1, device=starts.device), starts.diff())
+def row_numbers(starts, apart=1):
+    """The row of each element, times `apart`."""
+    return each_by_row(torch.arange(len(starts) - 1, device=starts.device) * apart, starts)
+
+
+def each_by_row(values, starts):
+    """A value of each row for all elements of it; NumPy repeats in a fifth of torch's time."""
+    counts = starts[1:] - starts[:-1]
+    if starts.device.type != "cpu" or values.dtype is torch.bfloat16:
+        return torch.repeat_interleave(values, counts)
+    return torch.from_numpy(values.numpy().repeat(counts.numpy()))
+
+
+def picked(dense, columns, starts, shape):
+    """The elements of a dense array, broadcast to a matrix's shape, that are where the matrix has its own."""
+    dense = dense.reshape((1,) * (2 - dense.dim()) + tuple(dense.shape))
+    if dense.shape[0] == 1:
+        return dense.reshape(-1) if dense.shape[1] == 1 else dense[0].index_select(0, columns)
+    if dense.shape[1] == 1 != shape[1]:
+        return each_by_row(dense[:, 0], starts)
+    return dense.reshape(-1).index_select(0, row_numbers(starts, shape[1]).add_(columns))
 
 
 def dense_of_csr(parts, shape):
@@ -70,14 +88,20 @@ def _zeros(data, shape):
         raise MXNetError(f"a sparse array of shape {tuple(shape)} is too large to be made dense: {error}") from error
 
 
-def csr_of_elements(row, column, data, shape):
-    """Sorted and summed parts out of elements in any order; what sums to zero goes."""
-    place, inverse = _merged(row * shape[1] + column)
-    summed = data.new_zeros(len(place)).index_add_(0, inverse, data)
-    if not bool(summed.all()):
-        place, summed = place[summed != 0], summed[summed != 0]
+def csr_combined(function, matrices, shape):
+    """A function of matrices, element by element on the union of their places; what is zero then goes.
+
+    An element that is named twice counts with the sum.
+    """
+    places = [row_numbers(starts, shape[1]).add_(columns) for _, columns, starts in matrices]
+    place, inverse = _merged(torch.cat(places))
+    owns = inverse.split([len(own) for own in places])
+    pairs = zip(matrices, owns, strict=True)
+    value = function(*(data.new_zeros(len(place)).index_add_(0, own, data) for (data, _, _), own in pairs))
+    if not bool(value.all()):
+        place, value = place[value != 0], value[value != 0]
     row = torch.div(place, max(shape[1], 1), rounding_mode="floor")
-    return summed, place - row * shape[1], starts_of(row, shape[0])
+    return value, place - row * shape[1], starts_of(row, shape[0])
 
 
 def _merged(places):
@@ -93,33 +117,47 @@ def _merged(places):
     return torch.from_numpy(ranked[first]), torch.from_numpy(inverse)
 
 
-def rows_aligned(arrays):
-    """Several row-sparse parts on the union of their rows: the rows, and the data of each."""
+def rows_combined(function, arrays):
+    """A function of row-sparse parts on the union of their rows."""
     rows = arrays[0][1]
     if all(torch.equal(rows, part[1]) for part in arrays[1:]):
-        return rows.clone(), [part[0] for part in arrays]
-    rows = torch.unique(torch.cat([part[1] for part in arrays]))
+        return function(*(part[0] for part in arrays)), rows.clone()
+    rows, inverse = _merged(torch.cat([part[1] for part in arrays]))
     aligned = []
-    for data, own in arrays:
-        whole = data.new_zeros((len(rows), *data.shape[1:]))
-        aligned.append(whole.index_copy_(0, torch.searchsorted(rows, own), data) if len(own) else whole)
-    return rows, aligned
+    for (data, _), own in zip(arrays, inverse.split([len(part[1]) for part in arrays]), strict=True):
+        aligned.append(data.new_zeros((len(rows), *data.shape[1:])).index_copy_(0, own, data))
+    return function(*aligned), rows
 
 
 def rows_retained(parts, wanted):
-    """The wanted rows, in order; those that were not kept are zero."""
+    """The wanted rows, in order; those that were not kept are zero, and there are none of an array that keeps none.
+
+    Their places are found by NumPy, whose calls on few numbers take half of torch's time.
+    """
     data, rows = parts
-    wanted = torch.unique(wanted)
-    result = data.new_zeros((len(wanted), *data.shape[1:]))
-    if len(rows):
-        place = torch.searchsorted(rows, wanted).clamp_(max=len(rows) - 1)
-        found = rows[place] == wanted
-        result[found] = data[place[found]]
-    return result, wanted
+    own, asked = rows.cpu().numpy(), wanted.cpu().numpy()
+    if not len(own):
+        return data.clone(), rows.clone()
+    if not (asked[1:] > asked[:-1]).all():
+        asked = np.unique(asked)
+        wanted = _at(asked, rows)
+    place = np.minimum(own.searchsorted(asked), len(own) - 1)
+    kept, missing = data.index_select(0, _at(place, rows)), np.flatnonzero(own[place] != asked)
+    return kept.index_fill_(0, _at(missing, rows), 0) if len(missing) else kept, wanted
+
+
+def _at(places, like):
+    return torch.from_numpy(places).to(like.device)
 
 
 def rows_of_coo(tensor):
-    """Row-sparse parts of torch's own sparse tensor (what sparse gradients come as)."""
+    """Row-sparse parts of torch's own sparse tensor (what sparse gradients come as).
+
+    On its way through torch's engine a gradient loses the mark that its rows are in order.
+    """
+    rows = tensor._indices()[0]
+    if tensor.sparse_dim() == 1 and bool((rows[1:] > rows[:-1]).all()):
+        return tensor._values(), rows
     tensor = tensor.coalesce()
     return tensor.values(), tensor.indices()[0]
 
@@ -133,9 +171,63 @@ def coo_of_rows(parts, shape):
 def product(parts, shape, dense, transposed=False):
     """A matrix, or its transpose, times a dense one; sums of few rows have a kernel of their own."""
     data, columns, starts = parts
-    if transposed or not dense.is_cpu or data.dtype not in (torch.float32, torch.float64):
+    if not dense.is_cpu or data.dtype not in (torch.float32, torch.float64):
         return torch.sparse.mm(coo_of_csr(parts, shape, transposed), dense)
+    if transposed:
+        data, columns, starts = turned(parts, shape)
+    return _sums_of_rows(data, columns, starts, dense)
+
+
+def _sums_of_rows(data, columns, starts, dense):
     return F.embedding_bag(columns, dense, starts, mode="sum", per_sample_weights=data, include_last_offset=True)
+
+
+def rows_of_transposed_product(parts, shape, dense):
+    """The transpose of a matrix times a dense one: only rows of columns that the matrix has."""
+    data, columns, starts = turned(parts, shape)
+    rows = starts.diff().nonzero().squeeze(1)
+    starts = torch.cat((starts.index_select(0, rows), starts[-1:]))
+    if dense.is_cpu and data.dtype in (torch.float32, torch.float64):
+        return _sums_of_rows(data, columns, starts, dense), rows
+    return torch.sparse.mm(coo_of_csr((data, columns, starts), (len(rows), shape[0])), dense), rows
+
+
+def turned(parts, shape):
+    """The parts of a matrix's transpose."""
+    data, columns, starts = parts
+    order = _order(columns)
+    return data.index_select(0, order), row_numbers(starts).index_select(0, order), starts_of(columns, shape[1])
+
+
+_DIGIT = 16  # bits: NumPy sorts numbers of so many in linear time, longer ones 30 times as slowly
+
+
+def _order(numbers):
+    """Which comes first, second, … of some numbers that are not negative; equal ones stay in their order."""
+    if numbers.device.type != "cpu" or not len(numbers):
+        return torch.argsort(numbers, stable=True)
+    values, shift = numbers.numpy(), _DIGIT
+    order, most = values.astype(np.uint16).argsort(kind="stable"), int(values.max())
+    while most >> shift:
+        order = order[(values >> shift).astype(np.uint16)[order].argsort(kind="stable")]
+        shift += _DIGIT
+    return torch.from_numpy(order)
+
+
+def csr_of_columns(dense, columns):
+    """A dense matrix that has some columns of a larger one, as parts of that: its zeros are kept, too."""
+    count = len(dense)
+    return dense.reshape(-1), columns.repeat(count), torch.arange(count + 1, device=columns.device) * len(columns)
+
+
+def rows_taken(parts, rows):
+    """Some rows of a matrix, in the order asked for."""
+    data, columns, starts = parts
+    first, lengths = starts[:-1].index_select(0, rows), starts.diff().index_select(0, rows)
+    begins = torch.zeros(len(rows) + 1, dtype=torch.int64, device=rows.device)
+    torch.cumsum(lengths, 0, out=begins[1:])
+    place = each_by_row(first - begins[:-1], begins) + torch.arange(int(begins[-1]), device=rows.device)
+    return data.index_select(0, place), columns.index_select(0, place), begins
 
 
 def coo_of_csr(parts, shape, transposed=False):

@@ -1,5 +1,7 @@
 """Operators on sparse arrays: kernels on the stored parts where there are any, the dense function elsewhere."""
 
+from functools import partial
+
 import torch
 
 from .._core.dtypes import dtype_name
@@ -9,9 +11,10 @@ from .._core.writes import wrote
 from .._ops import custom, storage
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
-from .._ops.merging import merged
+from .._ops.merging import merged, merged_rows
 from . import _parts
 from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray
+from ._sparse_products import dot
 from .invoke import check_inputs, check_writable, graph_tensor, invoke, pick_context, plain_tensor
 from .ndarray import wrap
 
@@ -46,7 +49,7 @@ def _check_types(op, inputs):
 def _by_parts(op, inputs, parsed, kind, out=None):
     """The result of a kernel on parts; None if there is none for these inputs, or a graph must be recorded."""
     if op.name == "dot":
-        return _dot(*inputs, parsed, kind)
+        return dot(*inputs, parsed, kind)
     if MODES.recording and any(x is not None and graph_tensor(x).requires_grad for x in inputs):
         return None
     if len(inputs) == 1 and storage.pattern_kept(op, parsed):
@@ -188,22 +191,15 @@ def _on_data(op, array, parsed):
 
 
 def _elementwise(op, inputs, parsed, kind):
-    """Two arrays of one storage: on the union of their rows; for matrices sums and differences only."""
+    """Two arrays of one storage: on the union of their rows or elements."""
     lhs, rhs = inputs
     if lhs.stype != rhs.stype or lhs.shape != rhs.shape:
         return None
+    function, pair = partial(_function, op, **parsed), (lhs._parts, rhs._parts)
     if kind == "row_sparse":
-        rows, (left, right) = _parts.rows_aligned([lhs._parts, rhs._parts])
-        return _like(lhs, (_function(op, left, right, **parsed), rows))
-    if kind == "csr" and op.name in ("elemwise_add", "_grad_add", "elemwise_sub"):
-        sign = -1 if op.name == "elemwise_sub" else 1
-        parts = merged(lhs._parts, rhs._parts, sign)
-        if parts is not None:
-            return _like(lhs, parts)
-        row = torch.cat([_parts.row_numbers(x._parts[2]) for x in inputs])
-        column = torch.cat([x._parts[1] for x in inputs])
-        data = torch.cat([lhs._parts[0], sign * rhs._parts[0]])
-        return _like(lhs, _parts.csr_of_elements(row, column, data, lhs.shape))
+        return _like(lhs, merged_rows(*pair, op.name) or _parts.rows_combined(function, pair))
+    if kind == "csr":
+        return _like(lhs, merged(*pair, op.name) or _parts.csr_combined(function, pair, lhs.shape))
     return None
 
 
@@ -211,14 +207,17 @@ def _product(op, inputs, parsed, kind):
     """A sparse array times a dense one of its shape keeps the pattern."""
     lhs, rhs = inputs
     if lhs.stype == rhs.stype:
-        return _elementwise(op, inputs, parsed, kind) if kind == "row_sparse" else None
+        return _elementwise(op, inputs, parsed, kind)
     sparse, dense = (lhs, rhs) if rhs.stype == "default" else (rhs, lhs)
     if dense.stype != "default" or sparse.shape != dense.shape:
         return None
     data, *places = sparse._parts
     values = plain_tensor(dense)
-    picked = values[_parts.row_numbers(places[1]), places[0]] if isinstance(sparse, CSRNDArray) else values[places[0]]
-    return _like(sparse, (data * picked, *(p.clone() for p in places)))
+    if isinstance(sparse, CSRNDArray):
+        values = _parts.picked(values, *places, sparse.shape)
+    else:
+        values = values.index_select(0, places[0])
+    return _like(sparse, (data * values, *(p.clone() for p in places)))
 
 
 def _scattered(op, inputs, parsed, kind):
@@ -236,15 +235,22 @@ def _scaled(op, inputs, parsed, kind):
     if kind != "csr" or rhs.stype != "default":
         return None
     data, column, starts = lhs._parts
-    factor = plain_tensor(rhs).expand(lhs.shape)[_parts.row_numbers(starts), column]
+    if rhs.ndim > 2 or any(n not in (1, size) for n, size in zip(rhs.shape[::-1], lhs.shape[::-1], strict=False)):
+        return None
+    factor = _parts.picked(plain_tensor(rhs), column, starts, lhs.shape)
     return _like(lhs, (data * factor if op.name == "broadcast_mul" else data / factor, column.clone(), starts.clone()))
 
 
 def _sum_of_rows(op, inputs, parsed, kind):
     if kind != "row_sparse":
         return None
-    rows, aligned = _parts.rows_aligned([x._parts for x in inputs])
-    return _like(inputs[0], (torch.stack(aligned).sum(0), rows))
+    given = [x._parts for x in inputs]
+    total = given[0]
+    for more in given[1:]:
+        total = total and merged_rows(total, more, "elemwise_add")
+    if total is None or len(given) == 1:
+        total = _parts.rows_combined(lambda *aligned: torch.stack(aligned).sum(0), given)
+    return _like(inputs[0], total)
 
 
 def _retain(op, inputs, parsed, kind):
@@ -312,19 +318,62 @@ def _cast(op, inputs, parsed, kind):
     return wrap(array._dense(), array._ctx.home) if kind == "default" else None
 
 
-def _total(op, inputs, parsed, kind):
-    """Sums and means of a matrix along one axis."""
-    array, axis = inputs[0], parsed.get("axis")
-    axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
-    if not isinstance(array, CSRNDArray) or axis not in (0, 1, -1, -2) or parsed.get("exclude"):
+def _take(op, inputs, parsed, kind):
+    """Some rows of a matrix."""
+    array, rows = inputs
+    if (
+        kind != "csr"
+        or rows.stype != "default"
+        or rows.ndim != 1
+        or parsed.get("mode") == "raise"
+        or not array.shape[0]
+    ):
         return None
-    data, column, starts = array._parts
+    wanted, last = plain_tensor(rows).long(), array.shape[0] - 1
+    wanted = wanted % array.shape[0] if parsed.get("mode") == "wrap" else wanted.clamp(0, last)
+    return _like(array, _parts.rows_taken(array._parts, wanted), (len(wanted), array.shape[1]))
+
+
+def _length(op, inputs, parsed, kind):
+    """Norms of all elements, or of a matrix along one axis: zeros add nothing."""
+    array, axis, order = inputs[0], _one_axis(parsed), parsed["ord"]
+    data = array._parts[0]
+    if order not in (1, 2) or not data.is_floating_point():
+        return None
+    if axis is None:
+        length = torch.linalg.vector_norm(data, order).reshape((1,) * (array.ndim if parsed["keepdims"] else 1))
+    elif isinstance(array, CSRNDArray) and axis in _AXES:
+        length = _along(array, data.abs() if order == 1 else data * data, axis, parsed["keepdims"])
+        length = length if order == 1 else length.sqrt_()
+    else:
+        return None
+    return wrap(length if parsed["out_dtype"] is None else length.to(torch_dtype(parsed["out_dtype"])), array._ctx)
+
+
+_AXES = (0, 1, -1, -2)
+
+
+def _one_axis(parsed):
+    axis = parsed.get("axis")
+    return axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
+
+
+def _along(array, data, axis, keepdims):
+    """Sums of a matrix's elements along one axis."""
+    _, column, starts = array._parts
     by_row = axis in (1, -1)
     place = _parts.row_numbers(starts) if by_row else column
     total = data.new_zeros(array.shape[0 if by_row else 1]).index_add_(0, place, data)
-    if op.name == "mean":
-        total = total / array.shape[1 if by_row else 0]
-    return wrap(total.unsqueeze(axis) if parsed.get("keepdims") else total, array._ctx)
+    return total.unsqueeze(axis) if keepdims else total
+
+
+def _total(op, inputs, parsed, kind):
+    """Sums and means of a matrix along one axis."""
+    array, axis = inputs[0], _one_axis(parsed)
+    if not isinstance(array, CSRNDArray) or axis not in _AXES or parsed.get("exclude"):
+        return None
+    total = _along(array, array._parts[0], axis, parsed.get("keepdims"))
+    return wrap(total / array.shape[axis] if op.name == "mean" else total, array._ctx)
 
 
 def _update(op, inputs, parsed, in_place):
@@ -369,60 +418,11 @@ _KERNELS = {
     "Concat": _stack,
     "cast_storage": _cast,
     "_contrib_getnnz": _stored_count,
+    "take": _take,
+    "norm": _length,
     **dict.fromkeys(("sum", "mean"), _total),
     **dict.fromkeys(
         ("sgd_update", "sgd_mom_update", "adam_update", "ftrl_update", "_sparse_adagrad_update",
          "_contrib_group_adagrad_update"), _update,
     ),
 }  # fmt: skip
-
-
-# ---------------------------------------------------------------------- products
-class _Product(torch.autograd.Function):
-    """A sparse matrix (or its transpose) times a dense one; the gradient of the dense one may be kept by rows."""
-
-    @staticmethod
-    def forward(ctx, dense, parts, shape, transposed, by_rows):
-        ctx.matrix = parts, shape, transposed, by_rows
-        return _parts.product(parts, shape, dense, transposed)
-
-    @staticmethod
-    def backward(ctx, head):
-        parts, shape, transposed, by_rows = ctx.matrix
-        if by_rows and not transposed:
-            rows = _rows_of_transposed_product(parts, shape, head)
-            return _parts.coo_of_rows(rows, (shape[1], head.shape[1])), None, None, None, None
-        return _parts.product(parts, shape, head, not transposed), None, None, None, None
-
-
-def _rows_of_transposed_product(parts, shape, dense):
-    """The transpose of a matrix times a dense one: only rows of columns that the matrix has."""
-    data, columns, starts = parts
-    if shape[1] > len(columns):
-        rows, place = torch.unique(columns, return_inverse=True)
-    else:  # a mark for every column spares the sorting
-        used = torch.zeros(shape[1] + 1, dtype=torch.int64, device=columns.device).index_fill_(0, columns + 1, 1)
-        rows, place = used[1:].nonzero().squeeze(1), used.cumsum(0)[columns]
-    small = _parts.coo_of_csr((data, place, starts), (shape[0], len(rows)), transposed=True)
-    return torch.sparse.mm(small, dense), rows
-
-
-def _dot(lhs, rhs, parsed, kind):
-    """csr times dense (or row-sparse) without making the matrix dense; None for what goes the dense way."""
-    if not isinstance(lhs, CSRNDArray) or rhs.stype == "csr" or rhs.ndim != 2 or parsed.get("transpose_b"):
-        return None
-    if MODES.recording and (lhs._ag is not None and lhs._recorded().requires_grad):
-        return None
-    across, data = parsed.get("transpose_a", False), lhs._parts[0]
-    dense = graph_tensor(rhs)
-    inner = lhs.shape[0] if across else lhs.shape[1]
-    if dense.shape[0] != inner or data.dtype is not dense.dtype or data.dtype is torch.float16:
-        return None
-    recorded = MODES.recording and dense.requires_grad
-    if not recorded and kind == "row_sparse" and across:
-        parts = _rows_of_transposed_product(lhs._parts, lhs.shape, plain_tensor(rhs))
-        return RowSparseNDArray._made(parts, (lhs.shape[1], dense.shape[1]), lhs._ctx)
-    dense = dense if recorded else plain_tensor(rhs)
-    result = _Product.apply(dense, lhs._parts, lhs.shape, across, getattr(dense, "grad_stype", None) == "row_sparse")
-    array = wrap(result, lhs._ctx, MODES.epoch if recorded else None)
-    return array if kind == "default" else stored(array, kind)

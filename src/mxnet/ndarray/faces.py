@@ -12,7 +12,9 @@ from .._core.attrs import NULL, text
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._ops import observe, registry, storage
+from .._ops.device import torch_device
 from .._ops.signature import SPARSE, docstring, namespace, parameters
+from ..context import Context, current_context
 from .invoke import check_dtype, invoke, own
 
 # What an operator or its attribute readers may raise; `invoke` repeats the call and reports it.
@@ -52,6 +54,17 @@ def _functions(operator):
         "plans": plans,
         "plan": partial(_plan, operator, plans, None if watched else operator.quick),
     }
+
+
+def creation_of(name, array):
+    """A function of an operator's attributes and a context that makes an array, or None for what `invoke` must see."""
+    key = name, array, "creation"
+    if key not in _FACES:
+        operator = registry.find(name)
+        body = _fast_creation(operator) if _creates(operator) else ""
+        source = f"def operator({parameters(operator, 'out=None, name=None')}):\n{body}\n    return None\n"
+        _FACES[key] = _compiled(operator, name, array, source)
+    return _FACES[key]
 
 
 # Values that stay what they are: attributes made of these are read once.
@@ -152,6 +165,10 @@ def _tolerant(operator, attrs):
 
 def _build(operator, name, array, slow, finish):
     source = _variadic(operator) if operator.variadic is not None else _fixed(operator)
+    return _compiled(operator, name, array, source, call=slow, finish=finish)
+
+
+def _compiled(operator, name, array, source, **more):
     scope = {
         "OP": operator,
         **_functions(operator),
@@ -163,9 +180,15 @@ def _build(operator, name, array, slow, finish):
         "new": array.__new__,
         "Tensor": torch.Tensor,
         "own": own,
-        "call": slow,
-        "finish": finish,
+        **more,
+        "Context": Context,
+        "current_context": current_context,
+        "torch_device": torch_device,
     }
+    if "_rng" in operator.injected:
+        from .._core.streams import stream
+
+        scope["stream"] = stream
     exec(compile(source, f"<operator {name}>", "exec"), scope)
     function = scope["operator"]
     function.__name__ = function.__qualname__ = namespace(name)[1]
@@ -200,7 +223,6 @@ def _fast_variadic(operator):
     """The common case: arrays of one context (and dtype), recorded or not; attributes by name."""
     arrays = operator.variadic
     same = " or _t.dtype is not _type" if operator.dtype == "same" else ""
-    train = ", _train=MODES.training" if "_train" in operator.injected else ""
     return f"""
     try:
         _x = {arrays}[0]
@@ -219,11 +241,11 @@ def _fast_variadic(operator):
                     _t = _t.data
             _tensors.append(_t)
         else:
-{_truths(operator, "kwargs.get('{}', _Null)")}            _key = len({arrays}), tuple(kwargs.items())
+{_truths(operator, "kwargs.get('{}', _Null)", 12)}            _key = len({arrays}), tuple(kwargs.items())
             try: _q, _kw, _count = plans[_key]
             except (KeyError, TypeError):
                 _q, _kw, _count = plan(_key, tuple(kwargs), tuple(kwargs.values()), len({arrays}))
-{_quick_variadic(operator)}            _r = fn(*_tensors, **_kw{train})
+{_quick_variadic(operator)}            _r = fn(*_tensors, **_kw{_told(operator, "_ctx.home")})
             if _r.__class__ is Tensor:
                 _a = new(NDArray)
                 _a._t = own(_r, _tensors)
@@ -256,7 +278,7 @@ def _fixed(operator):
     attrs = list(operator.attrs)
     gather = "\n".join(f'    if {a} is not _Null: attrs["{a}"] = {a}' for a in attrs)
     inputs = ", ".join(operator.inputs)
-    fast = _fast(operator) if _simple(operator) else ""
+    fast = _fast(operator) if _simple(operator) else _fast_creation(operator) if _creates(operator) else ""
     return f"""
 def operator({parameters(operator, "out=None, name=None")}):
 {fast}
@@ -267,11 +289,52 @@ def operator({parameters(operator, "out=None, name=None")}):
 
 
 def _simple(operator):
-    """Can the generated code run it alone? Not where a second run (after a failure) would change something."""
-    changes = operator.mutates or operator.aux or operator.free or "_rng" in operator.injected
+    """Can the generated code run it alone? Not where a second run (after a failure) would change something.
+
+    That a call which fails may have drawn numbers twice does no harm.
+    """
+    changes = operator.mutates or operator.aux or operator.free
     sparse = storage.ASKED.get(operator.name) == "stype"  # its whole point is another class of array
     takes = operator.inputs or operator.variadic
     return bool(takes) and not changes and not sparse and "_device" not in operator.injected
+
+
+def _told(operator, ctx):
+    """What the operator asks its caller for, beside the device."""
+    train = ", _train=MODES.training" if "_train" in operator.injected else ""
+    return train + (f", _rng=stream({ctx}.device_typeid, {ctx}.device_id)" if "_rng" in operator.injected else "")
+
+
+def _creates(operator):
+    """Is it an operator without inputs, or whose inputs may all be absent, which makes an array where it is told?"""
+    changes = operator.mutates or operator.aux or operator.free or operator.variadic is not None
+    told = "_device" in operator.injected and {"_device", "_rng"}.issuperset(operator.injected)
+    alone = operator.outputs == 1 and set(operator.inputs) <= set(operator.optional)
+    return told and "ctx" in operator.attrs and alone and not changes
+
+
+def _fast_creation(operator):
+    """The common case: a context, or none, and no `out`. What fails does so before anything is drawn."""
+    attrs = [a for a in operator.attrs if a != "ctx"]
+    absent = "".join(f" and {name} is None" for name in operator.inputs)
+    return f"""
+    _ctx = current_context() if ctx is _Null else ctx
+    if out is None and not kwargs and _ctx.__class__ is Context{absent}:
+        try:
+{_truths(operator, "{}", 12)}            _key = ({", ".join(attrs)},)
+            try: _q, _kw, _count = plans[_key]
+            except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)
+            if _count: raise ValueError  # the slow way explains it
+            _r = fn(**_kw, _device=torch_device(_ctx){_told(operator, "_ctx")})
+            if _r.__class__ is Tensor:
+                _a = new(NDArray)
+                _a._t = _r
+                _a._ctx = _ctx
+                _a._ag = None
+                return _a
+        except FAILURES:
+            pass
+"""
 
 
 def _fast(operator):
@@ -300,7 +363,6 @@ def _fast(operator):
         for n in inputs
     )
     strip = "; ".join(f"{t} = {unless_none(n, f'{t}.data')}" for t, n in pairs)
-    train = ", _train=MODES.training" if "_train" in operator.injected else ""
     kw = ", **_kw" if operator.attrs else ""
     group = f"({', '.join(tensors)},)"
     parsed = "_kw" if operator.attrs else "{}"
@@ -319,7 +381,7 @@ def _fast(operator):
                     {strip}
             if _able:
 {_quick(operator, tensors, first)}
-                _r = fn({", ".join(tensors)}{kw}{train})
+                _r = fn({", ".join(tensors)}{kw}{_told(operator, f"{first}._ctx.home")})
                 if _r.__class__ is Tensor:
                     if _r._is_view() or _r is _t0: _r = own(_r, {group})
                     _a = new(NDArray)
@@ -351,7 +413,7 @@ def _quick(operator, tensors, first):
                     _r = plain({given}){done}"""
     if attrs:
         code += f"""
-{_truths(operator, "{}")}                _key = ({", ".join(attrs)},)
+{_truths(operator, "{}", 16)}                _key = ({", ".join(attrs)},)
                 try: _q, _kw, _count = plans[_key]
                 except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)"""
     if attrs and operator.inputs_of is not None:
@@ -366,9 +428,9 @@ def _quick(operator, tensors, first):
     return code
 
 
-def _truths(operator, given):
+def _truths(operator, given, indent):
     """Truth values are looked at before the memo: 1.0, which is none, is equal to True as a key."""
-    pad = " " * (12 if operator.variadic is not None else 16)
+    pad = " " * indent
     names = [a.name for a in operator.attrs.values() if a.kind.startswith("boolean")]
     return "".join(
         f"{pad}if (_v := {given.format(n)}) is not _Null and _v.__class__ is not bool: read['{n}'](_v)\n" for n in names

@@ -1,5 +1,7 @@
 """`mx.nd.random`: random arrays; parameters are numbers, or arrays of which each element has its own samples."""
 
+from functools import cache as _cache
+
 from .._core.attrs import NULL as _Null
 from .._core.dispatch import draw as _drawn
 from ..context import current_context
@@ -30,12 +32,14 @@ def _draw(kind, parameters, shape, dtype, ctx, out, kwargs):
     if shape is _Null and out is None and not isinstance(parameters[0], NDArray):
         shape = 1
     options = {"shape": shape, "dtype": dtype, "ctx": current_context() if ctx is None else ctx, "out": out, **kwargs}
-    random, sampler = getattr(_internal, f"_random_{kind}"), _sampler(kind)
-    return _drawn(random, sampler, parameters, NDArray, options)
+    return _drawn(*_both(kind), parameters, NDArray, options)
 
 
-def _sampler(kind):
-    return None if kind == "randint" else getattr(_internal, f"_sample_{kind}")
+@_cache
+def _both(kind):
+    """The operators of a distribution: whose parameters are numbers, and whose parameters are arrays."""
+    sampler = None if kind == "randint" else getattr(_internal, f"_sample_{kind}")
+    return getattr(_internal, f"_random_{kind}"), sampler
 
 
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):

@@ -2,7 +2,7 @@
 
 import numbers
 import threading
-from functools import partial
+from functools import cache, partial
 
 from .. import _numpy_op_doc
 from .._core.errors import MXNetError
@@ -10,7 +10,7 @@ from .._core.tracing import Traced
 from .._ops import registry
 from ..context import current_context
 from ..ndarray.faces import call as run
-from ..ndarray.faces import face_of
+from ..ndarray.faces import creation_of, face_of
 from ..ndarray.invoke import invoke
 from ..ndarray.ndarray import NDArrayBase
 from ..util import np_ufunc_legal_option
@@ -41,8 +41,19 @@ def call(name, *inputs, out=None, ctx=None, **attrs):
         return face(name)(*inputs, **given) if out is None else face(name)(*inputs, out=out, **given)
     if MODE.symbolic:
         return _node(name, inputs, given, ctx)
-    result = invoke(registry.find(name), [], given, out, ctx=place(ctx))
+    where = place(ctx)
+    made = None if out is not None else _creation(name)(**{**given, "ctx": where})
+    if made is not None:
+        return made
+    result = invoke(registry.find(name), [], given, out, ctx=where)
     return out if out is not None else as_np(result)
+
+
+@cache
+def _creation(name):
+    from .multiarray import ndarray
+
+    return creation_of(name, ndarray)
 
 
 def face(name):

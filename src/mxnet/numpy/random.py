@@ -29,7 +29,8 @@ def _draw(operator, parameters, size, ctx=None, out=None, **attrs):
                 f"Distribution parameters must be either mxnet.numpy.ndarray or numbers, got {name}={value!r}"
             )
     arrays = [p for p in parameters.values() if isinstance(p, ARRAYS)]
-    values = {n: "None" if isinstance(p, ARRAYS) else float(p) for n, p in parameters.items()}
+    # 0.0 is no key of what was read before, as -0.0 would be taken for it; 0 is
+    values = {n: "None" if isinstance(p, ARRAYS) else float(p) or 0 for n, p in parameters.items()}
     if out is not None and size is None and not isinstance(out, Traced):
         size = out.shape
     return call(f"_npi_{operator}", *arrays, size=_size(size), ctx=ctx, out=out, **values, **attrs)
