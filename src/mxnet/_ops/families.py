@@ -7,12 +7,13 @@ from pathlib import Path
 from .index import INDEX
 
 MACHINERY = set(
-    "__init__ attention_kernels bits compiled_tiles device direct dtypes entries families few_channels filling "
-    "gradient halving head_by_head index infer kernels label_entropy layout loader loops lrn_kernels lstm lstm_kernels "
-    "masks matrix_kernels merge_kernels merging normed observe one_pass one_pass_kernels ordered panels "
-    "pixelwise pixelwise_kernels pooled pooling_kernels quantized_ranges random_kernels random_quick recurrence "
-    "region_bins region_kernels registry sharing signature small_tile_kernels small_tiles smooth smooth_kernels steady "
-    "storage tables teams tiles truth turning turning_kernels vectors weight_gradient whole winograd".split()
+    "__init__ attention_kernels bits compiled_tiles device direct dtypes entries families few_channels few_kernels "
+    "few_rows filling gradient halving halving_kernels head_by_head index infer kernels label_entropy layout loader "
+    "loops lrn_kernels lstm lstm_kernels masks matrix_kernels merge_kernels merging normed observe one_pass "
+    "one_pass_kernels ordered panels pixelwise pixelwise_kernels pooled pooling_kernels quantized_ranges "
+    "random_kernels random_quick recurrence region_bins region_kernels registry sharing signature small_tile_kernels "
+    "small_tiles smooth smooth_kernels steady storage tables teams tiled tiles truth turning turning_kernels vectors "
+    "weight_gradient whole winograd".split()
 )
 KNOWN = {name: family for family, names in INDEX.items() for name in names.split()}
 

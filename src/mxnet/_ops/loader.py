@@ -17,12 +17,20 @@ class Loader:
         self._load_it, self._otherwise = load, otherwise
         self._lock = threading.Lock()
         self._future: Future[Any] | None = None
+        self._seen = 0
         _LOADERS.append(self)
 
     def get(self, wait: bool) -> Any:
         """The code; `otherwise`, too, if it is not ready and not waited for."""
         future = self._future or self._begin()
         return future.result() if wait or future.done() else self._otherwise
+
+    def once_worth(self, work: int, least: int) -> Any:
+        """The code, if it is ready, once so much work has been seen; until then nothing is loaded."""
+        if self._seen < least:
+            self._seen += work
+            return self._otherwise
+        return self.get(wait=False)
 
     def known(self) -> bool | None:
         """Is the code there? None: it is being loaded."""
