@@ -29,8 +29,8 @@ def example(batch, channels, filters, height, width):
 
 
 def by_tiles(data, weight, bias=None, addend=None, bounds=(None, None), result=None):
-    panels._loader.get(wait=True)
-    small_tiles._loader.get(wait=True)
+    for loader in (direct._loader, panels._loader, small_tiles._loader):
+        loader.get(wait=True)
     assert small_tiles.pays(data, weight)
     if result is None:
         result = torch.full((len(data), len(weight), *data.shape[2:]), 7.0).contiguous(memory_format=LAST)

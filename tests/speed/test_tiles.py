@@ -1,4 +1,4 @@
-"""3 x 3 convolutions by Winograd's tiles, and their gradients, by compiled loops and by products of matrices."""
+"""Convolutions by Winograd's tiles, and their gradients: of 3 x 3 by compiled loops and products, others by loops."""
 
 import subprocess
 import sys
@@ -81,23 +81,80 @@ def test_gradients(case, transforms, at_once):
     assert alone[0] is None and torch.equal(alone[1], got[1])
 
 
+OTHERS = [  # images, channels, filters, height, width, window, padding
+    (2, 20, 50, 12, 12, 5, 0),
+    (3, 17, 33, 9, 14, 5, 2),
+    (1, 32, 64, 8, 5, 5, 4),
+    (2, 16, 16, 5, 6, 5, 0),
+    (9, 48, 32, 7, 7, 5, 1),
+    (2, 20, 50, 9, 8, 3, 0),
+    (3, 32, 16, 3, 5, 3, 2),
+]
+
+
+def compiled_loops():
+    pytest.importorskip("numba", reason="loops are what numba compiles")
+    if not winograd.compiled():
+        pytest.skip("no loops for this processor")
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_other_windows_and_paddings(case, at_once):
+    compiled_loops()
+    *sizes, window, pad = case
+    tiling = winograd.Tiling(window, pad)
+    data, _, bias = example(*sizes)
+    weight = torch.randn(len(bias), sizes[1], window, window)
+    inputs = [t.double().requires_grad_() for t in (data, weight)]
+    exact = torch.conv2d(*inputs, bias.double(), padding=pad)
+    near(winograd.convolve_with(data, weight, bias, tiling), exact)
+    head = torch.randn(exact.shape)
+    by_data, by_weight = torch.autograd.grad(exact, inputs, head.double())
+    got = winograd.gradients(data, head, weight, True, True, tiling)
+    near(got[0], by_data)
+    near(got[1], by_weight)
+    assert torch.equal(winograd.gradients(data, head, weight, True, False, tiling)[0], got[0])
+    assert torch.equal(winograd.gradients(data, head, weight, False, True, tiling)[1], got[1])
+
+
+def test_other_windows_need_loops(monkeypatch):
+    data, weight = torch.randn(8, 128, 32, 32), torch.randn(128, 128, 5, 5)
+    monkeypatch.setattr(winograd._loader, "get", lambda wait: tiles)
+    assert not winograd.pays(data, weight, tiling=winograd.Tiling(5, 2))
+    assert winograd.pays(data, weight[:, :, :3, :3])
+    assert not winograd.pays(data, weight[:, :, :3, :3], tiling=winograd.Tiling(3, 0))
+
+
+@pytest.mark.parametrize("width", [16, 17, 31, 32, 50])
+def test_panels_of_any_number_of_columns(width):
+    compiled_loops()
+    columns, places = panels.columns(width), panels.places(width)
+    assert len(columns) == panels.number(width) * 16
+    assert torch.equal(columns[places], torch.arange(width))
+    left, right = torch.randn(3, 19, 7), torch.randn(3, 7, width)
+    packed = right[:, :, columns].unflatten(2, (-1, 16)).transpose(1, 2).contiguous()
+    result = torch.full((3, 19, width), torch.nan)
+    panels.products(left, packed, result)
+    near(result, torch.bmm(left.double(), right.double()))
+
+
 @pytest.mark.parametrize("filters", [50, 48])
 def test_matrices_of_a_weight_for_one_step_are_those_that_are_kept(transforms, filters):
     weight = example(1, 32, filters, 1, 1)[1]
     exact = torch.mm(tiles.KERNEL.double(), weight.double().reshape(-1, 9).t()).view(36, filters, 32)
 
-    def unpacked(matrices):
+    def unpacked(matrices, width):
         """(36, rows, columns) from panels of 16 columns, if it is those."""
-        return matrices if matrices.dim() == 3 else matrices.transpose(1, 2).flatten(2)
+        return matrices if matrices.dim() == 3 else matrices.transpose(1, 2).flatten(2)[:, :, panels.places(width)]
 
     for matrices in (winograd.weight_matrices(weight), winograd._brief_matrices(weight)):
-        near(unpacked(matrices), exact if matrices.dim() == 3 else exact.transpose(1, 2))
-    near(unpacked(winograd._brief_matrices(weight, across=True)), exact)
+        near(unpacked(matrices, filters), exact if matrices.dim() == 3 else exact.transpose(1, 2))
+    near(unpacked(winograd._brief_matrices(weight, across=True), 32), exact)
 
 
 def test_matrices_are_packed_once_kernels_are_there(monkeypatch):
     weight = example(1, 32, 48, 1, 1)[1]
-    if not panels.gains(32, 48, wait=True):
+    if not panels.gains(48, wait=True):
         pytest.skip("no kernels for this processor")
     with monkeypatch.context() as patch:
         patch.setattr(panels, "gains", lambda *args, **more: False)
@@ -165,10 +222,15 @@ def test_little_work_is_left_to_the_plain_sum():
     data, weight, _ = example(1, 64, 64, 16, 16)
     assert not winograd.pays(data, weight)
     assert not winograd.pays(data[:, :, :4], weight, wait=False)
-    assert winograd.pays(data, weight, wait=False) == panels.gains(64, 64, wait=True)
+    assert winograd.pays(data, weight, wait=False) == panels.gains(64, wait=True)
     assert not winograd.pays(torch.randn(8, 16, 32, 32), torch.randn(16, 16, 3, 3))
     assert not winograd.pays(torch.randn(8, 64, 32, 32), torch.randn(64, 64, 5, 5))
     assert winograd.pays(torch.randn(8, 64, 32, 32), weight) == winograd.compiled()
+    odd, five = torch.randn(32, 20, 12, 12), torch.randn(50, 20, 5, 5)
+    assert winograd.pays(odd, five, tiling=winograd.Tiling(5, 0)) == winograd.compiled()
+    assert not winograd.pays(odd[:8], five, tiling=winograd.Tiling(5, 0))
+    assert not winograd.pays(torch.randn(32, 32, 12, 12), torch.randn(32, 32, 5, 5), tiling=winograd.Tiling(5, 2))
+    assert not winograd.pays(odd, torch.randn(50, 20, 4, 4), tiling=winograd.Tiling(4, 0))
     assert winograd.pays(torch.randn(8, 128, 32, 32), torch.randn(128, 128, 3, 3))
 
 

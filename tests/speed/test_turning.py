@@ -66,7 +66,7 @@ def test_a_compiler_is_only_loaded_for_much(monkeypatch):
     asked = []
     monkeypatch.setattr(turning._loader, "get", lambda wait: asked.append(wait))
     monkeypatch.setattr(turning, "WORTH_A_COMPILER", 30_000)
-    monkeypatch.setattr(turning, "_seen", 0)
+    monkeypatch.setattr(turning._loader, "_seen", 0)
     x = nd.zeros((100, 120))
     for calls in (0, 0, 0, 1):
         assert x.T.shape == (120, 100)

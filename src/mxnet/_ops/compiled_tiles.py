@@ -13,25 +13,25 @@ def spread(images, group, tiles):
 
 
 def spreading(images, group, tiles):
-    """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed.
+    """The tiles of 6 x 6 pixels, as their results are apart, that begin before the image; transformed.
 
     Tiles are (36, tile, channel), or panels of 16 channels, (36, panel, tile, 16).
     """
     row, apart = (images.shape[3], PANEL) if tiles.dim() == 3 else (PANEL, group.tiles * PANEL)
-    order = (row * tiles.itemsize, apart * tiles.itemsize)
+    order = (row * tiles.itemsize, apart * tiles.itemsize, *group.tiling)
     return _task(loops.spread, (*_images(images), *_tiles(tiles), *order), group, tiles, images)
 
 
 def widen(images, group, tiles):
-    """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
-    _task(loops.widen, (*_images(images), *_tiles(tiles)), group, tiles, images).run()
+    """The tiles of 4 x 4 or 2 x 2 pixels, side by side, as 6 x 6 values."""
+    _task(loops.widen, (*_images(images), *_tiles(tiles), group.tiling.step), group, tiles, images).run()
 
 
 def collect(tiles, group, images):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
     # Neighbours in an image add to the same pixels: only whole images can be shared out.
     unit = group.tiles // (group.images.stop - group.images.start)
-    _task(loops.collect, (*_tiles(tiles), *_images(images)), group, tiles, images, unit=unit).run()
+    _task(loops.collect, (*_tiles(tiles), *_images(images), *group.tiling), group, tiles, images, unit=unit).run()
 
 
 def gather(tiles, group, images, bias, addend, bounds):
@@ -39,8 +39,8 @@ def gather(tiles, group, images, bias, addend, bounds):
 
 
 def gathering(tiles, group, images, bias, addend, bounds):
-    """The 4 x 4 pixels of each tile; bias and addend are added, bounds applied."""
-    others = (bias.data_ptr(), 0 if addend is None else addend.data_ptr(), *ends(bounds))
+    """The 4 x 4 or 2 x 2 pixels of each tile; bias and addend are added, bounds applied."""
+    others = (group.tiling.step, bias.data_ptr(), 0 if addend is None else addend.data_ptr(), *ends(bounds))
     return _task(loops.gather, (*_tiles(tiles), *_images(images), *others), group, tiles, images, bias, addend)
 
 

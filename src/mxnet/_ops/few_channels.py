@@ -1,7 +1,8 @@
 """Convolutions in training that oneDNN is slow at in the usual memory order: of one channel, or of odd numbers of them.
 
-oneDNN computes in blocks of eight channels. The weight gradient of a single channel is quicker as a product of
-matrices; where the numbers of channels leave blocks unfilled (20 and 50, as in LeNet), the channels-last order is
+oneDNN computes in blocks of eight channels, or more. Compiled kernels are quicker for few of them (see few_rows), tiles
+where there are many results (see tiled). Without these, the weight gradient of a single channel is quicker as a product
+of matrices; where the numbers of channels leave blocks unfilled (20 and 50, as in LeNet), the channels-last order is
 quicker, the copies into it and back included. Results and gradients are in the usual order.
 """
 
@@ -10,11 +11,14 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from .few_rows import MOST_CHANNELS, rows, suits
+from .tiled import tiled, tiling_of
 from .weight_gradient import plain_gradients
 
 LAST = torch.channels_last
 BLOCK = 8
 LEAST_WORK = 1 << 22  # multiplications below which the way through Python costs more than it saves
+LEAST_COMPILED = 1 << 24  # below which nobody waits for code that is compiled
 MOST_PATCHES = 1 << 22  # elements of the matrix of patches that are made at a time
 
 
@@ -66,20 +70,31 @@ def _by_patches(data: torch.Tensor, head: torch.Tensor, shape, stride, pad) -> t
 
 
 def gains(data: torch.Tensor, weight: torch.Tensor, dilate, groups: int) -> bool:
-    """Is it a convolution of this kind, recorded, and large enough?"""
-    channels, filters = data.shape[1], weight.shape[0]
-    if groups != 1 or any(d != 1 for d in dilate) or not (channels == 1 or _leaves_blocks(channels, filters)):
+    """May it be a convolution of this kind: is it recorded, and large enough?"""
+    channels = data.shape[1]
+    if groups != 1 or any(d != 1 for d in dilate) or not (0 < channels <= MOST_CHANNELS or channels >= 2 * BLOCK):
         return False
     known = data.__class__ is torch.Tensor and data.is_cpu and data.dtype is torch.float32 is weight.dtype
     if not known or not data.is_contiguous() or not (weight.requires_grad and torch.is_grad_enabled()):
         return False
-    return data.numel() * weight[0].numel() // channels * filters >= LEAST_WORK and not torch.compiler.is_compiling()
+    return _work(data, weight) >= LEAST_WORK and not torch.compiler.is_compiling()
 
 
-def _leaves_blocks(channels: int, filters: int) -> bool:
-    return channels >= 2 * BLOCK and bool(channels % BLOCK or filters % BLOCK)
+def _work(data: torch.Tensor, weight: torch.Tensor) -> int:
+    """How many multiplications, about."""
+    return data.numel() * weight.numel() // data.shape[1]
 
 
 def few_channels(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, stride, pad) -> torch.Tensor:
-    """`torch.conv2d` for what `gains`."""
-    return _Few.apply(data, weight, bias, stride or (1, 1), pad or (0, 0))
+    """`torch.conv2d` for what may gain."""
+    filters, channels = weight.shape[:2]
+    known = bias is None or (bias.dtype is torch.float32 and bias.shape == (filters,))  # kernels know addresses only
+    if known and _work(data, weight) >= LEAST_COMPILED:
+        if suits(data, weight, stride, pad):
+            return rows(data, weight, bias, pad)
+        tiling = tiling_of(data, weight, stride, pad, ())
+        if tiling is not None:
+            return tiled(data, weight, bias, tiling, usual=True)
+    if channels == 1 or (channels >= 2 * BLOCK and (channels % BLOCK or filters % BLOCK)):
+        return _Few.apply(data, weight, bias, stride or (1, 1), pad or (0, 0))
+    return torch.conv2d(data, weight, bias, stride or 1, pad or 0)

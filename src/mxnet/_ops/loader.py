@@ -17,6 +17,7 @@ class Loader:
         self._load_it, self._otherwise = load, otherwise
         self._lock = threading.Lock()
         self._future: Future[Any] | None = None
+        self._seen = 0
         _LOADERS.append(self)
 
     def get(self, wait: bool) -> Any:
@@ -27,6 +28,13 @@ class Loader:
     def loaded(self) -> Any:
         """The code, if it is there already; nothing is begun for its sake."""
         return self._otherwise if self._future is None else self.get(wait=False)
+
+    def once_worth(self, work: int, least: int) -> Any:
+        """The code, if it is ready, once so much work has been seen; until then nothing is loaded."""
+        if self._seen < least:
+            self._seen += work
+            return self._otherwise
+        return self.get(wait=False)
 
     def known(self) -> bool | None:
         """Is the code there? None: it is being loaded."""

@@ -1,9 +1,10 @@
 """Winograd's transforms of tiles (see winograd) for the processor's vectors; importing this module asks for numba.
 
 Images are (image, row, column, channel), tiles (36, tile, channel), counted from `origin`: those from `begin` to `end`
-are worked on. Addresses and distances are numbers, in bytes. Pixels are found by a table of their addresses, so that
-those beyond the image's edges can lie elsewhere. There are as many channels as a vector has lanes at least; where they
-are no multiple of it, the last vector overlaps the one before. NaN stays.
+are worked on. Windows are of 3 x 3 pixels, and tiles of results of 4 x 4; or they are of 5 x 5 and 2 x 2. Addresses and
+distances are numbers, in bytes. Pixels are found by a table of their addresses, so that those beyond the image's edges
+can lie elsewhere. There are as many channels as a vector has lanes at least; where they are no multiple of it, the last
+vector overlaps the one before. NaN stays.
 """
 
 import functools
@@ -69,6 +70,16 @@ def _widen_four(y0, y1, y2, y3):
     return _points(y0, y0 + y2 * A2, y1 * A + y3 * A3, y0 + y2 * B2, y1 * B + y3 * B3, y3)
 
 
+def _gather_two(v0, v1, v2, v3, v4, v5):
+    """The same for windows of five: two values."""
+    return [v0 + (v1 + v2) + (v3 + v4), (v1 - v2) * A + (v3 - v4) * B + v5]
+
+
+def _widen_two(y0, y1):
+    """The adjoint of `_gather_two`."""
+    return _points(y0, y0, y1 * A, y0, y1 * B, y1)
+
+
 def _twice(transform, values, side):
     """A square of side x side values transformed along columns, then along rows: row by row, as registers are few."""
     columns = [transform(*values[column::side]) for column in range(side)]
@@ -100,10 +111,13 @@ def _spread(write: Writer, pixels, away, target, stride):
     _store(write, _twice(_spread_six, values, 6), target, stride)
 
 
-@writes(4, lanes=WIDE)
-def _widen(write: Writer, pixels, away, target, stride):
-    values = [write.load(_pixel(write, pixels, number, away)) for number in range(16)]
-    _store(write, _twice(_widen_four, values, 4), target, stride)
+def _widening(transform, side: int):
+    @writes(4, lanes=WIDE)
+    def kernel(write: Writer, pixels, away, target, stride):
+        values = [write.load(_pixel(write, pixels, number, away)) for number in range(side * side)]
+        _store(write, _twice(transform, values, side), target, stride)
+
+    return kernel
 
 
 @writes(5, lanes=WIDE)
@@ -113,24 +127,34 @@ def _collect(write: Writer, source, stride, pixels, away, done):
         write.store(write.load(place) + write.behind(done, value, write.zeros()), place)
 
 
-@writes(6, floats=2, lanes=WIDE)
-def _gather(write: Writer, source, stride, pixels, addends, bias, away, low, high):
-    bounds, shift = (write.spread(low), write.spread(high)), write.load(write.at(bias, away))
-    for number, value in enumerate(_twice(_gather_six, _load(write, source, stride), 6)):
-        total = value + shift + write.load(_pixel(write, addends, number, away))
-        write.store(total.between(*bounds), _pixel(write, pixels, number, away))
+def _gathering(transform):
+    @writes(6, floats=2, lanes=WIDE)
+    def kernel(write: Writer, source, stride, pixels, addends, bias, away, low, high):
+        bounds, shift = (write.spread(low), write.spread(high)), write.load(write.at(bias, away))
+        for number, value in enumerate(_twice(transform, _load(write, source, stride), 6)):
+            total = value + shift + write.load(_pixel(write, addends, number, away))
+            write.store(total.between(*bounds), _pixel(write, pixels, number, away))
+
+    return kernel
+
+
+_widen, _widen_small = _widening(_widen_four, 4), _widening(_widen_two, 2)
+_gather, _gather_small = _gathering(_gather_six), _gathering(_gather_two)
 
 
 # Tiles
 
 
 @njit(**OPTIONS)
-def _find(found, first, height, width, pixel, tile, before, elsewhere):
-    """The addresses of a tile's pixels, which begin `before` the tile's own; those beyond the edges are elsewhere."""
-    down, right = (height + 3) // 4, (width + 3) // 4
-    side = 4 + 2 * before
+def _find(found, first, height, width, pixel, tile, window, before, step, elsewhere):
+    """The addresses of a tile's pixels, on which windows of so many begin; those beyond the edges are elsewhere.
+
+    The first tile begins `before` the image, the others `step` further each.
+    """
+    more, side = 2 * before - window + step, step + window - 1
+    down, right = (height + more) // step, (width + more) // step
     image, place = tile // (down * right), tile % (down * right)
-    top, left = 4 * (place // right) - before, 4 * (place % right) - before
+    top, left = step * (place // right) - before, step * (place % right) - before
     for row in range(side):
         for column in range(side):
             y, x = top + row, left + column
@@ -140,53 +164,82 @@ def _find(found, first, height, width, pixel, tile, before, elsewhere):
 
 
 @njit(**OPTIONS)
+def _find_wide(found, first, height, width, pixel, tile, window, before, elsewhere):
+    """The pixels of a tile of data, 6 x 6: loops of a number of turns that is known are quicker."""
+    if window == 3:
+        _find(found, first, height, width, pixel, tile, 3, before, 4, elsewhere)
+    else:
+        _find(found, first, height, width, pixel, tile, 5, before, 2, elsewhere)
+
+
+@njit(**OPTIONS)
+def _find_own(found, first, height, width, pixel, tile, step, elsewhere):
+    """The pixels of a tile of results."""
+    if step == 4:
+        _find(found, first, height, width, pixel, tile, 1, 0, 4, elsewhere)
+    else:
+        _find(found, first, height, width, pixel, tile, 1, 0, 2, elsewhere)
+
+
+@njit(**OPTIONS)
 def _some(first, channels):
     """Where some channels begin, so that they end with the last at the latest, and how many of them came before."""
     at = min(first, channels - WIDE)
     return at, first - at
 
 
-@_compiled(f"void({numbers(11)})")
-def spread(images, height, width, channels, tiles, stride, row, apart, origin, begin, end):
-    """The tiles of 6 x 6 pixels, four apart, that begin one before the image; transformed.
+@_compiled(f"void({numbers(13)})")
+def spread(images, height, width, channels, tiles, stride, row, apart, window, before, origin, begin, end):
+    """The tiles of 6 x 6 pixels, as results' tiles are apart, that begin `before` the image; transformed.
 
-    Tiles lie `row` from each other, 16 channels `apart` from the next 16: side by side, or in panels.
+    Tiles lie `row` from each other, 16 channels `apart` from the next 16: side by side, or in panels, the last of which
+    holds the last 16.
     """
     pixels, zeros = np.empty(36, np.int64), np.zeros(channels, np.float32)
+    in_panels = apart > PANEL * FLOAT
+    many = (channels + PANEL - 1) // PANEL * PANEL if in_panels else channels
     for tile in range(begin, end):
-        _find(pixels, images, height, width, channels * FLOAT, tile, 1, zeros.ctypes.data)
-        for first in range(0, channels, WIDE):
-            at, _ = _some(first, channels)
-            target = tiles + (tile - origin) * row + at // PANEL * apart + at % PANEL * FLOAT
+        _find_wide(pixels, images, height, width, channels * FLOAT, tile, window, before, zeros.ctypes.data)
+        for first in range(0, many, WIDE):
+            at, target = _some(first, channels)[0], tiles + (tile - origin) * row
+            if in_panels:
+                at = min(first // PANEL * PANEL, channels - PANEL) + first % PANEL
+                target += first // PANEL * apart + first % PANEL * FLOAT
+            else:
+                target += at * FLOAT
             _spread(pixels.ctypes.data, at * FLOAT, target, stride)
 
 
-@_compiled(f"void({numbers(9)})")
-def widen(images, height, width, channels, tiles, stride, origin, begin, end):
-    """The tiles of 4 x 4 pixels, side by side, as 6 x 6 values."""
+@_compiled(f"void({numbers(10)})")
+def widen(images, height, width, channels, tiles, stride, step, origin, begin, end):
+    """The tiles of 4 x 4 pixels (`step`), or 2 x 2, side by side, as 6 x 6 values."""
     pixels, zeros = np.empty(16, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
-        _find(pixels, images, height, width, channels * FLOAT, tile, 0, zeros.ctypes.data)
+        _find_own(pixels, images, height, width, channels * FLOAT, tile, step, zeros.ctypes.data)
         for first in range(0, channels, WIDE):
             away = _some(first, channels)[0] * FLOAT
-            _widen(pixels.ctypes.data, away, tiles + (tile - origin) * channels * FLOAT + away, stride)
+            target = tiles + (tile - origin) * channels * FLOAT + away
+            if step == 4:
+                _widen(pixels.ctypes.data, away, target, stride)
+            else:
+                _widen_small(pixels.ctypes.data, away, target, stride)
 
 
-@_compiled(f"void({numbers(9)})")
-def collect(tiles, stride, images, height, width, channels, origin, begin, end):
+@_compiled(f"void({numbers(11)})")
+def collect(tiles, stride, images, height, width, channels, window, before, origin, begin, end):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
     pixels, scrap = np.empty(36, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
-        _find(pixels, images, height, width, channels * FLOAT, tile, 1, scrap.ctypes.data)
+        _find_wide(pixels, images, height, width, channels * FLOAT, tile, window, before, scrap.ctypes.data)
         for first in range(0, channels, WIDE):
             at, done = _some(first, channels)
             source = tiles + ((tile - origin) * channels + at) * FLOAT
             _collect(source, stride, pixels.ctypes.data, at * FLOAT, done)
 
 
-@_compiled(f"void({numbers(8)}, float32, float32, {numbers(3)})")
-def gather(tiles, stride, images, height, width, channels, bias, addend, low, high, origin, begin, end):
-    """The 4 x 4 pixels of each tile; bias and the same place of the addend are added, bounds applied.
+@_compiled(f"void({numbers(9)}, float32, float32, {numbers(3)})")
+def gather(tiles, stride, images, height, width, channels, step, bias, addend, low, high, origin, begin, end):
+    """The 4 x 4 pixels (`step`), or 2 x 2, of each tile; bias and the addend's same place are added, bounds applied.
 
     The addend is none (0), other memory or, if channels are a multiple of 16, the images themselves.
     """
@@ -194,13 +247,16 @@ def gather(tiles, stride, images, height, width, channels, bias, addend, low, hi
     scrap, zeros = np.zeros(channels, np.float32), np.zeros(channels, np.float32)
     addends[:] = zeros.ctypes.data
     for tile in range(begin, end):
-        _find(pixels, images, height, width, channels * FLOAT, tile, 0, scrap.ctypes.data)
+        _find_own(pixels, images, height, width, channels * FLOAT, tile, step, scrap.ctypes.data)
         if addend:
-            _find(addends, addend, height, width, channels * FLOAT, tile, 0, zeros.ctypes.data)
+            _find_own(addends, addend, height, width, channels * FLOAT, tile, step, zeros.ctypes.data)
         for first in range(0, channels, WIDE):
             away = _some(first, channels)[0] * FLOAT
             source = tiles + (tile - origin) * channels * FLOAT + away
-            _gather(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, away, low, high)
+            if step == 4:
+                _gather(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, away, low, high)
+            else:
+                _gather_small(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, away, low, high)
 
 
 # Kernels

@@ -2,7 +2,8 @@
 
 The right matrix is packed: 16 of its columns at a time lie side by side, row by row (a panel). Six rows and one panel
 are summed at a time, or eight rows and two panels, which is what the registers hold: there are twice as many of 16
-floats as of eight. The left lies row by row, or across: column by column.
+floats as of eight. The left lies row by row, or across: column by column. Where the columns are no multiple of 16 the
+last panel begins among those of the one before, and what both have is written twice.
 """
 
 from .vectors import FLOAT, OPTIONS, WIDE, Writer, compiled, njit, numbers, writes
@@ -11,7 +12,6 @@ PANEL = 16 * FLOAT  # bytes
 LARGE = WIDE == 16
 ROWS, SEVERAL = (8, 2) if LARGE else (6, 1)  # rows and panels summed at once
 FEW = 16 if LARGE else ROWS  # rows that are summed at once with one panel, which then is read but once
-DEPTH = 4  # products written without a jump
 AHEAD = 4096  # bytes of a panel that are fetched ahead: the processor itself stops at the end of a page
 SHORT = 128  # products summed one after the other
 
@@ -25,15 +25,13 @@ def _by_row(write: Writer, panels, rows, depth, left, apart, panel, panel_apart,
         away = [write.times(apart, row) for row in range(count)]
 
         def add(panel, left, sums):
-            for step in range(DEPTH):
-                columns = _columns(write, write.at(panel, step * PANEL), panel_apart, several)
-                for place in columns[:: PANEL // write.bytes]:
-                    write.prefetch(write.at(place, AHEAD))
-                places = [write.at(left, distance, step * FLOAT) for distance in away]
-                sums = _added(write, places, columns, sums)
-            return write.at(left, DEPTH * FLOAT), sums
+            columns = _columns(write, panel, panel_apart, several)
+            for place in columns[:: PANEL // write.bytes]:
+                write.prefetch(write.at(place, AHEAD))
+            places = [write.at(left, distance) for distance in away]
+            return write.at(left, FLOAT), _added(write, places, columns, sums)
 
-        sums = _sum(write, count, several, depth, left, panel, DEPTH, add)
+        sums = _sum(write, count, several, depth, left, panel, add)
         _finish(write, sums, count, start, start_apart, result, result_apart)
 
     def add_some(several):
@@ -52,7 +50,7 @@ def _across(write: Writer, panels, rows, depth, left, apart, panel, panel_apart,
             places = [write.at(left, row * FLOAT) for row in range(count)]
             return write.at(left, apart), _added(write, places, _columns(write, panel, panel_apart, several), sums)
 
-        sums = _sum(write, count, several, depth, left, panel, 1, add)
+        sums = _sum(write, count, several, depth, left, panel, add)
         _finish(write, sums, count, start, start_apart, result, result_apart)
 
     def add_some(several):
@@ -74,11 +72,11 @@ def _added(write: Writer, places, columns, sums):
     return [product + total for product, total in zip(products, sums, strict=True)]
 
 
-def _sum(write: Writer, rows: int, panels: int, depth, left, panel, step: int, add):
-    """Sums of some rows by `add`, which takes `step` rows of the panels at a time."""
+def _sum(write: Writer, rows: int, panels: int, depth, left, panel, add):
+    """Sums of some rows by `add`, which takes a row of the panels at a time."""
     end = write.at(panel, write.times(depth, PANEL))
     zeros = [write.zeros()] * (rows * panels * PANEL // write.bytes)
-    return write.loop(panel, end, step * PANEL, left, zeros, add)
+    return write.loop(panel, end, PANEL, left, zeros, add)
 
 
 def _finish(write: Writer, sums, rows: int, start, start_apart, result, result_apart):
@@ -102,14 +100,15 @@ def _some(rest):
 
 @njit(**OPTIONS)
 def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, result, apart):
-    """result = start + left · right for matrices (rows, depth) and (depth, width), multiples of 4 and of 16.
+    """result = start + left · right for matrices (rows, depth) and (depth, width), the latter 16 or more.
 
-    Rows are `apart`; a start whose rows are 0 apart is one row for all.
+    Rows are `apart`; a start whose rows are 0 apart is one row for all. Where the width is no multiple of 16, start and
+    result are not the same.
     """
-    whole, number, few = width * FLOAT // PANEL, 0, ROWS < rows <= FEW
-    while number < whole:
-        several = SEVERAL if number + SEVERAL <= whole and not few else 1
-        panel, column = panels + number * depth * PANEL, number * PANEL
+    wide, number, few = width * FLOAT, 0, ROWS < rows <= FEW
+    while number * PANEL < wide:
+        several = SEVERAL if (number + SEVERAL) * PANEL <= wide and not few else 1
+        panel, column = panels + number * depth * PANEL, min(number * PANEL, wide - PANEL)
         row = 0
         while row < rows:
             some = rows if few else _some(rows - row)
@@ -122,7 +121,7 @@ def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, r
 
 @njit(**OPTIONS)
 def multiply_across(rows, depth, width, left, left_apart, panels, start, start_apart, result, apart):
-    """The same for a left (depth, rows), and any depth; long sums are made of short ones."""
+    """The same for a left (depth, rows), and widths that are multiples of 16; long sums are made of short ones."""
     whole = width * FLOAT // PANEL
     for begin in range(0, depth, SHORT):
         some_depth = min(SHORT, depth - begin)

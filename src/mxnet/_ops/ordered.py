@@ -6,9 +6,10 @@ the optimizer's states stay as MXNet's files and views have them.
 
 import torch
 
-from . import gemm, winograd
+from . import gemm
 from .convolution import convolution
 from .normed import keep, kept
+from .tiled import tiled, tiling_of
 from .weight_gradient import applies, plain_gradients, weight_gradient
 
 LAST = torch.channels_last
@@ -42,26 +43,6 @@ class _Ordered(torch.autograd.Function):
         return data_grad, weight_grad, bias_grad, None, None
 
 
-class _Tiled(torch.autograd.Function):
-    """A 3 x 3 convolution of stride and padding one, by tiles."""
-
-    @staticmethod
-    def forward(ctx, data, weight, bias):
-        keep(ctx, data, weight)
-        return winograd.convolve_with(data.contiguous(memory_format=LAST), weight, bias)
-
-    @staticmethod
-    def backward(ctx, *heads):
-        data, weight = kept(ctx)
-        data_too, weight_too, bias_too = ctx.needs_input_grad
-        head = heads[0].contiguous(memory_format=LAST)
-        if torch.is_grad_enabled():  # the gradient is recorded itself: only what came in is part of the graph
-            return plain_gradients(head, data, weight, SIDE_BY_SIDE, 1, ctx.needs_input_grad)
-        last = data.contiguous(memory_format=LAST)
-        data_grad, weight_grad = winograd.gradients(last, head, weight, data_too, weight_too)
-        return data_grad, weight_grad, head.sum((0, 2, 3)) if bias_too else None
-
-
 class _Pixelwise(torch.autograd.Function):
     """A convolution whose windows are the pixels: a product of matrices, with a row for each pixel."""
 
@@ -91,7 +72,7 @@ def _pixels(images):
     return images.contiguous(memory_format=LAST).permute(0, 2, 3, 1).flatten(0, 2)
 
 
-SIDE_BY_SIDE, PIXEL_BY_PIXEL = ((1, 1), (1, 1), (1, 1)), ((1, 1), (0, 0), (1, 1))
+PIXEL_BY_PIXEL = ((1, 1), (0, 0), (1, 1))
 
 
 def ordered_convolution(data, weight, bias=None, **attrs):
@@ -102,8 +83,9 @@ def ordered_convolution(data, weight, bias=None, **attrs):
     if weight.shape[0] != attrs["num_filter"] or tuple(weight.shape[2:]) != tuple(attrs["kernel"]):
         return convolution(data, weight, bias, **attrs)  # which says what is wrong
     groups = attrs.get("num_group", 1)
-    if geometry == SIDE_BY_SIDE and groups == 1 and winograd.pays(data, weight):
-        return _Tiled.apply(data, weight, bias)
+    tiling = tiling_of(data, weight, *geometry) if groups == 1 else None
+    if tiling is not None:
+        return tiled(data, weight, bias, tiling, usual=False)
     if geometry == PIXEL_BY_PIXEL and groups == 1 and tuple(weight.shape[2:]) == (1, 1):
         if weight.shape[1] == data.shape[1] and gemm.gains(data[:, 0].numel(), weight):
             return _Pixelwise.apply(data, weight, bias)

@@ -1,6 +1,7 @@
 """Products of matrices of single precision on the CPU by compiled kernels, which pass MKL's where there are few rows.
 
-The right matrices are packed: 16 of their columns at a time lie side by side, (panel, row, 16).
+The right matrices are packed: 16 of their columns at a time lie side by side, (panel, row, 16). Where they are no
+multiple of 16 the last panel holds the last 16, some of which the one before has, too.
 """
 
 import math
@@ -19,9 +20,26 @@ WORTH_A_THREAD = 1 << 20  # multiplications, in a part of the work
 _loader = kernels("matrix_kernels")
 
 
-def gains(depth: int, width: int, wait: bool) -> bool:
-    """Are there kernels for a right matrix (depth, width)?"""
-    return depth % 4 == 0 and width % PANEL == 0 and _loader.get(wait) is not None
+def gains(width: int, wait: bool) -> bool:
+    """Are there kernels for right matrices of so many columns?"""
+    return width >= PANEL and _loader.get(wait) is not None
+
+
+def number(width: int) -> int:
+    """How many panels so many columns are."""
+    return -(-width // PANEL)
+
+
+def columns(width: int) -> torch.Tensor:
+    """Which columns the panels hold, one after the other."""
+    places = torch.arange(number(width) * PANEL)
+    return places - (places >= width // PANEL * PANEL) * (-width % PANEL)
+
+
+def places(width: int) -> torch.Tensor:
+    """Where in the panels each column is."""
+    columns = torch.arange(width)
+    return columns + (columns >= width // PANEL * PANEL) * (-width % PANEL)
 
 
 def products(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor) -> None:

@@ -24,12 +24,14 @@ _KERNEL = torch.tensor([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]
 def pays(data: torch.Tensor, weight: torch.Tensor) -> bool:
     """Is a convolution (3 x 3, with zeros around) of this kind faster by small tiles? Nobody waits for kernels."""
     filters, channels = weight.shape[:2]
-    if data.dtype is not torch.float32 or not data.is_cpu or data.shape[1] != channels or channels % 8:
+    if data.dtype is not torch.float32 or not data.is_cpu or data.shape[1] != channels:
+        return False
+    if channels % 8 or filters % panels.PANEL:
         return False
     if min(filters, channels) < FEWEST_CHANNELS or math.prod((len(data), *_sides(data))) < FEWEST_TILES:
         return False
     loaded = direct.loaded() and _loader.get(wait=False) is not None
-    return bool(loaded) and panels.gains(channels, filters, wait=False)
+    return bool(loaded) and panels.gains(filters, wait=False)
 
 
 def _sides(data: torch.Tensor) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Winograd's transforms of tiles (see winograd) as products with constant matrices: what torch alone can do fast.
 
-Images are (image, row, column, channel), tiles (36, tile, channel).
+Images are (image, row, column, channel), tiles (36, tile, channel). Tiles of pixels are those of windows of 3 x 3 with
+one zero around the images; kernels are of 3 x 3 or 5 x 5.
 """
 
 import torch
@@ -28,11 +29,11 @@ def _powers(count: int) -> torch.Tensor:
     return torch.cat([finite, torch.eye(count, dtype=torch.float64)[-1:]])
 
 
-def _kernel() -> torch.Tensor:
+def _kernel(side: int) -> torch.Tensor:
     apart = _POINTS[:, None] - _POINTS
     weights = torch.ones(6, dtype=torch.float64)
     weights[:5] = 1 / (apart + torch.eye(5, dtype=torch.float64)).prod(1)
-    return _powers(3) * weights[:, None]
+    return _powers(side) * weights[:, None]
 
 
 def _square(matrix: torch.Tensor) -> torch.Tensor:
@@ -40,7 +41,7 @@ def _square(matrix: torch.Tensor) -> torch.Tensor:
     return torch.kron(matrix, matrix).float().contiguous()
 
 
-SPREAD, WIDEN, KERNEL = _square(_DATA), _square(_powers(4)), _square(_kernel())
+SPREAD, WIDEN, KERNEL, KERNEL_OF_FIVE = map(_square, (_DATA, _powers(4), _kernel(3), _kernel(5)))
 
 
 def _span(group, size, before, after):
@@ -109,11 +110,24 @@ def gather(tiles, group, images, bias, addend, bounds):
         part.clamp_(*bounds)
 
 
+def _of(weight):
+    """What transforms such kernels."""
+    return KERNEL if weight.shape[2] == 3 else KERNEL_OF_FIVE
+
+
 def spread_kernels(weight, matrices):
-    """The weight (filters, channels, 3, 3) as 36 matrices (filters, channels)."""
-    torch.mm(KERNEL, weight.detach().reshape(-1, 9).t(), out=matrices.view(36, -1))
+    """The weight (filters, channels, side, side) as 36 matrices (filters, channels)."""
+    torch.mm(_of(weight), weight.detach().flatten(2).flatten(0, 1).t(), out=matrices.view(36, -1))
+
+
+def spread_panels(weight, panels, columns):
+    """The same in panels of 16 filters, (36, panel, channel, 16), by which `columns` of them the panels hold."""
+    some = weight.detach()[columns]
+    made = torch.mm(_of(weight), some.flatten(2).flatten(0, 1).t()).view(36, *panels.shape[1:2], -1, *some.shape[1:2])
+    panels.copy_(made.transpose(2, 3))
 
 
 def collect_kernels(matrices, weight):
     """The adjoint of `spread_kernels`; the other order of the product takes six times as long."""
-    weight.view(-1, 9).copy_(torch.mm(KERNEL.t(), matrices.view(36, -1)).t())
+    kernels = weight.view(-1, weight.shape[2] * weight.shape[3])
+    kernels.copy_(torch.mm(_of(weight).t(), matrices.view(36, -1)).t())

@@ -17,7 +17,6 @@ WORTH_A_THREAD = 1 << 16
 SIZE, SIDE, WIDE = 4, 8, 16  # bytes of a number, numbers of a side of a block, and of what is read at a time
 
 _loader = kernels("turning_kernels")
-_seen = 0
 
 Plan = tuple[int, ...]
 
@@ -26,7 +25,7 @@ def dense(view: Tensor) -> Tensor:
     """A copy of an array, its elements in their order."""
     if view.numel() >= LEAST and not view.is_contiguous() and _may(view):
         plan = _plan(tuple(view.shape), view.stride())
-        if plan and _ready(view):
+        if plan and _loader.once_worth(view.numel(), WORTH_A_COMPILER) is not None:
             return _Dense.apply(view, plan)
     return view.clone(memory_format=torch.contiguous_format)
 
@@ -53,14 +52,6 @@ class _Dense(torch.autograd.Function):
 def _may(view: Tensor) -> bool:
     plain = view.__class__ is Tensor and view.is_cpu and view.layout is torch.strided
     return plain and view.element_size() == SIZE and not torch.compiler.is_compiling()
-
-
-def _ready(view: Tensor) -> bool:
-    global _seen
-    if _seen < WORTH_A_COMPILER:
-        _seen += view.numel()
-        return False
-    return _loader.get(wait=False) is not None
 
 
 def _plan(shape: tuple[int, ...], stride: tuple[int, ...]) -> Plan | None:

@@ -1,10 +1,11 @@
-"""Winograd's minimal filtering F(4x4, 3x3) for 3 x 3 convolutions of stride and padding one, channels last in memory.
+"""Winograd's minimal filtering F(4x4, 3x3) for 3 x 3 convolutions of stride one, channels last in memory.
 
 A tile of 6 x 6 pixels d and a kernel w give 4 x 4 results by 36 multiplications where the plain sum has 144:
 `A' [(G w G') * (B' d B)] A`, summed over channels, which makes 36 products of matrices (tiles x channels x filters).
 The points of the interpolation, 0, 2/3, -2/3, 3/2, -3/2 and infinity, keep the error close to that of the plain sum
 (1.4e-6 and 0.9e-6 of the largest value; with the usual 0, 1, -1, 2, -2 it is 6e-6). Gradients take the adjoints of the
-same steps.
+same steps. F(2x2, 5x5) has the same points: 36 multiplications where the plain sum of 5 x 5 windows has 100, and the
+same error as that (0.9e-6).
 
 A few tiles at a time are transformed, multiplied and transformed back, in memory that each thread keeps: small enough
 for the processor's cache. The transforms are compiled loops where numba is installed, else products of matrices.
@@ -25,10 +26,39 @@ from .teams import Task
 # Few enough for the cache, and enough that the matrices of the weight are not read too often.
 FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
 PANELS_AT_ONCE = TOTALS_AT_ONCE = 1 << 20  # floats, where there are few tiles
-# With less, the plain sum is faster; transforms that are products need more channels to be worth their while.
-FEWEST_CHANNELS, FEWEST_CHANNELS_PLAIN, FEWEST_TILES = 32, 128, 32
+# With less, the plain sum is faster; by the windows' side. In training, numbers of channels that leave its blocks of 16
+# unfilled slow it down. Transforms that are products need more channels to be worth their while.
+FEWEST, FEWEST_ODD, FEWEST_TILES = {3: 32, 5: 48}, {3: 24, 5: 20}, {3: 32, 5: 512}
+FEWEST_CHANNELS_PLAIN = 128
 FEWEST_FILTERS = 16  # for which compiled loops can transform
 FEWEST_TILES_KEPT = 8  # if the weight's matrices are kept, and multiplied by kernels
+
+
+class Tiling(NamedTuple):
+    """What tiles are for: the side of the windows, and how many zeros are around the images."""
+
+    window: int = 3
+    before: int = 1
+
+    @property
+    def step(self) -> int:
+        """The side of a tile's results."""
+        return 7 - self.window
+
+    def results(self, size: int) -> int:
+        """How many windows an axis of the images has."""
+        return size + 2 * self.before - self.window + 1
+
+    def tiles(self, size: int) -> int:
+        """How many tiles cover them."""
+        return -(-self.results(size) // self.step)
+
+    def count(self, data: torch.Tensor) -> int:
+        """The number of tiles in (image, channel, row, column)."""
+        return data.shape[0] * self.tiles(data.shape[2]) * self.tiles(data.shape[3])
+
+
+USUAL = Tiling()
 
 
 class Group(NamedTuple):
@@ -38,20 +68,11 @@ class Group(NamedTuple):
     rows: slice
     begin: int
     tiles: int
+    tiling: Tiling
 
 
-def quarter(size: int) -> int:
-    """How many tiles cover the size."""
-    return (size + 3) // 4
-
-
-def count(data: torch.Tensor) -> int:
-    """The number of tiles in (image, channel, row, column)."""
-    return data.shape[0] * quarter(data.shape[2]) * quarter(data.shape[3])
-
-
-def _groups(images: torch.Tensor, channels: int) -> Iterator[Group]:
-    batch, down, right = images.shape[0], quarter(images.shape[1]), quarter(images.shape[2])
+def _groups(images: torch.Tensor, channels: int, tiling: Tiling) -> Iterator[Group]:
+    batch, down, right = images.shape[0], tiling.tiles(images.shape[1]), tiling.tiles(images.shape[2])
     rows = max(1, max(FLOATS_AT_ONCE * torch.get_num_threads() // (36 * channels), TILES_AT_ONCE) // right)
     several, rows = max(1, rows // down), min(rows, down)
     for first in range(0, batch, several):
@@ -59,7 +80,7 @@ def _groups(images: torch.Tensor, channels: int) -> Iterator[Group]:
         for top in range(0, down, rows):
             end = min(top + rows, down)
             size = (last - first) * (end - top) * right
-            yield Group(slice(first, last), slice(top, end), (first * down + top) * right, size)
+            yield Group(slice(first, last), slice(top, end), (first * down + top) * right, size, tiling)
 
 
 def _tiles(which: int, *shape: int) -> torch.Tensor:
@@ -87,16 +108,22 @@ def compiled(wait: bool = True) -> bool:
 # The convolution and its gradients
 
 
-def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True) -> bool:
+def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True, tiling: Tiling = USUAL) -> bool:
     """Is a convolution of this kind faster by tiles? Who does not wait keeps the weight's matrices."""
-    if tuple(weight.shape[2:]) != (3, 3) or weight.shape[1] != data.shape[1]:
+    window = tiling.window
+    if window not in FEWEST or tuple(weight.shape[2:]) != (window, window) or weight.shape[1] != data.shape[1]:
         return False
-    fewest = min(weight.shape[:2])
-    if fewest < FEWEST_CHANNELS or count(data) < FEWEST_TILES_KEPT:
+    (filters, channels), count = weight.shape[:2], tiling.count(data)
+    fewest, odd = min(filters, channels), wait and (filters % PANEL or channels % PANEL)
+    if fewest < (FEWEST_ODD if odd else FEWEST)[window] or count < FEWEST_TILES_KEPT:
         return False
-    if count(data) < FEWEST_TILES and (wait or not panels.gains(weight.shape[1], weight.shape[0], wait)):
+    if count < FEWEST_TILES[window] and (wait or not _whole_panels(filters, wait)):
         return False
-    return compiled(wait) or fewest >= FEWEST_CHANNELS_PLAIN
+    return compiled(wait) or (tiling == USUAL and fewest >= FEWEST_CHANNELS_PLAIN)
+
+
+def _whole_panels(width: int, wait: bool) -> bool:
+    return width % PANEL == 0 and panels.gains(width, wait)
 
 
 def weight_matrices(weight: torch.Tensor) -> torch.Tensor:
@@ -111,23 +138,37 @@ def packed(matrices: torch.Tensor) -> torch.Tensor:
     if matrices.dim() == 4 or matrices.dtype is not torch.float32:
         return matrices
     filters, channels = matrices.shape[1:]
-    if not panels.gains(channels, filters, wait=False):
+    if not _whole_panels(filters, wait=False):
         return matrices
     return matrices.view(36, filters // PANEL, PANEL, channels).transpose(2, 3).contiguous()
+
+
+def _for_kernels(weight: torch.Tensor) -> Any:
+    """What transforms kernels: those of five are a small part of the work, for which there are no loops."""
+    return plain if weight.shape[2] == 5 else _loader.get(True)
 
 
 def _brief_matrices(weight: torch.Tensor, across: bool = False) -> torch.Tensor:
     """The same, valid until the next call; `across`: for products with filters, not with channels."""
     filters, channels = weight.shape[:2]
     depth, width = (filters, channels) if across else (channels, filters)
-    loops = _loader.get(True)
-    if loops is plain or not panels.gains(depth, width, wait=True):
+    if _loader.get(True) is plain or not panels.gains(width, wait=True):
         room = _tiles(2, filters, channels)
-        loops.spread_kernels(weight.contiguous(), room)
+        _for_kernels(weight).spread_kernels(weight.contiguous(), room)
         return room
-    room = _tiles(2, width // PANEL, depth, PANEL)
-    loops.spread_panels(weight.contiguous(), room, across)
+    room = _tiles(2, panels.number(width), depth, PANEL)
+    _spread_panels(weight.contiguous(), room, across)
     return room
+
+
+def _spread_panels(weight: torch.Tensor, room: torch.Tensor, across: bool, first: int = 0) -> None:
+    """Panels of the weight's matrices, as many as there is room for: those from `first` on."""
+    width, loops = weight.shape[1 if across else 0], _for_kernels(weight)
+    if loops is not plain and width % PANEL == 0:
+        loops.spread_panels(weight, room, across, first)
+    else:
+        columns = panels.columns(width)[first * PANEL : (first + room.shape[1]) * PANEL]
+        plain.spread_panels(weight.transpose(0, 1) if across else weight, room, columns)
 
 
 def _filters_in(matrices: torch.Tensor) -> int:
@@ -152,12 +193,13 @@ def convolve(
     result: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Convolution with a weight from `weight_matrices`, plus `addend`, cut off at `bounds`; all is channels-last."""
-    result = _new_result(data, _filters_in(matrices)) if result is None else result
+    result = _new_result(data, _filters_in(matrices), USUAL) if result is None else result
     bias = data.new_zeros(_filters_in(matrices)) if bias is None else bias
     if addend is not None:
         shared = addend.data_ptr() == result.data_ptr() and result.shape[1] % PANEL  # the last channels are made twice
         addend = (addend.clone() if shared else addend).permute(0, 2, 3, 1).contiguous()
-    _convolve(data.permute(0, 2, 3, 1).contiguous(), matrices, bias, addend, bounds, result.permute(0, 2, 3, 1), wait)
+    images, results = data.permute(0, 2, 3, 1).contiguous(), result.permute(0, 2, 3, 1)
+    _convolve(images, matrices, bias, addend, bounds, results, wait, USUAL)
     return result
 
 
@@ -179,7 +221,7 @@ def jobs(
     images, results = (t.permute(0, 2, 3, 1) for t in (data, result))
     more = None if addend is None else addend.permute(0, 2, 3, 1)
     made: list[Task] = []
-    for group in _groups(images, channels + filters):
+    for group in _groups(images, channels + filters, USUAL):
         spread = panels.side_by_side(take, 0, 36, group.tiles, channels)
         gathered = panels.side_by_side(take, 1, 36, group.tiles, filters)
         made.append(loops.spreading(images, group, spread))
@@ -188,27 +230,31 @@ def jobs(
     return made
 
 
-def convolve_with(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+def convolve_with(
+    data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, tiling: Tiling = USUAL
+) -> torch.Tensor:
     """Convolution with a weight that is used once."""
     bias = data.new_zeros(weight.shape[0]) if bias is None else bias
-    result, images = _new_result(data, weight.shape[0]), data.permute(0, 2, 3, 1).contiguous()
-    group = _only_group(images, weight)
+    result, images = _new_result(data, weight.shape[0], tiling), data.permute(0, 2, 3, 1).contiguous()
+    group = _only_group(images, weight, tiling)
     if group is not None:
         _convolve_few(images, weight.contiguous(), bias, group, result.permute(0, 2, 3, 1))
         return result
     for part in _filters(weight):
         matrices = _brief_matrices(weight[part])
-        whole = _filters_in(matrices) == weight.shape[0]
-        out = result if whole else _new_result(data, _filters_in(matrices))
-        _convolve(images, matrices, bias[part], None, (None, None), out.permute(0, 2, 3, 1), True)
+        some = len(range(*part.indices(len(weight))))
+        whole = some == len(weight)
+        out = result if whole else _new_result(data, some, tiling)
+        _convolve(images, matrices, bias[part], None, (None, None), out.permute(0, 2, 3, 1), True, tiling)
         if not whole:
             result[:, part] = out
     return result
 
 
-def _new_result(data: torch.Tensor, filters: int) -> torch.Tensor:
+def _new_result(data: torch.Tensor, filters: int, tiling: Tiling) -> torch.Tensor:
     """Not a view of something: what follows may work in place."""
-    return torch.empty((data.shape[0], filters, *data.shape[2:]), memory_format=torch.channels_last)
+    sizes = map(tiling.results, data.shape[2:])
+    return torch.empty((data.shape[0], filters, *sizes), memory_format=torch.channels_last)
 
 
 def _filters(weight: torch.Tensor) -> Iterator[slice]:
@@ -227,11 +273,12 @@ def _convolve(
     bounds: tuple[float | None, float | None],
     result: torch.Tensor,
     wait: bool,
+    tiling: Tiling,
 ) -> None:
     """Images, channels last by name, into images."""
     loops = _loader.get(wait)
     filters, channels = result.shape[3], data.shape[3]
-    for group in _groups(data, channels + filters):
+    for group in _groups(data, channels + filters, tiling):
         spread, gathered = _tiles(0, group.tiles, channels), _tiles(1, group.tiles, filters)
         loops.spread(data, group, spread)
         _multiply(spread, matrices, False, gathered)
@@ -239,13 +286,18 @@ def _convolve(
 
 
 def gradients(
-    data: torch.Tensor, head: torch.Tensor, weight: torch.Tensor, data_too: bool, weight_too: bool
+    data: torch.Tensor,
+    head: torch.Tensor,
+    weight: torch.Tensor,
+    data_too: bool,
+    weight_too: bool,
+    tiling: Tiling = USUAL,
 ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
     """The gradients of data and weight from that of the result."""
     data, head = data.permute(0, 2, 3, 1).contiguous(), head.permute(0, 2, 3, 1)
     by_data = torch.zeros_like(data) if data_too else None
     by_weight = torch.empty(weight.shape) if weight_too else None
-    group = _only_group(data, weight)
+    group = _only_group(data, weight, tiling)
     for part in _filters(weight) if group is None else ():
         _add_gradients(
             data,
@@ -253,6 +305,7 @@ def gradients(
             weight[part],
             by_data,
             None if by_weight is None else by_weight[part],
+            tiling,
         )
     if group is not None:
         _few_gradients(data, head.contiguous(), weight.contiguous(), group, by_data, by_weight)
@@ -265,19 +318,21 @@ def _add_gradients(
     weight: torch.Tensor,
     by_data: torch.Tensor | None,
     by_weight: torch.Tensor | None,
+    tiling: Tiling,
 ) -> None:
     """Some filters' part of the gradients: added to that of the data, written to their own."""
     loops = _loader.get(True)
     filters, channels = weight.shape[:2]
     matrices = None if by_data is None else _brief_matrices(weight, across=True)
-    in_panels = loops is not plain and panels.gains(4, channels, wait=True)
-    total = None if by_weight is None else _tiles(3, filters, channels)
-    for number, group in enumerate(_groups(data, channels + filters)):
+    in_panels = loops is not plain and panels.gains(channels, wait=True)
+    columns = panels.number(channels) * PANEL if in_panels else channels
+    total = None if by_weight is None else _tiles(3, filters, columns)
+    for number, group in enumerate(_groups(data, channels + filters, tiling)):
         widened, spread = _tiles(1, group.tiles, filters), _tiles(0, group.tiles, channels)
         loops.widen(head, group, widened)
         if total is not None:
             if in_panels:
-                some = _tiles(0, channels // PANEL, group.tiles, PANEL)
+                some = _tiles(0, panels.number(channels), group.tiles, PANEL)
                 loops.spread(data, group, some)
                 panels.products_across(widened, some, total, add=number > 0)
             else:
@@ -287,20 +342,20 @@ def _add_gradients(
             _multiply(widened, matrices, True, spread)
             loops.collect(spread, group, by_data)
     if total is not None:
-        loops.collect_kernels(total, by_weight)
+        if columns > channels:
+            total = total[:, :, panels.places(channels)]
+        _for_kernels(weight).collect_kernels(total, by_weight)
 
 
 # Few tiles: all of them at once, and a few panels of the weight at a time, which are used while they are in the cache
 
 
-def _only_group(images: torch.Tensor, weight: torch.Tensor) -> Group | None:
+def _only_group(images: torch.Tensor, weight: torch.Tensor, tiling: Tiling) -> Group | None:
     """All tiles, if they are worked on at once and there are kernels for both directions."""
     filters, channels = weight.shape[:2]
-    if _loader.get(True) is plain or not (
-        panels.gains(channels, filters, True) and panels.gains(filters, channels, True)
-    ):
+    if _loader.get(True) is plain or not (_whole_panels(channels, True) and _whole_panels(filters, True)):
         return None
-    groups = _groups(images, channels + filters)
+    groups = _groups(images, channels + filters, tiling)
     first = next(groups)
     return first if next(groups, None) is None else None
 
@@ -312,7 +367,7 @@ def _panels(weight: torch.Tensor, across: bool) -> Iterator[tuple[slice, torch.T
     for first in range(0, width // PANEL, most):
         some = min(most, width // PANEL - first)
         room = _tiles(2, some, depth, PANEL)
-        _loader.get(True).spread_panels(weight, room, across, first)
+        _spread_panels(weight, room, across, first)
         yield slice(first * PANEL, (first + some) * PANEL), room
 
 
@@ -346,7 +401,7 @@ def _few_gradients(
             part = slice(first, min(first + rows, filters))
             total = _tiles(3, part.stop - first, channels)
             panels.products_across(widened[:, :, part], spread, total, add=False)
-            loops.collect_kernels(total, by_weight[part])
+            _for_kernels(weight).collect_kernels(total, by_weight[part])
     if by_data is not None:
         spread = _tiles(0, group.tiles, channels)
         for part, some in _panels(weight, across=True):
