@@ -8,7 +8,7 @@ import torch.nn.functional as F
 import mxnet as mx
 from mxnet import autograd, nd
 from mxnet._ops import gemm
-from mxnet._ops.loader import Loader, kernels, vectors_are_here
+from mxnet._ops.loader import Earned, kernels, vectors_are_here
 from mxnet._ops.ordered import ordered_convolution
 from mxnet._ops.weight_gradient import weight_gradient
 
@@ -20,11 +20,17 @@ NEAR = 3e-6  # of the largest value; the library has up to 1e-6 here
 _kernels = kernels("gemm_kernels")  # on every processor, also where the library is as fast
 
 
+class Ready(Earned):
+    """Kernels that were earned after so many multiplications."""
+
+    def __init__(self, enough):
+        super().__init__("gemm_kernels", enough)
+        self.loader = _kernels
+
+
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(gemm, "_loader", _kernels)
-    monkeypatch.setattr(gemm, "BEFORE", 0)
-    monkeypatch.setattr(gemm, "_count", gemm._Count())
+    monkeypatch.setattr(gemm, "_earned", Ready(0))
 
 
 @pytest.fixture
@@ -253,11 +259,16 @@ def test_several_threads_give_the_same_values():
     assert all(map(torch.equal, *results))
 
 
-def test_kernels_are_asked_for_after_much_work_only(monkeypatch, calls):
-    monkeypatch.setattr(gemm, "BEFORE", 2 << 24)
-    a, asked = matrix(256, 256), []
-    monkeypatch.setattr(gemm, "_loader", Loader(lambda: asked.append(1) or _kernels.get(wait=True), None))
-    first = gemm.product(a, a)
-    assert torch.equal(first, a @ a) and not calls  # half of it: code begins to load
+def test_kernels_are_taken_after_much_work_only(monkeypatch, calls):
+    monkeypatch.setattr(gemm, "_earned", Ready(2 << 24))
+    a = matrix(256, 256)
+    for _ in range(2):
+        assert torch.equal(gemm.product(a, a), a @ a) and not calls
     near(gemm.product(a, a), a.double() @ a.double())
-    assert calls == ["by_rows"] and asked == [1]
+    assert calls == ["by_rows"]
+
+
+def test_where_the_library_is_as_fast_it_multiplies(monkeypatch, calls):
+    monkeypatch.setattr(gemm, "_earned", Earned("gemm_kernels", 0, lambda: False))
+    a = matrix(256, 256)
+    assert torch.equal(gemm.product(a, a), a @ a) and not calls

@@ -10,6 +10,7 @@ from torch import _VF
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._ops import recurrence
+from mxnet._ops.loader import Earned
 
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3}
 # steps, batch, width, hidden, layers, directions
@@ -24,9 +25,9 @@ WIDE = [(2, 4, 3, 16, 1, 1), (5, 9, 5, 32, 2, 1), (7, 5, 8, 48, 1, 2), (3, 30, 4
 def quick(monkeypatch):
     """The steps by compiled kernels at once."""
     pytest.importorskip("numba")
-    if recurrence._loader.get(wait=True) is None:
+    if recurrence._earned.loader.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
-    monkeypatch.setattr(recurrence, "ENOUGH", 0)
+    monkeypatch.setattr(recurrence._earned, "enough", 0)
 
 
 def example(mode, steps, batch, width, hidden, layers, directions):
@@ -94,13 +95,12 @@ def test_what_is_not_finite_stays_in_its_row(mode, quick):
 
 def test_what_kernels_are_not_for(monkeypatch):
     """Few rows, units that do not fill panels, doubles, and work that is not worth loading a compiler."""
-    monkeypatch.setattr(recurrence, "_loader", recurrence.kernels("recurrence_kernels"))
-    monkeypatch.setattr(recurrence, "_done", [0])
+    monkeypatch.setattr(recurrence, "_earned", Earned("recurrence_kernels", recurrence.ENOUGH))
     square = torch.empty(16, 16)
     for shape, weight in (((9, 3, 5), square), ((9, 4, 5), torch.empty(15, 15)), ((9, 4, 5), square)):
         assert recurrence.compiled(torch.empty(shape), weight) is None
     assert recurrence.compiled(torch.empty(9, 4, 5, dtype=torch.float64), square.double()) is None
-    assert recurrence._done == [9 * 4 * 256] and recurrence._loader._future is None
+    assert recurrence._earned._seen == 9 * 4 * 256 and recurrence._earned.loader._future is None
 
 
 @pytest.mark.parametrize("hybrid", [False, True])

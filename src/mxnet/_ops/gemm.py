@@ -3,14 +3,13 @@
 There kernels (see gemm_kernels) take a tenth less time where they pack what they multiply, as MKL does.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from .gradient import with_gradient
-from .loader import kernels, outdoes_library
+from .loader import Earned, outdoes_library
 from .sharing import room
 from .teams import Task
 
@@ -21,28 +20,12 @@ FEWEST, LEAST_WORK = 32, 1 << 22  # rows, columns and depth, and multiplications
 BEFORE = 1 << 35  # multiplications by the library first: always as many, so that two runs compute the same
 WORTH_A_THREAD = 1 << 20
 
-_loader = kernels("gemm_kernels", outdoes_library)
+_earned = Earned("gemm_kernels", BEFORE, outdoes_library)
 
 
-class _Count:
-    """Multiplications of this process so far; kernels are asked for only where much is multiplied."""
-
-    def __init__(self) -> None:
-        self.done, self.ready, self._lock = 0, False, threading.Lock()
-
-    def add(self, work: int) -> bool:
-        """Is it time for kernels, and are there any?"""
-        if not self.ready:
-            with self._lock:
-                self.done += work
-            if self.done < BEFORE // 2:
-                return False
-            self.ready = self.done >= BEFORE
-            _loader.get(wait=self.ready)
-        return self.ready and _loader.get(wait=True) is not None
-
-
-_count = _Count()
+def _ready(work: int) -> bool:
+    """Are there kernels to multiply so much? Everybody waits for them, once much was multiplied."""
+    return _earned.get(work, wait=True) is not None
 
 
 def _plain(tensor: Tensor) -> bool:
@@ -73,7 +56,7 @@ def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, resu
     begin = result.new_zeros(width) if start is None else start
     first = [begin.data_ptr(), begin.stride(0) * begin.itemsize if begin.dim() > 1 else 0]
     given = rows, depth, *_places(left, right), int(turned), *first, *_places(result)
-    code, most = _loader.get(wait=True), rows * depth * width // WORTH_A_THREAD
+    code, most = _earned.loader.get(wait=True), rows * depth * width // WORTH_A_THREAD
     held = left, right, begin, result
     Task(code.by_rows, given, (0, width // PANEL), most, PAIR, scratch=code.SCRATCH, held=held).run()
     return result
@@ -81,7 +64,7 @@ def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, resu
 
 def _turned_times(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tensor]) -> None:
     """leftᵀ · right for each of some matrices of one shape; the left is packed once."""
-    (depth, rows), width, code = left.shape, rights[0].shape[1], _loader.get(wait=True)
+    (depth, rows), width, code = left.shape, rights[0].shape[1], _earned.loader.get(wait=True)
     panels, begin = room("left", rows // PANEL, depth, PANEL), left.new_zeros(width)
     most = rows * depth * width // WORTH_A_THREAD
     Task(code.pack, (panels.data_ptr(), *_places(left), depth), (0, rows // PANEL), most, held=(panels, left)).run()
@@ -95,7 +78,7 @@ def turned_products(left: Tensor, rights: Sequence[Tensor], results: Sequence[Te
     """leftᵀ · right into a result, for each of some matrices of one shape."""
     (depth, rows), width = left.shape, rights[0].shape[1]
     fits = _fits(rows, depth, width, 1) and rows % PANEL == 0 and all(map(_plain, (left, *rights, *results)))
-    if fits and _count.add(rows * depth * width * len(rights)):
+    if fits and _ready(rows * depth * width * len(rights)):
         _turned_times(left, rights, results)
         return
     for right, result in zip(rights, results, strict=True):
@@ -107,7 +90,7 @@ def product(left: Tensor, right: Tensor) -> Tensor:
     (rows, depth), width = left.shape, right.shape[1]
     across = left.stride(0) == 1 == right.stride(1) and rows % PANEL == 0
     fits = _plain(left) and _plain(right) and _fits(rows, depth, width, 1 if across else 4)
-    if not (fits and _count.add(rows * depth * width)):
+    if not (fits and _ready(rows * depth * width)):
         return torch.mm(left, right)
     result = left.new_empty(rows, width)
     if across:
@@ -139,7 +122,7 @@ def gains(rows: int, weight: Tensor) -> bool:
     """Are products of so many rows with a weight (width, depth), and those of their gradients, faster by kernels?"""
     width, depth = weight.shape[:2]
     sizes = _fits(rows, depth, width) and _fits(rows, width, depth) and _plain(weight)
-    return sizes and not torch.compiler.is_compiling() and _count.add(3 * rows * depth * width)
+    return sizes and not torch.compiler.is_compiling() and _ready(3 * rows * depth * width)
 
 
 def affine(rows: Tensor, weight: Tensor, bias: Tensor | None, result: Tensor) -> None:
@@ -153,7 +136,7 @@ def dense(data: Tensor, weight: Tensor, bias: Tensor | None, plain: Callable[...
     rows = data.numel() // depth if depth else 0
     if not (_fits(rows, depth, width) and _plain(data) and _plain(weight)):
         return plain(data, weight, bias)
-    if torch.compiler.is_compiling() or not _count.add(rows * depth * width):
+    if torch.compiler.is_compiling() or not _ready(rows * depth * width):
         return plain(data, weight, bias)
 
     def forward(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -182,7 +165,7 @@ def added(data: Tensor, weight: Tensor, result: Tensor) -> bool:
     rows, (width, depth) = len(data), weight.shape
     if not (_fits(rows, depth, width) and all(map(_plain, (data, weight, result))) and result.is_contiguous()):
         return False
-    if not _count.add(rows * depth * width):
+    if not _ready(rows * depth * width):
         return False
     _times(_rows(data), _rows(weight), True, result, result)
     return True

@@ -17,7 +17,6 @@ class Loader:
         self._load_it, self._otherwise = load, otherwise
         self._lock = threading.Lock()
         self._future: Future[Any] | None = None
-        self._seen = 0
         _LOADERS.append(self)
 
     def get(self, wait: bool) -> Any:
@@ -28,13 +27,6 @@ class Loader:
     def loaded(self) -> Any:
         """The code, if it is there already; nothing is begun for its sake."""
         return self._otherwise if self._future is None else self.get(wait=False)
-
-    def once_worth(self, work: int, least: int) -> Any:
-        """The code, if it is ready, once so much work has been seen; until then nothing is loaded."""
-        if self._seen < least:
-            self._seen += work
-            return self._otherwise
-        return self.get(wait=False)
 
     def known(self) -> bool | None:
         """Is the code there? None: it is being loaded."""
@@ -149,24 +141,27 @@ def outdoes_library() -> bool:
     return widest() > 8 and name.startswith("znver")
 
 
+def kernels(module: str, suits: Callable[[], bool] = vectors_are_here) -> Loader:
+    """A module beside this one, written with `vectors`; None on processors that it does not suit."""
+    return Loader(lambda: import_module(f".{module}", __package__) if suits() else None, None)
+
+
+def _anywhere() -> bool:
+    return True
+
+
 class Earned:
-    """A module beside this one, loaded once so many numbers were worked on without it.
+    """A module beside this one, loaded once so much (numbers, multiplications) was worked on without it.
 
     That takes about as long as to import a compiler; who has less to do never waits for one.
     """
 
-    def __init__(self, module: str, enough: int = 1 << 22) -> None:
-        self.loader = Loader(lambda: import_module(f".{module}", __package__), None)
-        self.enough, self._seen = enough, 0
+    def __init__(self, module: str, enough: int = 1 << 22, suits: Callable[[], bool] = _anywhere) -> None:
+        self.loader, self.enough, self._seen = kernels(module, suits), enough, 0
 
-    def get(self, numbers: int, wait: bool = False) -> Any:
-        """The code, to work on some more numbers; None: go without it."""
+    def get(self, work: int, wait: bool = False) -> Any:
+        """The code, to do some more work; None: go without it."""
         if self._seen < self.enough:
-            self._seen += numbers
+            self._seen += work
             return None
         return self.loader.get(wait)
-
-
-def kernels(module: str, suits: Callable[[], bool] = vectors_are_here) -> Loader:
-    """A module beside this one, written with `vectors`; None on processors that it does not suit."""
-    return Loader(lambda: import_module(f".{module}", __package__) if suits() else None, None)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import _VF, Tensor
 
-from .loader import kernels
+from .loader import Earned, vectors_are_here
 from .panels import PANEL
 from .teams import Task
 
@@ -18,8 +18,7 @@ FEWEST_STEPS = 2
 FEWEST_ROWS = 4  # of the batch: one or two alone do not fill the processor's pipes
 ENOUGH = 1 << 30  # multiplications by recurrent weights, in all; fewer are not worth loading a compiler
 
-_loader = kernels("recurrence_kernels")
-_done = [0]
+_earned = Earned("recurrence_kernels", ENOUGH, vectors_are_here)
 
 
 def compiled(data: Tensor, recurrent: Tensor) -> Any:
@@ -27,8 +26,7 @@ def compiled(data: Tensor, recurrent: Tensor) -> Any:
     steps, batch, _ = data.shape
     if data.dtype is not torch.float32 or recurrent.shape[1] % PANEL or batch < FEWEST_ROWS:
         return None
-    _done[0] += steps * batch * recurrent.numel()
-    return _loader.get(wait=torch.is_grad_enabled()) if _done[0] >= ENOUGH else None
+    return _earned.get(steps * batch * recurrent.numel(), wait=torch.is_grad_enabled())
 
 
 def gains(data: Tensor, state: Any, weights: Any) -> bool:
