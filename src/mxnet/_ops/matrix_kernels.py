@@ -12,6 +12,7 @@ PANEL = 16 * FLOAT  # bytes
 LARGE = WIDE == 16
 ROWS, SEVERAL = (8, 2) if LARGE else (6, 1)  # rows and panels summed at once
 FEW = 16 if LARGE else ROWS  # rows that are summed at once with one panel, which then is read but once
+SMALL = 1 << 14  # bytes of such rows: of more, they would push each other out of the cache
 AHEAD = 4096  # bytes of a panel that are fetched ahead: the processor itself stops at the end of a page
 SHORT = 128  # products summed one after the other
 
@@ -105,7 +106,7 @@ def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, r
     Rows are `apart`; a start whose rows are 0 apart is one row for all. Where the width is no multiple of 16, start and
     result are not the same.
     """
-    wide, number, few = width * FLOAT, 0, ROWS < rows <= FEW
+    wide, number, few = width * FLOAT, 0, ROWS < rows <= FEW and rows * left_apart <= SMALL
     while number * PANEL < wide:
         several = SEVERAL if (number + SEVERAL) * PANEL <= wide and not few else 1
         panel, column = panels + number * depth * PANEL, min(number * PANEL, wide - PANEL)
