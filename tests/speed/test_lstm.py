@@ -5,10 +5,9 @@ import sys
 
 import pytest
 import torch
+from learning import learn_sequences
 from torch import _VF
 
-import mxnet as mx
-from mxnet import autograd, gluon, nd
 from mxnet._ops import lstm
 from mxnet._ops.loader import vectors_are_here
 
@@ -108,28 +107,15 @@ def test_extreme_numbers():
 
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_a_layer_gives_the_same_either_way(hybrid, monkeypatch):
-    def learn(least):
-        monkeypatch.setattr(lstm, "LEAST_WORK", least)
-        mx.random.seed(4)
-        net = gluon.rnn.LSTM(32, num_layers=2, bidirectional=True, input_size=12)
-        net.initialize(mx.init.Xavier())
-        if hybrid:
-            net.hybridize()
-        data = nd.random.normal(shape=(6, 8, 12))
-        data.attach_grad()
-        with autograd.record():
-            output, states = net(data, net.begin_state(8))
-            loss = (output * output).sum() + states[1].sum()
-        loss.backward()
-        return [output, *states, data.grad, *(p.grad() for p in net.collect_params().values())]
-
     calls = []
     run = lstm.lstm
     monkeypatch.setattr(lstm, "lstm", lambda *args: calls.append(1) or run(*args))
-    here = learn(0)
+    monkeypatch.setattr(lstm, "LEAST_WORK", 0)
+    here = learn_sequences("LSTM", hybrid)
     assert calls
     calls.clear()
-    elsewhere = learn(1 << 60)
+    monkeypatch.setattr(lstm, "LEAST_WORK", 1 << 60)
+    elsewhere = learn_sequences("LSTM", hybrid)
     assert not calls
     for got, want in zip(here, elsewhere, strict=True):
         near(torch.from_numpy(got.asnumpy()), torch.from_numpy(want.asnumpy()))

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from learning import learn_sequences
 from torch import _VF
 
-import mxnet as mx
-from mxnet import autograd, gluon, nd
+from mxnet import autograd, nd
 from mxnet._ops import recurrence
 from mxnet._ops.loader import Earned
 
@@ -106,28 +106,10 @@ def test_what_kernels_are_not_for(monkeypatch):
 @pytest.mark.parametrize("hybrid", [False, True])
 @pytest.mark.parametrize("kind", ["GRU", "RNN"])
 def test_a_layer_gives_the_same_either_way(kind, hybrid, quick, monkeypatch):
-    def learn(enough):
-        monkeypatch.setattr(recurrence, "ENOUGH", enough)
-        mx.random.seed(4)
-        net = getattr(gluon.rnn, kind)(32, num_layers=2, bidirectional=True, input_size=12)
-        net.initialize(mx.init.Xavier())
-        if hybrid:
-            net.hybridize()
-        data = nd.random.normal(shape=(6, 8, 12))
-        data.attach_grad()
-        with autograd.record():
-            output, states = net(data, net.begin_state(8))
-            loss = (output * output).sum() + states[0].sum()
-        loss.backward()
-        return [
-            output,
-            *states,
-            net(data, net.begin_state(8))[0],
-            data.grad,
-            *(p.grad() for p in net.collect_params().values()),
-        ]
-
-    for got, want in zip(learn(0), learn(1 << 60), strict=True):
+    here = learn_sequences(kind, hybrid)
+    monkeypatch.setattr(recurrence._earned, "enough", 1 << 60)
+    assert recurrence.compiled(torch.empty(6, 8, 12), torch.empty(96, 32)) is None
+    for got, want in zip(here, learn_sequences(kind, hybrid), strict=True):
         near(torch.from_numpy(got.asnumpy()), torch.from_numpy(want.asnumpy()))
 
 
