@@ -117,12 +117,16 @@ def _numba_is_here() -> bool:
     return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def widest() -> int:
-    """How many floats the largest vectors hold that numba compiles for; 0: there are none that kernels are made of."""
+def _target() -> tuple[str, str]:
+    """The name of the processor that numba compiles for, and its features."""
     from numba.core.registry import cpu_target
 
-    *_, features = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
-    has = set(features.split(","))
+    return cpu_target.target_context.codegen().magic_tuple()[1:]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def widest() -> int:
+    """How many floats the largest vectors hold that numba compiles for; 0: there are none that kernels are made of."""
+    has = set(_target()[1].split(","))
     if not has >= {"+avx2", "+fma"}:
         return 0
     return 16 if has >= {"+avx512f", "+avx512vl", "+avx512dq", "+avx512bw"} else 8
@@ -135,10 +139,7 @@ def vectors_are_here() -> bool:
 
 def outdoes_library() -> bool:
     """Are kernels' vectors larger than MKL's? On AMD's processors it does not go beyond eight floats."""
-    from numba.core.registry import cpu_target
-
-    _, name, _ = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
-    return widest() > 8 and name.startswith("znver")
+    return widest() > 8 and _target()[0].startswith("znver")
 
 
 def kernels(module: str, suits: Callable[[], bool] = vectors_are_here) -> Loader:
