@@ -3,6 +3,7 @@
 python ddp_worker.py RANK WORLD MEETING_FILE RESULT.params
 """
 
+import gc
 import sys
 
 import numpy as np
@@ -41,6 +42,10 @@ def main(rank, world, meeting, result):
         optimizer.step()
     if rank == 0:
         net.save_parameters(result)
+    # Gloo's threads end with the group, which the module holds, too; one that still drops its last work while Python ends
+    # is killed on its way to the interpreter's lock, and torch aborts the process.
+    del module, optimizer
+    gc.collect()
     distributed.destroy_process_group()
 
 
