@@ -17,6 +17,7 @@ if not vectors_are_here():
     pytest.skip("kernels are made for processors with AVX2", allow_module_level=True)
 
 NEAR = 3e-6  # of the largest value; the library has up to 1e-6 here
+ALONE = gemm.LEAST_ALONE
 _kernels = kernels("gemm_kernels")  # on every processor, also where the library is as fast
 
 
@@ -31,6 +32,7 @@ class Ready(Earned):
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     monkeypatch.setattr(gemm, "_earned", Ready(0))
+    monkeypatch.setattr(gemm, "LEAST_ALONE", gemm.LEAST_WORK)
 
 
 @pytest.fixture
@@ -272,3 +274,12 @@ def test_where_the_library_is_as_fast_it_multiplies(monkeypatch, calls):
     monkeypatch.setattr(gemm, "_earned", Earned("gemm_kernels", 0, lambda: False))
     a = matrix(256, 256)
     assert torch.equal(gemm.product(a, a), a @ a) and not calls
+
+
+@pytest.mark.parametrize(("rows", "by_kernels"), [(256, False), (1024, True)])
+def test_small_layers_are_torchs(rows, by_kernels, calls, monkeypatch):
+    monkeypatch.setattr(gemm, "LEAST_ALONE", ALONE)
+    data, weight = nd.ones((rows, 256)), nd.ones((256, 256))
+    for result in (nd.FullyConnected(data, weight, no_bias=True, num_hidden=256), nd.dot(data, weight)):
+        assert (result.asnumpy() == 256).all()
+    assert bool(calls) is by_kernels

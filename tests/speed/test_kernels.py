@@ -43,10 +43,24 @@ def ready(kernel, data):
     if kernel.surrounds:
         shape = kernel.surrounded(data.shape)
         padded = torch.full(shape, 9.0).contiguous(memory_format=torch.channels_last)
-        before = kernel.surrounding(data, padded)
-        kernel.surround(data, padded) if before is None else before.run()
+        if data.shape[1] > direct.FEW:
+            kernel.surrounding(data.contiguous(memory_format=torch.channels_last), padded).run()
+        else:
+            task = kernel.laying(data.shape, data.stride(), padded)
+            for given in (torch.zeros_like(data), data):  # the same task, for data that lie elsewhere
+                task.run_on(given)
         return padded
     return data.contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("width", [1, 7, 16, 35])
+def test_few_channels_are_laid_side_by_side(channels, width):
+    weight = torch.randn(8, channels, 3, 3)
+    kernel = direct.pack(weight, None, ([1, 2], [1, 1], SIDE, 1), (None, None))
+    for data in (torch.randn(2, channels, 5, width), torch.randn(2, channels + 1, 9, width + 3)[:, 1:, ::2, 3:]):
+        padded = ready(kernel, data)
+        assert torch.equal(padded, torch.nn.functional.pad(data, (2, 2, 1, 1)))
 
 
 def run(data, weight, bias, geometry, bounds=(None, None), addend=None):

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for pr
 def small_is_enough(monkeypatch):
     monkeypatch.setattr(passes, "WORTH_A_COMPILER", 0)
     monkeypatch.setattr(dense, "MOST_COLUMNS", 32)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)  # several want more rows
+    monkeypatch.setattr(dense, "FEWEST_NUMBERS", 0)
+    monkeypatch.setattr(dense, "FEWEST_FOR_ONE", 0)
 
 
 @pytest.fixture
@@ -83,16 +84,57 @@ def test_threads(threads, monkeypatch, calls):
     net = Layers()
     few, some = nd.random.normal(shape=(4, 40)), nd.random.normal(shape=(40, 40))
     near(net, ready(net, few), few)
-    assert bool(calls) is (threads == 1)  # kernels share rows out, and these are too few
+    assert 4 in calls
     near(net, ready(net, some), some)
     assert 40 in calls
 
 
-@pytest.mark.parametrize("rows", [1, 97])
-def test_one_row_and_many_are_the_librarys(rows, calls):
-    net, x = Layers(), nd.random.normal(shape=(rows, 40))
+@pytest.mark.parametrize("rows", [1, 4, 97])
+def test_small_weights_and_many_rows_are_the_librarys(rows, calls, monkeypatch):
+    if rows < 97:
+        monkeypatch.setattr(dense, "FEWEST_FOR_ONE" if rows == 1 else "FEWEST_NUMBERS", 70 * 24 + 1)
+    net, x = Layers(), nd.random.normal(shape=(rows, 70))
     near(net, ready(net, x), x)
     assert not calls
+
+
+class Pooled(gluon.HybridBlock):
+    """A convolution, pooling and dense layers; the pooled images may be read by something else, too."""
+
+    def __init__(self, pool, flat, twice):
+        super().__init__()
+        self._flat, self._twice = flat, twice
+        with self.name_scope():
+            self.conv, self.norm = nn.Conv2D(16, 1), nn.BatchNorm()
+            self.pool, self.first, self.last = pool, nn.Dense(24, activation="relu"), nn.Dense(16)
+
+    def hybrid_forward(self, F, x):
+        pooled = self.pool(self.norm(self.conv(x)))
+        result = self.last(self.first(F.Flatten(pooled) if self._flat else pooled))
+        return (result, pooled * 2, pooled) if self._twice else result
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("pool", [nn.GlobalAvgPool2D, nn.AvgPool2D], ids=["one pixel", "several"])
+def test_behind_pooling(pool, flat, twice, threads, monkeypatch, calls):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    for name in ("FEWEST_NUMBERS", "FEWEST_FOR_ONE"):  # only as a part of what is kept
+        monkeypatch.setattr(dense, name, 1 << 30)
+    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
+    net = Pooled(pool(), flat, twice)
+    net.initialize(mx.init.Normal(0.3))
+    inputs = [nd.random.normal(shape=(rows, 8, 6, 6)) for rows in (3, 3, 1, 3)]
+    wanted = [net(x) for x in inputs]
+    net.hybridize()
+    results = [net(inputs[i]) for i in range(4) for _ in range(4)]  # kept together: none is written over
+    for number, made in enumerate(results):
+        want = wanted[number // 4]
+        pairs = zip(made, want, strict=True) if twice else [(made, want)]
+        for got, plain in pairs:
+            np.testing.assert_allclose(got.asnumpy(), plain.asnumpy(), rtol=1e-5, atol=1e-5)
+    assert bool(calls) is (pool is nn.GlobalAvgPool2D)
 
 
 def test_no_rows_at_all(calls):

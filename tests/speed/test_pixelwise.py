@@ -38,6 +38,11 @@ def test_scaling(shape, bounds, threads):
     want = data * factors.view(-1, 1, 1) + shifts.view(-1, 1, 1)
     want = want if bounds == (None, None) else want.clamp(*bounds)
     torch.testing.assert_close(result, want, rtol=1e-6, atol=1e-6, equal_nan=True)
+    addend = torch.rand_like(data)
+    pixelwise.scaling(data, factors, shifts, bounds, result, addend).run()
+    want = data * factors.view(-1, 1, 1) + shifts.view(-1, 1, 1) + addend
+    want = want if bounds == (None, None) else want.clamp(*bounds)
+    torch.testing.assert_close(result, want, rtol=1e-6, atol=1e-6, equal_nan=True)
 
 
 @needs_kernels

@@ -134,3 +134,11 @@ def test_entries_of_all_kernels_of_predictions():
     made += [loops.spread, loops.gather, loops.widen, loops.collect, lstm_kernels.forward, lstm_kernels.backward]
     made += [recurrence_kernels.gru, recurrence_kernels.plain, recurrence_kernels.back]
     assert all(kernel.entry for kernel in made)
+
+
+@pytest.mark.parametrize(
+    ("units", "most", "threads", "parts"),
+    [(36, 8, 2, 6), (60, 7, 2, 6), (10, 7, 2, 6), (16, 8, 2, 8), (36, 12, 3, 12), (5, 4, 4, 4), (3, 2, 2, 2)],
+)
+def test_parts_with_which_threads_end_together(units, most, threads, parts):
+    assert teams._fair(units, most, threads) == parts

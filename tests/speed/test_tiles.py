@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from mxnet._ops import panels, tiles, winograd
+from mxnet._ops import panels, plans, tile_tasks, tiles, winograd
 
 NEAR = 4e-6  # of the largest value; the plain sum in single precision has up to 1.4e-6 here
 CASES = [
@@ -19,22 +19,35 @@ CASES = [
 ]
 
 
-@pytest.fixture(params=["loops", "products"])
+@pytest.fixture(params=["kernels", "loops", "products"])
 def transforms(request, monkeypatch):
-    """One of the two ways to transform."""
-    if request.param == "loops":
+    """One of the ways to compute: all by kernels, the transforms by loops, all by products."""
+    if request.param != "products":
         pytest.importorskip("numba", reason="loops are what numba compiles")
-    found = winograd._loader.get(wait=True) if request.param == "loops" else tiles
+    found = tiles if request.param == "products" else winograd._loader.get(wait=True)
     assert (found is tiles) == (request.param == "products")
     monkeypatch.setattr(winograd._loader, "get", lambda wait: found)
+    if request.param != "kernels":
+        monkeypatch.setattr(tile_tasks._loader, "get", lambda wait: None)
+    elif not tile_tasks.available(wait=True):
+        pytest.skip("no kernels for this processor")
 
 
 @pytest.fixture(params=[1 << 20, 3000], ids=["whole", "row by row"])
 def at_once(request, monkeypatch):
     """How many tiles are worked on at a time."""
-    monkeypatch.setattr(winograd, "FLOATS_AT_ONCE", request.param)
-    monkeypatch.setattr(winograd, "TILES_AT_ONCE", 1)
+    plans._kept.__dict__.clear()
+    monkeypatch.setattr(tile_tasks, "FLOATS_AT_ONCE", request.param)
+    monkeypatch.setattr(tile_tasks, "TILES_AT_ONCE", 1)
     monkeypatch.setattr(winograd, "MATRICES_AT_ONCE", request.param * 10)
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request, monkeypatch):
+    """Kernels take parts in turns, however small."""
+    monkeypatch.setattr(tile_tasks, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: request.param)
+    return request.param
 
 
 def example(batch, channels, filters, height, width):
@@ -48,8 +61,9 @@ def near(got, want, scale=None):
     assert (got - want).abs().max() < NEAR * (scale or want.abs().max())
 
 
+@pytest.mark.usefixtures("transforms", "at_once", "threads")
 @pytest.mark.parametrize("case", CASES)
-def test_values(case, transforms, at_once):
+def test_values(case):
     data, weight, bias = example(*case)
     exact = torch.conv2d(data.double(), weight.double(), bias.double(), padding=1)
     addend = torch.randn(exact.shape)
@@ -66,8 +80,9 @@ def test_values(case, transforms, at_once):
         near(winograd.convolve(data, matrices, bias, over, result=over), exact + addend)
 
 
+@pytest.mark.usefixtures("transforms", "at_once", "threads")
 @pytest.mark.parametrize("case", CASES)
-def test_gradients(case, transforms, at_once):
+def test_gradients(case):
     data, weight, _ = example(*case)
     inputs = [t.double().requires_grad_() for t in (data, weight)]
     out = torch.conv2d(*inputs, padding=1)
@@ -98,8 +113,9 @@ def compiled_loops():
         pytest.skip("no loops for this processor")
 
 
+@pytest.mark.usefixtures("at_once", "threads")
 @pytest.mark.parametrize("case", OTHERS)
-def test_other_windows_and_paddings(case, at_once):
+def test_other_windows_and_paddings(case):
     compiled_loops()
     *sizes, window, pad = case
     tiling = winograd.Tiling(window, pad)
@@ -154,10 +170,10 @@ def test_matrices_of_a_weight_for_one_step_are_those_that_are_kept(transforms, f
 
 def test_matrices_are_packed_once_kernels_are_there(monkeypatch):
     weight = example(1, 32, 48, 1, 1)[1]
-    if not panels.gains(48, wait=True):
+    if not tile_tasks.available(wait=True):
         pytest.skip("no kernels for this processor")
     with monkeypatch.context() as patch:
-        patch.setattr(panels, "gains", lambda *args, **more: False)
+        patch.setattr(tile_tasks, "available", lambda wait: False)
         matrices = winograd.weight_matrices(weight)
     assert matrices.shape == (36, 48, 32)
     later = winograd.packed(matrices)
@@ -222,7 +238,7 @@ def test_little_work_is_left_to_the_plain_sum():
     data, weight, _ = example(1, 64, 64, 16, 16)
     assert not winograd.pays(data, weight)
     assert not winograd.pays(data[:, :, :4], weight, wait=False)
-    assert winograd.pays(data, weight, wait=False) == panels.gains(64, wait=True)
+    assert winograd.pays(data, weight, wait=False) == tile_tasks.available(wait=True)
     assert not winograd.pays(torch.randn(8, 16, 32, 32), torch.randn(16, 16, 3, 3))
     assert not winograd.pays(torch.randn(8, 64, 32, 32), torch.randn(64, 64, 5, 5))
     assert winograd.pays(torch.randn(8, 64, 32, 32), weight) == winograd.compiled()

@@ -7,12 +7,33 @@ from learning import learn
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
+from mxnet._graph import order, program
 from mxnet._graph.order import compilable
 from mxnet._ops import winograd
 from mxnet._ops.convolution import convolution
 from mxnet._ops.ordered import ordered_convolution
 from mxnet._ops.weight_gradient import applies
 from mxnet.gluon import nn
+
+
+@pytest.fixture(autouse=True)
+def one_is_enough(monkeypatch):
+    """A single convolution is brought into the order, too."""
+    monkeypatch.setattr(order, "FEWEST", 1)
+
+
+@pytest.mark.parametrize(("filters", "changes"), [((32, 64), False), ((64, 64), True)])
+def test_one_large_convolution_is_no_reason_to_change_the_order(filters, changes, monkeypatch):
+    monkeypatch.undo()
+    found = []
+    monkeypatch.setattr(program, "ordered", lambda module: found.append(order.ordered(module)))
+    net = nn.HybridSequential()
+    net.add(*(nn.Conv2D(number, 3, padding=1) for number in filters))
+    net.initialize()
+    net.hybridize()
+    with autograd.record():
+        net(nd.ones((1, 3, 8, 8)))
+    assert [made is not None for made in found] == [changes]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ def runs(monkeypatch):
     """How often the kernel runs, which is ready from the first call on."""
     ran, turned = [], turning._turned
     monkeypatch.setattr(turning, "_turned", lambda *given: ran.append(given) or turned(*given))
-    monkeypatch.setattr(turning, "WORTH_A_COMPILER", 0)
+    monkeypatch.setattr(turning._earned, "enough", 0)
     return ran
 
 

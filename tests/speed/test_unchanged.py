@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from mxnet._core.writes import wrote
 from mxnet._graph import unchanged
 from mxnet._graph.unchanged import SMALL, Copies, Digests
 
@@ -55,6 +56,7 @@ def test_one_change(seen, change, number):
     known = seen(given)
     assert known.compare(given)()
     change(given[number])
+    wrote(given[number])
     assert not known.compare(given)()
 
 
@@ -75,4 +77,5 @@ def test_copies_become_digests_once_there_is_code_for_them():
     known = Copies(given).digests()
     assert isinstance(known, Digests) == (code is not None) and known.compare(given)()
     given[1][5] += 1
+    wrote(given[1])
     assert not known.compare(given)()

@@ -8,7 +8,6 @@ import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._core import writes
 from mxnet._core.writes import WRITES, Watch
-from mxnet._graph.unchanged import Copies
 from mxnet.gluon import nn
 
 
@@ -323,11 +322,3 @@ def test_predictions_after_writes_of_others():
         want = net(x).asnumpy()
     weight *= 2
     assert not np.array_equal(net(x).asnumpy(), want)
-
-
-def test_torch_writes_into_the_tensor_itself_are_seen():
-    given = [torch.randn(3), torch.randn(4, 4)]
-    known = Copies(given)
-    assert known.compare(given)() and known.untouched(given)
-    given[1][2].mul_(2)
-    assert not known.untouched(given) and not known.compare(given)()

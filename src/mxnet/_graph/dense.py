@@ -12,15 +12,16 @@ from torch import fx
 
 from .._ops import direct, gemm
 from .._ops.registry import find
+from .._ops.teams import Task
 from .lower import calls, sole_user
-from .packed import Bounds, bounded
+from .packed import Bounds, Rooms, bounded
 from .unchanged import usable
 
 FULLY, SUM, ACTIVATION = (find(name).fn for name in ("FullyConnected", "elemwise_add", "LeakyReLU"))
 ONE_PIXEL = ([0, 0], [1, 1], [1, 1], 1)
-FEWEST_ROWS = 6  # for each thread: kernels share rows out, not filters; a single row needs no order
 MOST_ROWS = 96  # with more, the library's own order costs it nothing to speak of
 MOST_COLUMNS = 1024
+FEWEST_NUMBERS, FEWEST_FOR_ONE = 1 << 18, 1 << 20  # in a weight, of which one row needs no order
 MOST_PACKED = 1 << 29  # bytes of weights that a network keeps a second time, at most
 
 
@@ -30,23 +31,40 @@ class PackedDense:
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, bounds: Bounds) -> None:
         self._given: Any = weight, None if bias is None else bias.flatten(), bounds  # until it is packed
         self._kernels: Any = []
+        self._size = weight.numel()
 
     def __call__(self, data: torch.Tensor, filters: int, addend: torch.Tensor | None) -> torch.Tensor | None:
         """The rows of the data, times the weight, with all that follows; None: not by kernels."""
         if not data.numel():
             return None
-        rows, threads = data.reshape(-1, data.shape[-1]), torch.get_num_threads()
-        few = 2 if threads == 1 else FEWEST_ROWS * threads
-        if not few <= len(rows) <= MOST_ROWS or not self._packed():
+        rows = data.reshape(-1, data.shape[-1])
+        fewest = FEWEST_FOR_ONE if len(rows) == 1 else FEWEST_NUMBERS
+        if self._size < fewest or len(rows) > MOST_ROWS or not self._packed():
             return None
         result = data.new_empty(*data.shape[:-1], filters)
-        if filters != self._kernels[0].filters or (addend is not None and not _alike(addend, result)):
+        if addend is not None and not _alike(addend, result):
             raise ValueError(f"a layer is to give {tuple(result.shape)}, or is added to something else")
-        more = None if addend is None else addend.contiguous()
-        for kernel, columns in self._shares(rows.contiguous()):
-            kernel.rows_job(columns, result, more).run()
-            more = result
+        for job in self._jobs(rows.contiguous(), result, filters, None if addend is None else addend.contiguous()):
+            job.run()
         return result
+
+    def behind(self, rooms: Rooms, room: int | None, data: torch.Tensor, filters: int) -> torch.Tensor | None:
+        """The same for images, channels-last, of one pixel, which are rows, as images; None: not by kernels."""
+        if data.dim() != 4 or data.shape[2:] != (1, 1) or not 0 < len(data) <= MOST_ROWS or not self._packed():
+            return None
+        result = rooms.take(room, len(data), filters, 1, 1)
+        jobs = self._jobs(data.flatten(1), result, filters, None)
+        return rooms.compute(self, jobs, result, data)
+
+    def _jobs(self, rows: torch.Tensor, result: torch.Tensor, filters: int, addend: torch.Tensor | None) -> list[Task]:
+        """What computes the layer, one part of the columns after the other."""
+        if filters != self._kernels[0].filters:
+            raise ValueError(f"a layer of {self._kernels[0].filters} is to give {tuple(result.shape)}")
+        jobs: list[Task] = []
+        for kernel, columns in self._shares(rows):
+            jobs.append(kernel.rows_job(columns, result, addend))
+            addend = result
+        return jobs
 
     def _packed(self) -> bool:
         """Are there kernels, with the weight in their order?"""
@@ -97,6 +115,25 @@ def dense(
     if addend is not None:
         return bounded(_added(data, weight, bias, addend, attrs), bounds)
     return bounded(FULLY(data, weight, bias, **attrs), bounds)
+
+
+def connected(
+    layers: Sequence[Any],
+    rooms: Rooms,
+    index: int,
+    room: int | None,
+    bounds: Bounds,
+    data: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    **attrs: Any,
+) -> torch.Tensor:
+    """What the rewritten graph calls in place of a dense layer behind pooling; the rows are images of one pixel."""
+    layer = layers[index]
+    result = rooms.repeat(layer, data)
+    if result is None:
+        result = layer.behind(rooms, room, data, attrs["num_hidden"])
+    return dense(layers, index, bounds, data, weight, bias, **attrs)[:, :, None, None] if result is None else result
 
 
 def _added(data: Any, weight: Any, bias: Any, addend: torch.Tensor, attrs: dict[str, Any]) -> torch.Tensor:

@@ -17,6 +17,7 @@ from .lower import calls, pick
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
 LARGEST_KERNEL = 11
+FEWEST = 2  # convolutions: behind a single one there is too little that gains, and those before it lose
 ACTIVATION, RELU = find("Activation").fn, find("relu").fn
 # Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
 KEEP_ORDER = frozenset(
@@ -91,8 +92,8 @@ def compilable(module: Code) -> Code:
 
 
 def _with_convolutions(module: Code, function: Any) -> fx.Graph | None:
-    """A copy of the graph with another function for its convolutions; None where it has none that gains."""
-    if not any(map(_gains, module.graph.nodes)):
+    """A copy of the graph with another function for its convolutions; None where too few of them gain by it."""
+    if sum(map(_gains, module.graph.nodes)) < FEWEST:
         return None
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))

@@ -16,6 +16,7 @@ from .._ops.teams import Task, chained
 
 POOLING, CONCAT = find("Pooling").fn, find("Concat").fn
 SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
+LEAVING, LARGE = 1 << 20, 1 << 16  # from that number on: rooms of results that leave, if they have no more floats
 MOST_VIEWS = 1 << 12  # of that memory: networks that take images of any size have ever new ones
 LIMIT, LARGEST = 1e6, 1e37  # of data that need not be looked at closely, and of what cannot become infinite
 
@@ -118,10 +119,10 @@ class PackedConvolution:
             last = data.contiguous(memory_format=torch.channels_last)
             return rooms.compute(self, [kernel.job(last, result, more)], result, data, addend)
         last = rooms.take(SURROUNDED, *kernel.surrounded(data.shape))
-        before = kernel.surrounding(data, last)
-        if before is not None:
+        if data.shape[1] > direct.FEW:
+            before = kernel.surrounding(data.contiguous(memory_format=torch.channels_last), last)
             return rooms.compute(self, [before, kernel.job(last, result, more)], result, data, addend)
-        kernel.surround(data, last)
+        rooms.lay(self, kernel, data, last)
         again = rooms.repeat(self, last, *([] if addend is None else [addend]))
         return rooms.compute(self, [kernel.job(last, result, more)], result, last, addend) if again is None else again
 
@@ -226,6 +227,7 @@ class Rooms:
         self._ids: set[int] = set()
         # What was computed from which tensors into which: in the next run it mostly is the same memory.
         self._jobs: dict[Hashable, tuple[Any, ...]] = {}
+        self._lays: dict[Hashable, Task] = {}  # what brings a network's own data here
         self._waiting: list[Task] = []  # until somebody else than the next job wants to see a result
         self._runs: dict[Any, tuple[list[Task], list[Any]]] = {}  # jobs that waited, and what does them
 
@@ -249,6 +251,15 @@ class Rooms:
         self._waiting += jobs
         return result
 
+    def lay(self, who: Hashable, kernel: direct.Dense, data: torch.Tensor, target: torch.Tensor) -> None:
+        """Lay a network's own data, wherever they are this time, into the middle of larger images here."""
+        whole = data if data.stride(3) == 1 else data.contiguous()
+        known = (who, whole.shape, whole.stride(), target.data_ptr())
+        task = self._lays.get(known)
+        if task is None:
+            task = self._lays[known] = kernel.laying(whole.shape, whole.stride(), target)
+        task.run_on(whole)
+
     def settle(self) -> None:
         """Do the jobs that wait, those of native threads at once."""
         waiting = self._waiting
@@ -262,12 +273,17 @@ class Rooms:
         for run in runs:
             run.run()
 
+    def leave(self, value: torch.Tensor) -> torch.Tensor:
+        """A result for others, in memory of its own."""
+        self.settle()
+        return value.clone() if value.numel() <= LARGE else value
+
     def bytes(self) -> int:
         return sum(room.nbytes for room in self._rooms.values())
 
     def take(self, number: int | None, *shape: int) -> torch.Tensor:
-        """Room for a result of this shape, channels last; without a number, new memory."""
-        if number is None:
+        """Room for a result of this shape, channels last; without a number, or if a large one leaves, new memory."""
+        if number is None or (number >= LEAVING and math.prod(shape) > LARGE):
             return torch.empty(shape, memory_format=torch.channels_last)
         found = self._views.get((number, shape))
         return self._view(number, shape) if found is None else found
@@ -295,6 +311,7 @@ class Rooms:
     def _forget(self) -> None:
         self._views, self._ids = {}, set()
         self._jobs.clear()
+        self._lays.clear()
         self._runs.clear()
 
 
@@ -329,8 +346,13 @@ def convolve_both(
 
 
 def settle(rooms: Rooms) -> None:
-    """What the rewritten graph calls before anything else than the functions here reads their results."""
+    """What the rewritten graph calls before a sum or the like reads their results."""
     rooms.settle()
+
+
+def leave(rooms: Rooms, value: torch.Tensor) -> torch.Tensor:
+    """What the rewritten graph calls before anything else than the functions here reads a result that is kept."""
+    return rooms.leave(value)
 
 
 def pool(rooms: Rooms, name: str, room: int | None, data: torch.Tensor, **attrs: Any) -> torch.Tensor:

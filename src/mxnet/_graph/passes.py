@@ -19,11 +19,12 @@ from .._ops import direct
 from .._ops.registry import find
 from .backends import Compiler
 from .between import compile_between
-from .dense import MOST_PACKED, PackedDense, dense, gelu_in_place, use_places_again
+from .dense import MOST_PACKED, PackedDense, connected, dense, gelu_in_place, use_places_again
 from .fused import fused
 from .lower import Lowered, calls, pick, sole_user
 from .order import plain, restore_order
 from .packed import (
+    LEAVING,
     LIMIT,
     Bounds,
     PackedConvolution,
@@ -34,6 +35,7 @@ from .packed import (
     convolve_both,
     folded,
     joined,
+    leave,
     pool,
     scaled,
     settle,
@@ -44,12 +46,14 @@ from .unchanged import Copies, Digests, noted, usable
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
 FULLY = find("FullyConnected").fn
 ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "relu", "clip", "Pooling", "Concat"))
+FLATTEN = find("Flatten").fn
 # Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
 KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
 )
-ROOM = {convolve: 4, convolve_both: 4, pool: 2, scaled: 3, joined: 2}  # which argument says where the result goes
-PACKED = frozenset([*ROOM, settle, dense, gelu_in_place])
+# Which argument says where the result goes
+ROOM = {convolve: 4, convolve_both: 4, pool: 2, scaled: 3, joined: 2, connected: 3}
+PACKED = frozenset([*ROOM, settle, leave, dense, gelu_in_place])
 NONE: Bounds = (None, None)
 UNIT = 8  # filters that kernels compute at once
 SOME, MOST_REST = 3, 64  # changes before predictions rest, and for how many
@@ -198,7 +202,17 @@ class Folding:
         self._changes = self._rest = 0  # in a row, and predictions that do not look for more
         self._data = {i: node for i, node in enumerate(places) if node in data}
         self._inputs = [i for i, node in enumerate(places) if node in data | rows]
+        known = {*self.watched, *self._inputs}
+        self._others = any(node.users and i not in known for i, node in enumerate(places[:-3]))
         self._portions = _portions(module, self._data, places[-3:])
+
+    def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Are all inputs either data that layers take or the very parameters that were folded?"""
+        state = self._state
+        if state is None or state[1] is None or self._others:
+            return False
+        known = state[0].untouched([tensors[i] for i in self.watched])
+        return known and all(usable(tensors[i]) for i in self._inputs)
 
     def layers(self, tensors: Sequence[torch.Tensor]) -> tuple[list[Packed], Verdict] | None:
         """Packed layers, and what tells if they are those of these parameters; None: run the graph as it is."""
@@ -293,7 +307,7 @@ def _portions(module: fx.GraphModule, data: dict[int, fx.Node], own: list[fx.Nod
 
 
 def _image_by_image(node: fx.Node) -> bool:
-    return calls(node, SUM, ACTIVATION, RELU, CLIP, *ROOM)
+    return calls(node, leave, SUM, ACTIVATION, RELU, CLIP, *ROOM)
 
 
 def _within(data: torch.Tensor) -> bool:
@@ -342,8 +356,9 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler |
             if calls(node, POOLING) or (_joins(node) and node.kwargs.get("dim", 1) == 1):
                 own = pool if calls(node, POOLING) else joined
                 node.target, node.args = own, (rooms, node.name, None, *node.args)
+        _connect(graph, rooms)
         restore_order(graph, KEEP_ORDER | set(ROOM))
-        _give_rooms(graph, sites)
+        _give_rooms(graph, sites, rooms)
         for node in graph.nodes:
             if _reads_and_copies(node) and any(calls(value, *ROOM) for value in node.all_input_nodes):
                 with graph.inserting_before(node):
@@ -422,6 +437,23 @@ def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
             graph.erase_node(first)
 
 
+def _connect(graph: fx.Graph, rooms: fx.Node) -> None:
+    """Dense layers behind pooling are computed in the same memory: images of one pixel are rows."""
+    for node in list(graph.nodes):
+        if not calls(node, dense) or len(node.args) != 6 or not node.kwargs.get("flatten", True):
+            continue
+        layers, index, bounds, data, *parameters = node.args
+        source = data.args[0] if calls(data, FLATTEN) else data
+        if calls(source, pool):
+            with graph.inserting_before(node):
+                given = layers, rooms, index, None, bounds, source, *parameters
+                rows = graph.call_function(connected, given, node.kwargs)
+                node.replace_all_uses_with(graph.call_function(FLATTEN, (rows,)))
+            graph.erase_node(node)
+            if data is not source and not data.users:
+                graph.erase_node(data)
+
+
 def _reads_and_copies(node: fx.Node) -> bool:
     """Sums and joined arrays, which are new memory."""
     return calls(node, SUM) or _joins(node)
@@ -431,22 +463,39 @@ def _joins(node: fx.Node) -> bool:
     return calls(node, CONCAT) and len(node.args) > 1
 
 
-def _give_rooms(graph: fx.Graph, sites: list[Site]) -> None:
-    """Number the memory of results that only convolutions, sums and the like see: it is free after the last of them."""
+def _give_rooms(graph: fx.Graph, sites: list[Site], rooms: fx.Node) -> None:
+    """Number the memory of results: of those that only convolutions, sums and the like see, it is free after the last.
+
+    Others leave, as copies, and have memory to themselves.
+    """
     order = {node: i for i, node in enumerate(graph.nodes)}
     free: list[int] = []
     until: dict[int, list[int]] = {}  # the numbers that are free behind a node
-    count = 0
-    for place, node in enumerate(graph.nodes):
-        if calls(node, *ROOM) and all(calls(user, *ROOM) or _reads_and_copies(user) for user in node.users):
-            free += _rooms_of_addend(node, sites, until.get(place, []))
-            if not free:
-                free.append(count)
-                count += 1
-            room = free.pop()
-            node.update_arg(ROOM[node.target], room)
-            until.setdefault(max((order[user] for user in node.users), default=place), []).append(room)
+    count, leaving = 0, LEAVING
+    for place, node in enumerate(list(graph.nodes)):
+        if calls(node, *ROOM):
+            others = [user for user in node.users if not (calls(user, *ROOM) or _reads_and_copies(user))]
+            if others:
+                node.update_arg(ROOM[node.target], leaving)
+                _let_leave(graph, rooms, node, sorted(others, key=order.__getitem__))
+                leaving += 1
+            else:
+                free += _rooms_of_addend(node, sites, until.get(place, []))
+                if not free:
+                    free.append(count)
+                    count += 1
+                room = free.pop()
+                node.update_arg(ROOM[node.target], room)
+                until.setdefault(max((order[user] for user in node.users), default=place), []).append(room)
         free += until.pop(place, [])
+
+
+def _let_leave(graph: fx.Graph, rooms: fx.Node, node: fx.Node, users: list[fx.Node]) -> None:
+    """Give others a copy, no sooner than the first of them needs it."""
+    with graph.inserting_before(users[0]):
+        copy = graph.call_function(leave, (rooms, node))
+    for user in users:
+        user.replace_input_with(node, copy)
 
 
 def _rooms_of_addend(node: fx.Node, sites: list[Site], ending: list[int]) -> list[int]:

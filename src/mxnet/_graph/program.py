@@ -157,6 +157,10 @@ class Program:
             if train or self.writes:
                 wrote_anywhere()
 
+    def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Are they of the types of a run before, to be seen without a look at each?"""
+        return isinstance(self._folding, Folding) and self._folding.familiar(tensors)
+
     def _run_folded(
         self, lowered: Lowered, tensors: Sequence[torch.Tensor], streams: list[Any]
     ) -> tuple[torch.Tensor, ...] | None:

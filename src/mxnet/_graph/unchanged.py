@@ -19,7 +19,7 @@ SMALL = 1 << 15  # bytes; less is looked at before a thread would have begun
 _memcmp = (ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)).memcmp
 _memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 Rows = Any  # numbers, a row for each tensor
-_place, _version = torch.Tensor.data_ptr, operator.attrgetter("_version")  # mapped, they ask hundreds in less time
+_place = torch.Tensor.data_ptr  # mapped, it asks hundreds in less time
 
 
 def _load() -> Any:
@@ -47,13 +47,12 @@ class _Seen:
         self._shapes = [t.shape for t in tensors]
         # What is known of which tensors: to ask hundreds for all of it takes longer than to compare them.
         self._known: tuple[Any, ...] = (), [], (), (), Watch([])
-        self._versions: list[int] = []
 
     def compare(self, tensors: Sequence[torch.Tensor]) -> Callable[[], bool]:
         """Begin to compare; the result says if all tensors hold the same bits as before, when it is asked."""
         if self.untouched(tensors):
             return lambda: True
-        places, versions = list(map(_place, tensors)), list(map(_version, tensors))
+        places = list(map(_place, tensors))
         known, known_places, small, large, watch = self._known
         if places != known_places or not all(map(operator.is_, tensors, known)):
             if not all(map(usable, tensors)) or [t.shape for t in tensors] != self._shapes:
@@ -69,21 +68,15 @@ class _Seen:
         if not self._same(small):
             return lambda: False
         rest = _threads(os.getpid()).submit(self._same, large).result if len(large) else lambda: True
-        return lambda: self._found(rest(), watch, since, versions)
+        return lambda: self._found(rest(), watch, since)
 
     def untouched(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Are they those of before, and did nobody write into them, so that there is nothing to look at?"""
-        known, places, _, _, watch = self._known
-        return (
-            watch.untouched()
-            and all(map(operator.is_, tensors, known))
-            and places == list(map(_place, tensors))
-            and self._versions == list(map(_version, tensors))
-        )
+        known, _, _, _, watch = self._known
+        return watch.untouched() and all(map(operator.is_, tensors, known))
 
-    def _found(self, same: bool, watch: Watch, since: Since, versions: list[int]) -> bool:
+    def _found(self, same: bool, watch: Watch, since: Since) -> bool:
         if same:
-            self._versions = versions
             watch.looked(since)
         return same
 

@@ -23,25 +23,27 @@ def spreading(images, group, tiles):
 
 
 def widen(images, group, tiles):
+    widening(images, group, tiles).run()
+
+
+def widening(images, group, tiles):
     """The tiles of 4 x 4 or 2 x 2 pixels, side by side, as 6 x 6 values."""
-    _task(loops.widen, (*_images(images), *_tiles(tiles), group.tiling.step), group, tiles, images).run()
+    return _task(loops.widen, (*_images(images), *_tiles(tiles), group.tiling.step), group, tiles, images)
 
 
 def collect(tiles, group, images):
     """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
     # Neighbours in an image add to the same pixels: only whole images can be shared out.
     unit = group.tiles // (group.images.stop - group.images.start)
-    _task(loops.collect, (*_tiles(tiles), *_images(images), *group.tiling), group, tiles, images, unit=unit).run()
+    given = (*_tiles(tiles), *_images(images), images.shape[3], *group.tiling)
+    _task(loops.collect, given, group, tiles, images, unit=unit).run()
 
 
 def gather(tiles, group, images, bias, addend, bounds):
-    gathering(tiles, group, images, bias, addend, bounds).run()
-
-
-def gathering(tiles, group, images, bias, addend, bounds):
     """The 4 x 4 or 2 x 2 pixels of each tile; bias and addend are added, bounds applied."""
-    others = (group.tiling.step, bias.data_ptr(), 0 if addend is None else addend.data_ptr(), *ends(bounds))
-    return _task(loops.gather, (*_tiles(tiles), *_images(images), *others), group, tiles, images, bias, addend)
+    others = (images.shape[3], group.tiling.step, bias.data_ptr(), 0 if addend is None else addend.data_ptr())
+    given = (*_tiles(tiles), *_images(images), *others, *ends(bounds))
+    _task(loops.gather, given, group, tiles, images, bias, addend).run()
 
 
 def spread_kernels(weight, matrices):
@@ -50,22 +52,18 @@ def spread_kernels(weight, matrices):
     _spread_kernels(weight, matrices, -(-size // PANEL), PANEL, 1, 0)
 
 
-def spread_panels(weight, panels, across, first=0):
-    """The same in panels: of 16 filters, (36, panel, channel, 16), or `across` of channels, (36, panel, filter, 16).
-
-    There may be fewer panels than the weight has: those from `first` on.
-    """
+def spread_panels(weight, panels, across):
+    """The same in panels: of 16 filters, (36, panel, channel, 16), or `across` of channels, (36, panel, filter, 16)."""
     filters, channels = weight.shape[:2]
     if across:
-        _spread_kernels(weight, panels, filters, channels, 1, PANEL, first)
+        _spread_kernels(weight, panels, filters, channels, 1, PANEL)
     else:
-        _spread_kernels(weight, panels, channels, 1, channels, PANEL * channels, first)
+        _spread_kernels(weight, panels, channels, 1, channels, PANEL * channels)
 
 
-def _spread_kernels(weight, matrices, depth, down, along, columns, first=0):
+def _spread_kernels(weight, matrices, depth, down, along, columns):
     size, most = matrices[0].numel(), matrices.numel() // FEWEST_FLOATS
-    kernels = weight.data_ptr() + 9 * columns * first * weight.itemsize
-    given = (kernels, size, depth, down, along, columns, *_tiles(matrices))
+    given = (weight.data_ptr(), size, depth, down, along, columns, *_tiles(matrices))
     Task(loops.spread_kernels, given, (0, size), most, PANEL, held=(weight, matrices)).run()
 
 

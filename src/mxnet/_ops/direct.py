@@ -10,7 +10,6 @@ import torch
 
 from .loader import kernels
 from .panels import WORTH_A_THREAD
-from .sharing import share
 from .teams import ROUNDS, Task
 
 INFINITE = float("inf")
@@ -20,7 +19,7 @@ ACROSS = 1 << 16  # bytes of an image, of so many channels as are computed at a 
 IN_CACHE = 320 << 10  # bytes of rows that stay in the cache while all filters pass
 MOST_THREADS = 16  # of more, nobody knows how well they share out the work
 FEWEST_LINES, SEVERAL = 3, 8  # in a part of the work; images, or blocks of windows, of which threads take turns
-WORTH_A_COPY = 1 << 17  # floats: it takes time to wake a thread
+WORTH_A_COPY = 1 << 15  # floats
 
 Bounds = tuple[float | None, float | None]
 Shape = tuple[int, int, int, int]
@@ -124,18 +123,21 @@ class _Packed:
         (batch, channels, height, width), (above, beside) = shape, self._padding
         return batch, channels, height + 2 * above, width + 2 * beside
 
-    def surrounding(self, data: torch.Tensor, padded: torch.Tensor) -> Task | None:
-        """What puts zeros around data, as often as it is wanted; None: they are not channels-last."""
-        if not data.is_contiguous(memory_format=torch.channels_last) or data.shape[1] <= FEW:
-            return None
+    def surrounding(self, data: torch.Tensor, padded: torch.Tensor) -> Task:
+        """What puts zeros around data, channels-last, as often as it is wanted."""
         return enclosing(data.permute(0, 2, 3, 1), padded.permute(0, 2, 3, 1), self._padding)
 
-    def surround(self, data: torch.Tensor, padded: torch.Tensor) -> None:
-        """Put zeros around data of any order."""
-        batch, (above, beside) = len(data), self._padding
-        source, target = data.detach().numpy(), padded.permute(0, 2, 3, 1).numpy()
-        worth = padded.numel() // WORTH_A_COPY
-        share(lambda *span: self._kernels.surround(source, target, above, beside, *span), 0, batch, worth)
+    def laying(self, shape: Sequence[int], strides: Sequence[int], padded: torch.Tensor) -> Task:
+        """What lays few channels side by side and puts zeros around them, for any data whose rows are whole.
+
+        Where they are is said at each run.
+        """
+        (_, channels, height, width), (_, _, tall, wide) = shape, padded.shape
+        zeros = padded.new_zeros(wide * channels)
+        places = (0, zeros.data_ptr(), padded.data_ptr())
+        given = (*places, *(4 * stride for stride in strides[:3]), channels, height, width, *self._padding, tall, wide)
+        most = padded.numel() // WORTH_A_COPY
+        return Task(self._kernels.surround, given, (0, shape[0] * tall), most, held=(zeros, padded))
 
     def _order(self, weight: torch.Tensor) -> torch.Tensor:
         raise NotImplementedError

@@ -17,6 +17,7 @@ Tensor = torch.Tensor
 
 PANEL, PAIR = 16, 2  # columns of a panel, and panels that are worth a thread's while
 FEWEST, LEAST_WORK = 32, 1 << 22  # rows, columns and depth, and multiplications: with less nothing is gained
+LEAST_ALONE = 1 << 26  # multiplications of what torch would record by itself, in less time than a function of ours
 BEFORE = 1 << 34  # multiplications by the library first: always as many, so that two runs compute the same
 WORTH_A_THREAD = 1 << 20
 
@@ -104,7 +105,7 @@ def times(left: Tensor, right: Tensor) -> Tensor:
     """left · right, with its gradients, for any two tensors of two axes."""
     if left.numel() < FEWEST * FEWEST or torch.compiler.is_compiling() or not (_plain(left) and _plain(right)):
         return torch.mm(left, right)
-    if left.shape[0] * left.shape[1] * right.shape[1] < LEAST_WORK or left.shape[1] != right.shape[0]:
+    if left.shape[0] * left.shape[1] * right.shape[1] < LEAST_ALONE or left.shape[1] != right.shape[0]:
         return torch.mm(left, right)
 
     def backward(inputs: Any, outputs: Any, heads: Any) -> Any:
@@ -134,7 +135,7 @@ def dense(data: Tensor, weight: Tensor, bias: Tensor | None, plain: Callable[...
     """data · weightᵀ + bias, with its gradients; `plain` computes it where kernels do not."""
     width, depth = weight.shape
     rows = data.numel() // depth if depth else 0
-    if not (_fits(rows, depth, width) and _plain(data) and _plain(weight)):
+    if rows * depth * width < LEAST_ALONE or not (_fits(rows, depth, width) and _plain(data) and _plain(weight)):
         return plain(data, weight, bias)
     if torch.compiler.is_compiling() or not _ready(rows * depth * width):
         return plain(data, weight, bias)

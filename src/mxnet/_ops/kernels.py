@@ -10,10 +10,11 @@ from typing import Any
 
 from numba import njit
 
+from .direct import FEW
+from .matrix_kernels import AHEAD, LEVEL
 from .vectors import FLOAT, LANES, OPTIONS, WIDE, Writer, compiled, numbers, writes
 
 LINE = 64  # bytes that memory is read in
-AHEAD = 4096  # bytes of a weight that are fetched ahead: the processor itself stops at the end of a page
 PANELS = 4  # of a weight, read side by side for a single window: there is nothing else to wait for memory with
 PANEL = 16  # filters, or channels
 LARGE = WIDE == PANEL
@@ -69,7 +70,7 @@ def _windows(filters: int, most: int) -> Any:
                     lines = [place, write.at(place, size)][: filters * FLOAT // width]  # of each panel
                     values = [write.load(write.at(line, i)) for line in lines for i in range(0, width, write.bytes)]
                     for line in lines:
-                        write.prefetch(write.at(line, AHEAD))
+                        write.prefetch(write.at(line, AHEAD), LEVEL)
                     pixels = (write.everywhere(write.at(begin, offset)) for begin in begins)
                     products = [pixel * value for pixel in pixels for value in values]
                     return write.at(offset, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
@@ -96,7 +97,7 @@ def _alone(write: Writer, data, places, weight, bias, run, result, addend, low, 
         pixel, products = write.everywhere(begin), []
         for panel in panels:
             here = write.at(place, panel)
-            write.prefetch(write.at(here, AHEAD))
+            write.prefetch(write.at(here, AHEAD), LEVEL)
             products += [pixel * write.load(write.at(here, i)) for i in range(0, width, write.bytes)]
         return write.at(begin, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
@@ -311,27 +312,56 @@ def enclose(data, zeros, result, height, width, pixel, above, before, tall, wide
         _move(inner + row, zeros, line - row - before * pixel)
 
 
-@compiled("void(float32[:, :, :, :], float32[:, :, :, ::1], int64, int64, int64, int64)")
-def surround(images, padded, top, left, first, last):
-    """Images (image, channel, row, column) into the middle of larger ones, channels last, of which the rest is zero."""
-    channels, height, width = images.shape[1:]
+def _braided(lanes: int) -> Any:
+    """The kernel that lays up to four channels, each in a plane of its own, side by side: `size` bytes of each."""
+
+    def vector(write: Writer, channels: list[Any], number: int) -> Any:
+        """The vector of so many floats that is stored in its turn."""
+        count = len(channels)
+        made = channels[0]
+        for own, channel in enumerate(channels[1:], 1):
+            places = []
+            for lane in range(lanes):
+                pixel, which = divmod(number * lanes + lane, count)
+                places.append(lanes + pixel % lanes if which == own else lane if own > 1 else pixel % lanes)
+            made = write.mixed(made, channel, places)
+        return made
+
+    @writes(5, lanes=lanes)
+    def kernel(write: Writer, count, target, source, plane, size):
+        def some(count: int) -> None:
+            def lay(place, target, _):
+                channels = [write.load(write.at(place, write.times(plane, i))) for i in range(count)]
+                for number in range(count):
+                    write.store(vector(write, channels, number), write.at(target, number * write.bytes))
+                return write.at(target, count * write.bytes), []
+
+            write.loop(source, write.at(source, size), write.bytes, target, [], lay)
+
+        write.choose(count, FEW, some)
+
+    return kernel
+
+
+_braid, _braid_one = _braided(WIDE), _braided(1)
+
+
+@compiled(f"void({numbers(15)})")
+def surround(data, zeros, result, image, plane, row, channels, height, width, above, before, tall, wide, first, last):
+    """Lines `first` to `last`, over all images, of larger images, channels last, of which the rest is zero.
+
+    The images given have planes of up to four channels; image, plane and row are `…` bytes behind the one before.
+    """
+    pixel, whole = channels * FLOAT, width // WIDE * WIDE
     for number in range(first, last):
-        for line in range(padded.shape[1]):
-            made = padded[number, line]
-            if line < top or line >= top + height:
-                made[:] = 0
-                continue
-            made[:left] = 0
-            made[left + width :] = 0
-            if channels == 3:  # colours side by side: one pass over the line
-                red, green = images[number, 0, line - top], images[number, 1, line - top]
-                blue = images[number, 2, line - top]
-                for pixel in range(width):
-                    made[left + pixel, 0] = red[pixel]
-                    made[left + pixel, 1] = green[pixel]
-                    made[left + pixel, 2] = blue[pixel]
-                continue
-            for channel in range(channels):
-                given = images[number, channel, line - top]
-                for pixel in range(width):
-                    made[left + pixel, channel] = given[pixel]
+        there, y = result + number * wide * pixel, number % tall - above
+        if y < 0 or y >= height:
+            _move(there, zeros, wide * pixel)
+            continue
+        inner, source = there + before * pixel, data + number // tall * image + y * row
+        _move(there, zeros, before * pixel)
+        if whole:
+            _braid(channels, inner, source, plane, whole * FLOAT)
+        if whole < width:
+            _braid_one(channels, inner + whole * pixel, source + whole * FLOAT, plane, (width - whole) * FLOAT)
+        _move(inner + width * pixel, zeros, (wide - width - before) * pixel)

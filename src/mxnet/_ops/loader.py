@@ -17,12 +17,17 @@ class Loader:
         self._load_it, self._otherwise = load, otherwise
         self._lock = threading.Lock()
         self._future: Future[Any] | None = None
+        self._found: tuple[Any] | None = None  # what the future has: to ask that takes two locks
         _LOADERS.append(self)
 
     def get(self, wait: bool) -> Any:
         """The code; `otherwise`, too, if it is not ready and not waited for."""
-        future = self._future or self._begin()
-        return future.result() if wait or future.done() else self._otherwise
+        if self._found is None:
+            future = self._future or self._begin()
+            if not (wait or future.done()):
+                return self._otherwise
+            self._found = (future.result(),)
+        return self._found[0]
 
     def loaded(self) -> Any:
         """The code, if it is there already; nothing is begun for its sake."""

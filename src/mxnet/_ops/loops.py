@@ -196,7 +196,7 @@ def spread(images, height, width, channels, tiles, stride, row, apart, window, b
     holds the last 16.
     """
     pixels, zeros = np.empty(36, np.int64), np.zeros(channels, np.float32)
-    in_panels = apart > PANEL * FLOAT
+    in_panels = row == PANEL * FLOAT
     many = (channels + PANEL - 1) // PANEL * PANEL if in_panels else channels
     for tile in range(begin, end):
         _find_wide(pixels, images, height, width, channels * FLOAT, tile, window, before, zeros.ctypes.data)
@@ -225,31 +225,32 @@ def widen(images, height, width, channels, tiles, stride, step, origin, begin, e
                 _widen_small(pixels.ctypes.data, away, target, stride)
 
 
-@_compiled(f"void({numbers(11)})")
-def collect(tiles, stride, images, height, width, channels, window, before, origin, begin, end):
-    """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images."""
+@_compiled(f"void({numbers(12)})")
+def collect(tiles, stride, images, height, width, pixel, channels, window, before, origin, begin, end):
+    """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images, which may have more channels."""
     pixels, scrap = np.empty(36, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
-        _find_wide(pixels, images, height, width, channels * FLOAT, tile, window, before, scrap.ctypes.data)
+        _find_wide(pixels, images, height, width, pixel * FLOAT, tile, window, before, scrap.ctypes.data)
         for first in range(0, channels, WIDE):
             at, done = _some(first, channels)
             source = tiles + ((tile - origin) * channels + at) * FLOAT
             _collect(source, stride, pixels.ctypes.data, at * FLOAT, done)
 
 
-@_compiled(f"void({numbers(9)}, float32, float32, {numbers(3)})")
-def gather(tiles, stride, images, height, width, channels, step, bias, addend, low, high, origin, begin, end):
+@_compiled(f"void({numbers(10)}, float32, float32, {numbers(3)})")
+def gather(tiles, stride, images, height, width, pixel, channels, step, bias, addend, low, high, origin, begin, end):
     """The 4 x 4 pixels (`step`), or 2 x 2, of each tile; bias and the addend's same place are added, bounds applied.
 
-    The addend is none (0), other memory or, if channels are a multiple of 16, the images themselves.
+    The channels may be some of those that a `pixel` of the images has. The addend is none (0), other memory or, if
+    channels are a multiple of 16, the images themselves.
     """
     pixels, addends = np.empty(16, np.int64), np.empty(16, np.int64)
     scrap, zeros = np.zeros(channels, np.float32), np.zeros(channels, np.float32)
     addends[:] = zeros.ctypes.data
     for tile in range(begin, end):
-        _find_own(pixels, images, height, width, channels * FLOAT, tile, step, scrap.ctypes.data)
+        _find_own(pixels, images, height, width, pixel * FLOAT, tile, step, scrap.ctypes.data)
         if addend:
-            _find_own(addends, addend, height, width, channels * FLOAT, tile, step, zeros.ctypes.data)
+            _find_own(addends, addend, height, width, pixel * FLOAT, tile, step, zeros.ctypes.data)
         for first in range(0, channels, WIDE):
             away = _some(first, channels)[0] * FLOAT
             source = tiles + (tile - origin) * channels * FLOAT + away

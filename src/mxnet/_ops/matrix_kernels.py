@@ -13,7 +13,9 @@ LARGE = WIDE == 16
 ROWS, SEVERAL = (8, 2) if LARGE else (6, 1)  # rows and panels summed at once
 FEW = 16 if LARGE else ROWS  # rows that are summed at once with one panel, which then is read but once
 SMALL = 1 << 14  # bytes of such rows: of more, they would push each other out of the cache
-AHEAD = 4096  # bytes of a panel that are fetched ahead: the processor itself stops at the end of a page
+# Bytes of a panel that are fetched ahead, as the processor itself stops at the end of a page, and into which cache: the
+# nearest one can wait for no more than some two dozen lines of memory at a time
+AHEAD, LEVEL = (8192, 2) if LARGE else (4096, 3)
 SHORT = 128  # products summed one after the other
 
 
@@ -28,7 +30,7 @@ def _by_row(write: Writer, panels, rows, depth, left, apart, panel, panel_apart,
         def add(panel, left, sums):
             columns = _columns(write, panel, panel_apart, several)
             for place in columns[:: PANEL // write.bytes]:
-                write.prefetch(write.at(place, AHEAD))
+                write.prefetch(write.at(place, AHEAD), LEVEL)
             places = [write.at(left, distance) for distance in away]
             return write.at(left, FLOAT), _added(write, places, columns, sums)
 

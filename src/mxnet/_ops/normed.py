@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from . import pixelwise
 from .batch_norm import fixed, move
 
 LAST = torch.channels_last
@@ -88,8 +89,11 @@ def _computed(maker: Any) -> torch.Tensor:
     addend, data, gamma, beta, mean, invstd = kept(maker)
     scale = gamma * invstd
     shift = torch.addcmul(beta, mean, scale, value=-1)
-    factors = shift.view(1, -1, 1, 1), scale.view(1, -1, 1, 1)
     result = _passing(data)
+    if pixelwise.suits(data, wait=True) and (addend is None or addend.is_contiguous(memory_format=LAST)):
+        pixelwise.scaling(data, scale, shift, (0.0 if maker.active else None, None), result, addend).run()
+        return result
+    factors = shift.view(1, -1, 1, 1), scale.view(1, -1, 1, 1)
     images = max(1, AT_ONCE // data[0].numel())
     for first in range(0, len(data), images):
         part = slice(first, first + images)

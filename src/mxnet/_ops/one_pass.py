@@ -11,14 +11,13 @@ import torch
 
 from .._core.writes import WRITES
 from .loader import kernels
-from .sharing import share
 from .steady import Numbers, Steady, Tensors, alike, layout, uniform
+from .teams import Task
 
 LEAST = 1 << 17  # numbers in all; fewer are not worth loading a compiler
 BEFORE = 1 << 27  # numbers changed by torch's kernel first: always as many, so that two runs compute the same
-PIECE = 1 << 15  # numbers for each thread at least
+PIECE, UNIT = 1 << 15, 1 << 12  # numbers of a part of the work at least, and in what it is divided
 MOMENTUM, PLAIN, ADAM = range(3)  # kinds of steps, as the kernels number them
-COLUMNS = 5  # of a table: size, and addresses of gradient, weight and up to two states
 
 Factors = tuple[float, ...]
 
@@ -50,14 +49,17 @@ class Table:
 
     def __init__(self, weights: Steady, states: Sequence[Tensors]) -> None:
         self._states, self._places = states, Places(weights, *states)
-        self.rows = np.zeros((len(weights), COLUMNS), np.int64)
+        code = _loader.get(wait=True)
+        self.rows = np.zeros((len(weights), code.COLUMNS), np.int64)
         self.rows[:, 0] = list(map(torch.Tensor.numel, weights))
         self.rows[:, 2 : 3 + len(states)] = np.transpose(self._places.addresses)
         self.rates = np.empty((len(weights), 2), np.float32)
         self._seen: list[ref[torch.Tensor]] = []
         self._buffers: Tensors = ()
         self._buffer_places = Places()
-        self._kernel = _loader.get(wait=True).learn
+        self._kernel = code.learn
+        self._task: Task | None = None
+        self._known: tuple[int, Factors] | None = None  # for which kind of step, with which factors
 
     def apart(self) -> bool:
         """Does no weight share memory with another? Threads work on several at once."""
@@ -90,8 +92,13 @@ class Table:
         """A step of all tensors; `factors` are those of the kernel, from `rescale` on."""
         for column, values in enumerate((lrs, wds)):
             self.rates[:, column] = values[0] if uniform(values) else values
-        kernel, rows, rates, common = self._kernel, self.rows, self.rates, _single(factors)
-        share(lambda first, last: kernel(kind, rows, rates, common, first, last), 0, total, total // PIECE, PIECE)
+        task = self._task
+        if task is None or self._known != (kind, factors):
+            common = _single(factors)
+            tables = (self.rows.ctypes.data, len(self.rows), self.rates.ctypes.data, common.ctypes.data)
+            task = self._task = Task(self._kernel, (kind, *tables), (0, total), total // PIECE, UNIT, held=common)
+            self._known = kind, factors
+        task.run()
 
 
 @lru_cache(64)

@@ -6,9 +6,11 @@ All of a step is one pass over memory: torch's kernels have no place for MXNet's
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .vectors import FLOAT, WIDE, Lanes, Writer, compiled, writes
+from .entries import whole as whole_number
+from .vectors import FLOAT, WIDE, Lanes, Writer, compiled, numbers, writes
 
 ADDRESS = 8  # bytes
+COLUMNS = 5  # of a table: size, and addresses of gradient, weight and up to two states
 MOMENTUM, PLAIN, ADAM = range(3)
 RATES = 2  # floats for each tensor: learning rate and decay
 Formula = Callable[..., Sequence[Lanes]]  # from (gradient, weight, states...) and factors to new weight and states
@@ -84,18 +86,21 @@ _plain_whole, _plain_rest = _kernels(_plain, 2, 2)
 _adam_whole, _adam_rest = _kernels(_adam, 4, 5)
 
 
-@compiled("void(int64, int64[:, ::1], float32[:, ::1], float32[::1], int64, int64)")
-def learn(kind, tensors, rates, common, first, last):
-    """One step of a kind for floats `first` to `last` of all tensors, one behind the other."""
-    behind, factors = 0, common.ctypes.data
-    for number in range(len(tensors)):
-        size = tensors[number, 0]
+@compiled(f"void({numbers(7)})")
+def learn(kind, tensors, count, rates, factors, first, last):
+    """One step of a kind for floats `first` to `last` of all tensors, one behind the other.
+
+    Addresses: of a table of so many tensors, of both rates of each, and of what they have in common.
+    """
+    behind = 0
+    for number in range(count):
+        row, own = tensors + number * COLUMNS * ADDRESS, rates + number * RATES * FLOAT
+        size = whole_number(row)
         start, stop = max(first - behind, 0), min(last - behind, size)
         behind += size
         if stop <= start:
             continue
         middle = stop - (stop - start) % WIDE
-        row, own = tensors[number].ctypes.data, rates[number].ctypes.data
         begin, whole, edge, few = start * FLOAT, (middle - start) * FLOAT, middle * FLOAT, (stop - middle) * FLOAT
         if whole:
             if kind == MOMENTUM:

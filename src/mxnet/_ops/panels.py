@@ -6,7 +6,6 @@ multiple of 16 the last panel holds the last 16, some of which the one before ha
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -52,26 +51,13 @@ def products(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor) -> 
 
 def multiplying(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor) -> Task:
     """What `products` computes, in the same memory as often as it is wanted."""
-    return _task("products", left.shape[1], left, panels, _zeros(result), result, result)
-
-
-def products_across(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor, add: bool) -> None:
-    """The same for (number, depth, rows), a part of a larger left perhaps, or such products added to the result."""
-    _task("products_across", left.shape[2], left, panels, None if add else _zeros(result), result, left).run()
-
-
-def _zeros(result: torch.Tensor) -> torch.Tensor:
-    return result.new_zeros(result.shape[2])
-
-
-def _task(name: str, rows: int, left: Any, panels: Any, zeros: torch.Tensor | None, result: Any, strided: Any) -> Task:
-    number, depth, width = left.shape[0], panels.shape[2], result.shape[2]
-    kernel = getattr(_loader.get(wait=True), name)
+    (number, rows, depth), width = left.shape, result.shape[2]
+    zeros = result.new_zeros(width)
     places = [(each.data_ptr(), each.stride(0) * each.itemsize) for each in (left, panels, result)]
-    nothing = 0 if zeros is None else zeros.data_ptr()
-    given = rows, depth, width, *places[0], *places[1], nothing, *places[2], strided.stride(1) * strided.itemsize
+    apart = result.stride(1) * result.itemsize
+    given = rows, depth, width, *places[0], *places[1], zeros.data_ptr(), *places[2], apart
     most = number * rows * depth * width // WORTH_A_THREAD
-    return Task(kernel, given, (0, number), most, held=(left, panels, zeros, result))
+    return Task(_loader.get(wait=True).products, given, (0, number), most, held=(left, panels, zeros, result))
 
 
 def side_by_side(take: Callable[..., torch.Tensor], which: int, number: int, *shape: int) -> torch.Tensor:
@@ -80,5 +66,9 @@ def side_by_side(take: Callable[..., torch.Tensor], which: int, number: int, *sh
     A cache has few places for addresses that differ by a large power of two: arrays are an odd number of lines apart.
     """
     size = math.prod(shape)
-    apart = (-(-size // LINE) | 1) * LINE
-    return take(which, number, apart)[:, :size].view(number, *shape)
+    return take(which, number, apart(size))[:, :size].view(number, *shape)
+
+
+def apart(floats: int) -> int:
+    """How far such arrays of so many floats lie apart."""
+    return (-(-floats // LINE) | 1) * LINE

@@ -1,4 +1,4 @@
-"""Predictions' passes over images by compiled kernels (see pixelwise_kernels), in memory that is kept.
+"""Passes over images by compiled kernels (see pixelwise_kernels).
 
 Channels are scaled, shifted and cut off in one pass, or laid side by side.
 """
@@ -16,19 +16,24 @@ WORTH_A_THREAD = 1 << 14  # floats, in a part of the work
 _loader = kernels("pixelwise_kernels")
 
 
-def suits(data: torch.Tensor) -> bool:
-    """Are there kernels for these images? Nobody waits for them."""
+def suits(data: torch.Tensor, wait: bool = False) -> bool:
+    """Are there kernels for these images? Predictions do not wait for them."""
     plain = data.dtype is torch.float32 and data.is_cpu and data.dim() == 4 and data.numel() > 0
-    return plain and data.shape[1] % 8 == 0 and _loader.get(wait=False) is not None
+    return plain and data.shape[1] % 8 == 0 and _loader.get(wait) is not None
 
 
 def scaling(
-    data: torch.Tensor, factors: torch.Tensor, shifts: torch.Tensor, bounds: Bounds, result: torch.Tensor
+    data: torch.Tensor,
+    factors: torch.Tensor,
+    shifts: torch.Tensor,
+    bounds: Bounds,
+    result: torch.Tensor,
+    addend: torch.Tensor | None = None,
 ) -> Task:
-    """What computes, from images and one number for each channel: data * factors + shifts, within bounds."""
+    """What computes, from images and one number for each channel: data * factors + shifts + addend, within bounds."""
     batch, channels, height, width = data.shape
-    held = data, factors, shifts, result
-    given = (*(t.data_ptr() for t in held), channels, *ends(bounds))
+    held = data, factors, shifts, addend, result
+    given = (*(0 if t is None else t.data_ptr() for t in held), channels, *ends(bounds))
     span, most = (0, batch * height * width), data.numel() // WORTH_A_THREAD
     return Task(_loader.get(wait=True).scale, given, span, most, held=held)
 

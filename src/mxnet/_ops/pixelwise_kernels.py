@@ -3,24 +3,35 @@
 from .vectors import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
 
 
-@writes(5, floats=2)
-def _scale(write: Writer, pixel, scale, shift, result, size, low, high):
+@writes(6, floats=2)
+def _scale(write: Writer, pixel, scale, shift, addend, result, size, low, high):
     bounds = write.spread(low), write.spread(high)
 
-    def some(place, away, _):
-        value = write.load(place) * write.load(write.at(scale, away)) + write.load(write.at(shift, away))
-        write.store(value.between(*bounds), write.at(result, away))
-        return write.at(away, VECTOR_BYTES), []
+    def go(added: bool) -> None:
+        def some(place, away, _):
+            value = write.load(place) * write.load(write.at(scale, away)) + write.load(write.at(shift, away))
+            value = value + write.load(write.at(addend, away)) if added else value
+            write.store(value.between(*bounds), write.at(result, away))
+            return write.at(away, write.bytes), []
 
-    write.loop(pixel, write.at(pixel, size), VECTOR_BYTES, size.type(0), [], some)
+        write.loop(pixel, write.at(pixel, size), write.bytes, size.type(0), [], some)
+
+    with write.builder.if_else(write.builder.icmp_signed("!=", addend, addend.type(0))) as (there, missing):
+        with there:
+            go(True)
+        with missing:
+            go(False)
 
 
-@compiled(f"void({numbers(7)}, float32, float32)")
-def scale(data, factors, shifts, result, channels, first, last, low, high):
-    """Pixels `first` to `last`, whose channels, a multiple of eight, are scaled, shifted and cut off at bounds."""
+@compiled(f"void({numbers(8)}, float32, float32)")
+def scale(data, factors, shifts, addend, result, channels, first, last, low, high):
+    """Pixels `first` to `last`, whose channels, a multiple of eight, are scaled, shifted and cut off at bounds.
+
+    Before that, an addend's same place is added; 0: none.
+    """
     size = channels * FLOAT
-    for pixel in range(first, last):
-        _scale(data + pixel * size, factors, shifts, result + pixel * size, size, low, high)
+    for place in range(first * size, last * size, size):
+        _scale(data + place, factors, shifts, addend + place if addend else 0, result + place, size, low, high)
 
 
 @writes(3)

@@ -13,12 +13,17 @@ import torch
 _kept = threading.local()
 
 
+def rooms() -> dict[int | str, torch.Tensor]:
+    """All memory that `room` has given this thread."""
+    return _kept.__dict__.setdefault("rooms", {})
+
+
 def room(which: int | str, *shape: int) -> torch.Tensor:
     """Memory of this thread, kept from call to call; what it held before is lost."""
-    rooms, size = _kept.__dict__.setdefault("rooms", {}), math.prod(shape)
-    found = rooms.get(which)
+    kept, size = rooms(), math.prod(shape)
+    found = kept.get(which)
     if found is None or found.numel() < size:
-        found = rooms[which] = torch.empty(size)
+        found = kept[which] = torch.empty(size)
     return found[:size].view(shape)
 
 

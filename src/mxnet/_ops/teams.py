@@ -6,6 +6,7 @@ is no such team, Python's threads share the work out.
 
 import ctypes
 import functools
+import heapq
 import inspect
 import itertools
 from collections.abc import Callable, Sequence
@@ -22,13 +23,16 @@ from .tables import (
     BOUNDS,
     COUNT,
     DONE,
+    KERNEL,
     LENGTH,
     LINKS,
+    MOST_PARTS,
     PARTS,
+    RANK,
     SCRATCH_SIZE,
     SLOT,
     TAKEN,
-    TICKETS,
+    THREADS,
     UNIT,
     YIELD,
 )
@@ -41,10 +45,25 @@ _OWN = {**BOUNDS, "scratch": "scratch"}  # arguments that are not given, but fou
 @functools.cache
 def _team() -> Callable[..., None] | None:
     """OpenMP's call that lets every thread of a team run a function; None: torch has no team that is known."""
+    library = _openmp()
+    if library is None:
+        return None
+    call = library.GOMP_parallel
+    call.argtypes, call.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint), None
+    return call
+
+
+@functools.cache
+def _rank() -> int:
+    """The address of what tells a thread its number in the team; 0: there is no such team."""
+    library = _openmp()
+    return 0 if library is None else ctypes.cast(library.omp_get_thread_num, ctypes.c_void_p).value or 0
+
+
+@functools.cache
+def _openmp() -> Any:
     for path in sorted(Path(torch.__file__).parent.glob("lib/libgomp*.so*")):
-        call = ctypes.CDLL(str(path)).GOMP_parallel
-        call.argtypes, call.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint), None
-        return call
+        return ctypes.CDLL(str(path))
     return None
 
 
@@ -85,6 +104,13 @@ class Task:
             self._arguments.insert(place, 0)
         self._table: np.ndarray[Any, Any] | None = None
 
+    def run_on(self, data: torch.Tensor) -> None:
+        """Do all of it, with other data in place of the first argument."""
+        self._arguments[0] = data.data_ptr()
+        if self._table is not None:
+            self._table[ARGUMENTS] = self._arguments[0]
+        self.run()
+
     def run(self) -> None:
         """Do all of it."""
         (begin, count), threads = self._span, torch.get_num_threads()
@@ -102,7 +128,14 @@ class Task:
 
     def parts(self, threads: int) -> int:
         """Into how many parts it is divided."""
-        return max(1, min(self._parts, self._rounds * threads if threads > 1 else 1))
+        most = min(self._parts, self._rounds * threads, MOST_PARTS)
+        return 1 if threads < 2 or most < 2 else _fair(-(-self._span[1] // self._unit), most, threads)
+
+    def release(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Hold these tensors, and parts of them, no longer."""
+        memory = {t.untyped_storage().data_ptr() for t in tensors}
+        held = [t for t in self._held if t is not None and t.untyped_storage().data_ptr() not in memory]
+        self._held = held
 
     def _call(self, first: int, last: int) -> None:
         arguments, places = self._arguments.copy(), self._places
@@ -116,7 +149,7 @@ class Task:
         if table is None:
             table, self._scratch_slot = self.new_table()
             self._table, self._address = table, table.ctypes.data
-        table[TAKEN], table[PARTS], table[TICKETS] = 0, parts, 0
+        table[TAKEN], table[PARTS], table[THREADS] = 0, parts, threads
         if self.scratch:
             table[self._scratch_slot] = scratch(threads * self.scratch)
         _team()(self.kernel.entry, self._address, threads, 0)  # pyright: ignore[reportOptionalCall]
@@ -125,13 +158,28 @@ class Task:
         """All that threads have to know, and where in it the address of scratch memory stands."""
         numbers, slot = [0] * ARGUMENTS, None
         (numbers[BEGIN], numbers[COUNT]), numbers[UNIT] = self._span, self._unit
-        numbers[SCRATCH_SIZE] = self.scratch * FLOAT
+        numbers[SCRATCH_SIZE], numbers[RANK], numbers[KERNEL] = self.scratch * FLOAT, _rank(), self.kernel.address
         for place, value in enumerate(self._arguments):
             if place == self._places.get("scratch"):
                 slot = len(numbers)
             if place not in (self._places["first"], self._places["last"]):
                 numbers.append(_number(value))
         return np.array(numbers), slot
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _fair(units: int, most: int, threads: int) -> int:
+    """In how many parts, `most` or less, threads that take one after the other end soonest: 36 units in eight parts
+    are 16 for one of two threads and 20 for the other."""
+
+    def end(parts: int) -> int:
+        busy = [0] * threads
+        for part in range(parts):
+            size = (part + 1) * units // parts - part * units // parts
+            heapq.heapreplace(busy, busy[0] + size)
+        return max(busy)
+
+    return min(range(most, 0, -1), key=end)
 
 
 def chained(tasks: Sequence[Task]) -> "list[Task | Chain]":
@@ -163,8 +211,8 @@ class Chain:
         table[LENGTH], table[YIELD] = len(made), yields
         table[LINKS:links:2] = [task.kernel.entry for task in tasks]
         table[LINKS + 1 : links : 2] = self._address + places * SLOT
-        self._counters = np.concatenate([places + TAKEN, places + DONE, places + TICKETS])
-        self._parts = places + PARTS
+        self._counters = np.concatenate([places + TAKEN, places + DONE])
+        self._parts, self._threads = places + PARTS, places + THREADS
         self._rooms = np.array([at + slot for at, (_, slot) in zip(places, made, strict=True) if slot], int)
         self._divided: dict[int, list[int]] = {}  # by threads: the parts of each task
 
@@ -174,7 +222,7 @@ class Chain:
         parts = self._divided.get(threads)
         if parts is None:
             parts = self._divided[threads] = [task.parts(threads) for task in self._tasks]
-        table[self._counters], table[self._parts] = 0, parts
+        table[self._counters], table[self._parts], table[self._threads] = 0, parts, threads
         if self._scratch:
             table[self._rooms] = scratch(threads * self._scratch)
         if threads == 1:

@@ -245,12 +245,12 @@ class Writer:
         places = [self.builder.inttoptr(address, pointer) for address in (target, source)]
         self.builder.call(function, [*places, size, flag(0)])
 
-    def prefetch(self, address: Any) -> None:
-        """Ask for the line of memory at an address, to be read soon."""
+    def prefetch(self, address: Any, level: int = 3) -> None:
+        """Ask for the line of memory at an address, to be read soon; level 2: not into the nearest cache."""
         pointer = ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [pointer, _INT32, _INT32, _INT32])
         function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0")
-        arguments = [self.builder.inttoptr(address, pointer), _INT32(0), _INT32(3), _INT32(1)]
+        arguments = [self.builder.inttoptr(address, pointer), _INT32(0), _INT32(level), _INT32(1)]
         self.builder.call(function, arguments)
 
     def _pointer(self, address: Any, kind: Any) -> Any:

@@ -16,16 +16,15 @@ from typing import Any, NamedTuple
 
 import torch
 
-from . import panels
+from . import panels, tile_tasks
 from . import tiles as plain
 from .loader import Loader
 from .panels import PANEL
+from .plans import repeated
 from .sharing import room as _room
 from .teams import Task
 
-# Few enough for the cache, and enough that the matrices of the weight are not read too often.
-FLOATS_AT_ONCE, TILES_AT_ONCE, MATRICES_AT_ONCE = 1 << 20, 128, 36 << 16
-PANELS_AT_ONCE = TOTALS_AT_ONCE = 1 << 20  # floats, where there are few tiles
+MATRICES_AT_ONCE = 36 << 16  # floats of a weight's matrices, that are used while they are in the cache
 # With less, the plain sum is faster; by the windows' side. In training, numbers of channels that leave its blocks of 16
 # unfilled slow it down. Transforms that are products need more channels to be worth their while.
 FEWEST, FEWEST_ODD, FEWEST_TILES = {3: 32, 5: 48}, {3: 24, 5: 20}, {3: 32, 5: 512}
@@ -57,8 +56,18 @@ class Tiling(NamedTuple):
         """The number of tiles in (image, channel, row, column)."""
         return data.shape[0] * self.tiles(data.shape[2]) * self.tiles(data.shape[3])
 
+    def count_last(self, images: torch.Tensor) -> int:
+        """The number of tiles in (image, row, column, channel)."""
+        return self.count(images.permute(0, 3, 1, 2))
+
+    def all_of(self, images: torch.Tensor) -> "Group":
+        """All tiles at once."""
+        count = self.count_last(images)
+        return Group(slice(0, len(images)), slice(0, self.tiles(images.shape[1])), 0, count, self)
+
 
 USUAL = Tiling()
+NO_BOUNDS = (None, None)
 
 
 class Group(NamedTuple):
@@ -73,7 +82,7 @@ class Group(NamedTuple):
 
 def _groups(images: torch.Tensor, channels: int, tiling: Tiling) -> Iterator[Group]:
     batch, down, right = images.shape[0], tiling.tiles(images.shape[1]), tiling.tiles(images.shape[2])
-    rows = max(1, max(FLOATS_AT_ONCE * torch.get_num_threads() // (36 * channels), TILES_AT_ONCE) // right)
+    rows = max(1, tile_tasks.at_once(channels, torch.get_num_threads()) // right)
     several, rows = max(1, rows // down), min(rows, down)
     for first in range(0, batch, several):
         last = min(first + several, batch)
@@ -122,8 +131,13 @@ def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True, tiling: Ti
     return compiled(wait) or (tiling == USUAL and fewest >= FEWEST_CHANNELS_PLAIN)
 
 
+def _kernels(width: int, wait: bool) -> bool:
+    """Are there kernels that multiply with matrices, in panels, of so many columns?"""
+    return width >= PANEL and compiled(wait) and tile_tasks.available(wait)
+
+
 def _whole_panels(width: int, wait: bool) -> bool:
-    return width % PANEL == 0 and panels.gains(width, wait)
+    return width % PANEL == 0 and _kernels(width, wait)
 
 
 def weight_matrices(weight: torch.Tensor) -> torch.Tensor:
@@ -150,37 +164,22 @@ def _for_kernels(weight: torch.Tensor) -> Any:
 
 def _brief_matrices(weight: torch.Tensor, across: bool = False) -> torch.Tensor:
     """The same, valid until the next call; `across`: for products with filters, not with channels."""
-    filters, channels = weight.shape[:2]
+    weight, (filters, channels), loops = weight.contiguous(), weight.shape[:2], _for_kernels(weight)
     depth, width = (filters, channels) if across else (channels, filters)
-    if _loader.get(True) is plain or not panels.gains(width, wait=True):
+    if not _kernels(width, wait=True):
         room = _tiles(2, filters, channels)
-        _for_kernels(weight).spread_kernels(weight.contiguous(), room)
+        loops.spread_kernels(weight, room)
         return room
     room = _tiles(2, panels.number(width), depth, PANEL)
-    _spread_panels(weight.contiguous(), room, across)
-    return room
-
-
-def _spread_panels(weight: torch.Tensor, room: torch.Tensor, across: bool, first: int = 0) -> None:
-    """Panels of the weight's matrices, as many as there is room for: those from `first` on."""
-    width, loops = weight.shape[1 if across else 0], _for_kernels(weight)
     if loops is not plain and width % PANEL == 0:
-        loops.spread_panels(weight, room, across, first)
+        loops.spread_panels(weight, room, across)
     else:
-        columns = panels.columns(width)[first * PANEL : (first + room.shape[1]) * PANEL]
-        plain.spread_panels(weight.transpose(0, 1) if across else weight, room, columns)
+        plain.spread_panels(weight.transpose(0, 1) if across else weight, room, panels.columns(width))
+    return room
 
 
 def _filters_in(matrices: torch.Tensor) -> int:
     return matrices.shape[1] * (1 if matrices.dim() == 3 else PANEL)
-
-
-def _multiply(left: torch.Tensor, matrices: torch.Tensor, across: bool, result: torch.Tensor) -> None:
-    """Products of tiles with the matrices of a weight: with their channels or, `across`, with their filters."""
-    if matrices.dim() == 4:
-        panels.products(left, matrices, result)
-    else:
-        torch.bmm(left, matrices if across else matrices.transpose(1, 2), out=result)
 
 
 def convolve(
@@ -199,7 +198,11 @@ def convolve(
         shared = addend.data_ptr() == result.data_ptr() and result.shape[1] % PANEL  # the last channels are made twice
         addend = (addend.clone() if shared else addend).permute(0, 2, 3, 1).contiguous()
     images, results = data.permute(0, 2, 3, 1).contiguous(), result.permute(0, 2, 3, 1)
-    _convolve(images, matrices, bias, addend, bounds, results, wait, USUAL)
+    if matrices.dim() == 4:
+        for task in tile_tasks.convolving(images, matrices, bias, addend, results, bounds, USUAL, _room):
+            task.run()
+    else:
+        _convolve(images, matrices, bias, addend, results, bounds, wait, USUAL)
     return result
 
 
@@ -216,18 +219,10 @@ def jobs(
     loops = _loader.get(wait=False)
     if loops is plain or matrices.dim() != 4:
         return None
-    filters, channels = result.shape[1], data.shape[1]
-    bias = data.new_zeros(filters) if bias is None else bias
+    bias = data.new_zeros(result.shape[1]) if bias is None else bias
     images, results = (t.permute(0, 2, 3, 1) for t in (data, result))
     more = None if addend is None else addend.permute(0, 2, 3, 1)
-    made: list[Task] = []
-    for group in _groups(images, channels + filters, USUAL):
-        spread = panels.side_by_side(take, 0, 36, group.tiles, channels)
-        gathered = panels.side_by_side(take, 1, 36, group.tiles, filters)
-        made.append(loops.spreading(images, group, spread))
-        made.append(panels.multiplying(spread, matrices, gathered))
-        made.append(loops.gathering(gathered, group, results, bias, more, bounds))
-    return made
+    return tile_tasks.convolving(images, matrices, bias, more, results, bounds, USUAL, take)
 
 
 def convolve_with(
@@ -236,18 +231,21 @@ def convolve_with(
     """Convolution with a weight that is used once."""
     bias = data.new_zeros(weight.shape[0]) if bias is None else bias
     result, images = _new_result(data, weight.shape[0], tiling), data.permute(0, 2, 3, 1).contiguous()
-    group = _only_group(images, weight, tiling)
-    if group is not None:
-        _convolve_few(images, weight.contiguous(), bias, group, result.permute(0, 2, 3, 1))
+    results = result.permute(0, 2, 3, 1)
+    if _few(images, weight, tiling):
+        repeated(tile_tasks.convolving_once, (images, weight.contiguous(), bias, results), tiling, _room)
         return result
     for part in _filters(weight):
         matrices = _brief_matrices(weight[part])
         some = len(range(*part.indices(len(weight))))
         whole = some == len(weight)
-        out = result if whole else _new_result(data, some, tiling)
-        _convolve(images, matrices, bias[part], None, (None, None), out.permute(0, 2, 3, 1), True, tiling)
+        out = results if whole else _new_result(data, some, tiling).permute(0, 2, 3, 1)
+        if matrices.dim() == 4:
+            repeated(tile_tasks.convolving, (images, matrices, bias[part], None, out), NO_BOUNDS, tiling, _room)
+        else:
+            _convolve(images, matrices, bias[part], None, out, NO_BOUNDS, True, tiling)
         if not whole:
-            result[:, part] = out
+            results[..., part] = out
     return result
 
 
@@ -270,18 +268,18 @@ def _convolve(
     matrices: torch.Tensor,
     bias: torch.Tensor,
     addend: torch.Tensor | None,
-    bounds: tuple[float | None, float | None],
     result: torch.Tensor,
+    bounds: tuple[float | None, float | None],
     wait: bool,
     tiling: Tiling,
 ) -> None:
-    """Images, channels last by name, into images."""
+    """Images, channels last by name, into images, by products of the library."""
     loops = _loader.get(wait)
     filters, channels = result.shape[3], data.shape[3]
     for group in _groups(data, channels + filters, tiling):
         spread, gathered = _tiles(0, group.tiles, channels), _tiles(1, group.tiles, filters)
         loops.spread(data, group, spread)
-        _multiply(spread, matrices, False, gathered)
+        torch.bmm(spread, matrices.transpose(1, 2), out=gathered)
         loops.gather(gathered, group, result, bias, addend, bounds)
 
 
@@ -297,19 +295,24 @@ def gradients(
     data, head = data.permute(0, 2, 3, 1).contiguous(), head.permute(0, 2, 3, 1)
     by_data = torch.zeros_like(data) if data_too else None
     by_weight = torch.empty(weight.shape) if weight_too else None
-    group = _only_group(data, weight, tiling)
-    for part in _filters(weight) if group is None else ():
-        _add_gradients(
-            data,
-            head[..., part].contiguous(),
-            weight[part],
-            by_data,
-            None if by_weight is None else by_weight[part],
-            tiling,
-        )
-    if group is not None:
-        _few_gradients(data, head.contiguous(), weight.contiguous(), group, by_data, by_weight)
+    if _few(data, weight, tiling):
+        few = data, head.contiguous(), weight.contiguous(), by_data, by_weight
+        repeated(tile_tasks.differentiating_once, few, tiling, _room)
+    else:
+        for part in _filters(weight):
+            own = None if by_weight is None else by_weight[part]
+            by_kernels = _kernels(min(len(weight[part]), weight.shape[1]), wait=True)
+            add = _add_gradients if by_kernels else _add_plain_gradients
+            add(data, head[..., part].contiguous(), weight[part], by_data, own, tiling)
     return None if by_data is None else by_data.permute(0, 3, 1, 2), by_weight
+
+
+def _few(images: torch.Tensor, weight: torch.Tensor, tiling: Tiling) -> bool:
+    """Are there so few tiles that all are worked on at once, and kernels for it?"""
+    (filters, channels), window = weight.shape[:2], tiling.window
+    if window != 3 or tiling.before != 1 or not (_whole_panels(channels, True) and _whole_panels(filters, True)):
+        return False
+    return tiling.count_last(images) <= tile_tasks.at_once(channels + filters, torch.get_num_threads())
 
 
 def _add_gradients(
@@ -321,89 +324,43 @@ def _add_gradients(
     tiling: Tiling,
 ) -> None:
     """Some filters' part of the gradients: added to that of the data, written to their own."""
-    loops = _loader.get(True)
     filters, channels = weight.shape[:2]
     matrices = None if by_data is None else _brief_matrices(weight, across=True)
-    in_panels = loops is not plain and panels.gains(channels, wait=True)
-    columns = panels.number(channels) * PANEL if in_panels else channels
-    total = None if by_weight is None else _tiles(3, filters, columns)
-    for number, group in enumerate(_groups(data, channels + filters, tiling)):
-        widened, spread = _tiles(1, group.tiles, filters), _tiles(0, group.tiles, channels)
-        loops.widen(head, group, widened)
-        if total is not None:
-            if in_panels:
-                some = _tiles(0, panels.number(channels), group.tiles, PANEL)
-                loops.spread(data, group, some)
-                panels.products_across(widened, some, total, add=number > 0)
-            else:
-                loops.spread(data, group, spread)
-                torch.baddbmm(total, widened.transpose(1, 2), spread, beta=1 if number else 0, out=total)
-        if by_data is not None and matrices is not None:
-            _multiply(widened, matrices, True, spread)
-            loops.collect(spread, group, by_data)
-    if total is not None:
+    parts, columns = tile_tasks.parts(data, filters, tiling), panels.number(channels) * PANEL
+    totals = None
+    if by_weight is not None:
+        totals = panels.side_by_side(_room, 3, parts * 36, filters, columns).unflatten(0, (parts, 36))
+    repeated(tile_tasks.differentiating, (data, head, matrices, by_data, totals), tiling, parts)
+    if totals is not None:
+        total = totals[0]
+        for other in totals[1:]:
+            total += other
         if columns > channels:
             total = total[:, :, panels.places(channels)]
         _for_kernels(weight).collect_kernels(total, by_weight)
 
 
-# Few tiles: all of them at once, and a few panels of the weight at a time, which are used while they are in the cache
-
-
-def _only_group(images: torch.Tensor, weight: torch.Tensor, tiling: Tiling) -> Group | None:
-    """All tiles, if they are worked on at once and there are kernels for both directions."""
-    filters, channels = weight.shape[:2]
-    if _loader.get(True) is plain or not (_whole_panels(channels, True) and _whole_panels(filters, True)):
-        return None
-    groups = _groups(images, channels + filters, tiling)
-    first = next(groups)
-    return first if next(groups, None) is None else None
-
-
-def _panels(weight: torch.Tensor, across: bool) -> Iterator[tuple[slice, torch.Tensor]]:
-    """Filters, or `across` channels, and their panels, which are valid until the next ones."""
-    depth, width = weight.shape[:2] if across else (weight.shape[1], weight.shape[0])
-    most = max(1, PANELS_AT_ONCE // (36 * PANEL * depth))
-    for first in range(0, width // PANEL, most):
-        some = min(most, width // PANEL - first)
-        room = _tiles(2, some, depth, PANEL)
-        _spread_panels(weight, room, across, first)
-        yield slice(first * PANEL, (first + some) * PANEL), room
-
-
-def _convolve_few(
-    images: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, group: Group, result: torch.Tensor
-) -> None:
-    loops, (filters, channels) = _loader.get(True), weight.shape[:2]
-    spread, gathered = _tiles(0, group.tiles, channels), _tiles(1, group.tiles, filters)
-    loops.spread(images, group, spread)
-    for part, some in _panels(weight, across=False):
-        panels.products(spread, some, gathered[:, :, part])
-    loops.gather(gathered, group, result, bias, None, (None, None))
-
-
-def _few_gradients(
+def _add_plain_gradients(
     data: torch.Tensor,
     head: torch.Tensor,
     weight: torch.Tensor,
-    group: Group,
     by_data: torch.Tensor | None,
     by_weight: torch.Tensor | None,
+    tiling: Tiling,
 ) -> None:
+    """The same by products of the library."""
     loops, (filters, channels) = _loader.get(True), weight.shape[:2]
-    widened = _tiles(1, group.tiles, filters)
-    loops.widen(head, group, widened)
+    matrices = _tiles(2, filters, channels)
+    _for_kernels(weight).spread_kernels(weight.contiguous(), matrices)
+    total = _tiles(3, filters, channels)
+    for number, group in enumerate(_groups(data, channels + filters, tiling)):
+        widened, spread = _tiles(1, group.tiles, filters), _tiles(0, group.tiles, channels)
+        loops.widen(head, group, widened)
+        if by_weight is not None:
+            loops.spread(data, group, spread)
+            torch.baddbmm(total, widened.transpose(1, 2), spread, beta=1 if number else 0, out=total)
+        if by_data is not None:
+            torch.bmm(widened, matrices, out=spread)
+            loops.collect(spread, group, by_data)
     if by_weight is not None:
-        spread = _tiles(0, channels // PANEL, group.tiles, PANEL)
-        loops.spread(data, group, spread)
-        rows = max(1, TOTALS_AT_ONCE // (36 * channels))
-        for first in range(0, filters, rows):
-            part = slice(first, min(first + rows, filters))
-            total = _tiles(3, part.stop - first, channels)
-            panels.products_across(widened[:, :, part], spread, total, add=False)
-            _for_kernels(weight).collect_kernels(total, by_weight[part])
-    if by_data is not None:
-        spread = _tiles(0, group.tiles, channels)
-        for part, some in _panels(weight, across=True):
-            panels.products(widened, some, spread[:, :, part])
-        loops.collect(spread, group, by_data)
+        _for_kernels(weight).collect_kernels(total, by_weight)

@@ -79,9 +79,10 @@ class CachedOp:
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = self._prepared(ctx, args)
-        types = tuple(map(_dtype, tensors))
-        if types not in self._types:
-            self._check(program, args, types)
+        if not program.familiar(tensors):
+            types = tuple(map(_dtype, tensors))
+            if types not in self._types:
+                self._check(program, args, types)
         if recording or MODES.training:  # states may be written, which no recorded graph must notice
             for i in program.states:
                 tensors[i] = args[i]._t.data

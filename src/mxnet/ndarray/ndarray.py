@@ -523,6 +523,8 @@ from .compat import *  # noqa: E402, F403
 
 def __getattr__(name):
     """MXNet shows its functions in this module, too; they need the class, and are looked up when they are asked for."""
+    if name == "__path__":  # Python wants it whenever something is imported from here, in functions at each call
+        raise AttributeError(name)
     from . import functions
 
     if name in functions.__all__:

@@ -157,6 +157,11 @@ class _Journal:
         return f"batches of sample indices in flight: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
+class _Loader(torch.utils.data.DataLoader):
+    def check_worker_number_rationality(self):
+        """More workers than cores are the user's choice: torch would warn whenever a pass begins."""
+
+
 class ProcessPool:
     """Worker processes that stay alive between epochs. A second iterator that runs at the same time gets its own."""
 
@@ -169,19 +174,17 @@ class ProcessPool:
     def _build(self, keep):
         fetcher, batch_sampler, num_workers, prefetch, _ = self._arguments
         journal = _Journal(batch_sampler)
-        with warnings.catch_warnings():  # more workers than cores is the user's choice
-            warnings.filterwarnings("ignore", message="This DataLoader will create")
-            loader = torch.utils.data.DataLoader(
-                _Positions(fetcher),
-                batch_sampler=journal,
-                num_workers=num_workers,
-                collate_fn=_unchanged,
-                prefetch_factor=max(1, -(-prefetch // num_workers)),
-                timeout=POLL,
-                persistent_workers=keep,
-                worker_init_fn=_live_with_parent,
-                generator=torch.Generator(),  # else starting workers would draw from the program's own stream
-            )
+        loader = _Loader(
+            _Positions(fetcher),
+            batch_sampler=journal,
+            num_workers=num_workers,
+            collate_fn=_unchanged,
+            prefetch_factor=max(1, -(-prefetch // num_workers)),
+            timeout=POLL,
+            persistent_workers=keep,
+            worker_init_fn=_live_with_parent,
+            generator=torch.Generator(),  # else starting workers would draw from the program's own stream
+        )
         return loader, journal
 
     def __iter__(self):
