@@ -26,6 +26,8 @@ def changed(image):
         bounds = {"min_factor": amount, "max_factor": amount}
         made += [nd.image.random_hue(image, **bounds), nd.image.random_saturation(image, **bounds)]
     random.seed(5)
+    made += [nd.image.random_lighting(image, alpha_std=std) for std in (0.05, 3.0, 0.0)]
+    made += [nd.image.adjust_lighting(image, alpha=a) for a in ((0.1, -2.0, 0.3), (1e30, 0.0, -1e30), (-9.0, 9.0, 0.5))]
     made.append(nd.image.random_color_jitter(image, brightness=0.4, contrast=0.4, saturation=0.4, hue=0.4))
     return [each.asnumpy() for each in made]
 

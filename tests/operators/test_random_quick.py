@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+import mxnet as mx
 from mxnet._core import engines, samplers, streams
 from mxnet._ops import random_quick
 
@@ -100,4 +101,135 @@ def test_the_same_order(size, upwards, monkeypatch):
 
     for found, wanted in zip(ordered(random_quick.compiled), ordered(lambda: None), strict=True):
         assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 8, 9, 624, 20_001])
+def test_the_same_normal_numbers_of_the_single_engine(size, monkeypatch):
+    def made(find):
+        monkeypatch.setattr(engines.COMPILED, "find", find)
+        monkeypatch.setattr(engines.COMPILED, "_made", engines.ENOUGH)
+        stream = streams.Stream(seed=size)
+        return [stream.serial_normal(size, 2.0, 3.0), stream.serial_normal(5), stream.serial_words(3)]
+
+    for found, wanted in zip(made(random_quick.compiled), made(lambda: None), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+SHAPES = {
+    "large": (2.0, 1.5, 20_001),
+    "below one": (0.3, 2.0, 20_001),
+    "one": (1.0, 1.0, 1),
+    "none": (2.0, 1.0, 0),
+    "without bounds": (np.inf, 2.0, 100),
+    "arrays": (np.linspace(0.05, 9, 300), np.linspace(0.1, 3, 900).reshape(3, 300), (3, 300)),
+    "an array": (np.linspace(0.05, 9, 300), 2.0, (70, 300)),
+    "an empty array": (np.zeros(0), 2.0, None),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("case", SHAPES)
+def test_the_same_gamma_numbers_of_the_single_engine(case, dtype, monkeypatch):
+    def made(find):
+        monkeypatch.setattr(engines.COMPILED, "find", find)
+        monkeypatch.setattr(engines.COMPILED, "_made", engines.ENOUGH)
+        mx.random.seed(11)
+        *parameters, size = SHAPES[case]
+        given = [mx.np.array(p) if isinstance(p, np.ndarray) else p for p in parameters]
+        numbers = mx.np.random.gamma(*given, size=size, dtype=dtype)
+        return numbers.asnumpy(), mx.np.random.uniform(size=5).asnumpy()
+
+    found, wanted = made(random_quick.compiled), made(lambda: None)
+    assert found[0].dtype == wanted[0].dtype == dtype
+    np.testing.assert_array_equal(found[1], wanted[1])
+    # Logarithms of normal numbers' squares are the C library's in the loop, and NumPy's, whose last bit may differ
+    near = 1e-14 if dtype == "float64" else 0
+    np.testing.assert_allclose(found[0], wanted[0], rtol=near)
+
+
+def test_a_handful_point_by_point(monkeypatch):
+    """As by arrays, also where points are missing and more words are taken."""
+
+    def made(handful):
+        monkeypatch.setattr(samplers, "HANDFUL", handful)
+        monkeypatch.setattr(engines.COMPILED, "find", lambda: None)
+        monkeypatch.setattr(engines.COMPILED, "_found", None)
+        stream = streams.Stream(seed=5)
+        return np.concatenate([stream.serial_normal(size % 9) for size in range(1000)])
+
+    np.testing.assert_array_equal(made(8), made(0))
+
+
+def chances(rows, classes, kind):
+    numbers = np.random.RandomState(rows).dirichlet(np.ones(classes), rows).astype(np.float32)
+    if kind == "none":
+        numbers[:] = 0
+    elif kind == "infinite":
+        numbers[0, classes // 2] = np.inf
+    elif kind == "zeros":
+        numbers[:, ::2] = 0
+    elif kind in ("nan", "negative"):
+        numbers[0, 0] = np.nan if kind == "nan" else -0.5
+    return numbers
+
+
+@pytest.mark.parametrize("kind", ["usual", "none", "infinite", "zeros", "nan", "negative"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (1, 10, 1), (3, 1000, 1), (5, 37, 200), (2, 1, 9), (1, 64, 2)])
+def test_the_same_choices(sizes, kind, monkeypatch):
+    rows, classes, each = sizes
+    numbers, ran = mx.nd.array(chances(rows, classes, kind)), []
+
+    def made(find):
+        monkeypatch.setattr(engines.COMPILED, "find", find)
+        monkeypatch.setattr(engines.COMPILED, "_made", engines.ENOUGH)
+        mx.random.seed(7)
+        found = mx.nd.sample_multinomial(numbers, shape=each, get_prob=True)
+        return [*(x.asnumpy() for x in found), mx.np.random.uniform(size=5).asnumpy()]
+
+    def noted(*given):
+        ran.append(choices(*given))
+        return ran[-1]
+
+    choices = random_quick.choices
+    monkeypatch.setattr(random_quick, "choices", noted)
+    for found, wanted in zip(made(random_quick.compiled), made(lambda: None), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+    assert (ran[0] is None) == (kind in ("nan", "negative")) and ran[1] is None
+
+
+def test_choices_of_views_and_other_types(monkeypatch):
+    """A turned matrix, a vector, leading dimensions, and halves and doubles, which go without."""
+    numbers = chances(6, 8, "usual")
+    given = [mx.nd.array(numbers.T.copy()).T, mx.nd.array(numbers[0]), mx.nd.array(numbers.reshape(2, 3, 8))]
+    given += [mx.nd.array(numbers, dtype=dtype) for dtype in ("float16", "float64")]
+
+    def made(find):
+        monkeypatch.setattr(engines.COMPILED, "find", find)
+        monkeypatch.setattr(engines.COMPILED, "_made", engines.ENOUGH)
+        mx.random.seed(7)
+        return [mx.nd.sample_multinomial(x, shape=s).asnumpy() for x in given for s in ((), (2, 3))]
+
+    for found, wanted in zip(made(random_quick.compiled), made(lambda: None), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_recorded_choices(monkeypatch):
+    """Likelihoods have a gradient, classes have none."""
+    numbers = mx.nd.array(chances(4, 9, "usual"))
+    numbers.attach_grad()
+
+    def made(find):
+        monkeypatch.setattr(engines.COMPILED, "find", find)
+        monkeypatch.setattr(engines.COMPILED, "_made", engines.ENOUGH)
+        mx.random.seed(7)
+        with mx.autograd.record():
+            classes, likely = mx.nd.sample_multinomial(numbers, shape=3, get_prob=True)
+        likely.backward()
+        return classes.asnumpy(), numbers.grad.asnumpy()
+
+    for found, wanted in zip(made(random_quick.compiled), made(lambda: None), strict=True):
         np.testing.assert_array_equal(found, wanted)

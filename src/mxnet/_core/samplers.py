@@ -12,6 +12,7 @@ from .engines import COMPILED, LENGTH, WORD, Bank
 _BELOW_ONE = np.float32(1 - 2**-24)
 _BELOW_ONE_DOUBLE = 1 - 2**-53
 _NUMBERS = (int, float)
+HANDFUL = 8  # normal numbers that need no arrays
 FEW = 64  # normal numbers of one engine that need no matrix
 CALL, EXCHANGE = 1 << 11, 6  # words that are made in the time of a call for few normal numbers, and of an exchange
 _ACCEPTED = math.pi / 4  # share of points of the square that lie in the circle
@@ -182,6 +183,14 @@ def _few_normal(bank: Bank, engine: int, number: int, kind: np.dtype) -> np.ndar
 
 def normal_pairs(bank: Bank, size: int, kind: str = "float32") -> np.ndarray:
     """`size` normal numbers of one distribution object, which keeps x for the next call."""
+    compiled = COMPILED.for_numbers(size, CALL) if kind == "float32" else None
+    if compiled is not None:
+        bank.prepare(1)
+        numbers = np.empty(size, np.float32)
+        compiled.pairs(bank.states, bank.words, bank.cursors, numbers)
+        return numbers
+    if size <= HANDFUL and kind == "float32":
+        return np.array(_few_pairs(bank, size), np.float32)
     pairs, per_point = np.empty((0, 2), kind), 2 if kind == "float32" else 4
     while len(pairs) * 2 < size:
         words = bank.take(0, 1, per_point * (size - 2 * len(pairs) + 1))
@@ -192,6 +201,23 @@ def normal_pairs(bank: Bank, size: int, kind: str = "float32") -> np.ndarray:
         factor = polar_factor(square[0, inside])
         pairs = np.concatenate([pairs, np.stack([y[0, inside] * factor, x[0, inside] * factor], axis=1)])
     return pairs.reshape(-1)[:size]
+
+
+def _few_pairs(bank: Bank, size: int) -> list[np.float32]:
+    """The same of a handful, point by point: arrays would take longer."""
+    numbers: list[np.float32] = []
+    while len(numbers) < size:
+        words = bank.take(0, 1, 2 * (size - len(numbers) + 1))
+        x, y, square = _points(words, np.dtype(np.float32))
+        for place in range(len(square[0])):
+            one = square[0, place]
+            if one <= 1 and one != 0:
+                factor = np.sqrt(np.float32(math.log(one)) * np.float32(-2) / one)
+                numbers += [y[0, place] * factor, x[0, place] * factor]
+            if len(numbers) >= size:
+                bank.give_back(0, words[0, 2 * (place + 1) :])
+                break
+    return numbers[:size]
 
 
 # -- rejection: every engine is a little machine of its own, all step together -----------------------------------------

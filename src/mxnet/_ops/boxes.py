@@ -1,6 +1,6 @@
 """Bounding boxes: overlap, non-maximum suppression, matching, encoding and decoding."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -8,11 +8,16 @@ from torch import Tensor
 
 from .._core.errors import MXNetError
 from .gradient import with_gradient, without_gradient
+from .indexing import at_hand
+from .loader import Earned
 from .overlap import shares, suppress
 from .ranking import falling
 from .registry import op
 
 Format = Literal["center", "corner"]
+CALL = 1 << 11  # boxes that are encoded in the time of a call
+
+_earned = Earned("box_kernels")
 
 
 def corners(boxes: Tensor, layout: str) -> Tensor:
@@ -217,6 +222,33 @@ def _centers(boxes: Tensor, axis: int = -1) -> tuple[Tensor, Tensor]:
     return low + size * 0.5, size
 
 
+def _kernels(number: int, *tensors: Tensor) -> Any:
+    """The compiled loops, for some boxes; None: not for these tensors, or not ready."""
+    plain = all(t.__class__ is Tensor and t.dtype is torch.float32 and t.is_cpu for t in tensors)
+    return _earned.get(CALL + number) if plain and at_hand(tensors[0]) else None
+
+
+def _encoded_in_one_pass(*inputs: Tensor) -> tuple[Tensor, Tensor] | None:
+    samples, matches, anchors, refs, means, stds = inputs
+    batch, number = anchors.shape[:2]
+    alike = samples.shape == matches.shape == anchors.shape[:2] and means.shape == stds.shape == (4,)
+    if not alike or len(refs) != batch or not refs.shape[1] or (kernels := _kernels(batch * number, *inputs)) is None:
+        return None
+    held = [t.contiguous() for t in inputs]
+    results = torch.empty(anchors.shape), torch.empty(anchors.shape)
+    kernels.encode(*(t.data_ptr() for t in (*held, *results)), batch, number, refs.shape[1])
+    return results
+
+
+def _decoded_in_one_pass(data: Tensor, anchors: Tensor, from_corners: bool, clip: float, *stds: float) -> Tensor | None:
+    batch, number = data.shape[:2]
+    if anchors.shape[:2] != (1, number) or (kernels := _kernels(batch * number, data, anchors)) is None:
+        return None
+    held = data.contiguous(), anchors.contiguous(), torch.empty(data.shape)
+    kernels.decode(*(t.data_ptr() for t in held), batch, number, from_corners, clip, *stds)
+    return held[-1]
+
+
 @op("_contrib_box_encode", outputs=2)
 def box_encode(samples, matches, anchors, refs, means, stds):
     """Regression targets from anchors (corner) to their matched references, and the mask of positive samples."""
@@ -227,6 +259,9 @@ def box_encode(samples, matches, anchors, refs, means, stds):
 
     def encode(samples, matches, anchors, refs, means, stds):
         """With the coordinates in front: of rows of four torch has no vectors."""
+        quick = _encoded_in_one_pass(samples, matches, anchors, refs, means, stds)
+        if quick is not None:
+            return quick
         index = matches.long().clamp(0, refs.shape[1] - 1).expand(4, -1, -1)
         center, size = _centers(refs.permute(2, 0, 1).gather(2, index), 0)
         base, extent = _centers(anchors.permute(2, 0, 1).contiguous(), 0)
@@ -258,6 +293,9 @@ def box_decode(
         )
 
     def decode(data: Tensor, anchors: Tensor) -> Tensor:
+        quick = _decoded_in_one_pass(data, anchors, format == "corner", clip, std0, std1, std2, std3)
+        if quick is not None:
+            return quick
         base, extent = _centers(anchors) if format == "corner" else (anchors[..., :2], anchors[..., 2:])
         center = data[..., :2] * data.new_tensor([std0, std1]) * extent + base
         grown = data[..., 2:] * data.new_tensor([std2, std3])

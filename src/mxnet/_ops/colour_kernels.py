@@ -1,4 +1,4 @@
-"""Saturation and hue of pixels, which numba compiles; importing this module asks for numba.
+"""Saturation, hue and light of pixels, which numba compiles; importing this module asks for numba.
 
 Every step is rounded as MXNet rounds it. There are no branches but choices, and two loops where one would do, so that
 the compiler finds vectors.
@@ -158,3 +158,29 @@ def saturate_floats(numbers, result, factor, share, rest):
         gray = pixels[i, 2] * share * rest
         for j in range(3):
             changed[i, j] = gray + pixels[i, j] * factor
+
+
+@njit(**OPTIONS)
+def _light_shifts(red, green, blue):
+    """What is added to the numbers of a block's pixels."""
+    shifts = np.empty((PIXELS, 3), F)
+    shifts[:, 0], shifts[:, 1], shifts[:, 2] = red, green, blue
+    return shifts.reshape(-1)
+
+
+@compiled(f"void({_BYTES}, float32, float32, float32)")
+def light_bytes(numbers, result, red, green, blue):
+    shifts = _light_shifts(red, green, blue)
+    for first in range(0, len(numbers), len(shifts)):
+        some, changed = numbers[first : first + len(shifts)], result[first : first + len(shifts)]
+        for i in range(len(some)):
+            changed[i] = _byte(F(some[i]) + shifts[i])
+
+
+@compiled(f"void({_FLOATS}, float32, float32, float32)")
+def light_floats(numbers, result, red, green, blue):
+    shifts = _light_shifts(red, green, blue)
+    for first in range(0, len(numbers), len(shifts)):
+        some, changed = numbers[first : first + len(shifts)], result[first : first + len(shifts)]
+        for i in range(len(some)):
+            changed[i] = some[i] + shifts[i]

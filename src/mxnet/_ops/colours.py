@@ -19,6 +19,7 @@ LIGHTING = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0
 )
 _KINDS = {torch.uint8: "bytes", torch.float32: "floats"}
 
+CALL = 1 << 13  # numbers that are changed in the time of a call
 _earned = Earned("colour_kernels", 1 << 24)
 
 
@@ -32,11 +33,11 @@ def _in_one_pass(name: str, image: Tensor, *factors: float) -> Tensor | None:
     kind = _KINDS.get(image.dtype)
     if kind is None or not image.is_cpu or not at_hand(image):
         return None
-    if (kernels := _earned.get(image.numel())) is None:
+    if (kernels := _earned.get(CALL + image.numel())) is None:
         return None
     result = torch.empty_like(image, memory_format=torch.contiguous_format)
-    arrays: list[Any] = [t.detach().contiguous().view(-1).numpy() for t in (image, result)]
-    getattr(kernels, f"{name}_{kind}")(*arrays, *map(np.float32, factors))
+    arrays: list[Any] = [t.detach().numpy().reshape(-1) for t in (image.contiguous(), result)]
+    getattr(kernels, f"{name}_{kind}")(*arrays, *factors)
     return result
 
 
@@ -44,8 +45,12 @@ def lit(image: Tensor, alpha: Sequence[float]) -> Tensor:
     """AlexNet's colour shift along the principal components, `alpha` of each; a row of pixels at once."""
     if image.shape[2] == 1:
         return image.clone()
-    shift = torch.from_numpy((LIGHTING @ np.array(alpha[:3])).astype(np.float32)).to(image.device)
-    rows = image.flatten(1).float() + shift.repeat(image.shape[1])
+    shifts = LIGHTING @ np.array(alpha[:3])
+    result = _in_one_pass("light", image, *shifts)
+    if result is not None:
+        return result
+    shift = torch.from_numpy(shifts.astype(np.float32)).to(image.device)
+    rows = image.flatten(1).float() + shift.expand(image.shape[1], 3).reshape(-1)
     return _back(rows, image.dtype).view(image.shape)
 
 

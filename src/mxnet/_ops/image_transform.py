@@ -10,7 +10,10 @@ from .._core.errors import MXNetError
 from .colours import brighter, contrasted, lit, saturated, turned
 from .gradient import with_gradient
 from .opencv import resize
+from .random_quick import make_known
 from .registry import op
+
+make_known()
 
 
 def _batched(data: Tensor, what: str) -> None:
@@ -237,5 +240,5 @@ def random_color_jitter(data, *, brightness: float, contrast: float, saturation:
 @op("_image_random_lighting", shape="same")
 def random_lighting(data, *, alpha_std: float = 0.05, _rng):
     """`adjust_lighting` by normally distributed amounts."""
-    alpha = tuple(float(a) for a in _rng.serial_normal(3, 0.0, alpha_std))
+    alpha = _rng.serial_normal(3, 0.0, alpha_std).tolist()
     return _augmented(lambda image: lit(image, alpha), data)

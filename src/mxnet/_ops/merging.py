@@ -1,4 +1,8 @@
-"""Sums and products of two matrices of few elements, or arrays of few rows, in one pass, without any sorting."""
+"""Matrices of few elements, and arrays of few rows, by compiled loops.
+
+Sums and products of two are made in one pass, without any sorting; products with dense ones, and rows that are picked,
+without places that are written down first.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,11 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .loader import kernels
+from .loader import Earned, kernels
 
 LEAST = 1 << 12  # elements; fewer are not worth loading a compiler
+CALL = 1 << 12  # elements that are picked in the time of a call
 
-_loader = kernels("merge_kernels")
+_loader, _earned = kernels("merge_kernels"), Earned("merge_kernels")
 
 Parts = tuple[Tensor, Tensor, Tensor]  # elements, their columns, and where rows begin
 Rows = tuple[Tensor, Tensor]  # rows, and which they are
@@ -54,3 +59,29 @@ def merged_rows(one: Rows, other: Rows, name: str) -> Rows | None:
 
 def _arrays(tensors: Sequence[Tensor]) -> list[Any]:
     return [t.detach().contiguous().numpy() for t in tensors]
+
+
+def weighed(parts: Parts, dense: Tensor, shape: Sequence[int], divide: bool = False) -> Tensor | None:
+    """A matrix's elements times (or by) those of a dense one, broadcast to its shape; None: there is no kernel yet."""
+    data, number = parts[0], parts[0].numel()
+    if not data.is_cpu or data.dtype is not torch.float32 or dense.dtype is not torch.float32 or not number:
+        return None
+    if (code := _earned.get(CALL + number)) is None:
+        return None
+    held, result = [t.contiguous() for t in (*parts, dense)], torch.empty(number)
+    sizes = (1,) * (2 - dense.dim()) + tuple(dense.shape)
+    down, across = sizes[1] if sizes[0] > 1 else 0, int(sizes[1] > 1)
+    places = [t.data_ptr() for t in (*held, result)]
+    return result if code.weigh(*places, divide, number, *shape, down, across) else None
+
+
+def retained(parts: Rows, asked: Tensor) -> Tensor | None:
+    """The rows that are asked for, each one greater than the last, or zeros; None: there is no kernel for that."""
+    data, rows = parts
+    count, number = rows.numel(), asked.numel()
+    code = _earned.get(CALL + data.numel()) if data.is_cpu and count else None
+    if code is None:
+        return None
+    held, result = [t.contiguous() for t in (data, rows, asked)], data.new_empty(number, *data.shape[1:])
+    places = [t.data_ptr() for t in (*held, result)]
+    return result if code.retain(*places, count, number, data.nbytes // count) else None

@@ -4,6 +4,7 @@ Each parameter is an attribute (a number) or an input (an array): there is an in
 Where MXNet lets gradients reach the parameters, they flow through the arithmetic.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -12,9 +13,11 @@ import torch
 from .._core.attrs import Dtype, Floats
 from .._core.errors import MXNetError, ValueRefused
 from .dtypes import NAME, TORCH, torch_dtype
+from .random_quick import make_known, serial_gamma
 from .registry import op
 
 FLOATS = ("float16", "float32", "float64")
+make_known()
 
 
 # -- what the distributions share --------------------------------------------------------------------------------------
@@ -256,23 +259,34 @@ def gamma(
     wanted = wanted_shape(size, parameters)
     if where.type == "meta":
         return torch.empty(wanted, dtype=target, device=where)
-    wide = [torch.as_tensor(p, dtype=torch.float64, device=where) for p in parameters]
-    terms = gamma_terms(*(t.broadcast_to(wanted).reshape(-1) if t.dim() else t for t in wide))
+    single = all(isinstance(p, float) for p in parameters)
+    terms = one_gamma(*parameters, where) if single else gamma_terms(parameters, wanted, where)
     count = math.prod(wanted)
+    quick = serial_gamma(_rng, terms.numpy(), count) if where.type == "cpu" else None
+    if quick is not None:
+        return torch.from_numpy(quick).view(wanted).to(target)
     result, missing = torch.empty(count, dtype=torch.float64, device=where), torch.arange(count, device=where)
     while len(missing):  # numbers are drawn for all each time
         unit = uniform_noise((count, 2), _rng, where, "float64").index_select(0, missing)
         noise = normal_noise((count, 2), _rng, where, "float64")[:, 0].index_select(0, missing)
-        found = attempt(unit, noise, *(t[missing] if t.dim() else t for t in terms))
+        found = attempt(unit, noise, *(terms if single else terms[:, missing]))
         result.index_copy_(0, missing, found)
         missing = missing[found < 0]
     return result.view(wanted).to(target)
 
 
-def gamma_terms(form, width):
-    """What Marsaglia and Tsang call d and 1/c, the width, and one over shapes below one, else 0."""
+def gamma_terms(parameters, wanted, device):
+    """What Marsaglia and Tsang call d and 1/c, the width, and one over shapes below one, else 0: a column of each."""
+    wide = (torch.as_tensor(p, dtype=torch.float64, device=device) for p in parameters)
+    form, width = (t.broadcast_to(wanted).reshape(-1) for t in wide)
     d = torch.where(form < 1, form + 2.0 / 3.0, form - 1.0 / 3.0)
-    return d, (9.0 * d).sqrt(), width, torch.where(form < 1, (1.0 / form).float(), 0.0)
+    return torch.stack([d, (9.0 * d).sqrt(), width, torch.where(form < 1, (1.0 / form).float().double(), 0.0)])
+
+
+@functools.lru_cache
+def one_gamma(form, width, device):
+    """The terms of numbers, a column for all."""
+    return gamma_terms((form, width), (1,), device)
 
 
 def attempt(unit, noise, d, root, width, exponent):
@@ -282,7 +296,7 @@ def attempt(unit, noise, d, root, width, exponent):
     passed = (u <= 1 - 0.0331 * square * square) | (u.float().log() < 0.5 * square + d * (1 - v + v.float().log()))
     found = d * v * width
     if exponent.any():
-        boost = (unit[:, 1].float().double() ** exponent.double()).float()  # rounded once, as a good C library's
+        boost = (unit[:, 1].float().double() ** exponent).float()  # rounded once, as a good C library's
         found = found * torch.where(exponent > 0, boost.double(), 1.0)
     return torch.where((v > 0) & passed, found, -1.0)
 

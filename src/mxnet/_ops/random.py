@@ -9,7 +9,6 @@ from typing import Literal
 
 import torch
 
-from .._core import engines, samplers
 from .._core.attrs import Dtype
 from .._core.errors import MXNetError
 from ..util import is_np_shape
@@ -19,8 +18,7 @@ from .gradient import with_gradient
 from .registry import op
 
 FLOATS = ("float16", "float32", "float64")
-samplers.QUICK.update(random_quick.WAYS)
-engines.COMPILED.find = random_quick.compiled
+random_quick.make_known()
 
 
 # -- what the three kinds of operators share ---------------------------------------------------------------------------
@@ -400,7 +398,7 @@ def sample_multinomial(
         raise MXNetError(f"This operation only support floating point types, not {NAME[data.dtype]}")
     target = multinomial_shapes({"shape": shape, "get_prob": False}, [tuple(data.shape)])[0]
     rows = data.reshape(-1, data.shape[-1])
-    each = math.prod(target) // max(len(rows), 1)  # pyright: ignore[reportArgumentType]
+    each = math.prod(target) // max(rows.shape[0], 1)  # pyright: ignore[reportArgumentType]
     classes = choose(rows.detach(), each, _rng)
     samples = classes.to(TORCH[dtype]).reshape(target)  # pyright: ignore[reportArgumentType]
     if get_prob:
@@ -413,6 +411,10 @@ def choose(rows, each, rng):
     """Class numbers by searching the cumulated probabilities, which MXNet keeps in single precision."""
     if rows.device.type == "meta":
         return torch.empty((len(rows), each), dtype=torch.int64, device="meta")
+    if rows.is_cpu and rows.dtype is torch.float32:
+        quick = random_quick.choices(rng, rows.contiguous().numpy(), each)
+        if quick is not None:
+            return torch.from_numpy(quick)
     edges = rows.double().cumsum(1).float().to(rows.dtype)
     if rows.device.type == "cpu":
         unit = torch.from_numpy(rng.serial_uniform(len(rows) * each)).view(len(rows), each)

@@ -5,6 +5,7 @@ addresses of its state, its words and its cursors: arrays would be counted at ea
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -16,9 +17,10 @@ from .entries import pointer, whole
 from .vectors import OPTIONS, Writer, compiled, writes
 
 _ZERO, _ONE, _TWO, _PI = np.float32(0), np.float32(1), np.float32(2), np.float32(3.1415926)
-_SCALE, _BELOW_ONE = np.float32(2**-32), np.float32(1 - 2**-24)
+_SCALE, _BELOW_ONE, _BELOW_ONE_DOUBLE = np.float32(2**-32), np.float32(1 - 2**-24), 1 - 2**-53
 _HIGH, _LOW, _MATRIX = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
 _MOST = np.uint32(0xFFFFFFFF)
+_INFINITE = np.uint32(0x7F800000)  # as bits; those of negative numbers and of NaN are larger
 _MASK_B, _MASK_C, _REACH = np.uint32(0x9D2C5680), np.uint32(0xEFC60000), LENGTH - MIDDLE
 _inline = njit(inline="always", **OPTIONS)
 _BANK = "uint32[:, ::1], uint32[:, ::1], int64[:, ::1]"
@@ -98,14 +100,21 @@ def _unit(engine):
 
 
 @_inline
-def _normal(engine):
-    """The polar method; the point's other half is thrown away."""
+def _point(engine) -> Any:
+    """A point of the circle, and what turns it into two normal numbers by the polar method."""
     while True:
         x = _unit(engine) * _TWO - _ONE
         y = _unit(engine) * _TWO - _ONE
         square = x * x + y * y
         if square <= _ONE and square != _ZERO:
-            return np.sqrt(np.float32(math.log(np.float64(square))) * -_TWO / square) * y
+            return x, y, np.sqrt(np.float32(math.log(np.float64(square))) * -_TWO / square)
+
+
+@_inline
+def _normal(engine):
+    """The point's other half is thrown away."""
+    _, y, factor = _point(engine)
+    return factor * y
 
 
 @compiled(f"void({_BANK}, int64, float32[:, :])")
@@ -115,6 +124,17 @@ def normals(states, words, cursors, first, out):
         engine = _engine(states, words, cursors, first + row)
         for column in range(out.shape[1]):
             out[row, column] = _normal(engine)
+
+
+@compiled(f"void({_BANK}, float32[::1])")
+def pairs(states, words, cursors, out):
+    """Normal numbers of the first engine, both halves of each point."""
+    engine = _engine(states, words, cursors, 0)
+    for place in range(0, len(out), 2):
+        x, y, factor = _point(engine)
+        out[place] = y * factor
+        if place + 1 < len(out):
+            out[place + 1] = x * factor
 
 
 @_inline
@@ -133,6 +153,65 @@ def _gamma(engine, terms):
         if exponent == _ZERO:
             return d * v * beta
         return d * v * beta * np.float32(math.pow(np.float64(_unit(engine)), np.float64(exponent)))
+
+
+@_inline
+def _wide_unit(engine):
+    low, high = np.float64(_next(engine)), np.float64(_next(engine))
+    return min((high * 4294967296.0 + low) * 2.0**-64, _BELOW_ONE_DOUBLE)
+
+
+@_inline
+def _wide_point(engine) -> Any:
+    """One half of a point of the circle, and the square of its distance from the centre."""
+    while True:
+        x = _wide_unit(engine) * 2.0 - 1.0
+        y = _wide_unit(engine) * 2.0 - 1.0
+        square = x * x + y * y
+        if square <= 1.0 and square != 0.0:
+            return y, square
+
+
+@_inline
+def _log32(number):
+    return np.float64(np.float32(math.log(np.float64(np.float32(number)))))
+
+
+@_inline
+def _attempt(unit, boost, noise, d, root, width, exponent):
+    """What `numpy_random.attempt` finds for one element."""
+    x, square = 1.0 + noise / root, noise * noise
+    v = x * x * x
+    if not v > 0.0:
+        return -1.0
+    if not unit <= 1.0 - 0.0331 * square * square:
+        if not _log32(unit) < 0.5 * square + d * (1.0 - v + _log32(v)):
+            return -1.0
+    if exponent == 0.0:
+        return d * v * width
+    return d * v * width * np.float64(np.float32(math.pow(np.float64(np.float32(boost)), exponent)))
+
+
+@compiled(f"void({_BANK}, float64[:, ::1], float64[:, ::1], float64[::1])")
+def rejections(states, words, cursors, terms, unit, out):
+    """Gamma numbers of the first engine, which draws for all elements until none is missing.
+
+    A column of `terms`, or the only one, is what `numpy_random.gamma_terms` returns.
+    """
+    engine, missing = _engine(states, words, cursors, 0), len(out)
+    out[:] = -1.0
+    while missing:
+        for place in range(len(out)):
+            unit[place, 0] = _wide_unit(engine)
+            unit[place, 1] = _wide_unit(engine)
+        for place in range(len(out)):
+            y, square = _wide_point(engine)
+            if out[place] < 0.0:
+                term = terms[:, place if terms.shape[1] > 1 else 0]
+                noise = y * np.sqrt(math.log(square) * -2.0 / square)
+                found = _attempt(unit[place, 0], unit[place, 1], noise, term[0], term[1], term[2], term[3])
+                out[place] = found
+                missing -= not found < 0.0
 
 
 @_inline
@@ -202,6 +281,56 @@ def draw(states, words, cursors, step, out, shapes, lams, table):
                 last, rate = lam, _rate(lam)
             lam = _few(engine, rate[0]) if lam < 12 else _many(engine, lam, rate, table)
         out[place] = lam
+
+
+@_inline
+def _cumulate(chances, edges):
+    """Sums up to each chance, in double precision, kept in single."""
+    total = 0.0
+    for i in range(len(chances)):
+        total += np.float64(chances[i])
+        edges[i] = np.float32(total)
+
+
+@_inline
+def _first_from(edges, number):
+    """The first edge that is not below a number; there is no branch but the loop's, which could not be foreseen."""
+    low, size = 0, len(edges)
+    while size > 1:
+        half = size >> 1
+        low += half * (edges[low + half - 1] < number)
+        size -= half
+    return low + (edges[low] < number)
+
+
+@_inline
+def _one(chances, number):
+    """The same of one number, without edges that are written down."""
+    total = 0.0
+    for i in range(len(chances)):
+        total += np.float64(chances[i])
+        if not np.float32(total) < number:
+            return i
+    return len(chances)
+
+
+@compiled(f"boolean({_BANK}, float32[:, ::1], float32[::1], int64[:, ::1])")
+def choose(states, words, cursors, chances, edges, classes):
+    """Class numbers by each row's chances; False, and nothing is drawn, if the sums of those do not rise."""
+    most = np.uint32(0)
+    for word in chances.reshape(-1).view(np.uint32):
+        most = max(most, word)
+    if most > _INFINITE or not len(edges):
+        return False
+    engine = _engine(states, words, cursors, 0)
+    for row in range(len(classes)):
+        if classes.shape[1] == 1:
+            classes[row, 0] = _one(chances[row], _unit(engine))
+            continue
+        _cumulate(chances[row], edges)
+        for i in range(classes.shape[1]):
+            classes[row, i] = _first_from(edges, _unit(engine))
+    return True
 
 
 @compiled(f"void({_BANK}, int64[::1], boolean)")

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._core import engines, samplers
+from .._core.streams import Stream
 from .loader import kernels
 
 CALL, EACH = 1 << 18, 64  # words that are made in the time of a call, and of a number that is found by rejection
+CHOICE = 1 << 14  # and of a call for some choices
 
 _loader = kernels("random_kernels")
 _none = np.empty(0, np.float32)
@@ -64,8 +66,40 @@ def _of_both(alpha: np.ndarray, beta: np.ndarray, fixed: np.ndarray) -> tuple[np
     return _shapes(alpha, beta), _none, samplers.LOG_FACTORIALS
 
 
+def serial_gamma(rng: Stream, terms: np.ndarray, size: int) -> np.ndarray | None:
+    """Gamma numbers of `mx.np`, of the terms of all or of each; None: not without the kernels."""
+    found = engines.COMPILED.for_numbers(size, CALL + EACH * size)
+    if found is None:
+        return None
+    out, unit = np.empty(size), np.empty((size, 2))
+    with rng.lock:
+        bank = rng.serial
+        bank.prepare(1)
+        found.rejections(bank.states, bank.words, bank.cursors, terms, unit, out)
+    return out
+
+
+def choices(rng: Stream, chances: np.ndarray, each: int) -> np.ndarray | None:
+    """So many class numbers by each row of chances; None: not without the kernels, or not of these chances."""
+    found = engines.COMPILED.for_numbers(len(chances) * each, CHOICE + chances.size)
+    if found is None:
+        return None
+    classes, edges = np.empty((len(chances), each), np.int64), np.empty(chances.shape[1], np.float32)
+    with rng.lock:
+        bank = rng.serial
+        bank.prepare(1)
+        fine = found.choose(bank.states, bank.words, bank.cursors, chances, edges, classes)
+    return classes if fine else None
+
+
 WAYS: dict[object, samplers.Runner] = {
     samplers.Gamma: _quick(_of_gamma),
     samplers.Poisson: _quick(_of_poisson),
     samplers.GammaPoisson: _quick(_of_both),
 }
+
+
+def make_known() -> None:
+    """To those who make the numbers: the modules of operators that draw ask for it."""
+    samplers.QUICK.update(WAYS)
+    engines.COMPILED.find = compiled

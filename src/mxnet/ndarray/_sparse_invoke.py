@@ -11,7 +11,7 @@ from .._core.writes import wrote
 from .._ops import custom, storage
 from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
-from .._ops.merging import merged, merged_rows
+from .._ops.merging import merged, merged_rows, retained, weighed
 from . import _parts
 from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray
 from ._sparse_products import dot
@@ -214,10 +214,18 @@ def _product(op, inputs, parsed, kind):
     data, *places = sparse._parts
     values = plain_tensor(dense)
     if isinstance(sparse, CSRNDArray):
-        values = _parts.picked(values, *places, sparse.shape)
-    else:
-        values = values.index_select(0, places[0])
-    return _like(sparse, (data * values, *(p.clone() for p in places)))
+        return _like(sparse, (_weighed(sparse, values), *places))
+    return _like(sparse, (data * values.index_select(0, places[0]), *places))
+
+
+def _weighed(matrix, dense, divide=False):
+    """A matrix's elements times those of a dense one that is broadcast to its shape, or by them."""
+    data, columns, starts = matrix._parts
+    quick = weighed(matrix._parts, dense, matrix.shape, divide)
+    if quick is not None:
+        return quick
+    factor = _parts.picked(dense, columns, starts, matrix.shape)
+    return data / factor if divide else data * factor
 
 
 def _scattered(op, inputs, parsed, kind):
@@ -234,11 +242,9 @@ def _scaled(op, inputs, parsed, kind):
     lhs, rhs = inputs
     if kind != "csr" or rhs.stype != "default":
         return None
-    data, column, starts = lhs._parts
     if rhs.ndim > 2 or any(n not in (1, size) for n, size in zip(rhs.shape[::-1], lhs.shape[::-1], strict=False)):
         return None
-    factor = _parts.picked(plain_tensor(rhs), column, starts, lhs.shape)
-    return _like(lhs, (data * factor if op.name == "broadcast_mul" else data / factor, column.clone(), starts.clone()))
+    return _like(lhs, (_weighed(lhs, plain_tensor(rhs), op.name == "broadcast_div"), *lhs._parts[1:]))
 
 
 def _sum_of_rows(op, inputs, parsed, kind):
@@ -257,7 +263,9 @@ def _retain(op, inputs, parsed, kind):
     array, rows = inputs
     if not isinstance(array, RowSparseNDArray):
         raise MXNetError(f"sparse_retain keeps rows of row_sparse arrays, got storage {array.stype}")
-    return _like(array, _parts.rows_retained(array._parts, plain_tensor(rows).long().reshape(-1)))
+    asked = plain_tensor(rows).to(torch.int64, copy=True).reshape(-1)
+    quick = retained(array._parts, asked)
+    return _like(array, _parts.rows_retained(array._parts, asked) if quick is None else (quick, asked))
 
 
 def _square_sum(op, inputs, parsed, kind):
