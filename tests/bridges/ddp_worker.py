@@ -42,8 +42,8 @@ def main(rank, world, meeting, result):
         optimizer.step()
     if rank == 0:
         net.save_parameters(result)
-    # Gloo's threads end with the group, which the module holds, too; one that still drops its last work while Python ends
-    # is killed on its way to the interpreter's lock, and torch aborts the process.
+    # Gloo's threads end with the group, which the module holds, too. One that still drops its last work while Python
+    # ends is killed on its way to the interpreter's lock, and torch aborts the process.
     del module, optimizer
     gc.collect()
     distributed.destroy_process_group()
