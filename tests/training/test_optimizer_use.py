@@ -247,3 +247,30 @@ def test_sparse_states_of_an_update_operator():
     assert momentum.indices.asnumpy().tolist() == [0, 1, 2, 3]
     with pytest.raises(mx.MXNetError, match="expected float32, got float64"):
         mx.nd.sgd_mom_update(weight, gradient.astype("float64"), momentum, lr=0.1, momentum=0.9, out=weight)
+
+
+TWO_LAZY_STEPS = {  # recorded from MXNet: what rows 0, 1 and 2 of ones become when 2, 1 and none of the steps touch them
+    "sgd": [0.9, 0.95, 1], "adam": [0.7999988, 0.8999994, 1],
+    "ftrl": [0.27004397, 0.2993333, 1], "adagrad": [0.8292894, 0.9, 1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("own", [[0, 1, 2, 3], [0, 1, 2], [2]], ids=["all rows", "three", "one"])
+@pytest.mark.parametrize("name", TWO_LAZY_STEPS)
+def test_lazy_steps_on_rows_that_a_sparse_weight_has_and_has_not(name, own):
+    """MXNet refuses weights that lack rows; here the missing ones begin as zeros."""
+    updater = mx.optimizer.get_updater(mx.optimizer.create(name, learning_rate=0.1))
+    weight = sparse_rows(np.ones((len(own), 2)), own)
+    before, dense = weight.copy(), weight.tostype("default")
+    other = mx.optimizer.get_updater(mx.optimizer.create(name, learning_rate=0.1))
+    for touched in ([0, 1], [0]):
+        gradient = sparse_rows(np.full((len(touched), 2), 0.5), touched)
+        updater(0, gradient, weight)
+        other(0, gradient if name != "ftrl" else gradient.tostype("default"), dense)
+    assert weight.indices.asnumpy().tolist() == sorted({*own, 0, 1})
+    for row, expected in enumerate(TWO_LAZY_STEPS[name]):
+        if row in own:
+            np.testing.assert_allclose(weight.asnumpy()[row], [expected] * 2, rtol=2e-6)
+    assert before.data.asnumpy().tolist() == [[1, 1]] * len(own)
+    if name != "ftrl":  # whose dense steps change all rows
+        np.testing.assert_allclose(weight.asnumpy(), dense.asnumpy(), rtol=1e-6)

@@ -21,6 +21,8 @@ def rows_of_dense(dense):
 def dense_of_rows(parts, shape):
     """The whole array, with zeros in the rows that are not kept."""
     data, rows = parts
+    if len(rows) == shape[0]:
+        return data.clone()
     dense = _zeros(data, shape)
     if len(rows):
         dense.index_copy_(0, rows, data)
@@ -146,6 +148,16 @@ def rows_retained(parts, wanted):
     return kept.index_fill_(0, _at(missing, rows), 0) if len(missing) else kept, wanted
 
 
+def places_among(rows, wanted, count):
+    """Where wanted rows stand among those of a row-sparse array of `count` rows; None if it does not keep all of them."""
+    if len(rows) == count:
+        return wanted
+    if not len(rows):
+        return None
+    place = torch.searchsorted(rows, wanted).clamp_(max=len(rows) - 1)
+    return place if torch.equal(rows.index_select(0, place), wanted) else None
+
+
 def _at(places, like):
     return torch.from_numpy(places).to(like.device)
 
@@ -184,9 +196,11 @@ def _sums_of_rows(data, columns, starts, dense):
 
 def rows_of_transposed_product(parts, shape, dense):
     """The transpose of a matrix times a dense one: only rows of columns that the matrix has."""
-    data, columns, starts = turned(parts, shape)
-    rows = starts.diff().nonzero().squeeze(1)
-    starts = torch.cat((starts.index_select(0, rows), starts[-1:]))
+    data, columns, row, order = *parts[:2], row_numbers(parts[2]), _order(parts[1])
+    rows, counts = torch.unique_consecutive(columns.index_select(0, order), return_counts=True)
+    starts = torch.zeros(len(rows) + 1, dtype=torch.int64, device=rows.device)
+    torch.cumsum(counts, 0, out=starts[1:])
+    data, columns = data.index_select(0, order), row.index_select(0, order)
     if dense.is_cpu and data.dtype in (torch.float32, torch.float64):
         return _sums_of_rows(data, columns, starts, dense), rows
     return torch.sparse.mm(coo_of_csr((data, columns, starts), (len(rows), shape[0])), dense), rows

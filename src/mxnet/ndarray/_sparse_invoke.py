@@ -410,7 +410,10 @@ def _update(op, inputs, parsed, in_place):
     result = values[0].clone().index_copy_(0, rows, fresh)
     if weight.stype == "default":
         return wrap(result, weight._ctx)
-    kept = torch.unique(torch.cat([weight._parts[1], rows]))
+    own = weight._parts[1]
+    if len(own) == len(result):
+        return _like(weight, (result, own))
+    kept = torch.unique(torch.cat([own, rows]))
     return _like(weight, (result[kept], kept))
 
 

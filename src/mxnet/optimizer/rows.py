@@ -4,9 +4,8 @@ import torch
 
 from .._core.writes import wrote_anywhere
 from ..ndarray import NDArray
+from ..ndarray._parts import places_among
 from ..ndarray.invoke import plain_tensor
-from ..ndarray.ndarray import wrap
-from ..ndarray.sparse import row_sparse_array
 
 
 def arrays_of(state):
@@ -23,44 +22,45 @@ def arrays_of(state):
 def update_rows(step, index, weight, grad, state, lr, wd):
     """One `step`; with a row-sparse `grad` on its rows only.
 
-    Sparse weights and states are rewritten whole. After a step on some rows states have all of them, as in MXNet, and a
-    weight those that it had, though they be zeros.
+    After a step on some rows sparse states have all of them, as in MXNet, and a weight those that it had, though they be
+    zeros. A dense gradient rewrites sparse arrays whole.
     """
-    arrays, rows = [weight, *arrays_of(state)], None
-    dense = [a if a.stype == "default" else a.tostype("default") for a in arrays]
-    tensors = [plain_tensor(a) for a in dense]
+    arrays = [weight, *arrays_of(state)]
     with torch.no_grad():
         if grad.stype == "default":
-            _call(step, tensors, plain_tensor(grad), lr, wd, index)
-        else:
-            rows = plain_tensor(grad.indices).long()
-            if not len(rows):
-                return
-            parts = [t[rows] for t in tensors]
+            _update_whole(step, arrays, plain_tensor(grad), lr, wd, index)
+        elif len(rows := plain_tensor(grad.indices).long()):
+            opened = [_opened(array, rows, whole=array is not weight) for array in arrays]
+            parts = [values.index_select(0, places) for values, places, _ in opened]
             _call(step, parts, plain_tensor(grad.data), lr, wd, index)
-            for tensor, part in zip(tensors, parts, strict=True):
-                tensor.index_copy_(0, rows, part)
+            for array, (values, places, kept), part in zip(arrays, opened, parts, strict=True):
+                values.index_copy_(0, places, part)
+                if kept is not None:
+                    array._replace((values, kept))
     wrote_anywhere()
+
+
+def _update_whole(step, arrays, grad, lr, wd, index):
+    dense = [a if a.stype == "default" else a.tostype("default") for a in arrays]
+    _call(step, [plain_tensor(a) for a in dense], grad, lr, wd, index)
     for array, changed in zip(arrays, dense, strict=True):
         if changed is not array:
-            kept = None if rows is None else _kept(array, rows, whole=array is not weight)
-            _rewrite(array, changed, kept)
+            changed.tostype(array.stype).copyto(array)
 
 
-def _kept(array, rows, whole):
+def _opened(array, rows, whole):
+    """Values that can be changed, where in them `rows` are, and, of a sparse array, the rows that they are."""
+    if array.stype == "default":
+        return plain_tensor(array), rows, None
+    data, own = array._parts
+    places = places_among(own, rows, array.shape[0])
+    if places is not None and (not whole or len(own) == array.shape[0]):
+        return data.clone(), places, own
+    dense = plain_tensor(array)
     if whole:
-        return torch.arange(array.shape[0], device=rows.device)
-    return torch.unique(torch.cat([plain_tensor(array.indices).long(), rows]))
-
-
-def _rewrite(array, dense, rows):
-    """Give a sparse array new values: in these rows, or in those that are not zero."""
-    if rows is None:
-        sparse = dense.tostype(array.stype)
-    else:
-        places = wrap(rows, array.context)
-        sparse = row_sparse_array((wrap(plain_tensor(dense)[rows], array.context), places), shape=array.shape)
-    sparse.copyto(array)
+        return dense, rows, torch.arange(len(dense), device=rows.device)
+    kept = torch.unique(torch.cat([own, rows]))
+    return dense.index_select(0, kept), places_among(kept, rows, len(dense)), kept
 
 
 def _call(step, tensors, grad, lr, wd, index):
