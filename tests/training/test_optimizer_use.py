@@ -249,7 +249,7 @@ def test_sparse_states_of_an_update_operator():
         mx.nd.sgd_mom_update(weight, gradient.astype("float64"), momentum, lr=0.1, momentum=0.9, out=weight)
 
 
-TWO_LAZY_STEPS = {  # recorded from MXNet: what rows 0, 1 and 2 of ones become when 2, 1 and none of the steps touch them
+TWO_LAZY_STEPS = {  # recorded from MXNet: what rows of ones become that both steps touch, one step, none
     "sgd": [0.9, 0.95, 1], "adam": [0.7999988, 0.8999994, 1],
     "ftrl": [0.27004397, 0.2993333, 1], "adagrad": [0.8292894, 0.9, 1],
 }  # fmt: skip

@@ -149,7 +149,7 @@ def rows_retained(parts, wanted):
 
 
 def places_among(rows, wanted, count):
-    """Where wanted rows stand among those of a row-sparse array of `count` rows; None if it does not keep all of them."""
+    """Where wanted rows stand among those that an array of `count` rows keeps; None if it does not keep all of them."""
     if len(rows) == count:
         return wanted
     if not len(rows):

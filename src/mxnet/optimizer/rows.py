@@ -22,8 +22,8 @@ def arrays_of(state):
 def update_rows(step, index, weight, grad, state, lr, wd):
     """One `step`; with a row-sparse `grad` on its rows only.
 
-    After a step on some rows sparse states have all of them, as in MXNet, and a weight those that it had, though they be
-    zeros. A dense gradient rewrites sparse arrays whole.
+    After a step on some rows sparse states have all of them, as in MXNet, and a weight those that it had, though they
+    be zeros. A dense gradient rewrites sparse arrays whole.
     """
     arrays = [weight, *arrays_of(state)]
     with torch.no_grad():
