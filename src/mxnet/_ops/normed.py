@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from . import pixelwise
-from .batch_norm import fixed, move
+from .._core.writes import wrote_anywhere
+from . import norm_passes
+from .batch_norm import fixed, move, share_of_batch
 
 LAST = torch.channels_last
 FEWEST = 1 << 17  # elements; with less, there is little to gain
@@ -25,25 +26,50 @@ class _Normed(torch.autograd.Function):
     def forward(ctx: Any, addend, data, gamma, beta, moving, options):
         ctx.moving, ctx.value = moving, None
         ctx.active, ctx.eps, ctx.momentum = options
-        mean, invstd = torch.empty_like(gamma), torch.empty_like(gamma)
-        statistics = (None, None, True, 0.0, ctx.eps)
-        result = torch.ops.aten.native_batch_norm.out(
-            data, gamma, beta, *statistics, out=_passing(data), save_mean=mean, save_invstd=invstd
-        )[0]
-        keep(ctx, addend, data, gamma, beta, mean, invstd)
-        return _finish(result, addend, ctx.active)
+        ctx.summed = addend is not None
+        if norm_passes.suits(data, addend):
+            result = _passing(data)
+            found = norm_passes.normal(data, addend, gamma, beta, ctx.eps, ctx.active, result)
+        else:
+            mean, invstd = torch.empty_like(gamma), torch.empty_like(gamma)
+            result = torch.ops.aten.native_batch_norm.out(
+                data, gamma, beta, None, None, True, 0.0, ctx.eps,
+                out=_passing(data), save_mean=mean, save_invstd=invstd,
+            )[0]  # fmt: skip
+            result = _finish(result, addend, ctx.active)
+            factors = gamma * invstd
+            found = torch.stack((mean, invstd, factors, torch.addcmul(beta, mean, factors, value=-1)))
+        keep(ctx, addend, data, gamma, beta, found)
+        return result
 
     @staticmethod
     def backward(ctx: Any, *heads):
         head = heads[0].contiguous(memory_format=LAST)
+        _, data, gamma, _, found = ctx.saved_tensors
+        if not torch.is_grad_enabled() and norm_passes.suits(data) and all(m.is_contiguous() for m in ctx.moving):
+            return *_by_passes(ctx, head, data, found), None, None
+        mean, invstd = found[0], found[1]
+        move(ctx.moving, mean, invstd, ctx.momentum, ctx.eps)
         if ctx.active:
             head = _stopped(head, ctx)
-        _, data, gamma, _, mean, invstd = ctx.saved_tensors
-        move(ctx.moving, mean, invstd, ctx.momentum, ctx.eps)
         statistics = (None, None, mean, invstd, True, ctx.eps)
         wanted = list(ctx.needs_input_grad[1:4])
         grads = torch.ops.aten.native_batch_norm_backward(head, data, gamma, *statistics, wanted)
         return head if ctx.needs_input_grad[0] else None, *grads, None, None
+
+
+def _by_passes(ctx: Any, head, data, found):
+    """Gradients by compiled kernels. What `relu` stopped is seen from the data, or, with an addend, from the result, in
+    whose memory the addend's gradient is left; without one it has room for the gradient of the data.
+    """
+    value = _value(ctx) if ctx.active and ctx.summed else None
+    room, ctx.value = None if ctx.summed else ctx.value, None
+    room = _passing(data) if room is None else room
+    options = ctx.active, ctx.eps, share_of_batch(ctx.momentum)
+    grads = norm_passes.slopes(head, data, value, found, ctx.moving, options, room)
+    wrote_anywhere()
+    by_addend = head if value is None else value
+    return by_addend if ctx.needs_input_grad[0] else None, *grads
 
 
 def _stopped(head, ctx):
@@ -75,7 +101,7 @@ def kept(ctx: Any) -> tuple[Any, ...]:
 def _value(maker: Any) -> torch.Tensor:
     """The result of `_Normed` again: part of the graph where gradients are recorded, else once for all who ask."""
     if torch.is_grad_enabled():
-        addend, data, gamma, beta, _, _ = kept(maker)
+        addend, data, gamma, beta, _ = kept(maker)
         result = torch.native_batch_norm(data, gamma, beta, None, None, True, 0.0, maker.eps)[0]
         return _finish(result, addend, maker.active)
     if not maker.active:  # an addend, which is asked for once
@@ -86,14 +112,11 @@ def _value(maker: Any) -> torch.Tensor:
 
 
 def _computed(maker: Any) -> torch.Tensor:
-    addend, data, gamma, beta, mean, invstd = kept(maker)
-    scale = gamma * invstd
-    shift = torch.addcmul(beta, mean, scale, value=-1)
+    addend, data, _, _, found = kept(maker)
     result = _passing(data)
-    if pixelwise.suits(data, wait=True) and (addend is None or addend.is_contiguous(memory_format=LAST)):
-        pixelwise.scaling(data, scale, shift, (0.0 if maker.active else None, None), result, addend).run()
-        return result
-    factors = shift.view(1, -1, 1, 1), scale.view(1, -1, 1, 1)
+    if norm_passes.suits(data, addend):
+        return norm_passes.again(data, addend, found, maker.active, result)
+    factors = found[3].view(1, -1, 1, 1), found[2].view(1, -1, 1, 1)
     images = max(1, AT_ONCE // data[0].numel())
     for first in range(0, len(data), images):
         part = slice(first, first + images)

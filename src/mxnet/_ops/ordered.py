@@ -44,27 +44,38 @@ class _Ordered(torch.autograd.Function):
 
 
 class _Pixelwise(torch.autograd.Function):
-    """A convolution whose windows are the pixels: a product of matrices, with a row for each pixel."""
+    """A convolution whose windows are single pixels, `steps` apart: a product of matrices, with a row for each pixel."""
 
     @staticmethod
-    def forward(ctx, data, weight, bias):
+    def forward(ctx, data, weight, bias, steps):
         keep(ctx, data, weight)
-        batch, _, *sizes = data.shape
+        ctx.steps, taken = steps, _taken(data, steps)
+        batch, _, *sizes = taken.shape
         result = torch.empty((batch, len(weight), *sizes), memory_format=LAST)
-        gemm.affine(_pixels(data), weight.flatten(1), bias, _pixels(result))
+        gemm.affine(_pixels(taken), weight.flatten(1), bias, _pixels(result))
         return result
 
     @staticmethod
     def backward(ctx, *heads):
         data, weight = kept(ctx)
-        data_too, weight_too, bias_too = ctx.needs_input_grad
+        data_too, weight_too, bias_too = wanted = ctx.needs_input_grad[:3]
         if torch.is_grad_enabled():  # the gradient is recorded itself: only what came in is part of the graph
-            return plain_gradients(heads[0], data, weight, PIXEL_BY_PIXEL, 1, ctx.needs_input_grad)
-        head, (batch, channels, *sizes) = _pixels(heads[0]), data.shape
-        matrix = weight.flatten(1)
-        by_data = gemm.product(head, matrix).view(batch, *sizes, channels).permute(0, 3, 1, 2) if data_too else None
-        by_weight = gemm.product(head.t(), _pixels(data)).view_as(weight) if weight_too else None
-        return by_data, by_weight, head.sum(0) if bias_too else None
+            return *plain_gradients(heads[0], data, weight, (ctx.steps, *UNPADDED), 1, wanted), None
+        head, matrix, by_data, by_weight = _pixels(heads[0]), weight.flatten(1), None, None
+        if data_too:
+            batch, _, *sizes = heads[0].shape
+            by_data = gemm.product(head, matrix).view(batch, *sizes, -1).permute(0, 3, 1, 2)
+            if ctx.steps != ONE_BY_ONE:
+                _taken(whole := torch.zeros_like(data, memory_format=LAST), ctx.steps).copy_(by_data)
+                by_data = whole
+        if weight_too:
+            by_weight = gemm.product(head.t(), _pixels(_taken(data, ctx.steps))).view_as(weight)
+        return by_data, by_weight, head.sum(0) if bias_too else None, None
+
+
+def _taken(images, steps):
+    """The pixels that windows of one pixel meet."""
+    return images if steps == ONE_BY_ONE else images[:, :, :: steps[0], :: steps[1]]
 
 
 def _pixels(images):
@@ -72,7 +83,8 @@ def _pixels(images):
     return images.contiguous(memory_format=LAST).permute(0, 2, 3, 1).flatten(0, 2)
 
 
-PIXEL_BY_PIXEL = ((1, 1), (0, 0), (1, 1))
+ONE_BY_ONE = (1, 1)
+UNPADDED = ((0, 0), (1, 1))  # and not dilated
 
 
 def ordered_convolution(data, weight, bias=None, **attrs):
@@ -86,9 +98,10 @@ def ordered_convolution(data, weight, bias=None, **attrs):
     tiling = tiling_of(data, weight, *geometry) if groups == 1 else None
     if tiling is not None:
         return tiled(data, weight, bias, tiling, usual=False)
-    if geometry == PIXEL_BY_PIXEL and groups == 1 and tuple(weight.shape[2:]) == (1, 1):
-        if weight.shape[1] == data.shape[1] and gemm.gains(data[:, 0].numel(), weight):
-            return _Pixelwise.apply(data, weight, bias)
+    if geometry[1:] == UNPADDED and groups == 1 and tuple(weight.shape[2:]) == (1, 1):
+        steps = geometry[0]
+        if weight.shape[1] == data.shape[1] and gemm.gains(_taken(data[:, :1], steps).numel(), weight):
+            return _Pixelwise.apply(data, weight, bias, steps)
     return _Ordered.apply(data, weight, bias, geometry, groups)
 
 
