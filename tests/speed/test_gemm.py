@@ -114,7 +114,7 @@ def test_only_gradients_that_are_asked_for_are_computed(calls):
     result = gemm.dense(data, weight, bias, F.linear)
     calls.clear()
     result.sum().backward()
-    assert calls == ["pack", "across"] and data.grad is None and bias.grad is None
+    assert calls == ["across"] and data.grad is None and bias.grad is None
 
 
 def test_gradients_of_gradients():
@@ -144,16 +144,22 @@ def test_what_is_added_to():
     assert not gemm.added(data.double(), weight, result) and not gemm.added(data, weight, result.t())
 
 
-def test_a_left_that_is_packed_once(calls):
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_left_for_several_products(packed, calls, monkeypatch):
+    """A wide one is packed, once."""
+    monkeypatch.setattr(gemm, "NARROW", 32 if packed else 64)
     left, rights = matrix(700, 64), [matrix(700, 128, seed=i) for i in range(3)]
     results = torch.empty(3, 64, 128)
     gemm.turned_products(left, rights, results.unbind())
     for right, result in zip(rights, results, strict=True):
         near(result, left.double().t() @ right.double())
-    assert calls == ["pack", "across", "across", "across"]
+    assert calls == ["pack"] * packed + ["across", "across", "across"]
     gemm.turned_products(left[:, :40], rights, results[:, :40].unbind())  # no multiple of 16: the library's
     near(results[2, :40], left[:, :40].double().t() @ rights[2].double())
-    assert len(calls) == 4
+    assert len(calls) == 3 + packed
+    part = left[:, 16:64:1][:, :32]  # in a larger matrix
+    gemm.turned_products(part, rights, results[:, :32].unbind())
+    near(results[1, :32], part.double().t() @ rights[1].double())
 
 
 def test_the_weight_gradient_of_steps_of_two(calls):
@@ -163,7 +169,7 @@ def test_the_weight_gradient_of_steps_of_two(calls):
     weight = torch.zeros(96, 64, 3, 3).double().requires_grad_()
     torch.conv2d(data.double(), weight, None, 2, 1).backward(head.double())
     near(weight_gradient(data, head), weight.grad)
-    assert calls == ["pack"] + ["across"] * 9
+    assert calls == ["across"] * 9
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
@@ -185,7 +191,7 @@ def test_fully_connected(calls):
     assert np.abs(result.asnumpy() - want).max() < NEAR * np.abs(want).max()
     slope = np.broadcast_to(flat.sum(0), weight.shape)
     assert np.abs(weight.grad.asnumpy() - slope).max() < NEAR * np.abs(slope).max()
-    assert calls == ["by_rows", "pack", "across"]
+    assert calls == ["by_rows", "across"]
 
 
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
@@ -210,21 +216,24 @@ def test_dot_and_its_gradients_of_two_orders(turned, calls):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize(("channels", "filters", "size"), [(64, 96, (15, 16)), (256, 32, (9, 20)), (96, 128, (30, 31))])
-def test_convolutions_of_one_pixel_in_training(channels, filters, size, bias, calls):
+@pytest.mark.parametrize("steps", [(1, 1), (2, 2), (3, 1)])
+@pytest.mark.parametrize(
+    ("channels", "filters", "size"), [(64, 96, (31, 32)), (256, 32, (41, 40)), (96, 128, (30, 31))]
+)
+def test_convolutions_of_one_pixel_in_training(channels, filters, size, steps, bias, calls):
     torch.manual_seed(5)
     inputs = [torch.randn(4, channels, *size), torch.randn(filters, channels, 1, 1), torch.randn(filters)]
     inputs = [t.requires_grad_() for t in inputs[: 3 if bias else 2]]
     wide = [t.detach().double().requires_grad_() for t in inputs]
-    result = ordered_convolution(*inputs, kernel=(1, 1), num_filter=filters, no_bias=not bias)
-    exact, head = torch.conv2d(*wide), torch.randn(result.shape)
+    result = ordered_convolution(*inputs, kernel=(1, 1), num_filter=filters, stride=steps, no_bias=not bias)
+    exact, head = torch.conv2d(*wide, stride=steps), torch.randn(result.shape)
     near(result.detach(), exact.detach())
     assert result.is_contiguous(memory_format=torch.channels_last) and calls == ["by_rows"]
     for got, want in zip(
         torch.autograd.grad(result, inputs, head), torch.autograd.grad(exact, wide, head.double()), strict=True
     ):
         near(got, want)
-    assert calls == ["by_rows", "by_rows", "pack", "across"]
+    assert calls == ["by_rows", "by_rows", "across"]
 
 
 def test_gradients_of_gradients_of_a_convolution():

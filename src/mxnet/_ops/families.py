@@ -8,10 +8,10 @@ from .index import INDEX
 
 MACHINERY = set(  # and all that is called kernels
     "__init__ bits colours compiled_tiles device direct dtypes entries families few_channels few_rows filling gemm "
-    "gradient halving head_by_head index infer label_entropy layout loader loops lstm masks merging norm_passes normed observe "
-    "one_pass ordered panels pixelwise planes plans pooled quantized_ranges random_quick recurrence region_bins "
-    "registry sharing signature small_tiles smooth steady storage tables teams tile_tasks tiled tiles transposed truth "
-    "turning vectors weight_gradient whole winograd".split()
+    "gradient halving head_by_head index infer label_entropy layout loader loops lstm masks merging norm_passes normed "
+    "observe one_pass ordered panels pixelwise planes plans pooled quantized_ranges random_quick recurrence "
+    "region_bins registry sharing signature small_tiles smooth steady storage tables teams tile_tasks tiled tiles "
+    "transposed truth turning vectors weight_gradient whole winograd".split()
 )
 KNOWN = {name: family for family, names in INDEX.items() for name in names.split()}
 

@@ -16,6 +16,8 @@ from .teams import Task
 Tensor = torch.Tensor
 
 PANEL, PAIR = 16, 2  # columns of a panel, and panels that are worth a thread's while
+FLOAT = 4  # bytes
+NARROW = 1024  # columns of a transposed left that lie together closely enough as they are
 FEWEST, LEAST_WORK = 32, 1 << 22  # rows, columns and depth, and multiplications: with less nothing is gained
 LEAST_ALONE = 1 << 26  # multiplications of what torch would record by itself, in less time than a function of ours
 BEFORE = 1 << 34  # multiplications by the library first: always as many, so that two runs compute the same
@@ -64,14 +66,16 @@ def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, resu
 
 
 def _turned_times(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-    """leftᵀ · right for each of some matrices of one shape; the left is packed once."""
+    """leftᵀ · right for each of some matrices of one shape; a wide left is packed, once."""
     (depth, rows), width, code = left.shape, rights[0].shape[1], _earned.loader.get(wait=True)
-    panels, begin = room("left", rows // PANEL, depth, PANEL), left.new_zeros(width)
-    most = rows * depth * width // WORTH_A_THREAD
-    Task(code.pack, (panels.data_ptr(), *_places(left), depth), (0, rows // PANEL), most, held=(panels, left)).run()
+    begin, most = left.new_zeros(width), rows * depth * width // WORTH_A_THREAD
+    first, apart, following = left, left.stride(0), PANEL
+    if rows > NARROW:
+        first, apart, following = room("left", rows // PANEL, depth, PANEL), PANEL, PANEL * depth
+        Task(code.pack, (first.data_ptr(), *_places(left), depth), (0, rows // PANEL), most, held=(first, left)).run()
     for right, result in zip(rights, results, strict=True):
-        given = rows, depth, panels.data_ptr(), *_places(right), begin.data_ptr(), 0, *_places(result)
-        held = panels, right, begin, result
+        places = first.data_ptr(), apart * FLOAT, following * FLOAT, *_places(right)
+        given, held = (rows, depth, *places, begin.data_ptr(), 0, *_places(result)), (first, right, begin, result)
         Task(code.across, given, (0, width // PANEL), most, PAIR, scratch=code.SCRATCH, held=held).run()
 
 

@@ -61,10 +61,11 @@ def pack(panels, matrix, apart, rows, first, last):
     lay_rows(panels + begin * rows, matrix + begin, apart, rows, size)
 
 
-@compiled(f"void({numbers(12)})")
-def across(rows, depth, left, right, right_apart, start, start_apart, result, apart, scratch, first, last):
-    """The same for a left in panels of 16 of its rows, as `pack` makes of the transposed one."""
-    step, panel = _step(depth), PANEL * FLOAT
+@compiled(f"void({numbers(14)})")
+def across(rows, depth, left, left_apart, next_left, right, right_apart, start, start_apart, result, apart, scratch,
+           first, last):  # fmt: skip
+    """The same for a left that lies across, columns `left_apart`, and 16 rows `next_left` from the next ones."""
+    step = _step(depth)
     wide = max(1, PACKED // step // PANEL) * PANEL
     for column in range(first * PANEL, last * PANEL, wide):
         columns = min(wide, last * PANEL - column)
@@ -74,7 +75,8 @@ def across(rows, depth, left, right, right_apart, start, start_apart, result, ap
             _pack(scratch, right, right_apart, 0, column, columns, deep, length)
             before, before_apart = (result, apart) if deep else (start, start_apart)
             for row in range(0, rows, PANEL):
-                multiply_across(PANEL, length, columns, left + row * depth * FLOAT + deep * panel, panel, scratch,
+                own = left + row // PANEL * next_left + deep * left_apart
+                multiply_across(PANEL, length, columns, own, left_apart, scratch,
                                 before + row * before_apart + there, before_apart, result + row * apart + there,
                                 apart)  # fmt: skip
             deep += length

@@ -16,6 +16,7 @@ SMALL = 1 << 14  # bytes of such rows: of more, they would push each other out o
 # Bytes of a panel that are fetched ahead, as the processor itself stops at the end of a page, and into which cache: the
 # nearest one can wait for no more than some two dozen lines of memory at a time
 AHEAD, LEVEL = (8192, 2) if LARGE else (4096, 3)
+NEXT = 16  # columns that are fetched ahead of a left that lies across
 SHORT = 128  # products summed one after the other
 
 
@@ -51,6 +52,7 @@ def _across(write: Writer, panels, rows, depth, left, apart, panel, panel_apart,
     def add_rows(several, count):
         def add(panel, left, sums):
             places = [write.at(left, row * FLOAT) for row in range(count)]
+            write.prefetch(write.at(left, write.times(apart, NEXT)))
             return write.at(left, apart), _added(write, places, _columns(write, panel, panel_apart, several), sums)
 
         sums = _sum(write, count, several, depth, left, panel, add)

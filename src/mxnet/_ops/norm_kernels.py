@@ -1,4 +1,4 @@
-"""Batch norm's passes over images, channels last, for vectors of eight floats; importing this module asks for numba.
+"""Batch norm's passes over images, channels last, for the processor's vectors; importing this module asks for numba.
 
 Sums are made for chunks of pixels, which stay in the cache while they are read twice, and have `SUMS` rows of channels
 for each chunk.
@@ -18,7 +18,9 @@ _DOUBLES = ir.VectorType(_DOUBLE, WIDE)
 REGISTERS = 16 if WIDE > 8 else 8  # vectors of sums that are made at once: a processor has twice as many
 
 
-def _sums(write: Writer, begin: Any, end: Any, size: Any, count: int, rows: int, body: Any, asked: Any = ()) -> list[Lanes]:
+def _sums(
+    write: Writer, begin: Any, end: Any, size: Any, count: int, rows: int, body: Any, asked: Any = ()
+) -> list[Lanes]:
     """`rows` sums of `count` vectors of pixels, `size` bytes each; `body` gives what is added to them.
 
     From addresses that are `asked` for, as much is fetched meanwhile.
@@ -43,18 +45,25 @@ def _vector(write: Writer, place: Any, number: int, *distances: Any) -> Any:
 
 @writes(7, floats=1, lanes=WIDE)
 def _moments(write: Writer, begin, end, size, vectors, means, squares, ahead, share):
-    """Means of some vectors of pixels, and sums of squared distances from them; `share`: of a pixel in the mean."""
+    """Means of some vectors of pixels, and sums of squared distances from them; `share`: of a pixel in the mean.
+
+    What is summed are distances from the first pixel: numbers far from zero have no digits to lose.
+    """
 
     def group(count):
         def sums(body, *asked):
             return _sums(write, begin, end, size, count, 1, body, asked)
 
+        def distance(place, _, number):
+            return [write.load(_vector(write, place, number)) - start[number]]
+
         def square(place, _, number):
             apart = write.load(_vector(write, place, number)) - mean[number]
             return [apart * apart]
 
-        total = sums(lambda place, _, number: [write.load(_vector(write, place, number))], write.at(begin, ahead))
-        mean = [one * write.spread(share) for one in total]
+        start = [write.load(_vector(write, begin, number)) for number in range(count)]
+        total = sums(distance, write.at(begin, ahead))
+        mean = [one * write.spread(share) + first for one, first in zip(total, start, strict=True)]
         for place, found in ((means, mean), (squares, sums(square))):
             for number, one in enumerate(found):
                 write.store(one, _vector(write, place, number))
@@ -81,7 +90,9 @@ def _wide(write: Writer, lanes: Lanes) -> Lanes:
 
 def _wide_number(write: Writer, number: Any) -> Lanes:
     """A whole number in all lanes, in double precision."""
-    one = write.builder.insert_element(ir.Constant(_DOUBLES, ir.Undefined), write.builder.sitofp(number, _DOUBLE), _INDEX(0))
+    one = write.builder.insert_element(
+        ir.Constant(_DOUBLES, ir.Undefined), write.builder.sitofp(number, _DOUBLE), _INDEX(0)
+    )
     places = ir.Constant(ir.VectorType(_INDEX, WIDE), [0] * WIDE)
     return Lanes(write.builder, write.builder.shuffle_vector(one, one, places))
 
@@ -128,8 +139,8 @@ def _finish_moments(write: Writer, begin, end, gamma, beta, found, size, chunk, 
 
 @compiled(f"void({numbers(8)}, float32, {numbers(2)})")
 def finish_moments(sums, gamma, beta, found, channels, chunks, chunk, pixels, eps, first, last):
-    """Out of all chunks' moments, for channels `first` to `last`: mean, reciprocal standard deviation, and what data are
-    multiplied with, and then moved by, to be normal, scaled and shifted.
+    """Out of all chunks' moments, for channels `first` to `last`: mean, reciprocal standard deviation, and what data
+    are multiplied with, and then moved by, to be normal, scaled and shifted.
     """
     size, rest = channels * FLOAT, pixels - (chunks - 1) * chunk
     for away in range(first * FLOAT, last * FLOAT, _BYTES):
@@ -265,7 +276,8 @@ _spread_plain, _spread_scaled = _spreading(PLAIN), _spreading(SCALED)
 @compiled(f"void({numbers(11)})")
 def spread(head, data, stop, shifts, means, factors, slopes, result, channels, first, last):
     """Pixels `first` to `last`: the gradient times factors, less the slopes' second row, less the distance of data from
-    means times their first row. The gradient is stopped where data times `stop` plus shifts is not positive, if it is given.
+    means times their first row. Before that it is stopped where data times `stop`, if there is one, plus shifts is not
+    positive.
     """
     size = channels * FLOAT
     for place in range(first * size, last * size, size):

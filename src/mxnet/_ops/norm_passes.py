@@ -13,21 +13,23 @@ from .plans import repeated
 from .sharing import room
 from .teams import Task
 
-CHUNK = 1 << 15  # floats whose sums are made together
-FEWEST, MOST = 16, 512  # pixels of a chunk
+CHUNK = 1 << 14  # floats whose sums are made together
+FEWEST, MOST = 16, 128  # pixels of a chunk: longer sums lose digits
 FOUND = 4  # rows of what is known of channels: mean, reciprocal deviation, what multiplies data, what moves them then
 
 _loader = kernels("norm_kernels")
 
 
-def suits(*images: Tensor | None) -> bool:
-    """Are there kernels for these images, which have channels last in memory, one shape and one kind?"""
-    first = next(image for image in images if image is not None)
-    last = all(i is None or i.is_contiguous(memory_format=torch.channels_last) for i in images)
-    if not (last and pixelwise.suits(first, wait=True)):
-        return False
-    code = _loader.get(wait=True)
-    return code is not None and first.shape[1] % code.WIDE == 0
+def suits(data: Tensor, addend: Tensor | None = None) -> bool:
+    """Are there kernels for these images, both of one shape and kind?"""
+    code = _loader.get(wait=True) if suits_again(data, addend) else None
+    return code is not None and data.shape[1] % code.WIDE == 0
+
+
+def suits_again(data: Tensor, addend: Tensor | None) -> bool:
+    """Are there kernels that scale these images, both of one shape and kind, with channels last in memory?"""
+    last = all(i is None or i.is_contiguous(memory_format=torch.channels_last) for i in (data, addend))
+    return last and pixelwise.suits(data, wait=True)
 
 
 class _Work:

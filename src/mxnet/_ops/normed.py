@@ -114,7 +114,7 @@ def _value(maker: Any) -> torch.Tensor:
 def _computed(maker: Any) -> torch.Tensor:
     addend, data, _, _, found = kept(maker)
     result = _passing(data)
-    if norm_passes.suits(data, addend):
+    if norm_passes.suits_again(data, addend):
         return norm_passes.again(data, addend, found, maker.active, result)
     factors = found[3].view(1, -1, 1, 1), found[2].view(1, -1, 1, 1)
     images = max(1, AT_ONCE // data[0].numel())

@@ -44,7 +44,7 @@ class _Ordered(torch.autograd.Function):
 
 
 class _Pixelwise(torch.autograd.Function):
-    """A convolution whose windows are single pixels, `steps` apart: a product of matrices, with a row for each pixel."""
+    """A convolution whose windows are pixels, `steps` apart: a product of matrices, with a row for each pixel."""
 
     @staticmethod
     def forward(ctx, data, weight, bias, steps):

@@ -15,7 +15,7 @@ import torch
 from .sharing import rooms
 from .teams import Chain, Task
 
-MOST = 256  # plans that a thread keeps
+MOST = 1 << 10  # plans that a thread keeps: a deep network whose layers differ has hundreds
 
 Tensors = Sequence[torch.Tensor | None]
 
