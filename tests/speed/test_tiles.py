@@ -236,7 +236,8 @@ def test_without_numba_products_are_taken():
 
 def test_little_work_is_left_to_the_plain_sum():
     data, weight, _ = example(1, 64, 64, 16, 16)
-    assert not winograd.pays(data, weight)
+    assert winograd.pays(data, weight) == winograd.compiled()
+    assert not winograd.pays(data[:, :, :4, :8], weight)
     assert not winograd.pays(data[:, :, :4], weight, wait=False)
     assert winograd.pays(data, weight, wait=False) == tile_tasks.available(wait=True)
     assert not winograd.pays(torch.randn(8, 16, 32, 32), torch.randn(16, 16, 3, 3))

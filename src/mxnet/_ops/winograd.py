@@ -27,9 +27,10 @@ from .teams import Task
 MATRICES_AT_ONCE = 36 << 16  # floats of a weight's matrices, that are used while they are in the cache
 # With less, the plain sum is faster; by the windows' side. In training, numbers of channels that leave its blocks of 16
 # unfilled slow it down. Transforms that are products need more channels to be worth their while.
-FEWEST, FEWEST_ODD, FEWEST_TILES = {3: 32, 5: 48}, {3: 24, 5: 20}, {3: 32, 5: 512}
+FEWEST, FEWEST_ODD, FEWEST_TILES = {3: 32, 5: 48}, {3: 24, 5: 20}, {3: 4, 5: 512}
 FEWEST_CHANNELS_PLAIN = 128
 FEWEST_FILTERS = 16  # for which compiled loops can transform
+MANY_TILES = {3: 32, 5: 512}  # where filters of predictions fill no panels, or there are no kernels
 FEWEST_TILES_KEPT = 8  # if the weight's matrices are kept, and multiplied by kernels
 
 
@@ -124,11 +125,14 @@ def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True, tiling: Ti
         return False
     (filters, channels), count = weight.shape[:2], tiling.count(data)
     fewest, odd = min(filters, channels), wait and (filters % PANEL or channels % PANEL)
-    if fewest < (FEWEST_ODD if odd else FEWEST)[window] or count < FEWEST_TILES_KEPT:
+    if fewest < (FEWEST_ODD if odd else FEWEST)[window]:
         return False
-    if count < FEWEST_TILES[window] and (wait or not _whole_panels(filters, wait)):
+    if count < (FEWEST_TILES[window] if wait else FEWEST_TILES_KEPT):
         return False
-    return compiled(wait) or (tiling == USUAL and fewest >= FEWEST_CHANNELS_PLAIN)
+    if not wait and count < MANY_TILES[window] and not _whole_panels(filters, wait):
+        return False
+    plain_pays = tiling == USUAL and fewest >= FEWEST_CHANNELS_PLAIN and count >= MANY_TILES[window]
+    return compiled(wait) or plain_pays
 
 
 def _kernels(width: int, wait: bool) -> bool:
