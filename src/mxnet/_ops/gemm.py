@@ -17,6 +17,7 @@ Tensor = torch.Tensor
 
 PANEL, PAIR = 16, 2  # columns of a panel, and panels that are worth a thread's while
 FLOAT = 4  # bytes
+MANY = 256  # rows or columns that need not be whole panels
 NARROW = 1024  # columns of a transposed left that lie together closely enough as they are
 FEWEST, LEAST_WORK = 32, 1 << 22  # rows, columns and depth, and multiplications: with less nothing is gained
 LEAST_ALONE = 1 << 26  # multiplications of what torch would record by itself, in less time than a function of ours
@@ -35,11 +36,13 @@ def _plain(tensor: Tensor) -> bool:
     return tensor.__class__ is Tensor and tensor.dtype is torch.float32 and tensor.is_cpu
 
 
-def _fits(rows: int, depth: int, width: int, step: int = 4) -> bool:
-    """Are matrices (rows, depth) and (depth, width) large, and of sizes that kernels are made for?"""
-    if depth % step or width % PANEL or min(rows, depth, width) < FEWEST:
-        return False
-    return rows * depth * width >= LEAST_WORK
+def _fits(rows: int, depth: int, width: int) -> bool:
+    """Are matrices (rows, depth) and (depth, width) large, and do the columns fill panels, but for a few of many?"""
+    return min(rows, depth, width) >= FEWEST and rows * depth * width >= LEAST_WORK and _in_panels(width)
+
+
+def _in_panels(count: int) -> bool:
+    return count % PANEL == 0 or count >= MANY
 
 
 def _rows(tensor: Tensor) -> Tensor:
@@ -54,9 +57,15 @@ def _places(*tensors: Tensor) -> list[int]:
 
 
 def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, result: Tensor) -> Tensor:
-    """result = start + left · right, or left · rightᵀ if `turned`; a start of one axis is one row for all."""
+    """result = start + left · right, or left · rightᵀ if `turned`; a start of one axis is one row for all.
+
+    Columns behind the last whole panel are the library's.
+    """
     (rows, depth), width = left.shape, result.shape[1]
     begin = result.new_zeros(width) if start is None else start
+    if whole := width % PANEL and width // PANEL * PANEL:
+        columns = right[whole:].t() if turned else right[:, whole:]
+        torch.addmm(begin[..., whole:], left, columns, out=result[:, whole:])
     first = [begin.data_ptr(), begin.stride(0) * begin.itemsize if begin.dim() > 1 else 0]
     given = rows, depth, *_places(left, right), int(turned), *first, *_places(result)
     code, most = _earned.loader.get(wait=True), rows * depth * width // WORTH_A_THREAD
@@ -68,6 +77,12 @@ def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, resu
 def _turned_times(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tensor]) -> None:
     """leftᵀ · right for each of some matrices of one shape; a wide left is packed, once."""
     (depth, rows), width, code = left.shape, rights[0].shape[1], _earned.loader.get(wait=True)
+    for right, result in zip(rights, results, strict=True):  # rows and columns behind the last whole panels
+        if whole := rows % PANEL and rows // PANEL * PANEL:
+            torch.mm(left[:, whole:].t(), right, out=result[whole:])
+        if whole := width % PANEL and width // PANEL * PANEL:
+            torch.mm(left.t(), right[:, whole:], out=result[:, whole:])
+    rows -= rows % PANEL
     begin, most = left.new_zeros(width), rows * depth * width // WORTH_A_THREAD
     first, apart, following = left, left.stride(0), PANEL
     if rows > NARROW:
@@ -82,7 +97,7 @@ def _turned_times(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tens
 def turned_products(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tensor]) -> None:
     """leftᵀ · right into a result, for each of some matrices of one shape."""
     (depth, rows), width = left.shape, rights[0].shape[1]
-    fits = _fits(rows, depth, width, 1) and rows % PANEL == 0 and all(map(_plain, (left, *rights, *results)))
+    fits = _fits(rows, depth, width) and _in_panels(rows) and all(map(_plain, (left, *rights, *results)))
     if fits and _ready(rows * depth * width * len(rights)):
         _turned_times(left, rights, results)
         return
@@ -93,8 +108,8 @@ def turned_products(left: Tensor, rights: Sequence[Tensor], results: Sequence[Te
 def product(left: Tensor, right: Tensor) -> Tensor:
     """left · right for matrices of float32, each of which may be a transposed one."""
     (rows, depth), width = left.shape, right.shape[1]
-    across = left.stride(0) == 1 == right.stride(1) and rows % PANEL == 0
-    fits = _plain(left) and _plain(right) and _fits(rows, depth, width, 1 if across else 4)
+    across = left.stride(0) == 1 == right.stride(1) and _in_panels(rows)
+    fits = _plain(left) and _plain(right) and _fits(rows, depth, width)
     if not (fits and _ready(rows * depth * width)):
         return torch.mm(left, right)
     result = left.new_empty(rows, width)
