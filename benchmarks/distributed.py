@@ -50,15 +50,24 @@ def tcp_bytes():
 
 
 def _written(connection):
-    """What the other side has acknowledged, and what waits for it: on a busy machine that is late."""
+    """What the other side has acknowledged, and what waits for it: on a busy machine that is late.
+
+    What is acknowledged between both questions would count twice.
+    """
     import fcntl
     import termios
 
-    waiting = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
+    before, now, waiting = None, _acknowledged(connection), 0
+    while now != before:
+        waiting = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
+        before, now = now, _acknowledged(connection)
+    return now + waiting if now is not None else 0
+
+
+def _acknowledged(connection):
+    """Bytes, or None where the kernel does not tell."""
     information = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED + 8)
-    if len(information) < BYTES_ACKED + 8:
-        return 0
-    return struct.unpack_from("Q", information, BYTES_ACKED)[0] + waiting
+    return struct.unpack_from("Q", information, BYTES_ACKED)[0] if len(information) >= BYTES_ACKED + 8 else None
 
 
 def network(quick):
@@ -105,10 +114,7 @@ def work(way, quick, batch):
         step()
     if store:
         store.barrier()
-    handed, sent, times = group.Traffic.handed, tcp_bytes(), []
-    if store:
-        store.barrier()  # nobody sends before all have counted: the bytes are those of the machine
-    busy = time.process_time()
+    handed, sent, times, busy = group.Traffic.handed, tcp_bytes(), [], time.process_time()
     for _ in range(steps):
         start = time.perf_counter()
         step()
@@ -116,12 +122,15 @@ def work(way, quick, batch):
     busy = (time.process_time() - busy) / steps
     if store:
         store.barrier()
+    written = tcp_bytes()
+    if store:
+        store.barrier()  # a connection that the other one closes no longer counts
     learning = [p for p in net.collect_params().values() if p.grad_req != "null"]
     report = {
         "seconds": statistics.median(times) or busy,  # some virtual machines' clocks stand still for several steps
         "busy": busy,
         "handed": (group.Traffic.handed - handed) / steps,
-        "tcp": None if sent is None else (tcp_bytes() - sent) / steps,
+        "tcp": None if sent is None else (written - sent) / steps,
         "parameters": sum(p.data().size * 4 for p in learning),
     }
     os.write(1, (json.dumps(report) + "\n").encode())  # at once: the workers share the pipe
