@@ -99,6 +99,17 @@ def test_nan_and_infinity_stay_in_their_channels():
     assert result[:, hurt].isnan().any()
 
 
+def test_numbers_of_channels_that_do_not_lie_together():
+    case = Case(SHAPES[1], active=True, added=False)
+    case.gamma = torch.rand(2, SHAPES[1][1]).t()[:, 0].requires_grad_()
+    case.check()
+    case.moving = tuple(torch.stack((m, m), 1)[:, 0] for m in case.moving)
+    wanted, options = case.exact()[-2:], {"active": True, "eps": EPS, "momentum": MOMENTUM, "fix_gamma": False}
+    normed.normed(case.data, case.gamma, case.beta, *case.moving, None, **options).sum().backward()
+    for got, want in zip(case.moving, wanted, strict=True):
+        torch.testing.assert_close(got.double(), want, rtol=3e-6, atol=3e-6)
+
+
 def test_what_is_left_to_torch(monkeypatch):
     channels = 24 if norm_passes._loader.get(wait=True).WIDE == 16 else 12
     case = Case((2, channels, 9, 7), active=True, added=True)

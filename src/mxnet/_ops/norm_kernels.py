@@ -11,8 +11,7 @@ from llvmlite import ir
 from .vectors import FLOAT, FLOAT_KIND, INT, WIDE, Lanes, Writer, compiled, numbers, writes
 
 SUMS = 2
-_BYTES = WIDE * FLOAT
-LINE = 64  # bytes
+_BYTES, LINE = WIDE * FLOAT, 64  # of a vector, and of what memory is read in
 _DOUBLE, _INDEX = ir.DoubleType(), ir.IntType(32)
 _DOUBLES = ir.VectorType(_DOUBLE, WIDE)
 REGISTERS = 16 if WIDE > 8 else 8  # vectors of sums that are made at once: a processor has twice as many
@@ -90,11 +89,9 @@ def _wide(write: Writer, lanes: Lanes) -> Lanes:
 
 def _wide_number(write: Writer, number: Any) -> Lanes:
     """A whole number in all lanes, in double precision."""
-    one = write.builder.insert_element(
-        ir.Constant(_DOUBLES, ir.Undefined), write.builder.sitofp(number, _DOUBLE), _INDEX(0)
-    )
-    places = ir.Constant(ir.VectorType(_INDEX, WIDE), [0] * WIDE)
-    return Lanes(write.builder, write.builder.shuffle_vector(one, one, places))
+    builder, nothing = write.builder, ir.Constant(_DOUBLES, ir.Undefined)
+    one = builder.insert_element(nothing, builder.sitofp(number, _DOUBLE), _INDEX(0))
+    return Lanes(builder, builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, WIDE), [0] * WIDE)))
 
 
 def _narrow(write: Writer, lanes: Lanes) -> Lanes:
@@ -253,16 +250,13 @@ def finish_slopes(sums, found, made, mean, variance, channels, chunks, pixels, e
 def _spreading(kind: int) -> Any:
     @writes(9, lanes=WIDE)
     def spread(write: Writer, head, data, stop, shifts, means, factors, slopes, result, size):
-        def body(away):
+        def some(away, other, _):
             one, row = write.load(write.at(head, away)), write.load(write.at(data, away))
             if kind == SCALED:
                 one = _passing(write, row, stop, shifts, away, one)
             moved, offset = (row - write.load(write.at(means, away))), write.load(write.at(slopes, size, away))
             made = one * write.load(write.at(factors, away)) - offset - moved * write.load(write.at(slopes, away))
             write.store(made, write.at(result, away))
-
-        def some(away, other, _):
-            body(away)
             return other, []
 
         write.loop(size.type(0), size, write.bytes, size, [], some)

@@ -27,7 +27,7 @@ class _Normed(torch.autograd.Function):
         ctx.moving, ctx.value = moving, None
         ctx.active, ctx.eps, ctx.momentum = options
         ctx.summed = addend is not None
-        if norm_passes.suits(data, addend):
+        if norm_passes.suits(data, addend) and _plain(gamma, beta):
             result = _passing(data)
             found = norm_passes.normal(data, addend, gamma, beta, ctx.eps, ctx.active, result)
         else:
@@ -46,7 +46,7 @@ class _Normed(torch.autograd.Function):
     def backward(ctx: Any, *heads):
         head = heads[0].contiguous(memory_format=LAST)
         _, data, gamma, _, found = ctx.saved_tensors
-        if not torch.is_grad_enabled() and norm_passes.suits(data) and all(m.is_contiguous() for m in ctx.moving):
+        if not torch.is_grad_enabled() and norm_passes.suits(data) and _plain(*ctx.moving):
             return *_by_passes(ctx, head, data, found), None, None
         mean, invstd = found[0], found[1]
         move(ctx.moving, mean, invstd, ctx.momentum, ctx.eps)
@@ -56,6 +56,11 @@ class _Normed(torch.autograd.Function):
         wanted = list(ctx.needs_input_grad[1:4])
         grads = torch.ops.aten.native_batch_norm_backward(head, data, gamma, *statistics, wanted)
         return head if ctx.needs_input_grad[0] else None, *grads, None, None
+
+
+def _plain(*vectors: torch.Tensor) -> bool:
+    """Are these what kernels take for a number of each channel?"""
+    return all(v.dtype is torch.float32 and v.is_contiguous() for v in vectors)
 
 
 def _by_passes(ctx: Any, head, data, found):
