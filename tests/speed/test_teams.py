@@ -1,12 +1,14 @@
 """Kernels run by a team of native threads: every part once, whoever takes it, with memory of its own."""
 
+import os
+
 import numpy as np
 import pytest
 import torch
 
 pytest.importorskip("numba")
 
-from mxnet._ops import teams
+from mxnet._ops import plans, sharing, teams
 from mxnet._ops.vectors import compiled, numbers, writes
 
 
@@ -142,3 +144,34 @@ def test_entries_of_all_kernels_of_predictions():
 )
 def test_parts_with_which_threads_end_together(units, most, threads, parts):
     assert teams._fair(units, most, threads) == parts
+
+
+def test_small_arrays_that_stay_lie_together():
+    given = [np.arange(5), np.arange(0), np.arange(sharing._Shelf.SIZE // 4), np.arange(7)]
+    found = [sharing.lasting(array) for array in given]
+    found[0][0] = 9
+    for array, want in zip(found[1:], given[1:], strict=True):
+        np.testing.assert_array_equal(array, want)
+    assert found[0].tolist() == [9, 1, 2, 3, 4] and given[0][0] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_arrays_that_stay_are_each_processs_own():
+    array = sharing.lasting(np.arange(3))
+    child = os.fork()
+    if not child:
+        array[:] = 7
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0 and array.tolist() == [0, 1, 2]
+
+
+def test_tensors_elsewhere():
+    """Like those that are given, apart from each other; what is not there stays away."""
+    given = [torch.randn(2, 16, 40, 40).contiguous(memory_format=torch.channels_last), None, torch.randn(9, 5)[2:, 1:3],
+             torch.empty(0)]  # fmt: skip
+    found = plans._elsewhere(given)
+    assert found[1] is None
+    pairs = [(a, b) for a, b in zip(given, found, strict=True) if a is not None]
+    assert all(a.shape == b.shape and a.stride() == b.stride() and a.dtype is b.dtype for a, b in pairs)
+    places = sorted((b.data_ptr(), a.untyped_storage().nbytes()) for a, b in pairs)
+    assert all(first + size <= second for (first, size), (second, _) in zip(places, places[1:], strict=False))

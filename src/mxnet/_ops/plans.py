@@ -4,6 +4,8 @@ To make a task takes longer than to do a small one. A plan is a chain of tasks t
 addresses of tensors stand, and moves them.
 """
 
+import itertools
+import mmap
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -12,9 +14,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from .sharing import rooms
+from .sharing import lasting, pages, rooms
 from .teams import Chain, Task
 
+PAGE = mmap.PAGESIZE
 MOST = 1 << 10  # plans that a thread keeps: a deep network whose layers differ has hundreds
 
 Tensors = Sequence[torch.Tensor | None]
@@ -29,7 +32,7 @@ class Plan(Chain):
         super().__init__(tasks)
         self.which, self._table_now = which, [first for first, _ in bases]
         table = self._table
-        self._moved = [np.flatnonzero((table >= first) & (table < first + size)) for first, size in bases]
+        self._moved = [lasting(np.flatnonzero((table >= first) & (table < first + size))) for first, size in bases]
 
     def run_on(self, places: list[int]) -> None:
         """Do all of it, with tensors and memory at other places."""
@@ -63,10 +66,25 @@ def _places(tensors: Tensors) -> list[int]:
     return [t.data_ptr() for t in tensors if t is not None]
 
 
+def _elsewhere(tensors: Tensors) -> list[torch.Tensor | None]:
+    """Tensors like these at addresses without memory, which nobody touches.
+
+    The C library's memory would be left in pieces: a training step of ResNet-50 took a tenth more of it.
+    """
+    sizes = [PAGE if t is None else PAGE + t.untyped_storage().nbytes() // PAGE * PAGE for t in tensors]
+    addresses = pages(sum(sizes))
+    ends = itertools.accumulate(sizes)
+    return [
+        None
+        if t is None
+        else torch.frombuffer(addresses, dtype=t.dtype, offset=end - size).as_strided(t.shape, t.stride())
+        for t, size, end in zip(tensors, sizes, ends, strict=True)
+    ]
+
+
 def _planned(make: Callable[..., list[Task]], tensors: Tensors, others: Sequence[Any]) -> Plan | None:
     """The plan; None: some of it cannot be done without Python."""
-    # Memory that nobody touches stands for the tensors, none of which is a part of another one then.
-    strange = [None if t is None else torch.empty_strided(t.shape, t.stride(), dtype=t.dtype) for t in tensors]
+    strange = _elsewhere(tensors)  # none of which is a part of another one
     make(*strange, *others)  # after which the memory of this thread is large enough, and stays where it is
     tasks = make(*strange, *others)
     if not all(task.native for task in tasks):

@@ -2,12 +2,14 @@
 
 import functools
 import math
+import mmap
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import torch
 
 _kept = threading.local()
@@ -33,6 +35,34 @@ def scratch(floats: int) -> int:
         _kept.memory = torch.empty(floats)
         _kept.floats, _kept.address = floats, _kept.memory.data_ptr()
     return _kept.address
+
+
+def pages(size: int) -> mmap.mmap:
+    """Memory of this process alone, also after a fork, that counts for nothing where nobody touches it."""
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0))
+
+
+class _Shelf:
+    """Memory for small arrays that stay, apart from that of tensors, which they would cut into pieces."""
+
+    SIZE = 1 << 20  # bytes
+
+    def __init__(self) -> None:
+        self._lock, self._memory, self._taken = threading.Lock(), np.empty(0, np.int64), 0
+
+    def put(self, array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+        with self._lock:
+            if self._taken + array.size > self._memory.size:
+                self._memory, self._taken = np.frombuffer(pages(max(self.SIZE, array.nbytes)), np.int64), 0
+            place, self._taken = self._memory[self._taken : self._taken + array.size], self._taken + array.size
+        place[:] = array
+        return place
+
+
+_shelf = _Shelf()
+lasting = _shelf.put
 
 
 def share(work: Callable[[int, int], Any], begin: int, count: int, most: int, unit: int = 1) -> None:

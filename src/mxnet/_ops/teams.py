@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .sharing import scratch, share
+from .sharing import lasting, scratch, share
 from .tables import (
     ARGUMENTS,
     BEGIN,
@@ -205,15 +205,15 @@ class Chain:
         made = [task.new_table() for task in tasks]
         links = LINKS + 2 * len(made)
         places = np.cumsum([links] + [len(table) for table, _ in made])[:-1]
-        self._table = table = np.concatenate([np.zeros(links, np.int64), *(own for own, _ in made)])
+        self._table = table = lasting(np.concatenate([np.zeros(links, np.int64), *(own for own, _ in made)]))
         self._address = table.ctypes.data
-        yields = ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
-        table[LENGTH], table[YIELD] = len(made), yields
+        table[LENGTH], table[YIELD] = len(made), _yield()
         table[LINKS:links:2] = [task.kernel.entry for task in tasks]
         table[LINKS + 1 : links : 2] = self._address + places * SLOT
-        self._counters = np.concatenate([places + TAKEN, places + DONE])
-        self._parts, self._threads = places + PARTS, places + THREADS
-        self._rooms = np.array([at + slot for at, (_, slot) in zip(places, made, strict=True) if slot], int)
+        self._counters = lasting(np.concatenate([places + TAKEN, places + DONE]))
+        self._parts, self._threads = lasting(places + PARTS), lasting(places + THREADS)
+        rooms = [at + slot for at, (_, slot) in zip(places, made, strict=True) if slot]
+        self._rooms = lasting(np.array(rooms, np.int64))
         self._divided: dict[int, list[int]] = {}  # by threads: the parts of each task
 
     def run(self) -> None:
@@ -229,6 +229,12 @@ class Chain:
             self._entry.ctypes(self._address)
         else:
             _team()(self._entry.address, self._address, threads, 0)  # pyright: ignore[reportOptionalCall]
+
+
+@functools.cache
+def _yield() -> int:
+    """The address of what lets other threads run."""
+    return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
 
 
 def _number(value: float) -> int:
