@@ -238,6 +238,7 @@ def test_little_work_is_left_to_the_plain_sum():
     data, weight, _ = example(1, 64, 64, 16, 16)
     assert winograd.pays(data, weight) == winograd.compiled()
     assert not winograd.pays(data[:, :, :4, :8], weight)
+    assert not winograd.pays(torch.randn(4, 200, 7, 7), torch.randn(200, 200, 3, 3))  # which fill no panels
     assert not winograd.pays(data[:, :, :4], weight, wait=False)
     assert winograd.pays(data, weight, wait=False) == tile_tasks.available(wait=True)
     assert not winograd.pays(torch.randn(8, 16, 32, 32), torch.randn(16, 16, 3, 3))

@@ -28,6 +28,7 @@ MATRICES_AT_ONCE = 36 << 16  # floats of a weight's matrices, that are used whil
 # With less, the plain sum is faster; by the windows' side. In training, numbers of channels that leave its blocks of 16
 # unfilled slow it down. Transforms that are products need more channels to be worth their while.
 FEWEST, FEWEST_ODD, FEWEST_TILES = {3: 32, 5: 48}, {3: 24, 5: 20}, {3: 4, 5: 512}
+FEWEST_TILES_ODD = {3: 96, 5: 512}
 FEWEST_CHANNELS_PLAIN = 128
 FEWEST_FILTERS = 16  # for which compiled loops can transform
 MANY_TILES = {3: 32, 5: 512}  # where filters of predictions fill no panels, or there are no kernels
@@ -127,7 +128,7 @@ def pays(data: torch.Tensor, weight: torch.Tensor, wait: bool = True, tiling: Ti
     fewest, odd = min(filters, channels), wait and (filters % PANEL or channels % PANEL)
     if fewest < (FEWEST_ODD if odd else FEWEST)[window]:
         return False
-    if count < (FEWEST_TILES[window] if wait else FEWEST_TILES_KEPT):
+    if count < ((FEWEST_TILES_ODD if odd else FEWEST_TILES)[window] if wait else FEWEST_TILES_KEPT):
         return False
     if not wait and count < MANY_TILES[window] and not _whole_panels(filters, wait):
         return False
@@ -355,7 +356,8 @@ def _add_plain_gradients(
     """The same by products of the library."""
     loops, (filters, channels) = _loader.get(True), weight.shape[:2]
     matrices = _tiles(2, filters, channels)
-    _for_kernels(weight).spread_kernels(weight.contiguous(), matrices)
+    if by_data is not None:
+        _for_kernels(weight).spread_kernels(weight.contiguous(), matrices)
     total = _tiles(3, filters, channels)
     for number, group in enumerate(_groups(data, channels + filters, tiling)):
         widened, spread = _tiles(1, group.tiles, filters), _tiles(0, group.tiles, channels)

@@ -150,12 +150,28 @@ def rows_retained(parts, wanted):
 
 def places_among(rows, wanted, count):
     """Where wanted rows stand among those that an array of `count` rows keeps; None if it does not keep all of them."""
-    if len(rows) == count:
+    if len(rows) == count or not len(wanted):
         return wanted
     if not len(rows):
         return None
     place = torch.searchsorted(rows, wanted).clamp_(max=len(rows) - 1)
     return place if torch.equal(rows.index_select(0, place), wanted) else None
+
+
+def opened(parts, shape, rows, whole):
+    """Copied values in which some rows can be changed, where in them these are, and which rows the values are.
+
+    Rows that were not kept begin as zeros; `whole`: all rows are kept from then on.
+    """
+    data, own = parts
+    places = places_among(own, rows, shape[0])
+    if places is not None and (not whole or len(own) == shape[0]):
+        return data.clone(), places, own
+    dense = dense_of_rows(parts, shape)
+    if whole:
+        return dense, rows, torch.arange(shape[0], device=rows.device)
+    kept = torch.unique(torch.cat([own, rows]))
+    return dense.index_select(0, kept), places_among(kept, rows, shape[0]), kept
 
 
 def _at(places, like):

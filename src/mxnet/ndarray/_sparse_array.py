@@ -405,6 +405,16 @@ class RowSparseNDArray(BaseSparseNDArray):
                 raise MXNetError(ROW_ORDER)
 
 
+def opened_at(rows, array, whole):
+    """For a step on some rows: values to change, where in them these are, and which rows a sparse array's values are.
+
+    A dense array's values are its own, a sparse one's a copy; `whole`: from then on it keeps all rows.
+    """
+    if array.stype == "default":
+        return plain_tensor(array), rows, None
+    return _parts.opened(array._parts, array.shape, rows, whole)
+
+
 CLASSES = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}
 
 from ._sparse_arithmetic import install  # noqa: E402 - after the classes it is given

@@ -13,7 +13,7 @@ from .._ops.device import torch_device
 from .._ops.dtypes import torch_dtype
 from .._ops.merging import merged, merged_rows, retained, weighed
 from . import _parts
-from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray
+from ._sparse_array import CLASSES, CSRNDArray, RowSparseNDArray, opened_at
 from ._sparse_products import dot
 from .invoke import check_inputs, check_writable, graph_tensor, invoke, pick_context, plain_tensor
 from .ndarray import wrap
@@ -395,26 +395,21 @@ def _update(op, inputs, parsed, in_place):
     if op.name == "ftrl_update" and weight.stype != "row_sparse":
         return None
     data, rows = grad._parts
-    values = [plain_tensor(x) for x in (weight, *states)]
-    parts = [v.index_select(0, rows) for v in values]
+    opened = [opened_at(rows, array, whole=array is not weight) for array in (weight, *states)]
+    parts = [values.index_select(0, places) for values, places, _ in opened]
     fresh = _function(op, parts[0], data, *parts[1:], **parsed)
-    for array, value, part in zip(states, values[1:], parts[1:], strict=True):
-        value.index_copy_(0, rows, part)
-        wrote(value)
-        if array.stype != "default":
-            array._replace((value, torch.arange(len(value), device=value.device)))
-    if in_place and weight.stype == "default":
+    for array, (values, places, kept), part in zip(states, opened[1:], parts[1:], strict=True):
+        wrote(values.index_copy_(0, places, part))
+        if kept is not None:
+            array._replace((values, kept))
+    values, places, kept = opened[0]
+    if kept is not None:
+        return _like(weight, (values.index_copy_(0, places, fresh), kept))
+    if in_place:
         check_writable(weight)
-        wrote(values[0].index_copy_(0, rows, fresh))
+        wrote(values.index_copy_(0, places, fresh))
         return weight
-    result = values[0].clone().index_copy_(0, rows, fresh)
-    if weight.stype == "default":
-        return wrap(result, weight._ctx)
-    own = weight._parts[1]
-    if len(own) == len(result):
-        return _like(weight, (result, own))
-    kept = torch.unique(torch.cat([own, rows]))
-    return _like(weight, (result[kept], kept))
+    return wrap(values.clone().index_copy_(0, places, fresh), weight._ctx)
 
 
 _KERNELS = {

@@ -4,7 +4,7 @@ import torch
 
 from .._core.writes import wrote_anywhere
 from ..ndarray import NDArray
-from ..ndarray._parts import places_among
+from ..ndarray._sparse_array import opened_at
 from ..ndarray.invoke import plain_tensor
 
 
@@ -30,7 +30,7 @@ def update_rows(step, index, weight, grad, state, lr, wd):
         if grad.stype == "default":
             _update_whole(step, arrays, plain_tensor(grad), lr, wd, index)
         elif len(rows := plain_tensor(grad.indices).long()):
-            opened = [_opened(array, rows, whole=array is not weight) for array in arrays]
+            opened = [opened_at(rows, array, whole=array is not weight) for array in arrays]
             parts = [values.index_select(0, places) for values, places, _ in opened]
             _call(step, parts, plain_tensor(grad.data), lr, wd, index)
             for array, (values, places, kept), part in zip(arrays, opened, parts, strict=True):
@@ -46,21 +46,6 @@ def _update_whole(step, arrays, grad, lr, wd, index):
     for array, changed in zip(arrays, dense, strict=True):
         if changed is not array:
             changed.tostype(array.stype).copyto(array)
-
-
-def _opened(array, rows, whole):
-    """Values that can be changed, where in them `rows` are, and, of a sparse array, the rows that they are."""
-    if array.stype == "default":
-        return plain_tensor(array), rows, None
-    data, own = array._parts
-    places = places_among(own, rows, array.shape[0])
-    if places is not None and (not whole or len(own) == array.shape[0]):
-        return data.clone(), places, own
-    dense = plain_tensor(array)
-    if whole:
-        return dense, rows, torch.arange(len(dense), device=rows.device)
-    kept = torch.unique(torch.cat([own, rows]))
-    return dense.index_select(0, kept), places_among(kept, rows, len(dense)), kept
 
 
 def _call(step, tensors, grad, lr, wd, index):
