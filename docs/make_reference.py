@@ -88,7 +88,7 @@ def operator_entry(operator):
 
 def operator_pages():
     """(family, what it is, page) for each file of operators."""
-    from mxnet._ops import registry
+    from mxnet._ops.registry import registry
 
     found = {}
     for name, operator in registry.load().items():

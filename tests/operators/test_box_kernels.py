@@ -5,7 +5,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._ops import boxes
+from mxnet._ops.vision import boxes
 
 pytest.importorskip("numba")
 

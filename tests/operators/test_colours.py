@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd, random
-from mxnet._ops import colours
+from mxnet._ops.vision import colour as colours
 
 AMOUNTS = [0.0, 0.1, 1 / 6, 0.5, 1.2, 7.77]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxnet import nd
-from mxnet._ops import merging
+from mxnet._kernels.sparse import merge as merging
 
 pytest.importorskip("numba")
 

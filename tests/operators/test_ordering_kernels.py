@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd
-from mxnet._ops import ordering
-from mxnet._ops.loader import Earned
+from mxnet._kernels.runtime.loader import Earned
+from mxnet._ops.array import sorting as ordering
 
 pytest.importorskip("numba")
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from mxnet import nd
-from mxnet._ops import overlap
-from mxnet._ops.ranking import best_class, falling
+from mxnet._kernels.vision import nms as overlap
+from mxnet._ops.vision.score_ranking import best_class, falling
 
 
 def share(a, b, margin=0):

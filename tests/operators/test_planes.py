@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._ops import planes
+from mxnet._kernels.pool import nchw as planes
 from mxnet.gluon import nn
 
 pytest.importorskip("numba")

@@ -6,7 +6,12 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd, sym
-from mxnet._ops import linalg, multibox, ordering, regions, truth, windows
+from mxnet._ops.array import sorting as ordering
+from mxnet._ops.elementwise import bool_cast as truth
+from mxnet._ops.linalg import matrix as linalg
+from mxnet._ops.nn import im2col as windows
+from mxnet._ops.vision import multibox
+from mxnet._ops.vision import roi_pooling as regions
 
 
 @pytest.mark.parametrize("ascending", [False, True])

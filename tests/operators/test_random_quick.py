@@ -7,7 +7,7 @@ import pytest
 
 import mxnet as mx
 from mxnet._core import engines, samplers, streams
-from mxnet._ops import random_quick
+from mxnet._kernels.random import draw as random_quick
 
 pytest.importorskip("numba")
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd, util
-from mxnet._ops import region_bins, roi_pooling_contrib
-from mxnet._ops.loader import Earned
+from mxnet._kernels.runtime.loader import Earned
+from mxnet._kernels.vision import roi_bins as region_bins
+from mxnet._ops.vision import roi_align as roi_pooling_contrib
 
 pytest.importorskip("numba")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd
-from mxnet._ops import roi_pooling_contrib
+from mxnet._ops.vision import roi_align as roi_pooling_contrib
 
 ROIS = [[0, 1, 2, 20, 18], [1, -4, 3, 9, 40], [0, 5, 5, 5.5, 6], [-1, 0, 0, 8, 8], [1, 30, 30, 90, 90]]
 

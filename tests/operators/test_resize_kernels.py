@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._ops import resize2d
+from mxnet._ops.vision import resize as resize2d
 from mxnet.gluon import nn
 
 pytest.importorskip("numba")

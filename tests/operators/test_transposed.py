@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd
-from mxnet._ops import convolution
+from mxnet._ops.nn import convolution
 from mxnet.base import MXNetError
 from mxnet.gluon import nn
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mxnet import nd
-from mxnet._ops import merging
+from mxnet._kernels.sparse import merge as merging
 
 pytest.importorskip("numba")
 

@@ -5,7 +5,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import nd
-from mxnet._graph import program
+from mxnet._graph.lower import program
 
 
 def images(batch=2, size=17):

@@ -8,7 +8,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph import inductor
+from mxnet._graph.lower import inductor
 from mxnet.gluon import nn
 
 

@@ -10,10 +10,12 @@ from predicting import agree, folded_now, folding, images, with_statistics
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph import passes, portions
-from mxnet._graph.packed import available, convolve_both
-from mxnet._graph.unchanged import SMALL, Copies
-from mxnet._ops import direct, pooled
+from mxnet._graph.inference import fold as passes
+from mxnet._graph.inference import split_batch as portions
+from mxnet._graph.inference.packed_conv import available, convolve_both
+from mxnet._graph.inference.parameter_watch import SMALL, Copies
+from mxnet._kernels.conv import direct
+from mxnet._kernels.pool import nhwc as pooled
 from mxnet.gluon import nn
 
 pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")

@@ -5,8 +5,8 @@ import pytest
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph.fused import fused
-from mxnet._graph.lower import lower
+from mxnet._graph.inference.fuse import fused
+from mxnet._graph.lower.lower import lower
 from mxnet.gluon import rnn
 
 

@@ -7,10 +7,10 @@ import torch.nn.functional as F
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._ops import gemm
-from mxnet._ops.loader import Earned, kernels, vectors_are_here
-from mxnet._ops.ordered import ordered_convolution
-from mxnet._ops.weight_gradient import weight_gradient
+from mxnet._graph.training.convolution import channels_last_convolution
+from mxnet._kernels.conv.weight_gradient import weight_gradient
+from mxnet._kernels.matmul import gemm
+from mxnet._kernels.runtime.loader import Earned, kernels, vectors_are_here
 
 pytest.importorskip("numba", reason="kernels are what numba compiles")
 if not vectors_are_here():
@@ -228,7 +228,7 @@ def test_convolutions_of_one_pixel_in_training(channels, filters, size, steps, b
     inputs = [torch.randn(4, channels, *size), torch.randn(filters, channels, 1, 1), torch.randn(filters)]
     inputs = [t.requires_grad_() for t in inputs[: 3 if bias else 2]]
     wide = [t.detach().double().requires_grad_() for t in inputs]
-    result = ordered_convolution(*inputs, kernel=(1, 1), num_filter=filters, stride=steps, no_bias=not bias)
+    result = channels_last_convolution(*inputs, kernel=(1, 1), num_filter=filters, stride=steps, no_bias=not bias)
     exact, head = torch.conv2d(*wide, stride=steps), torch.randn(result.shape)
     near(result.detach(), exact.detach())
     assert result.is_contiguous(memory_format=torch.channels_last) and calls == ["by_rows"]
@@ -241,7 +241,7 @@ def test_convolutions_of_one_pixel_in_training(channels, filters, size, steps, b
 
 def test_gradients_of_gradients_of_a_convolution():
     found = []
-    for convolve in (torch.conv2d, lambda *given: ordered_convolution(*given, kernel=(1, 1), num_filter=64)):
+    for convolve in (torch.conv2d, lambda *given: channels_last_convolution(*given, kernel=(1, 1), num_filter=64)):
         torch.manual_seed(6)
         data, weight = torch.randn(2, 64, 24, 24).requires_grad_(), torch.randn(64, 64, 1, 1).requires_grad_()
         bias = torch.randn(64).requires_grad_()
@@ -255,7 +255,7 @@ def test_gradients_of_gradients_of_a_convolution():
 def test_other_convolutions_of_one_pixel_are_the_librarys(given, calls):
     groups = given.get("num_group", 1)
     data, weight = torch.randn(4, 64, 30, 30).requires_grad_(), torch.randn(64, 64 // groups, 1, 1)
-    result = ordered_convolution(data, weight, kernel=(1, 1), num_filter=64, no_bias=True, **given)
+    result = channels_last_convolution(data, weight, kernel=(1, 1), num_filter=64, no_bias=True, **given)
     want = torch.conv2d(data, weight, None, given.get("stride", 1), given.get("pad", 0), 1, groups)
     near(result.detach(), want.detach().double())
     assert not calls

@@ -6,7 +6,8 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._ops import attention, head_by_head
+from mxnet._kernels.attention import self_attention as head_by_head
+from mxnet._ops.nn import attention
 
 kernels = head_by_head._loader.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from mxnet._ops import direct
+from mxnet._kernels.conv import direct
 
 kernels = direct._loader.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")

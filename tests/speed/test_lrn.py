@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._ops import normalization
+from mxnet._ops.nn import normalization
 
 kernels = normalization._loader.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")

@@ -8,8 +8,8 @@ import torch
 from learning import learn_sequences
 from torch import _VF
 
-from mxnet._ops import lstm
-from mxnet._ops.loader import vectors_are_here
+from mxnet._kernels.rnn import lstm
+from mxnet._kernels.runtime.loader import vectors_are_here
 
 pytest.importorskip("numba")
 if not vectors_are_here():
@@ -124,7 +124,7 @@ def test_a_layer_gives_the_same_either_way(hybrid, monkeypatch):
 def test_without_numba_torch_does_it():
     code = (
         "import sys; sys.modules['numba'] = None\n"
-        "from mxnet import gluon, nd; from mxnet._ops import lstm; lstm.LEAST_WORK = 0\n"
+        "from mxnet import gluon, nd; from mxnet._kernels.rnn import lstm; lstm.LEAST_WORK = 0\n"
         "net = gluon.rnn.LSTM(16, input_size=4); net.initialize()\n"
         "assert net(nd.ones((3, 8, 4))).shape == (3, 8, 16) and lstm._loader.get(wait=True) is None"
     )

@@ -4,8 +4,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from mxnet._ops import norm_passes, normed, pixelwise
-from mxnet._ops.loader import vectors_are_here
+from mxnet._kernels.norm import batch_norm_passes as norm_passes
+from mxnet._kernels.norm import fused_norm as normed
+from mxnet._kernels.norm import scale_shift as pixelwise
+from mxnet._kernels.runtime.loader import vectors_are_here
 
 pytest.importorskip("numba", reason="kernels are what numba compiles")
 if not vectors_are_here():
@@ -39,7 +41,7 @@ class Case:
 
     def run(self):
         moving = [t.clone() for t in self.moving]
-        options = {"active": self.active, "eps": EPS, "momentum": MOMENTUM, "fix_gamma": False}
+        options = {"active": self.active, "eps": EPS, "momentum": MOMENTUM}
         result = normed.normed(self.data, self.gamma, self.beta, *moving, self.addend, **options)
         return result, *torch.autograd.grad(result, self.inputs(), self.head), *moving
 
@@ -104,7 +106,7 @@ def test_numbers_of_channels_that_do_not_lie_together():
     case.gamma = torch.rand(2, SHAPES[1][1]).t()[:, 0].requires_grad_()
     case.check()
     case.moving = tuple(torch.stack((m, m), 1)[:, 0] for m in case.moving)
-    wanted, options = case.exact()[-2:], {"active": True, "eps": EPS, "momentum": MOMENTUM, "fix_gamma": False}
+    wanted, options = case.exact()[-2:], {"active": True, "eps": EPS, "momentum": MOMENTUM}
     normed.normed(case.data, case.gamma, case.beta, *case.moving, None, **options).sum().backward()
     for got, want in zip(case.moving, wanted, strict=True):
         torch.testing.assert_close(got.double(), want, rtol=3e-6, atol=3e-6)

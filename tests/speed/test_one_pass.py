@@ -9,11 +9,11 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._ops import one_pass
-from mxnet._ops.fused_adaptive import adam
-from mxnet._ops.fused_update import sgd
-from mxnet._ops.loader import vectors_are_here
-from mxnet._ops.steady import Steady
+from mxnet._kernels.optimizer import single_pass as one_pass
+from mxnet._kernels.optimizer.tensor_lists import Steady
+from mxnet._kernels.runtime.loader import vectors_are_here
+from mxnet._ops.optimizer.list_adaptive import adam
+from mxnet._ops.optimizer.list_updates import sgd
 
 pytest.importorskip("numba")
 if not vectors_are_here():

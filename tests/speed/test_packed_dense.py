@@ -6,8 +6,9 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph import dense, passes
-from mxnet._ops import direct
+from mxnet._graph.inference import fold as passes
+from mxnet._graph.inference import packed_dense as dense
+from mxnet._kernels.conv import direct
 from mxnet.gluon import nn
 
 kernels = direct._loader.get(wait=True)

@@ -6,9 +6,10 @@ from predicting import agree, folding, images, with_statistics
 
 import mxnet as mx
 from mxnet import gluon
-from mxnet._graph import passes
-from mxnet._graph.packed import joined, scaled
-from mxnet._ops import direct, pixelwise
+from mxnet._graph.inference import fold as passes
+from mxnet._graph.inference.packed_conv import joined, scaled
+from mxnet._kernels.conv import direct
+from mxnet._kernels.norm import scale_shift as pixelwise
 from mxnet.gluon import nn
 
 LAST = torch.channels_last

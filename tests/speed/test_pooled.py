@@ -6,9 +6,9 @@ import torch
 
 import mxnet as mx
 from mxnet import gluon, nd
-from mxnet._graph import program
-from mxnet._ops import pooled
-from mxnet._ops.pooling import pooling
+from mxnet._graph.lower import program
+from mxnet._kernels.pool import nhwc as pooled
+from mxnet._ops.nn.pooling import pooling
 from mxnet.gluon import nn
 
 kernels = pooled._loader.get(wait=True)

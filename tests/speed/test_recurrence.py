@@ -9,8 +9,8 @@ from learning import learn_sequences
 from torch import _VF
 
 from mxnet import autograd, nd
-from mxnet._ops import recurrence
-from mxnet._ops.loader import Earned
+from mxnet._kernels.rnn import gru as recurrence
+from mxnet._kernels.runtime.loader import Earned
 
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3}
 # steps, batch, width, hidden, layers, directions

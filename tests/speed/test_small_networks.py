@@ -8,7 +8,11 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._ops import few_channels, few_rows, halving, tiled, winograd
+from mxnet._kernels.conv import nchw_few_channels as few_rows
+from mxnet._kernels.conv import nchw_small as few_channels
+from mxnet._kernels.conv.winograd import autograd as tiled
+from mxnet._kernels.conv.winograd import f4x4 as winograd
+from mxnet._kernels.pool import max_2x2 as halving
 
 ROWS, TILED = ("_Few", "_Rows"), ("_Few", "_Tiled")
 CONVOLUTIONS = [  # images, channels, filters, kernel, stride, pad, size, the ways without and with compiled code

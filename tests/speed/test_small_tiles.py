@@ -7,9 +7,11 @@ from torch.nn.functional import conv2d
 
 import mxnet as mx
 from mxnet import nd
-from mxnet._ops import direct, panels, small_tiles
-from mxnet._ops.loader import vectors_are_here
-from mxnet._ops.sharing import room
+from mxnet._kernels.conv import direct
+from mxnet._kernels.conv.winograd import f2x2 as small_tiles
+from mxnet._kernels.matmul import packed as panels
+from mxnet._kernels.runtime.buffers import room
+from mxnet._kernels.runtime.loader import vectors_are_here
 from mxnet.gluon import nn
 
 pytest.importorskip("numba")

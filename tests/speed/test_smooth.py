@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._ops import smooth
+from mxnet._kernels.elementwise import elu as smooth
 
 kernels = smooth._loader.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")

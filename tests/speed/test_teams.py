@@ -8,8 +8,10 @@ import torch
 
 pytest.importorskip("numba")
 
-from mxnet._ops import plans, sharing, teams
-from mxnet._ops.vectors import compiled, numbers, writes
+from mxnet._kernels.runtime import buffers as sharing
+from mxnet._kernels.runtime import plan_cache as plans
+from mxnet._kernels.runtime import task as teams
+from mxnet._kernels.runtime.simd import compiled, numbers, writes
 
 
 @writes(1, floats=1)
@@ -118,16 +120,14 @@ def test_tasks_in_a_chain_that_have_next_to_no_work():
 
 
 def test_entries_of_all_kernels_of_predictions():
-    from mxnet._ops import (
-        kernels,
-        loops,
-        lstm_kernels,
-        matrix_kernels,
-        pixelwise_kernels,
-        pooling_kernels,
-        recurrence_kernels,
-        small_tile_kernels,
-    )
+    from mxnet._kernels.conv import direct_kernels as kernels
+    from mxnet._kernels.conv.winograd import f2x2_kernels as small_tile_kernels
+    from mxnet._kernels.conv.winograd import transform_kernels as loops
+    from mxnet._kernels.matmul import micro_kernels as matrix_kernels
+    from mxnet._kernels.norm import scale_shift_kernels as pixelwise_kernels
+    from mxnet._kernels.pool import nhwc_kernels as pooling_kernels
+    from mxnet._kernels.rnn import gru_kernels as recurrence_kernels
+    from mxnet._kernels.rnn import lstm_kernels
 
     made = [kernels.dense, kernels.depthwise, kernels.expanded, kernels.expanded_across]
     made += [matrix_kernels.products, matrix_kernels.products_across]

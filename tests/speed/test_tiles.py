@@ -6,7 +6,11 @@ import sys
 import pytest
 import torch
 
-from mxnet._ops import panels, plans, tile_tasks, tiles, winograd
+from mxnet._kernels.conv.winograd import f4x4 as winograd
+from mxnet._kernels.conv.winograd import tasks as tile_tasks
+from mxnet._kernels.conv.winograd import transforms as tiles
+from mxnet._kernels.matmul import packed as panels
+from mxnet._kernels.runtime import plan_cache as plans
 
 NEAR = 4e-6  # of the largest value; the plain sum in single precision has up to 1.4e-6 here
 CASES = [
@@ -224,7 +228,7 @@ def test_rooms_of_threads_are_their_own():
 def test_without_numba_products_are_taken():
     code = (
         "import sys; sys.modules['numba'] = None\n"
-        "import torch; from mxnet._ops import winograd\n"
+        "import torch; from mxnet._kernels.conv.winograd import f4x4 as winograd\n"
         "assert not winograd.compiled()\n"
         "data, weight = torch.randn(2, 128, 40, 40), torch.randn(128, 128, 3, 3)\n"
         "assert winograd.pays(data, weight) and not winograd.pays(data[:, :64], weight[:64, :64])\n"

@@ -10,7 +10,7 @@ from learning import learn
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._ops import normed
+from mxnet._kernels.norm import fused_norm as normed
 from mxnet.gluon import nn
 
 CHANNELS, SIZE, BATCH = 64, 32, 2

@@ -7,12 +7,13 @@ from learning import learn
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph import order, program
-from mxnet._graph.order import compilable
-from mxnet._ops import winograd
-from mxnet._ops.convolution import convolution
-from mxnet._ops.ordered import ordered_convolution
-from mxnet._ops.weight_gradient import applies
+from mxnet._graph.lower import program
+from mxnet._graph.training import memory_format as order
+from mxnet._graph.training.convolution import channels_last_convolution
+from mxnet._graph.training.memory_format import compilable
+from mxnet._kernels.conv.weight_gradient import applies
+from mxnet._kernels.conv.winograd import f4x4 as winograd
+from mxnet._ops.nn.convolution import convolution
 from mxnet.gluon import nn
 
 
@@ -80,7 +81,7 @@ def test_values_gradients_and_statistics_are_those_of_the_plain_graph():
     (program,) = got._cached_op._programs.values()
     lowered, _ = program.code(True, ())
     called = {function.__name__ for function in lowered.run.__globals__.values() if hasattr(function, "__name__")}
-    assert {"ordered_convolution", "relu_in_place", "add_in_place"} <= called
+    assert {"channels_last_convolution", "relu_in_place", "add_in_place"} <= called
 
 
 def test_an_activation_right_behind_a_convolution_works_in_place(tiles_pay):
@@ -142,7 +143,7 @@ def test_values_and_gradients_by_products_of_matrices(tiles_pay, batch, channels
     assert winograd.pays(data, weight) if stride == 1 else applies(data, weight, ((2, 2), (1, 1), (1, 1)))
     attrs = {"kernel": (3, 3), "stride": (stride, stride), "pad": (1, 1), "num_filter": filters}
     found = []
-    for function, dtype in ((ordered_convolution, torch.float32), (convolution, torch.float64)):
+    for function, dtype in ((channels_last_convolution, torch.float32), (convolution, torch.float64)):
         inputs = [t.to(dtype, copy=True).requires_grad_() for t in (data, weight, bias)]
         out = function(*inputs, **attrs)
         torch.manual_seed(1)
@@ -202,4 +203,4 @@ def test_compiled_predictions_have_the_plain_values_and_order():
     (program,) = net._cached_op._programs.values()
     code = compilable(program.code(False, ())[0].module)
     called = {node.target.__name__ for node in code.graph.nodes if node.op == "call_function"}
-    assert {"last_convolution", "plain"} <= called
+    assert {"compilable_convolution", "plain"} <= called

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._ops import turning
+from mxnet._kernels.elementwise import transpose as turning
 
 kernels = turning._earned.loader.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from mxnet._core.writes import wrote
-from mxnet._graph import unchanged
-from mxnet._graph.unchanged import SMALL, Copies, Digests
+from mxnet._graph.inference import parameter_watch as unchanged
+from mxnet._graph.inference.parameter_watch import SMALL, Copies, Digests
 
 
 def copies(tensors):

@@ -288,7 +288,7 @@ def network():
 
 def looks(monkeypatch):
     """How often parameters were looked at, from now on."""
-    from mxnet._graph import unchanged
+    from mxnet._graph.inference import parameter_watch as unchanged
 
     counted = []
     for kind in (unchanged.Copies, unchanged.Digests):

@@ -12,12 +12,12 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._core.writes import lend
-from .._ops import observe, registry
-from .._ops.device import torch_device
-from .._ops.dtypes import NAME, TORCH, torch_dtype
+from .._ops.registry import observe, registry
+from .._ops.registry.device import torch_device
+from .._ops.registry.torch_dtypes import NAME, TORCH, torch_dtype
 from ..context import Context, cpu, current_context, gpu, parse_context
-from .arithmetic import BINARY, binary
-from .invoke import invoke
+from ._dispatch.arithmetic import BINARY, binary
+from ._dispatch.invoke import invoke
 from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Optimizers that scale each weight's step by the history of its gradients: Adam and its relatives."""
 
 from .._core.environment import whole_number
-from .._ops import fused_adaptive as fused
+from .._ops.optimizer import list_adaptive as fused
 from .base import Optimizer, zeros_like
 from .multi_tensor import MultiTensorOptimizer
 

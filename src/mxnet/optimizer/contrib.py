@@ -1,6 +1,6 @@
 """Optimizers beside the main ones: AdaGrad by rows."""
 
-from .._ops import fused_adaptive as fused
+from .._ops.optimizer import list_adaptive as fused
 from ..ndarray import NDArray, clip, contrib, mean, sqrt, square, zeros  # noqa: F401 - MXNet shows them here
 from .base import Optimizer
 from .multi_tensor import MultiTensorOptimizer

@@ -7,10 +7,10 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
-from .._ops.steady import Steady, layout
+from .._kernels.optimizer.tensor_lists import Steady, layout
 from ..base import _as_list
 from ..ndarray import NDArray
-from ..ndarray.invoke import plain_tensor
+from ..ndarray._dispatch.invoke import plain_tensor
 from .base import Optimizer, check_arrays
 from .rows import arrays_of, update_rows
 

@@ -4,9 +4,9 @@ import math
 from functools import partial
 
 from .._core.environment import whole_number
-from .._ops import fused_update as fused
+from .._ops.optimizer import list_updates as fused
 from ..ndarray import clip
-from ..ndarray.invoke import plain_tensor
+from ..ndarray._dispatch.invoke import plain_tensor
 from ..random import normal
 from .base import Optimizer, check_arrays, zeros_like
 from .multi_tensor import MultiTensorOptimizer, takes_lists
