@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 
 UNIT = 16  # floats that the kernels take at once: a head's size must be a multiple
@@ -13,7 +13,7 @@ LEAST_WORK = 1 << 22  # multiplications; less is not worth loading a compiler
 WORTH_A_THREAD = 1 << 21
 
 Tensors = tuple[torch.Tensor, ...]
-_loader = kernels("attention.attention_kernels")
+_code = CompiledModule("attention.attention_kernels")
 
 
 def kernels_for(inputs: Tensors, heads: int, parts: tuple[int, ...]) -> "Heads | None":
@@ -28,7 +28,7 @@ def kernels_for(inputs: Tensors, heads: int, parts: tuple[int, ...]) -> "Heads |
     if batch * heads * length * keys * size < LEAST_WORK or torch.compiler.is_compiling():
         return None
     training = torch.is_grad_enabled() and any(t.requires_grad for t in inputs)
-    found = _loader.get(wait=training)
+    found = _code.get(wait=training)
     return found and Heads(found, heads, parts, (length, batch, keys, size))
 
 

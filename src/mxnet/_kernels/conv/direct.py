@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ..matmul.packed import WORTH_A_THREAD
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 from ..runtime.task import ROUNDS, Task
 
 INFINITE = float("inf")
@@ -26,12 +26,12 @@ Shape = tuple[int, int, int, int]
 Geometry = tuple[list[int], list[int], list[int], int]  # padding, steps, dilation, groups
 
 
-_loader = kernels("conv.direct_kernels")
+_code = CompiledModule("conv.direct_kernels")
 
 
 def loaded() -> bool | None:
     """Are there kernels for this processor? None: they are on their way."""
-    return _loader.known()
+    return _code.known()
 
 
 def ends(bounds: Bounds) -> tuple[float, float]:
@@ -61,7 +61,7 @@ def pack(weight: torch.Tensor, bias: Any, geometry: Geometry, bounds: Bounds) ->
     if torch.get_num_threads() > MOST_THREADS:
         return None
     kind = Depthwise if _is_depthwise(weight, geometry[3]) else Dense
-    found = _loader.get(wait=False)
+    found = _code.get(wait=False)
     return found and kind(found, weight, bias, geometry, bounds)
 
 
@@ -71,7 +71,7 @@ def enclosing(images: torch.Tensor, larger: torch.Tensor, corner: Sequence[int])
     zeros = images.new_zeros(wide * channels)
     addresses = [t.data_ptr() for t in (images, zeros, larger)]
     given, most = (*addresses, height, width, channels * 4, *corner, tall, wide), larger.numel() // WORTH_A_COPY
-    return Task(_loader.get(wait=True).enclose, given, (0, batch * tall), most, held=(images, zeros, larger))
+    return Task(_code.get(wait=True).enclose, given, (0, batch * tall), most, held=(images, zeros, larger))
 
 
 class _Packed:

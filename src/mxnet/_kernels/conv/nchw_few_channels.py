@@ -9,14 +9,14 @@ import torch
 import torch.nn.functional as F
 
 from ..matmul.packed import WORTH_A_THREAD
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 from .weight_gradient import plain_gradients
 
 MOST_CHANNELS, LARGEST_WINDOW, LANES = 4, 5, 8
 ONCE = (1, 1)
 
-_loader = kernels("conv.nchw_kernels")
+_code = CompiledModule("conv.nchw_kernels")
 
 
 class _Rows(torch.autograd.Function):
@@ -63,7 +63,7 @@ def _weight_gradient(images: torch.Tensor, head: torch.Tensor, weight: torch.Ten
 
 def _run(name: str, given, count: int, unit: int, results: torch.Tensor, weight: torch.Tensor) -> None:
     most = results.numel() * weight[0].numel() // WORTH_A_THREAD
-    Task(getattr(_loader.get(wait=True), name), given, (0, count), most, unit).run()
+    Task(getattr(_code.get(wait=True), name), given, (0, count), most, unit).run()
 
 
 def suits(data: torch.Tensor, weight: torch.Tensor, stride, pad) -> bool:
@@ -73,7 +73,7 @@ def suits(data: torch.Tensor, weight: torch.Tensor, stride, pad) -> bool:
         return False
     above, beside = pad or (0, 0)
     room = data.shape[2] + 2 * above >= tall and data.shape[3] + 2 * beside >= wide + LANES - 1
-    return room and all(step == 1 for step in stride) and _loader.get(wait=True) is not None
+    return room and all(step == 1 for step in stride) and _code.get(wait=True) is not None
 
 
 def rows(data: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, pad) -> torch.Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..runtime.loader import Earned, vectors_are_here
+from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 
 LEAST = 1 << 13  # numbers; fewer are copied in no time
@@ -16,7 +16,7 @@ WORTH_A_COMPILER = 1 << 22  # numbers that were turned so far; for fewer no comp
 WORTH_A_THREAD = 1 << 16
 SIZE, SIDE, WIDE = 4, 8, 16  # bytes of a number, numbers of a side of a block, and of what is read at a time
 
-_earned = Earned("elementwise.transpose_kernels", WORTH_A_COMPILER, vectors_are_here)
+_code = CompiledModule("elementwise.transpose_kernels", after=WORTH_A_COMPILER)
 
 Plan = tuple[int, ...]
 
@@ -25,7 +25,7 @@ def dense(view: Tensor) -> Tensor:
     """A copy of an array, its elements in their order."""
     if view.numel() >= LEAST and not view.is_contiguous() and _may(view):
         plan = _plan(tuple(view.shape), view.stride())
-        if plan and _earned.get(view.numel()) is not None:
+        if plan and _code.earned(view.numel()) is not None:
             return _Dense.apply(view, plan)
     return view.clone(memory_format=torch.contiguous_format)
 
@@ -85,7 +85,7 @@ def _joined(shape: tuple[int, ...], stride: tuple[int, ...]) -> list[list[int]]:
 
 def _turned(source: Tensor, plan: Plan) -> Tensor:
     target, (outer, inner, columns) = source.new_empty(source.shape), (plan[0], plan[3], plan[7])
-    kernel, number = _earned.loader.get(wait=True).turn, outer * inner * -(-columns // WIDE)
+    kernel, number = _code.get(wait=True).turn, outer * inner * -(-columns // WIDE)
     given = (source.data_ptr(), target.data_ptr(), *plan)
     Task(kernel, given, (0, number), source.numel() // WORTH_A_THREAD).run()
     return target

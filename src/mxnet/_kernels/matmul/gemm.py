@@ -10,7 +10,7 @@ import torch
 
 from ..runtime.autograd import with_gradient
 from ..runtime.buffers import room
-from ..runtime.loader import Earned, outdoes_library
+from ..runtime.loader import CompiledModule, beats_mkl
 from ..runtime.task import Task
 
 Tensor = torch.Tensor
@@ -24,12 +24,12 @@ LEAST_ALONE = 1 << 26  # multiplications of what torch would record by itself, i
 BEFORE = 1 << 34  # multiplications by the library first: always as many, so that two runs compute the same
 WORTH_A_THREAD = 1 << 20
 
-_earned = Earned("matmul.gemm_kernels", BEFORE, outdoes_library)
+_code = CompiledModule("matmul.gemm_kernels", beats_mkl, after=BEFORE)
 
 
 def _ready(work: int) -> bool:
     """Are there kernels to multiply so much? Everybody waits for them, once much was multiplied."""
-    return _earned.get(work, wait=True) is not None
+    return _code.earned(work, wait=True) is not None
 
 
 def _plain(tensor: Tensor) -> bool:
@@ -68,7 +68,7 @@ def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, resu
         torch.addmm(begin[..., whole:], left, columns, out=result[:, whole:])
     first = [begin.data_ptr(), begin.stride(0) * begin.itemsize if begin.dim() > 1 else 0]
     given = rows, depth, *_places(left, right), int(turned), *first, *_places(result)
-    code, most = _earned.loader.get(wait=True), rows * depth * width // WORTH_A_THREAD
+    code, most = _code.get(wait=True), rows * depth * width // WORTH_A_THREAD
     held = left, right, begin, result
     Task(code.by_rows, given, (0, width // PANEL), most, PAIR, scratch=code.SCRATCH, held=held).run()
     return result
@@ -76,7 +76,7 @@ def _times(left: Tensor, right: Tensor, turned: bool, start: Tensor | None, resu
 
 def _turned_times(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tensor]) -> None:
     """leftᵀ · right for each of some matrices of one shape; a wide left is packed, once."""
-    (depth, rows), width, code = left.shape, rights[0].shape[1], _earned.loader.get(wait=True)
+    (depth, rows), width, code = left.shape, rights[0].shape[1], _code.get(wait=True)
     for right, result in zip(rights, results, strict=True):  # rows and columns behind the last whole panels
         if whole := rows % PANEL and rows // PANEL * PANEL:
             torch.mm(left[:, whole:].t(), right, out=result[whole:])

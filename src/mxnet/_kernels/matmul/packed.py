@@ -9,19 +9,19 @@ from collections.abc import Callable
 
 import torch
 
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 
 PANEL = LINE = 16  # floats
 WORTH_A_THREAD = 1 << 20  # multiplications, in a part of the work
 
 
-_loader = kernels("matmul.micro_kernels")
+_code = CompiledModule("matmul.micro_kernels")
 
 
 def gains(width: int, wait: bool) -> bool:
     """Are there kernels for right matrices of so many columns?"""
-    return width >= PANEL and _loader.get(wait) is not None
+    return width >= PANEL and _code.get(wait) is not None
 
 
 def number(width: int) -> int:
@@ -57,7 +57,7 @@ def multiplying(left: torch.Tensor, panels: torch.Tensor, result: torch.Tensor) 
     apart = result.stride(1) * result.itemsize
     given = rows, depth, width, *places[0], *places[1], zeros.data_ptr(), *places[2], apart
     most = number * rows * depth * width // WORTH_A_THREAD
-    return Task(_loader.get(wait=True).products, given, (0, number), most, held=(left, panels, zeros, result))
+    return Task(_code.get(wait=True).products, given, (0, number), most, held=(left, panels, zeros, result))
 
 
 def side_by_side(take: Callable[..., torch.Tensor], which: int, number: int, *shape: int) -> torch.Tensor:

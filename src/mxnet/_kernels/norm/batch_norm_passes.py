@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..runtime.buffers import room
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 from ..runtime.plan_cache import repeated
 from ..runtime.task import Task
 from . import scale_shift as pixelwise
@@ -17,12 +17,12 @@ CHUNK = 1 << 14  # floats whose sums are made together
 FEWEST, MOST = 16, 128  # pixels of a chunk: longer sums lose digits
 FOUND = 4  # rows of what is known of channels: mean, reciprocal deviation, what multiplies data, what moves them then
 
-_loader = kernels("norm.batch_norm_kernels")
+_code = CompiledModule("norm.batch_norm_kernels")
 
 
 def suits(data: Tensor, addend: Tensor | None = None) -> bool:
     """Are there kernels for these images, both of one shape and kind?"""
-    code = _loader.get(wait=True) if suits_again(data, addend) else None
+    code = _code.get(wait=True) if suits_again(data, addend) else None
     return code is not None and data.shape[1] % code.WIDE == 0
 
 
@@ -46,7 +46,7 @@ class _Work:
         """A kernel's work on a `count` of chunks or pixels; 0: on channels, which is little."""
         given = *(0 if t is None else t.data_ptr() for t in tensors), self.channels, *numbers
         span, most = (0, count or self.channels), self._most if count else 1
-        return Task(getattr(_loader.get(wait=True), name), given, span, most, held=tensors)
+        return Task(getattr(_code.get(wait=True), name), given, span, most, held=tensors)
 
 
 def normal(data: Tensor, addend: Tensor | None, gamma: Tensor, beta: Tensor, eps: float, active: bool, out: Tensor):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..._core.writes import WRITES
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 from .tensor_lists import Numbers, Steady, Tensors, alike, layout, uniform
 
@@ -21,7 +21,7 @@ MOMENTUM, PLAIN, ADAM = range(3)  # kinds of steps, as the kernels number them
 
 Factors = tuple[float, ...]
 
-_loader = kernels("optimizer.single_pass_kernels")
+_code = CompiledModule("optimizer.single_pass_kernels")
 _address = torch.Tensor.data_ptr
 
 
@@ -49,7 +49,7 @@ class Table:
 
     def __init__(self, weights: Steady, states: Sequence[Tensors]) -> None:
         self._states, self._places = states, Places(weights, *states)
-        code = _loader.get(wait=True)
+        code = _code.get(wait=True)
         self.rows = np.zeros((len(weights), code.COLUMNS), np.int64)
         self.rows[:, 0] = list(map(torch.Tensor.numel, weights))
         self.rows[:, 2 : 3 + len(states)] = np.transpose(self._places.addresses)
@@ -113,7 +113,7 @@ def _begun(weights: Steady) -> bool:
     weights.steps += 1
     changed = weights.steps * weights.total
     ready = changed > BEFORE
-    return changed > BEFORE // 2 and _loader.get(wait=ready) is not None and ready
+    return changed > BEFORE // 2 and _code.get(wait=ready) is not None and ready
 
 
 def _table(weights: Steady, grads: Tensors, states: Sequence[Tensors]) -> Table | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ..runtime.loader import Earned, vectors_are_here
+from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 
 LEAST = 1 << 14  # elements below which torch's one call is quicker
@@ -17,7 +17,7 @@ WORTH_A_COMPILER = 1 << 22  # elements that were pooled so far; for fewer no com
 WORTH_A_THREAD = 1 << 14
 NARROWEST = 4  # results of a row, for kernels
 
-_earned = Earned("pool.max_2x2_kernels", WORTH_A_COMPILER, vectors_are_here)
+_code = CompiledModule("pool.max_2x2_kernels", after=WORTH_A_COMPILER)
 
 
 class _InOnePass(torch.autograd.Function):
@@ -47,7 +47,7 @@ def _run(name: str, small: torch.Tensor, *tensors: torch.Tensor) -> None:
     """A kernel for as many rows as the small tensor, one of results, has."""
     width = small.shape[3]
     given = (*(t.data_ptr() for t in tensors), width)
-    kernel = getattr(_earned.loader.get(wait=True), name)
+    kernel = getattr(_code.get(wait=True), name)
     Task(kernel, given, (0, small.numel() // width), small.numel() // WORTH_A_THREAD, held=tensors).run()
 
 
@@ -55,7 +55,7 @@ def _ready(data: torch.Tensor) -> bool:
     """Are there kernels for these data, and is it worth while to load them?"""
     if data.dtype is not torch.float32 or data.shape[3] < 2 * NARROWEST:
         return False
-    return _earned.get(data.numel()) is not None
+    return _code.earned(data.numel()) is not None
 
 
 def _recorded(data: torch.Tensor, head: torch.Tensor) -> torch.Tensor:

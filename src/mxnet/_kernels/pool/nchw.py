@@ -15,12 +15,12 @@ from torch import Tensor
 from ..runtime.autograd import with_gradient
 from ..runtime.buffers import share
 from ..runtime.concrete import is_concrete
-from ..runtime.loader import Earned
+from ..runtime.loader import CompiledModule, any_processor
 
 LEAST = 1 << 12  # numbers; fewer are pooled in no time
 WORTH_A_THREAD = 1 << 16
 
-_earned = Earned("pool.nchw_kernels")
+_code = CompiledModule("pool.nchw_kernels", any_processor, after=1 << 22)
 
 
 def ready(data: Tensor, windows: Any) -> bool:
@@ -29,11 +29,11 @@ def ready(data: Tensor, windows: Any) -> bool:
         return False
     if not is_concrete(data) or not data.is_contiguous() or not windows.native or windows.any_empty():
         return False
-    return _earned.get(data.numel(), wait=torch.is_grad_enabled() and data.requires_grad) is not None
+    return _code.earned(data.numel(), wait=torch.is_grad_enabled() and data.requires_grad) is not None
 
 
 def _run(name: str, tensors: tuple[Tensor, ...], windows: Any, *counts: np.ndarray) -> None:
-    kernel = getattr(_earned.loader.get(wait=True), name)
+    kernel = getattr(_code.get(wait=True), name)
     planes = [t.detach().contiguous().flatten(0, 1).numpy() for t in tensors]
     axes = tuple(zip(windows.kernel, windows.stride, windows.pad, strict=True))
     most = max(t.numel() for t in tensors) // WORTH_A_THREAD

@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 from .windows import windows_of
 
 FEW = 256  # pixels, which one sum may have: of more, torch's sums in parts lose fewer digits
 WORTH_A_THREAD = 1 << 14  # floats, in a part of the work
 
-_loader = kernels("pool.nhwc_kernels")
+_code = CompiledModule("pool.nhwc_kernels")
 
 Shape = tuple[int, int, int, int]
 Prepare = Callable[[torch.Tensor, torch.Tensor], Task]  # from data and result, both channels-last
@@ -30,13 +30,13 @@ def prepared(data: torch.Tensor, attrs: dict[str, Any]) -> tuple[Shape, Prepare]
     kind, whole = attrs.get("pool_type", "max"), attrs.get("global_pool", False)
     if whole:
         few = kind == "avg" and data.shape[2] * data.shape[3] <= FEW
-        return ((data.shape[0], data.shape[1], 1, 1), _means) if few and _loader.get(wait=False) else None
+        return ((data.shape[0], data.shape[1], 1, 1), _means) if few and _code.get(wait=False) else None
     return _windows(data, attrs) if kind == "max" and len(attrs.get("kernel", ())) == 2 else None
 
 
 def _means(data: torch.Tensor, result: torch.Tensor) -> Task:
     batch, channels, height, width = data.shape
-    means = _loader.get(wait=True).means
+    means = _code.get(wait=True).means
     given = data.data_ptr(), result.data_ptr(), height * width, channels
     return Task(means, given, (0, batch), data.numel() // WORTH_A_THREAD, held=(data, result))
 
@@ -44,12 +44,12 @@ def _means(data: torch.Tensor, result: torch.Tensor) -> Task:
 def _windows(data: torch.Tensor, attrs: dict[str, Any]) -> tuple[Shape, Prepare] | None:
     given = (attrs.get(name, ()) for name in ("kernel", "stride", "pad"))
     windows = windows_of(data.shape[2:], *given, attrs.get("pooling_convention", "valid"))
-    if not windows.native or windows.any_empty() or _loader.get(wait=False) is None:
+    if not windows.native or windows.any_empty() or _code.get(wait=False) is None:
         return None
 
     def prepare(data: torch.Tensor, result: torch.Tensor) -> Task:
         batch, channels, down, right = result.shape
-        maxima = _loader.get(wait=True).maxima
+        maxima = _code.get(wait=True).maxima
         sizes = (*data.shape[2:], channels, down, right, *windows.kernel, *windows.stride, *windows.pad)
         given, most = (data.data_ptr(), result.data_ptr(), *sizes), data.numel() // WORTH_A_THREAD
         return Task(maxima, given, (0, batch * down), most, held=(data, result))

@@ -8,19 +8,19 @@ import numpy as np
 
 from ..._core import engines, samplers
 from ..._core.streams import Stream
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 
 CALL, EACH = 1 << 18, 64  # words that are made in the time of a call, and of a number that is found by rejection
 CHOICE = 1 << 14  # and of a call for some choices
 
-_loader = kernels("random.mt19937_kernels")
+_code = CompiledModule("random.mt19937_kernels")
 _none = np.empty(0, np.float32)
 _no_shapes = np.empty((5, 0), np.float32)
 
 
 def compiled() -> Any:
     """The kernels, if they are ready; until then the numbers are made as without them."""
-    return _loader.get(wait=False)
+    return _code.get(wait=False)
 
 
 def _quick(arranged: Callable[..., tuple[np.ndarray, ...]]) -> samplers.Runner:

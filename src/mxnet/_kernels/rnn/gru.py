@@ -11,14 +11,14 @@ import torch
 from torch import _VF, Tensor
 
 from ..matmul.packed import PANEL
-from ..runtime.loader import Earned, vectors_are_here
+from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 
 FEWEST_STEPS = 2
 FEWEST_ROWS = 4  # of the batch: one or two alone do not fill the processor's pipes
 ENOUGH = 1 << 30  # multiplications by recurrent weights, in all; fewer are not worth loading a compiler
 
-_earned = Earned("rnn.gru_kernels", ENOUGH, vectors_are_here)
+_code = CompiledModule("rnn.gru_kernels", after=ENOUGH)
 
 
 def compiled(data: Tensor, recurrent: Tensor) -> Any:
@@ -26,7 +26,7 @@ def compiled(data: Tensor, recurrent: Tensor) -> Any:
     steps, batch, _ = data.shape
     if data.dtype is not torch.float32 or recurrent.shape[1] % PANEL or batch < FEWEST_ROWS:
         return None
-    return _earned.get(steps * batch * recurrent.numel(), wait=torch.is_grad_enabled())
+    return _code.earned(steps * batch * recurrent.numel(), wait=torch.is_grad_enabled())
 
 
 def gains(data: Tensor, state: Any, weights: Any) -> bool:

@@ -11,13 +11,13 @@ from torch import _VF
 from ..matmul.gemm import product
 from ..matmul.packed import PANEL
 from ..runtime.buffers import room
-from ..runtime.loader import kernels
+from ..runtime.loader import CompiledModule
 from .gru import FEWEST_ROWS, packed_across, shared, stacked
 
 LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
 
 
-_loader = kernels("rnn.lstm_kernels")
+_code = CompiledModule("rnn.lstm_kernels")
 
 
 def gains(data: torch.Tensor, states: Any, weights: Any) -> bool:
@@ -30,7 +30,7 @@ def gains(data: torch.Tensor, states: Any, weights: Any) -> bool:
         return False
     same = all(t.__class__ is torch.Tensor and t.dtype is torch.float32 and t.is_cpu for t in (*states, *weights))
     training = torch.is_grad_enabled()
-    return same and not torch.compiler.is_compiling() and _loader.get(wait=training) is not None
+    return same and not torch.compiler.is_compiling() and _code.get(wait=training) is not None
 
 
 def lstm(data: torch.Tensor, states: Any, weights: Any, num_layers: int, bidirectional: bool) -> Any:
@@ -46,7 +46,7 @@ class _Layer(torch.autograd.Function):
         states, cells = data.new_empty(2, steps + 1, batch, hidden)
         states[0], cells[0] = state, cell
         tensors = gates, bias + more_bias, states, cells, packed_across(recurrent)
-        shared(_loader.get(wait=True).forward, steps, batch, hidden, *tensors)
+        shared(_code.get(wait=True).forward, steps, batch, hidden, *tensors)
         ctx.save_for_backward(data, weight, recurrent, bias, more_bias, state, cell, gates, states, cells)
         return states[1:], states[-1].clone(), cells[-1].clone()
 
@@ -62,7 +62,7 @@ class _Layer(torch.autograd.Function):
         panels = recurrent.reshape(4 * hidden, -1, PANEL).transpose(0, 1).contiguous()
         by_gates = room("gates", *gates.shape)
         tensors = before, gates, cells, by_gates, by_state, by_cell, panels
-        shared(_loader.get(wait=True).backward, steps, batch, hidden, *tensors)
+        shared(_code.get(wait=True).backward, steps, batch, hidden, *tensors)
         wanted = ctx.needs_input_grad
         by_bias = by_gates.sum(0) if wanted[3] or wanted[4] else None
         return (

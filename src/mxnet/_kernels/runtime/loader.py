@@ -1,4 +1,8 @@
-"""Code that numba compiles: seconds for the first time, half of one later, in a thread of its own."""
+"""Code that numba compiles: in the background, once for all who ask, and not before a program has work for it.
+
+The first compilation on a machine takes seconds, reading it from numba's cache half a second. `CompiledModule` is a
+module of kernels; `Loader` is what it is made of, for code that has a substitute of its own.
+"""
 
 import logging
 import os
@@ -8,6 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from importlib import import_module
 from typing import Any
+
+import torch
 
 _KERNELS = __package__.rpartition(".")[0]
 
@@ -19,7 +25,8 @@ class Loader:
         self._load_it, self._otherwise = load, otherwise
         self._lock = threading.Lock()
         self._future: Future[Any] | None = None
-        self._found: tuple[Any] | None = None  # what the future has: to ask that takes two locks
+        self._found: tuple[Any] | None = None  # the future's result: asking the future takes two locks
+        self.failure = ""  # why `otherwise` is all there is
         _LOADERS.append(self)
 
     def get(self, wait: bool) -> Any:
@@ -45,8 +52,9 @@ class Loader:
             if self._future is None:
                 future: Future[Any] = Future()
                 if _numba_is_here():
-                    threading.Thread(target=self._load, args=(future,), name="mxnet-loops", daemon=True).start()
+                    threading.Thread(target=self._load, args=(future,), name="mxnet-compile", daemon=True).start()
                 else:
+                    self.failure = "numba is not installed, or does not fit this Python and NumPy"
                     future.set_result(self._otherwise)
                 self._future = future
             return self._future
@@ -60,19 +68,21 @@ class Loader:
         if self._future is None or not self._future.done():
             self._lock, self._future = threading.Lock(), Future()
             self._future.set_result(self._otherwise)
+            self.failure = "it was being compiled when this process was forked"
 
     def _load(self, future: "Future[Any]") -> None:
         try:
-            with _journal:
+            with _log_level:
                 found = self._load_it()
         except Exception as error:  # whatever a compiler may say: it only costs time
+            self.failure = f"numba cannot compile it: {error!r}"
             warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
             found = self._otherwise
         future.set_result(found)
 
 
-class _Journal:
-    """Keeps numba's journal, which tells all that it compiles, out of a program's log while something is loaded."""
+class _LogLevel:
+    """Keeps numba's log of all that it compiles out of a program's log while something is loaded."""
 
     def __init__(self) -> None:
         self._logger, self._lock, self._loading = logging.getLogger("numba"), threading.Lock(), 0
@@ -82,7 +92,7 @@ class _Journal:
         with self._lock:
             if not self._loading:
                 self._level = self._logger.level
-                self._logger.setLevel(self._level or logging.WARNING)  # its own level is a program's wish
+                self._logger.setLevel(self._level or logging.WARNING)  # its own level is a program's choice
             self._loading += 1
 
     def __exit__(self, *error: object) -> None:
@@ -93,14 +103,14 @@ class _Journal:
 
 
 _LOADERS: list[Loader] = []
-_journal = _Journal()
+_log_level = _LogLevel()
 
 
 def _in_child() -> None:
     """The thread that was loading is gone in a forked process, and what it had locked, in numba too, stays locked."""
-    global _journal
+    global _log_level
     if any(each.loading() for each in _LOADERS):
-        _journal = _Journal()
+        _log_level = _LogLevel()
         for each in _LOADERS:
             each.do_without()
 
@@ -131,7 +141,7 @@ def _target() -> tuple[str, str]:
     return cpu_target.target_context.codegen().magic_tuple()[1:]  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def widest() -> int:
+def simd_width() -> int:
     """How many floats the largest vectors hold that numba compiles for; 0: there are none that kernels are made of."""
     has = set(_target()[1].split(","))
     if not has >= {"+avx2", "+fma"}:
@@ -139,37 +149,59 @@ def widest() -> int:
     return 16 if has >= {"+avx512f", "+avx512vl", "+avx512dq", "+avx512bw"} else 8
 
 
-def vectors_are_here() -> bool:
-    """Is this a processor for which kernels are made?"""
-    return widest() > 0
+def has_simd() -> str:
+    """Empty where kernels of SIMD vectors can be made; else why not."""
+    return "" if simd_width() else "the processor has no AVX2 and FMA"
 
 
-def outdoes_library() -> bool:
-    """Are kernels' vectors larger than MKL's? On AMD's processors it does not go beyond eight floats."""
-    return widest() > 8 and _target()[0].startswith("znver")
+def beats_mkl() -> str:
+    """Empty where kernels' vectors are larger than MKL's, which does not go beyond eight floats on AMD's processors."""
+    if simd_width() > 8 and _target()[0].startswith("znver"):
+        return ""
+    return "MKL is as fast on this processor"
 
 
-def kernels(module: str, suits: Callable[[], bool] = vectors_are_here) -> Loader:
-    """A module of `_kernels`, written with `simd`; None on processors that it does not suit."""
-    return Loader(lambda: import_module(f"{_KERNELS}.{module}") if suits() else None, None)
+def any_processor() -> str:
+    """Scalar code runs anywhere."""
+    return ""
 
 
-def _anywhere() -> bool:
-    return True
+class CompiledModule(Loader):
+    """A module of `_kernels`, by its name there.
 
-
-class Earned:
-    """A module of `_kernels`, loaded once so much (numbers, multiplications) was worked on without it.
-
-    That takes about as long as to import a compiler; who has less to do never waits for one.
+    `processor` says why it is of no use on this one, if so. Loading begins once a program has done the work of `after`
+    without it, which takes about as long as to import a compiler: who has less to do never waits for one.
     """
 
-    def __init__(self, module: str, enough: int = 1 << 22, suits: Callable[[], bool] = _anywhere) -> None:
-        self.loader, self.enough, self._seen = kernels(module, suits), enough, 0
+    def __init__(self, module: str, processor: Callable[[], str] = has_simd, after: int = 0) -> None:
+        super().__init__(self._import, None)
+        self.module, self.after, self._processor, self._work = module, after, processor, 0
 
-    def get(self, work: int, wait: bool = False) -> Any:
-        """The code, to do some more work; None: go without it."""
-        if self._seen < self.enough:
-            self._seen += work
+    def _import(self) -> Any:
+        self.failure = self._processor()
+        return None if self.failure else import_module(f"{_KERNELS}.{self.module}")
+
+    def ready(self, work: int, call: tuple[Any, ...]) -> bool:
+        """Is the code there, to do some more work? Calls that are recorded wait while it is being compiled."""
+        if self._found is not None:
+            return self._found[0] is not None
+        return self.earned(work, _is_recorded(call)) is not None
+
+    def earned(self, work: int, wait: bool = False) -> Any:
+        """The code, to do some more work; None: not yet, or never."""
+        if self._work < self.after:
+            self._work += work
             return None
-        return self.loader.get(wait)
+        return self.get(wait)
+
+    def state(self) -> tuple[str, str]:
+        """Whether it is ready, and why not; nothing is loaded for the answer."""
+        if self._future is None:
+            return "idle", f"compiled after work of {self.after}, of which {min(self._work, self.after)} is done"
+        if not self._future.done():
+            return "compiling", "numba compiles it in a thread of its own"
+        return ("unavailable", self.failure) if self._future.result() is None else ("ready", "")
+
+
+def _is_recorded(call: tuple[Any, ...]) -> bool:
+    return torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in call)

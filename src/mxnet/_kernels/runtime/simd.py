@@ -16,10 +16,10 @@ from numba.extending import intrinsic
 from numpy.polynomial import Chebyshev, Polynomial
 
 from .entry_points import entry
-from .loader import widest
+from .loader import simd_width
 
 LANES, FLOAT = 8, 4
-WIDE = max(LANES, widest())
+WIDE = max(LANES, simd_width())
 VECTOR_BYTES = LANES * FLOAT
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 INT, FLOAT_KIND, _INT32 = ir.IntType(64), ir.FloatType(), ir.IntType(32)

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..runtime.loader import Earned, kernels
+from ..runtime.loader import CompiledModule
 
 LEAST = 1 << 12  # elements; fewer are not worth loading a compiler
 CALL = 1 << 12  # elements that are picked in the time of a call
 
-_loader, _earned = kernels("sparse.merge_kernels"), Earned("sparse.merge_kernels")
+_code = CompiledModule("sparse.merge_kernels", after=1 << 22)
 
 Parts = tuple[Tensor, Tensor, Tensor]  # elements, their columns, and where rows begin
 Rows = tuple[Tensor, Tensor]  # rows, and which they are
@@ -29,7 +29,7 @@ def _kernels(data: Tensor, more: Tensor) -> Any:
     """The kernels for these elements: many are worth loading them."""
     if any(t.dtype is not torch.float32 or not t.is_cpu for t in (data, more)):
         return None
-    return _loader.get(wait=False) if data.numel() + more.numel() >= LEAST else _loader.loaded()
+    return _code.get(wait=False) if data.numel() + more.numel() >= LEAST else _code.loaded()
 
 
 def merged(one: Parts, other: Parts, name: str) -> Parts | None:
@@ -66,7 +66,7 @@ def weighed(parts: Parts, dense: Tensor, shape: Sequence[int], divide: bool = Fa
     data, number = parts[0], parts[0].numel()
     if not data.is_cpu or data.dtype is not torch.float32 or dense.dtype is not torch.float32 or not number:
         return None
-    if (code := _earned.get(CALL + number)) is None:
+    if (code := _code.earned(CALL + number)) is None:
         return None
     held, result = [t.contiguous() for t in (*parts, dense)], torch.empty(number)
     sizes = (1,) * (2 - dense.dim()) + tuple(dense.shape)
@@ -79,7 +79,7 @@ def retained(parts: Rows, asked: Tensor) -> Tensor | None:
     """The rows that are asked for, each one greater than the last, or zeros; None: there is no kernel for that."""
     data, rows = parts
     count, number = rows.numel(), asked.numel()
-    code = _earned.get(CALL + data.numel()) if data.is_cpu and count else None
+    code = _code.earned(CALL + data.numel()) if data.is_cpu and count else None
     if code is None:
         return None
     held, result = [t.contiguous() for t in (data, rows, asked)], data.new_empty(number, *data.shape[1:])

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..runtime.loader import Earned
+from ..runtime.loader import CompiledModule, any_processor
 
 BLOCK = 512  # boxes at a time that may be pushed out
 PAIRS = 1 << 18  # at a time: they stay in the cache
 
-_earned = Earned("vision.nms_kernels", 1 << 25)
+_code = CompiledModule("vision.nms_kernels", any_processor, after=1 << 25)
 
 
 def intersections(lhs: Tensor, rhs: Tensor) -> Tensor:
@@ -77,7 +77,7 @@ def suppress(
     edges = torch.cat([boxes.T, areas[None]]).cpu()
     kind = None if kinds is None else kinds.cpu().numpy()
     wanted = len(boxes) if limit is None else min(limit, len(boxes))
-    if wanted > 0 and edges.dtype is torch.float32 and (code := _earned.get(len(boxes) ** 2)) is not None:
+    if wanted > 0 and edges.dtype is torch.float32 and (code := _code.earned(len(boxes) ** 2)) is not None:
         kept = np.empty(wanted, np.int64)
         kind = np.zeros(len(boxes), np.float32) if kind is None else kind.astype(np.float32)
         count = code.survivors(edges.numpy(), kind, threshold, margin, compare is np.greater_equal, kept)

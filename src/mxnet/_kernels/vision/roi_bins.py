@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from ..runtime.buffers import share
-from ..runtime.loader import Earned
+from ..runtime.loader import CompiledModule, any_processor
 
 LEAST = 1 << 14  # bins of all channels; fewer are not worth loading a compiler at once
 WORTH_A_THREAD = 1 << 16
 
-_earned = Earned("vision.roi_kernels", 1 << 24)
+_code = CompiledModule("vision.roi_kernels", any_processor, after=1 << 24)
 
 
 class Bins:
@@ -30,8 +30,8 @@ class Bins:
             return False
         wait = torch.is_grad_enabled() and data.requires_grad
         if math.prod(self.shape) < LEAST:
-            return _earned.get(data.numel(), wait) is not None
-        return _earned.loader.get(wait) is not None
+            return _code.earned(data.numel(), wait) is not None
+        return _code.get(wait) is not None
 
     def maxima(self, data: Tensor) -> tuple[Tensor, Tensor]:
         """The largest number of each bin, and its place in the image, -1 where it has none."""
@@ -58,7 +58,7 @@ class Bins:
         return result
 
     def _run(self, name: str, *tensors: Tensor) -> None:
-        kernel = getattr(_earned.loader.get(wait=True), name)
+        kernel = getattr(_code.get(wait=True), name)
         arrays = [t.detach().contiguous().numpy() for t in tensors]
         most = math.prod(self.shape) // WORTH_A_THREAD
         share(lambda first, last: kernel(*arrays, first, last), 0, self.shape[1], most)

@@ -7,7 +7,7 @@ import torch
 
 from ..._core.errors import MXNetError
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.runtime.loader import Earned
+from ..._kernels.runtime.loader import CompiledModule, any_processor
 from ..registry.gradient import without_gradient
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import real_axis
@@ -18,7 +18,7 @@ _BARE = (torch.float32, torch.float64, torch.int32, torch.int64)
 FEW = 8  # times as many elements as are wanted: less than that are sorted in no more time
 MOST = 1 << 12  # elements of which a heap is kept while a row is read
 
-_earned = Earned("sort.topk_kernels")
+_code = CompiledModule("sort.topk_kernels", any_processor, after=1 << 22)
 
 
 def _along(data: torch.Tensor, axis: int | None) -> tuple[torch.Tensor, int]:
@@ -87,7 +87,7 @@ def _few(data: torch.Tensor, axis: int, k: int, largest: bool) -> tuple[torch.Te
 
 def _few_in_one_pass(rows: torch.Tensor, k: int, largest: bool) -> torch.Tensor | None:
     """Places of the first `k` of each row by compiled code; None: it is not for them, or not ready."""
-    if k > MOST or rows.element_size() > 4 or not rows.is_cpu or (kernels := _earned.get(rows.numel())) is None:
+    if k > MOST or rows.element_size() > 4 or not rows.is_cpu or (kernels := _code.earned(rows.numel())) is None:
         return None
     numbers = rows.float().view(torch.int32) if rows.is_floating_point() else rows.int()
     places = torch.empty((*rows.shape[:-1], k), dtype=torch.int64)

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from ..._core.errors import MXNetError
 from ..._core.rounding import single
-from ..._kernels.elementwise.elu import quick
+from ..._kernels.elementwise.elu import elu
 from ..registry.fill_rules import assign
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
@@ -16,7 +16,8 @@ from .unary import softsign
 
 
 def _softrelu(data):
-    return quick("softrelu", data, F.softplus)
+    result = elu("softrelu", data, F.softplus)
+    return F.softplus(data) if result is None else result
 
 
 _ACTIVATIONS = {
@@ -83,7 +84,8 @@ def leaky_relu(
         return _leaky(data, slope)
     if act_type == "elu":
         if data.dtype is torch.float32:
-            return quick("elu", data, lambda x: F.elu(x, slope), slope)
+            result = elu("elu", data, lambda x: F.elu(x, slope), slope)
+            return F.elu(data, slope) if result is None else result
         return _elu(data, single(slope))
     if act_type == "selu":
         return with_gradient(_selu, _selu_backward, data)

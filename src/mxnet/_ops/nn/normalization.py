@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 
 from ..._core.errors import MXNetError
-from ..._kernels.runtime.loader import kernels
+from ..._kernels.runtime.loader import CompiledModule
 from ..._kernels.runtime.task import Task
 from ..registry.fill_rules import assign
 from ..registry.gradient import with_gradient
@@ -16,7 +16,7 @@ MANY = 1 << 15  # numbers; for fewer LRN is not worth loading a compiler
 FEWEST = 8  # pixels: what a vector holds
 WORTH_A_THREAD = 1 << 14
 
-_loader = kernels("norm.lrn_kernels")
+_code = CompiledModule("norm.lrn_kernels")
 
 
 def _axis(axis, dims, operator):
@@ -170,7 +170,7 @@ def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, ns
         return torch.addcmul(_power(scales, beta).mul_(heads[0]), near, data, value=-2 * share * beta)
 
     def forward(data):
-        kernel = _loader.get(wait=training) if beta == 0.75 and side >= 0 and _fits(data) else None
+        kernel = _code.get(wait=training) if beta == 0.75 and side >= 0 and _fits(data) else None
         if kernel is None:
             return _power(scale(data), beta).mul_(data)
         result, (images, channels, pixels) = torch.empty_like(data), data.flatten(2).shape

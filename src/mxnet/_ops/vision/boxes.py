@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ..._core.errors import MXNetError
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.runtime.loader import Earned
+from ..._kernels.runtime.loader import CompiledModule, any_processor
 from ..._kernels.vision.nms import shares, suppress
 from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import op
@@ -17,7 +17,7 @@ from .score_ranking import falling
 Format = Literal["center", "corner"]
 CALL = 1 << 11  # boxes that are encoded in the time of a call
 
-_earned = Earned("vision.box_kernels")
+_code = CompiledModule("vision.box_kernels", any_processor, after=1 << 22)
 
 
 def corners(boxes: Tensor, layout: str) -> Tensor:
@@ -225,7 +225,7 @@ def _centers(boxes: Tensor, axis: int = -1) -> tuple[Tensor, Tensor]:
 def _kernels(number: int, *tensors: Tensor) -> Any:
     """The compiled loops, for some boxes; None: not for these tensors, or not ready."""
     plain = all(t.__class__ is Tensor and t.dtype is torch.float32 and t.is_cpu for t in tensors)
-    return _earned.get(CALL + number) if plain and is_concrete(tensors[0]) else None
+    return _code.earned(CALL + number) if plain and is_concrete(tensors[0]) else None
 
 
 def _encoded_in_one_pass(*inputs: Tensor) -> tuple[Tensor, Tensor] | None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.runtime.loader import Earned
+from ..._kernels.runtime.loader import CompiledModule, any_processor
 
 GRAY = (0.299, 0.587, 0.114)
 # Principal components of ImageNet's colours, scaled by their deviations.
@@ -20,7 +20,7 @@ LIGHTING = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0
 _KINDS = {torch.uint8: "bytes", torch.float32: "floats"}
 
 CALL = 1 << 13  # numbers that are changed in the time of a call
-_earned = Earned("vision.colour_kernels", 1 << 24)
+_code = CompiledModule("vision.colour_kernels", any_processor, after=1 << 24)
 
 
 def _back(value: Tensor, dtype: torch.dtype) -> Tensor:
@@ -33,7 +33,7 @@ def _in_one_pass(name: str, image: Tensor, *factors: float) -> Tensor | None:
     kind = _KINDS.get(image.dtype)
     if kind is None or not image.is_cpu or not is_concrete(image):
         return None
-    if (kernels := _earned.get(CALL + image.numel())) is None:
+    if (kernels := _code.earned(CALL + image.numel())) is None:
         return None
     result = torch.empty_like(image, memory_format=torch.contiguous_format)
     arrays: list[Any] = [t.detach().numpy().reshape(-1) for t in (image.contiguous(), result)]

@@ -12,14 +12,14 @@ from ..._core.attrs import Count
 from ..._core.errors import MXNetError
 from ..._kernels.runtime.buffers import share
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.runtime.loader import Earned
+from ..._kernels.runtime.loader import CompiledModule, any_processor
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
 
 Mode = Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"]
 WORTH_A_THREAD = 1 << 15  # pixels
 
-_earned = Earned("vision.resize_kernels")
+_code = CompiledModule("vision.resize_kernels", any_processor, after=1 << 22)
 
 
 @op("_contrib_AdaptiveAvgPooling2D")
@@ -94,7 +94,7 @@ def _ready(data: Tensor, wanted: tuple[int, int]) -> bool:
     if wanted == tuple(data.shape[2:]):  # a copy, NaN not mixed with anything
         return False
     pixels = data.shape[0] * data.shape[1] * wanted[0] * wanted[1]
-    return _earned.get(pixels, wait=torch.is_grad_enabled() and data.requires_grad) is not None
+    return _code.earned(pixels, wait=torch.is_grad_enabled() and data.requires_grad) is not None
 
 
 def _in_one_pass(data: Tensor, wanted: tuple[int, int], align_corners: bool) -> Tensor:
@@ -102,7 +102,7 @@ def _in_one_pass(data: Tensor, wanted: tuple[int, int], align_corners: bool) -> 
     axes = [t for pair in zip(data.shape[2:], wanted, strict=True) for t in _neighbours(*pair, align_corners)]
 
     def run(name: str, source: Tensor, target: Tensor) -> Tensor:
-        kernel = getattr(_earned.loader.get(wait=True), name)
+        kernel = getattr(_code.get(wait=True), name)
         arrays = [t.detach().contiguous().flatten(0, 1).numpy() for t in (source, target)]
         most = max(source.numel(), target.numel()) // WORTH_A_THREAD
         share(lambda first, last: kernel(*arrays, *axes, first, last), 0, len(arrays[0]), most)

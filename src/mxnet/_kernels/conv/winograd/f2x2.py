@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 
 from ...matmul import packed as panels
-from ...runtime.loader import kernels
+from ...runtime.loader import CompiledModule
 from ...runtime.task import Task
 from .. import direct
 from ..direct import Bounds, ends
@@ -18,7 +18,7 @@ from ..direct import Bounds, ends
 FEWEST_TILES, FEWEST_CHANNELS = 12, 128  # with less, the plain sum is as fast
 WORTH_A_THREAD = 1 << 14  # floats, in a part of the work
 
-_loader = kernels("conv.winograd.f2x2_kernels")
+_code = CompiledModule("conv.winograd.f2x2_kernels")
 _KERNEL = torch.tensor([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], dtype=torch.float64)
 
 
@@ -31,7 +31,7 @@ def pays(data: torch.Tensor, weight: torch.Tensor) -> bool:
         return False
     if min(filters, channels) < FEWEST_CHANNELS or math.prod((len(data), *_sides(data))) < FEWEST_TILES:
         return False
-    loaded = direct.loaded() and _loader.get(wait=False) is not None
+    loaded = direct.loaded() and _code.get(wait=False) is not None
     return bool(loaded) and panels.gains(filters, wait=False)
 
 
@@ -61,7 +61,7 @@ def jobs(
     Data, addend and result are channels-last.
     """
     (batch, channels, height, width), filters = data.shape, result.shape[1]
-    (down, right), made = _sides(data), _loader.get(wait=True)
+    (down, right), made = _sides(data), _code.get(wait=True)
     count = batch * down * right
     spread, gathered = (panels.side_by_side(take, i, 16, count, size) for i, size in enumerate((channels, filters)))
     padded = take(2, batch, 2 * down + 2, 2 * right + 2, channels)

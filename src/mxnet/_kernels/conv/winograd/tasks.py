@@ -10,7 +10,7 @@ import torch
 
 from ...matmul import packed as panels
 from ...matmul.packed import PANEL, WORTH_A_THREAD, apart
-from ...runtime.loader import kernels
+from ...runtime.loader import CompiledModule
 from ...runtime.task import ROUNDS, Task
 from ..direct import Bounds, ends
 
@@ -22,11 +22,11 @@ FEWEST_LINES = 2  # of tiles, in a strip of an image
 
 Take = Callable[..., torch.Tensor]
 
-_loader = kernels("conv.winograd.f4x4_kernels")
+_code = CompiledModule("conv.winograd.f4x4_kernels")
 
 
 def available(wait: bool) -> bool:
-    return _loader.get(wait) is not None
+    return _code.get(wait) is not None
 
 
 def at_once(channels: int, threads: int = 1) -> int:
@@ -65,14 +65,14 @@ def convolving(
     zeros, channels = images.new_zeros(filters), images.shape[3]
     some = _size(count, channels + filters, threads)
     given = (
-        _loader.get(True).STEPS, images.data_ptr(), *images.shape[1:], *tiling, matrices.data_ptr(),
+        _code.get(True).STEPS, images.data_ptr(), *images.shape[1:], *tiling, matrices.data_ptr(),
         matrices.stride(0) * 4, zeros.data_ptr(), result.data_ptr(), *result.shape[1:], bias.data_ptr(),
         _address(addend), some, *ends(bounds),
     )  # fmt: skip
     most = 36 * count * channels * filters // WORTH_A_THREAD
     room = 36 * (apart(some * channels) + apart(some * filters))
     held = images, matrices, zeros, result, bias, addend
-    return [Task(_loader.get(True).convolve, given, (0, count), most, some, room, held=held)]
+    return [Task(_code.get(True).convolve, given, (0, count), most, some, room, held=held)]
 
 
 def convolving_once(
@@ -94,7 +94,7 @@ def _by_filters(
     from .transform_tasks import spreading
 
     images, result, bias, addend = given
-    code, count, filters, channels = _loader.get(True), tiling.count_last(images), result.shape[3], images.shape[3]
+    code, count, filters, channels = _code.get(True), tiling.count_last(images), result.shape[3], images.shape[3]
     tiles, zeros = panels.side_by_side(take, 0, 36, count, channels), images.new_zeros(filters)
     own = (_address(weight), _address(matrices), 0 if matrices is None else matrices.stride(0) * 4, zeros.data_ptr())
     made = (result.data_ptr(), *result.shape[1:], bias.data_ptr(), _address(addend), *ends(bounds))
@@ -133,13 +133,13 @@ def differentiating(
     made = (_address(by_data), _address(totals), *(0 if totals is None else totals.stride(i) * 4 for i in (1, 0)))
     # Neighbours in an image add to the same pixels: threads get whole images, or every other strip of an image's lines
     lines, turns = (batch, 1) if batch >= parts else (batch * tiling.tiles(images.shape[1]), 2)
-    own = (_loader.get(True).STEPS, images.data_ptr(), *images.shape[1:])
+    own = (_code.get(True).STEPS, images.data_ptr(), *images.shape[1:])
     fixed = (*own, *tiling, head.data_ptr(), *head.shape[1:], *weights, *made)
     room = 36 * (apart(some * filters) + apart(some * columns))
     held, tasks = (images, head, matrices, zeros, by_data, totals), []
     for turn in range(turns):
         given = (*fixed, lines, count // lines, turns * parts, turns, turn, some)
-        tasks.append(Task(_loader.get(True).gradients, given, (0, parts), parts, 1, room, held=held))
+        tasks.append(Task(_code.get(True).gradients, given, (0, parts), parts, 1, room, held=held))
     return tasks
 
 
@@ -155,7 +155,7 @@ def differentiating_once(
     """The gradients of 3 x 3 windows with few tiles: of the data, to which it is added, and of the weight."""
     from .transform_tasks import spreading, widening
 
-    code, count, channels, filters = _loader.get(True), tiling.count_last(images), images.shape[3], head.shape[3]
+    code, count, channels, filters = _code.get(True), tiling.count_last(images), images.shape[3], head.shape[3]
     widened, group = panels.side_by_side(take, 1, 36, count, filters), tiling.all_of(images)
     zeros, work = images.new_zeros(max(channels, filters)), 36 * count * channels * filters
     given = (code.STEPS, widened.data_ptr(), widened.stride(0) * 4, count, filters)

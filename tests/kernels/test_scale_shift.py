@@ -13,7 +13,7 @@ from mxnet._kernels.norm import scale_shift as pixelwise
 from mxnet.gluon import nn
 
 LAST = torch.channels_last
-kernels = pixelwise._loader.get(wait=True)
+kernels = pixelwise._code.get(wait=True)
 needs_kernels = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
@@ -103,7 +103,7 @@ def nodes(net):
 @pytest.mark.parametrize("ready", [True, False])
 @pytest.mark.parametrize("channels", [16, 12])
 def test_norms_that_no_convolution_takes_in(channels, ready, monkeypatch):
-    for loader in (direct._loader, pixelwise._loader):
+    for loader in (direct._code, pixelwise._code):
         found = loader.get(wait=True) if ready else None
         monkeypatch.setattr(loader, "get", lambda wait, found=found: found)
     net = network(channels)

@@ -9,7 +9,7 @@ from mxnet import autograd, nd
 from mxnet._kernels.attention import self_attention as head_by_head
 from mxnet._ops.nn import attention
 
-kernels = head_by_head._loader.get(wait=True)
+kernels = head_by_head._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 # length, batch, heads, size, keys

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd, util
-from mxnet._kernels.runtime.loader import Earned
+from mxnet._kernels.runtime.loader import CompiledModule, any_processor
 from mxnet._kernels.vision import roi_bins as region_bins
 from mxnet._ops.vision import roi_align as roi_pooling_contrib
 
@@ -50,7 +50,7 @@ def test_compiled_and_not(pool, case, monkeypatch):
     values, twice = numbers(case == "special"), case == "twice"
     plain = pooled(pool, values, twice)
     monkeypatch.setattr(region_bins, "LEAST", 0)
-    assert region_bins._earned.loader.get(wait=True) is not None
+    assert region_bins._code.get(wait=True) is not None
     for got, want in zip(pooled(pool, values, twice), plain, strict=True):
         assert np.isfinite(want).any()
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6 * np.nanmax(np.abs(want[np.isfinite(want)])))
@@ -71,7 +71,7 @@ def test_nan_is_no_maximum():
 
 def test_nan_stays_in_its_region_of_means(monkeypatch):
     monkeypatch.setattr(region_bins, "LEAST", 0)
-    region_bins._earned.loader.get(wait=True)
+    region_bins._code.get(wait=True)
     data = nd.ones((1, 4, 6, 6))
     data[0, :, 0, 0] = np.nan
     rois = nd.array([[0, 0, 0, 5, 5], [0, 3, 3, 5, 5]])
@@ -80,11 +80,11 @@ def test_nan_stays_in_its_region_of_means(monkeypatch):
 
 
 def test_small_work_earns_compiled_code(monkeypatch):
-    earned = Earned("region_kernels", enough=2 * 9 * 12 * 14)
-    monkeypatch.setattr(region_bins, "_earned", earned)
+    earned = CompiledModule("vision.roi_kernels", any_processor, after=2 * 9 * 12 * 14)
+    monkeypatch.setattr(region_bins, "_code", earned)
     plain = means(nd.array(numbers(False))).asnumpy()
-    assert earned.loader._future is None
-    earned.loader.get(wait=True)
+    assert earned._future is None
+    earned.get(wait=True)
     monkeypatch.setattr(roi_pooling_contrib, "_rectangles", None)  # the plain way is not taken any more
     np.testing.assert_allclose(means(nd.array(numbers(False))).asnumpy(), plain, rtol=1e-6, atol=1e-6)
 

@@ -32,7 +32,7 @@ def transforms(request, monkeypatch):
     assert (found is tiles) == (request.param == "products")
     monkeypatch.setattr(winograd._loader, "get", lambda wait: found)
     if request.param != "kernels":
-        monkeypatch.setattr(tile_tasks._loader, "get", lambda wait: None)
+        monkeypatch.setattr(tile_tasks._code, "get", lambda wait: None)
     elif not tile_tasks.available(wait=True):
         pytest.skip("no kernels for this processor")
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._kernels.elementwise import elu as smooth
+from mxnet._kernels.elementwise import elu
 
-kernels = smooth._loader.get(wait=True)
+kernels = elu._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 SLOPE = 0.75
@@ -42,8 +43,8 @@ def close(found, wanted):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_values_and_slopes(name, threads, numbers, monkeypatch):
     ran = []
-    run = smooth._run
-    monkeypatch.setattr(smooth, "_run", lambda name, *rest: ran.append(name) or run(name, *rest))
+    run = elu._map
+    monkeypatch.setattr(elu, "_map", lambda name, *rest: ran.append(name) or run(name, *rest))
     call, value, slope = CASES[name]
     data, before = nd.array(numbers), torch.get_num_threads()
     data.attach_grad()
@@ -78,7 +79,7 @@ def test_images_in_another_order():
     plain, last = image.clone().requires_grad_(), image.to(memory_format=torch.channels_last).requires_grad_()
     head = torch.randn_like(image)
     for data in (plain, last):
-        smooth.quick("softrelu", data, torch.nn.functional.softplus).backward(head)
+        elu.elu("softrelu", data, torch.nn.functional.softplus).backward(head)
     assert plain.grad is not None and last.grad is not None
     torch.testing.assert_close(last.grad, plain.grad, rtol=0, atol=0)
 
@@ -86,4 +87,6 @@ def test_images_in_another_order():
 def test_what_is_left_to_torch():
     many = torch.randn(1 << 16)
     left = [many[:99], many.double(), many.half(), many[::2], many.view(256, 256).T[:, :200]]
-    assert smooth._fits(many) and not any(map(smooth._fits, left))
+    assert elu.elu.ready("elu", many, None) and not any(elu.elu.ready("elu", few, None) for few in left)
+    with mx.runtime.kernels_off():
+        assert not elu.elu.ready("elu", many, None)

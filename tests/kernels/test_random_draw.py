@@ -26,7 +26,7 @@ CASES = {
 
 @pytest.fixture(autouse=True)
 def kernels():
-    if random_quick._loader.get(wait=True) is None:
+    if random_quick._code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
 
 

@@ -12,7 +12,7 @@ pytest.importorskip("numba")
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     monkeypatch.setattr(merging, "LEAST", 0)
-    if merging._loader.get(wait=True) is None:
+    if merging._code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
 
 
@@ -55,9 +55,9 @@ def test_few_elements_use_a_kernel_that_is_there(monkeypatch):
     one = few(0, (4, 4))
     monkeypatch.setattr(merging, "LEAST", 1 << 20)
     assert merging.merged(one._parts, one._parts, "elemwise_mul") is not None
-    monkeypatch.setattr(merging, "_loader", merging.kernels("merge_kernels"))
+    monkeypatch.setattr(merging, "_code", merging.CompiledModule("sparse.merge_kernels"))
     assert merging.merged(one._parts, one._parts, "elemwise_mul") is None
-    assert merging._loader._future is None  # nor does it begin to load
+    assert merging._code._future is None  # nor does it begin to load
 
 
 def test_what_is_not_in_order():

@@ -29,9 +29,9 @@ def block(request, monkeypatch):
     """Boxes in blocks of that size, or by compiled code."""
     if request.param == "compiled":
         pytest.importorskip("numba")
-        code = overlap._earned.loader.get(wait=True)
+        code = overlap._code.get(wait=True)
         assert code is not None
-        monkeypatch.setattr(overlap._earned, "get", lambda pairs: code)
+        monkeypatch.setattr(overlap._code, "earned", lambda pairs: code)
         monkeypatch.setattr(overlap, "_quotients", None)
     else:
         monkeypatch.setattr(overlap, "BLOCK", request.param)
@@ -68,9 +68,9 @@ def test_compiled_suppression_of_special_boxes(compare, threshold, monkeypatch):
     pytest.importorskip("numba")
     given, found = special_boxes(), []
     kinds = torch.arange(300, dtype=torch.int32) % 2
-    code = overlap._earned.loader.get(wait=True)
+    code = overlap._code.get(wait=True)
     for each in (None, code):
-        monkeypatch.setattr(overlap._earned, "get", lambda pairs, each=each: each)
+        monkeypatch.setattr(overlap._code, "earned", lambda pairs, each=each: each)
         found += [overlap.suppress(*given, threshold, which, compare=compare).tolist() for which in (None, kinds)]
     assert found[:2] == found[2:] and 10 < len(found[0]) < 300
 

@@ -9,10 +9,10 @@ from learning import learn_sequences
 from torch import _VF
 
 from mxnet._kernels.rnn import lstm
-from mxnet._kernels.runtime.loader import vectors_are_here
+from mxnet._kernels.runtime.loader import simd_width
 
 pytest.importorskip("numba")
-if not vectors_are_here():
+if not simd_width():
     pytest.skip("no kernels for this processor", allow_module_level=True)
 
 # steps, batch, width, hidden, layers, directions
@@ -126,6 +126,6 @@ def test_without_numba_torch_does_it():
         "import sys; sys.modules['numba'] = None\n"
         "from mxnet import gluon, nd; from mxnet._kernels.rnn import lstm; lstm.LEAST_WORK = 0\n"
         "net = gluon.rnn.LSTM(16, input_size=4); net.initialize()\n"
-        "assert net(nd.ones((3, 8, 4))).shape == (3, 8, 16) and lstm._loader.get(wait=True) is None"
+        "assert net(nd.ones((3, 8, 4))).shape == (3, 8, 16) and lstm._code.get(wait=True) is None"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

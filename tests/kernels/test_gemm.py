@@ -10,28 +10,30 @@ from mxnet import autograd, nd
 from mxnet._graph.training.convolution import channels_last_convolution
 from mxnet._kernels.conv.weight_gradient import weight_gradient
 from mxnet._kernels.matmul import gemm
-from mxnet._kernels.runtime.loader import Earned, kernels, vectors_are_here
+from mxnet._kernels.runtime.loader import CompiledModule, simd_width
 
 pytest.importorskip("numba", reason="kernels are what numba compiles")
-if not vectors_are_here():
+if not simd_width():
     pytest.skip("kernels are made for processors with AVX2", allow_module_level=True)
 
 NEAR = 3e-6  # of the largest value; the library has up to 1e-6 here
 ALONE = gemm.LEAST_ALONE
-_kernels = kernels("gemm_kernels")  # on every processor, also where the library is as fast
+_kernels = CompiledModule("matmul.gemm_kernels")  # on every processor, also where the library is as fast
 
 
-class Ready(Earned):
+class Ready(CompiledModule):
     """Kernels that were earned after so many multiplications."""
 
     def __init__(self, enough):
-        super().__init__("gemm_kernels", enough)
-        self.loader = _kernels
+        super().__init__("matmul.gemm_kernels", after=enough)
+
+    def get(self, wait):
+        return _kernels.get(wait)
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(gemm, "_earned", Ready(0))
+    monkeypatch.setattr(gemm, "_code", Ready(0))
     monkeypatch.setattr(gemm, "LEAST_ALONE", gemm.LEAST_WORK)
 
 
@@ -274,7 +276,7 @@ def test_several_threads_give_the_same_values():
 
 
 def test_kernels_are_taken_after_much_work_only(monkeypatch, calls):
-    monkeypatch.setattr(gemm, "_earned", Ready(2 << 24))
+    monkeypatch.setattr(gemm, "_code", Ready(2 << 24))
     a = matrix(256, 256)
     for _ in range(2):
         assert torch.equal(gemm.product(a, a), a @ a) and not calls
@@ -283,7 +285,7 @@ def test_kernels_are_taken_after_much_work_only(monkeypatch, calls):
 
 
 def test_where_the_library_is_as_fast_it_multiplies(monkeypatch, calls):
-    monkeypatch.setattr(gemm, "_earned", Earned("gemm_kernels", 0, lambda: False))
+    monkeypatch.setattr(gemm, "_code", CompiledModule("matmul.gemm_kernels", lambda: "the library is as fast"))
     a = matrix(256, 256)
     assert torch.equal(gemm.product(a, a), a @ a) and not calls
 

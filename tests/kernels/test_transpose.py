@@ -9,7 +9,7 @@ import torch
 from mxnet import autograd, nd
 from mxnet._kernels.elementwise import transpose as turning
 
-kernels = turning._earned.loader.get(wait=True)
+kernels = turning._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
@@ -18,7 +18,7 @@ def runs(monkeypatch):
     """How often the kernel runs, which is ready from the first call on."""
     ran, turned = [], turning._turned
     monkeypatch.setattr(turning, "_turned", lambda *given: ran.append(given) or turned(*given))
-    monkeypatch.setattr(turning._earned, "enough", 0)
+    monkeypatch.setattr(turning._code, "after", 0)
     return ran
 
 
@@ -64,9 +64,9 @@ def test_second_derivatives(runs):
 
 def test_a_compiler_is_only_loaded_for_much(monkeypatch):
     asked = []
-    monkeypatch.setattr(turning._earned.loader, "get", lambda wait: asked.append(wait))
-    monkeypatch.setattr(turning._earned, "enough", 30_000)
-    monkeypatch.setattr(turning._earned, "_seen", 0)
+    monkeypatch.setattr(turning._code, "get", lambda wait: asked.append(wait))
+    monkeypatch.setattr(turning._code, "after", 30_000)
+    monkeypatch.setattr(turning._code, "_work", 0)
     x = nd.zeros((100, 120))
     for calls in (0, 0, 0, 1):
         assert x.T.shape == (120, 100)

@@ -7,7 +7,7 @@ import torch
 from mxnet import autograd, nd
 from mxnet._ops.nn import normalization
 
-kernels = normalization._loader.get(wait=True)
+kernels = normalization._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 

@@ -48,14 +48,14 @@ def counted(monkeypatch):
 @pytest.fixture(params=[False, True], ids=["plain", "compiled"])
 def compiled(request, monkeypatch):
     """Is the code that numba compiles taken?"""
-    found = [loader.get(wait=True) for loader in (few_rows._loader, winograd._loader, halving._earned.loader)]
+    found = [loader.get(wait=True) for loader in (few_rows._code, winograd._loader, halving._code)]
     if not request.param:
-        for loader in (few_rows._loader, halving._earned.loader):
+        for loader in (few_rows._code, halving._code):
             monkeypatch.setattr(loader, "get", lambda wait: None)
         monkeypatch.setattr(winograd._loader, "get", lambda wait: winograd.plain)
     elif None in found or winograd.plain in found:
         pytest.skip("numba compiles nothing here")
-    monkeypatch.setattr(halving._earned, "enough", 0)
+    monkeypatch.setattr(halving._code, "after", 0)
     monkeypatch.setattr(few_channels, "LEAST_COMPILED", 1)
     return request.param
 
@@ -182,9 +182,9 @@ def test_pooling(dtype, shape, counted, compiled, monkeypatch):
 
 def test_kernels_for_pooling_are_only_loaded_for_much(monkeypatch):
     asked = []
-    monkeypatch.setattr(halving._earned.loader, "get", lambda wait: asked.append(wait))
-    monkeypatch.setattr(halving._earned, "_seen", 0)
-    monkeypatch.setattr(halving._earned, "enough", 40_000)
+    monkeypatch.setattr(halving._code, "get", lambda wait: asked.append(wait))
+    monkeypatch.setattr(halving._code, "_work", 0)
+    monkeypatch.setattr(halving._code, "after", 40_000)
     x = nd.zeros((1, 1, 128, 128))
     for calls in (0, 0, 0, 1):
         assert nd.Pooling(x, kernel=(2, 2), stride=(2, 2)).shape == (1, 1, 64, 64)

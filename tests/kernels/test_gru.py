@@ -10,7 +10,7 @@ from torch import _VF
 
 from mxnet import autograd, nd
 from mxnet._kernels.rnn import gru as recurrence
-from mxnet._kernels.runtime.loader import Earned
+from mxnet._kernels.runtime.loader import CompiledModule
 
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3}
 # steps, batch, width, hidden, layers, directions
@@ -25,9 +25,9 @@ WIDE = [(2, 4, 3, 16, 1, 1), (5, 9, 5, 32, 2, 1), (7, 5, 8, 48, 1, 2), (3, 30, 4
 def quick(monkeypatch):
     """The steps by compiled kernels at once."""
     pytest.importorskip("numba")
-    if recurrence._earned.loader.get(wait=True) is None:
+    if recurrence._code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
-    monkeypatch.setattr(recurrence._earned, "enough", 0)
+    monkeypatch.setattr(recurrence._code, "after", 0)
 
 
 def example(mode, steps, batch, width, hidden, layers, directions):
@@ -95,19 +95,19 @@ def test_what_is_not_finite_stays_in_its_row(mode, quick):
 
 def test_what_kernels_are_not_for(monkeypatch):
     """Few rows, units that do not fill panels, doubles, and work that is not worth loading a compiler."""
-    monkeypatch.setattr(recurrence, "_earned", Earned("recurrence_kernels", recurrence.ENOUGH))
+    monkeypatch.setattr(recurrence, "_code", CompiledModule("rnn.gru_kernels", after=recurrence.ENOUGH))
     square = torch.empty(16, 16)
     for shape, weight in (((9, 3, 5), square), ((9, 4, 5), torch.empty(15, 15)), ((9, 4, 5), square)):
         assert recurrence.compiled(torch.empty(shape), weight) is None
     assert recurrence.compiled(torch.empty(9, 4, 5, dtype=torch.float64), square.double()) is None
-    assert recurrence._earned._seen == 9 * 4 * 256 and recurrence._earned.loader._future is None
+    assert recurrence._code._work == 9 * 4 * 256 and recurrence._code._future is None
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
 @pytest.mark.parametrize("kind", ["GRU", "RNN"])
 def test_a_layer_gives_the_same_either_way(kind, hybrid, quick, monkeypatch):
     here = learn_sequences(kind, hybrid)
-    monkeypatch.setattr(recurrence._earned, "enough", 1 << 60)
+    monkeypatch.setattr(recurrence._code, "after", 1 << 60)
     assert recurrence.compiled(torch.empty(6, 8, 12), torch.empty(96, 32)) is None
     for got, want in zip(here, learn_sequences(kind, hybrid), strict=True):
         near(torch.from_numpy(got.asnumpy()), torch.from_numpy(want.asnumpy()))

@@ -11,7 +11,7 @@ from mxnet._graph.inference import packed_dense as dense
 from mxnet._kernels.conv import direct
 from mxnet.gluon import nn
 
-kernels = direct._loader.get(wait=True)
+kernels = direct._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 

@@ -14,11 +14,11 @@ pytest.importorskip("numba")
 @pytest.fixture
 def ready(monkeypatch):
     """Is compiled code there, or not?"""
-    kernels = resize2d._earned.loader.get(wait=True)
+    kernels = resize2d._code.get(wait=True)
     assert kernels is not None
 
     def use(yes):
-        monkeypatch.setattr(resize2d._earned, "get", lambda numbers, wait: kernels if yes else None)
+        monkeypatch.setattr(resize2d._code, "earned", lambda numbers, wait: kernels if yes else None)
 
     return use
 

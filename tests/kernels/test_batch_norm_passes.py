@@ -7,10 +7,10 @@ import torch.nn.functional as F
 from mxnet._kernels.norm import batch_norm_passes as norm_passes
 from mxnet._kernels.norm import fused_norm as normed
 from mxnet._kernels.norm import scale_shift as pixelwise
-from mxnet._kernels.runtime.loader import vectors_are_here
+from mxnet._kernels.runtime.loader import simd_width
 
 pytest.importorskip("numba", reason="kernels are what numba compiles")
-if not vectors_are_here():
+if not simd_width():
     pytest.skip("kernels are made for processors with AVX2", allow_module_level=True)
 
 LAST = torch.channels_last
@@ -113,7 +113,7 @@ def test_numbers_of_channels_that_do_not_lie_together():
 
 
 def test_what_is_left_to_torch(monkeypatch):
-    channels = 24 if norm_passes._loader.get(wait=True).WIDE == 16 else 12
+    channels = 24 if norm_passes._code.get(wait=True).WIDE == 16 else 12
     case = Case((2, channels, 9, 7), active=True, added=True)
     assert not norm_passes.suits(case.data, case.addend)
     case.check()

@@ -32,14 +32,14 @@ WINDOWS = {
 @pytest.fixture
 def ready(monkeypatch):
     """Is compiled code there, or not?"""
-    kernels = planes._earned.loader.get(wait=True)
+    kernels = planes._code.get(wait=True)
     assert kernels is not None
     monkeypatch.setattr(planes, "LEAST", 0)
     asked = []
 
     def use(yes):
         monkeypatch.setattr(
-            planes._earned, "get", lambda numbers, wait: asked.append(numbers) or (kernels if yes else None)
+            planes._code, "earned", lambda numbers, wait: asked.append(numbers) or (kernels if yes else None)
         )
         return asked
 

@@ -11,12 +11,12 @@ import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._kernels.optimizer import single_pass as one_pass
 from mxnet._kernels.optimizer.tensor_lists import Steady
-from mxnet._kernels.runtime.loader import vectors_are_here
+from mxnet._kernels.runtime.loader import simd_width
 from mxnet._ops.optimizer.list_adaptive import adam
 from mxnet._ops.optimizer.list_updates import sgd
 
 pytest.importorskip("numba")
-if not vectors_are_here():
+if not simd_width():
     pytest.skip("no kernels for this processor", allow_module_level=True)
 
 SHAPES = [(300, 784), (256,), (1,), (9, 3), (10,), (7,), (0, 3)]

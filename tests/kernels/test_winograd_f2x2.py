@@ -11,11 +11,11 @@ from mxnet._kernels.conv import direct
 from mxnet._kernels.conv.winograd import f2x2 as small_tiles
 from mxnet._kernels.matmul import packed as panels
 from mxnet._kernels.runtime.buffers import room
-from mxnet._kernels.runtime.loader import vectors_are_here
+from mxnet._kernels.runtime.loader import simd_width
 from mxnet.gluon import nn
 
 pytest.importorskip("numba")
-if not vectors_are_here():
+if not simd_width():
     pytest.skip("no kernels for this processor", allow_module_level=True)
 
 LAST = torch.channels_last
@@ -31,7 +31,7 @@ def example(batch, channels, filters, height, width):
 
 
 def by_tiles(data, weight, bias=None, addend=None, bounds=(None, None), result=None):
-    for loader in (direct._loader, panels._loader, small_tiles._loader):
+    for loader in (direct._code, panels._code, small_tiles._code):
         loader.get(wait=True)
     assert small_tiles.pays(data, weight)
     if result is None:
@@ -88,7 +88,7 @@ def test_other_convolutions_are_left_to_others():
 
 
 def test_networks_take_them():
-    for loader in (small_tiles._loader, panels._loader, direct._loader):
+    for loader in (small_tiles._code, panels._code, direct._code):
         loader.get(wait=True)
     mx.random.seed(2)
     net, x = nn.HybridSequential(), nd.random.normal(shape=(1, 128, 7, 7))

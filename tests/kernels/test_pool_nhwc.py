@@ -11,7 +11,7 @@ from mxnet._kernels.pool import nhwc as pooled
 from mxnet._ops.nn.pooling import pooling
 from mxnet.gluon import nn
 
-kernels = pooled._loader.get(wait=True)
+kernels = pooled._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 INFINITE, NAN = float("inf"), float("nan")
@@ -101,7 +101,7 @@ class Between(gluon.HybridBlock):
 @pytest.mark.parametrize("ready", [False, True])
 def test_networks(ready, monkeypatch):
     found = kernels if ready else None
-    monkeypatch.setattr(pooled._loader, "get", lambda wait: found)
+    monkeypatch.setattr(pooled._code, "get", lambda wait: found)
     monkeypatch.setattr(program, "FAILURES", ())  # the plain graph shall not step in for a rewritten one that fails
     mx.random.seed(3)
     net = Between()

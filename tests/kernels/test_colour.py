@@ -35,11 +35,11 @@ def changed(image):
 @pytest.fixture
 def ready(monkeypatch):
     pytest.importorskip("numba")
-    kernels = colours._earned.loader.get(wait=True)
+    kernels = colours._code.get(wait=True)
     assert kernels is not None
 
     def use(yes):
-        monkeypatch.setattr(colours._earned, "get", lambda numbers: kernels if yes else None)
+        monkeypatch.setattr(colours._code, "earned", lambda numbers: kernels if yes else None)
 
     return use
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd
-from mxnet._kernels.runtime.loader import Earned
+from mxnet._kernels.runtime.loader import CompiledModule, any_processor
 from mxnet._ops.array import sorting as ordering
 
 pytest.importorskip("numba")
@@ -13,7 +13,7 @@ pytest.importorskip("numba")
 @pytest.fixture(autouse=True)
 def ready(monkeypatch):
     """The kernel is there from the first call on; how often it ran."""
-    kernels, ran = ordering._earned.loader.get(wait=True), []
+    kernels, ran = ordering._code.get(wait=True), []
     assert kernels is not None
 
     class Counted:
@@ -22,7 +22,7 @@ def ready(monkeypatch):
             ran.append(given)
             kernels.best(*given)
 
-    monkeypatch.setattr(ordering._earned, "get", lambda numbers: Counted)
+    monkeypatch.setattr(ordering._code, "earned", lambda numbers: Counted)
     return ran
 
 
@@ -90,6 +90,6 @@ def test_a_mask(ready):
 
 
 def test_a_compiler_is_earned():
-    earned = Earned("ordering_kernels", enough=100)
-    assert earned.get(60) is None and earned.get(60) is None and earned.loader._future is None
-    assert earned.get(1, wait=True) is not None
+    earned = CompiledModule("sort.topk_kernels", any_processor, after=100)
+    assert earned.earned(60) is None and earned.earned(60) is None and earned._future is None
+    assert earned.earned(1, wait=True) is not None

@@ -5,7 +5,7 @@ import torch
 
 from mxnet._kernels.conv import direct
 
-kernels = direct._loader.get(wait=True)
+kernels = direct._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 NEAR = 2e-6  # of the largest value

@@ -324,8 +324,8 @@ def pairs(net):
 
 @pytest.mark.parametrize("ready", [False, True])
 def test_inverted_residual_units(ready, monkeypatch):
-    found = direct._loader.get(wait=True) if ready else None
-    monkeypatch.setattr(direct._loader, "get", lambda wait: found)
+    found = direct._code.get(wait=True) if ready else None
+    monkeypatch.setattr(direct._code, "get", lambda wait: found)
     net = inverted_network()
     for batch, size in [(1, 30), (3, 21), (1, 30)]:
         agree(net, images(batch, size))
@@ -341,9 +341,9 @@ def test_inverted_residual_units(ready, monkeypatch):
 
 
 def test_kernels_take_over_when_they_are_compiled(monkeypatch):
-    kernels = direct._loader.get(wait=True)
+    kernels = direct._code.get(wait=True)
     there = []
-    monkeypatch.setattr(direct._loader, "get", lambda wait: there[-1] if there else None)
+    monkeypatch.setattr(direct._code, "get", lambda wait: there[-1] if there else None)
     net, x = inverted_network(), images(2, 30)
     agree(net, x)
     there.append(kernels)
@@ -369,7 +369,7 @@ class TwoPools(gluon.HybridBlock):
 
 @pytest.mark.parametrize("join", [lambda F, a, b: a + b, lambda F, a, b: F.concat(b, a, a)])
 def test_jobs_that_wait_are_done_before_others_read_their_results(join, monkeypatch):
-    for loader in (direct._loader, pooled._loader):
+    for loader in (direct._code, pooled._code):
         loader.get(wait=True)
     monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
     net = nn.HybridSequential()
@@ -386,7 +386,7 @@ def test_results_are_not_in_memory_that_is_used_again():
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 1), nn.BatchNorm(), nn.Conv2D(16, 1), nn.BatchNorm())
     net.initialize()
-    direct._loader.get(wait=True)
+    direct._code.get(wait=True)
     agree(net, nd.ones((1, 8, 4, 4)))
     kept = [net(nd.ones((1, 8, 4, 4)) * i) for i in range(4)]
     for i, result in enumerate(kept):
@@ -402,7 +402,7 @@ def cut(net):
 def test_large_batches_go_in_portions(make, monkeypatch):
     monkeypatch.setattr(passes, "KEPT", 1 << 12)
     monkeypatch.setattr(portions, "PORTION", 1 << 11)
-    direct._loader.get(wait=True)
+    direct._code.get(wait=True)
     net = make()
     for batch, size in [(7, 30), (1, 30), (4, 21), (7, 30)]:
         agree(net, images(batch, size))
@@ -420,7 +420,7 @@ def test_portions_whose_results_are_the_networks(monkeypatch):
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 1), nn.BatchNorm(), nn.Conv2D(16, 1), nn.BatchNorm(), nn.GlobalAvgPool2D())
     net.initialize()
-    direct._loader.get(wait=True)
+    direct._code.get(wait=True)
     x = nd.random.normal(shape=(5, 8, 6, 6))
     agree(net, x)
     assert cut(net)[1] != set()
