@@ -116,7 +116,7 @@ def test_regions_one_by_one_and_all_at_once(ties, monkeypatch):
     random = np.random.RandomState(2)
     data = nd.array(random.randint(0, 3, (2, 5, 12, 14)) if ties else random.randn(2, 5, 12, 14))
     one_by_one = pooled_regions(data)
-    monkeypatch.setattr(regions, "at_hand", lambda tensor: False)
+    monkeypatch.setattr(regions, "is_concrete", lambda tensor: False)
     for got, want in zip(one_by_one, pooled_regions(data), strict=True):
         assert np.abs(want).max() > 0
         np.testing.assert_allclose(got, want, rtol=1e-6)
