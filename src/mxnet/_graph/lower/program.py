@@ -9,6 +9,7 @@ import torch
 
 from ..._core.errors import MXNetError
 from ..._core.writes import wrote_anywhere
+from ..._kernels.registry import OFF, SWITCH
 from ...context import Context
 from ..infer.fixpoint import Facts, shape_facts, type_facts
 from ..inference.fold import Folding, fold
@@ -99,8 +100,10 @@ class Program:
         return [n for n in heads if n.op is not None and n.op.name in RULED and id(n) not in used]
 
     def code(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
-        """The code for a mode, with the random streams it draws from."""
-        key = (train, tuple(t.shape for t in tensors)) if self.unsized else train
+        """The code for a mode, with the random streams it draws from; while kernels are off, the graph as it is."""
+        key: Any = (train, tuple(t.shape for t in tensors)) if self.unsized else train
+        if SWITCH.mode == OFF:
+            key = OFF, key
         made = self._codes.get(key)
         if made is None:
             made = self._keep(key, self._make(train, tensors))
@@ -119,10 +122,11 @@ class Program:
         lowered = lower(
             self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept, self.stypes
         )
+        rewrite = SWITCH.mode != OFF
         if self.compiler is not None:
-            code = lowered.module if train else compilable(lowered.module)
+            code = lowered.module if train or not rewrite else compilable(lowered.module)
             lowered.run = self.compiler(code.as_module())
-        elif not mirror:
+        elif rewrite and not mirror:
             module = with_packed_integers(fused(lowered.module))
             module = (ordered(module) if train else None) or module
             lowered.run = module.forward
@@ -140,9 +144,11 @@ class Program:
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
         """The heads' values; torch's grad mode decides if they can be differentiated."""
-        lowered, streams = self.code(train, tensors) if self.unsized else self._codes.get(train) or self.code(train, ())
+        rewritten = SWITCH.mode != OFF
+        known = None if self.unsized or not rewritten else self._codes.get(train)
+        lowered, streams = known or self.code(train, tensors)
         run = lowered.run
-        if not train and self._folding is not False and not torch.is_grad_enabled():
+        if rewritten and not train and self._folding is not False and not torch.is_grad_enabled():
             results = self._run_folded(lowered, tensors, streams)
             if results is not None:
                 return results
