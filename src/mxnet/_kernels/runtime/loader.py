@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-_KERNELS = __package__.rpartition(".")[0]
+_KERNELS = __name__.rpartition(".runtime.")[0]
 
 
 class Loader:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-Tensors = Sequence[Tensor]
+Tensors = Any  # a list or tuple of tensors: torch's stubs of multi-tensor calls disagree about which
 
 
 class PerTensor:
@@ -183,18 +183,18 @@ class Term(Value):
         elif _is(self.factor, 1):
             return self.left
         else:
-            return torch._foreach_mul(self.left, _scalars(self.factor))  # pyright: ignore[reportReturnType]
+            return torch._foreach_mul(self.left, _scalars(self.factor))
         if not _is(self.factor, 1):
             torch._foreach_mul_(result, _scalars(self.factor))
-        return result  # pyright: ignore[reportReturnType]
+        return result
 
     def added_to(self, tensors: Tensors) -> Tensors:
         """tensors + this, in new memory."""
         if self.times is None and self.over is None and isinstance(self.factor, (int, float)):
-            return torch._foreach_add(tensors, self.left, alpha=self.factor)  # pyright: ignore[reportReturnType]
+            return torch._foreach_add(tensors, self.left, alpha=self.factor)
         result = torch._foreach_clone(tensors)
-        self.add_to(result)  # pyright: ignore[reportArgumentType]
-        return result  # pyright: ignore[reportReturnType]
+        self.add_to(result)
+        return result
 
     def add_to(self, tensors: Tensors) -> None:
         """tensors += this."""
