@@ -36,13 +36,13 @@ def _selected(arrays, names):
 
 
 def _for_each(method):
-    """A method that calls the method of that name of every metric."""
+    """A method that calls the given one of every metric."""
 
-    def call(self, *args):
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
         for metric in self.metrics:
-            getattr(metric, method)(*args)
+            getattr(metric, method.__name__)(*args, **kwargs)
 
-    call.__doc__ = f"Call `{method}` of every metric."
     return call
 
 
@@ -73,7 +73,7 @@ class CompositeEvalMetric(EvalMetric):
         super().__init__(name, output_names=output_names, label_names=label_names, has_global_stats=True)
         self.metrics = [create(m) for m in metrics or ()]
 
-    update, reset, reset_local = map(_for_each, ("update", "reset", "reset_local"))
+    update, reset, reset_local = map(_for_each, (EvalMetric.update, EvalMetric.reset, EvalMetric.reset_local))
 
     def update_dict(self, labels, preds):
         """Pass the labels and outputs that are selected by name to every metric."""
