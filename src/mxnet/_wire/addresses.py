@@ -1,4 +1,4 @@
-"""Which address of this machine a job's ports are bound to: loopback, or the one that it was told. Never all of them."""
+"""Which address of this machine a job's ports are bound to: loopback, or the one it was told. Never all of them."""
 
 import contextlib
 import ipaddress

@@ -9,6 +9,7 @@ numbers of both sides, and counts its messages: one that is altered, repeated, l
 buffers' tag covers the header's, and memory for the buffers is taken only after the header's tag was right.
 """
 
+import contextlib
 import hmac
 import json
 import socket
@@ -54,10 +55,8 @@ class Channel:
 
     def close(self) -> None:
         """End the connection; who waits at it wakes up."""
-        try:
+        with contextlib.suppress(OSError):  # the other side was faster
             self.sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # the other side was faster
         self.sock.close()
 
     # ------------------------------------------------------------------ sending

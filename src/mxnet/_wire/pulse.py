@@ -1,7 +1,7 @@
 """A worker's sign of life for its launcher: a line a second, which says how long ago it last used the store.
 
-The launcher reads them from a named pipe. A process that is stopped or hangs writes nothing, and a launcher that is gone
-takes its workers with it.
+The launcher reads them from a named pipe. A process that is stopped writes nothing, and a launcher that is gone takes
+its workers with it.
 """
 
 import contextlib

@@ -58,9 +58,7 @@ def user_key() -> str:
             os.makedirs(folder, exist_ok=True)
             _write_once(folder, path)
         except OSError as error:
-            raise MXNetError(
-                f"no secret for the job: {FILE} is not set, and {path} cannot be made ({error})"
-            ) from None
+            raise MXNetError(f"no secret for the job: {FILE} is not set, and {path} cannot be made ({error})") from None
     return path
 
 

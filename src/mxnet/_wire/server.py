@@ -44,7 +44,13 @@ class Server:
     """Listens at `address`; `serve(rank, channel)` runs in a thread for each of the `members` that come."""
 
     def __init__(
-        self, address: tuple[str, int], secret: bytes, service: str, members: Iterable[int], serve: Serve, patience: float
+        self,
+        address: tuple[str, int],
+        secret: bytes,
+        service: str,
+        members: Iterable[int],
+        serve: Serve,
+        patience: float,
     ) -> None:
         self._secret, self._service, self._serve, self._patience = secret, service, serve, patience
         self._missing, self._waiting = set(members), dict[socket.socket, _Stranger]()

@@ -1,8 +1,9 @@
-"""What torch's gloo leaves open, and how it is closed: the address that is bound, who connects, and the port afterwards.
+"""What torch's gloo leaves open, and how it is closed: the address it binds, who connects, and the port afterwards.
 
 Gloo listens for the other workers while a group is made, and believes whoever connects. So its port is bound to the
 job's address only, each worker then has all others prove over the new connections that they know the job's secret,
-and when they have, the port takes no more connections. What the connections carry is neither encrypted nor authenticated.
+and when they have, the port takes no more connections. What the connections carry is neither encrypted nor
+authenticated.
 """
 
 import contextlib

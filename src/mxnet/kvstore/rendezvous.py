@@ -140,7 +140,7 @@ class MeetingPoint(dist.Store):
     def delete_key(self, key):
         return self._values.call("delete", key)
 
-    deleteKey = delete_key
+    deleteKey = delete_key  # noqa: N815 - the name that torch calls
 
     def num_keys(self):
         return self._values.call("count")
