@@ -182,7 +182,7 @@ class Workers:
         """A worker that lives, but kept the others waiting."""
         known = [w for w in self.workers if w.active is not None and w.rank not in failed and w.poll() is None]
         worst = min(known, key=lambda worker: worker.active, default=None)
-        return worst if worst and time.time() - worst.active > self._patience / 2 else None
+        return worst if worst and time.time() - worst.active > 0.9 * self._patience else None
 
     # ------------------------------------------------------------------ the end
     def end(self):
