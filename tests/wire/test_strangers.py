@@ -151,7 +151,7 @@ def test_a_job_that_is_attacked_while_it_starts_trains_all_the_same(tmp_path):
 @pytest.mark.parametrize("kind", ["dist_sync", "dist_async"])
 def test_a_stopped_worker_is_named_and_all_start_again_from_the_checkpoint(kind, tmp_path):
     options = ["--max-restarts", "1"]
-    with Job("resumed", kind, tmp_path, 40, options=options, MXNET_KVSTORE_TIMEOUT="3", PAUSE="0.05") as job:
+    with Job("resumed", kind, tmp_path, 40, options=options, MXNET_KVSTORE_TIMEOUT="8", PAUSE="0.05") as job:
         processes = job.processes(words="as process")
         while not (tmp_path / "checkpoint.params").exists():
             time.sleep(0.01)

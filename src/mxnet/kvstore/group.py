@@ -174,9 +174,13 @@ def agree(flags, channel=None):
 
 
 def add_over_workers(tensors):
-    """Sum each tensor over all workers, in place: one message for each large tensor or bucket of small ones."""
+    """Sum each tensor over all workers, in place: one message for each large tensor or bucket of small ones.
+
+    Last tensors first, as `overlap.Plan` sends them: an element's place in its message decides in which order the workers'
+    values are added. So the first step after a restart, which has no plan yet, gives the same bits as without one.
+    """
     waiting = []
-    for bucket in buckets(tensors):
+    for bucket in buckets(reversed(tensors)):
         flat = bucket[0] if len(bucket) == 1 else torch._utils._flatten_dense_tensors(bucket)
         flat = flat if flat.is_contiguous() else flat.contiguous()
         waiting.append((bucket, flat, start_sum(flat)))
