@@ -75,5 +75,13 @@ def resumed(kind, folder, steps):
     say("ok")
 
 
+def raising(kind):
+    """The last worker has a fault of its own while the others wait for it."""
+    store = mx.kv.create(kind)
+    if store.rank == store.num_workers - 1:
+        raise KeyError("a fault of the program")
+    store.barrier()
+
+
 if __name__ == "__main__":
-    {"train": train, "resumed": resumed}[sys.argv[1]](*sys.argv[2:])
+    {"train": train, "resumed": resumed, "raising": raising}[sys.argv[1]](*sys.argv[2:])

@@ -12,9 +12,15 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
-JOB = str(pathlib.Path(__file__).with_name("job.py"))
+import mxnet as mx
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import job as job_program
+
+JOB = job_program.__file__
 LAUNCH = [sys.executable, "-m", "mxnet.tools.launch"]
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
@@ -162,6 +168,47 @@ def test_a_stopped_worker_is_named_and_all_start_again_from_the_checkpoint(kind,
         assert "all workers start again, restart 1 of 1" in errors and not _runs(processes[0])
         begun = [int(step) for step in re.findall(r"begins with step (\d+)", said)]
         assert begun[:2] == [0, 0] and len(begun) == 4 and begun[2] == begun[3] > 0
+
+
+def test_a_worker_that_raises_ends_the_job_at_once():
+    start = time.monotonic()
+    with Job("raising", "dist_async", MXNET_KVSTORE_TIMEOUT="300") as job:
+        code, _, errors = job.finish(timeout=120)
+        assert code == 1 and "KeyError: 'a fault of the program'" in errors
+        assert "worker 1 failed with exit code 1; the others were ended" in errors
+    assert time.monotonic() - start < 100
+
+
+def expected_weights(workers, steps):
+    """What a job of `resumed` ends with, computed by one process in float64."""
+    net = job_program.network()
+    weight, bias = (param.data().asnumpy().astype("float64") for param in net.collect_params().values())
+    for step in range(steps):
+        slopes = np.zeros_like(weight), np.zeros_like(bias)
+        for rank in range(workers):
+            data = np.random.default_rng([rank, step]).normal(size=(8, 6))
+            error = 2 * (data @ weight.T + bias - (data[:, :4] + rank))
+            slopes[0][:] += error.T @ data
+            slopes[1][:] += error.sum(0)
+        weight -= 0.05 / 8 * slopes[0]
+        bias -= 0.05 / 8 * slopes[1]
+    return weight, bias
+
+
+@linux
+def test_four_workers_one_of_them_killed_end_with_the_weights_of_an_undisturbed_run(tmp_path):
+    options = ["--max-restarts", "1"]
+    with Job("resumed", "dist_sync", tmp_path, 20, workers=4, options=options, PAUSE="0.05") as job:
+        processes = job.processes(words="as process")
+        while not (tmp_path / "checkpoint.params").exists():
+            time.sleep(0.01)
+        os.kill(processes[2], signal.SIGKILL)
+        code, said, errors = job.finish(timeout=120)
+        assert code == 0 and "worker 2 failed with exit code -9; the others were ended" in errors, errors
+        assert len(re.findall(r"begins with step [1-9]", said)) == 4
+    found = mx.nd.load(str(tmp_path / "end.params"))
+    for name, expected in zip(("weight", "bias"), expected_weights(4, 20), strict=True):
+        np.testing.assert_allclose(found[name].asnumpy(), expected, rtol=1e-4, atol=1e-5)
 
 
 @linux

@@ -176,8 +176,8 @@ def agree(flags, channel=None):
 def add_over_workers(tensors):
     """Sum each tensor over all workers, in place: one message for each large tensor or bucket of small ones.
 
-    Last tensors first, as `overlap.Plan` sends them: an element's place in its message decides in which order the workers'
-    values are added. So the first step after a restart, which has no plan yet, gives the same bits as without one.
+    Last tensors first, as `overlap.Plan` sends them: an element's place in its message decides in which order the
+    workers' values are added. So the first step after a restart, which has no plan yet, gives the same bits.
     """
     waiting = []
     for bucket in buckets(reversed(tensors)):

@@ -5,6 +5,7 @@ import collections
 import contextlib
 import os
 import selectors
+import sys
 import threading
 import time
 
@@ -248,6 +249,12 @@ def connect():
     atexit.register(disconnect)
 
 
+def _has_failed():
+    """Does this process end by an exception? Then the others should miss it at once."""
+    return getattr(sys, "last_value", None) is not None and not hasattr(sys, "ps1")
+
+
 def disconnect():
     """Leave when all workers are done."""
-    WATCH.leave(wait=not group.Lost.seen)
+    if not _has_failed():
+        WATCH.leave(wait=not group.Lost.seen)
