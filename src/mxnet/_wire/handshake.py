@@ -21,7 +21,7 @@ NONCE = 32
 LIMIT = 5.0  # seconds for a handshake
 CLIENT = struct.Struct(f"<{len(GREETING)}s{NONCE}sI{TAG}s")
 SERVER_FIRST = len(GREETING) + NONCE
-REFUSALS = 5  # then the secrets differ; fewer may be a server that was flooded
+REFUSALS = 12  # within three seconds; then the secrets differ, fewer may be a server that is flooded
 
 
 class Refused(ChannelError):

@@ -50,6 +50,11 @@ def _beat(pipe: int, rank: int, process: int) -> None:
         time.sleep(INTERVAL)
 
 
+def clock(moment: float) -> str:
+    """The time of day of a moment of the monotonic clock, which no correction of the time can move."""
+    return time.strftime("%H:%M:%S", time.localtime(time.time() - (time.monotonic() - moment)))
+
+
 def parse(text: str) -> tuple[int, float] | None:
     """(rank, idle seconds) of a line; None if it is none."""
     rank, _, idle = text.partition(" ")

@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 
 from .._core.errors import MXNetError
-from .._wire import addresses, handshake, secret
+from .._wire import addresses, handshake, pulse, secret
 from .._wire.channel import ChannelError
 from .._wire.server import Server
 from . import arrays, group, shard
@@ -102,7 +102,7 @@ class Watch:
 
     def start(self, channels, patience):
         self._channels, self._patience = channels, patience
-        self._heard = dict.fromkeys(channels, time.time())
+        self._heard = dict.fromkeys(channels, time.monotonic())
         self._thread = threading.Thread(target=self._run, daemon=True, name="watch over workers")
         self._thread.start()
 
@@ -146,14 +146,14 @@ class Watch:
         except ChannelError as error:
             self._gone(rank, error)
             return False
-        self._heard[rank] = time.time()
+        self._heard[rank] = time.monotonic()
         return True
 
     def _find_silent(self, ranks):
         for rank in ranks:
-            silent = time.time() - self._heard[rank]
+            silent = time.monotonic() - self._heard[rank]
             if silent > self._patience:
-                since = time.strftime("%H:%M:%S", time.localtime(self._heard[rank]))
+                since = pulse.clock(self._heard[rank])
                 self._say(f"worker {rank} has been silent since {since}, for {silent:.0f} s")
                 self._channels[rank].close()
 

@@ -71,33 +71,28 @@ class Worker:
 
     def __init__(self, rank, process):
         self.rank, self.process = rank, process
-        self.heard = self.active = None  # seconds of the epoch; None before its first pulse
+        self.heard = self.active = None  # of the monotonic clock; None before its first pulse
         self.code = self.ended = None
 
     def poll(self):
         """The exit code, if it has ended."""
         if self.code is None:
             self.code = self.process.poll()
-            self.ended = time.time() if self.code is not None else None
+            self.ended = time.monotonic() if self.code is not None else None
         return self.code
 
     def hear(self, idle):
-        self.heard = time.time()
+        self.heard = time.monotonic()
         self.active = self.heard - idle
 
     def silence(self):
         """Seconds since its last pulse, while it should have one."""
-        return 0.0 if self.heard is None or self.poll() is not None else time.time() - self.heard
+        return 0.0 if self.heard is None or self.poll() is not None else time.monotonic() - self.heard
 
     def signal(self, number):
         """To the process and to all that it has started."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, number) if os.name == "posix" else self.process.send_signal(number)
-
-
-def clock(seconds):
-    """The time of day."""
-    return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
 def first_cause(ends):
@@ -169,12 +164,12 @@ class Workers:
         if silent := self._silent(STALE):
             words = f"{self._of_silence(silent)} (worker {rank} failed with exit code {code})"
         elif idle := self._idle({end[0] for end in ends}):
-            words += f"; worker {idle.rank} has not used the store since {clock(idle.active)}"
+            words += f"; worker {idle.rank} has not used the store since {pulse.clock(idle.active)}"
         return (code if 0 < code < 256 else 1), words
 
     def _of_silence(self, worker):
         return (
-            f"worker {worker.rank} has been silent since {clock(worker.heard)}, for {worker.silence():.0f} s; "
+            f"worker {worker.rank} has been silent since {pulse.clock(worker.heard)}, for {worker.silence():.0f} s; "
             "the others were ended"
         )
 
@@ -182,18 +177,19 @@ class Workers:
         """A worker that lives, but kept the others waiting."""
         known = [w for w in self.workers if w.active is not None and w.rank not in failed and w.poll() is None]
         worst = min(known, key=lambda worker: worker.active, default=None)
-        return worst if worst and time.time() - worst.active > 0.9 * self._patience else None
+        return worst if worst and time.monotonic() - worst.active > 0.9 * self._patience else None
 
     # ------------------------------------------------------------------ the end
     def end(self):
         """End all: who is silent at once, the others by a request first."""
-        for worker in self.workers:
+        concerned = [worker for worker in self.workers if worker.poll() != 0]  # who is done may be another by now
+        for worker in concerned:
             if worker.poll() is None:
                 worker.signal(signal.SIGKILL if worker.silence() > STALE else signal.SIGTERM)
         limit = time.monotonic() + GRACE
-        while any(worker.poll() is None for worker in self.workers) and time.monotonic() < limit:
+        while any(worker.poll() is None for worker in concerned) and time.monotonic() < limit:
             time.sleep(0.05)
-        for worker in self.workers:  # also what a worker that has ended left behind
+        for worker in concerned:  # also what a worker has left behind
             worker.signal(signal.SIGKILL)
             worker.process.wait()
 
