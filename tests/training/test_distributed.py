@@ -114,6 +114,12 @@ def test_the_launcher_names_the_first_cause(ends, rank):
     assert agent.first_cause([(worker, code, second) for worker, (code, second) in ends.items()]) == rank
 
 
+def test_who_failed_for_want_of_another_worker_is_not_named():
+    ends = [(0, 1, 40.0), (1, 1, 41.0), (2, 1, 39.0)]
+    assert agent.first_cause(ends, lost=[0, 2]) == 1
+    assert agent.first_cause(ends, lost=[0, 1, 2]) == 2
+
+
 def test_without_a_launcher_the_way_to_start_is_told(monkeypatch):
     for name in ("RANK", "DMLC_WORKER_ID", "DMLC_TASK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
         monkeypatch.delenv(name, raising=False)

@@ -383,6 +383,7 @@ def test_the_address_that_is_bound(monkeypatch):
 
 def test_pulses_are_lines_of_rank_and_idle_time():
     assert pulse.parse(pulse.line(3).decode())[0] == 3
+    assert pulse.parse("1 lost") == (1, None)
     assert pulse.parse("x y") is None and pulse.parse("") is None
 
 

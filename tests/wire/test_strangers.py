@@ -247,7 +247,8 @@ def test_a_host_is_told_the_secret_on_its_input_only(tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     environment |= {"SSH_LOG": str(log), "TOKEN": "hidden-token"}
     options = ["-n", "2", "-H", str(hosts), "--port", "0", "--env", "TOKEN", "--interface", "lo"]
-    show = [sys.executable, "-c", "import os; print(os.environ['TOKEN'], os.environ['DMLC_NODE_HOST'])"]
+    line = "'{TOKEN} {DMLC_NODE_HOST}\\n'.format(**os.environ).encode()"
+    show = [sys.executable, "-c", f"import os; os.write(1, {line})"]  # in one piece
     done = subprocess.run([*LAUNCH, *options, *show], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout == "hidden-token 127.0.0.1\n" * 2, done.stderr
     assert "hidden-token" not in log.read_text() and "--show-address lo" in log.read_text()

@@ -19,6 +19,7 @@ class Activity:
 
     inside = 0
     last = time.monotonic()
+    pipe: int | None = None  # to the launcher
 
 
 def start(rank: int) -> None:
@@ -30,6 +31,7 @@ def start(rank: int) -> None:
         pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return  # started by hand in the surroundings of a job that has ended
+    Activity.pipe = pipe
     threading.Thread(target=_beat, args=(pipe, rank, os.getpid()), daemon=True, name="pulse").start()
 
 
@@ -37,6 +39,13 @@ def line(rank: int) -> bytes:
     """Rank, and seconds since the store was last used; 0 while it is being used."""
     idle = 0.0 if Activity.inside else time.monotonic() - Activity.last
     return f"{rank} {idle:.1f}\n".encode()
+
+
+def tell_lost(rank: int) -> None:
+    """Let the launcher know that this worker fails for want of another: it is not the first cause."""
+    if Activity.pipe is not None:
+        with contextlib.suppress(OSError):
+            os.write(Activity.pipe, f"{rank} lost\n".encode())
 
 
 def _beat(pipe: int, rank: int, process: int) -> None:
@@ -55,10 +64,10 @@ def clock(moment: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(time.time() - (time.monotonic() - moment)))
 
 
-def parse(text: str) -> tuple[int, float] | None:
-    """(rank, idle seconds) of a line; None if it is none."""
+def parse(text: str) -> tuple[int, float | None] | None:
+    """(rank, idle seconds) of a line, None for the seconds where contact was lost; None if it is no line of ours."""
     rank, _, idle = text.partition(" ")
     try:
-        return int(rank), float(idle)
+        return int(rank), None if idle == "lost" else float(idle)
     except ValueError:
         return None

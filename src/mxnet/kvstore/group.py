@@ -131,6 +131,7 @@ def contact(rank=None):
             raise
         Lost.seen = True
         rank = dist.get_rank() if rank is None else rank
+        pulse.tell_lost(rank)
         raise MXNetError(
             f"worker {rank} lost contact with the other workers: one of them has died, left, or never started "
             f"({str(error).splitlines()[0]})"

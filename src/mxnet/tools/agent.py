@@ -15,6 +15,7 @@ from .._core.environment import whole_number
 from .._wire import pulse, secret
 
 GRACE = 10.0  # seconds between the request to end and the end
+CAUSE = 3.0  # seconds in which the first cause of a failure must show
 STALE = 3 * pulse.INTERVAL  # a pulse older than this counts as silence when somebody has to be blamed
 TAKEN = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP, signal.SIGQUIT] if os.name == "posix" else []))
 
@@ -73,6 +74,7 @@ class Worker:
         self.rank, self.process = rank, process
         self.heard = self.active = None  # of the monotonic clock; None before its first pulse
         self.code = self.ended = None
+        self.lost = False  # has it failed for want of another worker?
 
     def poll(self):
         """The exit code, if it has ended."""
@@ -83,7 +85,8 @@ class Worker:
 
     def hear(self, idle):
         self.heard = time.monotonic()
-        self.active = self.heard - idle
+        self.lost = self.lost or idle is None
+        self.active = self.heard - (idle or 0.0)
 
     def silence(self):
         """Seconds since its last pulse, while it should have one."""
@@ -95,10 +98,11 @@ class Worker:
             os.killpg(self.process.pid, number) if os.name == "posix" else self.process.send_signal(number)
 
 
-def first_cause(ends):
-    """The rank to name of [(rank, exit code, when)]: who was killed, since others may have failed for want of it."""
+def first_cause(ends, lost=()):
+    """The rank to name of [(rank, exit code, when)]: who was killed, else who has not said that it lost another one."""
     killed = [end for end in ends if end[1] < 0 and end[1] != -signal.SIGTERM]
-    return min(killed or ends, key=lambda end: end[2])[0]
+    others = [end for end in ends if end[0] not in lost]
+    return min(killed or others or ends, key=lambda end: end[2])[0]
 
 
 class Workers:
@@ -155,10 +159,9 @@ class Workers:
 
     def _failure(self):
         """What to say of workers that failed: whether another one was silent, else who was the first."""
-        time.sleep(0.2)  # when one dies the others follow at once; the first cause may be seen a little later
-        self._listen()
+        self._await_cause()
         ends = [(w.rank, w.code, w.ended) for w in self.workers if w.poll()]
-        rank = first_cause(ends)
+        rank = first_cause(ends, [worker.rank for worker in self.workers if worker.lost])
         code = next(end[1] for end in ends if end[0] == rank)
         words = f"worker {rank} failed with exit code {code}; the others were ended"
         if silent := self._silent(STALE):
@@ -166,6 +169,15 @@ class Workers:
         elif idle := self._idle({end[0] for end in ends}):
             words += f"; worker {idle.rank} has not used the store since {pulse.clock(idle.active)}"
         return (code if 0 < code < 256 else 1), words
+
+    def _await_cause(self):
+        """When one dies the others follow at once, and may even be seen before it."""
+        limit = time.monotonic() + CAUSE
+        time.sleep(0.2)
+        self._listen()
+        while all(w.lost for w in self.workers if w.poll()) and time.monotonic() < limit and not self._silent(STALE):
+            time.sleep(0.05)
+            self._listen()
 
     def _of_silence(self, worker):
         return (
