@@ -167,7 +167,7 @@ def _seconds(timeout):
 
 
 def open_here(address, secret, service, world, patience):
-    """The first worker's store; `published_address` of the server tells the port where it was left open."""
+    """The first worker's store, and the (address, port) where the others find it."""
     values = Values()
     server = Server(address, secret, service, range(1, world), _serve(values), patience)
     return MeetingPoint(values, patience, server), server.address
