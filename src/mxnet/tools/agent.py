@@ -117,7 +117,7 @@ class Workers:
         try:
             process = subprocess.Popen(command, env=environment, start_new_session=True)
         except OSError as error:
-            raise Ended(f"{command[0]} cannot be started: {error}", 127) from None
+            raise Ended(f"{command[0]} cannot be started: {error}", 1) from None
         self.workers.append(Worker(int(environment["RANK"]), process))
 
     # ------------------------------------------------------------------ pulses
