@@ -101,15 +101,8 @@ class Channel:
     # ------------------------------------------------------------------ receiving
     def receive(self, wait: bool = False) -> tuple[Header, list[memoryview]]:
         """The next message; with `wait` it may begin whenever it likes, otherwise within `patience` seconds."""
-        if wait:
-            self.sock.settimeout(None)
-            try:
-                first = self._read(1)
-            finally:
-                self.sock.settimeout(self.patience)
-            prefix = first + self._read(PREFIX.size - 1)
-        else:
-            prefix = self._read(PREFIX.size)
+        first = self._first_byte() if wait else b""
+        prefix = first + self._read(PREFIX.size - len(first))
         number, length, size = PREFIX.unpack(prefix)
         if number != self._received or length > HEADER_LIMIT or size > BODY_LIMIT:
             raise ChannelError("a message has the wrong number or an impossible length")
@@ -119,6 +112,15 @@ class Channel:
         self._compare(hmac.digest(self._receiving, prefix + text, "sha256"), tag)
         header = self._header(text, size)
         return header, self._body(tag, size, header.pop("sizes")) if header["sizes"] else []
+
+    def _first_byte(self) -> bytes:
+        try:
+            self.sock.settimeout(None)
+            first = self._read(1)
+            self.sock.settimeout(self.patience)
+        except OSError as error:  # closed on this side meanwhile
+            raise ChannelError(f"receiving failed: {error}") from None
+        return first
 
     @staticmethod
     def _header(text: bytes, size: int) -> Header:
