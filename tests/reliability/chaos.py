@@ -36,11 +36,22 @@ def call(*words):
 class Namespaces:
     """Hosts of their own, on a bridge."""
 
+    count = 0
+
     def __init__(self):
-        self.name = f"rx{os.getpid() % 100000}n"
+        Namespaces.count += 1  # the kernel takes its time to forget a link of the same name
+        self.name = f"rx{os.getpid() % 100000}{'abcdefgh'[Namespaces.count % 8]}"
         self.hosts = [f"{NETWORK}.{i + 1}" for i in range(HOSTS)]
 
     def __enter__(self):
+        try:
+            self._make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _make(self):
         call("ip", "link", "add", f"{self.name}b", "type", "bridge")
         call("ip", "link", "set", f"{self.name}b", "up")
         for i, address in enumerate(self.hosts, 1):
@@ -51,10 +62,10 @@ class Namespaces:
             call("ip", "-n", host, "addr", "add", f"{address}/24", "dev", "eth0")
             call("ip", "-n", host, "link", "set", "eth0", "up")
             call("ip", "-n", host, "link", "set", "lo", "up")
-        return self
 
     def __exit__(self, *_):
         for i in range(1, HOSTS + 1):
+            subprocess.run(["ip", "link", "del", f"{self.name}{i}"], capture_output=True)
             subprocess.run(["ip", "netns", "del", f"{self.name}{i}"], capture_output=True)
         subprocess.run(["ip", "link", "del", f"{self.name}b"], capture_output=True)
 
