@@ -291,7 +291,7 @@ class NDArray(Exchange, NDArrayBase):
         recorded = False
         if isinstance(value, NDArrayBase):
             recorded = MODES.recording and graph_tensor(value).requires_grad
-            value = value._t if recorded else plain_tensor(value)
+            value = graph_tensor(value) if recorded else plain_tensor(value)
         elif isinstance(value, (np.ndarray, list, tuple)) or not isinstance(value, numbers.Real):
             value = _from_object(value, self._t)
         target = self._t if recorded else self._t.data
