@@ -1,5 +1,6 @@
 """The base of metrics: running sums that stay on the device until a program reads them."""
 
+import numpy as np
 import torch
 
 from .. import ndarray, registry
@@ -22,6 +23,11 @@ def values_of(array, like=None):
         raise AssertionError(f"Argument data must have NDArray type, but got {array}")
     tensor = array._t.detach()
     return tensor if like is None else tensor.to(like.device)
+
+
+def number(value):
+    """A metric's value for `%f`: the element of an array of one, which NumPy 2.4 no longer takes for a number."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
 class Running:

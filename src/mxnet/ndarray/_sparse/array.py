@@ -7,6 +7,7 @@ import torch
 
 from ..._core.dtypes import dtype_name
 from ..._core.errors import MXNetError, NotSupportedForSparseNDArray
+from ..._core.handles import Handle, handle_of
 from ..._core.modes import MODES
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.torch_dtypes import SCALAR, torch_dtype
@@ -54,6 +55,8 @@ class BaseSparseNDArray(NDArray):
     __hash__ = NDArray.__hash__
 
     def __init__(self, handle=None, writable=True):
+        if isinstance(handle, Handle):
+            handle = handle.owner
         parts, sizes, ctx = (handle._parts, handle._sizes, handle._ctx) if handle is not None else (None, (), cpu())
         self._parts, self._sizes, self._ctx = parts, sizes, ctx
         self._ag = self._graph = None
@@ -85,8 +88,8 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def handle(self):
-        """The parts underneath, where MXNet has a pointer."""
-        return self._parts
+        """Where MXNet has a pointer: `value` is a number of this array's own, and its class makes the array of it."""
+        return None if self._parts is None else handle_of(self)
 
     @property
     def data(self):
