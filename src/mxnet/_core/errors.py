@@ -23,6 +23,12 @@ class NameUnknown(MXNetError, KeyError):
     __str__ = RuntimeError.__str__  # KeyError's shows the text as a quoted string
 
 
+class OperatorMissing(MXNetError, NotImplementedError):
+    """An operator of another format that has no counterpart here, where MXNet raises Python's own class."""
+
+    __module__ = "mxnet.base"
+
+
 class _NotOffered(MXNetError):
     """A function that a kind of object does not offer: its name, its operator's name, the types it was given."""
 

@@ -225,7 +225,8 @@ class KVStore(KVStoreBase):
     def load_optimizer_states(self, fname, trust=False):
         assert self._updater is not None, "Cannot load states for distributed training"
         with state_files.opened(fname) as file:
-            self._updater.set_states(file.read(), trust)
+            stored = {key: (key, value) for key, value in self._stored.items()}
+            self._updater.set_states(file.read(), trust, stored, complete=False)
 
     # ------------------------------------------------------------------ workers
     @property

@@ -484,7 +484,7 @@ def wrap(tensor, ctx, mark=None):
     return array
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def plain_sizes(sizes):
     """Is a shape one that torch reads as MXNet does: sizes above zero, one of them left open?"""
     return bool(sizes) and all(s.__class__ is int and (s > 0 or s == -1) for s in sizes) and sizes.count(-1) < 2

@@ -54,7 +54,7 @@ class SGD(_WithMaster):
         return self.lazy_update
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        momenta = states[0] if states else []
+        momenta = states[0] if states and self.momentum != 0.0 else []  # loaded ones are of no use without momentum
         steps.sgd(weights, grads, momenta, lrs, wds, momentum=max(self.momentum, 0.0), **self._limits)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from ..._core.lru import Recent
 from ..._kernels.conv import direct
 from ..._kernels.conv.winograd import f2x2 as small_tiles
 from ..._kernels.conv.winograd import f4x4 as winograd
@@ -21,7 +22,7 @@ from ..._ops.registry.registry import find
 POOLING, CONCAT = find("Pooling").fn, find("Concat").fn
 SURROUNDED, BLOCKS = -1, -2  # rooms that one convolution needs at a time: data with zeros around them, and others
 LEAVING, LARGE = 1 << 20, 1 << 16  # from that number on: rooms of results that leave, if they have no more floats
-MOST_VIEWS = 1 << 12  # of that memory: networks that take images of any size have ever new ones
+MOST_VIEWS = 1 << 10  # of that memory: networks that take images of any size have ever new ones
 LIMIT, LARGEST = 1e6, 1e37  # of data that need not be looked at closely, and of what cannot become infinite
 
 NOTHING: tuple[Any, ...] = (), None, ()
@@ -231,9 +232,11 @@ class Rooms:
         self._ids: set[int] = set()
         # What was computed from which tensors into which: in the next run it mostly is the same memory.
         self._jobs: dict[Hashable, tuple[Any, ...]] = {}
-        self._lays: dict[Hashable, Task] = {}  # what brings a network's own data here
+        self._lays: Recent[Hashable, Task] = Recent(MOST_VIEWS)  # what brings a network's own data here
         self._waiting: list[Task] = []  # until somebody else than the next job wants to see a result
-        self._runs: dict[Any, tuple[list[Task], list[Any]]] = {}  # jobs that waited, and what does them
+        self._runs: Recent[Any, tuple[list[Task], list[Any]]] = Recent(
+            MOST_VIEWS
+        )  # jobs that waited, and what does them
 
     def compute(
         self, who: Hashable, jobs: list[Task], result: torch.Tensor, *given: torch.Tensor | None
@@ -259,9 +262,9 @@ class Rooms:
         """Lay a network's own data, wherever they are this time, into the middle of larger images here."""
         whole = data if data.stride(3) == 1 else data.contiguous()
         known = (who, whole.shape, whole.stride(), target.data_ptr())
-        task = self._lays.get(known)
+        task = self._lays.get(known) or self._lays.again(known)
         if task is None:
-            task = self._lays[known] = kernel.laying(whole.shape, whole.stride(), target)
+            task = self._lays.keep(known, kernel.laying(whole.shape, whole.stride(), target))
         task.run_on(whole)
 
     def settle(self) -> None:
@@ -270,10 +273,10 @@ class Rooms:
         if not waiting:
             return
         self._waiting = []
-        known, runs = self._runs.get(waiting[0], (None, []))
+        known, runs = self._runs.get(waiting[0]) or self._runs.again(waiting[0]) or (None, [])
         if known != waiting:
             runs = chained(waiting)
-            self._runs[waiting[0]] = waiting, runs
+            self._runs.keep(waiting[0], (waiting, runs))
         for run in runs:
             run.run()
 

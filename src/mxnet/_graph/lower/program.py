@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
+from ..._core.lru import Recent
 from ..._core.writes import wrote_anywhere
 from ..._kernels.registry import OFF, SWITCH
 from ...context import Context
@@ -89,7 +90,7 @@ class Program:
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
         self.fresh = len(self.heads) == 1 and _is_fresh(self.heads[0].node)
-        self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
+        self._codes: Recent[Any, tuple[Lowered, list[Any]]] = Recent(MOST_CODES)
         self._folding: Folding | bool | None = None
         self._plain: Callable[..., Any] | None = None  # the graph as it is, until a compiled program can be folded
         self._checked: set[Any] = set()
@@ -110,16 +111,9 @@ class Program:
         key: Any = (train, tuple(t.shape for t in tensors)) if self.unsized else train
         if SWITCH.mode == OFF:
             key = OFF, key
-        made = self._codes.get(key)
+        made = self._codes.get(key) or self._codes.again(key)
         if made is None:
-            made = self._keep(key, self._make(train, tensors))
-        return made
-
-    def _keep(self, key: Any, made: tuple[Lowered, list[Any]]) -> tuple[Lowered, list[Any]]:
-        """Keep code; of that for ever other sizes of inputs, what was made last."""
-        self._codes[key] = made
-        if len(self._codes) > MOST_CODES:
-            self._codes.pop(next(iter(self._codes)), None)
+            made = self._codes.keep(key, self._make(train, tensors))
         return made
 
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
@@ -140,12 +134,12 @@ class Program:
     def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         """Code in which every operator is one call, for those who look at the values in between."""
         shapes = tuple(tuple(t.shape) for t in tensors) if self.unsized else None
-        made = self._codes.get(("steps", train, shapes))
+        made = self._codes.again(("steps", train, shapes))
         if made is None:
             facts = self.shapes(shapes) if shapes is not None else None
             options: dict[str, Any] = {"kept": self.kept, "stypes": self.stypes, "trained": self.trained}
             lowered = lower(self.heads, train, self.place, facts, self.variables, **options)
-            made = self._keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
+            made = self._codes.keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
         return made
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from ..._core.attrs import Dtype
+from ..._core.attrs import Dtype, Long
 from ..._core.dtypes import NAMES
 from ..._core.errors import MXNetError
 from ...util import is_np_shape
@@ -61,7 +61,7 @@ def set_value(*, src: float, shape: tuple | None = None, dtype: Dtype | None = N
 
 
 @op("_eye")
-def eye(*, N: int, M: int = 0, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device=None):
+def eye(*, N: Long, M: Long = 0, k: Long = 0, ctx: str = "", dtype: Dtype = "float32", _device=None):
     """Ones on the `k`-th diagonal of an `N` by `M` matrix, square without `M`."""
     return ones_on_diagonal(N, M if M > 0 else N, k, dtype, _device)
 

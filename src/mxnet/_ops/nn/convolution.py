@@ -4,7 +4,7 @@ from typing import Literal
 
 import torch
 
-from ..._core.attrs import Count
+from ..._core.attrs import Count, Long
 from ..._core.errors import MXNetError
 from ..._kernels.conv.deconv import by_products
 from ..._kernels.conv.nchw_small import few_channels, gains
@@ -101,7 +101,7 @@ def convolution(
     pad: tuple = (),
     num_filter: Count,
     num_group: int = 1,
-    workspace: int = 1024,
+    workspace: Long = 1024,
     no_bias: bool = False,
     cudnn_tune: Tuning | None = None,
     cudnn_off: bool = False,
@@ -136,7 +136,7 @@ def convolution_v1(
     pad: tuple = (),
     num_filter: Count,
     num_group: int = 1,
-    workspace: int = 1024,
+    workspace: Long = 1024,
     no_bias: bool = False,
     cudnn_tune: Tuning | None = None,
     cudnn_off: bool = False,
@@ -161,7 +161,7 @@ def deconvolution(
     target_shape: tuple = (),
     num_filter: Count,
     num_group: int = 1,
-    workspace: int = 512,
+    workspace: Long = 512,
     no_bias: bool = True,
     cudnn_tune: Tuning | None = None,
     cudnn_off: bool = False,

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..._core.attrs import Dtype
+from ..._core.attrs import Dtype, Long
 from ..array.creation import ones_on_diagonal
 from ..elementwise.identity import to_dtype
 from ..registry.registry import op
@@ -42,7 +42,7 @@ def full_like(a, *, fill_value: float, ctx: str = "", dtype: Dtype | None = None
 
 
 @op("_npi_eye", dtype="any")
-def eye(*, N: int, M: int | None = None, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device):
+def eye(*, N: Long, M: Long | None = None, k: Long = 0, ctx: str = "", dtype: Dtype = "float32", _device):
     """Ones on a diagonal."""
     return ones_on_diagonal(N, N if M is None else M, k, dtype, _device)
 

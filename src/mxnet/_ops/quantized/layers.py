@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from ..._core.attrs import Dtype
+from ..._core.attrs import Dtype, Long
 from ..._core.errors import MXNetError
 from ..array.indexing import embedding
 from ..nn.convolution import Layout, Tuning, convolution
@@ -142,7 +142,7 @@ def quantized_conv(
     pad: tuple = (),
     num_filter: int,
     num_group: int = 1,
-    workspace: int = 1024,
+    workspace: Long = 1024,
     no_bias: bool = False,
     cudnn_tune: Tuning | None = None,
     cudnn_off: bool = False,

@@ -9,7 +9,7 @@ from typing import Literal
 
 import torch
 
-from ..._core.attrs import Dtype
+from ..._core.attrs import Dtype, Long
 from ..._core.errors import MXNetError
 from ..._kernels.random import draw as random_quick
 from ...util import is_np_shape
@@ -362,8 +362,8 @@ def sample_generalized_negative_binomial(mu, alpha, *, shape: tuple = (), dtype:
 @creator("_random_randint", "random_randint")
 def random_randint(
     *,
-    low: int,
-    high: int,
+    low: Long,
+    high: Long,
     shape: tuple | None = None,
     ctx: str = "",
     dtype: Dtype | None = None,

@@ -12,7 +12,6 @@ from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
 from ..._core.extras import opencv
 from ..._formats import images
-from ..._formats.images import check_size, check_whole
 from ..registry.registry import op
 
 RESIZABLE = (torch.uint8, torch.float32, torch.float64)
@@ -50,12 +49,7 @@ def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
 def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> Tensor:
     if flag not in (0, 1):
         raise MXNetError(f"flag: Convert decoded image to grayscale (0) or color (1), got {flag}")
-    content = data.tobytes()
-    check_size(content, name)
-    check_whole(content, name)
-    image = _do(opencv().imdecode, data, flag)
-    if image is None:  # pyright: ignore[reportUnnecessaryComparison]
-        raise MXNetError(f"Check failed: !res.empty(): Decoding failed. Invalid image file. ({name})")
+    image = images.decode(data.tobytes(), flag, name)
     if to_rgb and flag != 0 and image.ndim == 3:
         image = _do(opencv().cvtColor, image, opencv().COLOR_BGR2RGB)
     return _tensor(image, torch.device("cpu"))

@@ -16,6 +16,7 @@ from ..elementwise.rounding import round_away
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
 
+_MOST_POINTS = 1 << 14  # along an axis of a bin
 _SUMMED = frozenset([torch.float32, torch.float64])  # types of which torch sums rows by shares
 
 
@@ -30,7 +31,7 @@ def _check(data: Tensor, rois: Tensor, columns: tuple[int, ...], name: str) -> N
 
 def _cell(position: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
     """Lower index, upper index and weight of the upper one, for positions inside an axis of that size."""
-    position = position.clamp(0, size - 1)
+    position = position.nan_to_num(0.0).clamp(0, size - 1)  # a place that is no number must not become an address
     low = position.floor()
     return low.long(), (low.long() + 1).clamp_max(size - 1), position - low
 
@@ -62,7 +63,13 @@ def _grids(extent: Tensor, pooled: tuple[int, int], ratio: int) -> list[tuple[tu
     """Regions grouped by how many points (rows, columns) each of their bins is sampled at."""
     if ratio > 0:
         return [((ratio, ratio), torch.arange(len(extent), device=extent.device))]
-    counts = torch.ceil(extent / extent.new_tensor(pooled)).long()
+    points = torch.ceil(extent / extent.new_tensor(pooled))
+    if not (points <= _MOST_POINTS).all():  # also NaN
+        raise MXNetError(
+            f"ROIAlign samples regions once a pixel: one of {extent.amax().item():g} pixels is too large, or its "
+            "coordinates are no numbers; give a sample_ratio, or leave such regions out"
+        )
+    counts = points.long()
     return [
         ((int(pair[0]), int(pair[1])), torch.nonzero((counts == pair).all(1))[:, 0])
         for pair in torch.unique(counts, dim=0)
@@ -324,8 +331,8 @@ def _bin_bounds(rois: Tensor, spatial_scale: float, pooled: int, limit: torch.Si
     start, extent = _rounded_regions(rois, spatial_scale)
     index = torch.arange(pooled + 1, device=rois.device, dtype=rois.dtype)
     edges = index[None, :, None] * (extent / pooled)[:, None] + start[:, None]
-    bounds = torch.stack([edges[:, :-1].floor(), edges[:, 1:].ceil()]).clamp_min(0)
-    bounds = torch.minimum(bounds, rois.new_tensor(limit)).long()
+    bounds = torch.stack([edges[:, :-1].floor(), edges[:, 1:].ceil()])
+    bounds = torch.fmin(torch.fmax(bounds, rois.new_zeros(())), rois.new_tensor(limit)).long()  # NaN is 0: empty bins
     return bounds[..., 0], bounds[..., 1]
 
 

@@ -23,7 +23,7 @@ def roi_pooling(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction):
             f"{tuple(rois.shape)}"
         )
     number = rois.detach()[:, 0].long()
-    edges = _round(rois.detach()[:, 1:] * single(spatial_scale))
+    edges = _as_int32(_round(rois.detach()[:, 1:] * single(spatial_scale)))
     rows = _bins(edges[:, 1], edges[:, 3], pooled_size[0], data.shape[2])
     columns = _bins(edges[:, 0], edges[:, 2], pooled_size[1], data.shape[3])
     empty = ~((rows[1] > rows[0])[:, :, None] & (columns[1] > columns[0])[:, None])
@@ -118,9 +118,15 @@ def _round(number):
     return torch.trunc(number + 0.5 * number.sign())
 
 
+def _as_int32(edges):
+    """What processors make of a number that 32 bits do not hold, infinity or NaN: the lowest integer."""
+    return torch.where(edges.abs() < 2.0**31, edges, -(2.0**31))
+
+
 def _bins(start, end, count, size):
     """(2, regions, bins): the first position of each bin, and the one behind its last."""
-    width = (end - start + 1).clamp_min(1) / count
+    across = end - start + 1
+    width = across.masked_fill(across >= 2.0**31, 1).clamp_min(1) / count  # beyond 32 bits it would be negative
     steps = torch.arange(count, dtype=start.dtype, device=start.device)
     first = (torch.floor(steps * width[:, None]) + start[:, None]).clamp(0, size)
     last = (torch.ceil((steps + 1) * width[:, None]) + start[:, None]).clamp(0, size)

@@ -10,6 +10,7 @@ import torch
 
 from ..._core.attrs import NULL, text
 from ..._core.errors import MXNetError
+from ..._core.lru import Recent
 from ..._core.modes import MODES
 from ..._ops.registry import observe, registry
 from ..._ops.registry import sparse_outputs as storage
@@ -48,7 +49,7 @@ def face_of(name, array, slow, made):
 def _functions(operator):
     """What a face calls: the operator's function, watched or not, and the quick ones while nobody watches."""
     watched = observe.watching()
-    plain, plans = None if watched else operator.plain, {}
+    plain, plans = None if watched else operator.plain, Recent(_MOST_PLANS)
     return {
         "fn": observe.observed(operator),
         "plain": plain or (lambda *tensors: None),
@@ -91,9 +92,7 @@ def _plan(operator, plans, quick, key, names, values, count=None):
     inputs = None if operator.inputs_of is None else len(operator.input_names(kw))
     plan = None if quick is None else quick(**operator.full(kw)), kw, inputs
     if all(map(_lasting, values)) and not any(operator.attrs[n].kind.startswith("string") for n in kw):
-        if len(plans) >= _MOST_PLANS:
-            plans.clear()
-        plans[key] = plan
+        plans.keep(key, plan)
     return plan
 
 
