@@ -15,6 +15,7 @@ _COMMANDS = {
     "plot": ("plot", "a saved network as a picture"),
     "convert": ("convert", "between MXNet's files, safetensors and ONNX"),
     "check": ("check", "which MXNet names of a program ReMX lacks or treats differently"),
+    "explain": ("explain", "what computes each layer of a saved network, why, and for how long"),
     "bench": ("bench", "how fast this machine runs small calls and a small network"),
 }
 _TOOLS = {

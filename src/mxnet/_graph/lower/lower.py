@@ -46,6 +46,11 @@ class Lowered:
     calls: dict[str, Node] = field(default_factory=dict)
 
     @cached_property
+    def code(self) -> Code:
+        """What runs: the graph as it is, or a rewritten one."""
+        return self.module
+
+    @cached_property
     def run(self) -> Callable[..., tuple[torch.Tensor, ...]]:
         """The graph as it is; whoever has a quicker form puts it here."""
         return self.module.forward

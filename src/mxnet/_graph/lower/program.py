@@ -128,7 +128,7 @@ class Program:
         elif rewrite and not mirror:
             module = with_packed_integers(fused(lowered.module))
             module = (ordered(module) if train else None) or module
-            lowered.run = module.forward
+            lowered.run, lowered.code = module.forward, module
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 
     def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
@@ -162,6 +162,11 @@ class Program:
         finally:
             if train or self.writes or torch.is_grad_enabled():
                 wrote_anywhere()
+
+    @property
+    def folding(self) -> Folding | bool | None:
+        """The graph folded for inference, if there is one by now."""
+        return self._folding
 
     def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Are they of the types of a run before, to be seen without a look at each?"""
