@@ -1,0 +1,66 @@
+"""Every registered operator's samples on `gpu(0)`: device, context, values and gradients are those of the CPU."""
+
+import numpy as np
+import pytest
+import simulated
+from operator_cases import cases, compare, operators
+
+import mxnet as mx
+from mxnet import autograd, nd
+
+GPU = mx.gpu(0)
+LARGEST = 20_000  # elements in the inputs of a sample
+# Their numbers come from another stream on a GPU, as in MXNet: only shape, dtype and device are compared.
+RANDOM = {"Dropout", "_contrib_dgl_csr_neighbor_uniform_sample", "LeakyReLU"}
+# Samples for which the table of operators that may synchronize is asked
+from synchronizing import SYNCHRONIZING  # noqa: E402
+
+
+def on(ctx, case):
+    """Outputs, inputs afterwards, gradients: all as arrays of NumPy; events of the call and of backward."""
+    with ctx:
+        arrays = [nd.array(a, ctx=ctx, dtype=a.dtype) for a in case.inputs]
+        for i in case.grads or ():
+            arrays[i].attach_grad()
+        if case.seed is not None:
+            mx.random.seed(case.seed)
+        heads = [nd.array(h, ctx=ctx, dtype=h.dtype) for h in case.heads] if case.grads else None
+        with simulated.watched() as events:
+            if case.grads:
+                with autograd.record(train_mode=case.train):
+                    outputs = call(case, arrays)
+                autograd.backward(outputs, heads, train_mode=case.train)
+            else:
+                with autograd.train_mode() if case.train else autograd.predict_mode():
+                    outputs = call(case, arrays)
+    gradients = [arrays[i].grad for i in case.grads or ()]
+    for array in [*outputs, *arrays, *gradients]:
+        assert array.context == ctx, f"{case}: {array.context}"
+        assert array._t.device.type == ("cuda" if ctx == GPU else "cpu"), f"{case}: {array._t.device}"
+    return outputs, arrays, gradients, events
+
+
+def call(case, arrays):
+    result = getattr(nd._internal, case.operator)(*arrays, **case.attrs)
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+@pytest.mark.parametrize("operator", operators())
+def test_equals_the_cpu(operator):
+    seen = set()
+    for case in cases(operator):
+        if case.size > LARGEST:
+            continue
+        want, found = on(mx.cpu(), case), on(GPU, case)
+        for kind, left, right in zip(("output", "input", "gradient"), want, found, strict=False):
+            assert len(left) == len(right)
+            for i, (a, b) in enumerate(zip(left, right, strict=True)):
+                a, b = a.asnumpy(), b.asnumpy()
+                assert (a.dtype, a.shape) == (b.dtype, b.shape), f"{case} {kind} {i}"
+                if case.seed is None and not (operator in RANDOM and case.train):
+                    compare(f"{case} {kind} {i}", b, a, scale=10)
+        events = found[3]
+        assert not simulated.of_kind(events, "race", "assert"), (case, events)
+        seen |= {(e.what, e.lines) for e in simulated.of_kind(events, "sync")}
+    if operator not in SYNCHRONIZING:
+        assert not seen, f"{operator} waits for the device: {sorted(seen)}"
