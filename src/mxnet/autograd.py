@@ -10,6 +10,7 @@ from ._core.errors import MXNetError, NameUnknown
 from ._core.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
+from ._device.errors import explained
 from ._ops import whole
 from ._ops.identity import to_dtype
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
@@ -313,7 +314,7 @@ def _explained(error):
         return error
     if "second time" in text or "does not require grad" in text:
         return MXNetError(NOT_IN_GRAPH + _USED_UP)
-    return MXNetError(f"Error while differentiating: {text}")
+    return MXNetError(f"Error while differentiating: {explained(error)}")
 
 
 def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):

@@ -9,6 +9,9 @@ from ._core.errors import MXNetError, NameUnknown
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu", "gpu_memory_info", "num_gpus"]
 
 
+PINNED = 3  # the number of `cpu_pinned`
+
+
 class _Scopes(threading.local):
     def __init__(self):
         self.stack = []

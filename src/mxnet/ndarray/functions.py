@@ -12,10 +12,12 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._core.writes import lend
+from .._device.copies import held_pinned, moved, pinned
+from .._device.waiting import wait_for_all
 from .._ops import observe, registry
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME, TORCH, torch_dtype
-from ..context import Context, cpu, current_context, gpu, parse_context
+from ..context import PINNED, Context, cpu, current_context, gpu, parse_context
 from .arithmetic import BINARY, binary
 from .invoke import invoke
 from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
@@ -59,14 +61,24 @@ def array(source_array, ctx=None, dtype=None):
         return sparse.array(source_array, ctx, dtype)
     if isinstance(source_array, NDArrayBase):
         wanted = source_array._t.dtype if dtype is None else torch_dtype(dtype)
-        return wrap(source_array._t.detach().to(torch_device(where), wanted, copy=True), where)
+        return wrap(_copied(source_array._t, where, wanted, source_array._ctx.device_typeid == PINNED), where)
     if isinstance(source_array, torch.Tensor):
         wanted = source_array.dtype if dtype is None else torch_dtype(dtype)
-        return wrap(source_array.detach().to(torch_device(where), wanted, copy=True), where)
+        return wrap(_copied(source_array, where, wanted), where)
     name = dtype_name(np.float32 if dtype is None else dtype)
     if not isinstance(source_array, np.ndarray):
         source_array = _from_nested(source_array, name)
-    return wrap(_to_tensor(source_array, name, torch_device(where)), where)
+    return wrap(_to_tensor(source_array, name, where), where)
+
+
+def _copied(source, where, dtype, is_pinned=False):
+    """A copy of a tensor in a context, of a type."""
+    source = source.detach()
+    if where.device_typeid == PINNED:
+        return pinned(source.to(dtype))
+    if source.is_cpu and source.dtype is dtype:
+        return moved(source, torch_device(where), is_pinned)
+    return source.to(torch_device(where), dtype, non_blocking=source.is_cpu, copy=True)
 
 
 _PLAIN_ITEMS = frozenset({int, float, bool, list, tuple, np.ndarray})
@@ -84,7 +96,9 @@ def _of_floats(source, where):
     tensor, device = torch.from_numpy(values), torch_device(where)
     if values.size > _SMALL:
         tensor = tensor.clone()
-    return wrap(tensor if device.type == "cpu" else tensor.to(device), where)
+    if where.device_typeid == PINNED:
+        return wrap(held_pinned(tensor), where)
+    return wrap(tensor if device.type == "cpu" else moved(tensor, device), where)
 
 
 def _from_nested(source, name):
@@ -99,7 +113,7 @@ def _from_nested(source, name):
         raise TypeError(f"source_array must be array like object, got {type(source)}") from None
 
 
-def _to_tensor(source, name, device):
+def _to_tensor(source, name, where):
     if source.dtype == object:  # a table with columns of several kinds
         source = source.astype("float32" if name == "bfloat16" else name)
     source = np.ascontiguousarray(source).reshape(source.shape)
@@ -108,7 +122,10 @@ def _to_tensor(source, name, device):
     if name != "bfloat16":
         source = source.astype(name, copy=False)
     tensor = torch.tensor(source) if source.dtype.name in TORCH else torch.tensor(source.astype("float32"))
-    return tensor.to(device, TORCH[name])
+    if where.device_typeid == PINNED:
+        return held_pinned(tensor.to(TORCH[name]))
+    device = torch_device(where)
+    return tensor.to(device, TORCH[name], non_blocking=device.type == "cuda")
 
 
 def empty(shape, ctx=None, dtype=None, stype=None):
@@ -300,8 +317,7 @@ def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mea
 
 def waitall():
     """Return when every device has finished."""
-    if torch.cuda.is_initialized():  # else nobody has given it work
-        torch.cuda.synchronize()
+    wait_for_all()
 
 
 def from_numpy(ndarray, zero_copy=True, array_cls=NDArray):

@@ -10,6 +10,8 @@ from .._core.errors import MXNetError
 from .._core.hints import advice
 from .._core.modes import MODES
 from .._core.writes import wrote
+from .._device.copies import FLIGHTS, put, settle
+from .._device.errors import explained
 from .._ops import storage, whole
 from .._ops.device import torch_device
 from .._ops.dtypes import NAME
@@ -239,7 +241,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
-        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}{hint}") from error
+        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {explained(error)}{hint}") from error
     results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
     if out is not None:
         return _deliver(op, inputs, results, recorded, out)
@@ -305,5 +307,7 @@ def write(target, result, recorded=False, name="assignment"):
     elif t.dtype is result.dtype and t.data_ptr() == result.data_ptr() and t.stride() == result.stride():
         pass
     else:
-        plain_tensor(target).copy_(result.data.view(t.shape) if t.shape != result.shape else result.data)
+        if FLIGHTS:
+            settle(t)
+        put(plain_tensor(target), result.data.view(t.shape) if t.shape != result.shape else result.data)
     wrote(t)
