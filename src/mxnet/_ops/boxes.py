@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from .._device.copies import constant
 from .gradient import with_gradient, without_gradient
 from .indexing import at_hand
 from .loader import Earned
@@ -297,8 +298,8 @@ def box_decode(
         if quick is not None:
             return quick
         base, extent = _centers(anchors) if format == "corner" else (anchors[..., :2], anchors[..., 2:])
-        center = data[..., :2] * data.new_tensor([std0, std1]) * extent + base
-        grown = data[..., 2:] * data.new_tensor([std2, std3])
+        center = data[..., :2] * constant((std0, std1), data.dtype, data.device) * extent + base
+        grown = data[..., 2:] * constant((std2, std3), data.dtype, data.device)
         half = torch.exp(grown.clamp_max(clip) if clip > 0 else grown) * extent * 0.5
         return torch.cat([center - half, center + half], -1)
 

@@ -116,7 +116,7 @@ def ramp(start: float, step: float, places: torch.Tensor, kind: torch.dtype) -> 
     """`start + i * step`, each rounded to `kind`; MXNet counts in integers for float16 too, and drops the fractions."""
     if not kind.is_floating_point or kind is torch.float16:
         return (places * int(step) + int(start)).to(kind)
-    return places.to(kind).mul_(torch.tensor(step, dtype=kind, device=places.device)).add_(start)
+    return places.to(kind).mul_(torch.full((), step, dtype=kind, device=places.device)).add_(start)
 
 
 @op("_linspace")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
+from .._device.copies import constant
 from . import one_pass
 from .rounding import single
 from .steady import Numbers, Steady, Tensors, alike, uniform
@@ -255,7 +256,7 @@ def lars_factors(
     """How much slower each layer learns: eta*|w| / (|g| + wd*|w| + epsilon), 1 where a norm is zero."""
     sizes = torch.stack(torch._foreach_norm([w.float() for w in weights]))
     slopes = torch.stack(torch._foreach_norm([g.float() for g in grads])) * rescale
-    decay = torch.tensor(list(wds), dtype=sizes.dtype, device=sizes.device)
+    decay = constant(list(wds), sizes.dtype, sizes.device)
     factors = eta * sizes / (slopes + decay * sizes + epsilon)
     return list(torch.where((sizes > 0) & (slopes > 0), factors, torch.ones_like(factors)).unbind())
 

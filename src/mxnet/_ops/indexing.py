@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from .._core.attrs import Count, Dtype
 from .._core.errors import MXNetError
+from .._device import late
 from .dtypes import number_for, torch_dtype
 from .gradient import without_gradient
 from .registry import Attrs, op
@@ -35,9 +36,12 @@ def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
         return whole.clamp(0, size - 1)
     if mode == "wrap":
         return whole.remainder(size)
-    if looked_at(whole) and whole.numel() and (whole.min() < 0 or whole.max() >= size):
-        raise MXNetError(f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}")
-    return whole
+    if not looked_at(whole) or not whole.numel():
+        return whole
+    low, high = whole.aminmax()
+    words = f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}"
+    late.require((low >= 0) & (high < size), lambda: MXNetError(words))
+    return whole if whole.is_cpu else whole.clamp(0, size - 1)  # a GPU that reads elsewhere ends the process
 
 
 def _rows_quickly(axis, mode):
@@ -210,11 +214,22 @@ def coordinates(indices: torch.Tensor, shape: Shape) -> tuple[torch.Tensor, ...]
     rows = indices.long().unbind(0)
     if len(rows) > len(shape):
         raise MXNetError(f"{len(rows)} rows of indices for an array of {len(shape)} axes")
-    for axis, (row, size) in enumerate(zip(rows, shape, strict=False)):
-        if looked_at(row) and row.numel() and (row.min() < -size or row.max() >= size):
-            wrong = row[(row < -size) | (row >= size)][0].item()
-            raise IndexOutOfBoundsError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+    rows = [_bounded(row, axis, size) for axis, (row, size) in enumerate(zip(rows, shape, strict=False))]
     return tuple(torch.where(row < 0, row + size, row) for row, size in zip(rows, shape, strict=False))
+
+
+def _bounded(row: torch.Tensor, axis: int, size: int) -> torch.Tensor:
+    """Coordinates of one axis, which must be within it; a GPU gets them brought there, and tells later."""
+    if not looked_at(row) or not row.numel():
+        return row
+    low, high = row.aminmax()
+
+    def failure() -> IndexOutOfBoundsError:
+        wrong = int(row[(row < -size) | (row >= size)][0])
+        return IndexOutOfBoundsError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+
+    late.require((low >= -size) & (high < size), failure)
+    return row if row.is_cpu else row.clamp(-size, size - 1)
 
 
 @op("gather_nd", dtype="any")

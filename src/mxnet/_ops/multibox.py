@@ -9,6 +9,7 @@ from torch import Tensor
 
 from .._core.attrs import Floats
 from .._core.errors import MXNetError
+from .._device.copies import constant
 from .gradient import without_gradient
 from .indexing import at_hand
 from .overlap import intersections, suppress
@@ -56,7 +57,7 @@ def _priors(
     root = np.sqrt(np.float64(ratios))  # pyright: ignore[reportArgumentType]
     shapes = [(s, root[0]) for s in sizes] + [(sizes[0], r) for r in root[1:]]
     halves = [(s * height / width * r / 2, s / r / 2) for s, r in shapes]
-    half = torch.tensor(halves, dtype=dtype, device=device)
+    half = constant(halves, dtype, device)
     ends = torch.stack([-half, half], 1)
     y = ((torch.arange(height, device=device) + offsets[0]) * step_y).to(dtype)
     x = ((torch.arange(width, device=device) + offsets[1]) * step_x).to(dtype)
@@ -113,7 +114,7 @@ def _offsets(anchors: Tensor, truth: Tensor, variances: Floats) -> Tensor:
     anchors, truth = anchors.float(), truth.float()
     size, wanted = anchors[:, 2:] - anchors[:, :2], truth[:, 2:] - truth[:, :2]
     shift = ((truth[:, :2] + truth[:, 2:]) * 0.5 - (anchors[:, :2] + anchors[:, 2:]) * 0.5) / size
-    return torch.cat([shift, torch.log(wanted / size)], 1) / anchors.new_tensor(variances)
+    return torch.cat([shift, torch.log(wanted / size)], 1) / constant(variances, anchors.dtype, anchors.device)
 
 
 def _check_target(anchor: Tensor, label: Tensor, cls_pred: Tensor, variances: Floats) -> None:

@@ -32,7 +32,7 @@ def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32",
 def _filled(result, value: float):
     if result.dtype is torch.bool or result.device.type == "meta":
         return result.fill_(value)
-    return result.copy_(to_dtype(torch.tensor(value, dtype=torch.float64), result.dtype))
+    return result.copy_(to_dtype(torch.full((), value, dtype=torch.float64, device=result.device), result.dtype))
 
 
 @op("_npi_full_like", dtype="any", differentiable=False)

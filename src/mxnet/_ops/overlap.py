@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._device.copies import uploaded
 from .loader import Earned
 
 BLOCK = 512  # boxes at a time that may be pushed out
@@ -81,7 +82,7 @@ def suppress(
         kept = np.empty(wanted, np.int64)
         kind = np.zeros(len(boxes), np.float32) if kind is None else kind.astype(np.float32)
         count = code.survivors(edges.numpy(), kind, threshold, margin, compare is np.greater_equal, kept)
-        return torch.from_numpy(kept[:count]).to(boxes.device)
+        return uploaded(kept[:count], boxes.device)
     kept = np.empty(0, dtype=np.int64)
 
     def covered(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -96,7 +97,7 @@ def suppress(
         kept = np.concatenate([kept, block[_first_of(covered(block, block))]])
         if len(kept) >= wanted:
             break
-    return torch.from_numpy(kept[:wanted]).to(boxes.device)
+    return uploaded(kept[:wanted], boxes.device)
 
 
 def _quotients(rows: Tensor, columns: Tensor, margin: float) -> Tensor:

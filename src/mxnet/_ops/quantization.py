@@ -44,7 +44,7 @@ def quotient(number: float, of: Tensor) -> Tensor:
 
 def scalar(value: float, like: Tensor) -> Tensor:
     """One end of a range, as the operators hand it on."""
-    return torch.tensor([value], dtype=torch.float32, device=like.device)
+    return torch.full((1,), value, dtype=torch.float32, device=like.device)
 
 
 def _calibrated(data: Tensor, low: float | None, high: float | None) -> tuple[Tensor, Tensor]:

@@ -14,7 +14,9 @@ def _float(dtype: torch.dtype) -> torch.dtype:
 
 def _wide(parameter: Parameter, like: torch.Tensor) -> torch.Tensor:
     """A parameter for each element of `like`; arrays of parameters lead its dimensions."""
-    value = torch.as_tensor(parameter, dtype=like.dtype, device=like.device)
+    if not isinstance(parameter, torch.Tensor):
+        return like.new_full((), parameter).expand(like.shape)
+    value = parameter.to(like.dtype)
     return value.reshape(value.shape + (1,) * (like.dim() - value.dim())).expand(like.shape)
 
 

@@ -1,5 +1,7 @@
 """Optimizer updates with adaptive rates: Adam and its kin, RMSProp, FTML, FTRL, Adagrad by rows, LAMB."""
 
+from collections.abc import Callable, Sequence
+
 import torch
 from torch import Tensor
 
@@ -8,6 +10,8 @@ from .._core.errors import MXNetError
 from .dtypes import require_floating
 from .registry import op
 from .updates import clipped, fill_mixed_types, fill_same, held, same_shapes, scaled, single_precision
+
+Step = Callable[[], Sequence[Tensor]]
 
 
 def _decayed(grad: Tensor, weight: Tensor, wd: float, rescale: float, clip: float) -> Tensor:
@@ -59,9 +63,22 @@ def adam_update(
     return torch.addcdiv(weight, mean, var.sqrt().add_(epsilon), value=-lr)
 
 
-def _usable(scale: Tensor) -> bool:
-    """A loss scale of zero, infinity or NaN marks a step to be left out. Without values (meta) every one counts."""
-    return scale.is_meta or bool(torch.isfinite(scale[0]) & (scale[0] != 0))
+def unless_skipped(scale: Tensor, changed: Sequence[Tensor], kept: Sequence[Tensor], step: Step) -> Sequence[Tensor]:
+    """What `step` returns, and `changed` as it leaves them, unless the loss scale says to leave the step out.
+
+    A scale of zero, infinity or NaN says so: then all stays as it was, and copies of `kept` are returned. On a GPU both
+    cases are computed and the device selects one, so that the host need not wait. Without values (meta) every one counts.
+    """
+    if scale.is_meta:
+        return step()
+    usable = torch.isfinite(scale) & (scale != 0)
+    if scale.is_cpu:
+        return step() if bool(usable) else [t.clone() for t in kept]
+    before = [t.clone() for t in changed]
+    results = step()
+    for now, old in zip(changed, before, strict=True):
+        now.copy_(torch.where(usable, now, old))
+    return [torch.where(usable, new, old) for new, old in zip(results, kept, strict=True)]
 
 
 def _adamw(weight: Tensor, mean: Tensor, var: Tensor, lr: float, wd: float, eta: float, epsilon: float) -> Tensor:
@@ -89,12 +106,14 @@ def adamw_update(
     """Adam with decoupled weight decay; the step is left out when `rescale_grad` is zero or not finite."""
     require_floating(weight)
     same_shapes(weight, grad, mean, var)
-    scale = rescale_grad.flatten()
-    if not _usable(scale):
-        return weight.clone()
-    grad.copy_(clipped(grad * scale[0].to(grad.dtype), clip_gradient))  # MXNet leaves the scaled gradient behind
-    _moments(mean, var, grad, held(beta1), held(beta2))
-    return _adamw(weight, mean, var, lr, wd, eta, epsilon)
+    scale = rescale_grad.flatten()[0]
+
+    def step() -> list[Tensor]:
+        grad.copy_(clipped(grad * scale.to(grad.dtype), clip_gradient))  # MXNet leaves the scaled gradient behind
+        _moments(mean, var, grad, held(beta1), held(beta2))
+        return [_adamw(weight, mean, var, lr, wd, eta, epsilon)]
+
+    return unless_skipped(scale, (grad, mean, var), (weight,), step)[0]
 
 
 @op(
@@ -125,12 +144,14 @@ def mp_adamw_update(
     """`_adamw_update` on a float32 master copy of the weight."""
     same_shapes(weight, grad, mean, var, weight32)
     single_precision(mean, var, weight32)
-    scale = rescale_grad.flatten()
-    if not _usable(scale):
-        return weight.clone()
-    _moments(mean, var, clipped(grad.float() * scale[0], clip_gradient), held(beta1), held(beta2))
-    weight32.copy_(_adamw(weight32, mean, var, lr, wd, eta, epsilon))
-    return weight32.to(weight.dtype, copy=True)
+    scale = rescale_grad.flatten()[0]
+
+    def step() -> list[Tensor]:
+        _moments(mean, var, clipped(grad.float() * scale, clip_gradient), held(beta1), held(beta2))
+        weight32.copy_(_adamw(weight32, mean, var, lr, wd, eta, epsilon))
+        return [weight32.to(weight.dtype, copy=True)]
+
+    return unless_skipped(scale, (mean, var, weight32), (weight,), step)[0]
 
 
 @op("ftml_update", mutates=("d", "v", "z"), fill=fill_same, shape="same", differentiable=False)

@@ -1,5 +1,6 @@
 """Adam and LAMB on many weights in one call, on torch's multi-tensor kernels."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from .._core.errors import MXNetError
 from .many_arrays import norms_of
 from .registry import op
 from .updates import held, single_precision
+from .updates_adaptive import unless_skipped
 from .updates_multi import check_count, input_names, masters_of, scaled, split, stored, weight_count
 
 ADAM = ("weight", "grad", "mean", "var")
@@ -49,10 +51,6 @@ def _check_adamw(lrs: Floats, wds: Floats, etas: Floats, number: int) -> None:
     check_count(etas, number, "learning rates schedule multiplier", "num_weights")
 
 
-def _skipped(scale: Tensor) -> bool:
-    return not (scale.is_meta or bool(torch.isfinite(scale) & (scale != 0)))
-
-
 @op(
     "_multi_adamw_update",
     inputs=input_names(ADAM, "rescale_grad"),
@@ -75,10 +73,12 @@ def multi_adamw_update(
     _check_adamw(lrs, wds, etas, num_weights)
     weights, grads, means, variances = split(data[:-1], ADAM)
     scale = data[-1].flatten()[0]
-    if _skipped(scale):
-        return tuple(w.clone() for w in weights)
-    grads = scaled(grads, scale, clip_gradient)
-    return tuple(_adamw(weights, grads, means, variances, beta1, beta2, epsilon, lrs, wds, etas))
+
+    def step() -> list[Tensor]:
+        rescaled = scaled(grads, scale, clip_gradient)
+        return _adamw(weights, rescaled, means, variances, beta1, beta2, epsilon, lrs, wds, etas)
+
+    return tuple(unless_skipped(scale, [*means, *variances], weights, step))
 
 
 @op(
@@ -105,11 +105,14 @@ def multi_mp_adamw_update(
     weights, grads, means, variances, weights32 = split(data[:-1], MP_ADAM)
     single_precision(*means, *variances, *weights32)
     scale = data[-1].flatten()[0]
-    if _skipped(scale):
-        return tuple(w.clone() for w in weights)
-    masters = masters_of(weights, weights32)
-    grads = scaled([g.float() for g in grads], scale, clip_gradient)
-    return stored(weights, masters, _adamw(masters, grads, means, variances, beta1, beta2, epsilon, lrs, wds, etas))
+
+    def step() -> Sequence[Tensor]:
+        masters = masters_of(weights, weights32)
+        rescaled = scaled([g.float() for g in grads], scale, clip_gradient)
+        fresh = _adamw(masters, rescaled, means, variances, beta1, beta2, epsilon, lrs, wds, etas)
+        return stored(weights, masters, fresh)
+
+    return tuple(unless_skipped(scale, [*means, *variances, *weights32], weights, step))
 
 
 # LAMB

@@ -11,7 +11,7 @@ from mxnet import autograd, nd
 GPU = mx.gpu(0)
 LARGEST = 20_000  # elements in the inputs of a sample
 # Their numbers come from another stream on a GPU, as in MXNet: only shape, dtype and device are compared.
-RANDOM = {"Dropout", "_contrib_dgl_csr_neighbor_uniform_sample", "LeakyReLU"}
+RANDOM = {"Dropout", "RNN", "_contrib_dgl_csr_neighbor_uniform_sample", "LeakyReLU"}
 # Samples for which the table of operators that may synchronize is asked
 from synchronizing import SYNCHRONIZING  # noqa: E402
 
