@@ -67,7 +67,7 @@ def unless_skipped(scale: Tensor, changed: Sequence[Tensor], kept: Sequence[Tens
     """What `step` returns, and `changed` as it leaves them, unless the loss scale says to leave the step out.
 
     A scale of zero, infinity or NaN says so: then all stays as it was, and copies of `kept` are returned. On a GPU both
-    cases are computed and the device selects one, so that the host need not wait. Without values (meta) every one counts.
+    cases are computed and the device selects one, so that the host need not wait. Without values (meta) any one counts.
     """
     if scale.is_meta:
         return step()

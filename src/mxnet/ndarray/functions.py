@@ -12,7 +12,7 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._core.writes import lend
-from .._device.copies import held_pinned, moved, pinned
+from .._device.copies import can_pin, held_pinned, moved, pinned
 from .._device.waiting import wait_for_all
 from .._ops import observe, registry
 from .._ops.device import torch_device
@@ -135,7 +135,9 @@ def empty(shape, ctx=None, dtype=None, stype=None):
 
         return sparse.empty(stype, shape, ctx, dtype)
     where = _place(ctx)
-    return wrap(torch.empty(_sizes(shape), dtype=torch_dtype(dtype), device=torch_device(where)), where)
+    in_pinned = where.device_typeid == PINNED and can_pin()
+    sizes, kind = _sizes(shape), torch_dtype(dtype)
+    return wrap(torch.empty(sizes, dtype=kind, device=torch_device(where), pin_memory=in_pinned), where)
 
 
 _LIKE = {}
@@ -156,7 +158,7 @@ def _made(make, shape, ctx, dtype):
     if shape.__class__ is not tuple or not plain_sizes(shape) or observe.watching():
         return None
     where = current_context() if ctx is None else ctx
-    if where.__class__ is not Context:
+    if where.__class__ is not Context or where.device_typeid == PINNED:
         return None
     try:
         return wrap(make(_like(where, torch.float32 if dtype is None else torch_dtype(dtype)), shape), where)

@@ -10,7 +10,7 @@ from .._core.errors import MXNetError
 from .._core.hints import advice
 from .._core.modes import MODES
 from .._core.writes import wrote
-from .._device.copies import FLIGHTS, put, settle
+from .._device.copies import FLIGHTS, held_pinned, put, settle
 from .._device.errors import explained
 from .._ops import storage, whole
 from .._ops.device import torch_device
@@ -18,8 +18,9 @@ from .._ops.dtypes import NAME
 from .._ops.observe import observed, watching
 from .._ops.shapes import bracket
 from .._ops.turning import dense
-from ..context import Context, current_context, parse_context
+from ..context import PINNED, Context, cpu, current_context, parse_context
 
+DECODERS = frozenset(["_cvimdecode", "_cvimread", "_imdecode"])  # their results are the CPU's in any context
 CONSUMED = "remx_consumed"  # a mark on autograd nodes whose graph a backward has freed
 IN_GRAPH = (
     "Assigning to NDArrays that are already in a computational graph will cause undefined behavior when evaluating "
@@ -148,11 +149,13 @@ def check_dtype(op, attrs):
             raise TypeError(f"{error}, in operator {op.name}(dtype={attrs['dtype']!r})") from None
 
 
-def pick_context(inputs, attrs, ctx):
-    """Where the call runs: its inputs' context, or the one asked for, or the current one."""
+def pick_context(inputs, attrs, ctx, out=None):
+    """Where the call runs: the context of its inputs, else of `out`, else the one asked for, else the current one."""
     for x in inputs:
         if x is not None:
             return x._ctx.home
+    if out is not None:
+        return (out[0] if isinstance(out, (list, tuple)) else out)._ctx.home
     if ctx is not None:
         return ctx
     asked = attrs.get("ctx")
@@ -231,7 +234,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     parsed = op.parse(attrs)
     if op.variadic is not None and op.count in op.attrs and op.count not in parsed:
         parsed[op.count] = len(inputs)
-    where = pick_context(inputs, attrs, ctx)
+    where = cpu() if op.name in DECODERS else pick_context(inputs, attrs, ctx, out)
     if out is not None and not inputs:
         parsed = from_output(op, parsed, out)
     try:
@@ -248,6 +251,8 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     from .ndarray import wrap
 
     mark = MODES.epoch if recorded else None
+    if where.device_typeid == PINNED:
+        results = [held_pinned(r) for r in results]
     arrays = [wrap(r, where, mark) for r in results]
     return arrays[0] if len(arrays) == 1 else arrays
 

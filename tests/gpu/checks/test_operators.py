@@ -1,19 +1,21 @@
 """Every registered operator's samples on `gpu(0)`: device, context, values and gradients are those of the CPU."""
 
-import numpy as np
+from pathlib import Path
+
 import pytest
 import simulated
 from operator_cases import cases, compare, operators
+from synchronizing import SELDOM, SYNCHRONIZING
 
 import mxnet as mx
 from mxnet import autograd, nd
 
 GPU = mx.gpu(0)
+PIXELS = Path(__file__).resolve().parents[2] / "data" / "pixels.png"
 LARGEST = 20_000  # elements in the inputs of a sample
 # Their numbers come from another stream on a GPU, as in MXNet: only shape, dtype and device are compared.
 RANDOM = {"Dropout", "RNN", "_contrib_dgl_csr_neighbor_uniform_sample", "LeakyReLU"}
-# Samples for which the table of operators that may synchronize is asked
-from synchronizing import SYNCHRONIZING  # noqa: E402
+DECODERS = {"_cvimdecode", "_cvimread", "_imdecode"}  # to the CPU's memory, as in MXNet
 
 
 def on(ctx, case):
@@ -34,7 +36,8 @@ def on(ctx, case):
                 with autograd.train_mode() if case.train else autograd.predict_mode():
                     outputs = call(case, arrays)
     gradients = [arrays[i].grad for i in case.grads or ()]
-    for array in [*outputs, *arrays, *gradients]:
+    results = [] if case.operator in DECODERS else outputs
+    for array in [*results, *arrays, *gradients]:
         assert array.context == ctx, f"{case}: {array.context}"
         assert array._t.device.type == ("cuda" if ctx == GPU else "cpu"), f"{case}: {array._t.device}"
     return outputs, arrays, gradients, events
@@ -62,5 +65,15 @@ def test_equals_the_cpu(operator):
         events = found[3]
         assert not simulated.of_kind(events, "race", "assert"), (case, events)
         seen |= {(e.what, e.lines) for e in simulated.of_kind(events, "sync")}
-    if operator not in SYNCHRONIZING:
-        assert not seen, f"{operator} waits for the device: {sorted(seen)}"
+    if seen:
+        assert operator in SYNCHRONIZING, f"{operator} waits for the device: {sorted(seen)}"
+    else:
+        assert operator not in SYNCHRONIZING, f"{operator} does not wait for the device any more"
+    assert operator not in SELDOM or not seen, f"{operator} waits for the device: {sorted(seen)}"
+
+
+def test_decoders_give_arrays_of_the_cpu():
+    content = PIXELS.read_bytes()
+    with GPU:
+        for image in (mx.image.imdecode(content), mx.image.imread(str(PIXELS)), mx.nd.imdecode(content)):
+            assert image.context == mx.cpu() and image._t.device.type == "cpu"

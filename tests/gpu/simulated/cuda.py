@@ -181,6 +181,7 @@ def install(library, devices):
         "default_stream": default_stream,
         "empty_cache": lambda: note("empty_cache", str(library.sim_device())),
         "mem_get_info": lambda device=None: (CAPACITY - library.sim_used(index_of(device)), CAPACITY),
+        "is_current_stream_capturing": lambda: False,
         "memory_allocated": lambda device=None: library.sim_used(index_of(device)),
         "memory_reserved": lambda device=None: library.sim_used(index_of(device)),
         "max_memory_allocated": lambda device=None: library.sim_peak(index_of(device)),

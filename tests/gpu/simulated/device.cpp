@@ -34,7 +34,8 @@ static const Names TAKE_HOST = {"aten::index", "aten::index_put", "aten::index_p
 // Operators whose CUDA kernel waits for the device: the size of the result depends on values, or the host decides.
 static const Names WAITING = {"aten::nonzero", "aten::masked_select", "aten::_unique", "aten::_unique2", "aten::unique_dim",
                               "aten::unique_consecutive", "aten::unique_dim_consecutive", "aten::equal", "aten::bincount",
-                              "aten::is_set_to", "aten::_ctc_loss", "aten::multinomial", "aten::_coalesce", "aten::linalg_eig"};
+                              "aten::is_set_to", "aten::_ctc_loss", "aten::multinomial", "aten::_coalesce", "aten::linalg_eig",
+                              "aten::_linalg_eigh", "aten::_linalg_svd"};
 // cuBLAS and cuDNN multiply no integers.
 static const Names FLOATING = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addbmm", "aten::mv", "aten::addmv",
                                "aten::addmv_", "aten::dot", "aten::vdot", "aten::convolution"};
