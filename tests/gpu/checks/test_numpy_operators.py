@@ -19,7 +19,9 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 RECORDED = json.loads(gzip.decompress((DATA / "np_graphs.json.gz").read_bytes()))
 TEXTS = [*(graph["text"] for graph in RECORDED["graphs"]), *EXPRESSIONS]
 # Makes an array out of nothing: in the current context, which is the CPU for all others
-CREATES = re.compile(r"np\.(full|indices|\w+m?ing|blackman|array|arange|ones|zeros|eye|identity|linspace|logspace)\(|random\.")
+CREATES = re.compile(
+    r"np\.(full|indices|\w+m?ing|blackman|array|arange|ones|zeros|eye|identity|linspace|logspace)\(|random\."
+)
 
 
 @pytest.fixture(autouse=True)
