@@ -6,6 +6,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from .._core.errors import MXNetError
+
 Failure = Callable[[], Exception]
 PENDING: list[tuple[Tensor, Failure]] = []  # read by those who wait: empty on the CPU
 _LOCK = threading.Lock()
@@ -19,6 +21,23 @@ def require(fulfilled: Tensor, failure: Failure) -> None:
     elif not capturing(fulfilled):
         with _LOCK:
             PENDING.append((fulfilled.detach().reshape(()), failure))
+
+
+def bounded(index: Tensor, size: int, what: str, least: int = 0) -> Tensor:
+    """Indices that a kernel of the device may read by: those outside are reported later, and brought inside.
+
+    A kernel that reads outside its memory ends the process's use of the GPU. On the CPU torch itself refuses them.
+    """
+    if index.is_cpu or index.is_meta or not index.numel():
+        return index
+    low, high = index.aminmax()
+
+    def failure() -> MXNetError:
+        wrong = int(low) if int(low) < least else int(high)
+        return MXNetError(f"{what}: index {wrong} is out of bounds for size {size}")
+
+    require((low >= least) & (high < size), failure)
+    return index.clamp(least, size - 1)
 
 
 def capturing(tensor: Tensor) -> bool:

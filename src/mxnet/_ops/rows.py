@@ -3,6 +3,7 @@
 import torch
 
 from .._core.errors import MXNetError
+from .._device import late
 from .registry import op
 from .updates import fill_same, scaled
 
@@ -10,7 +11,7 @@ from .updates import fill_same, scaled
 @op("_sparse_retain", dtype="any")
 def sparse_retain(data, indices):
     """`data` with only the named rows; the others become zero."""
-    rows = indices.detach().long().reshape(-1)
+    rows = late.bounded(indices.detach().long().reshape(-1), data.shape[0], "sparse_retain")
     kept = torch.zeros(data.shape[0], dtype=torch.bool, device=data.device).index_fill_(0, rows, True)
     return torch.where(
         kept.view(-1, *[1] * (data.dim() - 1)), data, torch.zeros((), dtype=data.dtype, device=data.device)

@@ -436,7 +436,8 @@ def test_losses(name):
 
 
 METRICS = (
-    "Accuracy TopKAccuracy F1 MCC Perplexity MAE MSE RMSE CrossEntropy NegativeLogLikelihood PearsonCorrelation PCC Loss"
+    "Accuracy TopKAccuracy F1 MCC Perplexity MAE MSE RMSE CrossEntropy NegativeLogLikelihood PearsonCorrelation PCC "
+    "Loss"
 ).split()
 
 

@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import simulated
-from operator_cases import cases, compare, operators
+from operator_cases import Recorded, cases, compare, operators
 from synchronizing import SELDOM, SYNCHRONIZING
 
 import mxnet as mx
 from mxnet import autograd, nd
+from mxnet._device import late
+from mxnet.base import MXNetError
 
 GPU = mx.gpu(0)
 PIXELS = Path(__file__).resolve().parents[2] / "data" / "pixels.png"
@@ -77,3 +80,44 @@ def test_decoders_give_arrays_of_the_cpu():
     with GPU:
         for image in (mx.image.imdecode(content), mx.image.imread(str(PIXELS)), mx.nd.imdecode(content)):
             assert image.context == mx.cpu() and image._t.device.type == "cpu"
+
+
+def _spoilt(array, value):
+    """An input whose numbers are wrong: indices, lengths, classes and sizes that nobody meant."""
+    info = np.iinfo(array.dtype) if array.dtype.kind in "iu" else None
+    if info is not None:
+        value = min(max(value, info.min), info.max)
+    return np.full_like(array, value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", [-1000, 1000])
+@pytest.mark.parametrize("operator", operators())
+def test_wrong_values_leave_the_gpu_usable(operator, value):
+    """A kernel that reads where no memory is would end the process's use of its GPU: bounds are checked before."""
+    for case in cases(operator)[:3]:
+        for i in range(len(case.inputs)):
+            if case.size > 500 or operator in DECODERS:
+                continue
+            inputs = [_spoilt(a, value) if i == j else a for j, a in enumerate(case.inputs)]
+            with simulated.watched() as events:
+                try:
+                    changed = Recorded(**{**vars(case), "inputs": inputs})
+                    outputs, _, gradients, _ = on(GPU, changed)
+                    for result in (*outputs, *gradients):
+                        result.wait_to_read()
+                except (MXNetError, IndexError, ValueError) as error:
+                    assert "two devices" not in str(error), error
+                    late.discard()
+            assert not simulated.of_kind(events, "race", "assert"), (case, i, events)
+
+
+@pytest.mark.parametrize("alpha", [-1.0, np.inf, np.nan])
+def test_invalid_parameters_of_gamma(alpha):
+    for ctx in (mx.cpu(), GPU):
+        with pytest.raises(MXNetError, match="positive"):
+            nd.random.gamma(alpha, 1.0, shape=(3,), ctx=ctx)
+        with pytest.raises(MXNetError, match="positive"):
+            nd.random.gamma(nd.array([1.0, alpha], ctx=ctx), nd.ones(2, ctx=ctx)).asnumpy()
+        with pytest.raises(ValueError, match="expect scale"):
+            mx.np.random.normal(0, mx.np.array([-1.0], ctx=ctx)).asnumpy()
