@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import simulated  # noqa: E402
+import simulated
 
 REASON = simulated.why_not()
 if REASON is None:

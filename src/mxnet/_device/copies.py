@@ -10,6 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .._core.errors import MXNetError
+from .errors import explained
+
 _STREAMS: dict[int, Any] = {}
 FLIGHTS: dict[int, Any] = {}  # address of pinned memory -> the event after the last copy out of it
 _MOST = 256
@@ -17,11 +20,14 @@ _MOST = 256
 
 def moved(source: Tensor, device: torch.device, pinned: bool = False) -> Tensor:
     """A copy on `device`; `pinned` says that the source's memory may be."""
-    if device.type != "cuda" or not source.is_cpu:
-        return source.to(device, copy=True)
-    if pinned and not source.requires_grad and source.is_pinned():
-        return _beside_computation(source, device)
-    return source.to(device, non_blocking=True, copy=True)
+    try:
+        if device.type != "cuda" or not source.is_cpu:
+            return source.to(device, copy=True)
+        if pinned and not source.requires_grad and source.is_pinned():
+            return _beside_computation(source, device)
+        return source.to(device, non_blocking=True, copy=True)
+    except torch.cuda.OutOfMemoryError as error:
+        raise MXNetError(explained(error)) from error
 
 
 def _beside_computation(source: Tensor, device: torch.device) -> Tensor:

@@ -16,7 +16,7 @@ def readable(size: int) -> str:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Is a device's memory exhausted?"""
-    return isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error).lower()
+    return isinstance(error, torch.cuda.OutOfMemoryError) or "out of memory" in str(error).lower()
 
 
 def is_late(error: BaseException) -> bool:

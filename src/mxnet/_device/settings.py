@@ -12,90 +12,100 @@ MXNET_ENFORCE_DETERMINISM                  0               1: only algorithms th
 torch keeps these settings for the whole process, not for a thread: `Scope` changes them only while a call runs.
 """
 
-from typing import Any
+import os
+from functools import lru_cache
+from typing import Any, Literal
 
 import torch
 
-from .._core.environment import is_on, whole_number
+from .._core.environment import means_yes
+from .._core.errors import ValueRefused
 
 _C: Any = torch._C
-_PRECISION = (("cuda", "matmul"), ("cuda", "conv"), ("cuda", "rnn"))
+_VARIABLES = (
+    "MXNET_CUDNN_AUTOTUNE_DEFAULT",
+    "MXNET_CUDA_ALLOW_TENSOR_CORE",
+    "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION",
+    "MXNET_ENFORCE_DETERMINISM",
+)
+_NAMED = hasattr(_C, "_get_fp32_precision_getter")  # torch before 2.9 has one switch for each library
+Settings = dict[str, Any]
+Tuning = Literal["fastest", "limited_workspace", "off"] | None
 
 
-def autotune(tune: str | None = None) -> bool:
-    """May cuDNN try its algorithms? The operator's `cudnn_tune`, else the environment says it."""
-    if tune is not None:
-        return tune != "off"
-    return whole_number("MXNET_CUDNN_AUTOTUNE_DEFAULT", 1, "0, 1 or 2", below=3) > 0
+def wanted(tune: Tuning = None, off: bool = False) -> Settings:
+    """What MXNet's variables and an operator's `cudnn_tune` and `cudnn_off` ask of torch."""
+    return _wanted(tune, off, *(os.environ.get(name) or "" for name in _VARIABLES))
 
 
-def wanted(tune: str | None = None, off: bool = False) -> dict[str, Any]:
-    """What MXNet's variables and an operator's attributes ask of torch."""
-    tensor_cores = is_on("MXNET_CUDA_ALLOW_TENSOR_CORE", True)
-    conversion = tensor_cores and is_on("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION")
-    deterministic = is_on("MXNET_ENFORCE_DETERMINISM")
-    library = "tf32" if tensor_cores else "ieee"
-    return {
-        "enabled": _C._get_cudnn_enabled() and not off,
-        "benchmark": autotune(tune),
-        "deterministic": deterministic or _C._get_cudnn_deterministic(),
-        "algorithms": deterministic,
-        "precision": ("tf32" if conversion else "ieee", library, library),
+@lru_cache(64)
+def _wanted(tune: Tuning, off: bool, autotune: str, cores: str, conversion: str, determinism: str) -> Settings:
+    if autotune not in ("", "0", "1", "2"):
+        raise ValueRefused(f"MXNET_CUDNN_AUTOTUNE_DEFAULT must be 0, 1 or 2, got {autotune!r}")
+    allowed = means_yes(cores, True)
+    library = "tf32" if allowed else "ieee"
+    settings: Settings = {
+        "benchmark": tune != "off" if tune is not None else autotune != "0",
+        "matmul": "tf32" if allowed and means_yes(conversion) else "ieee",
+        "conv": library,
+        "rnn": library,
     }
+    if off:
+        settings["enabled"] = False
+    if means_yes(determinism):
+        settings |= {"deterministic": True, "algorithms": (True, True)}
+    return settings
 
 
-def current() -> dict[str, Any]:
-    """What torch has now."""
-    return {
-        "enabled": _C._get_cudnn_enabled(),
-        "benchmark": _C._get_cudnn_benchmark(),
-        "deterministic": _C._get_cudnn_deterministic(),
-        "algorithms": (_C._get_deterministic_algorithms(), _C._get_deterministic_algorithms_warn_only()),
-        "precision": _precision(),
-    }
+def _get_precision(which: str) -> Any:
+    if _NAMED:
+        return _C._get_fp32_precision_getter("cuda", which)
+    return "tf32" if (_C._get_cublas_allow_tf32() if which == "matmul" else _C._get_cudnn_allow_tf32()) else "ieee"
 
 
-def _precision() -> tuple[Any, ...]:
-    if hasattr(_C, "_get_fp32_precision_getter"):
-        return tuple(_C._get_fp32_precision_getter(*which) for which in _PRECISION)
-    return _C._get_cublas_allow_tf32(), _C._get_cudnn_allow_tf32()  # torch before 2.9
-
-
-def _set_precision(values: tuple[Any, ...]) -> None:
-    if hasattr(_C, "_set_fp32_precision_setter"):
-        for which, value in zip(_PRECISION, values, strict=True):
-            _C._set_fp32_precision_setter(*which, value)
+def _set_precision(which: str, value: str) -> None:
+    if _NAMED:
+        _C._set_fp32_precision_setter("cuda", which, value)
+    elif which == "matmul":
+        _C._set_cublas_allow_tf32(value == "tf32")
     else:
-        _C._set_cublas_allow_tf32(values[0] in (True, "tf32"))
-        _C._set_cudnn_allow_tf32(values[1] in (True, "tf32"))
+        _C._set_cudnn_allow_tf32(value == "tf32")
 
 
-def apply(values: dict[str, Any]) -> None:
-    """Make torch's settings these."""
-    _C._set_cudnn_enabled(values["enabled"])
-    _C._set_cudnn_benchmark(values["benchmark"])
-    _C._set_cudnn_deterministic(values["deterministic"])
-    algorithms = values["algorithms"]
-    if isinstance(algorithms, tuple):
-        _C._set_deterministic_algorithms(algorithms[0], warn_only=algorithms[1])
-    elif algorithms:
-        _C._set_deterministic_algorithms(True, warn_only=True)
-    _set_precision(values["precision"])
+def get(name: str) -> Any:
+    """One of torch's settings."""
+    if name == "algorithms":
+        return _C._get_deterministic_algorithms(), _C._get_deterministic_algorithms_warn_only()
+    return _get_precision(name) if name in ("matmul", "conv", "rnn") else getattr(_C, f"_get_cudnn_{name}")()
+
+
+def put(name: str, value: Any) -> None:
+    """Change one of torch's settings."""
+    if name == "algorithms":
+        _C._set_deterministic_algorithms(value[0], warn_only=value[1])
+    elif name in ("matmul", "conv", "rnn"):
+        _set_precision(name, value)
+    else:
+        getattr(_C, f"_set_cudnn_{name}")(value)
 
 
 class Scope:
-    """MXNet's settings inside a `with`; nothing changes for calls on the CPU."""
+    """MXNet's settings inside a `with`, torch's own behind it; with `active` false nothing happens."""
 
     __slots__ = ("_active", "_before", "_off", "_tune")
 
-    def __init__(self, active: bool, tune: str | None = None, off: bool = False) -> None:
+    def __init__(self, active: bool, tune: Tuning = None, off: bool = False) -> None:
         self._active, self._tune, self._off = active, tune, off
 
     def __enter__(self) -> None:
+        self._before: list[tuple[str, Any]] = []
         if self._active:
-            self._before = current()
-            apply(wanted(self._tune, self._off))
+            for name, value in wanted(self._tune, self._off).items():
+                before = get(name)
+                if before != value:
+                    self._before.append((name, before))
+                    put(name, value)
 
     def __exit__(self, *error: object) -> None:
-        if self._active:
-            apply(self._before)
+        for name, value in self._before:
+            put(name, value)

@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 
 from .._core.errors import MXNetError
+from .._device.settings import Scope
 from .gemm import times
 from .registry import Attrs, op
 from .shapes import Shapes, bracket
@@ -51,7 +52,8 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
         raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
     if lhs.is_sparse and right == 1:
         return torch.mv(lhs.t() if transpose_a else lhs, rhs)
-    return torch.tensordot(lhs, rhs, ([a], [b]))  # pyright: ignore[reportArgumentType]
+    with Scope(lhs.is_cuda):
+        return torch.tensordot(lhs, rhs, ([a], [b]))  # pyright: ignore[reportArgumentType]
 
 
 @op("batch_dot", shape=_products_shape)
@@ -61,7 +63,8 @@ def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False,
         raise MXNetError(
             f"batch_dot currently only support N-D*N-D array (N >= 3){bracket(lhs.shape)} v.s. {bracket(rhs.shape)}"
         )
-    return torch.matmul(lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs)
+    with Scope(lhs.is_cuda):
+        return torch.matmul(lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs)
 
 
 @op("khatri_rao")

@@ -76,9 +76,10 @@ def _copied(source, where, dtype, is_pinned=False):
     source = source.detach()
     if where.device_typeid == PINNED:
         return pinned(source.to(dtype))
-    if source.is_cpu and source.dtype is dtype:
-        return moved(source, torch_device(where), is_pinned)
-    return source.to(torch_device(where), dtype, non_blocking=source.is_cpu, copy=True)
+    converted, device = source.to(dtype), torch_device(where)
+    if converted is not source and converted.device == device:
+        return converted
+    return moved(converted, device, is_pinned and converted is source)
 
 
 _PLAIN_ITEMS = frozenset({int, float, bool, list, tuple, np.ndarray})
@@ -124,8 +125,8 @@ def _to_tensor(source, name, where):
     tensor = torch.tensor(source) if source.dtype.name in TORCH else torch.tensor(source.astype("float32"))
     if where.device_typeid == PINNED:
         return held_pinned(tensor.to(TORCH[name]))
-    device = torch_device(where)
-    return tensor.to(device, TORCH[name], non_blocking=device.type == "cuda")
+    tensor, device = tensor.to(TORCH[name]), torch_device(where)
+    return tensor if device.type == "cpu" else moved(tensor, device)
 
 
 def empty(shape, ctx=None, dtype=None, stype=None):

@@ -171,3 +171,18 @@ def failing(operator):
         yield
     finally:
         library.sim_heal()
+
+
+@contextlib.contextmanager
+def lacking(*operators, float64=True):
+    """A device without some of torch's operators, or without float64, as Apple's GPUs are."""
+    library = _STATE["library"]
+    for name in operators:
+        library.sim_refuse(name.encode())
+    library.sim_float64(int(float64))
+    try:
+        yield
+    finally:
+        for name in operators:
+            library.sim_allow(name.encode())
+        library.sim_float64(1)

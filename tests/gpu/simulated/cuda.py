@@ -62,6 +62,10 @@ class Stream:
     def device(self):
         return torch.device("cuda", self.device_index)
 
+    @property
+    def cuda_stream(self):
+        return 0
+
     def wait_stream(self, other):
         LIBRARY.sim_wait_stream(self.number, other.number)
 
@@ -169,7 +173,7 @@ def install(library, devices):
         "is_available": lambda: devices > 0,
         "is_initialized": lambda: True,
         "device_count": lambda: devices,
-        "current_device": library.sim_device,
+        "current_device": lambda: library.sim_device(),
         "set_device": lambda d: library.sim_set_device(index_of(d)),
         "device": DeviceScope,
         "synchronize": synchronize,
@@ -198,6 +202,7 @@ def install(library, devices):
     }
     for name, value in values.items():
         setattr(cuda, name, value)
-    torch._C._cuda_getDevice = library.sim_device
+    torch._C._cuda_getDevice = lambda: library.sim_device()
+    torch.backends.cudnn.is_available = lambda: False
     torch._C._cuda_isInBadFork = False
     torch.Tensor.record_stream = _record_stream

@@ -151,6 +151,7 @@ struct Call {
                 ": Expected all tensors to be on the same device, but found at least two devices, ", *where, " and cpu!");
     TORCH_CHECK_NOT_IMPLEMENTED(!operators_refused.count(whole), "simulated CUDA: Could not run '", whole, "' with arguments from the 'CUDA' backend: it has no kernel");
     TORCH_CHECK_NOT_IMPLEMENTED(!integers || !FLOATING.count(name), "simulated CUDA: \"", name, "_cuda\" not implemented for integers");
+    TORCH_CHECK_TYPE(!doubles || !float64_refused, "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64");
     bool indexes = name.find("index") != std::string::npos;
     { sim::Locked l(sim::guard); operators_seen.insert(whole + (doubles ? " f64" : "")); }
     if (hosted) sim::report("h2d", whole);
@@ -260,11 +261,13 @@ static c10::DeviceGuard at_device(std::optional<Device> d) {
 static Tensor new_empty_on_device(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> d, std::optional<bool>,
                     std::optional<MemoryFormat> format) {
   auto guard = at_device(d);
+  TORCH_CHECK_TYPE(!float64_refused || dtype != kDouble, "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64");
   return at::detail::empty_generic(size, &sim::device_allocator, c10::DispatchKeySet(DispatchKey::CUDA), c10::dtype_or_default(dtype), format);
 }
 static Tensor new_strided_on_device(IntArrayRef size, IntArrayRef stride, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> d,
                             std::optional<bool>) {
   auto guard = at_device(d);
+  TORCH_CHECK_TYPE(!float64_refused || dtype != kDouble, "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64");
   return at::detail::empty_strided_generic(size, stride, &sim::device_allocator, c10::DispatchKeySet(DispatchKey::CUDA), c10::dtype_or_default(dtype));
 }
 

@@ -104,12 +104,15 @@ struct Hooks final : at::CUDAHooksInterface {
 
 // What the Python side calls through ctypes.
 inline std::set<std::string> operators_seen, operators_refused;
+inline bool float64_refused = false;  // as Apple's GPUs do
 extern "C" {
 void sim_devices(int n) { sim::devices = n; }
 void sim_listen(sim::Listener l) { sim::listener = l; }
 int sim_device() { return sim::current_device; }
 void sim_set_device(int d) { sim::current_device = d; }
 void sim_refuse(const char* name) { operators_refused.insert(name); }
+void sim_allow(const char* name) { operators_refused.erase(name); }
+void sim_float64(int allowed) { float64_refused = !allowed; }
 void sim_fail(const char* name) { sim::faulty.insert(name); }
 void sim_heal() { sim::faulty.clear(); sim::fault.clear(); }
 void sim_limit(int device, long bytes) { sim::limit[device] = bytes; }
