@@ -92,6 +92,12 @@ def held_pinned(tensor: Tensor) -> Tensor:
     return pinned(tensor) if can_pin() and not tensor.is_pinned() else tensor
 
 
+def number(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """A tensor without axes, without a copy: what the type cannot hold becomes infinite, as a conversion has it."""
+    made = torch.tensor(value, dtype=dtype)
+    return made if device.type == "cpu" else torch.full((), made.item(), dtype=dtype, device=device)
+
+
 def constant(values: Any, dtype: torch.dtype | None, device: torch.device) -> Tensor:
     """Numbers as a tensor on `device`, without waiting for it."""
     made = torch.tensor(values, dtype=dtype)

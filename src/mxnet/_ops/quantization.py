@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from .._device.copies import number
 from .dtypes import NAME, TORCH
 from .gradient import without_gradient
 from .registry import op
@@ -44,7 +45,7 @@ def quotient(number: float, of: Tensor) -> Tensor:
 
 def scalar(value: float, like: Tensor) -> Tensor:
     """One end of a range, as the operators hand it on."""
-    return torch.full((1,), value, dtype=torch.float32, device=like.device)
+    return number(value, torch.float32, like.device).reshape(1)
 
 
 def _calibrated(data: Tensor, low: float | None, high: float | None) -> tuple[Tensor, Tensor]:
