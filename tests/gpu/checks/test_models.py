@@ -460,6 +460,29 @@ def test_metrics(name):
     assert_same(*found)
 
 
+@pytest.mark.parametrize("name", ["Accuracy", "TopKAccuracy", "F1", "Perplexity", "CrossEntropy", "Loss", "MAE", "MSE"])
+def test_metrics_do_not_wait(name):
+    metric = getattr(mx.metric, name)(
+        **{"Perplexity": {"ignore_label": None}, "TopKAccuracy": {"top_k": 2}}.get(name, {})
+    )
+    scores, labels = nd.array([[0.2, 0.8], [0.6, 0.4]], ctx=GPU), nd.array([0, 1])
+    if name in ("MAE", "MSE"):
+        scores = scores[:, 0]
+    with simulated.watched() as events:
+        for _ in range(3):
+            metric.update([labels], [scores])
+    assert not simulated.of_kind(events, "sync"), events
+    assert np.isfinite(metric.get()[1])
+
+
+@pytest.mark.parametrize("name", ["CrossEntropy", "NegativeLogLikelihood", "F1"])
+def test_wrong_classes_of_metrics_are_told_when_they_are_read(name):
+    metric = getattr(mx.metric, name)()
+    metric.update([nd.array([0, 7, 3], ctx=GPU)], [nd.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]], ctx=GPU)])
+    with pytest.raises((mx.MXNetError, ValueError), match="out of bounds|binary"):
+        metric.get()
+
+
 def test_global_norm():
     found = []
     for contexts in ([CPU, CPU], GPUS):
