@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
 
-.PHONY: demo test lint bench docs faults clean
+.PHONY: demo test test-gpu lint bench docs faults clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,6 +24,12 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+# On simulated GPUs: all of tests/gpu, then the suite with gpu(0) as the default context.
+test-gpu: $(STAMP)
+	REMX_ON_SIMULATED_GPU=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/gpu/checks
+	PYTHONPATH=tests/gpu OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p whole_suite $(addprefix tests/,\
+	    ndarray autograd gluon symbol training numpy seeds operators data_layer)
 
 lint: $(LINT_STAMP)
 	$(BIN)/ruff check src tests tools benchmarks examples

@@ -19,11 +19,13 @@ if REASON is None:
     simulated.start()
 
 import mxnet as mx  # noqa: E402
+from mxnet._device import late  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def on_gpu():
-    """Every test begins with the GPU as default."""
+    """Every test begins with the GPU as default, and leaves no late error to the next."""
     mx.Context.default_ctx = mx.gpu(0)
     yield
     mx.Context.default_ctx = mx.cpu()
+    late.discard()

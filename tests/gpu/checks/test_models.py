@@ -9,6 +9,7 @@ from mxnet import autograd, gluon, nd
 from mxnet.gluon import nn
 
 CPU, GPU, GPUS = mx.cpu(), mx.gpu(0), [mx.gpu(0), mx.gpu(1)]
+LONG = [pytest.param(False, marks=pytest.mark.slow), True]
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +121,7 @@ def test_out_decides_the_context():
     assert on_device._t.device.type == "cuda" and on_device.asnumpy().tolist() == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_resnet():
     def make():
         return gluon.model_zoo.vision.get_resnet(2, 18, classes=4, thumbnail=True)
@@ -130,7 +132,7 @@ def test_resnet():
 
 
 @pytest.mark.parametrize("layer", [gluon.rnn.LSTM, gluon.rnn.GRU, gluon.rnn.RNN])
-@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("hybrid", LONG)
 def test_recurrent_layers(layer, hybrid):
     class Net(Sequence):
         def hybrid_forward(self, F, x):
@@ -183,7 +185,7 @@ STORES = ["local", "local_update_cpu", "local_allreduce_cpu", "local_allreduce_d
 
 
 @pytest.mark.parametrize("kvstore", STORES)
-@pytest.mark.parametrize("update", [True, False])
+@pytest.mark.parametrize("update", LONG)
 def test_two_gpus_of_a_trainer(kvstore, update):
     if kvstore is None:  # every device learns by itself
         trained(mlp, GPUS, (6,), kvstore=None)
@@ -382,7 +384,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("hybrid", LONG)
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers(name, hybrid):
     make, shape = LAYERS[name]
