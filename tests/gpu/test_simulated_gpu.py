@@ -1,4 +1,4 @@
-"""The tests in `checks` on simulated GPUs, each group in a process of its own: the simulation must load before torch."""
+"""The tests in `checks` on simulated GPUs, each group in a process of its own: the simulation loads before torch."""
 
 import os
 import subprocess

@@ -72,6 +72,7 @@ struct Mirror {
       return at::_sparse_coo_tensor_unsafe(host(s->indices()), host(s->values()), t.sizes(), t.options().device(kCPU), s->coalesced());
     }
     if (t.layout() != kStrided) return t;
+    if (t._is_zerotensor()) return at::zeros(t.sizes(), t.options().device(kCPU));  // it has no memory
     Storage s = t.storage();
     auto& known = hosts[s.unsafeGetStorageImpl()];
     if (!known) {
@@ -88,6 +89,7 @@ struct Mirror {
       return at::_sparse_coo_tensor_unsafe(device(s->indices(), d), device(s->values(), d), t.sizes(), t.options().device(d), s->coalesced());
     }
     if (t.layout() != kStrided) return t;
+    if (t._is_zerotensor()) return device(at::zeros(t.sizes(), t.options()), d);
     Storage s = t.storage();
     auto& known = back[s.unsafeGetStorageImpl()];
     if (!known) {
