@@ -42,10 +42,9 @@ def _beside_computation(source: Tensor, device: torch.device) -> Tensor:
 
 
 def _stream(device: torch.device) -> Any:
-    index = torch.cuda.current_device() if device.index is None else device.index
-    found = _STREAMS.get(index)
+    found = _STREAMS.get(device.index)
     if found is None:
-        found = _STREAMS[index] = torch.cuda.Stream(index)
+        found = _STREAMS[device.index] = torch.cuda.Stream(device)
     return found
 
 

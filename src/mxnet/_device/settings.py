@@ -95,7 +95,8 @@ class Scope:
     __slots__ = ("_active", "_before", "_off", "_tune")
 
     def __init__(self, active: bool, tune: Tuning = None, off: bool = False) -> None:
-        self._active, self._tune, self._off = active, tune, off
+        self._active, self._off = active, off
+        self._tune: Tuning = tune
 
     def __enter__(self) -> None:
         self._before: list[tuple[str, Any]] = []
