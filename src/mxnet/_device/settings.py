@@ -110,3 +110,9 @@ class Scope:
     def __exit__(self, *error: object) -> None:
         for name, value in self._before:
             put(name, value)
+
+
+def under(function: Any, arguments: tuple[Any, ...], tune: Tuning = None, off: bool = False) -> Any:
+    """`function(*arguments)` under MXNet's settings, if its first argument is on a GPU of CUDA."""
+    with Scope(arguments[0].is_cuda, tune, off):
+        return function(*arguments)

@@ -6,7 +6,7 @@ import torch
 
 from .._core.attrs import Count
 from .._core.errors import MXNetError
-from .._device.settings import Scope
+from .._device.settings import under
 from .dense import bias_unless_no_bias
 from .few_channels import few_channels, gains
 from .filling import assign
@@ -121,8 +121,9 @@ def convolution(
     if len(kernel) == 2 and gains(data, weight, dilate, num_group):
         result = few_channels(data, weight, bias, stride, pad)
     else:
-        with Scope(data.is_cuda, cudnn_tune, cudnn_off):
-            result = _CONVOLVE[len(kernel)](data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group)
+        convolve = _CONVOLVE[len(kernel)]
+        arguments = data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group
+        result = convolve(*arguments) if data.is_cpu else under(convolve, arguments, cudnn_tune, cudnn_off)
     return to_last(result) if last else result
 
 
@@ -182,8 +183,8 @@ def deconvolution(
     result = by_products(data, weight, bias, geometry) if num_group == 1 else None
     if result is None:
         transposed = _TRANSPOSED[len(kernel)]
-        with Scope(data.is_cuda, cudnn_tune, cudnn_off):
-            result = transposed(data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1)
+        arguments = data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1
+        result = transposed(*arguments) if data.is_cpu else under(transposed, arguments, cudnn_tune, cudnn_off)
     return to_last(result) if last else result
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .._device.settings import Scope
+from .._device.settings import under
 from .gradient import with_gradient
 from .loader import Earned, outdoes_library
 from .sharing import room
@@ -124,8 +124,7 @@ def product(left: Tensor, right: Tensor) -> Tensor:
 def times(left: Tensor, right: Tensor) -> Tensor:
     """left · right, with its gradients, for any two tensors of two axes."""
     if left.is_cuda:
-        with Scope(True):
-            return torch.mm(left, right)
+        return under(torch.mm, (left, right))
     if left.numel() < FEWEST * FEWEST or torch.compiler.is_compiling() or not (_plain(left) and _plain(right)):
         return torch.mm(left, right)
     if left.shape[0] * left.shape[1] * right.shape[1] < LEAST_ALONE or left.shape[1] != right.shape[0]:
@@ -157,8 +156,7 @@ def affine(rows: Tensor, weight: Tensor, bias: Tensor | None, result: Tensor) ->
 def dense(data: Tensor, weight: Tensor, bias: Tensor | None, plain: Callable[..., Tensor]) -> Tensor:
     """data · weightᵀ + bias, with its gradients; `plain` computes it where kernels do not."""
     if data.is_cuda:
-        with Scope(True):
-            return plain(data, weight, bias)
+        return under(plain, (data, weight, bias))
     width, depth = weight.shape
     rows = data.numel() // depth if depth else 0
     if rows * depth * width < LEAST_ALONE or not (_fits(rows, depth, width) and _plain(data) and _plain(weight)):

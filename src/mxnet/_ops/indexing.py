@@ -38,10 +38,14 @@ def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
         return whole.remainder(size)
     if not looked_at(whole) or not whole.numel():
         return whole
-    low, high = whole.aminmax()
     words = f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}"
+    if whole.is_cpu:
+        if whole.min() < 0 or whole.max() >= size:
+            raise MXNetError(words)
+        return whole
+    low, high = whole.aminmax()
     late.require((low >= 0) & (high < size), lambda: MXNetError(words))
-    return whole if whole.is_cpu else whole.clamp(0, size - 1)  # a GPU that reads elsewhere ends the process
+    return whole.clamp(0, size - 1)  # a GPU that reads elsewhere ends the process
 
 
 def _rows_quickly(axis, mode):
@@ -222,14 +226,18 @@ def _bounded(row: torch.Tensor, axis: int, size: int) -> torch.Tensor:
     """Coordinates of one axis, which must be within it; a GPU gets them brought there, and tells later."""
     if not looked_at(row) or not row.numel():
         return row
-    low, high = row.aminmax()
 
     def failure() -> IndexOutOfBoundsError:
         wrong = int(row[(row < -size) | (row >= size)][0])
         return IndexOutOfBoundsError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
 
+    if row.is_cpu:
+        if row.min() < -size or row.max() >= size:
+            raise failure()
+        return row
+    low, high = row.aminmax()
     late.require((low >= -size) & (high < size), failure)
-    return row if row.is_cpu else row.clamp(-size, size - 1)
+    return row.clamp(-size, size - 1)
 
 
 @op("gather_nd", dtype="any")

@@ -8,7 +8,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .._device import late
-from .._device.settings import Scope
+from .._device.settings import under
 from .gradient import with_gradient
 from .indexing import at_hand
 from .reduction import at_least_1d
@@ -32,8 +32,8 @@ def _square(A: torch.Tensor) -> torch.Tensor:
 def _product(A: torch.Tensor, B: torch.Tensor, transpose_a: bool, transpose_b: bool, alpha: float) -> torch.Tensor:
     if A.dim() < 2 or A.dim() != B.dim() or A.shape[:-2] != B.shape[:-2]:
         raise MXNetError(f"matrices of shapes {bracket(A.shape)} and {bracket(B.shape)} do not fit together")
-    with Scope(A.is_cuda):
-        result = torch.matmul(A.mT if transpose_a else A, B.mT if transpose_b else B)
+    sides = A.mT if transpose_a else A, B.mT if transpose_b else B
+    result = torch.matmul(*sides) if A.is_cpu else under(torch.matmul, sides)
     return result if alpha == 1 else alpha * result
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 
 from .._core.errors import MXNetError
-from .._device.settings import Scope
+from .._device.settings import under
 from .gemm import times
 from .registry import Attrs, op
 from .shapes import Shapes, bracket
@@ -52,8 +52,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
         raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
     if lhs.is_sparse and right == 1:
         return torch.mv(lhs.t() if transpose_a else lhs, rhs)
-    with Scope(lhs.is_cuda):
-        return torch.tensordot(lhs, rhs, ([a], [b]))  # pyright: ignore[reportArgumentType]
+    return under(torch.tensordot, (lhs, rhs, ([a], [b])))
 
 
 @op("batch_dot", shape=_products_shape)
@@ -63,8 +62,8 @@ def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False,
         raise MXNetError(
             f"batch_dot currently only support N-D*N-D array (N >= 3){bracket(lhs.shape)} v.s. {bracket(rhs.shape)}"
         )
-    with Scope(lhs.is_cuda):
-        return torch.matmul(lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs)
+    sides = lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs
+    return torch.matmul(*sides) if lhs.is_cpu else under(torch.matmul, sides)
 
 
 @op("khatri_rao")

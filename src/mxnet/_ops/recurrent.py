@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from .._core.attrs import Fraction
 from .._core.errors import MXNetError
-from .._device.settings import Scope
+from .._device.settings import under
 from . import lstm, recurrence
 from .filling import assign
 from .registry import op
@@ -162,8 +162,7 @@ def rnn(
         result = recurrence.recurrent(mode, data, states, weights, num_layers, bidirectional)
     else:
         run = getattr(_VF, mode)
-        with Scope(data.is_cuda):
-            result = run(data, states, weights, True, num_layers, dropout, _train, bidirectional, False)
+        result = under(run, (data, states, weights, True, num_layers, dropout, _train, bidirectional, False))
     return tuple(result) if state_outputs else result[0]
 
 

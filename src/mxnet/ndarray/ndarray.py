@@ -177,10 +177,11 @@ class NDArray(Exchange, NDArrayBase):
         if other.__class__ is NDArray is self.__class__ and not MODES.recording and other is not self:
             source, target = self._t, other._t
             if source.shape == target.shape:
-                memory, source = target.data if target.requires_grad else target, plain_tensor(self)
+                source = source.data if source.requires_grad else source
+                memory = target.data if target.requires_grad else target
                 if FLIGHTS:
                     settle(memory)
-                if memory.is_cpu and source.is_cpu:
+                if memory.is_cpu:
                     memory.copy_(source)
                 else:
                     transfer(memory, source, self._ctx.device_typeid == PINNED)
