@@ -29,7 +29,7 @@ test: $(STAMP)
 test-gpu: $(STAMP)
 	REMX_ON_SIMULATED_GPU=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/gpu/checks
 	PYTHONPATH=tests/gpu OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p whole_suite $(addprefix tests/,\
-	    ndarray autograd gluon symbol training numpy seeds operators data_layer)
+	    ndarray autograd gluon symbol training numpy seeds data_layer)
 
 lint: $(LINT_STAMP)
 	$(BIN)/ruff check src tests tools benchmarks examples
