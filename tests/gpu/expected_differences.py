@@ -93,5 +93,13 @@ EXPECTED = {
     "data_layer/test_loader.py::test_two_iterators_at_once": WORKERS,
 }
 # Only some of their parameters fail, those that make arrays on mx.cpu(): a pass is no surprise.
-SOME = ("test_a_graph_of_ours", "test_a_graph_that_mxnet_wrote", "test_a_graph_computes", "test_values", "test_attention",
-        "test_every_output", "test_training_changes", "test_gamma_numbers")  # fmt: skip
+SOME = (
+    "test_a_graph_of_ours",
+    "test_a_graph_that_mxnet_wrote",
+    "test_a_graph_computes",
+    "test_values",
+    "test_attention",
+    "test_every_output",
+    "test_training_changes",
+    "test_gamma_numbers",
+)

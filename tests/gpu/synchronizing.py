@@ -18,6 +18,7 @@ SYNCHRONIZING = {
     "_linalg_syevd": "the solver tells the host whether it has converged",
 }
 SELDOM = {
+    "RNN": "with use_sequence_length torch's kernel takes the lengths on the host",
     "_contrib_box_nms": "more than 1,024 boxes of an image are suppressed on the host",
     "_contrib_MultiBoxDetection": "more than 1,024 boxes of an image are suppressed on the host",
     "_imdecode": "a mean image on the GPU is subtracted on the host",
