@@ -87,8 +87,8 @@ def operator_entry(operator):
 
 
 def operator_pages():
-    """(family, what it is, page) for each file of operators."""
-    from mxnet._ops import registry
+    """(module, what it is, page) for each file of operators."""
+    from mxnet._ops.registry import registry
 
     found = {}
     for name, operator in registry.load().items():
@@ -97,9 +97,9 @@ def operator_pages():
         operator.aliases = names
     operators = sorted((o for o, _ in found.values()), key=lambda o: (o.fn.__module__, o.name))
     for module, group in groupby(operators, key=lambda o: o.fn.__module__):
-        family = module.rsplit(".", 1)[-1]
+        name = module.partition("._ops.")[2] or module
         head = paragraph(importlib.import_module(module)) if module.startswith("mxnet") else ""
-        yield family, head, f"# {family}\n\n{head}\n\n" + "\n".join(map(operator_entry, group))
+        yield name, head, f"# {name}\n\n{head}\n\n" + "\n".join(map(operator_entry, group))
 
 
 WORDS = {  # language -> (title, what it is, modules, operators)

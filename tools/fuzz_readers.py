@@ -13,7 +13,7 @@ import atheris
 
 ROOT = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-READERS = ["mxnet._formats", "mxnet._graph.json", "mxnet._graph.node", "mxnet._core.attrs", "mxnet.recordio",
+READERS = ["mxnet._formats", "mxnet._graph.ir.json", "mxnet._graph.ir.node", "mxnet._core.attrs", "mxnet.recordio",
            "mxnet.optimizer.state_files", "mxnet.ndarray.utils", "mxnet.symbol.symbol"]  # fmt: skip
 BORDER = b"\0\xffindex\xff\0"  # between the two files of a record input
 
@@ -24,7 +24,7 @@ with atheris.instrument_imports(include=READERS):
     import mxnet._formats.params
     import mxnet._formats.recordio
     import mxnet._formats.states
-    import mxnet._graph.json
+    import mxnet._graph.ir.json
     import mxnet.recordio
 
     mx.optimizer.create("sgd")

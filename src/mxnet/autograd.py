@@ -13,10 +13,10 @@ from ._core.writes import wrote_anywhere
 from ._device.errors import explained
 from ._device.settings import Scope
 from ._device.waiting import ENGINE, wait_for_all
-from ._ops import whole
-from ._ops.identity import to_dtype
+from ._ops.elementwise.identity import to_dtype
+from ._ops.registry import integer_gradient as whole
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
-from .ndarray.invoke import CONSUMED, graph_tensor, in_graph, plain_tensor
+from .ndarray._dispatch.invoke import CONSUMED, graph_tensor, in_graph, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
 
 NOT_IN_GRAPH = (
@@ -150,7 +150,7 @@ class SparseVariable(Variable):
 
     def deliver(self, leaf):
         """Write or add the gradient, which may be torch's sparse kind, in the storage asked for."""
-        from .ndarray._sparse_invoke import store_gradient
+        from .ndarray._sparse.invoke import store_gradient
 
         gradient, leaf.grad = leaf.grad, None
         store_gradient(self.grad, gradient, self.req)
@@ -265,7 +265,7 @@ def _seed(seed, tensor):
     if not isinstance(seed, NDArray):
         raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
     if seed.stype != "default":
-        from .ndarray._sparse_invoke import remember
+        from .ndarray._sparse.invoke import remember
 
         sparse, seed = seed, seed.tostype("default")
         remember(seed._t, sparse)
@@ -385,7 +385,7 @@ def _get_symbol(x):
     function (`from mxnet.autograd import get_symbol`): nobody else pays half a microsecond a call for it. Who imports
     `*` and says nothing of it has not named it.
     """
-    from .ndarray.history import Rebuilding, origin
+    from .ndarray._dispatch.history import Rebuilding, origin
     from .symbol import Symbol
 
     if not isinstance(x, NDArray):
@@ -408,7 +408,7 @@ def __getattr__(name):
     if name != "get_symbol":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _mentions(sys._getframe(1).f_code, name):
-        from .ndarray.history import keep
+        from .ndarray._dispatch.history import keep
 
         keep()
         globals()[name] = _get_symbol

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from ._core.dtypes import dtype_name
-from ._graph.infer import shape_facts, type_facts
-from ._graph.program import Program
-from ._ops.device import torch_device
-from ._ops.dtypes import NAME, TORCH, torch_dtype
+from ._graph.infer.fixpoint import shape_facts, type_facts
+from ._graph.lower.program import Program
+from ._ops.registry.device import torch_device
+from ._ops.registry.torch_dtypes import NAME, TORCH, torch_dtype
 from ._training.checkpoint import load_checkpoint
 from .base import MXNetError
 from .context import Context, cpu

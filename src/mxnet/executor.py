@@ -9,26 +9,26 @@ from ._core.errors import MXNetError
 from ._core.heap import keep_freed
 from ._core.writes import wrote, wrote_anywhere
 from ._device.settings import Scope
-from ._graph.cse import eliminate
-from ._graph.flow import check
-from ._graph.infer import type_facts
-from ._graph.memory import footprint
-from ._graph.node import walk
-from ._graph.program import LOSSES, Program, placement
-from ._graph.storage import factors, head_stypes, minding
-from ._graph.watch import Walk
-from ._graph.zero import settled, user_shape_facts
-from ._ops import whole
-from ._ops.dtypes import torch_dtype
-from ._ops.gradient import ignores_head
-from ._ops.infer import known
+from ._graph.debug.memory import footprint
+from ._graph.debug.watch import Walk
+from ._graph.infer.fixpoint import type_facts
+from ._graph.infer.storage import factors, head_stypes, minding
+from ._graph.infer.zero_size import settled, user_shape_facts
+from ._graph.ir.cse import eliminate
+from ._graph.ir.node import walk
+from ._graph.lower.program import LOSSES, Program, placement
+from ._graph.training.gradient_flow import check
+from ._ops.registry import integer_gradient as whole
+from ._ops.registry.gradient import ignores_head
+from ._ops.registry.output_shapes import known
+from ._ops.registry.torch_dtypes import torch_dtype
 from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
 from .context import Context
-from .ndarray._parts import coo_of_csr
-from .ndarray._sparse_graph import computed, parted
-from .ndarray._sparse_invoke import remember, store_gradient, stored
+from .ndarray._dispatch.invoke import SparseStorage, plain_tensor
+from .ndarray._sparse.graph_heads import computed, parted
+from .ndarray._sparse.invoke import remember, store_gradient, stored
+from .ndarray._sparse.parts import coo_of_csr
 from .ndarray.cached_op import unshared
-from .ndarray.invoke import SparseStorage, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
 
 __all__ = ["Executor"]

@@ -13,9 +13,10 @@ import torch
 from ._core.dtypes import FLAGS
 from ._core.errors import MXNetError
 from ._core.modes import MODES
-from ._ops import custom, registry
-from ._ops.device import torch_device
-from ._ops.dtypes import TORCH
+from ._ops import custom
+from ._ops.registry import registry
+from ._ops.registry.device import torch_device
+from ._ops.registry.torch_dtypes import TORCH
 from .autograd import pause
 from .base import (  # noqa: F401 - public names of this module
     MXCallbackList,
@@ -27,9 +28,9 @@ from .base import (  # noqa: F401 - public names of this module
     ctypes2numpy_shared,
     py_str,
 )
-from .ndarray._parts import coo_of_rows
-from .ndarray._sparse_invoke import remember, remembered, stored, zeros
-from .ndarray.invoke import graph_tensor, plain_tensor
+from .ndarray._dispatch.invoke import graph_tensor, plain_tensor
+from .ndarray._sparse.invoke import remember, remembered, stored, zeros
+from .ndarray._sparse.parts import coo_of_rows
 from .ndarray.ndarray import NDArray, wrap
 from .util import is_np_array  # noqa: F401
 

@@ -17,7 +17,7 @@ from operator import itemgetter
 from ._core.environment import is_on
 from ._core.errors import MXNetError
 from ._formats.atomic import atomic_write
-from ._ops import observe
+from ._ops.registry import observe
 
 __all__ = [
     "Counter", "Domain", "Event", "Frame", "Marker", "Task", "dump", "dump_profile", "dumps", "pause",

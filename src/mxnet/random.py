@@ -5,7 +5,7 @@ import ctypes
 import torch
 
 from ._core import streams
-from ._ops.device import torch_device
+from ._ops.registry.device import torch_device
 from .base import integer_types
 from .context import Context
 from .ndarray.random import *  # noqa: F403

@@ -2,6 +2,7 @@
 
 import collections
 import importlib.util
+from contextlib import contextmanager
 
 _NAMES = (
     "CUDA CUDNN NCCL CUDA_RTC TENSORRT CPU_SSE CPU_SSE2 CPU_SSE3 CPU_SSE4_1 CPU_SSE4_2 CPU_SSE4A CPU_AVX CPU_AVX2"
@@ -89,3 +90,45 @@ class Features(collections.OrderedDict):
         if name not in self:
             raise RuntimeError(f"Feature '{name}' is unknown, known features are: {list(self.keys())}")
         return self[name].enabled
+
+
+def kernels():
+    """List the CPU kernels of ReMX and their state on this machine.
+
+    A kernel computes the same as torch's own operators in less time. Nothing is compiled for the answer.
+
+    Returns
+    -------
+    list of (name, state, reason)
+        `state` is "ready", "idle" (compiled once a program has enough work for it), "compiling", "unavailable"
+        (`reason` says why) or "off" (see `kernels_off`).
+
+    Examples
+    --------
+    >>> import mxnet as mx
+    >>> [kernel.state for kernel in mx.runtime.kernels() if kernel.name == "elementwise.elu"][0] in ("idle", "ready")
+    True
+    """
+    from ._kernels import all_kernels
+
+    return [kernel.state() for kernel in all_kernels()]
+
+
+@contextmanager
+def kernels_off():
+    """Compute with torch's own operators only, in this thread, as `MXNET_KERNELS=torch` does for a whole process.
+
+    No kernel of ReMX runs, convolutions are not rewritten and networks are not folded. Results differ by rounding
+    only; this is for finding out what computed them, and for comparing speed.
+
+    Examples
+    --------
+    >>> import mxnet as mx
+    >>> with mx.runtime.kernels_off():
+    ...     print({kernel.state for kernel in mx.runtime.kernels()})
+    {'off'}
+    """
+    from ._kernels.registry import kernels_off as off
+
+    with off():
+        yield

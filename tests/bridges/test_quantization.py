@@ -9,7 +9,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd, sym
-from mxnet._graph import integers
+from mxnet._graph.inference import int8 as integers
 from mxnet.contrib import quantization
 from mxnet.gluon import nn
 from mxnet.tools.digits import digits
@@ -219,7 +219,7 @@ def test_packed_kernels_are_within_a_step_of_the_operators(trained, monkeypatch)
     quantized = quantization.quantize_net_v2(net, quantized_dtype="int8", calib_mode="naive", calib_data=loader)
     quantized.hybridize()
     fast = quantized(images[:50]).asnumpy()
-    monkeypatch.setattr("mxnet._graph.integers.available", lambda: False)
+    monkeypatch.setattr("mxnet._graph.inference.int8.available", lambda: False)
     quantized.hybridize()
     slow = quantized(images[:50]).asnumpy()
     step = np.abs(slow).max() / 127
@@ -382,7 +382,7 @@ def test_packed_kernels_take_ranges_by_channel(trained, monkeypatch):
     fast = small(images[:50]).asnumpy()
     assert accuracy(small, images, labels) >= accuracy(net, images, labels) - 0.01
     assert any(p.data().shape == (16,) for n, p in small.collect_params().items() if n.endswith("weight_quantize_max"))
-    monkeypatch.setattr("mxnet._graph.integers.available", lambda: False)
+    monkeypatch.setattr("mxnet._graph.inference.int8.available", lambda: False)
     small.hybridize()
     slow = small(images[:50]).asnumpy()
     assert np.abs(fast - slow).max() <= 3 * np.abs(slow).max() / 127
@@ -438,7 +438,7 @@ def test_dense_layers_take_both_signs_in_packed_kernels(monkeypatch):
     small = quantization.quantize_net_v2(net, "int8", calib_mode="naive", calib_data=loader)
     small.hybridize()
     fast = small(x).asnumpy()
-    monkeypatch.setattr("mxnet._graph.integers.available", lambda: False)
+    monkeypatch.setattr("mxnet._graph.inference.int8.available", lambda: False)
     small.hybridize()
     slow = small(x).asnumpy()
     assert np.abs(fast - slow).max() <= 3 * np.abs(slow).max() / 127

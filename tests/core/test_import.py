@@ -81,9 +81,9 @@ def test_namespaces_of_operators_are_whole_to_whoever_looks_into_them():
 @pytest.mark.parametrize("space", ["op", "_internal", "contrib", "linalg", "image", "sparse", "random"])
 def test_one_name_is_found_without_going_through_all(space, monkeypatch):
     """A first `mx.nd.exp` takes a third of the time it took when all names of operators were put in order for it."""
-    from mxnet._ops import registry
-    from mxnet._ops.signature import shown
-    from mxnet.ndarray.faces import operator_of
+    from mxnet._ops.registry import registry
+    from mxnet._ops.registry.signature import shown
+    from mxnet.ndarray._dispatch.generated import operator_of
 
     all_of_them = shown(space)
     monkeypatch.setattr(registry, "names", None)
@@ -93,7 +93,7 @@ def test_one_name_is_found_without_going_through_all(space, monkeypatch):
 
 def test_a_first_function_asks_for_its_own_name_only():
     out = run(
-        "from mxnet._ops import registry; names = registry.names; registry.names = None;"
+        "from mxnet._ops.registry import registry; names = registry.names; registry.names = None;"
         "from mxnet import nd; print(nd.arccosh.__name__, nd.linalg.gemm2.__name__, hasattr(nd, 'nothing'));"
         "registry.names = names; print('arctan' in dir(nd))"
     )

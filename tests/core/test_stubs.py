@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import mxnet
-from mxnet._ops import families, registry
-from mxnet._ops.signature import namespace
+from mxnet._ops.registry import discovery, registry
+from mxnet._ops.registry.signature import namespace
 
 ROOT = Path(mxnet.__file__).parent
 
@@ -31,8 +31,8 @@ def test_arrays_have_their_generated_methods():
 
 
 def test_the_index_says_where_each_operator_is():
-    there = {name: operator.family for name, operator in registry.load().items()}
-    assert there == families.KNOWN, "run tools/make_stubs.py"
+    there = {name: operator.module for name, operator in registry.load().items()}
+    assert there == discovery.KNOWN, "run tools/make_stubs.py"
 
 
 LONE = """
@@ -47,4 +47,4 @@ def test_an_operator_loads_its_own_family_only():
     done = subprocess.run([sys.executable, "-c", LONE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     loaded = {name.rpartition(".")[2] for name in done.stdout.split()}
-    assert "scalar" in loaded and len(loaded & set(families.families())) < 10 < len(families.families())
+    assert "scalar" in loaded and len(loaded & set(discovery.modules())) < 10 < len(discovery.modules())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mxnet
-from mxnet._ops import registry
+from mxnet._ops.registry import registry
 
 ROOT = Path(__file__).parents[2]
 

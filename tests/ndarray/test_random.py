@@ -7,7 +7,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import nd
-from mxnet._ops import random_device
+from mxnet._ops.random import torch_streams as random_device
 
 GOLDEN = np.load(pathlib.Path(__file__).parents[1] / "data" / "streams.npz")
 

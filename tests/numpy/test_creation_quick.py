@@ -4,7 +4,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import np
-from mxnet._ops import observe
+from mxnet._ops.registry import observe
 
 CALLS = [
     lambda: np.random.uniform(0, 2, size=(3, 2)),

@@ -6,7 +6,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._ops.normalization import lrn
+from mxnet._ops.nn.normalization import lrn
 
 SCORES = [[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]
 X, W, B = nd.ones((2, 3)), nd.ones((4, 3)), nd.ones(4)

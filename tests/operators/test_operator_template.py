@@ -8,8 +8,8 @@ from operator_cases import cases, compare, operators
 import mxnet as mx
 from mxnet import nd
 from mxnet._core.streams import Stream
-from mxnet._ops.infer import infer_shape, infer_type
-from mxnet._ops.registry import load
+from mxnet._ops.registry.output_shapes import infer_shape, infer_type
+from mxnet._ops.registry.registry import load
 from mxnet.base import MXNetError
 from mxnet.ndarray.ndarray import wrap
 

@@ -6,7 +6,12 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd, sym
-from mxnet._ops import linalg, multibox, ordering, regions, truth, windows
+from mxnet._ops.array import sorting as ordering
+from mxnet._ops.elementwise import bool_cast as truth
+from mxnet._ops.linalg import matrix as linalg
+from mxnet._ops.nn import im2col as windows
+from mxnet._ops.vision import multibox
+from mxnet._ops.vision import roi_pooling as regions
 
 
 @pytest.mark.parametrize("ascending", [False, True])
@@ -111,7 +116,7 @@ def test_regions_one_by_one_and_all_at_once(ties, monkeypatch):
     random = np.random.RandomState(2)
     data = nd.array(random.randint(0, 3, (2, 5, 12, 14)) if ties else random.randn(2, 5, 12, 14))
     one_by_one = pooled_regions(data)
-    monkeypatch.setattr(regions, "at_hand", lambda tensor: False)
+    monkeypatch.setattr(regions, "is_concrete", lambda tensor: False)
     for got, want in zip(one_by_one, pooled_regions(data), strict=True):
         assert np.abs(want).max() > 0
         np.testing.assert_allclose(got, want, rtol=1e-6)

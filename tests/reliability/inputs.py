@@ -241,7 +241,7 @@ def stream(kind, seed, count):
     rng = random.Random(f"{kind}{seed}")
     make = {"params": generated_params, "states": generated_states}.get(kind)
     if kind == "symbol":
-        from mxnet._ops import registry
+        from mxnet._ops.registry import registry
 
         operators = sorted(registry.load())
         make = lambda rng: generated_symbol(rng, operators)

@@ -10,7 +10,7 @@ import pytest
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet.gluon import nn
-from mxnet.ndarray import check_nan
+from mxnet.ndarray._dispatch import check_nan
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import mxnet as mx
-from mxnet._graph import lower, packed, program
-from mxnet._ops import infer
+from mxnet._graph.inference import packed_conv as packed
+from mxnet._graph.lower import lower, program
+from mxnet._ops.registry import output_shapes as infer
 
 from . import memory
 

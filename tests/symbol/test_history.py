@@ -7,8 +7,8 @@ import pytest
 
 import mxnet as mx
 from mxnet import MXNetError, autograd, gluon
-from mxnet._ops import observe
-from mxnet.ndarray import history
+from mxnet._ops.registry import observe
+from mxnet.ndarray._dispatch import history
 
 
 def forget():

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mxnet as mx
-from mxnet._graph.infer import type_facts
-from mxnet._ops import registry
-from mxnet._ops.infer import infer_shape
+from mxnet._graph.infer.fixpoint import type_facts
+from mxnet._ops.registry import registry
+from mxnet._ops.registry.output_shapes import infer_shape
 from mxnet.base import MXNetError
 
 

@@ -1,6 +1,7 @@
 """Environment variables that are numbers or switches: all are read, and refused, in one way."""
 
 import os
+from collections.abc import Sequence
 
 from .errors import ValueRefused
 
@@ -24,3 +25,11 @@ def means_yes(word: str, default: bool = False) -> bool:
     """Does a word turn something on? 0, false and none do not, and an empty one leaves it as it is by default."""
     word = word.strip().lower()
     return word not in ("0", "false", "none") if word else default
+
+
+def choice(variable: str, possible: Sequence[str], default: str) -> str:
+    """The word that a variable holds, one of those possible."""
+    word = os.environ.get(variable, "").strip().lower() or default
+    if word not in possible:
+        raise ValueRefused(f"{variable} must be one of {', '.join(possible)}, got {word!r}")
+    return word

@@ -1,1 +1,1 @@
-"""Graphs of operators: nodes, inference over them, their JSON, and lowering to plain torch code."""
+"""Graphs of operators: their nodes and JSON, inference, lowering to torch, and rewritings for speed."""

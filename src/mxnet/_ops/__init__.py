@@ -1,1 +1,1 @@
-"""Operators: the registry, how they are called, how shapes are inferred, and one file per family."""
+"""Operators in chapters, each one plain function from tensors to tensors; `registry` holds and exposes them."""

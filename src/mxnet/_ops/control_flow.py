@@ -6,7 +6,7 @@
 import torch
 
 from .._core.errors import MXNetError
-from .registry import op
+from .registry.registry import op
 
 
 def _count(attrs):

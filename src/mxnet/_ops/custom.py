@@ -11,8 +11,8 @@ from typing import Any
 
 from .._core.dtypes import SCALARS, dtype_name
 from .._core.errors import MXNetError
-from .registry import Attrs, op
-from .storage import INCONSISTENT, KINDS
+from .registry.registry import Attrs, op
+from .registry.sparse_outputs import INCONSISTENT, KINDS
 
 PROPERTIES: dict[str, Callable[..., Any]] = {}
 RUNNER: list[Callable[..., Any]] = []

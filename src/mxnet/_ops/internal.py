@@ -3,8 +3,8 @@
 import torch
 
 from .._core.errors import MXNetError
-from .reduction import at_least_1d, reduced_axes
-from .registry import op
+from .reduce.reduction import at_least_1d, reduced_axes
+from .registry.registry import op
 
 
 @op("_broadcast_backward")

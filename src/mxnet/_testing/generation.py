@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..context import current_context
-from ..ndarray._sparse_array import scipy_sparse
+from ..ndarray._sparse.array import scipy_sparse
 from .comparison import default_dtype
 
 

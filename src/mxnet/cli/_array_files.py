@@ -73,7 +73,7 @@ def _write_npz(path, arrays):
 def _read_torch(path):
     import torch
 
-    from .._ops.dtypes import NAME
+    from .._ops.registry.torch_dtypes import NAME
     from ..ndarray import from_torch
 
     try:

@@ -126,7 +126,7 @@ def measure(ctx, rounds=5, small=False):
     import torch
 
     from .. import nd
-    from .._ops.device import torch_device
+    from .._ops.registry.device import torch_device
 
     images, sequences = (2, 8) if small else (32, 64)
     size = 64 if small else 224

@@ -25,7 +25,7 @@ def _context(name):
 
     if name == "cpu" or (name is None and not num_gpus()):
         return cpu()
-    from .._ops.device import torch_device
+    from .._ops.registry.device import torch_device
 
     torch_device(gpu(0))  # says what is missing
     return gpu(0)

@@ -1,7 +1,7 @@
 """Batch norm folded into the weights of the convolution or dense layer before it, in a symbol and its parameters."""
 
-from .._graph.node import Entry, Node, copy, variable, walk
-from .._ops.registry import find
+from .._graph.ir.node import Entry, Node, copy, variable, walk
+from .._ops.registry.registry import find
 
 LAYERS = ("Convolution", "FullyConnected")
 

@@ -1,8 +1,8 @@
 """A graph rewritten for 8-bit integers: quantized operators, conversions to and from them, calibrated ranges."""
 
 from .._core.errors import MXNetError
-from .._graph.node import Entry, Node, label, variable, walk
-from .._ops.registry import find
+from .._graph.ir.node import Entry, Node, label, variable, walk
+from .._ops.registry.registry import find
 from ._output_names import output_name
 
 PREFIX, QUANTIZED = "quantized_", "_quantize"

@@ -7,7 +7,7 @@ from torch.utils._pytree import tree_map
 from .. import context
 from .._core.modes import MODES
 from .._core.writes import lend
-from .._ops.dtypes import NAME
+from .._ops.registry.torch_dtypes import NAME
 from ..base import MXNetError
 from ..gluon import HybridBlock, Parameter
 from ..gluon._parameter import places

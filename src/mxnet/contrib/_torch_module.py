@@ -8,9 +8,9 @@ from .. import autograd
 from .._core.modes import MODES
 from .._core.streams import stream
 from .._core.writes import lend
-from .._graph.dynamic import lower_dynamic
-from .._graph.lower import Lowered, lower, unsized
-from .._graph.node import auxiliary, walk
+from .._graph.infer.dynamic import lower_dynamic
+from .._graph.ir.node import auxiliary, walk
+from .._graph.lower.lower import Lowered, lower, unsized
 from ..base import MXNetError
 from ..context import current_context
 from ..gluon import Block, HybridBlock

@@ -5,7 +5,7 @@ import warnings
 from types import SimpleNamespace
 
 from .. import ndarray  # noqa: F401
-from .._graph.node import copy
+from .._graph.ir.node import copy
 from ..base import c_array, c_str, c_str_array, check_call, py_str  # noqa: F401
 from ..context import Context, cpu
 from ..io import DataBatch, DataDesc, DataIter  # noqa: F401

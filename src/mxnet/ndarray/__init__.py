@@ -4,10 +4,10 @@
 import multiprocessing.pool as _pool
 from importlib import import_module as _import_module
 
-from .._ops.signature import shown as _names
-from .check_nan import enable_if_asked as _enable_if_asked
-from .faces import face as _face
-from .faces import operator_of as _operator_of
+from .._ops.registry.signature import shown as _names
+from ._dispatch.check_nan import enable_if_asked as _enable_if_asked
+from ._dispatch.generated import face as _face
+from ._dispatch.generated import operator_of as _operator_of
 from .functions import *
 from .functions import __all__ as _functions
 from .naive_engine import enable_if_asked as _engine_if_asked

@@ -5,8 +5,8 @@ import torch
 from .._core.modes import MODES
 from .._core.writes import lend
 from .._device.waiting import number, values
-from .._ops.dtypes import SCALAR
-from .invoke import graph_tensor, plain_tensor
+from .._ops.registry.torch_dtypes import SCALAR
+from ._dispatch.invoke import graph_tensor, plain_tensor
 from .one import OneNumber
 
 

@@ -1,5 +1,5 @@
 """Operators of `mx.nd._internal`, generated from the registry."""
 
-from .namespaces import show
+from ._dispatch.namespaces import show
 
 __getattr__, __dir__ = show(__name__, "_internal")

@@ -6,7 +6,7 @@ from .._core.errors import MXNetError
 from .._core.extras import load as load_extra
 from .._core.hints import not_opened
 from .._formats.atomic import atomic_write
-from .._ops.dtypes import NAME
+from .._ops.registry.torch_dtypes import NAME
 from ..context import cpu
 from .ndarray import wrap
 

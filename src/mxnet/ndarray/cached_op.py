@@ -8,13 +8,13 @@ from .._core.errors import MXNetError
 from .._core.heap import keep_freed
 from .._core.modes import MODES
 from .._device import graphs
-from .._graph.backends import compiler
-from .._graph.program import Program
-from .._graph.storage import head_stypes, minding
-from .._ops.dtypes import NAME
+from .._graph.infer.storage import head_stypes, minding
+from .._graph.lower.backends import compiler
+from .._graph.lower.program import Program
+from .._ops.registry.torch_dtypes import NAME
 from ..context import current_context
-from .history import INLINE_LIMIT, Made
-from .invoke import SparseStorage, graph_tensor, own, plain_tensor, write
+from ._dispatch.history import INLINE_LIMIT, Made
+from ._dispatch.invoke import SparseStorage, graph_tensor, own, plain_tensor, write
 from .ndarray import NDArray
 
 __all__ = ["CachedOp"]
@@ -161,7 +161,7 @@ class CachedOp:
 
     def _stored(self, arrays, kinds, out):
         """Results in the storage that MXNet gives them."""
-        from ._sparse_invoke import put, stored
+        from ._sparse.invoke import put, stored
 
         arrays = arrays if isinstance(arrays, list) else [arrays]
         arrays = [stored(a, kind) for a, kind in zip(arrays, kinds, strict=True)]
@@ -177,7 +177,7 @@ class CachedOp:
 
     def _watched(self, program):
         """What runs the graph while somebody looks at it."""
-        from .._graph.watch import Walk
+        from .._graph.debug.watch import Walk
 
         callback, everything = self._monitor
         ctx = program.place(program.heads[0].node)

@@ -9,8 +9,9 @@ from .._core.nest import flatten as _flatten
 from .._core.nest import regroup as _regroup
 from ..base import _as_list
 from ..context import current_context
-from .faces import face as _face
-from .graphs import (
+from ._dispatch.generated import face as _face
+from ._dispatch.namespaces import show as _show
+from ._sparse.graph_sampling import (
     dgl_adjacency,
     dgl_csr_neighbor_non_uniform_sample,
     dgl_csr_neighbor_uniform_sample,
@@ -18,7 +19,6 @@ from .graphs import (
     dgl_subgraph,
     edge_id,
 )
-from .namespaces import show as _show
 from .ndarray import NDArray
 
 _lookup, __dir__ = _show(__name__, "contrib")

@@ -14,12 +14,12 @@ from .._core.modes import MODES
 from .._core.writes import lend
 from .._device.copies import can_pin, held_pinned, moved, pinned
 from .._device.waiting import wait_for_all
-from .._ops import observe, registry
-from .._ops.device import torch_device
-from .._ops.dtypes import NAME, TORCH, torch_dtype
+from .._ops.registry import observe, registry
+from .._ops.registry.device import torch_device
+from .._ops.registry.torch_dtypes import NAME, TORCH, torch_dtype
 from ..context import PINNED, Context, cpu, current_context, gpu, parse_context
-from .arithmetic import BINARY, binary
-from .invoke import invoke
+from ._dispatch.arithmetic import BINARY, binary
+from ._dispatch.invoke import invoke
 from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
 
 __all__ = [

@@ -9,9 +9,9 @@ from .._core.errors import MXNetError
 from .._core.writes import WRITES, span, wrote
 from .._device import late
 from .._device.copies import FLIGHTS, put, settle
-from .._ops.dtypes import number_for
+from .._ops.registry.torch_dtypes import number_for
 from ..util import NUMPY_SHAPES_ASKED, is_np_shape
-from .invoke import IN_PLACE
+from ._dispatch.invoke import IN_PLACE
 
 _BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
 _WHOLE = slice(None)

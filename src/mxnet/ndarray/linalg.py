@@ -1,5 +1,5 @@
 """Operators of `mx.nd.linalg`, generated from the registry."""
 
-from .namespaces import show as _show
+from ._dispatch.namespaces import show as _show
 
 __getattr__, __dir__ = _show(__name__, "linalg")

@@ -6,7 +6,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .._device.waiting import ENGINE, wait
-from .._ops import observe
+from .._ops.registry import observe
 
 
 def _waiting(op, name=""):

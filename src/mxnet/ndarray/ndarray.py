@@ -17,17 +17,18 @@ from .._core.writes import wrote
 from .._device.copies import FLIGHTS, moved, pinned, settle, uploaded
 from .._device.copies import put as transfer
 from .._device.waiting import number, wait
-from .._ops import observe, whole
-from .._ops.device import torch_device
-from .._ops.dtypes import SCALAR, torch_dtype
-from .._ops.identity import QUICK_CASTS, to_dtype
-from .._ops.turning import turned
+from .._kernels.elementwise.transpose import turned
+from .._ops.elementwise.identity import QUICK_CASTS, to_dtype
+from .._ops.registry import integer_gradient as whole
+from .._ops.registry import observe
+from .._ops.registry.device import torch_device
+from .._ops.registry.torch_dtypes import SCALAR, torch_dtype
 from ..context import PINNED, Context, cpu
 from . import indexing
+from ._dispatch.fluent import METHODS, Fluent
+from ._dispatch.invoke import check_writable, graph_tensor, own, plain_tensor, write
 from ._exchange import Exchange
-from .fluent import METHODS, Fluent
 from .indexing import of_tuple, quick
-from .invoke import check_writable, graph_tensor, own, plain_tensor, write
 
 __all__ = ["NDArray"]
 
@@ -368,7 +369,7 @@ class NDArray(Exchange, NDArrayBase):
                 f"Got unknown keywords in reshape: {', '.join(unknown)}. "
                 "Accepted keyword arguments are 'shape' and 'reverse'."
             )
-        from .._ops.reshaping import coded_shape
+        from .._ops.array.reshape import coded_shape
 
         sizes = coded_shape(tuple(index(s) for s in shape), self.shape, bool(kwargs.get("reverse", False)))
         wanted = math.prod(sizes)
@@ -500,7 +501,7 @@ def zeros_like_plain(array):
 
 
 def _face(name):
-    from .faces import face
+    from ._dispatch.generated import face
 
     return face(name)
 
@@ -529,7 +530,7 @@ for _name in METHODS:
     if _name not in NDArray.__dict__:
         setattr(NDArray, _name, Fluent(_name))
 
-from . import arithmetic  # noqa: E402 - needs the class
+from ._dispatch import arithmetic  # noqa: E402 - needs the class
 
 arithmetic.install(NDArray)
 

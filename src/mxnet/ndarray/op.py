@@ -1,6 +1,6 @@
 """Operators of `mx.nd.op`, generated from the registry."""
 
-from .namespaces import show as _show
+from ._dispatch.namespaces import show as _show
 
 __all__ = ["CachedOp"]  # noqa: F822 - and the operators
 _lookup, __dir__ = _show(__name__, "op")

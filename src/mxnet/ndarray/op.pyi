@@ -149,7 +149,7 @@ def ROIPooling(data: NDArray | None = ..., rois: NDArray | None = ..., pooled_si
     ...
 
 def Reshape(data: NDArray | None = ..., shape: Any = ..., reverse: Any = ..., target_shape: Any = ..., keep_highest: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    '`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own.'
+    '`data` with another shape, in which some numbers are no sizes but say where to take them from.'
     ...
 
 def SVMOutput(data: NDArray | None = ..., label: NDArray | None = ..., margin: Any = ..., regularization_coefficient: Any = ..., use_linear: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
@@ -849,7 +849,7 @@ def reset_arrays(*data: NDArray, **kwargs: Any) -> Any:
     ...
 
 def reshape(data: NDArray | None = ..., shape: Any = ..., reverse: Any = ..., target_shape: Any = ..., keep_highest: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    '`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own.'
+    '`data` with another shape, in which some numbers are no sizes but say where to take them from.'
     ...
 
 def reshape_like(lhs: NDArray | None = ..., rhs: NDArray | None = ..., lhs_begin: Any = ..., lhs_end: Any = ..., rhs_begin: Any = ..., rhs_end: Any = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:

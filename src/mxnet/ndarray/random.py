@@ -6,7 +6,7 @@ from .._core.attrs import NULL as _Null
 from .._core.dispatch import draw as _drawn
 from ..context import current_context
 from . import _internal
-from .namespaces import show as _show
+from ._dispatch.namespaces import show as _show
 from .ndarray import NDArray
 
 __all__ = [

@@ -4,18 +4,18 @@ import numpy as np
 
 from .._core.dtypes import dtype_name as _dtype_name
 from .._core.errors import MXNetError, NotSupportedForSparseNDArray  # noqa: F401 - MXNet's module shows it
-from .._ops.device import torch_device as _torch_device
-from .._ops.dtypes import torch_dtype as _torch_dtype
+from .._ops.registry.device import torch_device as _torch_device
+from .._ops.registry.torch_dtypes import torch_dtype as _torch_dtype
 from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows them
 from ..context import Context, current_context  # noqa: F401
 from . import functions as _functions
-from ._sparse_arithmetic import add, divide, multiply, subtract
-from ._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
-from ._sparse_array import scipy_sparse as _scipy_sparse
-from ._sparse_invoke import zeros as _zeros
+from ._dispatch.invoke import plain_tensor as _plain_tensor
+from ._dispatch.namespaces import show as _show
+from ._sparse.arithmetic import add, divide, multiply, subtract
+from ._sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+from ._sparse.array import scipy_sparse as _scipy_sparse
+from ._sparse.invoke import zeros as _zeros
 from .functions import array as _dense_array
-from .invoke import plain_tensor as _plain_tensor
-from .namespaces import show as _show
 from .ndarray import NDArray
 
 __all__ = [

@@ -7,8 +7,8 @@ from .._core.errors import MXNetError
 from .._core.hints import not_opened
 from .._formats import params
 from .._formats.atomic import atomic_write
-from .._ops.device import torch_device
-from .._ops.dtypes import NAME
+from .._ops.registry.device import torch_device
+from .._ops.registry.torch_dtypes import NAME
 from ..context import cpu, gpu, num_gpus
 from ..util import is_np_array, is_np_shape
 from . import _safetensors
@@ -154,7 +154,7 @@ def _native(values):
 
 def _sparse_of(blob, data, where, name):
     """A sparse array of a file's parts; a file may claim what it likes, so that they are looked at."""
-    from ._sparse_array import CLASSES
+    from ._sparse.array import CLASSES
 
     indices = [torch.from_numpy(_native(part).astype(np.int64)).to(data.device) for part in reversed(blob.indices)]
     made = CLASSES[params.STORAGE[blob.storage]]._made((data, *indices), blob.shape, where)

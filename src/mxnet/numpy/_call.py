@@ -7,11 +7,11 @@ from functools import cache, partial
 from .. import _numpy_op_doc
 from .._core.errors import MXNetError
 from .._core.tracing import Traced
-from .._ops import registry
+from .._ops.registry import registry
 from ..context import current_context
-from ..ndarray.faces import call as run
-from ..ndarray.faces import creation_of, face_of
-from ..ndarray.invoke import invoke
+from ..ndarray._dispatch.generated import call as run
+from ..ndarray._dispatch.generated import creation_of, face_of
+from ..ndarray._dispatch.invoke import invoke
 from ..ndarray.ndarray import NDArrayBase
 from ..util import np_ufunc_legal_option
 

@@ -4,7 +4,7 @@ import numbers
 
 import numpy as onp
 
-from .._ops.numpy_elementwise import BINARY, EXACT, REVERSED, UNARY
+from .._ops.numpy.elementwise import BINARY, EXACT, REVERSED, UNARY
 from ._call import binary, call, check_ufunc, unary
 
 SAME = {  # other names of a function

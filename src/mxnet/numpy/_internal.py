@@ -1,6 +1,6 @@
 """`mx.np._internal`: the operators that functions of `mx.np` are made of, by names without `_npi_`."""
 
-from .._ops import registry
+from .._ops.registry import registry
 from ._call import face
 
 # Classic operators that MXNet shows here, too.

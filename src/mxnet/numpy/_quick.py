@@ -6,8 +6,8 @@ Whatever does not fit, errors included, goes the long way, which knows every rul
 import torch
 
 from .._core.modes import MODES
-from .._ops import observe
-from .._ops.truth import COMPARISONS
+from .._ops.elementwise.bool_cast import COMPARISONS
+from .._ops.registry import observe
 from ..ndarray.ndarray import NDArray
 
 _new = object.__new__
@@ -68,7 +68,7 @@ def _numbers(name):
     """Numbers as tensors, once they come again; the operators' table is loaded at the first use."""
 
     def first(number):
-        from .._ops.scalar import BOUNDS, TERMS
+        from .._ops.elementwise.scalar import BOUNDS, TERMS
 
         nonlocal found
         found = (TERMS if name in ARITHMETIC else BOUNDS).__getitem__

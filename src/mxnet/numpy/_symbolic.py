@@ -4,8 +4,8 @@ import functools
 
 from .. import _numpy_op_doc
 from .._core.errors import NotImplementedForSymbol
-from .._ops import registry
-from .._ops.methods import FLUENT
+from .._ops.registry import registry
+from .._ops.registry.methods import FLUENT
 from ..ndarray.ndarray import NDArrayBase
 from ..symbol.register import make
 from ..symbol.symbol import Symbol

@@ -9,7 +9,7 @@ import torch
 from .._core.modes import MODES
 from ..context import Context, cpu, current_context  # noqa: F401 - public names here
 from ..ndarray import indexing
-from ..ndarray.invoke import graph_tensor, own, plain_tensor
+from ..ndarray._dispatch.invoke import graph_tensor, own, plain_tensor
 from ..ndarray.ndarray import NDArray, NDArrayBase
 from ._call import as_np, binary, unary
 from ._quick import ARITHMETIC, BACKWARD, FORWARD, assigned, quickened

@@ -6,10 +6,10 @@ from operator import attrgetter
 import numpy
 import torch
 
-from .._ops.dtypes import torch_dtype
+from .._ops.registry.torch_dtypes import torch_dtype
 from ..base import _as_list
 from ..ndarray import NDArray, cast, zeros
-from ..ndarray.invoke import plain_tensor
+from ..ndarray._dispatch.invoke import plain_tensor
 from ..ndarray.ndarray import wrap
 from ..util import is_np_array
 

@@ -7,10 +7,11 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
-from .._ops.steady import Steady, layout
+from .._kernels.optimizer.tensor_lists import Steady, layout
+from .._ops.optimizer.steps import bound
 from ..base import _as_list
 from ..ndarray import NDArray
-from ..ndarray.invoke import plain_tensor
+from ..ndarray._dispatch.invoke import plain_tensor
 from .base import Optimizer, check_arrays
 from .rows import arrays_of, update_rows
 
@@ -98,6 +99,12 @@ class MultiTensorOptimizer(Optimizer):
     def _limits(self):
         """Rescaling and clipping, as every formula takes them; a clip of 0 is none, as in MXNet's operators."""
         return {"rescale": self.rescale_grad, "clip": self.clip_gradient or None}
+
+    @property
+    def _bounds(self):
+        """The same two numbers in the order in which formulas take them."""
+        limits = self._limits
+        return limits["rescale"], bound(limits["clip"])
 
     # Do row-sparse gradients touch only their own rows?
     _lazy = False

@@ -4,8 +4,8 @@ import torch
 
 from .._core.writes import wrote_anywhere
 from ..ndarray import NDArray
-from ..ndarray._sparse_array import opened_at
-from ..ndarray.invoke import plain_tensor
+from ..ndarray._dispatch.invoke import plain_tensor
+from ..ndarray._sparse.array import opened_at
 
 
 def arrays_of(state):

@@ -6,13 +6,13 @@ import torch
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
-from .._graph.infer import type_facts
-from .._graph.program import placement
-from .._graph.storage import gradient_stypes
-from .._graph.zero import settled, user_shape_facts
-from .._ops.device import torch_device
-from .._ops.dtypes import torch_dtype
-from .._ops.shapes import open_bracket
+from .._graph.infer.fixpoint import type_facts
+from .._graph.infer.storage import gradient_stypes
+from .._graph.infer.zero_size import settled, user_shape_facts
+from .._graph.lower.program import placement
+from .._ops.registry.device import torch_device
+from .._ops.registry.shape_rules import open_bracket
+from .._ops.registry.torch_dtypes import torch_dtype
 from ._later import later
 
 

@@ -6,9 +6,9 @@ from .._core.errors import MXNetError
 from .._core.hints import not_opened
 from .._core.tracing import Traced
 from .._formats.atomic import write_file
-from .._graph import json as graph_json
-from .._graph.attributes import check_texts, lookup, set_attributes, shown
-from .._graph.node import Entry, Node, connect, copy, entry_of, forget, label, mismatch, order, stamp, walk
+from .._graph.ir import json as graph_json
+from .._graph.ir.attributes import check_texts, lookup, set_attributes, shown
+from .._graph.ir.node import Entry, Node, connect, copy, entry_of, forget, label, mismatch, order, stamp, walk
 from ..util import is_np_shape
 
 _CLASS: list[type] = []

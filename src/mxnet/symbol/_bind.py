@@ -4,9 +4,9 @@ import warnings
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
-from .._graph.backends import OF_MXNET
-from .._graph.infer import shape_facts, type_facts
-from .._graph.node import order
+from .._graph.infer.fixpoint import shape_facts, type_facts
+from .._graph.ir.node import order
+from .._graph.lower.backends import OF_MXNET
 from ..context import Context, current_context
 from ._later import later
 

@@ -1,9 +1,9 @@
 """Bodies of loops and branches: Python functions traced to graphs, then cut from the graph around them."""
 
 from .._core.nest import flatten, regroup
-from .._graph.control import variables
-from .._graph.node import Entry, Node, label, variable, walk
-from .._ops import registry
+from .._graph.ir.node import Entry, Node, label, variable, walk
+from .._graph.lower.subgraphs import variables
+from .._ops.registry import registry
 from ..attribute import AttrScope, scope
 from ..name import manager
 from . import op

@@ -4,8 +4,8 @@ import warnings
 
 from .._core.dtypes import SCALARS, dtype_name
 from .._core.errors import MXNetError
-from .._graph.infer import type_facts
-from .._graph.zero import settled, user_shape_facts
+from .._graph.infer.fixpoint import type_facts
+from .._graph.infer.zero_size import settled, user_shape_facts
 from ..util import is_np_shape
 
 

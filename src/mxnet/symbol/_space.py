@@ -1,8 +1,8 @@
 """Namespaces of symbol functions, filled from the registry as names are asked for."""
 
 from .._core.modules import complete
-from .._ops import registry
-from .._ops.signature import namespace, shown
+from .._ops.registry import registry
+from .._ops.registry.signature import namespace, shown
 from .register import make
 
 

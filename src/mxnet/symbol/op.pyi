@@ -149,7 +149,7 @@ def ROIPooling(data: Symbol | None = ..., rois: Symbol | None = ..., pooled_size
     ...
 
 def Reshape(data: Symbol | None = ..., shape: Any = ..., reverse: Any = ..., target_shape: Any = ..., keep_highest: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    '`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own.'
+    '`data` with another shape, in which some numbers are no sizes but say where to take them from.'
     ...
 
 def SVMOutput(data: Symbol | None = ..., label: Symbol | None = ..., margin: Any = ..., regularization_coefficient: Any = ..., use_linear: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
@@ -849,7 +849,7 @@ def reset_arrays(*data: Symbol, **kwargs: Any) -> Any:
     ...
 
 def reshape(data: Symbol | None = ..., shape: Any = ..., reverse: Any = ..., target_shape: Any = ..., keep_highest: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:
-    '`data` with another shape; sizes 0, -1, -2, -3 and -4 have a meaning of their own.'
+    '`data` with another shape, in which some numbers are no sizes but say where to take them from.'
     ...
 
 def reshape_like(lhs: Symbol | None = ..., rhs: Symbol | None = ..., lhs_begin: Any = ..., lhs_end: Any = ..., rhs_begin: Any = ..., rhs_end: Any = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Any:

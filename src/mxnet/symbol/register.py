@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.attrs import NULL, text
-from .._graph.attributes import dtype_text, operator_attributes
-from .._graph.node import Entry, call
-from .._ops.registry import Op
-from .._ops.signature import docstring, parameters
+from .._graph.ir.attributes import dtype_text, operator_attributes
+from .._graph.ir.node import Entry, call
+from .._ops.registry.registry import Op
+from .._ops.registry.signature import docstring, parameters
 from ..attribute import scope
 from ..name import manager
 from . import _base

@@ -10,10 +10,10 @@ from .._core.attrs import text
 from .._core.dtypes import FLAGS, dtype_name
 from .._core.errors import MXNetError, NotImplementedForSymbol
 from .._core.hints import not_opened
-from .._graph import json as graph_json
-from .._graph.attributes import check_texts, set_attributes
-from .._graph.node import Entry, variable
-from .._ops.methods import FLUENT
+from .._graph.ir import json as graph_json
+from .._graph.ir.attributes import check_texts, set_attributes
+from .._graph.ir.node import Entry, variable
+from .._ops.registry.methods import FLUENT
 from ..attribute import AttrScope, scope  # noqa: F401 - a public name of this module
 from . import _internal, op
 from ._base import SymbolBase, set_symbol_class

@@ -8,7 +8,7 @@ import torch
 import mxnet as mx
 from mxnet import autograd, nd
 from mxnet._device import available, fallback
-from mxnet._ops import device, observe
+from mxnet._ops.registry import device, observe, registry
 from mxnet.base import MXNetError
 
 GPU = mx.gpu(0)
@@ -92,7 +92,7 @@ def test_states_are_copied_back(falling):
         return weight.asnumpy(), state.asnumpy()
 
     want = run(mx.cpu())
-    op = mx._ops.registry.find("sgd_mom_update")
+    op = registry.find("sgd_mom_update")
 
     def lacks(*tensors, **attrs):
         if not tensors[0].is_cpu:

@@ -8,6 +8,7 @@ import torch
 import mxnet as mx
 from mxnet import autograd, nd
 from mxnet._device import late, settings
+from mxnet._ops.nn import convolution
 from mxnet.base import MXNetError
 from mxnet.gluon import nn
 from mxnet.ndarray import naive_engine
@@ -161,7 +162,7 @@ def test_settings_hold_during_a_call_only(monkeypatch, environment, attributes, 
         seen.append({name: settings.get(name) for name in NAMES})
         return convolve(*inputs)
 
-    monkeypatch.setitem(mx._ops.convolution._CONVOLVE, 2, watched)
+    monkeypatch.setitem(convolution._CONVOLVE, 2, watched)
     data, weight = nd.ones((1, 2, 5, 5), ctx=GPU), nd.ones((3, 2, 3, 3), ctx=GPU)
     nd.Convolution(data, weight, kernel=(3, 3), num_filter=3, no_bias=True, **attributes)
     assert {name: seen[0][name] for name in expected} == expected

@@ -12,8 +12,8 @@ from numpy_samples import EXPRESSIONS, RANDOM
 
 import mxnet as mx
 from mxnet import autograd, np, npx
-from mxnet._ops import observe
-from mxnet._ops.registry import load
+from mxnet._ops.registry import observe
+from mxnet._ops.registry.registry import load
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 RECORDED = json.loads(gzip.decompress((DATA / "np_graphs.json.gz").read_bytes()))

@@ -1,9 +1,9 @@
 """Casts in graphs: every node gets its inputs in the precision its operator wants, as MXNet's pass gives them."""
 
 from ..._core.dtypes import FLAGS
-from ..._graph.infer import one_type, type_facts
-from ..._graph.node import Entry, call, forget, walk
-from ..._ops.registry import find
+from ..._graph.infer.fixpoint import one_type, type_facts
+from ..._graph.ir.node import Entry, call, forget, walk
+from ..._ops.registry.registry import find
 from .._output_names import output_name
 
 HIGH = "float32"

@@ -4,11 +4,11 @@ import functools
 import logging
 
 from ... import ndarray, symbol
-from ..._ops.dtypes import NAME
-from ..._ops.methods import FLUENT
-from ..._ops.mixed import MIXED
+from ..._ops.elementwise.amp_cast import MIXED
+from ..._ops.registry.methods import FLUENT
+from ..._ops.registry.torch_dtypes import NAME
 from ...ndarray import NDArray
-from ...ndarray.arithmetic import BINARY
+from ...ndarray._dispatch.arithmetic import BINARY
 from ...symbol import Symbol
 from ._graph import HIGH
 

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from ..._ops.boxes import corners, reformed
-from ..._ops.multibox import decoded
-from ..._ops.overlap import suppress
+from ..._kernels.vision.nms import suppress
+from ..._ops.vision.boxes import corners, reformed
+from ..._ops.vision.multibox import decoded
 
 LEAST = -3e38  # scores below take no part
 

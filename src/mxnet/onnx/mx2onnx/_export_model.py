@@ -10,10 +10,10 @@ import torch
 from ... import ndarray, symbol
 from ..._core.extras import load as load_extra
 from ..._formats.atomic import atomic_write
-from ..._ops.registry import names
+from ..._ops.registry.registry import names
 from ...base import MXNetError
 from ...gluon import Block
-from ...ndarray.invoke import plain_tensor
+from ...ndarray._dispatch.invoke import plain_tensor
 from ._faults import described
 from ._program import Plan
 from ._translations import table

@@ -5,11 +5,11 @@ from copy import copy as copy_object
 import torch
 
 from ..._core.dtypes import dtype_name
-from ..._graph.dynamic import lower_dynamic
-from ..._graph.infer import shape_facts, type_facts
-from ..._graph.lower import lower, unsized
-from ..._graph.node import copy, walk
-from ..._ops.dtypes import TORCH
+from ..._graph.infer.dynamic import lower_dynamic
+from ..._graph.infer.fixpoint import shape_facts, type_facts
+from ..._graph.ir.node import copy, walk
+from ..._graph.lower.lower import lower, unsized
+from ..._ops.registry.torch_dtypes import TORCH
 from ...base import MXNetError
 from ...context import cpu
 from ...contrib._torch_module import Tree, as_methods

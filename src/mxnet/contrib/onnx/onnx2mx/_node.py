@@ -3,7 +3,7 @@
 import numpy as np
 
 from .... import symbol
-from ...._ops import registry
+from ...._ops.registry import registry
 from ....base import MXNetError
 from ....symbol.register import make
 

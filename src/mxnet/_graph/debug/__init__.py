@@ -1,0 +1,1 @@
+"""Looking into graphs: monitors and memory use."""

@@ -1,0 +1,1 @@
+"""Shapes, dtypes and storage types over a whole graph."""

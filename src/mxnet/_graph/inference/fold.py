@@ -1,0 +1,515 @@
+"""The inference graph rewritten for speed: batch norm, sum and activation go into the convolution before them.
+
+The rewritten convolutions hold folded copies of parameters. Parameters can be changed in ways that leave no trace (a
+trainer's step, a view, memory shared with torch), so each run compares them with the values that were folded. A thread
+does it while the network runs; results that began with other values are thrown away. Only values that two runs in a
+row have seen are folded: a network that learns between its predictions runs as it is.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..._core.writes import wrote
+from ..._kernels.conv import direct
+from ..._ops.registry.registry import find
+from ..lower.backends import Compiler
+from ..lower.inductor_segments import compile_between
+from ..lower.lower import Lowered, calls, pick, sole_user
+from ..training.memory_format import plain, restore_order
+from .fuse import fused
+from .packed_conv import (
+    LEAVING,
+    LIMIT,
+    Bounds,
+    PackedConvolution,
+    PackedNorm,
+    Rooms,
+    available,
+    convolve,
+    convolve_both,
+    folded,
+    joined,
+    leave,
+    pool,
+    scaled,
+    settle,
+)
+from .packed_dense import MOST_PACKED, PackedDense, connected, dense, gelu_in_place, use_places_again
+from .parameter_watch import Copies, Digests, noted, usable
+from .split_batch import Portions, last_cut
+
+CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
+FULLY = find("FullyConnected").fn
+ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "relu", "clip", "Pooling", "Concat"))
+FLATTEN = find("Flatten").fn
+# Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
+KEEP_ORDER = frozenset(
+    find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
+)
+# Which argument says where the result goes
+ROOM = {convolve: 4, convolve_both: 4, pool: 2, scaled: 3, joined: 2, connected: 3}
+PACKED = frozenset([*ROOM, settle, leave, dense, gelu_in_place])
+NONE: Bounds = (None, None)
+UNIT = 8  # filters that kernels compute at once
+SOME, MOST_REST = 3, 64  # changes before predictions rest, and for how many
+WORTH_AN_ORDER = 1 << 18  # numbers in the convolutions of a network without batch norms
+WORTH_A_COMPILER = 1 << 22  # numbers in the dense layers of a network that has nothing else to be made ready
+KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
+Verdict = Callable[[], bool]
+Packed = PackedConvolution | PackedNorm | PackedDense
+
+
+@dataclass
+class Site:
+    """One convolution with what follows it; parameters are positions in the list of inputs."""
+
+    conv: fx.Node
+    weight: int
+    bias: int | None = None
+    norm: list[int] = field(default_factory=list)
+    norm_attrs: dict[str, Any] = field(default_factory=dict)
+    bounds: Bounds = NONE
+    sum: fx.Node | None = None
+    chain: list[fx.Node] = field(default_factory=list)
+
+    @property
+    def parameters(self) -> list[int]:
+        return [self.weight, *([] if self.bias is None else [self.bias]), *self.norm]
+
+    def build(self, tensors: list[torch.Tensor]) -> Packed:
+        weight = tensors[self.weight]
+        bias = None if self.bias is None else tensors[self.bias]
+        if self.norm:
+            weight, bias = folded(weight, bias, [tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3))
+        return PackedConvolution(weight, bias, dict(self.conv.kwargs), self.bounds)
+
+
+class NormSite(Site):
+    """A batch norm that no convolution takes in, with what follows it."""
+
+    @property
+    def parameters(self) -> list[int]:
+        return self.norm
+
+    def build(self, tensors: list[torch.Tensor]) -> Packed:
+        return PackedNorm([tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3), self.bounds)
+
+
+class DenseSite(Site):
+    """One dense layer with what follows it."""
+
+    def build(self, tensors: list[torch.Tensor]) -> Packed:
+        return PackedDense(tensors[self.weight], None if self.bias is None else tensors[self.bias], self.bounds)
+
+
+def _bounds(node: fx.Node | None) -> Bounds:
+    """Where the activation, if it is one of those, cuts off."""
+    if calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu"):
+        return 0.0, None
+    if calls(node, CLIP):
+        return float(node.kwargs["a_min"]), float(node.kwargs["a_max"])
+    return NONE
+
+
+def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
+    """The convolution, if it is one that can be packed, and what can be computed with it."""
+    weights = conv.args[1:]
+    if len(conv.kwargs["kernel"]) != 2 or conv.kwargs.get("layout") not in (None, "NCHW"):
+        return None
+    if any(w not in positions for w in weights if w is not None):
+        return None
+    where = [positions[w] for w in weights if w is not None]
+    site = Site(conv, where[0], where[1] if len(where) > 1 else None, chain=[conv])
+    _take_norm(site, positions)
+    return _with_what_follows(site, sums)
+
+
+def _dense_site(layer: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
+    weights = [w for w in layer.args[1:] if w is not None]
+    if layer.kwargs["num_hidden"] % UNIT or any(w not in positions for w in weights):
+        return None
+    where = [positions[w] for w in weights]
+    site = DenseSite(layer, where[0], where[1] if len(where) > 1 else None, chain=[layer])
+    return _with_what_follows(site, sums)
+
+
+def _with_what_follows(site: Site, sums: set[fx.Node]) -> Site:
+    _take_sum(site, sums)
+    return _with_bounds(site)
+
+
+def _with_bounds(site: Site) -> Site:
+    after = sole_user(site.chain[-1])
+    site.bounds = _bounds(after)
+    if site.bounds is not NONE:
+        site.chain.append(after)
+    return site
+
+
+def _take_sum(site: Site, sums: set[fx.Node]) -> None:
+    """A sum of the convolution and something else, which goes to the first convolution that asks."""
+    node = sole_user(site.chain[-1])
+    if calls(node, SUM) and node not in sums and len(node.all_input_nodes) == 2:
+        sums.add(node)
+        site.sum = node
+        site.chain.append(node)
+
+
+def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
+    norm = sole_user(site.conv)
+    if calls(norm, NORM) and norm.args[0] is site.conv:
+        _take(site, norm, positions)
+
+
+def _take(site: Site, norm: fx.Node, positions: dict[fx.Node, int]) -> bool:
+    """Let the site compute a batch norm, if it is a plain one."""
+    value = sole_user(norm)
+    plainly = calls(value, pick) and value.args[1] == 0 and norm.kwargs.get("axis", 1) == 1
+    if not plainly or any(p not in positions for p in norm.args[1:]):
+        return False
+    site.norm, site.norm_attrs = [positions[p] for p in norm.args[1:]], dict(norm.kwargs)
+    site.chain += [norm, value]
+    return True
+
+
+def _norm_sites(graph: fx.Graph, positions: dict[fx.Node, int], others: Sequence[Site]) -> list[Site]:
+    """The batch norms that others leave."""
+    taken = {node for site in others for node in site.chain}
+    norms = [node for node in graph.nodes if calls(node, NORM) and node not in taken]
+    sites = [(NormSite(node, -1), node) for node in norms]
+    return [_with_bounds(site) for site, node in sites if _take(site, node, positions)]
+
+
+class Folding:
+    """The rewritten graph, with the parameters it was last folded from."""
+
+    def __init__(self, module: fx.GraphModule, sites: list[Site]) -> None:
+        self._graph, self.sites = module.graph, sites
+        self.watched = sorted({i for site in sites for i in site.parameters})
+        self.ones = [s.norm[0] for s in sites if s.norm and s.norm_attrs.get("fix_gamma", True)]
+        # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
+        self._state: tuple[Copies | Digests, list[Packed] | None] | None = None
+        places = [node for node in self._graph.nodes if node.op == "placeholder"]
+        data = {value for node in self._graph.nodes if calls(node, convolve, convolve_both) for value in node.args[5:]}
+        data |= {node.args[4] for node in self._graph.nodes if calls(node, scaled)}
+        rows = {node.args[3] for node in self._graph.nodes if calls(node, dense)}
+        self._rooms: list[Rooms] = []
+        self._changes = self._rest = 0  # in a row, and predictions that do not look for more
+        self._data = {i: node for i, node in enumerate(places) if node in data}
+        self._inputs = [i for i, node in enumerate(places) if node in data | rows]
+        known = {*self.watched, *self._inputs}
+        self._others = any(node.users and i not in known for i, node in enumerate(places[:-3]))
+        self._portions = _portions(module, self._data, places[-3:])
+
+    def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Are all inputs either data that layers take or the very parameters that were folded?"""
+        state = self._state
+        if state is None or state[1] is None or self._others:
+            return False
+        known = state[0].untouched([tensors[i] for i in self.watched])
+        return known and all(usable(tensors[i]) for i in self._inputs)
+
+    def layers(self, tensors: Sequence[torch.Tensor]) -> tuple[list[Packed], Verdict] | None:
+        """Packed layers, and what tells if they are those of these parameters; None: run the graph as it is."""
+        state = self._state
+        if self._rest:  # whoever learns between predictions need not be looked at each time
+            self._rest -= 1
+            return None
+        if not all(usable(tensors[i]) for i in self._inputs):
+            return None
+        watched = [tensors[i] for i in self.watched]
+        if state is not None and state[1] is not None and state[0].untouched(watched):
+            return state[1], lambda: True
+        for i in self.ones:  # what BatchNorm does to a fixed gamma
+            tensors[i].data.fill_(1)
+            wrote(tensors[i])
+        if state is None:
+            return self.note(tensors)
+        seen, made = state
+        if made is not None and isinstance(seen, Copies):
+            seen = seen.digests()
+            self._state = seen, made
+        same = seen.compare(watched)
+        if made is not None:
+            return made, same
+        if not same():
+            return self.note(tensors)
+        made = self._build(tensors, seen)
+        self._state, self._changes = (seen, made), 0
+        return made, same if isinstance(seen, Copies) else seen.compare(watched)  # were they the same all the while?
+
+    def run(self, tensors: Sequence[torch.Tensor], streams: list[Any], layers: list[Packed]) -> Any:
+        """The heads' values."""
+        within = functools.cache(lambda: all(_within(tensors[i]) for i in self._data))
+        try:
+            rooms = self._rooms.pop()  # another thread may be at work with the others
+        except IndexError:
+            rooms = Rooms()
+        arguments = (*tensors, *streams, layers, within, rooms)
+        results = self._portions.run(arguments, rooms)
+        rooms.settle()
+        needed = rooms.bytes()
+        if needed <= KEPT:
+            self._rooms.append(rooms)
+        else:
+            self._portions.divide(arguments, needed)
+        return results
+
+    @property
+    def expected(self) -> bool:
+        """Will the next run have packed layers, if its parameters are those of this one?"""
+        return self._state is not None and self._state[1] is None and not self._rest
+
+    def note(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Remember these parameters: if the next run sees them again, they are folded."""
+        self._rooms.clear()  # they know the convolutions of before
+        self._changes += 1
+        self._rest = min(1 << self._changes, MOST_REST) if self._changes > SOME else 0
+        watched = [tensors[i] for i in self.watched]
+        self._state = (noted(watched), None) if all(map(usable, watched)) else None
+
+    def _build(self, tensors: Sequence[torch.Tensor], seen: Copies | Digests) -> list[Packed]:
+        values = [t.data for t in tensors]
+        if isinstance(seen, Copies):
+            for i, t in zip(self.watched, seen.tensors, strict=True):
+                values[i] = t
+        made = [site.build(values) for site in self.sites]
+        self._find_limits(made)
+        return made
+
+    def _find_limits(self, convolutions: list[Any]) -> None:
+        """Tell every convolution how large its values can be where data are within `LIMIT`."""
+        limits: dict[fx.Node, float | None] = dict.fromkeys(self._data.values(), LIMIT)
+        for node in self._graph.nodes:
+            if calls(node, convolve):
+                limits[node] = convolutions[node.args[3]].limit(*map(limits.get, node.args[5:]))
+            elif calls(node, convolve_both):
+                first, second = (convolutions[index] for index in node.args[3])
+                limits[node] = second.limit(first.limit(limits.get(node.args[5])))
+            elif calls(node, scaled):
+                limits[node] = convolutions[node.args[2]].limit(limits.get(node.args[4]))
+            elif node.op == "call_function":
+                values = node.args[3:] if calls(node, pool, joined) else node.all_input_nodes
+                limits[node] = _largest(node, [limits.get(value) for value in values])
+
+
+def _portions(module: fx.GraphModule, data: dict[int, fx.Node], own: list[fx.Node]) -> Portions:
+    """The graph, whose layers may take a batch of images in portions, as long as that is all they take."""
+    if len(data) != 1:
+        return Portions(module, 0, None)
+    ((place, node),) = data.items()
+    return Portions(module, place, last_cut(module.graph, {node, *own}, _image_by_image))
+
+
+def _image_by_image(node: fx.Node) -> bool:
+    return calls(node, leave, SUM, ACTIVATION, RELU, CLIP, *ROOM)
+
+
+def _within(data: torch.Tensor) -> bool:
+    """Are all values finite, and of the size for which limits were found?"""
+    if not data.numel():
+        return True
+    low, high = torch.aminmax(data)
+    return bool(low >= -LIMIT) and bool(high <= LIMIT)  # NaN is neither
+
+
+def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
+    """How large the values of an operator between convolutions can be; None: not known."""
+    kind = node.kwargs.get("pool_type", "max") if calls(node, pool) else None
+    if None in sizes or not (calls(node, plain, CONCAT, joined, SUM) or kind in ("max", "avg")):
+        return None
+    return (sum if calls(node, SUM) else max)(size for size in sizes if size is not None)
+
+
+def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler | None) -> Folding | bool | None:
+    """The lowered inference graph with packed layers; False where nothing is to be gained, None if not yet.
+
+    A compiler gets what lies between packed convolutions; a network without them is all the compiler's.
+    """
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(fused(lowered.module).graph, {}))
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    positions = {node: i for i, node in enumerate(inputs[: len(lowered.variables)])}
+    sums: set[fx.Node] = set()
+    convolutions = _convolution_sites(graph, positions, sums, tensors)
+    layers = _dense_sites(graph, positions, sums, tensors)
+    if not convolutions:
+        if compiler or sum(tensors[site.weight].numel() for site in layers) < WORTH_A_COMPILER:
+            return False
+        kernels = direct.loaded()
+        if not kernels:
+            return kernels
+    norms = _norm_sites(graph, positions, convolutions) if convolutions else []
+    sites = convolutions + norms + layers
+    packed, within, rooms = _own_inputs(graph, inputs[-1])
+    for index, site in enumerate(sites):
+        _replace(graph, site, (packed, within, rooms, index, None))
+    use_places_again(graph)
+    if convolutions:
+        _join_pairs(graph, sites)
+        for node in graph.nodes:
+            if calls(node, POOLING) or (_joins(node) and node.kwargs.get("dim", 1) == 1):
+                own = pool if calls(node, POOLING) else joined
+                node.target, node.args = own, (rooms, node.name, None, *node.args)
+        _connect(graph, rooms)
+        restore_order(graph, KEEP_ORDER | set(ROOM))
+        _give_rooms(graph, sites, rooms)
+        for node in graph.nodes:
+            if _reads_and_copies(node) and any(calls(value, *ROOM) for value in node.all_input_nodes):
+                with graph.inserting_before(node):
+                    graph.call_function(settle, (rooms,))
+    if compiler is not None:
+        compile_between(graph, PACKED, set(positions), compiler)
+    return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
+
+
+def _convolution_sites(
+    graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
+) -> list[Site]:
+    """All convolutions that can be packed, if that gains anything; what they take in is noted in `sums`."""
+    taken: set[fx.Node] = set()
+    sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, taken))]
+    numbers = sum(tensors[site.weight].numel() for site in sites)
+    if not available() or not (any(site.norm for site in sites) or numbers >= WORTH_AN_ORDER):
+        return []
+    sums |= taken
+    return sites
+
+
+def _dense_sites(
+    graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
+) -> list[Site]:
+    """The dense layers that can be packed, as many as there is memory for."""
+    sites, room = [], MOST_PACKED
+    for node in graph.nodes:
+        site = _dense_site(node, positions, sums) if calls(node, FULLY) else None
+        if site is not None and tensors[site.weight].nbytes <= room:
+            room -= tensors[site.weight].nbytes
+            sites.append(site)
+    return sites
+
+
+def _own_inputs(graph: fx.Graph, last: fx.Node) -> list[fx.Node]:
+    """Places for the packed layers, for what tells if data are within limits, and for memory."""
+    made = []
+    for name in ("layers", "within", "rooms"):
+        with graph.inserting_after(last):
+            last = graph.placeholder(name)
+        made.append(last)
+    return made
+
+
+def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
+    addends = [] if site.sum is None else [value for value in site.sum.args if value not in site.chain]
+    with graph.inserting_before(site.chain[-1]):
+        if isinstance(site, DenseSite):
+            inputs = (*site.conv.args, None)[:3]
+            own = constants[0], constants[3], site.bounds  # the layers, and which one
+            made = graph.call_function(dense, (*own, *inputs, *addends), site.conv.kwargs)
+        elif isinstance(site, NormSite):
+            layers, _, rooms, *place = constants
+            made = graph.call_function(scaled, (layers, rooms, *place, site.conv.args[0]))
+        else:
+            made = graph.call_function(convolve, (*constants, site.conv.args[0], *addends))
+    site.chain[-1].replace_all_uses_with(made)
+    for node in reversed(site.chain):
+        graph.erase_node(node)
+
+
+def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
+    """A depthwise convolution and the one before it, if nobody else reads that one's result, are computed at once."""
+    for node in list(graph.nodes):
+        first = node.args[5] if calls(node, convolve) and len(node.args) == 6 else None
+        if not calls(first, convolve) or len(first.args) != 6 or sole_user(first) is not node:
+            continue
+        attrs = sites[node.args[3]].conv.kwargs
+        if attrs.get("num_group", 1) == attrs["num_filter"] > 1:
+            indices = first.args[3], node.args[3]
+            with graph.inserting_before(node):
+                both = graph.call_function(convolve_both, (*node.args[:3], indices, None, first.args[5]))
+            node.replace_all_uses_with(both)
+            graph.erase_node(node)
+            graph.erase_node(first)
+
+
+def _connect(graph: fx.Graph, rooms: fx.Node) -> None:
+    """Dense layers behind pooling are computed in the same memory: images of one pixel are rows."""
+    for node in list(graph.nodes):
+        if not calls(node, dense) or len(node.args) != 6 or not node.kwargs.get("flatten", True):
+            continue
+        layers, index, bounds, data, *parameters = node.args
+        source = data.args[0] if calls(data, FLATTEN) else data
+        if calls(source, pool):
+            with graph.inserting_before(node):
+                given = layers, rooms, index, None, bounds, source, *parameters
+                rows = graph.call_function(connected, given, node.kwargs)
+                node.replace_all_uses_with(graph.call_function(FLATTEN, (rows,)))
+            graph.erase_node(node)
+            if data is not source and not data.users:
+                graph.erase_node(data)
+
+
+def _reads_and_copies(node: fx.Node) -> bool:
+    """Sums and joined arrays, which are new memory."""
+    return calls(node, SUM) or _joins(node)
+
+
+def _joins(node: fx.Node) -> bool:
+    return calls(node, CONCAT) and len(node.args) > 1
+
+
+def _give_rooms(graph: fx.Graph, sites: list[Site], rooms: fx.Node) -> None:
+    """Number the memory of results: of those that only convolutions, sums and the like see, it is free after the last.
+
+    Others leave, as copies, and have memory to themselves.
+    """
+    order = {node: i for i, node in enumerate(graph.nodes)}
+    free: list[int] = []
+    until: dict[int, list[int]] = {}  # the numbers that are free behind a node
+    count, leaving = 0, LEAVING
+    for place, node in enumerate(list(graph.nodes)):
+        if calls(node, *ROOM):
+            others = [user for user in node.users if not (calls(user, *ROOM) or _reads_and_copies(user))]
+            if others:
+                node.update_arg(ROOM[node.target], leaving)
+                _let_leave(graph, rooms, node, sorted(others, key=order.__getitem__))
+                leaving += 1
+            else:
+                free += _rooms_of_addend(node, sites, until.get(place, []))
+                if not free:
+                    free.append(count)
+                    count += 1
+                room = free.pop()
+                node.update_arg(ROOM[node.target], room)
+                until.setdefault(max((order[user] for user in node.users), default=place), []).append(room)
+        free += until.pop(place, [])
+
+
+def _let_leave(graph: fx.Graph, rooms: fx.Node, node: fx.Node, users: list[fx.Node]) -> None:
+    """Give others a copy, no sooner than the first of them needs it."""
+    with graph.inserting_before(users[0]):
+        copy = graph.call_function(leave, (rooms, node))
+    for user in users:
+        user.replace_input_with(node, copy)
+
+
+def _rooms_of_addend(node: fx.Node, sites: list[Site], ending: list[int]) -> list[int]:
+    """Where what is added to a convolution lies, if nobody reads it later: the sum can be written over it.
+
+    Taken out of `ending`, the memory that is free behind the node.
+    """
+    data, *addends = node.args[5:] if calls(node, convolve) else (None,)
+    if not addends or addends[0] is data or not calls(addends[0], *ROOM):
+        return []
+    if sites[node.args[3]].conv.kwargs["num_filter"] % UNIT:  # type: ignore[index] - kernels write some of them twice
+        return []
+    room = addends[0].args[ROOM[addends[0].target]]  # type: ignore[index, union-attr]
+    if room not in ending:
+        return []
+    ending.remove(room)  # type: ignore[arg-type]
+    return [room]  # type: ignore[list-item]

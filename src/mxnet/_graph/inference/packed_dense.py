@@ -1,0 +1,163 @@
+"""A dense layer made ready for predictions of few rows: weight in the kernels' order, sum and bound computed with it.
+
+Libraries bring a weight into an order of their own at each call, which takes as long as to multiply some dozens of
+rows with it. The weight is kept a second time as soon as there are few rows, and not before.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..._kernels.conv import direct
+from ..._kernels.matmul import gemm
+from ..._kernels.runtime.task import Task
+from ..._ops.registry.registry import find
+from ..lower.lower import calls, sole_user
+from .packed_conv import Bounds, Rooms, bounded
+from .parameter_watch import usable
+
+FULLY, SUM, ACTIVATION = (find(name).fn for name in ("FullyConnected", "elemwise_add", "LeakyReLU"))
+ONE_PIXEL = ([0, 0], [1, 1], [1, 1], 1)
+MOST_ROWS = 96  # with more, the library's own order costs it nothing to speak of
+MOST_COLUMNS = 1024
+FEWEST_NUMBERS, FEWEST_FOR_ONE = 1 << 18, 1 << 20  # in a weight, of which one row needs no order
+MOST_PACKED = 1 << 29  # bytes of weights that a network keeps a second time, at most
+
+
+class PackedDense:
+    """A layer with constant weight; without kernels, or where they do not pay, the library multiplies."""
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, bounds: Bounds) -> None:
+        self._given: Any = weight, None if bias is None else bias.flatten(), bounds  # until it is packed
+        self._kernels: Any = []
+        self._size = weight.numel()
+
+    def __call__(self, data: torch.Tensor, filters: int, addend: torch.Tensor | None) -> torch.Tensor | None:
+        """The rows of the data, times the weight, with all that follows; None: not by kernels."""
+        if not data.numel():
+            return None
+        rows = data.reshape(-1, data.shape[-1])
+        fewest = FEWEST_FOR_ONE if len(rows) == 1 else FEWEST_NUMBERS
+        if self._size < fewest or len(rows) > MOST_ROWS or not self._packed():
+            return None
+        result = data.new_empty(*data.shape[:-1], filters)
+        if addend is not None and not _alike(addend, result):
+            raise ValueError(f"a layer is to give {tuple(result.shape)}, or is added to something else")
+        for job in self._jobs(rows.contiguous(), result, filters, None if addend is None else addend.contiguous()):
+            job.run()
+        return result
+
+    def behind(self, rooms: Rooms, room: int | None, data: torch.Tensor, filters: int) -> torch.Tensor | None:
+        """The same for images, channels-last, of one pixel, which are rows, as images; None: not by kernels."""
+        if data.dim() != 4 or data.shape[2:] != (1, 1) or not 0 < len(data) <= MOST_ROWS or not self._packed():
+            return None
+        result = rooms.take(room, len(data), filters, 1, 1)
+        jobs = self._jobs(data.flatten(1), result, filters, None)
+        return rooms.compute(self, jobs, result, data)
+
+    def _jobs(self, rows: torch.Tensor, result: torch.Tensor, filters: int, addend: torch.Tensor | None) -> list[Task]:
+        """What computes the layer, one part of the columns after the other."""
+        if filters != self._kernels[0].filters:
+            raise ValueError(f"a layer of {self._kernels[0].filters} is to give {tuple(result.shape)}")
+        jobs: list[Task] = []
+        for kernel, columns in self._shares(rows):
+            jobs.append(kernel.rows_job(columns, result, addend))
+            addend = result
+        return jobs
+
+    def _packed(self) -> bool:
+        """Are there kernels, with the weight in their order?"""
+        if self._given is not None:
+            made = [direct.pack(*part) for part in _parts(*self._given)]
+            if None not in made:
+                self._given, self._kernels = None, made
+        return self._given is None
+
+    def _shares(self, rows: torch.Tensor) -> Iterator[tuple[direct.Dense, torch.Tensor]]:
+        """Each kernel with its columns of the rows."""
+        if rows.shape[1] != sum(kernel.channels for kernel in self._kernels) or not usable(rows):
+            raise ValueError(f"a layer is given rows of {rows.shape[1]} x {rows.dtype}")
+        begin = 0
+        for kernel in self._kernels:
+            yield kernel, rows[:, begin : begin + kernel.channels]
+            begin += kernel.channels
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape == other.shape and one.dtype is other.dtype and one.device == other.device
+
+
+def _parts(weight: torch.Tensor, bias: torch.Tensor | None, bounds: Bounds) -> Iterator[Any]:
+    """What is packed: of many columns some at a time, so that a panel and the rows that meet it stay in the cache."""
+    columns = weight[:, :, None, None].tensor_split(-(-weight.shape[1] // MOST_COLUMNS) or 1, 1)
+    for number, some in enumerate(columns):
+        last = number == len(columns) - 1
+        yield some, None if number else bias, ONE_PIXEL, bounds if last else (None, None)
+
+
+def dense(
+    layers: Sequence[Any],
+    index: int,
+    bounds: Bounds,
+    data: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    addend: torch.Tensor | None = None,
+    **attrs: Any,
+) -> torch.Tensor:
+    """What the rewritten graph calls in place of a dense layer, a sum and an activation."""
+    if attrs.get("flatten", True) and data.dim() != 2:
+        data = data.flatten(1)
+    result = layers[index](data, attrs["num_hidden"], addend)
+    if result is not None:
+        return result
+    if addend is not None:
+        return bounded(_added(data, weight, bias, addend, attrs), bounds)
+    return bounded(FULLY(data, weight, bias, **attrs), bounds)
+
+
+def connected(
+    layers: Sequence[Any],
+    rooms: Rooms,
+    index: int,
+    room: int | None,
+    bounds: Bounds,
+    data: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    **attrs: Any,
+) -> torch.Tensor:
+    """What the rewritten graph calls in place of a dense layer behind pooling; the rows are images of one pixel."""
+    layer = layers[index]
+    result = rooms.repeat(layer, data)
+    if result is None:
+        result = layer.behind(rooms, room, data, attrs["num_hidden"])
+    return dense(layers, index, bounds, data, weight, bias, **attrs)[:, :, None, None] if result is None else result
+
+
+def _added(data: Any, weight: Any, bias: Any, addend: torch.Tensor, attrs: dict[str, Any]) -> torch.Tensor:
+    """A layer and a sum: products added to what is there already, which takes two passes over memory less."""
+    if bias is None or addend.shape != (*data.shape[:-1], *bias.shape) or not (usable(data) and usable(addend)):
+        return SUM(FULLY(data, weight, bias, **attrs), addend)
+    result = addend.new_empty(addend.shape)
+    torch.add(addend, bias, out=result)
+    rows, made = data.reshape(-1, data.shape[-1]), result.view(-1, len(bias))
+    if not gemm.added(rows, weight, made):
+        made.addmm_(rows, weight.t())
+    return result
+
+
+def gelu_in_place(data: torch.Tensor, **attrs: Any) -> torch.Tensor:
+    """What the rewritten graph calls for a dense layer's activation, if nobody else reads the layer's result."""
+    return torch.ops.aten.gelu_.default(data) if usable(data) else ACTIVATION(data, **attrs)
+
+
+def use_places_again(graph: fx.Graph) -> None:
+    """Let activations behind dense layers write where the layers wrote."""
+    for node in graph.nodes:
+        if calls(node, ACTIVATION) and node.kwargs.get("act_type") == "gelu":
+            layer = node.args[0]
+            if calls(layer, dense) and sole_user(layer) is node:
+                node.target = gelu_in_place

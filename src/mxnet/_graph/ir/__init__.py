@@ -1,0 +1,1 @@
+"""The graph itself: nodes, calls, attributes, JSON, common subexpressions."""

@@ -1,0 +1,1 @@
+"""Lowering of graphs to torch.fx and to Python code; compiler back ends."""

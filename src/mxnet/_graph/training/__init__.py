@@ -1,0 +1,1 @@
+"""Rewritings for training: memory format, recomputation, mirroring, gradient flow."""

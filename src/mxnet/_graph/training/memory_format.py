@@ -1,0 +1,114 @@
+"""The training graph rewritten for speed: convolutions in channels-last memory order, sums and `relu` in place.
+
+Values and gradients are those of the plain graph but for rounding; results leave in the usual order.
+"""
+
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..._ops.nn.pooling import lean_pooling
+from ..._ops.registry.registry import find
+from ..lower.codegen import Code
+from ..lower.lower import calls, pick
+from .convolution import channels_last_convolution, compilable_convolution
+from .recompute import add_in_place, again, keep_less, relu_in_place
+
+CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
+LARGEST_KERNEL = 11
+FEWEST = 2  # convolutions: behind a single one there is too little that gains, and those before it lose
+ACTIVATION, RELU = find("Activation").fn, find("relu").fn
+# Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
+KEEP_ORDER = frozenset(
+    find(n).fn
+    for n in (
+        "Convolution BatchNorm Activation LeakyReLU clip relu sigmoid Pooling elemwise_add elemwise_mul broadcast_add "
+        "broadcast_mul _plus_scalar _mul_scalar Concat Dropout"
+    ).split()
+)
+IN_ORDER = frozenset([channels_last_convolution, add_in_place, relu_in_place, again, lean_pooling])
+
+
+def plain(value: Any) -> Any:
+    """A tensor in the usual memory order, for operators that may rely on it."""
+    return value.contiguous() if isinstance(value, torch.Tensor) else value
+
+
+def restore_order(graph: fx.Graph, keep: frozenset[Any]) -> None:
+    """Results, and operators that are not in `keep`, get values in the usual order."""
+    for node in list(graph.nodes):
+        if node.op == "placeholder" or node.target in keep or node.target in (pick, plain):
+            continue
+        for value in list(node.all_input_nodes):
+            if value.op == "call_function":
+                with graph.inserting_before(node):
+                    node.replace_input_with(value, graph.call_function(plain, (value,)))
+
+
+def _overwritable(value: Any, user: fx.Node) -> bool:
+    """May `user` write into the value: is it the only reader, and does the value's gradient not need it?"""
+    if not isinstance(value, fx.Node) or list(value.users) != [user]:
+        return False
+    if calls(value, pick):
+        norm = value.args[0]
+        return calls(norm, NORM) and value.args[1] == 0 and norm.kwargs.get("axis", 1) == 1
+    return calls(value, channels_last_convolution, SUM, add_in_place)
+
+
+def _work_in_place(graph: fx.Graph) -> None:
+    for node in graph.nodes:
+        if calls(node, SUM) and node.args[0] is not node.args[1]:
+            mine = next((v for v in node.args if _overwritable(v, node)), None)
+            if mine is not None:
+                other = next(v for v in node.args if v is not mine)
+                node.target, node.args, node.kwargs = add_in_place, (mine, other), {}
+        elif _is_relu(node) and _overwritable(node.args[0], node):
+            node.target, node.kwargs = relu_in_place, {}
+
+
+def _is_relu(node: fx.Node) -> bool:
+    return calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu")
+
+
+def ordered(module: Code) -> Code | None:
+    """The training graph in channels-last order; None where it has no convolution that gains by it."""
+    graph = _with_convolutions(module, channels_last_convolution)
+    if graph is None:
+        return None
+    _work_in_place(graph)
+    keep_less(graph)
+    restore_order(graph, KEEP_ORDER | IN_ORDER)
+    return Code(graph, "Training")
+
+
+def compilable(module: Code) -> Code:
+    """The inference graph as compilers make the most of it: convolutions in channels-last order."""
+    graph = _with_convolutions(module, compilable_convolution)
+    if graph is None:
+        return module
+    restore_order(graph, KEEP_ORDER | {compilable_convolution})
+    return Code(graph, "Inference")
+
+
+def _with_convolutions(module: Code, function: Any) -> fx.Graph | None:
+    """A copy of the graph with another function for its convolutions; None where too few of them gain by it."""
+    if sum(map(_gains, module.graph.nodes)) < FEWEST:
+        return None
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    for node in graph.nodes:
+        if calls(node, CONVOLUTION):
+            node.target = function
+    return graph
+
+
+def _gains(node: fx.Node) -> bool:
+    """A convolution over two axes with enough filters to fill the processor's vectors.
+
+    Windows as large as a picture gain nothing, and their long sums round differently in another order.
+    """
+    if not calls(node, CONVOLUTION) or node.kwargs.get("layout") not in (None, "NCHW"):
+        return False
+    kernel = node.kwargs["kernel"]
+    return len(kernel) == 2 and max(kernel) <= LARGEST_KERNEL and node.kwargs["num_filter"] >= 64

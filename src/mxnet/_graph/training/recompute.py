@@ -1,0 +1,92 @@
+"""The training graph with less to keep: activations behind batch norms are computed again in the backward pass."""
+
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..._kernels.norm.fused_norm import normed, suits
+from ..._ops.nn.batch_norm import fixed
+from ..._ops.nn.pooling import lean_pooling
+from ..._ops.registry.registry import find
+from ..lower.lower import calls, pick
+from .convolution import channels_last_convolution
+
+NORM, SUM, ACTIVATION, POOLING = (find(n).fn for n in ("BatchNorm", "elemwise_add", "Activation", "Pooling"))
+
+
+def add_in_place(mine: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """`mine + other` in the memory of `mine`, which nobody else reads."""
+    return mine.add_(other) if mine.shape == other.shape and mine.dtype is other.dtype else SUM(mine, other)
+
+
+def relu_in_place(mine: torch.Tensor) -> torch.Tensor:
+    """`relu` in the memory of its input, which nobody else reads."""
+    return mine.relu_() if mine.is_floating_point() else ACTIVATION(mine, act_type="relu")
+
+
+def again(
+    data: Any, gamma: Any, beta: Any, mean: Any, var: Any, addend: Any, active: bool, attrs: dict[str, Any]
+) -> Any:
+    """Batch norm, a sum if there is an addend, `relu` if it is active; computed again where that saves memory."""
+    if suits(data, gamma, addend):
+        options = {"eps": attrs.get("eps", 1e-3), "momentum": attrs.get("momentum", 0.9)}
+        gamma = fixed(gamma) if attrs.get("fix_gamma", True) else gamma
+        return normed(data, gamma, beta, mean, var, addend, active=active, **options)
+    result = NORM(data, gamma, beta, mean, var, **attrs)[0]
+    if addend is not None:
+        result = add_in_place(result, addend)
+    return relu_in_place(result) if active else result
+
+
+def keep_less(graph: fx.Graph) -> None:
+    """Rewrite what leads from batch norms to convolutions, or to sums that lead to them."""
+    for node in list(graph.nodes):
+        if calls(node, relu_in_place) and any(map(_computes_again, node.users)):
+            _rewrite(graph, node)
+
+
+def _computes_again(user: fx.Node) -> bool:
+    """Does it ask for its input again, instead of keeping it?"""
+    return calls(user, channels_last_convolution) or (
+        calls(user, POOLING) and user.kwargs.get("pool_type", "max") == "max"
+    )
+
+
+def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
+    value, addend = node.args[0], None
+    if calls(value, add_in_place):
+        value, addend = value.args
+    norm = _norm(value)
+    if norm is None:
+        return
+    if addend is not None and _norm(addend) is not None:
+        addend = _replace(graph, addend, _norm(addend), None, False)
+    new = _replace(graph, node, norm, addend, True)
+    for user in new.users:
+        if calls(user, POOLING) and _computes_again(user):
+            user.target = lean_pooling
+
+
+def _norm(value: Any) -> fx.Node | None:
+    """The batch norm, by the batch's statistics and over the usual axis, that made the value for one reader only."""
+    if not (calls(value, pick) and value.args[1] == 0 and len(value.users) == 1):
+        return None
+    norm = value.args[0]
+    if not calls(norm, NORM) or len(norm.users) > 1 or len(norm.args) != 5:
+        return None
+    attrs = norm.kwargs
+    plain = attrs.get("axis", 1) == 1 and not attrs.get("use_global_stats") and not attrs.get("output_mean_var")
+    return norm if plain and attrs.get("_train") else None
+
+
+def _replace(graph: fx.Graph, node: fx.Node, norm: Any, addend: Any, active: bool) -> fx.Node:
+    with graph.inserting_before(node):
+        new = graph.call_function(again, (*norm.args, addend, active, dict(norm.kwargs)))
+    node.replace_all_uses_with(new)
+    while not node.users and node.op == "call_function":  # back to the batch norm
+        before, node = node, node.args[0]  # type: ignore[assignment]
+        graph.erase_node(before)
+        if before is norm:
+            break
+    return new

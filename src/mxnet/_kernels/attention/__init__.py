@@ -1,0 +1,1 @@
+"""Self-attention on interleaved projections, head by head."""

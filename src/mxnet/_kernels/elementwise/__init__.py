@@ -1,0 +1,1 @@
+"""Kernels that go over elements once: ELU, softplus, transposition."""

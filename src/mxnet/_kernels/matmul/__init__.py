@@ -1,0 +1,1 @@
+"""Matrix products: packed weights for few rows, and large products (GEMM)."""

@@ -1,0 +1,82 @@
+"""Products of large matrices, of which some columns at a time are packed; importing this module asks for numba.
+
+What is packed stays in the second cache while all rows of the left pass; of the left, too, some rows stay there.
+"""
+
+from ..runtime.simd import FLOAT, OPTIONS, compiled, njit, numbers
+from .micro_kernels import lay_rows, multiply, multiply_across, turn_rows
+
+PANEL = 16  # columns
+MOST_DEPTH, LEAST_DEPTH = 512, 16  # products summed at a time; the last ones of a long sum may be a few more
+PACKED, ROWS = 3 << 15, 3 << 14  # floats of the right, and of the left, that stay in the cache
+SCRATCH = PACKED + PANEL * MOST_DEPTH
+
+
+@njit(**OPTIONS)
+def _step(depth):
+    """The length of the sums, a multiple of four, into which long ones are cut."""
+    count = (depth + MOST_DEPTH - 1) // MOST_DEPTH
+    return ((depth + count - 1) // count + 3) // 4 * 4
+
+
+@njit(**OPTIONS)
+def _length(step, left):
+    """How many of the products that are left are summed next: no fewer than a vector has must remain."""
+    return left if left < step + LEAST_DEPTH else step
+
+
+@njit(**OPTIONS)
+def _pack(panels, right, apart, turned, column, columns, row, rows):
+    """Some rows and columns of the right; `turned`: its rows are what is called columns here."""
+    if turned:
+        turn_rows(panels, right + column * apart + row * FLOAT, apart, columns, rows * FLOAT)
+    else:
+        lay_rows(panels, right + row * apart + column * FLOAT, apart, rows, columns * FLOAT)
+
+
+@compiled(f"void({numbers(14)})")
+def by_rows(rows, depth, left, left_apart, right, right_apart, turned, start, start_apart, result, apart, scratch,
+            first, last):  # fmt: skip
+    """Panels `first` to `last` of columns of start + left · right, or its transposed; depth is a multiple of four."""
+    step = _step(depth)
+    wide, some = max(1, PACKED // step // PANEL) * PANEL, max(8, ROWS // step // 8 * 8)
+    for column in range(first * PANEL, last * PANEL, wide):
+        columns = min(wide, last * PANEL - column)
+        deep = 0
+        while deep < depth:
+            there, length = column * FLOAT, _length(step, depth - deep)
+            _pack(scratch, right, right_apart, turned, column, columns, deep, length)
+            before, before_apart = (result, apart) if deep else (start, start_apart)
+            for row in range(0, rows, some):
+                multiply(min(some, rows - row), length, columns, left + row * left_apart + deep * FLOAT, left_apart,
+                         scratch, before + row * before_apart + there, before_apart, result + row * apart + there,
+                         apart)  # fmt: skip
+            deep += length
+
+
+@compiled(f"void({numbers(6)})")
+def pack(panels, matrix, apart, rows, first, last):
+    """A matrix in panels of 16 columns, of which those from `first` to `last` are made."""
+    begin, size = first * PANEL * FLOAT, (last - first) * PANEL * FLOAT
+    lay_rows(panels + begin * rows, matrix + begin, apart, rows, size)
+
+
+@compiled(f"void({numbers(14)})")
+def across(rows, depth, left, left_apart, next_left, right, right_apart, start, start_apart, result, apart, scratch,
+           first, last):  # fmt: skip
+    """The same for a left that lies across, columns `left_apart`, and 16 rows `next_left` from the next ones."""
+    step = _step(depth)
+    wide = max(1, PACKED // step // PANEL) * PANEL
+    for column in range(first * PANEL, last * PANEL, wide):
+        columns = min(wide, last * PANEL - column)
+        deep = 0
+        while deep < depth:
+            there, length = column * FLOAT, _length(step, depth - deep)
+            _pack(scratch, right, right_apart, 0, column, columns, deep, length)
+            before, before_apart = (result, apart) if deep else (start, start_apart)
+            for row in range(0, rows, PANEL):
+                own = left + row // PANEL * next_left + deep * left_apart
+                multiply_across(PANEL, length, columns, own, left_apart, scratch,
+                                before + row * before_apart + there, before_apart, result + row * apart + there,
+                                apart)  # fmt: skip
+            deep += length

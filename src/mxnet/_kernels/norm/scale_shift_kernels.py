@@ -1,0 +1,51 @@
+"""Passes over images, channels last, for vectors of eight floats; importing this module asks for numba."""
+
+from ..runtime.simd import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
+
+
+@writes(6, floats=2)
+def _scale(write: Writer, pixel, scale, shift, addend, result, size, low, high):
+    bounds = write.spread(low), write.spread(high)
+
+    def go(added: bool) -> None:
+        def some(place, away, _):
+            value = write.load(place) * write.load(write.at(scale, away)) + write.load(write.at(shift, away))
+            value = value + write.load(write.at(addend, away)) if added else value
+            write.store(value.between(*bounds), write.at(result, away))
+            return write.at(away, write.bytes), []
+
+        write.loop(pixel, write.at(pixel, size), write.bytes, size.type(0), [], some)
+
+    with write.builder.if_else(write.builder.icmp_signed("!=", addend, addend.type(0))) as (there, missing):
+        with there:
+            go(True)
+        with missing:
+            go(False)
+
+
+@compiled(f"void({numbers(8)}, float32, float32)")
+def scale(data, factors, shifts, addend, result, channels, first, last, low, high):
+    """Pixels `first` to `last`, whose channels, a multiple of eight, are scaled, shifted and cut off at bounds.
+
+    Before that, an addend's same place is added; 0: none.
+    """
+    size = channels * FLOAT
+    for place in range(first * size, last * size, size):
+        _scale(data + place, factors, shifts, addend + place if addend else 0, result + place, size, low, high)
+
+
+@writes(3)
+def _copy(write: Writer, source, size, target):
+    def some(place, there, _):
+        write.store(write.load(place), there)
+        return write.at(there, VECTOR_BYTES), []
+
+    write.loop(source, write.at(source, size), VECTOR_BYTES, target, [], some)
+
+
+@compiled(f"void({numbers(6)})")
+def join(data, result, channels, all_channels, first, last):
+    """Pixels `first` to `last`, whose channels, a multiple of eight, become some of those of larger pixels."""
+    size, apart = channels * FLOAT, all_channels * FLOAT
+    for pixel in range(first, last):
+        _copy(data + pixel * size, size, result + pixel * apart)

@@ -1,0 +1,1 @@
+"""Optimizer steps over lists of tensors in a single pass."""

@@ -1,0 +1,1 @@
+"""Pooling in channels-last (NHWC) and channels-first (NCHW) memory order."""

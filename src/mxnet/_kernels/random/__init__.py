@@ -1,0 +1,1 @@
+"""MXNet's random streams (mt19937) by compiled loops."""

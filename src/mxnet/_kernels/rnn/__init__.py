@@ -1,0 +1,1 @@
+"""Recurrent layers: LSTM, GRU and the plain recurrent layer."""

@@ -1,0 +1,239 @@
+"""Entries by which native threads call compiled kernels without Python; importing this module asks for numba.
+
+A thread is given the address of a table of whole numbers (see `tables`). It takes one part of the work after the other,
+until there are none, and calls the kernel for each: its own share first, which lies where its share of the work before
+lay, and may be in its processor's cache. A chain is work of several kernels, one after the other.
+"""
+
+import functools
+import inspect
+import platform
+from collections.abc import Callable
+from typing import Any
+from zlib import crc32
+
+from llvmlite import ir
+from numba import cfunc, types
+from numba.extending import intrinsic
+
+from .task_layout import (
+    ARGUMENTS,
+    BEGIN,
+    BOUNDS,
+    COUNT,
+    DONE,
+    KERNEL,
+    LENGTH,
+    LINKS,
+    PARTS,
+    RANK,
+    SCRATCH_SIZE,
+    SLOT,
+    TAKEN,
+    THREADS,
+    UNIT,
+    YIELD,
+)
+
+PATIENCE = 1_000  # looks at the others' work before they get the processor, if they wait for it
+_WHOLE, _FLOAT, _NOTHING = ir.IntType(64), ir.FloatType(), ir.FunctionType(ir.VoidType(), [])
+
+
+def _reads(kind: Any, read: Callable[..., Any]) -> Any:
+    """What is at an address, for compiled functions."""
+
+    @intrinsic
+    def reads(typing: Any, address: Any) -> Any:
+        return kind(types.int64), lambda context, builder, signature, arguments: read(builder, arguments[0])
+
+    return reads
+
+
+whole = _reads(types.int64, lambda builder, address: builder.load(builder.inttoptr(address, _WHOLE.as_pointer())))
+single = _reads(types.float32, lambda builder, address: builder.load(builder.inttoptr(address, _FLOAT.as_pointer())))
+pointer = _reads(types.voidptr, lambda builder, address: builder.inttoptr(address, ir.IntType(8).as_pointer()))
+# The number before it is one more: no two threads see the same
+take = _reads(
+    types.int64,
+    lambda builder, address: builder.atomic_rmw(
+        "add", builder.inttoptr(address, _WHOLE.as_pointer()), _WHOLE(1), "acq_rel"
+    ),
+)
+# What another thread may have written meanwhile
+current = _reads(
+    types.int64,
+    lambda builder, address: builder.load_atomic(builder.inttoptr(address, _WHOLE.as_pointer()), "acquire", SLOT),
+)
+
+
+@intrinsic
+def call(typing: Any, function: Any, argument: Any) -> Any:
+    """Call what is at an address with a whole number."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [_WHOLE])
+        builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [arguments[1]])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+def invoking(kinds: list[str], place: int) -> Any:
+    """What calls a compiled function of such arguments, whose address stands at a place of a table.
+
+    So its code does not become a part of the caller's, to be compiled once more.
+    """
+    signature = [getattr(types, kind) for kind in kinds]
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        convention, (table, *given) = context.call_conv, arguments
+        kind = convention.get_function_type(types.void, signature).as_pointer()
+        slot = builder.inttoptr(builder.add(table, _WHOLE(place * SLOT)), _WHOLE.as_pointer())
+        convention.call_function(builder, builder.inttoptr(builder.load(slot), kind), types.void, signature, given)
+        return context.get_dummy_value()
+
+    names = ", ".join(f"a{i}" for i in range(len(kinds)))  # numba wants each argument by name
+    made: dict[str, Any] = {"answer": (types.void(types.int64, *signature), generate)}
+    exec(f"def invoke(typing, table, {names}): return answer", made)
+    return intrinsic(made["invoke"])
+
+
+@intrinsic
+def asked(typing: Any, function: Any) -> Any:
+    """The C int that the function at an address gives; 0 without an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        small = ir.IntType(32)
+        with builder.if_else(builder.icmp_signed("!=", arguments[0], _WHOLE(0))) as (there, missing):
+            with there:
+                kind = ir.FunctionType(small, [])
+                found, here = builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), []), builder.block
+            with missing:
+                elsewhere = builder.block
+        made = builder.phi(small)
+        made.add_incoming(found, here)
+        made.add_incoming(small(0), elsewhere)
+        return builder.sext(made, _WHOLE)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def claim(typing: Any, address: Any, bit: Any) -> Any:
+    """Set a bit of the number at an address; the number before it. No two threads see it unset."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], _WHOLE.as_pointer())
+        return builder.atomic_rmw("or", place, builder.shl(_WHOLE(1), arguments[1]), "acq_rel")
+
+    return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic
+def rest(typing: Any) -> Any:
+    """A moment's rest for the processor, in a loop that waits."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if platform.machine() in ("x86_64", "AMD64"):
+            builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", fnty=_NOTHING), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+_SOURCE = """
+def {name}(table):
+    rank = asked(whole(table + {rank}))
+    parts, begin = whole(table + {parts}), whole(table + {begin})
+    count, unit = whole(table + {count}), whole(table + {unit})
+    units = (count + unit - 1) // unit
+    part = rank * parts // whole(table + {threads})
+    for _ in range(parts):
+        if part >= parts:
+            part -= parts
+        mine = not (current(table + {taken}) >> part) & 1 and not (claim(table + {taken}, part) >> part) & 1
+        part += 1
+        if not mine:
+            continue
+        first = begin + min((part - 1) * units // parts * unit, count)
+        last = begin + min(part * units // parts * unit, count)
+        invoke(table, {arguments})
+        take(table + {done})
+"""
+_SLOTS = {
+    "taken": TAKEN,
+    "done": DONE,
+    "parts": PARTS,
+    "threads": THREADS,
+    "rank": RANK,
+    "begin": BEGIN,
+    "count": COUNT,
+    "unit": UNIT,
+}
+_CALLED = {"asked": asked, "claim": claim, "current": current, "single": single, "take": take, "whole": whole}
+_READS = {
+    "int64": "whole(table + {})",
+    "float32": "single(table + {})",
+}
+
+
+def entry(kernel: Any, signature: str) -> int | None:
+    """The address of the kernel's entry; None, if it has an argument that no table holds, or does not work in parts."""
+    names = list(inspect.signature(kernel.py_func).parameters)
+    kinds = [kind.strip() for kind in signature.removeprefix("void(").removesuffix(")").split(",")]
+    if sum(name in BOUNDS for name in names) != 2 or len(kinds) != len(names) or not set(kinds) <= set(_READS):
+        return None
+    slots = {name: slot * SLOT for name, slot in _SLOTS.items()}
+    parts = {"arguments": _arguments(names, kinds), **slots}
+    # Code is kept by name and by the age of the kernel's file: tables and entries may have changed since
+    name = f"entry_{kernel.__name__}_{crc32(_SOURCE.format(name='', **parts).encode()):x}"
+    text = _SOURCE.format(name=name, **parts)
+    made: dict[str, Any] = {"invoke": invoking(kinds, KERNEL), **_CALLED}
+    exec(compile(text, kernel.py_func.__code__.co_filename, "exec"), made)  # compiled code is kept beside that file
+    function = made[name]
+    function.__module__ = kernel.py_func.__module__
+    (found,) = kernel.overloads.values()
+    kernel.address, kernel.kinds = found.library.get_pointer_to_function(found.fndesc.llvm_func_name), kinds
+    kernel.held_entry = _callback(function)
+    return kernel.held_entry.address
+
+
+def _callback(function: Callable[..., None]) -> Any:
+    """A function of a table that native threads can call."""
+    try:
+        return cfunc("void(int64)", cache=True)(function)
+    except (RuntimeError, OSError):  # nowhere to keep it
+        return cfunc("void(int64)")(function)
+
+
+def _arguments(names: list[str], kinds: list[str]) -> str:
+    """The arguments of a call, read from the table; a thread's scratch memory is one of several behind one another."""
+    found, slot = [], ARGUMENTS
+    for name, kind in zip(names, kinds, strict=True):
+        if name in BOUNDS:
+            found.append(BOUNDS[name])
+            continue
+        text = _READS[kind].format(slot * SLOT)
+        found.append(f"{text} + rank * whole(table + {SCRATCH_SIZE * SLOT})" if name == "scratch" else text)
+        slot += 1
+    return ", ".join(found)
+
+
+def _chain(table):
+    """Take part in the work of each kernel; no thread begins with one before all parts of the last are done."""
+    for link in range(whole(table + LENGTH * SLOT)):
+        place = table + (LINKS + 2 * link) * SLOT
+        own = whole(place + SLOT)
+        call(whole(place), own)
+        looks = 0
+        while current(own + DONE * SLOT) < whole(own + PARTS * SLOT):
+            rest()
+            looks += 1
+            if looks % PATIENCE == 0:
+                call(whole(table + YIELD * SLOT), 0)
+
+
+@functools.cache
+def chain() -> Any:
+    """The entry of chains."""
+    return _callback(_chain)

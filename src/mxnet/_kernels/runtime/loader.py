@@ -1,0 +1,207 @@
+"""Code that numba compiles: in the background, once for all who ask, and not before a program has work for it.
+
+The first compilation on a machine takes seconds, reading it from numba's cache half a second. `CompiledModule` is a
+module of kernels; `Loader` is what it is made of, for code that has a substitute of its own.
+"""
+
+import logging
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future
+from importlib import import_module
+from typing import Any
+
+import torch
+
+_KERNELS = __name__.rpartition(".runtime.")[0]
+
+
+class Loader:
+    """What `load` returns, once it is there; `otherwise`, where numba is missing or cannot compile it."""
+
+    def __init__(self, load: Callable[[], Any], otherwise: Any) -> None:
+        self._load_it, self._otherwise = load, otherwise
+        self._lock = threading.Lock()
+        self._future: Future[Any] | None = None
+        self._found: tuple[Any] | None = None  # the future's result: asking the future takes two locks
+        self.failure = ""  # why `otherwise` is all there is
+        _LOADERS.append(self)
+
+    def get(self, wait: bool) -> Any:
+        """The code; `otherwise`, too, if it is not ready and not waited for."""
+        if self._found is None:
+            future = self._future or self._begin()
+            if not (wait or future.done()):
+                return self._otherwise
+            self._found = (future.result(),)
+        return self._found[0]
+
+    def loaded(self) -> Any:
+        """The code, if it is there already; nothing is begun for its sake."""
+        return self._otherwise if self._future is None else self.get(wait=False)
+
+    def known(self) -> bool | None:
+        """Is the code there? None: it is being loaded."""
+        future = self._future or self._begin()
+        return future.result() is not self._otherwise if future.done() else None
+
+    def _begin(self) -> "Future[Any]":
+        with self._lock:
+            if self._future is None:
+                future: Future[Any] = Future()
+                if _numba_is_here():
+                    threading.Thread(target=self._load, args=(future,), name="mxnet-compile", daemon=True).start()
+                else:
+                    self.failure = "numba is not installed, or does not fit this Python and NumPy"
+                    future.set_result(self._otherwise)
+                self._future = future
+            return self._future
+
+    def loading(self) -> bool:
+        """Is a thread at work on it?"""
+        return self._lock.locked() or (self._future is not None and not self._future.done())
+
+    def do_without(self) -> None:
+        """Wait no more for what is not there yet."""
+        if self._future is None or not self._future.done():
+            self._lock, self._future = threading.Lock(), Future()
+            self._future.set_result(self._otherwise)
+            self.failure = "it was being compiled when this process was forked"
+
+    def _load(self, future: "Future[Any]") -> None:
+        try:
+            with _log_level:
+                found = self._load_it()
+        except Exception as error:  # whatever a compiler may say: it only costs time
+            self.failure = f"numba cannot compile it: {error!r}"
+            warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
+            found = self._otherwise
+        future.set_result(found)
+
+
+class _LogLevel:
+    """Keeps numba's log of all that it compiles out of a program's log while something is loaded."""
+
+    def __init__(self) -> None:
+        self._logger, self._lock, self._loading = logging.getLogger("numba"), threading.Lock(), 0
+        self._level = logging.NOTSET
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._loading:
+                self._level = self._logger.level
+                self._logger.setLevel(self._level or logging.WARNING)  # its own level is a program's choice
+            self._loading += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._loading -= 1
+            if not self._loading:
+                self._logger.setLevel(self._level)
+
+
+_LOADERS: list[Loader] = []
+_log_level = _LogLevel()
+
+
+def _in_child() -> None:
+    """The thread that was loading is gone in a forked process, and what it had locked, in numba too, stays locked."""
+    global _log_level
+    if any(each.loading() for each in _LOADERS):
+        _log_level = _LogLevel()
+        for each in _LOADERS:
+            each.do_without()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+
+def _numba_is_here() -> bool:
+    """Import numba, if it is there and fits this Python and NumPy, and all that it looks up when it compiles.
+
+    Not in a thread: it looks at functions of `math`, which torch's exporter replaces for a time.
+    """
+    try:
+        import numba
+        from numba.core.registry import cpu_target
+    except ImportError:
+        return False
+    cpu_target.typing_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
+    cpu_target.target_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
+    return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _target() -> tuple[str, str]:
+    """The name of the processor that numba compiles for, and its features."""
+    from numba.core.registry import cpu_target
+
+    return cpu_target.target_context.codegen().magic_tuple()[1:]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def simd_width() -> int:
+    """How many floats the largest vectors hold that numba compiles for; 0: there are none that kernels are made of."""
+    has = set(_target()[1].split(","))
+    if not has >= {"+avx2", "+fma"}:
+        return 0
+    return 16 if has >= {"+avx512f", "+avx512vl", "+avx512dq", "+avx512bw"} else 8
+
+
+def has_simd() -> str:
+    """Empty where kernels of SIMD vectors can be made; else why not."""
+    return "" if simd_width() else "the processor has no AVX2 and FMA"
+
+
+def beats_mkl() -> str:
+    """Empty where kernels' vectors are larger than MKL's, which does not go beyond eight floats on AMD's processors."""
+    if simd_width() > 8 and _target()[0].startswith("znver"):
+        return ""
+    return "MKL is as fast on this processor"
+
+
+def any_processor() -> str:
+    """Scalar code runs anywhere."""
+    return ""
+
+
+class CompiledModule(Loader):
+    """A module of `_kernels`, by its name there.
+
+    `processor` says why it is of no use on this one, if so. Loading begins once a program has done the work of `after`
+    without it, which takes about as long as to import a compiler: who has less to do never waits for one.
+    """
+
+    def __init__(self, module: str, processor: Callable[[], str] = has_simd, after: int = 0) -> None:
+        super().__init__(self._import, None)
+        self.module, self.after, self._processor, self._work = module, after, processor, 0
+
+    def _import(self) -> Any:
+        self.failure = self._processor()
+        return None if self.failure else import_module(f"{_KERNELS}.{self.module}")
+
+    def ready(self, work: int, call: tuple[Any, ...]) -> bool:
+        """Is the code there, to do some more work? Calls that are recorded wait while it is being compiled."""
+        if self._found is not None:
+            return self._found[0] is not None
+        return self.earned(work, _is_recorded(call)) is not None
+
+    def earned(self, work: int, wait: bool = False) -> Any:
+        """The code, to do some more work; None: not yet, or never."""
+        if self._work < self.after:
+            self._work += work
+            return None
+        return self.get(wait)
+
+    def state(self) -> tuple[str, str]:
+        """Whether it is ready, and why not; nothing is loaded for the answer."""
+        if self._future is None:
+            return "idle", f"compiled after work of {self.after}, of which {min(self._work, self.after)} is done"
+        if not self._future.done():
+            return "compiling", "numba compiles it in a thread of its own"
+        return ("unavailable", self.failure) if self._future.result() is None else ("ready", "")
+
+
+def _is_recorded(call: tuple[Any, ...]) -> bool:
+    return torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in call)

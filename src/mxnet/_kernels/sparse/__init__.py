@@ -1,0 +1,1 @@
+"""Kernels for csr and row-sparse arrays."""

@@ -1,0 +1,1 @@
+"""Kernels for boxes, non-maximum suppression, regions of interest, resizing and colour."""

@@ -1,0 +1,1 @@
+"""Operators on the form of arrays: creation, reshaping, slicing, indexing, joining, sorting."""

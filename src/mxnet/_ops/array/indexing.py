@@ -1,0 +1,313 @@
+"""Elements chosen by an array of indices, and elements written to where such an array says."""
+
+import math
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+
+from ..._core.attrs import Count, Dtype
+from ..._core.errors import MXNetError
+from ..._device import late
+from ..._kernels.runtime.concrete import has_values
+from ..registry.gradient import without_gradient
+from ..registry.registry import Attrs, op
+from ..registry.shape_rules import Shape, Shapes, bracket, merge, real_axis
+from ..registry.torch_dtypes import number_for, torch_dtype
+
+
+class IndexOutOfBoundsError(MXNetError, IndexError):
+    """What MXNet reports as Python's own IndexError."""
+
+
+def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
+    """Whole numbers out of `indices`, brought between 0 and `size` as `mode` says."""
+    whole = indices.long()
+    if mode == "clip":
+        return whole.clamp(0, size - 1)
+    if mode == "wrap":
+        return whole.remainder(size)
+    if not has_values(whole) or not whole.numel():
+        return whole
+    words = f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}"
+    if whole.is_cpu:
+        if whole.min() < 0 or whole.max() >= size:
+            raise MXNetError(words)
+        return whole
+    low, high = whole.aminmax()
+    late.require((low >= 0) & (high < size), lambda: MXNetError(words))
+    return whole.clamp(0, size - 1)  # a GPU that reads elsewhere ends the process
+
+
+def _rows_quickly(axis, mode):
+    """Rows by a vector of indices, as most programs take them."""
+    if axis != 0 or mode != "clip":
+        return None
+
+    def rows(a, indices):
+        size = a.size(0)
+        return a.index_select(0, indices.long().clamp(0, size - 1)) if size and indices.dim() == 1 else None
+
+    return rows
+
+
+def _taken_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    data, indices, axis = *shapes, attrs["axis"]
+    if data is None or indices is None or not -len(data) <= axis < len(data):
+        return None
+    axis %= len(data)
+    return [(*data[:axis], *indices, *data[axis + 1 :])]
+
+
+@op("take", "_npi_take", dtype="any", shape=_taken_shape, quick=_rows_quickly)
+def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
+    """Slices of `a` along an axis, in the order that `indices` lists them."""
+    axis = real_axis(axis, a.dim())
+    if not a.shape[axis] and indices.numel():
+        raise MXNetError(f"cannot take elements of axis {axis}, which is empty")
+    place = within(indices, a.shape[axis], mode)
+    taken = a.index_select(axis, place.reshape(-1))
+    return taken.reshape((*a.shape[:axis], *place.shape, *a.shape[axis + 1 :]))
+
+
+@op("batch_take", dtype="any")
+def batch_take(a, indices):
+    """From each row of `a` the element that `indices` names."""
+    place = within(indices, a.shape[-1], "clip").reshape(-1, 1)
+    return a.reshape(-1, a.shape[-1]).gather(1, place).reshape(indices.shape)
+
+
+def fill_embedding(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """The weight has a row for each of `input_dim` words."""
+    return [shapes[0], (attrs["input_dim"], attrs["output_dim"])]
+
+
+def embedding_types(attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:
+    """What is not known has the attribute's type."""
+    return [dtypes[0] or attrs["dtype"], dtypes[1] or attrs["dtype"]]
+
+
+def _embedded_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    return None if shapes[0] is None else [(*shapes[0], attrs["output_dim"])]
+
+
+@op("Embedding", fill=fill_embedding, fill_types=embedding_types, shape=_embedded_shape, dtype="any")
+def embedding(
+    data, weight, *, input_dim: Count, output_dim: Count, dtype: Dtype = "float32", sparse_grad: bool = False
+):
+    """The rows of `weight` that `data` names; indices out of range mean the first or the last row."""
+    return _embedded(data, weight, input_dim, output_dim, sparse_grad)
+
+
+@op("_contrib_SparseEmbedding", fill=fill_embedding, fill_types=embedding_types, dtype="any")
+def sparse_embedding(
+    data,
+    weight,
+    *,
+    input_dim: Count,
+    output_dim: Count,
+    dtype: Dtype = "float32",
+    sparse_grad: bool = False,
+    deterministic: bool = False,
+):
+    """The same as Embedding; the gradient of a variable that takes it by rows always comes so."""
+    return _embedded(data, weight, input_dim, output_dim, True)
+
+
+def _embedded(data: torch.Tensor, weight: torch.Tensor, input_dim: int, output_dim: int, sparse_grad: bool):
+    if tuple(weight.shape) != (input_dim, output_dim):
+        raise MXNetError(f"Embedding weight has shape {bracket(weight.shape)}, expected [{input_dim},{output_dim}]")
+    by_rows = sparse_grad and getattr(weight, "grad_stype", None) == "row_sparse"  # so the variable wants it
+    return F.embedding(data.long().clamp(0, input_dim - 1), weight, sparse=by_rows)
+
+
+def _hot_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    return None if shapes[0] is None or attrs["depth"] < 0 else [(*shapes[0], attrs["depth"])]
+
+
+@op("one_hot", shape=_hot_shape, dtype="any")
+def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Dtype = "float32"):
+    """`on_value` at the place that each index names along a new last axis, `off_value` elsewhere."""
+    if depth < 0:
+        raise MXNetError(f"Dimension size, depth, must be a non-negative integer, got {depth}")
+    return without_gradient(lambda x: _one_hot(x, depth, on_value, off_value, torch_dtype(dtype)), indices)
+
+
+def _one_hot(indices: torch.Tensor, depth: int, on: float, off: float, dtype: torch.dtype) -> torch.Tensor:
+    on, off = number_for(on, dtype), number_for(off, dtype)
+    result = torch.full((*indices.shape, depth), off, dtype=dtype, device=indices.device)
+    if not depth:
+        return result
+    place = indices.long().unsqueeze(-1)
+    inside = (place >= 0) & (place < depth)
+    known = torch.full_like(place, off, dtype=dtype).masked_fill(inside, on)
+    return result.scatter_(-1, place.clamp(0, depth - 1), known)
+
+
+@op("_onehot_encode", dtype="any", differentiable=False)
+def onehot_encode(lhs, rhs):
+    """`lhs` as rows of zeros with a one each, as wide as `rhs`."""
+    return _one_hot(lhs, rhs.shape[1], 1, 0, rhs.dtype)
+
+
+def fill_pick(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """One index for each row along the axis."""
+    data, index = shapes[0], shapes[1]
+    if data and not index and attrs["axis"] is not None:
+        axis = real_axis(attrs["axis"], len(data))
+        index = (*data[:axis], *((1,) if attrs["keepdims"] else ()), *data[axis + 1 :])
+    return [data, index]
+
+
+def _pick_quickly(axis, keepdims, mode):
+    """One element of each row, as losses pick them."""
+    if axis not in (-1, 1) or keepdims or mode != "clip":
+        return None
+
+    def picked(data, index):
+        if data.dim() != 2 or index.dim() != 1 or index.size(0) != data.size(0):
+            return None
+        return data.gather(1, index.long().clamp(0, data.size(1) - 1).unsqueeze(1)).squeeze_(1)
+
+    return picked
+
+
+def _picked_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    """Of data and indices that are known and fit."""
+    data, index, axis = *shapes, attrs["axis"]
+    if data is None or 0 in data or axis is None or not -len(data) <= axis < len(data) or len(data) < 2:
+        return None
+    axis %= len(data)
+    kept, left = (*data[:axis], 1, *data[axis + 1 :]), (*data[:axis], *data[axis + 1 :])
+    return ([kept] if attrs["keepdims"] else [left]) if index in (kept, left) else None
+
+
+@op("pick", "choose_element_0index", dtype="any", fill=fill_pick, shape=_picked_shape, quick=_pick_quickly)
+def pick(data, index, *, axis: int | None = -1, keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip"):
+    """One element along an axis for each index."""
+    if axis is None:
+        raise MXNetError("axis=None is not supported by pick yet. Must specify an axis.")
+    axis = real_axis(axis, data.dim())
+    shape = [1 if i == axis else n for i, n in enumerate(data.shape)]
+    if index.numel() != math.prod(shape):
+        raise MXNetError(
+            f"pick along axis {axis} of {bracket(data.shape)} needs {math.prod(shape)} indices, "
+            f"not {bracket(index.shape)}"
+        )
+    picked = data.gather(axis, within(index, data.shape[axis], mode).reshape(shape))
+    return picked if keepdims or data.dim() == 1 else picked.squeeze(axis)
+
+
+@op("fill_element_0index", dtype="any")
+def fill_element_0index(lhs, mhs, rhs):
+    """`lhs` with one element of each row, the one `rhs` names, replaced by the element of `mhs`."""
+    return lhs.scatter(1, within(rhs, lhs.shape[1], "clip").reshape(-1, 1), mhs.to(lhs.dtype).reshape(-1, 1))
+
+
+def coordinates(indices: torch.Tensor, shape: Shape) -> tuple[torch.Tensor, ...]:
+    """The rows of `indices` as one index array for each leading axis; negative ones count from the end."""
+    rows = indices.long().unbind(0)
+    if len(rows) > len(shape):
+        raise MXNetError(f"{len(rows)} rows of indices for an array of {len(shape)} axes")
+    rows = [_bounded(row, axis, size) for axis, (row, size) in enumerate(zip(rows, shape, strict=False))]
+    return tuple(torch.where(row < 0, row + size, row) for row, size in zip(rows, shape, strict=False))
+
+
+def _bounded(row: torch.Tensor, axis: int, size: int) -> torch.Tensor:
+    """Coordinates of one axis, which must be within it; a GPU gets them brought there, and tells later."""
+    if not has_values(row) or not row.numel():
+        return row
+
+    def failure() -> IndexOutOfBoundsError:
+        wrong = int(row[(row < -size) | (row >= size)][0])
+        return IndexOutOfBoundsError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+
+    if row.is_cpu:
+        if row.min() < -size or row.max() >= size:
+            raise failure()
+        return row
+    low, high = row.aminmax()
+    late.require((low >= -size) & (high < size), failure)
+    return row.clamp(-size, size - 1)
+
+
+@op("gather_nd", dtype="any")
+def gather_nd(data, indices):
+    """The elements of `data` at the coordinates that the columns of `indices` give."""
+    return data[coordinates(indices, tuple(data.shape))]
+
+
+@op("scatter_nd", dtype="any")
+def scatter_nd(data, indices, *, shape: tuple):
+    """Zeros of `shape`, with `data` at the coordinates that the columns of `indices` give."""
+    place = coordinates(indices, shape)
+    return torch.zeros(shape, dtype=data.dtype, device=data.device).index_put(place, data)
+
+
+@op("_scatter_set_nd", dtype="any")
+def scatter_set_nd(lhs, rhs, indices, *, shape: tuple):
+    """`lhs` with `rhs` written at the coordinates that the columns of `indices` give."""
+    return lhs.index_put(coordinates(indices, tuple(lhs.shape)), rhs)
+
+
+@op("_ravel_multi_index", "ravel_multi_index")
+def ravel_multi_index(data, *, shape: tuple | None = None):
+    """Columns of coordinates in an array of `shape` as places in its flat order."""
+    return without_gradient(lambda x: _ravel(x, _sizes(shape)), data)
+
+
+def _sizes(shape: Shape | None) -> Shape:
+    if not shape:
+        raise MXNetError("the shape of the array that is indexed must be given")
+    return shape
+
+
+def _ravel(data: torch.Tensor, shape: Shape) -> torch.Tensor:
+    if data.shape[0] != len(shape):
+        raise MXNetError(f"{data.shape[0]} rows of coordinates for a shape of {len(shape)} axes")
+    flat = torch.zeros_like(data[0], dtype=torch.int64)
+    for row, size in zip(data.long(), shape, strict=True):
+        flat = flat * size + row
+    return flat.to(data.dtype)
+
+
+@op("_unravel_index", "unravel_index")
+def unravel_index(data, *, shape: tuple | None = None):
+    """Places in the flat order of an array of `shape` as columns of coordinates."""
+    return without_gradient(lambda x: _unravel(x, _sizes(shape)), data)
+
+
+def _unravel(data: torch.Tensor, shape: Shape) -> torch.Tensor:
+    rest, rows = data.long(), []
+    for size in reversed(shape[1:]):
+        rows.append(rest % size)
+        rest = torch.div(rest, size, rounding_mode="trunc")
+    return torch.stack([rest, *reversed(rows)]).to(data.dtype)
+
+
+def _where_shape(attrs, shapes):
+    """MXNet decides only when it knows the whole condition, which may be a vector."""
+    condition, x, y = shapes
+    return [merge([x, y])] if condition is not None and 0 not in condition else [None]
+
+
+def _where_fill(attrs, shapes):
+    """The two choices have one shape."""
+    condition, x, y = shapes
+    both = merge([x, y])
+    return [condition, both, both]
+
+
+@op("where", dtype="any", shape=_where_shape, fill=_where_fill)
+def where(condition, x, y):
+    """Elements of `x` where `condition` is not zero, else those of `y`; a vector chooses whole rows."""
+    if x.shape != y.shape:
+        raise MXNetError(f"where: x {bracket(x.shape)} and y {bracket(y.shape)} need the same shape")
+    if condition.shape != x.shape:
+        if condition.dim() != 1 or condition.shape[0] != x.shape[0]:
+            raise MXNetError(
+                f"Operator where inferring shapes failed: condition {bracket(condition.shape)} is neither of the "
+                f"shape {bracket(x.shape)} of x nor a vector of its first axis"
+            )
+        condition = condition.reshape(-1, *[1] * (x.dim() - 1))
+    return torch.where(condition != 0, x, y)

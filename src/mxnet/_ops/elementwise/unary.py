@@ -1,0 +1,242 @@
+"""Mathematical functions of one array, element by element."""
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+
+from ..._core.errors import MXNetError
+from ..registry.gradient import with_gradient, without_gradient
+from ..registry.registry import op
+from .identity import to_dtype
+from .masks import kept, marks
+from .rounding import round_away
+
+Unary = Callable[[torch.Tensor], torch.Tensor]
+
+
+def cube_root(data: torch.Tensor) -> torch.Tensor:
+    return with_gradient(
+        lambda x: torch.copysign(torch.pow(torch.abs(x), 1 / 3), x),
+        lambda inputs, outputs, heads: heads[0] / (3 * outputs[0] * outputs[0]),
+        data,
+    )
+
+
+def _relu_slope(inputs, outputs, heads):
+    """The head where the result is positive; the result itself elsewhere, which is 0, or NaN to be handed on.
+
+    On the CPU a sum is the cheapest way to learn that there is no NaN, and then torch's own rule is far quicker.
+    """
+    (out,), (head,) = outputs, heads
+    if out.device.type == "cpu" and not torch.compiler.is_compiling() and not torch.isnan(out.detach().sum()):
+        return torch.ops.aten.threshold_backward(head, out, 0)
+    return torch.where(out > 0, head, out.detach())
+
+
+def rectified(data: torch.Tensor) -> torch.Tensor:
+    return with_gradient(torch.relu, _relu_slope, data)
+
+
+def half_down(data: torch.Tensor) -> torch.Tensor:
+    """Halves are rounded towards minus infinity."""
+    lower, upper = torch.floor(data), torch.ceil(data)
+    nearer = marks(torch.gt, data - lower, upper.sub_(data))  # the upper one
+    return torch.copysign(lower.add_(nearer), data)
+
+
+def gamma(data: torch.Tensor) -> torch.Tensor:
+    """Euler's gamma function."""
+    return with_gradient(_gamma, lambda x, y, heads: heads[0] * y[0] * _digamma(x[0]), data)
+
+
+def log_gamma(data: torch.Tensor) -> torch.Tensor:
+    """The logarithm of the absolute value of the gamma function."""
+    return with_gradient(torch.lgamma, lambda x, y, heads: heads[0] * _digamma(x[0]), data)
+
+
+def _digamma(data: torch.Tensor) -> torch.Tensor:
+    """MXNet's is plus infinity at its poles."""
+    return torch.digamma(data).masked_fill((data <= 0) & (data == torch.floor(data)), math.inf)
+
+
+def _gamma(data: torch.Tensor) -> torch.Tensor:
+    """Euler's gamma function; its logarithm loses the sign, which alternates between the negative integers."""
+    wide = data.double()
+    lower = torch.floor(wide)
+    whole = lower == wide
+    size = torch.exp(torch.lgamma(wide))
+    size = torch.where(whole, torch.round(size), size)  # factorials
+    negative = torch.where(wide < 0, torch.remainder(lower, 2) == 1, torch.signbit(wide))
+    return torch.where(negative, -size, size).masked_fill((wide < 0) & whole, math.nan).to(data.dtype)
+
+
+def softsign(data: torch.Tensor) -> torch.Tensor:
+    """`data / (1 + abs(data))`; torch's own slope is not a number at infinity."""
+    return with_gradient(F.softsign, lambda x, y, heads: heads[0] / x[0].abs().add_(1).square_(), data)
+
+
+def inverse_root(data: torch.Tensor) -> torch.Tensor:
+    """`1 / sqrt(data)`; MXNet's slope is minus infinity at both zeros."""
+    return with_gradient(torch.rsqrt, lambda x, y, heads: -0.5 * heads[0] * torch.abs(y[0] * y[0] * y[0]), data)
+
+
+# Functions that MXNet computes in floating point and casts back when the input holds integers.
+FLOATING: dict[str, tuple[Unary, str]] = {
+    "arccos": (torch.acos, "Inverse cosine."),
+    "arccosh": (torch.acosh, "Inverse hyperbolic cosine."),
+    "arcsin": (torch.asin, "Inverse sine."),
+    "arcsinh": (torch.asinh, "Inverse hyperbolic sine."),
+    "arctan": (torch.atan, "Inverse tangent."),
+    "arctanh": (torch.atanh, "Inverse hyperbolic tangent."),
+    "cbrt": (cube_root, "Cube root."),
+    "cos": (torch.cos, "Cosine of an angle in radians."),
+    "cosh": (torch.cosh, "Hyperbolic cosine."),
+    "degrees": (lambda x: x * (180 / math.pi), "Radians to degrees."),
+    "erf": (torch.erf, "Gauss error function."),
+    "exp": (torch.exp, "Exponential."),
+    "expm1": (torch.expm1, "`exp(data) - 1`, exact near zero."),
+    "gamma": (gamma, "Gamma function."),
+    "gammaln": (log_gamma, "Logarithm of the absolute value of the gamma function."),
+    "log": (torch.log, "Natural logarithm."),
+    "log10": (torch.log10, "Logarithm to base 10."),
+    "log1p": (torch.log1p, "`log(1 + data)`, exact near zero."),
+    "log2": (torch.log2, "Logarithm to base 2."),
+    "radians": (lambda x: x * (math.pi / 180), "Degrees to radians."),
+    "rcbrt": (lambda x: torch.reciprocal(cube_root(x)), "Reciprocal of the cube root."),
+    "reciprocal": (torch.reciprocal, "`1 / data`."),
+    "rsqrt": (inverse_root, "Reciprocal of the square root."),
+    "sigmoid": (torch.sigmoid, "`1 / (1 + exp(-data))`."),
+    "sin": (torch.sin, "Sine of an angle in radians."),
+    "sinh": (torch.sinh, "Hyperbolic sine."),
+    "softsign": (softsign, "`data / (1 + abs(data))`."),
+    "sqrt": (torch.sqrt, "Square root."),
+    "tan": (torch.tan, "Tangent of an angle in radians."),
+    "tanh": (torch.tanh, "Hyperbolic tangent."),
+}
+
+# Functions that integers have, too.
+EXACT: dict[str, tuple[Unary, str]] = {
+    "abs": (torch.abs, "Absolute value."),
+    "negative": (torch.neg, "`-data`."),
+    "relu": (rectified, "`max(data, 0)`."),
+    "square": (torch.square, "`data * data`."),
+}
+
+# Step functions: their gradient is zero everywhere, and integers are their own result.
+STEPS: dict[str, tuple[Unary, str]] = {
+    "ceil": (torch.ceil, "Smallest integer not below each element."),
+    "fix": (torch.trunc, "Nearest integer towards zero."),
+    "floor": (torch.floor, "Largest integer not above each element."),
+    "rint": (half_down, "Nearest integer; halves go down."),
+    "round": (round_away, "Nearest integer; halves go away from zero."),
+    "trunc": (torch.trunc, "Integer part."),
+}
+
+
+NUMPY = ("relu", "sigmoid")  # `mx.npx` has operators of its own for them
+
+
+def declare(name: str, function: Unary, doc: str) -> None:
+    function.__name__, function.__doc__ = name, doc
+    op(name, shape="same")(function)
+    if name in NUMPY:
+        op(f"_npx_{name}", shape="same")(function)
+
+
+def floating(function: Unary) -> Unary:
+    def unary(data):
+        if data.is_floating_point():
+            return function(data)
+        return to_dtype(function(integers(data).double()), data.dtype)
+
+    return unary
+
+
+def exact(function: Unary) -> Unary:
+    def unary(data):
+        return function(data)
+
+    return unary
+
+
+def step(function: Unary) -> Unary:
+    def unary(data):
+        return without_gradient(function if data.is_floating_point() else torch.clone, integers(data))
+
+    return unary
+
+
+def integers(data: torch.Tensor) -> torch.Tensor:
+    if data.dtype is torch.bool:
+        raise MXNetError("boolean arrays have no such function; cast the array to a number type first")
+    return data
+
+
+for _kind, _table in ((floating, FLOATING), (exact, EXACT), (step, STEPS)):
+    for _name, (_function, _doc) in _table.items():
+        declare(_name, _kind(_function), _doc)
+
+
+@op("erfinv", shape="same")
+def erfinv(data):
+    """Inverse of the Gauss error function; NaN beyond -1 and 1, of which integers have none but 0."""
+    if data.is_floating_point():
+        return torch.erfinv(data)
+    wide = torch.erfinv(integers(data).double())
+    return to_dtype(wide.masked_fill(torch.isnan(wide), 0), data.dtype)
+
+
+@op("sign", shape="same")
+def sign(data):
+    """-1, 0 or 1."""
+    return without_gradient(torch.sign, data)
+
+
+@op("logical_not", shape="same")
+def logical_not(data):
+    """1 where an element is zero, else 0."""
+    return without_gradient(lambda x: torch.logical_not(x).to(x.dtype), data)
+
+
+def _hard_sigmoid_slope(alpha: float, beta: float):
+    def slope(inputs, outputs, heads):
+        line = (alpha * inputs[0]).add_(beta)
+        return kept(heads[0] * alpha, marks(torch.gt, line, 0).mul_(marks(torch.lt, line, 1)))
+
+    return slope
+
+
+@op("hard_sigmoid", shape="same")
+def hard_sigmoid(data, *, alpha: float = 0.2, beta: float = 0.5):
+    """`alpha * data + beta`, cut off at 0 and 1."""
+    if not data.is_floating_point():
+        raise MXNetError("hard_sigmoid needs a floating point array; cast it first")
+    return with_gradient(lambda x: (alpha * x + beta).clamp(0, 1), _hard_sigmoid_slope(alpha, beta), data)
+
+
+def _smooth(square: float) -> Unary:
+    def smooth(data):
+        near = torch.clamp(data, -1 / square, 1 / square)  # no branch, infinity is like any other number
+        return torch.add(data, near, alpha=-0.5).mul_(near.mul_(square))
+
+    return smooth
+
+
+def _smooth_slope(square: float):
+    return lambda inputs, outputs, heads: (inputs[0] * square).clamp_(-1, 1).mul_(heads[0])
+
+
+@op("smooth_l1", shape="same")
+def smooth_l1(data, *, scalar: float = 1.0):
+    """Quadratic within `1 / scalar ** 2` of zero, the shifted absolute value outside."""
+    if not data.is_floating_point():
+        scalar = int(scalar)
+    if scalar == 0:
+        return data * 0
+    square = scalar * scalar
+    if data.is_floating_point():
+        return with_gradient(_smooth(square), _smooth_slope(square), data)
+    size = torch.abs(data)
+    return to_dtype(torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data), data.dtype)

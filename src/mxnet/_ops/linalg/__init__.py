@@ -1,0 +1,1 @@
+"""Linear algebra: matrix products, factorizations, triangular and diagonal parts."""

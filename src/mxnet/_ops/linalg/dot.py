@@ -1,0 +1,81 @@
+"""Products of matrices: dot, batch_dot, khatri_rao."""
+
+from typing import Literal
+
+import torch
+
+from ..._core.errors import MXNetError
+from ..._device.settings import under
+from ..._kernels.matmul.gemm import times
+from ..registry.registry import Attrs, op
+from ..registry.shape_rules import Shapes, bracket
+
+Storage = Literal["csr", "default", "row_sparse"] | None
+
+
+def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
+    return _multiplied(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+
+
+def _multiplied(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+    return under(torch.mm, (lhs, rhs)) if lhs.is_cuda else times(lhs, rhs)
+
+
+def _product_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    """Of arrays whose common size is known; vectors make one number."""
+    left, right = shapes
+    turned_a, turned_b = attrs["transpose_a"], attrs["transpose_b"]
+    if not left or not right or len(left) == len(right) == 1 and (turned_a or turned_b):
+        return None
+    rows, inner = (left[1:], left[0]) if turned_a else (left[:-1], left[-1])
+    columns, same = (right[:-1], right[-1]) if turned_b else (right[1:], right[0])
+    return [(*rows, *columns) or (1,)] if inner and inner == same else None
+
+
+def _products_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
+    left, right = shapes
+    if not left or not right or len(left) != len(right) or len(left) < 3 or left[:-2] != right[:-2]:
+        return None
+    rows, inner = left[-2:] if not attrs["transpose_a"] else left[:-3:-1]
+    same, columns = right[-2:] if not attrs["transpose_b"] else right[:-3:-1]
+    return [(*left[:-2], rows, columns)] if inner and inner == same else None
+
+
+@op("dot", plain=_matrices, shape=_product_shape)
+def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
+    """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
+    left, right = lhs.dim(), rhs.dim()
+    if left == right == 2:
+        return _multiplied(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
+    if left == right == 1:
+        if transpose_a or transpose_b:
+            raise MXNetError("Cannot transpose vectors")
+        return torch.dot(lhs, rhs).reshape(1)
+    a, b = 0 if transpose_a else left - 1, right - 1 if transpose_b else 0
+    if lhs.shape[a] != rhs.shape[b]:
+        raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
+    if lhs.is_sparse and right == 1:
+        return torch.mv(lhs.t() if transpose_a else lhs, rhs)
+    return under(torch.tensordot, (lhs, rhs, ([a], [b])))
+
+
+@op("batch_dot", shape=_products_shape)
+def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
+    """Products of matrices, one for each index of the leading axes."""
+    if lhs.dim() != rhs.dim() or lhs.dim() < 3 or lhs.shape[:-2] != rhs.shape[:-2]:
+        raise MXNetError(
+            f"batch_dot currently only support N-D*N-D array (N >= 3){bracket(lhs.shape)} v.s. {bracket(rhs.shape)}"
+        )
+    sides = lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs
+    return torch.matmul(*sides) if lhs.is_cpu else under(torch.matmul, sides)
+
+
+@op("khatri_rao")
+def khatri_rao(*args, num_args: int = 0):
+    """Kronecker products of the columns of matrices."""
+    if any(m.dim() != 2 or m.shape[1] != args[0].shape[1] for m in args):
+        raise MXNetError(f"khatri_rao needs matrices with as many columns: {[bracket(m.shape) for m in args]}")
+    result = args[0].clone()
+    for matrix in args[1:]:
+        result = (result[:, None, :] * matrix[None, :, :]).reshape(-1, matrix.shape[1])
+    return result

@@ -1,0 +1,156 @@
+"""Batch normalization, with MXNet's moving statistics: auxiliary states that the backward pass updates."""
+
+from functools import partial
+from typing import Any
+
+import torch
+
+from ..._core.errors import MXNetError
+from ..._kernels.norm.moving_statistics import move
+from ..registry.fill_rules import assign
+from ..registry.registry import op
+
+
+def normalize_batch(data, gamma, beta, moving_mean, moving_var, *, eps, momentum, fix_gamma, training, axis=1):
+    """Normalized data, and the mean and the reciprocal standard deviation that did it.
+
+    `training` takes the batch's own statistics, and has the backward pass update the moving ones: MXNet does it there,
+    hence a forward pass alone, even a recorded one, changes nothing. Otherwise the moving statistics are used, and the
+    last result is None. `fix_gamma` sets gamma to one, for good.
+    """
+    if axis != 1:
+        axis = _channel_axis(axis, data.dim())
+        data = data.movedim(axis, 1) if data.dim() > 1 else data
+    if fix_gamma:
+        gamma = fixed(gamma)
+    if training:
+        if not (data.is_contiguous() or data.is_contiguous(memory_format=torch.channels_last)):
+            data = data.contiguous()  # torch's loop over other strides is slower and sums with less care
+        result, mean, invstd = torch.native_batch_norm(data, gamma, beta, None, None, True, 0.0, eps)
+        if result.requires_grad:
+            moving = (moving_mean.data, moving_var.data)
+            result.register_hook(partial(_move, moving, mean, invstd, momentum, eps))
+    else:
+        mean, invstd = moving_mean.detach(), None
+        result = torch.batch_norm(data, gamma, beta, mean, moving_var.detach(), False, 0.0, eps, True)
+    return (result.movedim(1, axis) if axis != 1 and result.dim() > 1 else result), mean, invstd
+
+
+def fixed(gamma):
+    """Gamma set to one, for good, and its gradient to zero."""
+    gamma.data.fill_(1)
+    if gamma.requires_grad and torch.is_grad_enabled():
+        gamma = gamma.view_as(gamma)
+        gamma.register_hook(torch.zeros_like)
+    return gamma
+
+
+def _move(moving, mean, invstd, momentum, eps, gradient):
+    move(moving, mean, invstd, momentum, eps)
+
+
+def _channel_axis(axis, dims):
+    if not -dims <= axis < dims:
+        raise MXNetError(f"Channel axis out of range: {axis}, for data of {dims} dimensions")
+    return axis % dims
+
+
+def channel_parameters(attrs, shapes):
+    """gamma, beta and the moving statistics have one element a channel."""
+    if shapes[0]:
+        channels = (shapes[0][_channel_axis(attrs.get("axis", 1), len(shapes[0]))],)
+        for index, name in enumerate(("gamma", "beta", "moving_mean", "moving_var"), 1):
+            assign(shapes, index, channels, "BatchNorm", name)
+    return shapes
+
+
+def parameter_types(attrs, dtypes):
+    """Half precision data have single precision parameters; else all share one dtype."""
+    data = dtypes[0]
+    if data is None:
+        return dtypes
+    parameter = "float32" if data in ("float16", "bfloat16") else data
+    return [data] + [d or parameter for d in dtypes[1:]]
+
+
+def mean_and_variance_too(attrs):
+    """Statistics are visible under `output_mean_var` only."""
+    return 3 if attrs["output_mean_var"] else 1
+
+
+def _shapes(attrs, shapes):
+    """The data's shape, and one element a channel for the statistics."""
+    channels = shapes[1] if len(shapes) > 1 else None
+    return [shapes[0], channels, channels]
+
+
+BATCH_NORM: dict[str, Any] = {
+    "outputs": ("output", "mean", "var"),
+    "shape": _shapes,
+    "visible": mean_and_variance_too,
+    "aux": ("moving_mean", "moving_var"),
+    "fill": channel_parameters,
+    "fill_types": parameter_types,
+    "dtype": "any",
+}
+
+
+@op("BatchNorm", **BATCH_NORM)
+def batch_norm(
+    data,
+    gamma,
+    beta,
+    moving_mean,
+    moving_var,
+    *,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    _train: bool = False,
+):
+    """(data - mean) / sqrt(var + eps) * gamma + beta, statistics taken over all axes but `axis`.
+
+    Training uses the batch's statistics, else (and under `use_global_stats`) the moving ones are used. Its third
+    output is the reciprocal standard deviation.
+    """
+    training = _train and not use_global_stats
+    attrs: dict[str, Any] = {
+        "eps": eps,
+        "momentum": momentum,
+        "fix_gamma": fix_gamma,
+        "training": training,
+        "axis": axis,
+    }
+    result, mean, invstd = normalize_batch(data, gamma, beta, moving_mean, moving_var, **attrs)
+    if invstd is None:
+        invstd = (moving_var.detach() + eps).rsqrt() if output_mean_var else moving_var.detach()
+    return result, mean, invstd
+
+
+@op("BatchNorm_v1", **BATCH_NORM)
+def batch_norm_v1(
+    data,
+    gamma,
+    beta,
+    moving_mean,
+    moving_var,
+    *,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    _train: bool = False,
+):
+    """The older BatchNorm, over axis 1; its third output is the variance itself."""
+    training = _train and not use_global_stats
+    attrs: dict[str, Any] = {"eps": eps, "momentum": momentum, "fix_gamma": fix_gamma, "training": training}
+    result, mean, invstd = normalize_batch(data, gamma, beta, moving_mean, moving_var, **attrs)
+    variance = moving_var.detach() if invstd is None else invstd.square().reciprocal() - eps
+    return result, mean, variance

@@ -1,0 +1,113 @@
+"""Sliding windows laid out as columns, and columns summed back into an image: im2col, col2im."""
+
+from collections.abc import Iterator
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from ..._core.errors import MXNetError
+from ..._kernels.runtime.concrete import is_concrete
+from ..registry.gradient import with_gradient
+from ..registry.registry import op
+from ..registry.shape_rules import Shape, bracket
+from ..registry.torch_dtypes import require_floating
+
+TOGETHER = 1 << 18  # numbers of images that are summed up together: they stay in the cache
+
+
+def _each(kernel: Shape, given: Shape, default: int) -> Shape:
+    """MXNet leaves out what is the same for all axes."""
+    return tuple(given) if given else (default,) * len(kernel)
+
+
+def _windows(kernel: Shape, stride: Shape, dilate: Shape, pad: Shape) -> dict[str, Shape]:
+    """The arguments of torch's two-axis functions; one axis is two of which one has size 1."""
+    parts = {
+        "kernel_size": tuple(kernel),
+        "stride": _each(kernel, stride, 1),
+        "dilation": _each(kernel, dilate, 1),
+        "padding": _each(kernel, pad, 0),
+    }
+    if len(kernel) == 1:
+        neutral = {"kernel_size": 1, "stride": 1, "dilation": 1, "padding": 0}
+        parts = {name: (neutral[name], *value) for name, value in parts.items()}
+    return parts
+
+
+def _room(windows: dict[str, Shape], size: Shape) -> Shape:
+    """How many windows there are along each axis."""
+    parts = zip(size, *(windows[name] for name in ("kernel_size", "stride", "dilation", "padding")), strict=True)
+    return tuple((n + 2 * pad - dilate * (kernel - 1) - 1) // stride + 1 for n, kernel, stride, dilate, pad in parts)
+
+
+def _steps(windows: dict[str, Shape], room: Shape) -> Iterator[tuple[int, int, slice, slice]]:
+    """Each place of a window, and which rows and columns of the image with its border lie there."""
+    (down, tall, rows), (right, wide, columns) = zip(windows["dilation"], windows["stride"], room, strict=True)
+    for i in range(windows["kernel_size"][0]):
+        for j in range(windows["kernel_size"][1]):
+            first, left = i * down, j * right
+            end, edge = first + (rows - 1) * tall + 1, left + (columns - 1) * wide + 1
+            yield i, j, slice(first, end, tall), slice(left, edge, wide)
+
+
+def _by_hand(tensor: Tensor, room: Shape) -> bool:
+    """Are whole rows copied, which is several times as quick as torch's element by element?"""
+    return is_concrete(tensor) and min(room) > 0 and tensor.numel() > 0
+
+
+def _unfolded(images: Tensor, windows: dict[str, Shape]) -> Tensor:
+    room = _room(windows, tuple(images.shape[2:]))
+    if not _by_hand(images, room):
+        return F.unfold(images, **windows)
+    size = tuple(images.shape[2:])
+
+    def forward(images: Tensor) -> Tensor:
+        (down, right), kernel = windows["padding"], windows["kernel_size"]
+        padded = F.pad(images, (right, right, down, down))
+        columns = padded.new_empty(*images.shape[:2], *kernel, *room)
+        for i, j, rows, across in _steps(windows, room):
+            columns[:, :, i, j] = padded[:, :, rows, across]
+        return columns.view(len(images), -1, room[0] * room[1])
+
+    return with_gradient(forward, lambda inputs, outputs, heads: _folded(heads[0], size, windows), images)
+
+
+def _folded(columns: Tensor, size: Shape, windows: dict[str, Shape]) -> Tensor:
+    room, kernel = _room(windows, size), windows["kernel_size"]
+    area = kernel[0] * kernel[1]
+    fits = columns.dim() == 3 and not columns.shape[1] % area and columns.shape[2] == room[0] * room[1]
+    if not fits or not _by_hand(columns, room):
+        return F.fold(columns, size, **windows)
+
+    def forward(columns: Tensor) -> Tensor:
+        (down, right), (height, width) = windows["padding"], size
+        windows_of = columns.reshape(len(columns), -1, *kernel, *room)
+        padded = columns.new_zeros(*windows_of.shape[:2], height + 2 * down, width + 2 * right)
+        number = max(1, TOGETHER // padded[0].numel())
+        for images, some in zip(padded.split(number), windows_of.split(number), strict=True):
+            for i, j, rows, across in _steps(windows, room):
+                images[:, :, rows, across].add_(some[:, :, i, j])
+        return padded[:, :, down : down + height, right : right + width].contiguous()
+
+    return with_gradient(forward, lambda inputs, outputs, heads: _unfolded(heads[0], windows), columns)
+
+
+@op("im2col")
+def im2col(data, *, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: tuple = ()):
+    """Each window that a convolution would see, as a column."""
+    require_floating(data, "im2col")
+    if len(kernel) + 2 != data.dim() or len(kernel) > 2:
+        raise MXNetError(f"im2col: a kernel of {len(kernel)} axes does not fit data of shape {bracket(data.shape)}")
+    images = data.unsqueeze(2) if len(kernel) == 1 else data
+    return _unfolded(images, _windows(kernel, stride, dilate, pad))
+
+
+@op("col2im")
+def col2im(data, *, output_size: tuple, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: tuple = ()):
+    """Columns of windows added up where they came from."""
+    require_floating(data, "col2im")
+    if len(kernel) != len(output_size) or len(kernel) > 2:
+        raise MXNetError(f"col2im: kernel {bracket(kernel)} does not fit output_size {bracket(output_size)}")
+    size = (1, *output_size) if len(kernel) == 1 else tuple(output_size)
+    images = _folded(data, size, _windows(kernel, stride, dilate, pad))
+    return images.squeeze(2) if len(kernel) == 1 else images

@@ -1,0 +1,207 @@
+"""Normalization of each example by itself: LayerNorm, GroupNorm, InstanceNorm, L2Normalization, LRN."""
+
+from typing import Literal
+
+import torch
+
+from ..._core.errors import MXNetError
+from ..._kernels.runtime.loader import CompiledModule
+from ..._kernels.runtime.task import Task
+from ..registry.fill_rules import assign
+from ..registry.gradient import with_gradient
+from ..registry.registry import op
+
+_ROWS = 512
+MANY = 1 << 15  # numbers; for fewer LRN is not worth loading a compiler
+FEWEST = 8  # pixels: what a vector holds
+WORTH_A_THREAD = 1 << 14
+
+_code = CompiledModule("norm.lrn_kernels")
+
+
+def _axis(axis, dims, operator):
+    if not -dims <= axis < dims:
+        raise MXNetError(f"Channel axis out of range: axis={axis}, for data of {dims} dimensions, in {operator}")
+    return axis % dims
+
+
+def _statistics_too(attrs):
+    return 3 if attrs["output_mean_var"] else 1
+
+
+def _layer_parameters(attrs, shapes):
+    if shapes[0]:
+        width = (shapes[0][_axis(attrs["axis"], len(shapes[0]), "LayerNorm")],)
+        assign(shapes, 1, width, "LayerNorm", "gamma")
+        assign(shapes, 2, width, "LayerNorm", "beta")
+    return shapes
+
+
+def _layer_shapes(attrs, shapes):
+    data, axis = shapes[0], attrs["axis"]
+    if not data:
+        return None
+    axis %= len(data)
+    before, after = data[:axis], data[axis + 1 :]
+    statistics = (*before, 1, *after) if attrs["output_mean_var"] else (*before, *after, 1)
+    return [data, statistics, statistics]
+
+
+def _shape_of_data(least, most):
+    """The result has the data's shape, which has at least and at most so many axes."""
+    return lambda attrs, shapes: [shapes[0]] if shapes[0] and least <= len(shapes[0]) <= most else None
+
+
+MANY_AXES = 32
+
+
+@op(
+    "LayerNorm",
+    outputs=("output", "mean", "std"),
+    visible=_statistics_too,
+    fill=_layer_parameters,
+    shape=_layer_shapes,
+)
+def layer_norm(data, gamma, beta, *, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False):
+    """(data - mean) / sqrt(var + eps) * gamma + beta, statistics taken along `axis`."""
+    axis = _axis(axis, data.dim(), "LayerNorm")
+    moved = data if axis == data.dim() - 1 else data.movedim(axis, -1)
+    many = gamma.requires_grad and moved.numel() > _ROWS * gamma.numel()
+    normalize = _in_blocks if many else _at_once
+    result, mean, reciprocal = normalize(moved, gamma, beta, eps)
+    if moved is not data:
+        result = result.movedim(-1, axis)
+    if not output_mean_var:
+        return result, mean, reciprocal
+    statistics = (mean.detach(), reciprocal.detach().reciprocal())
+    return result, *(s.movedim(-1, axis).to(data.dtype) for s in statistics)
+
+
+def _at_once(data, gamma, beta, eps):
+    return torch.native_layer_norm(data, gamma.shape, gamma, beta, eps)
+
+
+def _in_blocks(data, gamma, beta, eps):
+    """Layer normalization of many rows: torch adds up the gradients of gamma and beta row by row, which loses digits,
+
+    so the backward pass goes block by block and adds the blocks.
+    """
+
+    def backward(inputs, outputs, heads):
+        data, gamma, beta = inputs
+        width = gamma.numel()
+        wide = [t.reshape(-1, width).split(_ROWS) for t in (heads[0], data)]
+        narrow = [t.reshape(-1, 1).split(_ROWS) for t in outputs[1:]]
+        parts = [
+            torch.ops.aten.native_layer_norm_backward(h, d, gamma.shape, m, r, gamma, beta, [True, True, True])
+            for h, d, m, r in zip(*wide, *narrow, strict=True)
+        ]
+        by_data, by_gamma, by_beta = zip(*parts, strict=True)
+        return torch.cat(by_data).view(data.shape), torch.stack(by_gamma).sum(0), torch.stack(by_beta).sum(0)
+
+    return with_gradient(lambda data, gamma, beta: _at_once(data, gamma, beta, eps), backward, data, gamma, beta)
+
+
+def _group_parameters(attrs, shapes):
+    if shapes[0]:
+        assign(shapes, 1, (attrs["num_groups"],), "GroupNorm", "gamma")
+        assign(shapes, 2, (attrs["num_groups"],), "GroupNorm", "beta")
+    return shapes
+
+
+@op("GroupNorm", outputs=("output", "mean", "std"), visible=_statistics_too, fill=_group_parameters)
+def group_norm(data, gamma, beta, *, num_groups: int = 1, eps: float = 1e-5, output_mean_var: bool = False):
+    """Each group of channels normalized over its channels and positions; gamma and beta have one element a group."""
+    if data.dim() < 3 or data.shape[1] % num_groups:
+        raise MXNetError(f"GroupNorm: {num_groups} groups do not divide the channels of shape {tuple(data.shape)}")
+    groups = data.reshape(data.shape[0], num_groups, -1)
+    result, mean, reciprocal = torch.native_layer_norm(groups, groups.shape[2:], None, None, eps)
+    result = torch.addcmul(beta.unsqueeze(1), result, gamma.unsqueeze(1)).view(data.shape)
+    if not output_mean_var:
+        return result, mean, reciprocal
+    statistics = (mean.detach(), reciprocal.detach().reciprocal())
+    return result, *(s.squeeze(2).to(data.dtype) for s in statistics)
+
+
+def _instance_parameters(attrs, shapes):
+    if shapes[0]:
+        assign(shapes, 1, shapes[0][1:2], "InstanceNorm", "gamma")
+        assign(shapes, 2, shapes[0][1:2], "InstanceNorm", "beta")
+    return shapes
+
+
+@op("InstanceNorm", fill=_instance_parameters, shape=_shape_of_data(3, MANY_AXES))
+def instance_norm(data, gamma, beta, *, eps: float = 1e-3):
+    """Each channel of each example normalized over its positions."""
+    if data.dim() < 3:
+        raise MXNetError(f"InstanceNorm only supports input tensors of rank >= 3, got shape {tuple(data.shape)}")
+    channels = (-1,) + (1,) * (data.dim() - 2)
+    result = torch.native_layer_norm(data, data.shape[2:], None, None, eps)[0]
+    return torch.addcmul(beta.view(channels), result, gamma.view(channels))
+
+
+@op("L2Normalization", shape=_shape_of_data(3, MANY_AXES))
+def l2_normalization(data, *, eps: float = 1e-10, mode: Literal["channel", "instance", "spatial"] = "instance"):
+    """data / sqrt(sum of squares + eps), summed over an instance, over the channels, or over the positions."""
+    if mode != "instance" and data.dim() < 3:
+        raise MXNetError(f"At lease 3 dimensions required in {mode} mode, got shape {tuple(data.shape)}")
+    first = {"instance": 1, "channel": 1, "spatial": 2}[mode]
+    axes = [1] if mode == "channel" else list(range(first, data.dim()))
+    squares = data.square()
+    total = squares.sum(axes, keepdim=True) if axes else squares
+    return data / (total + eps).sqrt()
+
+
+@op("LRN", shape=_shape_of_data(4, 4))
+def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, nsize: int):
+    """data / (knorm + alpha / nsize * sum of squares over `nsize` neighbouring channels) ** beta."""
+    if data.dim() != 4:
+        raise MXNetError(f"LRN needs data of 4 dimensions, got shape {tuple(data.shape)}")
+    side, share = (nsize - 1) // 2, alpha / nsize
+    training = torch.is_grad_enabled() and data.requires_grad  # waits for compiled code: two runs compute the same
+
+    def scale(data):
+        return _with_neighbours(torch.full_like(data, knorm), data, data, side, share)
+
+    def backward(inputs, outputs, heads):
+        data, scales = inputs[0], scale(inputs[0])
+        pulls = (heads[0] * outputs[0]).div_(scales)
+        near = _with_neighbours(torch.zeros_like(data), pulls, data.new_ones(()), side, 1.0)
+        return torch.addcmul(_power(scales, beta).mul_(heads[0]), near, data, value=-2 * share * beta)
+
+    def forward(data):
+        kernel = _code.get(wait=training) if beta == 0.75 and side >= 0 and _fits(data) else None
+        if kernel is None:
+            return _power(scale(data), beta).mul_(data)
+        result, (images, channels, pixels) = torch.empty_like(data), data.flatten(2).shape
+        given = data.data_ptr(), result.data_ptr(), channels, pixels, side, share, knorm
+        Task(kernel.lrn, given, (0, images * channels), data.numel() // WORTH_A_THREAD).run()
+        return result
+
+    return with_gradient(forward, backward, data)
+
+
+def _fits(data):
+    """Has the kernel for LRN something to do? Its values are those of the other way, but for rounding."""
+    plain = data.__class__ is torch.Tensor and data.is_cpu and data.dtype is torch.float32 and data.is_contiguous()
+    return plain and data.numel() >= MANY and data[0, 0].numel() >= FEWEST and not torch.compiler.is_compiling()
+
+
+def _with_neighbours(total, left, right, side, share):
+    """`total`, to which the products of `side` channels before and after each one are added, in one's share."""
+    channels = total.shape[1]
+    for shift in range(-min(side, channels - 1), min(side, channels - 1) + 1):
+        to, source = max(0, -shift), max(0, shift)
+        number = channels - abs(shift)
+        parts = [part.narrow(1, source, number) if part.dim() else part for part in (left, right)]
+        total.narrow(1, to, number).addcmul_(*parts, value=share)
+    return total
+
+
+def _power(scale, beta):
+    """The scale to the power of `-beta`; for three quarters, as everybody has it, roots take a fifth of the time."""
+    if beta != 0.75:
+        return scale.pow(-beta)
+    root = scale.rsqrt()
+    fourth = root.sqrt()
+    return fourth * root if fourth.requires_grad else fourth.mul_(root)  # the former where it is differentiated twice

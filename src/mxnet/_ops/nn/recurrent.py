@@ -1,0 +1,236 @@
+"""RNN: the fused recurrent network of many layers, whose weights and biases lie packed in one vector.
+
+The vector holds, layer by layer and in each layer direction by direction, the input weights, the recurrent weights
+and the projection; behind all of them, in the same order, the input biases and the recurrent biases.
+"""
+
+from functools import lru_cache
+from typing import Literal
+
+import torch
+from torch import _VF
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from ..._core.attrs import Fraction
+from ..._core.errors import MXNetError
+from ..._device.settings import under
+from ..._kernels.rnn import gru as recurrence
+from ..._kernels.rnn import lstm
+from ..registry.fill_rules import assign
+from ..registry.registry import op
+
+GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
+
+
+def _inputs(attrs):
+    names = ["data", "parameters", "state"]
+    if attrs["mode"] == "lstm":
+        names.append("state_cell")
+    if attrs["use_sequence_length"]:
+        names.append("sequence_length")
+    return tuple(names)
+
+
+def _outputs(attrs):
+    if not attrs["state_outputs"]:
+        return ("output",)
+    cell = ("statecell_output",) if attrs["mode"] == "lstm" else ()
+    return ("output", "state_output", *cell)
+
+
+def _fill(attrs, shapes):
+    """Parameters and states follow from the data; the data's batch size may follow from a state."""
+    if not shapes[0]:
+        return shapes
+    if len(shapes[0]) != 3:
+        raise MXNetError(
+            "Input data should be rank-3 tensor of dim [sequence length, batch size, input size], "
+            f"got shape {tuple(shapes[0])}"
+        )
+    steps, batch, width = shapes[0]  # pyright: ignore[reportUnusedVariable]
+    rows = attrs["num_layers"] * (2 if attrs["bidirectional"] else 1)
+    total = parameter_count(attrs, width) if width else 0
+    assign(shapes, 1, (total,), "RNN", "parameters")
+    assign(shapes, 2, (rows, batch, attrs["projection_size"] or attrs["state_size"]), "RNN", "state")
+    if attrs["mode"] == "lstm":
+        assign(shapes, 3, (rows, batch, attrs["state_size"]), "RNN", "state_cell")
+    if attrs["use_sequence_length"]:
+        assign(shapes, len(shapes) - 1, (batch,), "RNN", "sequence_length")
+    return shapes
+
+
+def _output_shapes(attrs, shapes):
+    names = _outputs(attrs)
+    if not shapes[0]:
+        return [None] * len(names)
+    width = attrs["projection_size"] or attrs["state_size"]
+    output = (*shapes[0][:2], width * (2 if attrs["bidirectional"] else 1))
+    return [output, *shapes[2 : 1 + len(names)]]
+
+
+def parameter_count(attrs, width):
+    """Length of the packed vector for data of that width."""
+    shapes = _pieces(attrs["mode"], width, attrs["state_size"], attrs["num_layers"], attrs["bidirectional"],
+                     attrs["projection_size"])  # fmt: skip
+    return sum(torch.Size(s).numel() for s in shapes)
+
+
+@lru_cache(maxsize=256)
+def _pieces(mode, width, state_size, num_layers, bidirectional, projection_size):
+    """Shapes of the matrices and biases in the order in which they are packed."""
+    rows, hidden = GATES[mode] * state_size, projection_size or state_size
+    directions = 2 if bidirectional else 1
+    weights = []
+    for layer in range(num_layers):
+        inner = [(rows, hidden * directions if layer else width), (rows, hidden)]
+        if projection_size:
+            inner.append((projection_size, state_size))
+        weights += inner * directions
+    return tuple(weights + [(rows,), (rows,)] * num_layers * directions)
+
+
+def _unpack(parameters, shapes, projected):
+    """Views of the packed vector in torch's order."""
+    sizes = [torch.Size(s).numel() for s in shapes]
+    if parameters.shape != (sum(sizes),):
+        raise MXNetError(
+            f"Shape inconsistent, Provided = {list(parameters.shape)}, inferred shape=[{sum(sizes)}]: the parameters "
+            "of operator RNN"
+        )
+    return _ordered([p.view(s) for p, s in zip(parameters.split(sizes), shapes, strict=True)], projected)
+
+
+def _ordered(views, projected):
+    """The matrices and biases in torch's order: weights, biases and projection of a direction together."""
+    each = 3 if projected else 2
+    count = len(views) // (each + 2)
+    flat = []
+    for i in range(count):
+        biases = views[each * count + 2 * i : each * count + 2 * i + 2]
+        flat += [*views[each * i : each * i + 2], *biases, *views[each * i + 2 : each * i + each]]
+    return flat
+
+
+@op("RNN", inputs=_inputs, outputs=_outputs, fill=_fill, shape=_output_shapes, dtype="any")
+def rnn(
+    data,
+    parameters,
+    state,
+    state_cell=None,
+    sequence_length=None,
+    *,
+    state_size: int,
+    num_layers: int,
+    bidirectional: bool = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"],
+    p: Fraction = 0.0,
+    state_outputs: bool = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool = False,
+    use_sequence_length: bool = False,
+    _train: bool = False,
+):
+    """A stack of recurrent layers over (time, batch, features); `p` drops between the layers in training.
+
+    Under `use_sequence_length` each sequence ends at its own step: outputs behind it are zero, final states are those
+    of its last step, and the backward direction starts there.
+    """
+    if use_sequence_length and mode != "lstm":
+        state_cell, sequence_length = None, state_cell  # inputs come in order, without the absent ones
+    if data.dim() != 3:
+        raise MXNetError(f"RNN: Input data should be rank-3 tensor of dim [sequence length, batch size, input size], "
+                         f"got shape {tuple(data.shape)}")  # fmt: skip
+    if mode != "lstm" and (projection_size or lstm_state_clip_min is not None):
+        raise MXNetError("RNN: projection and state clipping are for mode lstm only")
+    if isinstance(parameters, torch.Tensor):
+        shapes = _pieces(mode, data.shape[2], state_size, num_layers, bidirectional, projection_size)
+        weights = _unpack(parameters, shapes, bool(projection_size))
+    else:
+        weights = parameters  # a graph that has the matrices need not pack them first
+    states = state if state_cell is None else (state, state_cell)
+    dropout = p if _train and not _quiet(data) else 0.0
+    if lstm_state_clip_min is not None and lstm_state_clip_max is not None:
+        bounds = (lstm_state_clip_min, lstm_state_clip_max)
+        network = _Clipped(weights, num_layers, dropout, bidirectional, bool(projection_size), bounds)
+        result = network(data, state, state_cell, sequence_length)
+    elif sequence_length is not None:
+        result = _of_lengths(mode, data, states, weights, num_layers, dropout, _train, bidirectional, sequence_length)
+    elif mode == "lstm" and not projection_size and not dropout and lstm.gains(data, states, weights):
+        result = lstm.lstm(data, states, weights, num_layers, bidirectional)
+    elif mode != "lstm" and not dropout and recurrence.gains(data, states, weights):
+        result = recurrence.recurrent(mode, data, states, weights, num_layers, bidirectional)
+    else:
+        run = getattr(_VF, mode)
+        result = under(run, (data, states, weights, True, num_layers, dropout, _train, bidirectional, False))
+    return tuple(result) if state_outputs else result[0]
+
+
+def rnn_of_parts(data, parts, *states, **attrs):
+    """`RNN` on the matrices and biases that would be packed, in that order, without the packing."""
+    projection = attrs.get("projection_size")
+    sizes = (data.shape[-1], attrs["state_size"], attrs["num_layers"], attrs.get("bidirectional", False), projection)
+    shapes = _pieces(attrs["mode"], *sizes)
+    if len(parts) == len(shapes) and all(p.shape == s for p, s in zip(parts, shapes, strict=True)):
+        return rnn(data, _ordered(list(parts), bool(projection)), *states, **attrs)
+    return rnn(data, torch.cat([p.reshape(-1) for p in parts]), *states, **attrs)
+
+
+def _quiet(data):
+    """MXNet's CPU kernels for single precision have no dropout between layers, whatever `p` is."""
+    return data.dtype == torch.float32 and data.device.type == "cpu"
+
+
+def _of_lengths(mode, data, states, weights, num_layers, dropout, train, bidirectional, lengths):
+    packed = pack_padded_sequence(data, lengths.detach().long().cpu(), enforce_sorted=False)
+    order, back = packed.sorted_indices, packed.unsorted_indices
+    one = isinstance(states, torch.Tensor)
+    states = states.index_select(1, order) if one else tuple(s.index_select(1, order) for s in states)  # pyright: ignore[reportArgumentType]
+    run = getattr(_VF, mode)
+    output, *final = run(
+        packed.data, packed.batch_sizes, states, weights, True, num_layers, dropout, train, bidirectional
+    )
+    output, _ = pad_packed_sequence(packed._replace(data=output), total_length=data.shape[0])
+    return output, *(s.index_select(1, back) for s in final)
+
+
+class _Clipped:
+    """LSTM step by step, the cell state kept within bounds, which no fused kernel does."""
+
+    def __init__(self, weights, num_layers, dropout, bidirectional, projected, bounds):
+        self.weights, self.num_layers, self.dropout = weights, num_layers, dropout
+        self.directions, self.each, self.bounds = (2 if bidirectional else 1), (5 if projected else 4), bounds
+
+    def __call__(self, data, state, cell, lengths):
+        finals = []
+        for layer in range(self.num_layers):
+            if layer and self.dropout:
+                data = torch.dropout(data, self.dropout, True)
+            rows = range(layer * self.directions, (layer + 1) * self.directions)
+            runs = [self._direction(data, state[r], cell[r], lengths, r) for r in rows]
+            data = torch.cat([run[0] for run in runs], 2)
+            finals += [run[1:] for run in runs]
+        return data, torch.stack([f[0] for f in finals]), torch.stack([f[1] for f in finals])
+
+    def _direction(self, data, hidden, cell, lengths, row):
+        weights = self.weights[row * self.each : (row + 1) * self.each]
+        steps = range(data.shape[0])
+        backward = self.directions == 2 and row % 2
+        outputs = [None] * data.shape[0]
+        for t in reversed(steps) if backward else steps:
+            new_hidden, new_cell = self._step(data[t], hidden, cell, weights)
+            alive = None if lengths is None else (t < lengths.detach()).unsqueeze(1)
+            hidden = new_hidden if alive is None else torch.where(alive, new_hidden, hidden)
+            cell = new_cell if alive is None else torch.where(alive, new_cell, cell)
+            outputs[t] = new_hidden if alive is None else new_hidden * alive
+        return torch.stack(outputs), hidden, cell
+
+    def _step(self, x, hidden, cell, weights):
+        input_weight, hidden_weight, input_bias, hidden_bias, *projection = weights
+        gates = torch.addmm(input_bias, x, input_weight.t()) + torch.addmm(hidden_bias, hidden, hidden_weight.t())
+        enter, forget, new, leave = gates.chunk(4, 1)
+        cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
+        cell = cell.clamp(*self.bounds)
+        hidden = leave.sigmoid() * cell.tanh()
+        return (hidden @ projection[0].t() if projection else hidden), cell

@@ -1,0 +1,1 @@
+"""Operators with NumPy's semantics, which `mx.np` and `mx.npx` call."""

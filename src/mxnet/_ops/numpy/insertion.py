@@ -1,0 +1,237 @@
+"""NumPy-semantics operators that widen an array, put elements into it or take some out."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+
+from ..._core.attrs import Shapes
+from ..._core.errors import MXNetError
+from ..registry.registry import op
+from ..registry.shape_rules import real_axis
+
+
+# ---------------------------------------------------------------------- padding
+@op("_npi_pad", dtype="any")
+def pad(
+    data,
+    *,
+    pad_width: Shapes,
+    mode: Literal["constant", "edge", "maximum", "minimum", "reflect", "symmetric"] = "constant",
+    constant_value: float = 0.0,
+    reflect_type: str = "even",
+):
+    """Wider at both ends of each axis: a constant, or the array's own elements."""
+    if reflect_type != "even":
+        raise MXNetError(f"pad: reflect_type {reflect_type!r} is not supported, 'even' is")
+    if len(pad_width) != data.dim() or any(len(ends) != 2 for ends in pad_width):
+        raise MXNetError(f"pad: pad_width {pad_width} needs a pair for each of the {data.dim()} axes")
+    for axis, (before, after) in enumerate(pad_width):
+        if before or after:
+            data = _padded(data, axis, before, after, mode, constant_value)
+    return data.clone() if not any(map(any, pad_width)) else data
+
+
+def _padded(data, axis, before, after, mode, value):
+    if mode in ("edge", "reflect", "symmetric"):
+        places = _mirrored(data.shape[axis], before, after, mode)
+        return torch.index_select(data, axis, places.to(data.device))
+    if mode == "constant":
+        edge = data.new_full((1,) * data.dim(), value)
+    else:
+        edge = (torch.amax if mode == "maximum" else torch.amin)(data, axis, keepdim=True)
+    ends = [edge.expand(*data.shape[:axis], width, *data.shape[axis + 1 :]) for width in (before, after)]
+    return torch.cat([ends[0], data, ends[1]], axis)
+
+
+def _mirrored(size: int, before: int, after: int, mode: str):
+    """Which element each place shows: the edge's, or what a mirror on or beside it shows."""
+    places = torch.arange(-before, size + after)
+    if mode == "edge" or size == 1:
+        return places.clamp(0, size - 1)
+    period = 2 * size if mode == "symmetric" else 2 * size - 2
+    places = torch.remainder(places, period)
+    last = 2 * size - 1 if mode == "symmetric" else 2 * size - 2
+    return torch.where(places < size, places, last - places)
+
+
+# ---------------------------------------------------------------------- inserting
+INSERTION: dict[str, Any] = {"dtype": "any", "differentiable": False}
+
+
+def _with_values(attrs: dict[str, Any]) -> tuple[str, ...]:
+    return ("arr",) if attrs["val"] is not None else ("arr", "values")
+
+
+def _with_values_at(attrs: dict[str, Any]) -> tuple[str, ...]:
+    return ("arr", "obj") if attrs["val"] is not None else ("arr", "values", "obj")
+
+
+def _filled(arr, values, val):
+    """What is to be inserted, in the array's type and with its number of axes at least."""
+    made = arr.new_full((), val) if values is None else values.to(arr.dtype)
+    return made.reshape((1,) * (arr.dim() - made.dim()) + tuple(made.shape))
+
+
+def _flat(arr, axis: int | None):
+    return (arr.reshape(-1), 0) if axis is None else (arr, real_axis(axis, arr.dim(), "insert axis"))
+
+
+def _block(arr, axis: int, place: int, values):
+    """All `values` one after the other before a place."""
+    size = arr.shape[axis]
+    if not -size <= place <= size:
+        raise MXNetError(f"Index should be in the range of [-r, r] where r is the dim size in 'axis', got {place}")
+    place += size if place < 0 else 0
+    values = values.expand(*arr.shape[:axis], values.shape[axis], *arr.shape[axis + 1 :])
+    return torch.cat([arr.narrow(axis, 0, place), values, arr.narrow(axis, place, size - place)], axis)
+
+
+def _scattered(arr, axis: int, places, values):
+    """One of `values` before each place; the places count in the array as it was."""
+    size, count = arr.shape[axis], len(places)
+    places = torch.where(places < 0, places + size, places)
+    order = torch.argsort(places, stable=True)
+    places = places.scatter_add(0, order, torch.arange(count, device=places.device))
+    kept = torch.ones(size + count, dtype=torch.bool, device=arr.device).index_fill_(0, places, False)
+    rest = torch.argsort((~kept).to(torch.int8), stable=True)[:size]
+    result = arr.new_empty((*arr.shape[:axis], size + count, *arr.shape[axis + 1 :]))
+    values = values.expand(*arr.shape[:axis], count, *arr.shape[axis + 1 :])
+    return result.index_copy_(axis, rest, arr).index_copy_(axis, places, values)
+
+
+def _inserting(name: str, put: Callable[..., Any]) -> None:
+    def inserting(
+        arr,
+        values=None,
+        *,
+        val: float | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+        int_ind: int | None = None,
+        axis: int | None = None,
+    ):
+        arr, along = _flat(arr, axis)
+        return put(arr, along, _filled(arr, values, val), int_ind, slice(start, stop, step))
+
+    inserting.__doc__ = put.__doc__
+    op(name, inputs=_with_values, **INSERTION)(inserting)
+
+
+def _before_one(arr, axis: int, values, place: int | None, places: slice):
+    """Values before one place."""
+    if place is None:
+        raise MXNetError("insert: the place to insert at, int_ind, is missing")
+    return _block(arr, axis, place, values.movedim(0, axis))
+
+
+def _before_each(arr, axis: int, values, place: int | None, places: slice):
+    """Values before each place of a slice."""
+    found = range(*places.indices(arr.shape[axis]))
+    if len(found) == 1:
+        return _block(arr, axis, found[0], values)
+    return _scattered(arr, axis, torch.arange(found.start, found.stop, found.step, device=arr.device), values)
+
+
+_inserting("_npi_insert_scalar", _before_one)
+_inserting("_npi_insert_slice", _before_each)
+
+
+@op("_npi_insert_tensor", inputs=_with_values_at, **INSERTION)
+def insert_tensor(
+    arr,
+    values=None,
+    obj=None,
+    *,
+    val: float | None = None,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+    int_ind: int | None = None,
+    axis: int | None = None,
+):
+    """Values before each place of an index array; with `val` that array is the second input."""
+    places = values if val is not None else obj
+    arr, along = _flat(arr, axis)
+    made = _filled(arr, None if val is not None else values, val)
+    if places.numel() == 1 and places.device.type != "meta":  # pyright: ignore[reportOptionalMemberAccess]
+        moved = made if places.dim() else made.movedim(0, along)  # pyright: ignore[reportOptionalMemberAccess]
+        return _block(arr, along, int(places.item()), moved)  # pyright: ignore[reportOptionalMemberAccess]
+    return _scattered(arr, along, places.reshape(-1).to(torch.int64), made)  # pyright: ignore[reportOptionalMemberAccess]
+
+
+# ---------------------------------------------------------------------- deleting
+def _with_places(attrs: dict[str, Any]) -> tuple[str, ...]:
+    return ("arr",) if attrs["int_ind"] is not None or attrs["step"] is not None else ("arr", "obj")
+
+
+@op("_npi_delete", inputs=_with_places, dtype="any", differentiable=False)
+def delete(
+    arr,
+    obj=None,
+    *,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+    int_ind: int | None = None,
+    axis: int | None = None,
+):
+    """Without the items at a place, at a slice's places, or at those of an index array, which counts from the front."""
+    arr, along = _flat(arr, axis)
+    size = arr.shape[along]
+    gone = torch.zeros(size, dtype=torch.bool, device=arr.device)
+    if int_ind is not None:
+        if not -size <= int_ind < size:
+            raise MXNetError(f"index {int_ind} is out of bounds for axis {along} with size {size}")
+        gone[int_ind] = True
+    elif obj is not None and obj.dtype is torch.bool:
+        gone = obj.reshape(-1)
+    elif obj is not None:
+        places = obj.reshape(-1).to(torch.int64)
+        gone[places[(places >= 0) & (places < size)]] = True
+    else:
+        gone[list(range(*slice(start, stop, step).indices(size)))] = True
+    return torch.index_select(arr, along, (~gone).nonzero().reshape(-1))
+
+
+# ---------------------------------------------------------------------- assigning
+def _spread(mask, data, start: int):
+    """The mask in the array's axes, from `start` on."""
+    sizes = tuple(data.shape[start : start + mask.dim()])
+    if tuple(mask.shape) != sizes:
+        raise MXNetError(
+            f"boolean index did not match indexed array: its shape is {tuple(mask.shape)}, from axis {start} on the "
+            f"array's is {sizes}"
+        )
+    return (mask != 0).reshape((1,) * start + sizes + (1,) * (data.dim() - start - mask.dim()))
+
+
+@op("_npi_boolean_mask_assign_scalar", dtype="any", differentiable=False, shape=lambda attrs, shapes: [shapes[0]])
+def boolean_mask_assign_scalar(data, mask, *, value: float | None = None, start_axis: int = 0):
+    """One number where the mask holds."""
+    if value is None:
+        raise MXNetError("value needs be provided, in operator _npi_boolean_mask_assign_scalar")
+    return torch.where(_spread(mask, data, start_axis), data.new_full((), value), data)
+
+
+@op("_npi_boolean_mask_assign_tensor", dtype="any", differentiable=False, shape=lambda attrs, shapes: [shapes[0]])
+def boolean_mask_assign_tensor(data, mask, value, *, start_axis: int = 0):
+    """The items of `value`, or its only one again and again, where the mask holds."""
+    _spread(mask, data, start_axis)
+    lead, last = tuple(data.shape[:start_axis]), tuple(data.shape[start_axis + mask.dim() :])
+    flat = data.reshape(*lead, math.prod(mask.shape), *last).clone()
+    places = (mask != 0).reshape(-1).nonzero().reshape(-1)
+    items = value.to(data.dtype)
+    if items.numel() != 1 and items.dim() == len(lead) + len(last):
+        items = items.unsqueeze(start_axis)
+    wide = (*lead, len(places), *last)
+    try:
+        items = items.reshape(()).expand(wide) if items.numel() == 1 else items.expand(wide)
+    except RuntimeError:
+        raise MXNetError(
+            f"boolean array indexing assignment cannot assign {tuple(value.shape)} input values to the {len(places)} "
+            "output values where the mask is true"
+        ) from None
+    return flat.index_copy_(start_axis, places, items).reshape(data.shape)

@@ -1,0 +1,1 @@
+"""Optimizer updates: of one weight, of many weights in one call, and over whole lists of tensors."""

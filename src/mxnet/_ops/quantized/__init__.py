@@ -1,0 +1,1 @@
+"""8-bit quantization: conversion, ranges, calibration, and layers on integers."""

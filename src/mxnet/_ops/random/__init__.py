@@ -1,0 +1,1 @@
+"""Random arrays and probability densities of `mx.nd` and `mx.sym`."""

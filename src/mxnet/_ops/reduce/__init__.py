@@ -1,0 +1,1 @@
+"""Operators that reduce axes: sums, means, norms, arg-reductions, histograms."""

@@ -1,0 +1,1 @@
+"""The operator registry: registration, lookup, signatures, inference for one call, gradient rules, observation."""

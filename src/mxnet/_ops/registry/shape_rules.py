@@ -1,0 +1,47 @@
+"""What shape rules share: axes counted from the end, deduction of unknown shapes."""
+
+from collections.abc import Sequence
+
+from ..._core.errors import MXNetError
+from .registry import Attrs
+
+Shape = tuple[int, ...]
+Shapes = list[Shape | None]
+
+
+def real_axis(axis: int, ndim: int, what: str = "axis") -> int:
+    """`axis` counted from the front; MXNet's words where it is out of range."""
+    if -ndim <= axis < ndim:
+        return axis + ndim if axis < 0 else axis
+    has = f"an input of {ndim} axes has {-ndim} to {ndim - 1}"
+    raise MXNetError(f"{what} {axis} exceeds the input dimension of {ndim}: {has}")
+
+
+def bracket(shape: Sequence[int]) -> str:
+    """A shape as MXNet's messages write it."""
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def open_bracket(shape: Sequence[int]) -> str:
+    """The same of a shape that may have unknown sizes, which are 0 here and -1 to MXNet's users."""
+    return bracket([size or -1 for size in shape])
+
+
+def merge(shapes: Sequence[Shape | None]) -> Shape | None:
+    """What is known about one shape from several partial views of it; a size of 0 is unknown."""
+    result: Shape | None = None
+    for shape in shapes:
+        if not shape or result is None:
+            result = shape or result
+        elif len(result) != len(shape) or any(a and b and a != b for a, b in zip(result, shape, strict=True)):
+            raise MXNetError(
+                f"Incompatible attr in node  at 1-th input: expected {bracket(result)}, got {bracket(shape)}"
+            )
+        else:
+            result = tuple(a or b for a, b in zip(result, shape, strict=True))
+    return result
+
+
+def fill_same(attrs: Attrs, shapes: Shapes) -> Shapes:
+    """All inputs have one shape."""
+    return [merge(shapes)] * len(shapes)

@@ -1,0 +1,1 @@
+"""Operators that exist for sparse arrays only."""

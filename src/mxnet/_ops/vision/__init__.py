@@ -1,0 +1,1 @@
+"""Operators of computer vision: boxes, regions of interest, resizing, image transforms, colour."""

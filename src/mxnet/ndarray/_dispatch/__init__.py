@@ -1,0 +1,1 @@
+"""How operators are called on NDArrays: generated functions, the checked slow path, arithmetic, history."""

@@ -1,0 +1,444 @@
+"""The imperative face of the registry: `nd.X` functions generated from the operators, on first use.
+
+A generated function runs the common case by itself: NDArrays that are not being differentiated, no `out`.
+Whatever does not fit, errors included, goes to `invoke`, which knows every rule and says what is wrong.
+"""
+
+from functools import partial
+
+import torch
+
+from ..._core.attrs import NULL, text
+from ..._core.errors import MXNetError
+from ..._core.modes import MODES
+from ..._ops.registry import observe, registry
+from ..._ops.registry import sparse_outputs as storage
+from ..._ops.registry.device import torch_device
+from ..._ops.registry.signature import SPARSE, docstring, namespace, parameters
+from ...context import PINNED, Context, current_context
+from .invoke import DECODERS, check_dtype, invoke, own
+
+# What an operator or its attribute readers may raise; `invoke` repeats the call and reports it.
+FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MXNetError)
+_FACES = {}
+
+
+def face(name):
+    """The function that shows the operator `name` to users."""
+    function = _FACES.get(name)
+    if function is None:
+        from ..ndarray import NDArray
+
+        function = _FACES[name] = _build(registry.find(name), name, NDArray, call, _finish)
+    return function
+
+
+def face_of(name, array, slow, made):
+    """The same for another class of arrays: `slow` is its `call`, `made` turns a list of results into its arrays."""
+    function = _FACES.get((name, array))
+    if function is None:
+
+        def finish(*parts):
+            return made(_finish(*parts))
+
+        function = _FACES[name, array] = _build(registry.find(name), name, array, slow, finish)
+    return function
+
+
+def _functions(operator):
+    """What a face calls: the operator's function, watched or not, and the quick ones while nobody watches."""
+    watched = observe.watching()
+    plain, plans = None if watched else operator.plain, {}
+    return {
+        "fn": observe.observed(operator),
+        "plain": plain or (lambda *tensors: None),
+        "plans": plans,
+        "plan": partial(_plan, operator, plans, None if watched else operator.quick),
+    }
+
+
+def creation_of(name, array):
+    """A function of an operator's attributes and a context that makes an array, or None for what `invoke` must see."""
+    key = name, array, "creation"
+    if key not in _FACES:
+        operator = registry.find(name)
+        body = _fast_creation(operator) if _creates(operator) else ""
+        source = f"def operator({parameters(operator, 'out=None, name=None')}):\n{body}\n    return None\n"
+        _FACES[key] = _compiled(operator, name, array, source)
+    return _FACES[key]
+
+
+# Values that stay what they are: attributes made of these are read once.
+_LASTING = frozenset({int, bool, str, type(None), type(NULL), type})
+_MOST_PLANS = 512
+
+
+def _lasting(value):
+    if value.__class__ is tuple:
+        return _LASTING.issuperset(map(type, value))
+    return value.__class__ in _LASTING or (value.__class__ is float and value != 0)  # 0.0 and -0.0 are equal keys
+
+
+def _plan(operator, plans, quick, key, names, values, count=None):
+    """What need not be done again for the same attributes: the quick function, the parsed ones, how many inputs."""
+    if not operator.attrs.keys() >= set(names):
+        raise ValueError  # the slow way says which it does not know
+    kw = {n: operator.attrs[n].read(v) for n, v in zip(names, values, strict=True) if v is not NULL}
+    if count is not None and operator.count in operator.attrs:
+        kw.setdefault(operator.count, count)
+    if any(a.required and a.name not in kw for a in operator.attrs.values()):
+        raise ValueError  # the slow way says which is missing
+    inputs = None if operator.inputs_of is None else len(operator.input_names(kw))
+    plan = None if quick is None else quick(**operator.full(kw)), kw, inputs
+    if all(map(_lasting, values)) and not any(operator.attrs[n].kind.startswith("string") for n in kw):
+        if len(plans) >= _MOST_PLANS:
+            plans.clear()
+        plans[key] = plan
+    return plan
+
+
+def _take_functions_anew():
+    for function in _FACES.values():
+        scope = function.__globals__
+        scope.update(_functions(scope["OP"]))
+
+
+observe.on_change(_take_functions_anew)
+
+
+def operator_of(space, short):
+    """The operator behind one name of a sub-namespace, if there is one."""
+    if space == "sparse" and short in SPARSE:
+        return short
+    name = short if space in ("op", "_internal") else f"_{space}_{short}"
+    return name if namespace(name) == (space, short) and registry.known(name) else None
+
+
+def call(operator, inputs, attrs, kwargs, out):
+    """The whole story of a call from a generated function: which arguments are arrays, which are attributes."""
+    from ..ndarray import NDArray
+
+    attrs.update(kwargs)
+    for key in ("out", "name"):
+        attrs.pop(key, None)
+    if operator.variadic is not None:
+        named = {k: attrs.pop(k) for k in [k for k, v in attrs.items() if isinstance(v, NDArray)]}
+        if named:
+            inputs = inputs + [named[n] for n in operator.input_names(_tolerant(operator, attrs)) if n in named]
+    else:
+        wanted = operator.input_names(_tolerant(operator, attrs)) if operator.inputs_of else operator.inputs
+        inputs = [x for n, x in zip(operator.inputs, inputs, strict=True) if x is not None or n in wanted]
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+    for i, x in enumerate(inputs):
+        if not isinstance(x, NDArray) and (x is not None or operator.variadic is not None):
+            label = operator.inputs[i] if i < len(operator.inputs) else f"{operator.variadic}[{i}]"
+            raise AssertionError(f"Argument {label} must have NDArray type, but got {x}; make one with mx.nd.array")
+    missing = [n for n in operator.inputs[len(inputs) :] if n not in operator.optional]
+    if missing and operator.inputs_of is None:
+        raise MXNetError(
+            f"Operator {operator.name} expects {len(inputs) + len(missing)} inputs, but got {len(inputs)} instead: "
+            f"it needs the input {missing[0]}"
+        )
+    if operator.inputs_of is not None and operator.variadic is None:
+        _check_count(operator, inputs, wanted, attrs)
+    return invoke(operator, inputs, attrs, out)
+
+
+def _check_count(operator, inputs, wanted, attrs):
+    """Which inputs a call has depends on its attributes; MXNet takes neither fewer nor more."""
+    given = sum(x is not None for x in inputs)
+    if given != len(wanted):
+        operator.parse(attrs)  # a misspelt attribute may be why
+        raise MXNetError(
+            f"Check failed: num_inputs == infered_num_inputs ({given} vs. {len(wanted)}) : Operator {operator.name} "
+            f"expects {len(wanted)} inputs, but got {given} instead. With these attributes its inputs are "
+            f"{', '.join(wanted)}"
+        )
+
+
+def _tolerant(operator, attrs):
+    """Parsed attributes as far as they are attributes, for asking which inputs a call has."""
+    check_dtype(operator, attrs)
+    known = {k: operator.attrs[k].parse(v, operator.name) for k, v in attrs.items() if k in operator.attrs}
+    return {**{k: text(v) for k, v in attrs.items()}, **known} if operator.free else known
+
+
+def _build(operator, name, array, slow, finish):
+    source = _variadic(operator) if operator.variadic is not None else _fixed(operator)
+    return _compiled(operator, name, array, source, call=slow, finish=finish)
+
+
+def _compiled(operator, name, array, source, **more):
+    scope = {
+        "OP": operator,
+        **_functions(operator),
+        "read": {a.name: a.read for a in operator.attrs.values()},
+        "_Null": NULL,
+        "FAILURES": FAILURES,
+        "MODES": MODES,
+        "NDArray": array,
+        "new": array.__new__,
+        "Tensor": torch.Tensor,
+        "own": own,
+        **more,
+        "Context": Context,
+        "current_context": current_context,
+        "torch_device": torch_device,
+    }
+    if "_rng" in operator.injected:
+        from ..._core.streams import stream
+
+        scope["stream"] = stream
+    exec(compile(source, f"<operator {name}>", "exec"), scope)
+    function = scope["operator"]
+    function.__name__ = function.__qualname__ = namespace(name)[1]
+    function.__module__ = "mxnet.ndarray"
+    function.__doc__ = docstring(operator)
+    return function
+
+
+def _finish(operator, result, tensors, ctx, parsed, mark):
+    from ..ndarray import wrap
+
+    if isinstance(result, torch.Tensor):  # of a class of its own (whole numbers with gradients)
+        result = (result,)
+    if operator.visible is not None:
+        result = result[: operator.visible_outputs(parsed)]
+    arrays = [wrap(own(r, tensors), ctx, mark) for r in result]
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def _variadic(operator):
+    arrays = operator.variadic
+    fast = _fast_variadic(operator) if _simple(operator) else ""
+    return f"""
+def operator(*{arrays}, **kwargs):
+{fast}
+    out = kwargs.pop("out", None)
+    return call(OP, list({arrays}), {{}}, kwargs, out)
+"""
+
+
+def _fast_variadic(operator):
+    """The common case: arrays of one context (and dtype), recorded or not; attributes by name."""
+    arrays = operator.variadic
+    same = " or _t.dtype is not _type" if operator.dtype == "same" else ""
+    return f"""
+    try:
+        _x = {arrays}[0]
+        _ctx = _x._ctx
+        _type = _x._t.dtype
+        _mark = None
+        _tensors = []
+        for _x in {arrays}:
+            _t = _x._t
+            if _x._ctx is not _ctx{same} or _x.__class__ is not NDArray: break
+            if _t.requires_grad:
+                if MODES.recording:
+                    _mark = MODES.epoch
+                    if _x._ag.__class__ is int and _x._ag != _mark: break
+                else:
+                    _t = _t.data
+            _tensors.append(_t)
+        else:
+{_truths(operator, "kwargs.get('{}', _Null)", 12)}            _key = len({arrays}), tuple(kwargs.items())
+            try: _q, _kw, _count = plans[_key]
+            except (KeyError, TypeError):
+                _q, _kw, _count = plan(_key, tuple(kwargs), tuple(kwargs.values()), len({arrays}))
+{_quick_variadic(operator)}            _r = fn(*_tensors, **_kw{_told(operator, "_ctx.home")})
+            if _r.__class__ is Tensor:
+                _a = new(NDArray)
+                _a._t = own(_r, _tensors)
+                _a._ctx = _ctx.home
+                _a._ag = _mark
+                return _a
+            return finish(OP, _r, _tensors, _ctx.home, _kw, _mark)
+    except FAILURES:
+        pass
+"""
+
+
+def _quick_variadic(operator):
+    """A call where nothing is recorded by the operator's quick function."""
+    if operator.quick is None:
+        return ""
+    return """
+            if _q is not None and _mark is None:
+                _r = _q(_tensors)
+                if _r is not None:
+                    _a = new(NDArray)
+                    _a._t = _r
+                    _a._ctx = _ctx.home
+                    _a._ag = None
+                    return _a
+"""
+
+
+def _fixed(operator):
+    attrs = list(operator.attrs)
+    gather = "\n".join(f'    if {a} is not _Null: attrs["{a}"] = {a}' for a in attrs)
+    inputs = ", ".join(operator.inputs)
+    fast = _fast(operator) if _simple(operator) else _fast_creation(operator) if _creates(operator) else ""
+    return f"""
+def operator({parameters(operator, "out=None, name=None")}):
+{fast}
+    attrs = {{}}
+{gather}
+    return call(OP, [{inputs}], attrs, kwargs, out)
+"""
+
+
+def _simple(operator):
+    """Can the generated code run it alone? Not where a second run (after a failure) would change something.
+
+    That a call which fails may have drawn numbers twice does no harm.
+    """
+    changes = operator.mutates or operator.aux or operator.free
+    sparse = storage.ASKED.get(operator.name) == "stype"  # its whole point is another class of array
+    takes = operator.inputs or operator.variadic
+    device = "_device" in operator.injected or operator.name in DECODERS
+    return bool(takes) and not changes and not sparse and not device
+
+
+def _told(operator, ctx):
+    """What the operator asks its caller for, beside the device."""
+    train = ", _train=MODES.training" if "_train" in operator.injected else ""
+    return train + (f", _rng=stream({ctx}.device_typeid, {ctx}.device_id)" if "_rng" in operator.injected else "")
+
+
+def _creates(operator):
+    """Is it an operator without inputs, or whose inputs may all be absent, which makes an array where it is told?"""
+    changes = operator.mutates or operator.aux or operator.free or operator.variadic is not None
+    told = "_device" in operator.injected and {"_device", "_rng"}.issuperset(operator.injected)
+    alone = operator.outputs == 1 and set(operator.inputs) <= set(operator.optional)
+    return told and "ctx" in operator.attrs and alone and not changes
+
+
+def _fast_creation(operator):
+    """The common case: a context, or none, and no `out`. What fails does so before anything is drawn."""
+    attrs = [a for a in operator.attrs if a != "ctx"]
+    absent = "".join(f" and {name} is None" for name in operator.inputs)
+    return f"""
+    _ctx = current_context() if ctx is _Null else ctx
+    if out is None and not kwargs and _ctx.__class__ is Context and _ctx.device_typeid != {PINNED}{absent}:
+        try:
+{_truths(operator, "{}", 12)}            _key = ({", ".join(attrs)},)
+            try: _q, _kw, _count = plans[_key]
+            except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)
+            if _count: raise ValueError  # the slow way explains it
+            _r = fn(**_kw, _device=torch_device(_ctx){_told(operator, "_ctx")})
+            if _r.__class__ is Tensor:
+                _a = new(NDArray)
+                _a._t = _r
+                _a._ctx = _ctx
+                _a._ag = None
+                return _a
+        except FAILURES:
+            pass
+"""
+
+
+def _fast(operator):
+    """The common case: arrays of one context (and dtype), recorded or not, and no `out`."""
+    inputs = operator.inputs
+    tensors = [f"_t{i}" for i in range(len(inputs))]
+    pairs = list(zip(tensors, inputs, strict=True))
+    first = inputs[0]
+    optional = operator.optional
+
+    def unless_none(name, value, other="None"):
+        return f"{other} if {name} is None else {value}" if name in optional else value
+
+    take = "".join(f"            {t} = {unless_none(n, f'{n}._t')}\n" for t, n in pairs)
+    same = [
+        f"({n} is None or ({_alike(operator, t, n, first)}))" if n in optional else _alike(operator, t, n, first)
+        for t, n in pairs[1:]
+    ]
+    grown = " or ".join(
+        f"({n} is not None and {t}.requires_grad)" if n in optional else f"{t}.requires_grad" for t, n in pairs
+    )
+    fresh = " and ".join(
+        f"({n} is None or {n}._ag.__class__ is not int or {n}._ag == _mark)"
+        if n in optional
+        else f"({n}._ag.__class__ is not int or {n}._ag == _mark)"
+        for n in inputs
+    )
+    strip = "; ".join(f"{t} = {unless_none(n, f'{t}.data')}" for t, n in pairs)
+    kw = ", **_kw" if operator.attrs else ""
+    group = f"({', '.join(tensors)},)"
+    parsed = "_kw" if operator.attrs else "{}"
+    unasked = " and forward_stype is _Null" if "forward_stype" in operator.attrs else ""
+    return f"""
+    if out is None and not kwargs{unasked}:
+        try:
+{take}
+            _mark = None
+            _able = {" and ".join(same) or "True"}
+            if _able and ({grown}):
+                if MODES.recording:
+                    _mark = MODES.epoch
+                    _able = {fresh}
+                else:
+                    {strip}
+            if _able:
+{_quick(operator, tensors, first)}
+                _r = fn({", ".join(tensors)}{kw}{_told(operator, f"{first}._ctx.home")})
+                if _r.__class__ is Tensor:
+                    if _r._is_view() or _r is _t0: _r = own(_r, {group})
+                    _a = new(NDArray)
+                    _a._t = _r
+                    _a._ctx = {first}._ctx.home
+                    _a._ag = _mark
+                    return _a
+                return finish(OP, _r, {group}, {first}._ctx.home, {parsed}, _mark)
+        except FAILURES:
+            pass
+"""
+
+
+def _quick(operator, tensors, first):
+    """A call where nothing is recorded by the operator's quick functions, which may decline; the attributes read."""
+    attrs, given = list(operator.attrs), ", ".join(tensors)
+    done = f"""
+                    if _r is not None:
+                        _a = new(NDArray)
+                        _a._t = _r
+                        _a._ctx = {first}._ctx.home
+                        _a._ag = None
+                        return _a"""
+    code = ""
+    if operator.plain is not None:
+        default = " and ".join(["_mark is None", *(f"{a} is _Null" for a in attrs)])
+        code += f"""
+                if {default}:
+                    _r = plain({given}){done}"""
+    if attrs:
+        code += f"""
+{_truths(operator, "{}", 16)}                _key = ({", ".join(attrs)},)
+                try: _q, _kw, _count = plans[_key]
+                except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)"""
+    if attrs and operator.inputs_of is not None:
+        sure = len(operator.inputs) - len(operator.optional)
+        present = " + ".join([str(sure), *(f"({n} is not None)" for n in operator.inputs if n in operator.optional)])
+        code += f"""
+                if _count != {present}: raise ValueError  # the slow way explains it"""
+    if attrs and operator.quick is not None:
+        code += f"""
+                if _q is not None and _mark is None:
+                    _r = _q({given}){done}"""
+    return code
+
+
+def _truths(operator, given, indent):
+    """Truth values are looked at before the memo: 1.0, which is none, is equal to True as a key."""
+    pad = " " * indent
+    names = [a.name for a in operator.attrs.values() if a.kind.startswith("boolean")]
+    return "".join(
+        f"{pad}if (_v := {given.format(n)}) is not _Null and _v.__class__ is not bool: read['{n}'](_v)\n" for n in names
+    )
+
+
+def _alike(operator, tensor, name, first):
+    same = f"{name}._ctx is {first}._ctx"
+    return f"{same} and {tensor}.dtype is _t0.dtype" if operator.dtype == "same" else same

@@ -1,0 +1,319 @@
+"""Calling an operator on NDArrays: check the inputs, run the function, wrap what comes out.
+
+The generated faces do the common case themselves (`faces.py`); everything else, and every error, passes here.
+"""
+
+import torch
+
+from ..._core.dtypes import dtype_name
+from ..._core.errors import MXNetError
+from ..._core.hints import advice
+from ..._core.modes import MODES
+from ..._core.writes import wrote
+from ..._device.copies import FLIGHTS, held_pinned, put, settle
+from ..._device.errors import explained
+from ..._kernels.elementwise.transpose import dense
+from ..._ops.registry import integer_gradient as whole
+from ..._ops.registry import sparse_outputs as storage
+from ..._ops.registry.device import torch_device
+from ..._ops.registry.observe import observed, watching
+from ..._ops.registry.shape_rules import bracket
+from ..._ops.registry.torch_dtypes import NAME
+from ...context import PINNED, Context, cpu, current_context, parse_context
+
+DECODERS = frozenset(["_cvimdecode", "_cvimread", "_imdecode"])  # their results are the CPU's in any context
+CONSUMED = "remx_consumed"  # a mark on autograd nodes whose graph a backward has freed
+IN_GRAPH = (
+    "Assigning to NDArrays that are already in a computational graph will cause undefined behavior when evaluating "
+    "gradients. Please call backward first to clear the graph or do this out side of a record section. Also note "
+    "that you cannot use inplace operations like +=, *=, relu(x, out=x), y[idx]=x, etc inside a record section."
+)
+
+IN_PLACE = "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd."
+
+
+class SparseStorage(MXNetError):
+    """Raised where the dense tensor of a sparse array is asked for; it never gets further than this module."""
+
+
+def graph_tensor(array):
+    """The tensor to record with; a graph that a backward has freed counts as a constant, as in MXNet."""
+    try:
+        t = array._t
+    except SparseStorage:
+        return array._recorded()
+    if t.requires_grad and t.grad_fn is not None and array._ag != MODES.epoch and freed(t.grad_fn):
+        array._t = t = t.data
+        array._ag = None
+    return t
+
+
+def freed(node):
+    """Does this history lead into a graph that a backward has freed? A network's state hangs beside the loss's own way.
+
+    Leaves are common to many graphs, and tell nothing.
+    """
+    stack, seen, last = [node], set(), node
+    while stack:
+        node = stack.pop()
+        before = node.next_functions
+        if node in seen or not before:
+            continue
+        if CONSUMED in node.metadata and (node is last or not _turned_leaf(node)):
+            return True
+        seen.add(node)
+        stack += [n for n, _ in before if n is not None]
+    return False
+
+
+def _turned_leaf(node):
+    """Is it the transpose of a leaf? Like the leaf, it may belong to graphs that are still whole."""
+    return node.name() == "TBackward0" and not node.next_functions[0][0].next_functions
+
+
+def plain_tensor(array):
+    """The tensor without its history; writes through it touch no version counter. Of a sparse array a dense copy."""
+    try:
+        t = array._t
+    except SparseStorage:
+        return array._dense()
+    return t.data if t.requires_grad else t
+
+
+def in_graph(array):
+    """Is the array a marked variable or the result of a recorded operation that can still be differentiated?"""
+    if array._ag is None:
+        return False
+    tensor, mark = graph_tensor(array), array._ag  # which a graph that was freed has lost
+    return tensor.requires_grad or mark == MODES.epoch or not (mark is None or isinstance(mark, int))
+
+
+def check_writable(array):
+    """While recording, an array that belongs to a graph may not be written."""
+    if MODES.recording and in_graph(array):
+        raise MXNetError(f"Check failed: AGInfo::IsNone(*output): {IN_GRAPH}")
+
+
+def own(result, tensors):
+    """`result` in memory of its own: operators in MXNet never alias their inputs."""
+    if result._is_view():
+        base = result._base
+        for t in tensors:
+            if t is base or (t is not None and t._is_view() and t._base is base):  # to ask for a base takes longer
+                return dense(result)
+    else:
+        for t in tensors:
+            if t is result:
+                return result.clone(memory_format=torch.contiguous_format)
+    return result
+
+
+def describe(op, inputs, attrs):
+    """One line about a call: operator, each input's shape, dtype and context, the attributes."""
+    parts = [
+        f"{tuple(x._t.shape)} {NAME.get(x._t.dtype, x._t.dtype)} @{x._ctx}" if x is not None else "None" for x in inputs
+    ]
+    given = "".join(f", {k}={v}" for k, v in attrs.items())
+    return f"{op.name}({', '.join(parts)}{given})"
+
+
+def check_inputs(op, inputs):
+    """Dtypes must agree and devices must match; MXNet promotes and moves nothing by itself."""
+    present = [(i, x) for i, x in enumerate(inputs) if x is not None]
+    if not present:
+        return
+    first = present[0][1]
+    if op.dtype == "same":
+        for i, x in present[1:]:
+            if x._t.dtype is not first._t.dtype:
+                raise MXNetError(
+                    f"Check failed: assign(&dattr, vec.at(i)): Incompatible attr in node  at {i}-th input: "
+                    f"expected {NAME[first._t.dtype]}, got {NAME[x._t.dtype]}"
+                    f" (operator {describe(op, inputs, {})}; convert one of them with astype)"
+                )
+    kind = first._ctx.device_type == "gpu"
+    for _, x in present[1:]:
+        same = x._ctx is first._ctx
+        if not same and ((x._ctx.device_type == "gpu") != kind or kind):
+            raise MXNetError(
+                f"Operator {op.name} expects all its inputs in one context, got "
+                f"{', '.join(str(y._ctx) for _, y in present)}; move them with as_in_context"
+            )
+
+
+def check_dtype(op, attrs):
+    """What is no data type at all is a TypeError, as in MXNet, whose Python asks NumPy before the operator reads it."""
+    if "dtype" in attrs and "dtype" in op.attrs:
+        try:
+            dtype_name(attrs["dtype"])
+        except TypeError as error:
+            raise TypeError(f"{error}, in operator {op.name}(dtype={attrs['dtype']!r})") from None
+
+
+def pick_context(inputs, attrs, ctx, out=None):
+    """Where the call runs: the context of its inputs, else of `out`, else the one asked for, else the current one."""
+    for x in inputs:
+        if x is not None:
+            return x._ctx.home
+    if out is not None:
+        return (out[0] if isinstance(out, (list, tuple)) else out)._ctx.home
+    if ctx is not None:
+        return ctx
+    asked = attrs.get("ctx")
+    if isinstance(asked, Context):
+        return asked
+    return parse_context(asked) if asked else current_context()
+
+
+def inject(op, ctx, parsed):
+    """Values that an operator asks its caller for."""
+    for name in op.injected:
+        if name == "_train":
+            parsed["_train"] = MODES.training
+        elif name == "_device":
+            parsed["_device"] = torch_device(ctx)
+        elif name == "_ctx":
+            parsed["_ctx"] = ctx
+        elif name in ("_kept", "_stypes"):
+            parsed[name] = None
+        elif name == "_rng":
+            from ..._core.streams import stream
+
+            parsed["_rng"] = stream(ctx.device_typeid, ctx.device_id)
+    return parsed
+
+
+def execute(op, inputs, parsed, ctx):
+    """Run the function; returns a tuple of tensors and whether they were recorded."""
+    if op.variadic is not None and op.mutates:
+        tensors = [x._t.data for x in inputs]
+    elif op.aux or op.mutates:
+        changed = op.aux_names(parsed) + op.mutates
+        names = op.input_names(parsed, len(inputs))
+        tensors = [
+            None if x is None else x._t.data if n in changed else graph_tensor(x)
+            for n, x in zip(names, inputs, strict=False)
+        ]
+        tensors += [graph_tensor(x) for x in inputs[len(tensors) :]]
+    else:
+        tensors = [None if x is None else graph_tensor(x) for x in inputs]
+    recorded = False
+    if any(t is not None and t.requires_grad for t in tensors):
+        recorded = MODES.recording
+        if not recorded:
+            tensors = [None if t is None else t.data for t in tensors]
+    function = observed(op) if watching() else op.fn
+    try:
+        result = function(*tensors, **inject(op, ctx, parsed))
+    finally:
+        if op.aux or op.mutates:
+            for t in tensors:
+                if t is not None:
+                    wrote(t)
+    if type(result) is tuple or type(result) is list:
+        return [own(r, tensors) for r in result], recorded
+    return [own(result, tensors)], recorded
+
+
+def invoke(op, inputs, attrs, out=None, ctx=None):
+    """Call `op` on NDArrays with attributes as a user gave them; returns an NDArray or a list of them."""
+    for x in inputs:
+        if x is not None and x.stype != "default":
+            from .._sparse.invoke import invoke_sparse
+
+            return invoke_sparse(op, inputs, attrs, out, ctx)
+    if op.name in storage.ASKED and attrs.get(storage.ASKED[op.name]) in ("csr", "row_sparse"):
+        from .._sparse.invoke import invoke_stored
+
+        return invoke_stored(op, inputs, attrs, out, ctx)
+    if op.storage is not None and set(op.storage(op.full(op.parse(attrs)), ["default"] * len(inputs))) - {"default"}:
+        from .._sparse.invoke import invoke_custom
+
+        return invoke_custom(op, inputs, attrs, out, ctx)
+    check_inputs(op, inputs)
+    check_dtype(op, attrs)
+    parsed = op.parse(attrs)
+    if op.variadic is not None and op.count in op.attrs and op.count not in parsed:
+        parsed[op.count] = len(inputs)
+    where = cpu() if op.name in DECODERS else pick_context(inputs, attrs, ctx, out)
+    if out is not None and not inputs:
+        parsed = from_output(op, parsed, out)
+    try:
+        results, recorded = execute(op, inputs, parsed, where)
+    except MXNetError:
+        raise  # already in words
+    except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError) as error:
+        parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
+        hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
+        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {explained(error)}{hint}") from error
+    results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
+    if out is not None:
+        return _deliver(op, inputs, results, recorded, out)
+    from ..ndarray import wrap
+
+    mark = MODES.epoch if recorded else None
+    if where.device_typeid == PINNED:
+        results = [held_pinned(r) for r in results]
+    arrays = [wrap(r, where, mark) for r in results]
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def from_output(op, parsed, out):
+    """Creation operators take from `out` what the caller left open."""
+    target = out[0] if isinstance(out, (list, tuple)) else out
+    known = {"shape": target.shape, "dtype": dtype_name(target.dtype)}
+    known = {k: v for k, v in known.items() if k in op.defaults and op.defaults[k] is None}
+    asked = parsed.get("dtype")
+    if asked is not None and asked != known.get("dtype", asked):
+        raise MXNetError(
+            f"Output type does not match requested type: {known['dtype']} vs {asked}, in operator {op.name}"
+        )
+    shape = parsed.get("shape")
+    if shape and "shape" in known and 0 not in shape and tuple(shape) != known["shape"]:
+        raise MXNetError(
+            f"Error in operator {op.name}: Shape inconsistent, Provided = {bracket(known['shape'])}, "
+            f"inferred shape={bracket(shape)}"
+        )
+    return {**known, **parsed}
+
+
+def _deliver(op, inputs, results, recorded, out):
+    outs = list(out) if isinstance(out, (list, tuple)) else [out]
+    for target, result in zip(outs, results, strict=False):
+        if recorded and any(x is target for x in inputs):
+            check_writable(target)
+            raise MXNetError(f"Check failed: AGInfo::IsNone(*output): {IN_PLACE}")
+        if target.stype == "default" and target._t.dtype is not result.dtype:
+            raise MXNetError(
+                "Check failed: assign(&dattr, vec.at(i)): Incompatible attr in node  at 0-th output: expected "
+                f"{NAME[result.dtype]}, got {NAME[target._t.dtype]} in operator {op.name}"
+            )
+        write(target, result, recorded, op.name)
+    return out
+
+
+def write(target, result, recorded=False, name="assignment"):
+    """Put `result` into `target`'s memory; a recorded one makes `target` part of the graph."""
+    check_writable(target)
+    if target.stype != "default":
+        target._assign(result.detach())
+        return
+    t = target._t
+    if t.shape != result.shape and not (t.numel() == result.numel() == 1):
+        raise MXNetError(
+            f"Error in operator {name}: Shape inconsistent, Provided = {bracket(t.shape)}, "
+            f"inferred shape={bracket(result.shape)}"
+        )
+    if recorded and result.requires_grad:
+        fresh = t.data
+        fresh.copy_(result.view(t.shape) if t.shape != result.shape else result)
+        if not fresh.is_floating_point():
+            fresh = whole.standing_for(fresh, result)
+        target._t, target._ag = fresh, MODES.epoch
+    elif t.dtype is result.dtype and t.data_ptr() == result.data_ptr() and t.stride() == result.stride():
+        pass
+    else:
+        if FLIGHTS:
+            settle(t)
+        put(plain_tensor(target), result.data.view(t.shape) if t.shape != result.shape else result.data)
+    wrote(t)

@@ -1,0 +1,1 @@
+"""Sparse arrays: csr and row-sparse classes, operators on their stored parts, graph sampling."""

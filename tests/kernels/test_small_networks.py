@@ -1,0 +1,228 @@
+"""Convolutions of few or odd channels, by tiles, and pooling by halves give what torch's own kernels give.
+
+Gradients included; each with the compiled code, and without it.
+"""
+
+import numpy as np
+import pytest
+import torch
+
+from mxnet import autograd, nd
+from mxnet._kernels.conv import nchw_few_channels as few_rows
+from mxnet._kernels.conv import nchw_small as few_channels
+from mxnet._kernels.conv.winograd import autograd as tiled
+from mxnet._kernels.conv.winograd import f4x4 as winograd
+from mxnet._kernels.pool import max_2x2 as halving
+
+ROWS, TILED = ("_Few", "_Rows"), ("_Few", "_Tiled")
+CONVOLUTIONS = [  # images, channels, filters, kernel, stride, pad, size, the ways without and with compiled code
+    (40, 1, 6, (5, 5), (1, 1), (2, 2), 28, ROWS),
+    (40, 1, 20, (3, 5), (2, 1), (0, 1), 24, ("_Few", "_Few")),
+    (9, 1, 5, (3, 5), (1, 1), (0, 1), (11, 13), ROWS),
+    (3, 3, 7, (4, 2), (1, 1), (2, 0), (5, 9), (None, "_Rows")),
+    (4, 3, 32, (5, 5), (1, 1), (2, 2), 32, (None, "_Rows")),
+    (4, 4, 3, (1, 1), (1, 1), (0, 0), 8, (None, "_Rows")),
+    (4, 3, 8, (3, 3), (1, 1), (0, 0), (9, 9), (None, None)),
+    (4, 3, 8, (7, 7), (1, 1), (3, 3), 20, (None, None)),
+    (32, 20, 50, (5, 5), (1, 1), (0, 0), 12, TILED),
+    (30, 20, 50, (5, 5), (1, 1), (0, 0), 12, ("_Few", "_Few")),
+    (30, 18, 32, (3, 3), (2, 2), (1, 1), 15, ("_Few", "_Few")),
+    (8, 32, 64, (3, 3), (1, 1), (0, 0), (13, 10), (None, "_Tiled")),
+    (8, 32, 36, (5, 5), (1, 1), (2, 2), (16, 17), TILED),
+    (8, 32, 32, (3, 3), (1, 1), (1, 0), 10, (None, None)),
+]
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often the quick ways were gone."""
+    seen = []
+    names = ((few_channels, "_Few"), (few_rows, "_Rows"), (tiled, "_Tiled"), (halving, "_Halved"))
+    for module, name in (*names, (halving, "_InOnePass")):
+        function = getattr(module, name)
+        kept = function.apply
+        monkeypatch.setattr(function, "apply", lambda *args, n=name, kept=kept: seen.append(n) or kept(*args))
+    return seen
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "compiled"])
+def compiled(request, monkeypatch):
+    """Is the code that numba compiles taken?"""
+    found = [loader.get(wait=True) for loader in (few_rows._code, winograd._loader, halving._code)]
+    if not request.param:
+        for loader in (few_rows._code, halving._code):
+            monkeypatch.setattr(loader, "get", lambda wait: None)
+        monkeypatch.setattr(winograd._loader, "get", lambda wait: winograd.plain)
+    elif None in found or winograd.plain in found:
+        pytest.skip("numba compiles nothing here")
+    monkeypatch.setattr(halving._code, "after", 0)
+    monkeypatch.setattr(few_channels, "LEAST_COMPILED", 1)
+    return request.param
+
+
+def arrays(*shapes):
+    random = np.random.RandomState(0)
+    made = [nd.array(random.uniform(-1, 1, shape)) for shape in shapes]
+    for a in made:
+        a.attach_grad()
+    return made
+
+
+def tensors(given):
+    return [torch.tensor(a.asnumpy(), dtype=torch.float64, requires_grad=True) for a in given]
+
+
+def close(found, expected):
+    expected = expected.detach().numpy()
+    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-4, atol=2e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS)
+@pytest.mark.parametrize("at_a_time", [1 << 22, 1 << 16])
+def test_convolution(case, at_a_time, counted, compiled, monkeypatch):
+    images, channels, filters, kernel, stride, pad, size, ways = case
+    monkeypatch.setattr(few_channels, "MOST_PATCHES", at_a_time)
+    monkeypatch.setattr(few_channels, "LEAST_WORK", 1)
+    sizes = size if isinstance(size, tuple) else (size, size)
+    given = arrays((images, channels, *sizes), (filters, channels, *kernel), (filters,))
+    theirs = tensors(given)
+    with autograd.record():
+        y = nd.Convolution(*given, kernel=kernel, stride=stride, pad=pad, num_filter=filters)
+        loss = (y * y * y).sum()
+    loss.backward()
+    expected = torch.conv2d(*theirs, stride, pad)
+    (expected**3).sum().backward()
+    assert (counted or [None]) == [ways[compiled]]
+    close(y, expected)
+    assert y._t.is_contiguous()
+    for ours, their in zip(given, theirs, strict=True):
+        close(ours.grad, their.grad)
+
+
+@pytest.mark.parametrize("channels, window, way", [(1, 3, "_Rows"), (3, 3, "_Rows"), (32, 5, "_Tiled")])
+def test_only_the_gradients_asked_for(channels, window, way, counted, compiled, monkeypatch):
+    monkeypatch.setattr(few_channels, "LEAST_WORK", 1)
+    data, weight = nd.ones((32, channels, 15, 15)), nd.ones((36, channels, window, window))
+    weight.attach_grad()
+    with autograd.record():
+        y = nd.Convolution(data, weight, kernel=(window, window), num_filter=36, no_bias=True)
+    y.backward()
+    if compiled:
+        assert counted == [way]
+    np.testing.assert_allclose(weight.grad.asnumpy(), 32 * (16 - window) ** 2, rtol=1e-5)
+    data.attach_grad()
+    with autograd.record():
+        y = nd.Convolution(data, weight.detach(), kernel=(window, window), num_filter=36, no_bias=True)
+    y.backward()
+    np.testing.assert_allclose(data.grad.asnumpy()[:, :, 4:-4, 4:-4], 36 * window**2, rtol=1e-5)
+
+
+def test_nan_and_infinity_in_a_convolution_of_few_channels(compiled, monkeypatch):
+    monkeypatch.setattr(few_channels, "LEAST_WORK", 1)
+    data, weight = arrays((2, 1, 12, 13), (4, 1, 3, 3))
+    data[0, 0, 5, 6], data[1, 0, 0, 12] = np.nan, np.inf
+    theirs = tensors([data, weight])
+    with autograd.record():
+        y = nd.Convolution(data, weight, kernel=(3, 3), num_filter=4, no_bias=True)
+    y.backward()
+    expected = torch.conv2d(*theirs)
+    expected.sum().backward()
+    np.testing.assert_allclose(y.asnumpy(), expected.detach().numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(weight.grad.asnumpy(), theirs[1].grad.numpy(), rtol=1e-4)
+
+
+def test_a_bias_that_is_no_vector_of_floats_is_refused(monkeypatch):
+    monkeypatch.setattr(few_channels, "LEAST_WORK", 1)
+    monkeypatch.setattr(few_channels, "LEAST_COMPILED", 1)
+    data, weight = torch.ones(2, 1, 12, 12), torch.ones(4, 1, 3, 3, requires_grad=True)
+    for bias in (torch.ones(3), torch.ones(4, dtype=torch.float64)):
+        with pytest.raises(RuntimeError):
+            few_channels.few_channels(data, weight, bias, (), ())
+    none = torch.ones(2, 0, 12, 12)
+    assert not few_channels.gains(none, weight, (), 1)
+
+
+def test_threads_share_out_what_one_does(compiled, monkeypatch):
+    monkeypatch.setattr(few_channels, "LEAST_WORK", 1)
+    results, before = [], torch.get_num_threads()
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            data, weight = arrays((31, 3, 40, 40), (13, 3, 3, 3))
+            with autograd.record():
+                y = nd.Convolution(data, weight, kernel=(3, 3), num_filter=13, no_bias=True, pad=(1, 1))
+                y = nd.Pooling(y, kernel=(2, 2), stride=(2, 2), pool_type="max")
+            y.backward()
+            results.append([a.asnumpy() for a in (y, data.grad, weight.grad)])
+    finally:
+        torch.set_num_threads(before)
+    for one, three in zip(*results, strict=True):
+        np.testing.assert_allclose(three, one, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(3, 5, 8, 6), (3, 5, 4, 8), (2, 3, 2, 14), (2, 2, 6, 16), (1, 3, 4, 38)])
+def test_pooling(dtype, shape, counted, compiled, monkeypatch):
+    monkeypatch.setattr(halving, "LEAST", 1)
+    values = np.random.RandomState(1).randint(0, 4, shape).astype(dtype)  # many are equal
+    x = nd.array(values, dtype=dtype)
+    x.attach_grad()
+    with autograd.record():
+        y = nd.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max")
+        loss = (y * nd.arange(y.size, dtype=dtype).reshape(y.shape)).sum()
+    loss.backward()
+    t = torch.tensor(values, requires_grad=True)
+    expected = torch.max_pool2d(t, 2, 2)
+    (expected * torch.arange(expected.numel()).view(expected.shape)).sum().backward()
+    assert counted == ["_InOnePass" if compiled and dtype == "float32" and shape[3] >= 8 else "_Halved"]
+    assert (y.asnumpy() == expected.detach().numpy()).all()
+    assert (x.grad.asnumpy() == t.grad.numpy()).all()
+    assert (nd.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max").asnumpy() == y.asnumpy()).all()
+
+
+def test_kernels_for_pooling_are_only_loaded_for_much(monkeypatch):
+    asked = []
+    monkeypatch.setattr(halving._code, "get", lambda wait: asked.append(wait))
+    monkeypatch.setattr(halving._code, "_work", 0)
+    monkeypatch.setattr(halving._code, "after", 40_000)
+    x = nd.zeros((1, 1, 128, 128))
+    for calls in (0, 0, 0, 1):
+        assert nd.Pooling(x, kernel=(2, 2), stride=(2, 2)).shape == (1, 1, 64, 64)
+        assert asked == [False] * calls
+
+
+def test_gradients_of_gradients(counted, compiled, monkeypatch):
+    for module, name in ((few_channels, "LEAST_WORK"), (halving, "LEAST")):
+        monkeypatch.setattr(module, name, 1)
+    given = arrays((2, 1, 10, 10), (3, 1, 3, 3))
+    theirs = tensors(given)
+
+    with autograd.record():
+        y = nd.Pooling(nd.Convolution(*given, kernel=(3, 3), num_filter=3, no_bias=True), kernel=(2, 2), stride=(2, 2))
+        slope = autograd.grad((y * y).sum(), [given[1]], create_graph=True)[0]
+        loss = (slope * slope).sum()
+    loss.backward()
+    y = torch.max_pool2d(torch.conv2d(*theirs), 2, 2)
+    (slope,) = torch.autograd.grad((y * y).sum(), theirs[1], create_graph=True)
+    (slope * slope).sum().backward()
+    assert counted == (["_Rows", "_InOnePass"] if compiled else ["_Few", "_Halved"])
+    for ours, their in zip(given, theirs, strict=True):
+        close(ours.grad, their.grad)
+
+
+def test_nan_stays(compiled, monkeypatch):
+    monkeypatch.setattr(halving, "LEAST", 1)
+    x = nd.zeros((1, 1, 4, 8))
+    x[0, 0, 1, 2] = np.nan
+    found = nd.Pooling(x, kernel=(2, 2), stride=(2, 2)).asnumpy()
+    assert np.isnan(found[0, 0, 0, 1])
+    assert np.isnan(found).sum() == 1
+
+
+def test_an_infinite_gradient_goes_to_one_pixel():
+    """By the kernels; slices multiply it with zeros."""
+    pytest.importorskip("numba")
+    x = torch.rand(1, 1, 2, 8, requires_grad=True)
+    halving._InOnePass.apply(x).backward(torch.full((1, 1, 1, 4), torch.inf))
+    assert x.grad is not None
+    assert x.grad.isinf().sum() == 4 and not x.grad.isnan().any()
