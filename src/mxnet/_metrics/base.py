@@ -1,9 +1,10 @@
 """The base of metrics: running sums that stay on the device until a program reads them."""
 
+import numpy as np
 import torch
 
 from .. import ndarray, registry
-from .._device.waiting import number
+from .._device import waiting
 
 
 def check_label_shapes(labels, preds, wrap=False, shape=False):
@@ -25,6 +26,11 @@ def values_of(array, like=None):
     return tensor if like is None else tensor.to(like.device, non_blocking=tensor.is_cpu)
 
 
+def number(value):
+    """A metric's value for `%f`: the element of an array of one, which NumPy 2.4 no longer takes for a number."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
 class Running:
     """Attribute for a running total: reads as a number, but is kept as a tensor until then."""
 
@@ -39,7 +45,7 @@ class Running:
         except KeyError:  # a composite of metrics has none of its own
             raise AttributeError(f"{type(metric).__name__!r} object has no attribute {self.slot[1:]!r}") from None
         if isinstance(value, torch.Tensor):
-            value = metric.__dict__[self.slot] = number(value)
+            value = metric.__dict__[self.slot] = waiting.number(value)
         return value
 
     def __set__(self, metric, value):

@@ -109,7 +109,7 @@ class KVStore(KVStoreBase):
         sums = [merged.as_in_context(h.context) for merged, h in zip(sums, held, strict=True)]
         # MXNet hands string keys over as bytes.
         keys = [key.encode() if isinstance(key, str) else key for key in keys]
-        if isinstance(self._updater, opt.Updater):
+        if isinstance(self._updater, opt.Updater) and self._updater.takes_all:
             self._updater(keys, sums, held)
         else:
             for arguments in zip(keys, sums, held, strict=True):

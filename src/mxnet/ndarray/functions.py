@@ -14,12 +14,13 @@ from .._core.modes import MODES
 from .._core.writes import lend
 from .._device.copies import can_pin, held_pinned, moved, pinned
 from .._device.waiting import wait_for_all
+from .._ops.elementwise.identity import to_dtype
 from .._ops.registry import observe, registry
 from .._ops.registry.device import torch_device
 from .._ops.registry.torch_dtypes import NAME, TORCH, torch_dtype
 from ..context import PINNED, Context, cpu, current_context, gpu, parse_context
 from ._dispatch.arithmetic import BINARY, binary
-from ._dispatch.invoke import invoke
+from ._dispatch.invoke import invoke, recorded_tensor
 from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
 
 __all__ = [
@@ -60,18 +61,17 @@ def array(source_array, ctx=None, dtype=None):
 
         return sparse.array(source_array, ctx, dtype)
     if isinstance(source_array, NDArrayBase):
-        wanted = source_array._t.dtype if dtype is None else torch_dtype(dtype)
-        return wrap(_copied(source_array._t, where, wanted, source_array._ctx.device_typeid == PINNED), where)
+        return _copied(source_array, where, dtype)
     if isinstance(source_array, torch.Tensor):
         wanted = source_array.dtype if dtype is None else torch_dtype(dtype)
-        return wrap(_copied(source_array, where, wanted), where)
+        return wrap(_placed(source_array, where, wanted), where)
     name = dtype_name(np.float32 if dtype is None else dtype)
     if not isinstance(source_array, np.ndarray):
         source_array = _from_nested(source_array, name)
     return wrap(_to_tensor(source_array, name, where), where)
 
 
-def _copied(source, where, dtype, is_pinned=False):
+def _placed(source, where, dtype):
     """A copy of a tensor in a context, of a type."""
     source = source.detach()
     if where.device_typeid == PINNED:
@@ -79,7 +79,21 @@ def _copied(source, where, dtype, is_pinned=False):
     converted, device = source.to(dtype), torch_device(where)
     if converted is not source and converted.device == device:
         return converted
-    return moved(converted, device, is_pinned and converted is source)
+    return moved(converted, device)
+
+
+def _copied(source, where, dtype):
+    """A copy in a context, recorded if the source is: MXNet fills a new array by an assignment."""
+    tensor = recorded_tensor(source)
+    recorded = tensor is not None
+    tensor = tensor if recorded else source._t.detach()
+    if where.device_typeid == PINNED:
+        tensor = pinned(tensor)
+    else:
+        tensor = moved(tensor, torch_device(where), source._ctx.device_typeid == PINNED)
+    wanted = tensor.dtype if dtype is None else torch_dtype(dtype)
+    result = tensor if wanted is tensor.dtype else to_dtype(tensor, wanted)
+    return wrap(result, where, MODES.epoch if recorded else None)
 
 
 _PLAIN_ITEMS = frozenset({int, float, bool, list, tuple, np.ndarray})
@@ -357,6 +371,20 @@ def from_dlpack(dlpack):
     except RuntimeError as error:
         raise AssertionError(f"Invalid DLPack Tensor: {error}") from error
     return from_torch(tensor)
+
+
+def from_dlpack_address(address):
+    """An array over the DLManagedTensor at an address, which it owns from now on.
+
+    This is what `MXNDArrayFromDLPack` does with the pointer out of a capsule; the caller renames the capsule and takes
+    its destructor away.
+    """
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return from_dlpack(new_capsule(address, _DLTENSOR, None))
+
+
+_DLTENSOR = b"dltensor"  # a capsule keeps a pointer to its name
 
 
 def from_torch(tensor):

@@ -20,6 +20,7 @@ class _WithMaster(MultiTensorOptimizer):
     """The SGD family writes multi-precision states as (state, master copy)."""
 
     _own_name = "SGD "
+    _past_update = True
 
     def _join_state(self, master, state):
         return (state, master)

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from ..._core.attrs import Count, Dtype
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, ValueFault
 from ..._device import late
 from ..._kernels.runtime.concrete import has_values
 from ..registry.gradient import without_gradient
@@ -32,10 +32,10 @@ def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
     words = f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}"
     if whole.is_cpu:
         if whole.min() < 0 or whole.max() >= size:
-            raise MXNetError(words)
+            raise ValueFault(words)
         return whole
     low, high = whole.aminmax()
-    late.require((low >= 0) & (high < size), lambda: MXNetError(words))
+    late.require((low >= 0) & (high < size), lambda: ValueFault(words))
     return whole.clamp(0, size - 1)  # a GPU that reads elsewhere ends the process
 
 

@@ -274,9 +274,10 @@ def _lamb_direction(
 
 
 def _trust_ratio(r1: Tensor, r2: Tensor, lower: float, upper: float) -> Tensor:
-    if r1.shape != (1,) or r2.shape != (1,):
-        wrong, which = (r1, "r1") if r1.shape != (1,) else (r2, "r2")
-        raise MXNetError(f"Check failed: {which}_shape[0] == 1U ({wrong.shape} vs. 1) : {which} shape incorrect")
+    for norm, which in ((r1, "r1"), (r2, "r2")):  # MXNet looks at the first axis only, and reads the first number
+        if norm.shape[:1] != (1,):
+            raise MXNetError(f"Check failed: {which}_shape[0] == 1U ({norm.shape} vs. 1) : {which} shape incorrect")
+    r1, r2 = r1.reshape(-1)[:1], r2.reshape(-1)[:1]
     r1 = r1.clamp_min(lower) if lower >= 0 else r1
     r1 = r1.clamp_max(upper) if upper >= 0 else r1
     return torch.where((r1 == 0) | (r2 == 0), torch.ones_like(r1), r1 / r2)

@@ -43,7 +43,7 @@ def _obtain(root, namespace, name, sha1):
     return from_repository("gluon/dataset/" + namespace, name, path, sha1)
 
 
-def _read_idx(path, magic):
+def read_idx(path, magic):
     """The array in a gzipped IDX file of bytes, checked against its own header."""
     content = unpacked(path, largest=1 << 30)
     dimensions = magic & 0xFF
@@ -87,7 +87,7 @@ class MNIST(_DownloadedDataset):
     def _get_data(self):
         files = [self._train_data, self._train_label] if self._train else [self._test_data, self._test_label]
         paths = [_obtain(self._root, self._namespace, *file) for file in files]
-        images, labels = (_read_idx(path, magic) for path, magic in zip(paths, (0x803, 0x801), strict=True))
+        images, labels = (read_idx(path, magic) for path, magic in zip(paths, (0x803, 0x801), strict=True))
         if len(images) != len(labels):
             raise MXNetError(f"{self._root}: {len(images)} images but {len(labels)} labels")
         self._data, self._label = _arrays(images[..., np.newaxis], labels.astype(np.int32))
