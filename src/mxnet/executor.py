@@ -10,6 +10,7 @@ from ._core.environment import is_on
 from ._core.errors import FaultyOutputs, MXNetError, ValueFault
 from ._core.heap import keep_freed
 from ._core.writes import wrote, wrote_anywhere
+from ._device.settings import Scope
 from ._graph.debug.memory import footprint
 from ._graph.debug.watch import Walk
 from ._graph.infer.fixpoint import type_facts
@@ -292,7 +293,8 @@ class Executor:
         if walk is not None:
             gradients = self._walk_back(walk, outputs, roots, seeds)
         elif roots:
-            gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
+            with Scope(roots[0].is_cuda):
+                gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)
         wrote_anywhere()  # states of layers

@@ -79,8 +79,8 @@ def test_what_is_different_has_a_reason():
     found = remarks_on("from mxnet import engine\nwith engine.bulk(30):\n    pass\n")
     assert [(r.line, r.kind, r.name) for r in found] == [(2, "differs", "mxnet.engine.bulk")]
     assert "without effect" in found[0].reason
-    (found,) = remarks_on("import os\nos.environ['MXNET_ENGINE_TYPE'] = 'NaiveEngine'")
-    assert (found.line, found.name) == (2, "MXNET_ENGINE_TYPE")
+    (found,) = remarks_on("import os\nos.environ['MXNET_CPU_WORKER_NTHREADS'] = '4'")
+    assert (found.line, found.name) == (2, "MXNET_CPU_WORKER_NTHREADS")
     assert remarks_on("import os\ntitle = 'MXNET_C_API'\nseed = os.getenv('MXNET_MODULE_SEED')") == []
     (found,) = remarks_on("from mxnet.base import _LIB")
     assert "C library" in found.reason

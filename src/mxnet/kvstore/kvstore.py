@@ -106,6 +106,7 @@ class KVStore(KVStoreBase):
                 self._stored[key] = _placed(merged, self._held(key))
             return
         held = [self._beside(key, merged) for key, merged in zip(keys, sums, strict=True)]
+        sums = [merged.as_in_context(h.context) for merged, h in zip(sums, held, strict=True)]
         # MXNet hands string keys over as bytes.
         keys = [key.encode() if isinstance(key, str) else key for key in keys]
         if isinstance(self._updater, opt.Updater) and self._updater.takes_all:

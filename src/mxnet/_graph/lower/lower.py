@@ -20,6 +20,7 @@ from torch.fx.node import map_arg
 
 from ..._core.errors import MXNetError
 from ..._core.hints import advice
+from ..._device.errors import explained
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.gradient import rule_apart
 from ..._ops.registry.observe import in_graphs
@@ -69,10 +70,10 @@ class Lowered:
                         values[step] = step.target(*args, **kwargs)
                     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as again:
                         return self._report(step.name, args, again)
-        return MXNetError(str(error).strip())
+        return MXNetError(explained(error))
 
     def _report(self, name: str, args: Any, error: Exception) -> MXNetError:
-        text, node = str(error).strip(), self.calls.get(name)
+        text, node = explained(error), self.calls.get(name)
         if node is None or node.op is None:
             return MXNetError(text)
         tensors = [a for a in args if isinstance(a, torch.Tensor)]

@@ -4,6 +4,7 @@ import torch
 
 from ..._core.errors import MXNetError
 from ..._core.rounding import single
+from ..._device.copies import number
 from ..elementwise.identity import to_dtype
 from ..elementwise.masks import marks
 from ..registry.gradient import with_gradient
@@ -141,7 +142,7 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
 def between(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
     """Values cut to bounds, by MXNet's comparisons."""
     if a_min > a_max:  # the upper bound is asked first
-        low, high = (to_dtype(torch.tensor(bound, device=data.device), data.dtype) for bound in (a_min, a_max))
+        low, high = (to_dtype(number(bound, torch.float32, data.device), data.dtype) for bound in (a_min, a_max))
         return torch.where(data > a_max, high, torch.where(data < a_min, low, data))
     if data.is_floating_point():
         if data.dtype is torch.float16:  # bounds beyond its range are infinite

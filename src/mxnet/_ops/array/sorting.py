@@ -68,7 +68,7 @@ def _topk_outputs(attrs: Attrs) -> int | tuple[str, ...]:
 
 def _few(data: torch.Tensor, axis: int, k: int, largest: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
     """The first `k` without sorting all; None: their order takes that."""
-    if not is_concrete(data) or not data.numel():
+    if not is_concrete(data) or not data.numel() or not data.is_cpu:  # on a GPU the host would wait for what it decides
         return None
     places = _few_in_one_pass(data.detach().movedim(axis, -1), k, largest)
     if places is not None:
@@ -115,8 +115,14 @@ def _first(data: torch.Tensor, axis: int, ascending: bool) -> tuple[torch.Tensor
     """The largest or smallest; None where there are NaNs, which count as the largest."""
     if not is_concrete(data) or not data.numel():
         return None
-    values, places = (torch.min if ascending else torch.max)(data, axis, keepdim=True)
+    if not data.is_cpu:  # a NaN is the largest to `max`, too
+        return None if ascending and data.is_floating_point() else _extreme(data, axis, ascending)
+    values, places = _extreme(data, axis, ascending)
     return None if data.is_floating_point() and bool(values.detach().isnan().any()) else (values, places)
+
+
+def _extreme(data: torch.Tensor, axis: int, ascending: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    return (torch.min if ascending else torch.max)(data, axis, keepdim=True)
 
 
 def _top(data: torch.Tensor, axis: int, k: int, ascending: bool) -> tuple[torch.Tensor, torch.Tensor]:

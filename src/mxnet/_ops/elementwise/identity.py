@@ -7,6 +7,7 @@ import torch
 
 from ..._core.attrs import Dtype
 from ..._core.errors import MXNetError
+from ..._device.copies import constant
 from ..registry.gradient import headless, with_gradient, without_gradient
 from ..registry.integer_gradient import tied
 from ..registry.registry import op
@@ -113,13 +114,13 @@ def ones_like(data):
 @op("shape_array", differentiable=False)
 def shape_array(data):
     """The shape of `data` as an int64 array."""
-    return torch.tensor(data.shape, dtype=torch.int64, device=data.device)
+    return constant(tuple(data.shape), torch.int64, data.device)
 
 
 @op("size_array", differentiable=False)
 def size_array(data):
     """The number of elements as an int64 array of one element."""
-    return torch.tensor([data.numel()], dtype=torch.int64, device=data.device)
+    return torch.full((1,), data.numel(), dtype=torch.int64, device=data.device)
 
 
 def _span(begin: int | None, end: int | None, ndim: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 
 from ..._core.errors import MXNetError
+from ..._device.settings import under
 from ..._kernels.matmul.gemm import times
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import Shapes, bracket
@@ -13,7 +14,11 @@ Storage = Literal["csr", "default", "row_sparse"] | None
 
 
 def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
-    return times(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+    return _multiplied(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+
+
+def _multiplied(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+    return under(torch.mm, (lhs, rhs)) if lhs.is_cuda else times(lhs, rhs)
 
 
 def _product_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
@@ -41,7 +46,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
     left, right = lhs.dim(), rhs.dim()
     if left == right == 2:
-        return times(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
+        return _multiplied(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
     if left == right == 1:
         if transpose_a or transpose_b:
             raise MXNetError("Cannot transpose vectors")
@@ -51,7 +56,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
         raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
     if lhs.is_sparse and right == 1:
         return torch.mv(lhs.t() if transpose_a else lhs, rhs)
-    return torch.tensordot(lhs, rhs, ([a], [b]))  # pyright: ignore[reportArgumentType]
+    return under(torch.tensordot, (lhs, rhs, ([a], [b])))
 
 
 @op("batch_dot", shape=_products_shape)
@@ -61,7 +66,8 @@ def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False,
         raise MXNetError(
             f"batch_dot currently only support N-D*N-D array (N >= 3){bracket(lhs.shape)} v.s. {bracket(rhs.shape)}"
         )
-    return torch.matmul(lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs)
+    sides = lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs
+    return torch.matmul(*sides) if lhs.is_cpu else under(torch.matmul, sides)
 
 
 @op("khatri_rao")

@@ -6,6 +6,7 @@ import torch
 
 from ..._core.attrs import Count, Long
 from ..._core.errors import MXNetError
+from ..._device.settings import under
 from ..._kernels.conv.deconv import by_products
 from ..._kernels.conv.nchw_small import few_channels, gains
 from ..registry.fill_rules import assign
@@ -120,7 +121,9 @@ def convolution(
     if len(kernel) == 2 and gains(data, weight, dilate, num_group):
         result = few_channels(data, weight, bias, stride, pad)
     else:
-        result = _CONVOLVE[len(kernel)](data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group)
+        convolve = _CONVOLVE[len(kernel)]
+        arguments = data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group
+        result = convolve(*arguments) if data.is_cpu else under(convolve, arguments, cudnn_tune, cudnn_off)
     return to_last(result) if last else result
 
 
@@ -144,7 +147,8 @@ def convolution_v1(
 ):
     """The older registration of Convolution, which old symbol files name."""
     attrs = {"kernel": kernel, "stride": stride, "dilate": dilate, "pad": pad, "num_group": num_group}
-    return convolution(data, weight, bias, num_filter=num_filter, layout=layout, **attrs)
+    library = {"cudnn_tune": cudnn_tune, "cudnn_off": cudnn_off}
+    return convolution(data, weight, bias, num_filter=num_filter, layout=layout, **attrs, **library)
 
 
 @op("Deconvolution", inputs=bias_unless_no_bias, fill=_transposed_parameters)
@@ -179,7 +183,8 @@ def deconvolution(
     result = by_products(data, weight, bias, geometry) if num_group == 1 else None
     if result is None:
         transposed = _TRANSPOSED[len(kernel)]
-        result = transposed(data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1)
+        arguments = data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1
+        result = transposed(*arguments) if data.is_cpu else under(transposed, arguments, cudnn_tune, cudnn_off)
     return to_last(result) if last else result
 
 

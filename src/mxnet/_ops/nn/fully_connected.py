@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from ..._core.attrs import Count
 from ..._core.errors import MXNetError
+from ..._device.settings import under
 from ..._kernels.matmul import gemm
 from ..registry.fill_rules import assign
 from ..registry.registry import op
@@ -63,4 +64,6 @@ def fully_connected(
         raise MXNetError(f"Shape inconsistent, Provided = {bracket(weight.shape)}, inferred shape={expected}")
     if bias is not None and bias.dim() > 1:
         bias = bias.flatten()
+    if data.is_cuda:
+        return under(F.linear, (data, weight, bias))
     return gemm.dense(data, weight, bias, F.linear)

@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ..._core.attrs import Fraction
 from ..._core.errors import MXNetError
+from ..._device.settings import under
 from ..._kernels.rnn import gru as recurrence
 from ..._kernels.rnn import lstm
 from ..registry.fill_rules import assign
@@ -162,7 +163,7 @@ def rnn(
         result = recurrence.recurrent(mode, data, states, weights, num_layers, bidirectional)
     else:
         run = getattr(_VF, mode)
-        result = run(data, states, weights, True, num_layers, dropout, _train, bidirectional, False)
+        result = under(run, (data, states, weights, True, num_layers, dropout, _train, bidirectional, False))
     return tuple(result) if state_outputs else result[0]
 
 

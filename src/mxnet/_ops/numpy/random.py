@@ -12,6 +12,7 @@ import torch
 
 from ..._core.attrs import Dtype, Floats
 from ..._core.errors import MXNetError, ValueRefused
+from ..._device import late
 from ..._kernels.random.draw import make_known, serial_gamma
 from ..registry.registry import op
 from ..registry.torch_dtypes import NAME, TORCH, torch_dtype
@@ -106,7 +107,10 @@ def require(parameter, words, *, above=False):
     if isinstance(parameter, torch.Tensor):
         if parameter.device.type == "meta" or not parameter.numel():
             return
-        parameter = parameter.detach().min().item()
+        least = parameter.detach().min()
+        fulfilled = least > 0 if above else least >= 0
+        late.require(fulfilled, lambda: ValueRefused(f"Check failed: {words}, got {least.item():g}"))
+        return
     if not (parameter > 0 if above else parameter >= 0):
         raise ValueRefused(f"Check failed: {words}, got {parameter:g}")
 

@@ -11,6 +11,7 @@ import torch
 
 from ..._core.attrs import Dtype, Long
 from ..._core.errors import MXNetError
+from ..._device.copies import uploaded
 from ..._kernels.random import draw as random_quick
 from ...util import is_np_shape
 from ..registry.gradient import with_gradient
@@ -452,4 +453,4 @@ def sample_unique_zipfian(*, range_max: int, shape: tuple | None = None, _rng, _
     if device.type == "meta":
         return tuple(torch.empty(s, dtype=torch.int64, device=device) for s in (size, size[:1]))
     samples, tries = _rng.unique_zipfian(range_max, *size)
-    return torch.from_numpy(samples).to(device), torch.from_numpy(tries).to(device)
+    return uploaded(samples, device), uploaded(tries, device)

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from ..._core.errors import MXNetError
+from ..._device.copies import constant
 from ..._kernels.runtime.concrete import is_concrete
 from ..._kernels.runtime.loader import CompiledModule, any_processor
-from ..._kernels.vision.nms import shares, suppress
+from ..._kernels.vision.nms import DEVICE_BOXES, fits_device, shares, suppress, survivors
 from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import op
 from .score_ranking import falling
@@ -97,6 +98,29 @@ def _survivors(rows: Tensor, attrs: dict) -> Tensor:
     return candidates[suppress(boxes, size, attrs["overlap_thresh"], ids)]
 
 
+def _nms_on_device(images: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
+    """The rows that survive, by falling score, and where each came from; nothing depends on values but values."""
+    batch, number, width = images.shape
+    score = images[..., attrs["score_index"]]
+    valid = score > attrs["valid_thresh"]
+    if attrs["id_index"] >= 0:
+        valid &= images[..., attrs["id_index"]] != attrs["background_id"]
+    order = torch.sort(torch.where(valid, score, -torch.inf), dim=1, descending=True, stable=True).indices
+    order = order[:, : attrs["topk"]]
+    chosen = images.gather(1, order[..., None].expand(-1, -1, width))
+    given = chosen[..., attrs["coord_start"] : attrs["coord_start"] + 4]
+    per_class = attrs["id_index"] >= 0 and not attrs["force_suppress"]
+    ids = chosen[..., attrs["id_index"]].to(torch.int32) if per_class else None
+    boxes, size = corners(given, attrs["in_format"]), areas(given, attrs["in_format"])
+    left = survivors(boxes, size, valid.gather(1, order), attrs["overlap_thresh"], ids)
+    place = torch.where(left, left.cumsum(1) - 1, number)  # others go behind the end, which is cut off
+    out = images.new_full((batch, number + 1, width), -1)
+    out.scatter_(1, place[..., None].expand(-1, -1, width), chosen)
+    source = order + torch.arange(batch, device=images.device)[:, None] * number
+    record = images.new_full((batch, number + 1), -1).scatter_(1, place, source.to(images.dtype))
+    return out[:, :-1].reshape(-1, width), record[:, :-1].reshape(-1, 1)
+
+
 def reformed(boxes: Tensor, to: str) -> Tensor:
     """Boxes of the other format in this one, except where the first coordinate is negative (suppressed, says MXNet)."""
     if to == "corner":
@@ -112,12 +136,15 @@ def _nms(data: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
     flat = images.reshape(-1, images.shape[-1])
     if attrs["topk"] == 0:
         return data.clone(), torch.arange(len(flat), device=data.device).to(data.dtype).reshape(*data.shape[:-1], 1)
-    attrs = {**attrs, "topk": attrs["topk"] if attrs["topk"] > 0 else number}
-    out, record = torch.full_like(flat, -1), flat.new_full((len(flat), 1), -1)
-    for i, image in enumerate(images):
-        kept = _survivors(image, attrs) + i * number
-        out[i * number : i * number + len(kept)] = flat[kept]
-        record[i * number : i * number + len(kept), 0] = kept.to(data.dtype)
+    attrs = {**attrs, "topk": min(attrs["topk"], number) if attrs["topk"] > 0 else number}
+    if fits_device(images, attrs["topk"]):
+        out, record = _nms_on_device(images, attrs)
+    else:
+        out, record = torch.full_like(flat, -1), flat.new_full((len(flat), 1), -1)
+        for i, image in enumerate(images):
+            kept = _survivors(image, attrs) + i * number
+            out[i * number : i * number + len(kept)] = flat[kept]
+            record[i * number : i * number + len(kept), 0] = kept.to(data.dtype)
     if attrs["in_format"] != attrs["out_format"]:
         start = attrs["coord_start"]
         out[..., start : start + 4] = reformed(out[..., start : start + 4], attrs["out_format"])
@@ -129,6 +156,10 @@ def _nms_gradient(inputs, outputs, heads):
     grad = torch.zeros_like(inputs[0]).reshape(-1, inputs[0].shape[-1])
     source = outputs[1].flatten().long()
     kept = source >= 0
+    if not grad.is_cpu:
+        grad, place = grad.new_zeros(len(grad) + 1, grad.shape[1]), torch.where(kept, source, len(grad))
+        grad = grad.index_copy_(0, place, heads[0].reshape(-1, grad.shape[1]))
+        return grad[:-1].reshape(inputs[0].shape)
     return grad.index_copy(0, source[kept], heads[0].reshape(grad.shape)[kept]).reshape(inputs[0].shape)
 
 
@@ -191,6 +222,25 @@ def _match(scores: Tensor, is_ascend: bool, threshold: float, limit: int) -> tup
     return row_match, column_match
 
 
+def _match_on_device(scores: Tensor, is_ascend: bool, threshold: float, limit: int) -> tuple[Tensor, Tensor]:
+    """The same for all matrices at once; a step a pair, taken or not, so that the host need not look."""
+    rows, columns = scores.shape[-2:]
+    left = scores.reshape(-1, rows, columns).clone()
+    worst = torch.inf if is_ascend else -torch.inf
+    row_match = left.new_full(left.shape[:2], -1)
+    column_match = left.new_full((len(left), columns), -1)
+    numbers = torch.arange(max(rows, columns), device=scores.device)
+    for _ in range(min(rows, columns, limit)):
+        value, place = left.flatten(1).min(1) if is_ascend else left.flatten(1).max(1)
+        good = (value < threshold if is_ascend else value > threshold)[:, None]
+        r, c = (place // columns)[:, None], (place % columns)[:, None]
+        in_row, in_column = (numbers[:rows] == r) & good, (numbers[:columns] == c) & good
+        row_match = torch.where(in_row, c.to(scores.dtype), row_match)
+        column_match = torch.where(in_column, r.to(scores.dtype), column_match)
+        left.masked_fill_(in_row[:, :, None] | in_column[:, None], worst)
+    return row_match.reshape(scores.shape[:-1]), column_match.reshape(*scores.shape[:-2], columns)
+
+
 @op(
     "_contrib_bipartite_matching",
     outputs=2,
@@ -203,6 +253,8 @@ def bipartite_matching(data, *, is_ascend: bool = False, threshold: float, topk:
     limit = topk + 1 if topk > 0 else max(data.shape)  # MXNet stops one pair late
 
     def pair(scores: Tensor) -> tuple[Tensor, Tensor]:
+        if not scores.is_cpu and min(*scores.shape[-2:], limit) <= DEVICE_BOXES:
+            return _match_on_device(scores, is_ascend, threshold, limit)
         found = [_match(s, is_ascend, threshold, limit) for s in scores.reshape(-1, *scores.shape[-2:])]
         shapes = scores.shape[:-1], (*scores.shape[:-2], scores.shape[-1])
         return tuple(  # pyright: ignore[reportReturnType]
@@ -297,8 +349,8 @@ def box_decode(
         if quick is not None:
             return quick
         base, extent = _centers(anchors) if format == "corner" else (anchors[..., :2], anchors[..., 2:])
-        center = data[..., :2] * data.new_tensor([std0, std1]) * extent + base
-        grown = data[..., 2:] * data.new_tensor([std2, std3])
+        center = data[..., :2] * constant((std0, std1), data.dtype, data.device) * extent + base
+        grown = data[..., 2:] * constant((std2, std3), data.dtype, data.device)
         half = torch.exp(grown.clamp_max(clip) if clip > 0 else grown) * extent * 0.5
         return torch.cat([center - half, center + half], -1)
 

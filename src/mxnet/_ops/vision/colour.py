@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..._device.copies import constant, uploaded
 from ..._kernels.runtime.concrete import is_concrete
 from ..._kernels.runtime.loader import CompiledModule, any_processor
 
@@ -49,7 +50,7 @@ def lit(image: Tensor, alpha: Sequence[float]) -> Tensor:
     result = _in_one_pass("light", image, *shifts)
     if result is not None:
         return result
-    shift = torch.from_numpy(shifts.astype(np.float32)).to(image.device)
+    shift = uploaded(shifts.astype(np.float32), image.device)
     rows = image.flatten(1).float() + shift.expand(image.shape[1], 3).reshape(-1)
     return _back(rows, image.dtype).view(image.shape)
 
@@ -60,7 +61,7 @@ def brighter(image: Tensor, factor: float) -> Tensor:
 
 
 def _gray(image: Tensor) -> Tensor:
-    return image.float() @ torch.tensor(GRAY, device=image.device)
+    return image.float() @ constant(GRAY, torch.float32, image.device)
 
 
 def contrasted(image: Tensor, factor: float) -> Tensor:
@@ -118,6 +119,6 @@ def _from_hue(hue: Tensor, light: Tensor, saturation: Tensor) -> Tensor:
     sector = position.floor().clamp_max(5)
     part = position - sector
     levels = torch.stack([upper, lower, lower + (upper - lower) * (1 - part), lower + (upper - lower) * part], -1)
-    choice = torch.tensor(SECTORS, device=hue.device)[sector.long()].flip(-1)
+    choice = constant(SECTORS, torch.int64, hue.device)[sector.long()].flip(-1)
     coloured = torch.gather(levels, -1, choice)
     return torch.where((saturation == 0)[..., None], light[..., None], coloured) * 255

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from ..._core.attrs import Factor, Floats
 from ..._core.errors import MXNetError
+from ..._device.copies import constant
 from ..._kernels.random.draw import make_known
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
@@ -75,7 +76,7 @@ def normalize(data, *, mean: Floats = (0.0, 0.0, 0.0, 0.0), std: Floats = (1.0, 
         )
     kind = data.dtype if data.is_floating_point() else torch.float32
     shift, scale = (
-        torch.tensor(_channel(v, data.shape, n, channels), dtype=kind, device=data.device).reshape(-1, 1, 1)
+        constant(_channel(v, data.shape, n, channels), kind, data.device).reshape(-1, 1, 1)
         for v, n in ((mean, "mean"), (std, "std"))
     )
     return ((data - shift) / scale).to(data.dtype)

@@ -31,7 +31,9 @@ def _array(tensor: Tensor) -> np.ndarray:
 
 def _tensor(array: np.ndarray, device: torch.device) -> Tensor:
     """OpenCV drops the axis of a single channel; it comes back here."""
-    return torch.from_numpy(array[..., None] if array.ndim == 2 else np.ascontiguousarray(array)).to(device)
+    return torch.from_numpy(array[..., None] if array.ndim == 2 else np.ascontiguousarray(array)).to(
+        device, non_blocking=True
+    )
 
 
 def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
@@ -121,4 +123,4 @@ def imdecode(mean, *, index: int, x0: int, y0: int, x1: int, y1: int, c: int, si
         raise MXNetError("_imdecode needs the bytes of an image in str_img: mx.nd.imdecode passes them")
     image = _decoded(data, 0 if c == 1 else 1, True).float()
     image = image[y0 : y1 or None, x0 : x1 or None].permute(2, 0, 1)[None].contiguous()
-    return image - mean if mean.numel() > 1 else image
+    return image - mean.cpu() if mean.numel() > 1 else image

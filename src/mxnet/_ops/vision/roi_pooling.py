@@ -29,7 +29,7 @@ def roi_pooling(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction):
     empty = ~((rows[1] > rows[0])[:, :, None] & (columns[1] > columns[0])[:, None])
     empty |= ((number < 0) | (number >= data.shape[0]))[:, None, None]
     numbers, empty = number.clamp(0, data.shape[0] - 1), empty.unsqueeze(1)
-    if not is_concrete(number):
+    if not is_concrete(number) or not number.is_cpu:
         return _traced_maxima(_numbers(data)[numbers], rows, columns).masked_fill(empty, 0)
     return _pooled(data, Bins(numbers, rows, columns, data.shape[1]), empty)
 

@@ -24,10 +24,13 @@ def falling(scores: Tensor) -> Tensor:
 
 def best_class(scores: Tensor) -> tuple[Tensor, Tensor]:
     """The highest of (batch, classes, n) probabilities for each of n, and the first class that has it."""
+    if scores.device.type != "cpu":
+        best, kind = scores.nan_to_num(-1.0, torch.inf, -torch.inf).max(1)  # scores that are NaN take no part
+        return best, kind
     best = scores.amax(1)
-    if bool(best.isnan().any()):  # such scores take no part
+    if bool(best.isnan().any()):
         return best_class(scores.nan_to_num(-1.0, torch.inf, -torch.inf))
-    if scores.device.type != "cpu" or scores.dtype not in (torch.float32, torch.float64):
+    if scores.dtype not in (torch.float32, torch.float64):
         return best, scores.argmax(1)
     classes = scores.shape[1]
     kind = np.min_scalar_type(-classes - 1)  # the smallest signed type that has `classes`, too
