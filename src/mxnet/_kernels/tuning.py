@@ -7,3 +7,14 @@ with torch 2.13's own operators. Each line: the limit, its unit, what lies beyon
 # Elementwise
 ELU_ELEMENTS = 1 << 15  # elements; fewer are not worth loading a compiler (Z4, 2026-10)
 ELEMENTWISE_PER_THREAD = 1 << 14  # elements in a part of the work; less takes longer to hand over (Z4, 2026-10)
+
+# Pooling
+POOL_NCHW_ELEMENTS = 1 << 12  # input elements; torch pools fewer in the time of a call (Z4, 2026-11)
+POOL_NCHW_COMPILE = 1 << 22  # input elements pooled so far; for fewer no compiler is loaded (Z4, 2026-11)
+POOL_NCHW_PER_THREAD = 1 << 16  # elements of the larger tensor in a thread's part of the work (Z4, 2026-11)
+POOL_2X2_WIDTH = 8  # input columns; narrower rows do not fill half a vector (Z4, 2026-11)
+POOL_2X2_PER_THREAD = 1 << 14  # output elements in a thread's part of the work (Z4, 2026-11)
+POOL_SLICES_ELEMENTS = 1 << 15  # input elements; for fewer torch's one call is faster than several (Z4, 2026-11)
+POOL_SLICES_CACHED = 1 << 20  # input elements at a time, which stay in the cache (Z4, 2026-11)
+POOL_NHWC_PER_THREAD = 1 << 14  # floats in a thread's part of the work (Z4, 2026-11)
+POOL_GLOBAL_PIXELS = 256  # pixels in one sum; for more, torch's pairwise sums are more accurate (Z4, 2026-11)
