@@ -18,3 +18,9 @@ POOL_SLICES_ELEMENTS = 1 << 15  # input elements; for fewer torch's one call is 
 POOL_SLICES_CACHED = 1 << 20  # input elements at a time, which stay in the cache (Z4, 2026-11)
 POOL_NHWC_PER_THREAD = 1 << 14  # floats in a thread's part of the work (Z4, 2026-11)
 POOL_GLOBAL_PIXELS = 256  # pixels in one sum; for more, torch's pairwise sums are more accurate (Z4, 2026-11)
+
+# Recurrent layers
+RNN_BATCH = 4  # rows of the batch, also in a thread's part of the work; fewer do not fill the pipeline (Z4, 2026-11)
+LSTM_WORK = 1 << 26  # multiplications by the recurrent weight; less is not worth loading a compiler (Z4, 2026-11)
+GRU_STEPS = 2  # time steps; torch computes a single one as fast (Z4, 2026-11)
+GRU_COMPILE = 1 << 30  # multiplications by recurrent weights so far; for fewer no compiler is loaded (Z4, 2026-11)
