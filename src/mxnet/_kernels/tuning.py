@@ -8,6 +8,11 @@ with torch 2.13's own operators. Each line: the limit, its unit, what lies beyon
 ELU_ELEMENTS = 1 << 15  # elements; fewer are not worth loading a compiler (Z4, 2026-10)
 ELEMENTWISE_PER_THREAD = 1 << 14  # elements in a part of the work; less takes longer to hand over (Z4, 2026-10)
 
+# Transposition
+TRANSPOSE_ELEMENTS = 1 << 13  # elements; torch copies fewer in the time of a call (Z4, 2026-11)
+TRANSPOSE_COMPILE = 1 << 22  # elements transposed so far; for fewer no compiler is loaded (Z4, 2026-11)
+TRANSPOSE_PER_THREAD = 1 << 16  # elements in a thread's part of the work (Z4, 2026-11)
+
 # Pooling
 POOL_NCHW_ELEMENTS = 1 << 12  # input elements; torch pools fewer in the time of a call (Z4, 2026-11)
 POOL_NCHW_COMPILE = 1 << 22  # input elements pooled so far; for fewer no compiler is loaded (Z4, 2026-11)
@@ -24,3 +29,8 @@ RNN_BATCH = 4  # rows of the batch, also in a thread's part of the work; fewer d
 LSTM_WORK = 1 << 26  # multiplications by the recurrent weight; less is not worth loading a compiler (Z4, 2026-11)
 GRU_STEPS = 2  # time steps; torch computes a single one as fast (Z4, 2026-11)
 GRU_COMPILE = 1 << 30  # multiplications by recurrent weights so far; for fewer no compiler is loaded (Z4, 2026-11)
+
+# Attention
+ATTENTION_KEYS = 1024  # keys; the scores of more do not stay in the cache, and torch is as fast (Z4, 2026-11)
+ATTENTION_WORK = 1 << 22  # multiplications of the scores; less is not worth loading a compiler (Z4, 2026-11)
+ATTENTION_PER_THREAD = 1 << 21  # multiplications in a thread's part of the work (Z4, 2026-11)
