@@ -22,15 +22,18 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def both_ways():
-    """(step) -> what it returns with kernels off and with kernels on; kernels must have computed in the second run."""
+    """(step, *names) -> results with kernels off, and on, where these kernels (or at least one) must compute.
 
-    def run(step, *names):
+    With `used=False` no kernel may compute.
+    """
+
+    def run(step, *names, used=True):
         with mx.runtime.kernels_off():
             wanted = step()
         with traced() as log:
             found = step()
-        used = {decision.kernel for decision in log if decision.used}
-        assert used and used >= set(names), log
+        computed = {decision.kernel for decision in log if decision.used}
+        assert bool(computed) == used and computed >= set(names), log
         return wanted, found
 
     return run

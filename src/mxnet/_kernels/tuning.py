@@ -34,3 +34,20 @@ GRU_COMPILE = 1 << 30  # multiplications by recurrent weights so far; for fewer 
 ATTENTION_KEYS = 1024  # keys; the scores of more do not stay in the cache, and torch is as fast (Z4, 2026-11)
 ATTENTION_WORK = 1 << 22  # multiplications of the scores; less is not worth loading a compiler (Z4, 2026-11)
 ATTENTION_PER_THREAD = 1 << 21  # multiplications in a thread's part of the work (Z4, 2026-11)
+
+# Vision
+NMS_COMPILE = 1 << 25  # pairs of boxes so far; for fewer no compiler is loaded (Z4, 2026-11)
+BOX_CALL = 1 << 11  # boxes that are encoded in the time of a call (Z4, 2026-11)
+BOX_COMPILE = 1 << 22  # boxes so far, with those of a call; for fewer no compiler is loaded (Z4, 2026-11)
+RESIZE_COMPILE = 1 << 22  # pixels so far; for fewer no compiler is loaded (Z4, 2026-11)
+RESIZE_PER_THREAD = 1 << 15  # pixels in a thread's part of the work (Z4, 2026-11)
+COLOUR_CALL = 1 << 13  # channel values that are changed in the time of a call (Z4, 2026-11)
+COLOUR_COMPILE = 1 << 24  # channel values so far, with those of a call; for fewer no compiler is loaded (Z4, 2026-11)
+ROI_BINS = 1 << 14  # bins of all channels; so many load the compiler at the next call (Z4, 2026-11)
+ROI_COMPILE = 1 << 24  # elements of feature maps so far; for fewer no compiler is loaded (Z4, 2026-11)
+ROI_PER_THREAD = 1 << 16  # bins in a thread's part of the work (Z4, 2026-11)
+
+# Sorting
+TOPK_RATIO = 8  # elements for each that is wanted; fewer are sorted completely in the same time (Z4, 2026-11)
+TOPK_HEAP = 1 << 12  # elements of a heap; for more a partition is faster (Z4, 2026-11)
+TOPK_COMPILE = 1 << 22  # elements so far; for fewer no compiler is loaded (Z4, 2026-11)

@@ -10,9 +10,9 @@ from torch import Tensor
 from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.vision.nms import intersections, suppress
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
+from .box_overlap import intersections, suppress
 from .score_ranking import best_class, falling
 
 MOST_KEPT = 1 << 14  # boxes
