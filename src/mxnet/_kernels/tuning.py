@@ -51,3 +51,13 @@ ROI_PER_THREAD = 1 << 16  # bins in a thread's part of the work (Z4, 2026-11)
 TOPK_RATIO = 8  # elements for each that is wanted; fewer are sorted completely in the same time (Z4, 2026-11)
 TOPK_HEAP = 1 << 12  # elements of a heap; for more a partition is faster (Z4, 2026-11)
 TOPK_COMPILE = 1 << 22  # elements so far; for fewer no compiler is loaded (Z4, 2026-11)
+
+# Sparse arrays
+SPARSE_ELEMENTS = 1 << 12  # elements of both arrays; so many load the compiler at the next call (Z4, 2026-11)
+SPARSE_CALL = 1 << 12  # elements that are gathered in the time of a call (Z4, 2026-11)
+SPARSE_COMPILE = 1 << 22  # elements so far, with those of a call; for fewer no compiler is loaded (Z4, 2026-11)
+
+# Random numbers; see also `_core.engines`, which counts words
+RANDOM_CALL = 1 << 18  # words that are drawn in the time of a call for numbers by rejection (Z4, 2026-11)
+RANDOM_REJECTION = 64  # words that are drawn in the time of one number by rejection (Z4, 2026-11)
+RANDOM_CHOICE = 1 << 14  # words that are drawn in the time of a call for categorical samples (Z4, 2026-11)

@@ -7,13 +7,13 @@ from torch import Tensor
 
 from ..._core.attrs import Factor, Floats
 from ..._core.errors import MXNetError
-from ..._kernels.random.draw import make_known
+from ..._kernels.random.draw import register
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
 from .colour import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation, pca_lighting
 from .opencv import resize
 
-make_known()
+register()
 
 
 def _batched(data: Tensor, what: str) -> None:
