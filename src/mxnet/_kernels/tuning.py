@@ -13,6 +13,9 @@ TRANSPOSE_ELEMENTS = 1 << 13  # elements; torch copies fewer in the time of a ca
 TRANSPOSE_COMPILE = 1 << 22  # elements transposed so far; for fewer no compiler is loaded (Z4, 2026-11)
 TRANSPOSE_PER_THREAD = 1 << 16  # elements in a thread's part of the work (Z4, 2026-11)
 
+# Predicates with bool results, by NumPy
+BOOL_ELEMENTS = 1 << 13  # elements; torch computes fewer in the time of a call (Z4, 2026-11)
+
 # Pooling
 POOL_NCHW_ELEMENTS = 1 << 12  # input elements; torch pools fewer in the time of a call (Z4, 2026-11)
 POOL_NCHW_COMPILE = 1 << 22  # input elements pooled so far; for fewer no compiler is loaded (Z4, 2026-11)

@@ -34,15 +34,15 @@ def _windows(kernel: Shape, stride: Shape, dilate: Shape, pad: Shape) -> dict[st
     return parts
 
 
-def _room(windows: dict[str, Shape], size: Shape) -> Shape:
+def _output_size(windows: dict[str, Shape], size: Shape) -> Shape:
     """How many windows there are along each axis."""
     parts = zip(size, *(windows[name] for name in ("kernel_size", "stride", "dilation", "padding")), strict=True)
     return tuple((n + 2 * pad - dilate * (kernel - 1) - 1) // stride + 1 for n, kernel, stride, dilate, pad in parts)
 
 
-def _steps(windows: dict[str, Shape], room: Shape) -> Iterator[tuple[int, int, slice, slice]]:
+def _steps(windows: dict[str, Shape], out_size: Shape) -> Iterator[tuple[int, int, slice, slice]]:
     """Each place of a window, and which rows and columns of the image with its border lie there."""
-    (down, tall, rows), (right, wide, columns) = zip(windows["dilation"], windows["stride"], room, strict=True)
+    (down, tall, rows), (right, wide, columns) = zip(windows["dilation"], windows["stride"], out_size, strict=True)
     for i in range(windows["kernel_size"][0]):
         for j in range(windows["kernel_size"][1]):
             first, left = i * down, j * right
@@ -50,42 +50,42 @@ def _steps(windows: dict[str, Shape], room: Shape) -> Iterator[tuple[int, int, s
             yield i, j, slice(first, end, tall), slice(left, edge, wide)
 
 
-def _by_hand(tensor: Tensor, room: Shape) -> bool:
+def _by_slices(tensor: Tensor, out_size: Shape) -> bool:
     """Are whole rows copied, which is several times as quick as torch's element by element?"""
-    return is_concrete(tensor) and min(room) > 0 and tensor.numel() > 0
+    return is_concrete(tensor) and min(out_size) > 0 and tensor.numel() > 0
 
 
 def _unfolded(images: Tensor, windows: dict[str, Shape]) -> Tensor:
-    room = _room(windows, tuple(images.shape[2:]))
-    if not _by_hand(images, room):
+    out_size = _output_size(windows, tuple(images.shape[2:]))
+    if not _by_slices(images, out_size):
         return F.unfold(images, **windows)
     size = tuple(images.shape[2:])
 
     def forward(images: Tensor) -> Tensor:
         (down, right), kernel = windows["padding"], windows["kernel_size"]
         padded = F.pad(images, (right, right, down, down))
-        columns = padded.new_empty(*images.shape[:2], *kernel, *room)
-        for i, j, rows, across in _steps(windows, room):
+        columns = padded.new_empty(*images.shape[:2], *kernel, *out_size)
+        for i, j, rows, across in _steps(windows, out_size):
             columns[:, :, i, j] = padded[:, :, rows, across]
-        return columns.view(len(images), -1, room[0] * room[1])
+        return columns.view(len(images), -1, out_size[0] * out_size[1])
 
     return with_gradient(forward, lambda inputs, outputs, heads: _folded(heads[0], size, windows), images)
 
 
 def _folded(columns: Tensor, size: Shape, windows: dict[str, Shape]) -> Tensor:
-    room, kernel = _room(windows, size), windows["kernel_size"]
+    out_size, kernel = _output_size(windows, size), windows["kernel_size"]
     area = kernel[0] * kernel[1]
-    fits = columns.dim() == 3 and not columns.shape[1] % area and columns.shape[2] == room[0] * room[1]
-    if not fits or not _by_hand(columns, room):
+    fits = columns.dim() == 3 and not columns.shape[1] % area and columns.shape[2] == out_size[0] * out_size[1]
+    if not fits or not _by_slices(columns, out_size):
         return F.fold(columns, size, **windows)
 
     def forward(columns: Tensor) -> Tensor:
         (down, right), (height, width) = windows["padding"], size
-        windows_of = columns.reshape(len(columns), -1, *kernel, *room)
+        windows_of = columns.reshape(len(columns), -1, *kernel, *out_size)
         padded = columns.new_zeros(*windows_of.shape[:2], height + 2 * down, width + 2 * right)
         number = max(1, TOGETHER // padded[0].numel())
         for images, some in zip(padded.split(number), windows_of.split(number), strict=True):
-            for i, j, rows, across in _steps(windows, room):
+            for i, j, rows, across in _steps(windows, out_size):
                 images[:, :, rows, across].add_(some[:, :, i, j])
         return padded[:, :, down : down + height, right : right + width].contiguous()
 
