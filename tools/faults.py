@@ -127,6 +127,17 @@ def memory(options):
     return bad
 
 
+def chaos(options):
+    """Jobs of four hosts, disturbed: are the weights those of an undisturbed run?"""
+    from reliability import chaos as disturbed
+
+    bad = 0
+    for name, restarts, seconds, wrong in disturbed.campaign(options.disturbances):
+        print(f"four hosts, {name}: {restarts} restarts, {seconds:.0f} s, {wrong or 'equal bit for bit'}", flush=True)
+        bad += wrong is not None
+    return bad
+
+
 PARTS = {
     "fuzz": fuzzing,
     "attacks": attacks,
@@ -135,6 +146,7 @@ PARTS = {
     "resume": resume,
     "workers": workers,
     "memory": memory,
+    "chaos": chaos,
 }
 
 
@@ -148,6 +160,7 @@ def main():
     parser.add_argument("--steps", type=int, default=10_000, help="steps of training whose memory is measured")
     parser.add_argument("--inferences", type=int, default=100_000)
     parser.add_argument("--worker-faults", type=int, default=20, help="how often each fault of data workers happens")
+    parser.add_argument("--disturbances", type=int, default=1, help="how often each disturbance of four hosts happens")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)

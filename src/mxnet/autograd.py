@@ -57,8 +57,8 @@ class _Scope:
 
     __slots__ = ("_before", "_record", "_train")
 
-    def __init__(self, record, train):
-        self._record, self._train = record, train
+    def __init__(self, is_record, train_mode):
+        self._record, self._train = is_record, train_mode
 
     def __enter__(self):
         self._before = (MODES.recording, MODES.training, torch.is_grad_enabled())
@@ -72,6 +72,9 @@ class _Scope:
     def __exit__(self, *exc):
         MODES.recording, MODES.training, enabled = self._before
         torch._C._set_grad_enabled(enabled)
+
+
+_RecordingStateScope = _Scope  # MXNet's name
 
 
 def record(train_mode=True):

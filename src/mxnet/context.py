@@ -18,8 +18,22 @@ class _Scopes(threading.local):
 _SCOPES = _Scopes()
 
 
+class _Default:
+    """`Context._default_ctx`: its `value` is the calling thread's current context."""
+
+    @property
+    def value(self):
+        return current_context()
+
+    @value.setter
+    def value(self, context):
+        _SCOPES.default = context
+
+
 class _ContextMeta(type):
-    """Gives the class MXNet's `Context.default_ctx` attribute."""
+    """Gives the class MXNet's attributes `Context.default_ctx` and `Context._default_ctx`."""
+
+    _default_ctx = _Default()
 
     @property
     def default_ctx(cls):

@@ -9,6 +9,7 @@ import weakref
 
 from ._core.errors import NameUnknown as _NameUnknown
 from ._core.extras import opencv as _opencv
+from ._core.handles import handle_of as _handle_of
 from ._core.hints import not_opened as _not_opened
 from ._formats import images as _images
 from ._formats import recordio as _format
@@ -56,6 +57,11 @@ class MXRecordIO:
         self._reader = None if self.writable else _format.Reader(self._file, self.uri)
         self.pid = os.getpid()
         self.is_open = True
+
+    @property
+    def handle(self):
+        """What the functions of `mxnet.base._LIB` take for this file."""
+        return _handle_of(self)
 
     def __del__(self):
         if getattr(self, "is_open", False):

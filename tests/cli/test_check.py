@@ -116,7 +116,7 @@ def test_files_folders_and_notebooks(tmp_path, capsys):
     ]
     (tmp_path / "book.ipynb").write_text(json.dumps({"cells": cells}))
     (tmp_path / "old.py").write_text("print 'two'\n")
-    assert main(["check", str(tmp_path)]) == 1
+    assert main(["check", str(tmp_path)]) == 2
     out = capsys.readouterr().out
     assert "book.ipynb[2]:2" in out and "old.py:1" in out
     assert out.endswith("3 files: 1 missing, 0 different, 1 not Python 3\n")

@@ -47,7 +47,7 @@ def test_help_lists_every_command(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     out = capsys.readouterr().out
-    for command in ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "bench", "check"):
+    for command in ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "bench", "check", "run"):
         assert re.search(rf"^ +{command} ", out, re.M)
 
 
@@ -105,7 +105,7 @@ def test_a_wrong_shape_is_refused(prefix, shape, capsys):
 
 
 def test_a_file_that_is_not_there(capsys):
-    assert main(["check", "nowhere.py"]) == 1
+    assert main(["check", "nowhere.py"]) == 2
     assert capsys.readouterr().err == "remx check: there is no file nowhere.py\n"
 
 

@@ -264,3 +264,22 @@ def test_singular_matrices_are_refused_by_the_quick_way_too(monkeypatch):
     for call in (mx.np.linalg.inv, lambda a: mx.np.linalg.solve(a, a)):
         with pytest.raises(mx.MXNetError, match="singular"):
             call(mx.np.ones((3, 3)))
+
+
+def test_norms_of_lamb_may_have_more_axes():
+    """MXNet checks the first axis only and reads the first number; recorded from 1.9.1."""
+    weight, grad = mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[0.1, 0.2], [0.3, 0.4]])
+    norms = mx.nd.array([[2, 3, 4, 5]]), mx.nd.array([[4, 1, 1, 1]])
+    found = mx.nd.lamb_update_phase2(weight, grad, *norms, lr=0.1)
+    np.testing.assert_allclose(found.asnumpy(), [[0.995, 1.99], [2.985, 3.98]], rtol=1e-6)
+
+
+def test_columns_of_three_axes_and_of_one_axis_of_images():
+    """opperf asks for both: three axes are added up, and one axis ignores the last one of the data (MXNet 1.9.1)."""
+    columns = mx.nd.arange(2 * 8 * 12).reshape((2, 8, 12))
+    image = mx.nd.col2im(columns, output_size=(2, 3, 4), kernel=(1, 1, 1), stride=(1, 1, 2))
+    np.testing.assert_array_equal(image[:, :, :, :, ::2].reshape((2, 8, 12)).asnumpy(), columns.asnumpy())
+    assert not image[:, :, :, :, 1::2].asnumpy().any()
+    found = mx.nd.im2col(mx.nd.arange(120).reshape((2, 3, 5, 4)), kernel=(3,), stride=(1,))
+    assert found.shape == (2, 9, 3)
+    assert found[1, :4].asnumpy().tolist() == [[60, 61, 62], [61, 62, 63], [62, 63, 64], [65, 66, 67]]

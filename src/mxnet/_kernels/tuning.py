@@ -5,8 +5,8 @@ with torch 2.13's own operators. Each line: the limit, its unit, what lies beyon
 """
 
 # Elementwise
-ELU_ELEMENTS = 1 << 15  # elements; fewer are not worth loading a compiler (Z4, 2026-10)
-ELEMENTWISE_PER_THREAD = 1 << 14  # elements in a part of the work; less takes longer to hand over (Z4, 2026-10)
+ELU_ELEMENTS = 1 << 15  # elements; fewer are not worth loading a compiler (Z4, 2026-11)
+ELEMENTWISE_PER_THREAD = 1 << 14  # elements in a part of the work; less takes longer to hand over (Z4, 2026-11)
 
 # Transposition
 TRANSPOSE_ELEMENTS = 1 << 13  # elements; torch copies fewer in the time of a call (Z4, 2026-11)
@@ -64,3 +64,8 @@ SPARSE_COMPILE = 1 << 22  # elements so far, with those of a call; for fewer no 
 RANDOM_CALL = 1 << 18  # words that are drawn in the time of a call for numbers by rejection (Z4, 2026-11)
 RANDOM_REJECTION = 64  # words that are drawn in the time of one number by rejection (Z4, 2026-11)
 RANDOM_CHOICE = 1 << 14  # words that are drawn in the time of a call for categorical samples (Z4, 2026-11)
+
+# Optimizer steps
+SINGLE_PASS_ELEMENTS = 1 << 17  # elements of all weights; fewer are not worth loading a compiler (Z4, 2026-11)
+SINGLE_PASS_AFTER = 1 << 27  # elements that torch's kernel has changed before, in all steps (Z4, 2026-11)
+SINGLE_PASS_PER_THREAD = 1 << 15  # elements in a part of the work (Z4, 2026-11)

@@ -20,6 +20,7 @@ _COMMANDS = {
 _TOOLS = {
     "demo": ("mxnet.tools.demo", "train LeNet on the bundled digits"),
     "im2rec": ("mxnet.tools.im2rec", "image lists and record files from folders of images"),
+    "run": ("mxnet.cli.run", "run an old program with names put back that NumPy, Python and others have dropped"),
     "launch": ("mxnet.tools.launch", "start the workers of a distributed job"),
 }
 

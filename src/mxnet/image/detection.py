@@ -219,16 +219,15 @@ class ImageDetIter(ImageIter):
 
     def sync_label_shape(self, it, verbose=False):
         """Give this iterator and another the larger of their label shapes; returns the other."""
-        assert isinstance(it, ImageDetIter), "Synchronize with invalid iterator."
-        mine, others = self.label_shape, it.label_shape
-        assert mine[1] == others[1], "object width mismatch."
-        count = max(mine[0], others[0])
-        if count > mine[0]:
-            self.reshape(None, (count, mine[1]))
-        if count > others[0]:
-            it.reshape(None, (count, others[1]))
-        if verbose and count > min(mine[0], others[0]):
-            logging.info("Resized label_shape to (%d, %d).", count, mine[1])
+        assert isinstance(it, ImageDetIter), f"labels are synchronized with another ImageDetIter, got {type(it)}"
+        counts, widths = zip(self.label_shape, it.label_shape, strict=True)
+        assert widths[0] == widths[1], f"the objects of the two iterators have different widths: {widths}"
+        most = max(counts)
+        smaller = [one for one, count in zip((self, it), counts, strict=True) if count < most]
+        for one in smaller:
+            one.reshape(None, (most, widths[0]))
+        if verbose and smaller:
+            logging.info("Resized label_shape to (%d, %d).", most, widths[0])
         return it
 
 

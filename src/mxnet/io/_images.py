@@ -109,6 +109,7 @@ class ImageRecords:
 
     augmenter_class = DefaultAugmenter
     normalizer_varies = True
+    draws = False  # random numbers for each image, all of a chunk before its first batch is given?
     magic = MAGIC
 
     def __init__(self, parameters):
@@ -123,7 +124,8 @@ class ImageRecords:
         self._normalizer = self._make_normalizer()
         order = Order(len(self._file.offsets), p.shuffle, self.magic + p.seed, self._file.starts)
         shapes = self._shapes()
-        in_file_order = self._single is not None and p.seed_aug is None and p.shuffle and self._file.starts is not None
+        by_chunks = self._single is not None and p.seed_aug is None and (p.shuffle or self.draws)
+        in_file_order = by_chunks and self._file.starts is not None
         self._chunk = Chunk(order, shapes, self._fill, self._single) if in_file_order else None
         self._pipeline = Pipeline(
             Batches(order, p.batch_size, p.round_batch),

@@ -16,6 +16,7 @@ from . import _parameters
 from ._arrays import NDArrayIter
 from ._base import DataBatch, DataDesc, DataIter, PrefetchingIter, ResizeIter
 from ._text import CsvTables, LibSvmRows, MnistImages, SparseBatch
+from .utils import _getdata_by_idx, _has_instance, _init_data  # noqa: F401 - MXNet has them here
 
 __all__ = [
     "CSVIter",

@@ -108,7 +108,7 @@ class KVStore(KVStoreBase):
         held = [self._beside(key, merged) for key, merged in zip(keys, sums, strict=True)]
         # MXNet hands string keys over as bytes.
         keys = [key.encode() if isinstance(key, str) else key for key in keys]
-        if isinstance(self._updater, opt.Updater):
+        if isinstance(self._updater, opt.Updater) and self._updater.takes_all:
             self._updater(keys, sums, held)
         else:
             for arguments in zip(keys, sums, held, strict=True):

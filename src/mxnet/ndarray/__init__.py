@@ -10,7 +10,7 @@ from ._dispatch.generated import face as _face
 from ._dispatch.generated import operator_of as _operator_of
 from .functions import *
 from .functions import __all__ as _functions
-from .ndarray import NDArray, NDArrayBase
+from .ndarray import NDArray, NDArrayBase, _new_empty_handle
 
 _SUBMODULES = {"_internal", "cached_op", "contrib", "image", "linalg", "ndarray", "op", "random", "sparse", "utils"}
 _SHOWN = ("NDArray", "contrib", "image", "linalg", "numpy", "numpy_extension", "random", "sparse")

@@ -20,7 +20,7 @@ class Exchange:
             array = self._t.numpy().copy()
         except (RuntimeError, TypeError):  # it is recorded, or on a GPU, or of a type that NumPy lacks
             array = _numpy(self._t.data)
-        return array.view(OneNumber) if array.size == 1 and array.ndim == 1 else array
+        return array.view(OneNumber) if array.size == 1 and array.ndim else array
 
     def asscalar(self):
         """The one element, as NumPy's scalar."""

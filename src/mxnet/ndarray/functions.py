@@ -12,12 +12,13 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._core.writes import lend
+from .._ops.elementwise.identity import to_dtype
 from .._ops.registry import observe, registry
 from .._ops.registry.device import torch_device
 from .._ops.registry.torch_dtypes import NAME, TORCH, torch_dtype
 from ..context import Context, cpu, current_context, gpu, parse_context
 from ._dispatch.arithmetic import BINARY, binary
-from ._dispatch.invoke import invoke
+from ._dispatch.invoke import invoke, recorded_tensor
 from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
 
 __all__ = [
@@ -58,8 +59,7 @@ def array(source_array, ctx=None, dtype=None):
 
         return sparse.array(source_array, ctx, dtype)
     if isinstance(source_array, NDArrayBase):
-        wanted = source_array._t.dtype if dtype is None else torch_dtype(dtype)
-        return wrap(source_array._t.detach().to(torch_device(where), wanted, copy=True), where)
+        return _copied(source_array, where, dtype)
     if isinstance(source_array, torch.Tensor):
         wanted = source_array.dtype if dtype is None else torch_dtype(dtype)
         return wrap(source_array.detach().to(torch_device(where), wanted, copy=True), where)
@@ -67,6 +67,16 @@ def array(source_array, ctx=None, dtype=None):
     if not isinstance(source_array, np.ndarray):
         source_array = _from_nested(source_array, name)
     return wrap(_to_tensor(source_array, name, torch_device(where)), where)
+
+
+def _copied(source, where, dtype):
+    """A copy in a context, recorded if the source is: MXNet fills a new array by an assignment."""
+    tensor = recorded_tensor(source)
+    recorded = tensor is not None
+    tensor = (tensor if recorded else source._t.detach()).to(torch_device(where), copy=True)
+    wanted = tensor.dtype if dtype is None else torch_dtype(dtype)
+    result = tensor if wanted is tensor.dtype else to_dtype(tensor, wanted)
+    return wrap(result, where, MODES.epoch if recorded else None)
 
 
 _PLAIN_ITEMS = frozenset({int, float, bool, list, tuple, np.ndarray})
@@ -338,6 +348,20 @@ def from_dlpack(dlpack):
     except RuntimeError as error:
         raise AssertionError(f"Invalid DLPack Tensor: {error}") from error
     return from_torch(tensor)
+
+
+def from_dlpack_address(address):
+    """An array over the DLManagedTensor at an address, which it owns from now on.
+
+    This is what `MXNDArrayFromDLPack` does with the pointer out of a capsule; the caller renames the capsule and takes
+    its destructor away.
+    """
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return from_dlpack(new_capsule(address, _DLTENSOR, None))
+
+
+_DLTENSOR = b"dltensor"  # a capsule keeps a pointer to its name
 
 
 def from_torch(tensor):

@@ -162,8 +162,8 @@ def _beside_arrays(entries, device):
     """Numbers beside index arrays are index arrays, too: of `x[0, :, [0, 1]]` the arrays' axis comes first."""
     shapes = [e.shape for e in entries if isinstance(e, torch.Tensor) and e.dtype is not torch.bool]
     try:
-        together = torch.broadcast_shapes(*shapes)
-    except RuntimeError:
+        together = np.broadcast_shapes(*shapes)  # torch's own imports sympy, half a second
+    except ValueError:
         raise ValueError(
             f"index arrays of shapes {', '.join(str(tuple(s)) for s in shapes)} do not broadcast"
         ) from None

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
+from .._core.handles import Handle, handle_of, owner_of
 from .._core.modes import MODES
 from .._core.writes import wrote
 from .._kernels.elementwise.transpose import transposed_copy
@@ -34,10 +35,19 @@ _POINTED = weakref.WeakValueDictionary()
 
 
 def _pointed(handle):
-    array = _POINTED.get(handle.value)
+    if handle.value is None:
+        return None  # MXNet's empty handle: an array without a value
+    array = owner_of(handle)
+    if array is None:
+        array = _POINTED.get(handle.value)
     if array is None:
         raise MXNetError(f"no array lives at the handle {handle.value}; keep the array it was made from")
     return array
+
+
+def _new_empty_handle():
+    """A handle of no array yet; `NDArray(handle)` has no value."""
+    return Handle()
 
 
 class NDArrayBase:
@@ -111,8 +121,8 @@ class NDArray(Exchange, NDArrayBase):
 
     @property
     def handle(self):
-        """The tensor underneath, where MXNet has a pointer."""
-        return self._t
+        """Where MXNet has a pointer: `value` is its own number, and `NDArray(handle)` is the same array."""
+        return None if self._t is None else handle_of(self)
 
     @property
     def _as_parameter_(self):
@@ -291,7 +301,7 @@ class NDArray(Exchange, NDArrayBase):
         recorded = False
         if isinstance(value, NDArrayBase):
             recorded = MODES.recording and graph_tensor(value).requires_grad
-            value = value._t if recorded else plain_tensor(value)
+            value = graph_tensor(value) if recorded else plain_tensor(value)
         elif isinstance(value, (np.ndarray, list, tuple)) or not isinstance(value, numbers.Real):
             value = _from_object(value, self._t)
         target = self._t if recorded else self._t.data

@@ -1,6 +1,7 @@
 """Optimizers beside the main ones: AdaGrad by rows."""
 
-from .._ops.optimizer import list_adaptive as fused
+from .._kernels.optimizer import formulas
+from .._ops.optimizer import steps
 from ..ndarray import NDArray, clip, contrib, mean, sqrt, square, zeros  # noqa: F401 - MXNet shows them here
 from .base import Optimizer
 from .multi_tensor import MultiTensorOptimizer
@@ -30,4 +31,4 @@ class GroupAdaGrad(MultiTensorOptimizer):
 
     def _step(self, weights, grads, states, lrs, wds, indices):
         assert not any(wds), "Weight decay is not supported for GroupAdaGrad"
-        fused.group_adagrad(weights, grads, *states, lrs, epsilon=self.float_stable_eps, **self._limits)
+        steps.step(formulas.group_adagrad, weights, grads, states, (lrs, wds), *self._bounds, self.float_stable_eps)

@@ -49,6 +49,11 @@ class Updater:
         else:
             self._update_lists(indices, grads, weights, size or len(indices))
 
+    @property
+    def takes_all(self):
+        """May it be called with all parameters at once, where MXNet calls it for each? A user's method would see it."""
+        return list_size(self.optimizer) is None
+
     def _ensure_state(self, index, weight):
         if index not in self.states:
             self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
@@ -61,7 +66,8 @@ class Updater:
         """Parameters of one dtype together, at most `size` at a time."""
         states = self.states
         if size >= len(indices) and of_one_dtype(self.optimizer, indices, weights):
-            self.optimizer.update_multi_precision(indices, weights, grads, list(map(states.__getitem__, indices)))
+            arrays = tuple(indices), tuple(weights), tuple(grads)  # as MXNet hands them to a method of the user's
+            self.optimizer.update_multi_precision(*arrays, list(map(states.__getitem__, indices)))
             return
         groups = {}
         for item in zip(indices, weights, grads, strict=True):

@@ -7,7 +7,7 @@ takes the graph's variables in the order of `list_inputs()`, then a random strea
 import functools
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from keyword import iskeyword
@@ -99,8 +99,17 @@ def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 class _Builder:
     """Writes the fx graph of some nodes, in order."""
 
-    def __init__(self, train: bool, place: Place, shapes: Facts | None, kept: Kept | None, stypes: Stypes) -> None:
+    def __init__(
+        self,
+        train: bool,
+        place: Place,
+        shapes: Facts | None,
+        kept: Kept | None,
+        stypes: Stypes,
+        trained: Set[int] | None = None,
+    ) -> None:
         self.train, self.place, self.shapes, self.kept, self.stypes = train, place, shapes, kept, stypes
+        self.trained = trained
         self.graph = fx.Graph()
         self.values: dict[Slot, fx.Node] = {}
         self.results: dict[int, fx.Node] = {}
@@ -177,6 +186,8 @@ class _Builder:
                 values[name] = torch_device(ctx)
             elif name == "_rng":
                 values[name] = self.streams[ctx]
+            elif name == "_set_gamma":
+                values[name] = None if self.trained is None else id(node) in self.trained
         return values
 
     def finish(self, values: Iterable[fx.Node], name: str) -> Code:
@@ -250,17 +261,19 @@ def lower(
     apart: Iterable[Node] = (),
     kept: Kept | None = None,
     stypes: Stypes = MappingProxyType({}),
+    trained: Set[int] | None = None,
 ) -> Lowered:
     """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory;
     results of the nodes `apart` carry the rules of their gradients (see `rule_apart`); `kept` is for operators that
-    remember, `stypes` for those that mind the storage of their inputs."""
+    remember, `stypes` for those that mind the storage of their inputs; `trained` has the identities of the nodes that
+    a backward pass will visit, where that is known."""
     heads = list(heads)
     nodes = walk(heads)
     calls = [n for n in nodes if n.op is not None]
     variables = [n for n in nodes if n.op is None] if variables is None else variables
     if isinstance(place, Context):
         place = _everywhere(place)
-    builder = _Builder(train, place, shapes, kept, stypes)
+    builder = _Builder(train, place, shapes, kept, stypes, trained)
     builder.apart.update(map(id, apart))
     for node in variables:
         builder.input(node)

@@ -1,5 +1,6 @@
 """A graph made ready to run: code for training and for inference, made when first needed, and where each node runs."""
 
+import functools
 import linecache
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -83,15 +84,20 @@ class Program:
         self.apart = self._losses() if apart else []
         self.kept: Kept | None = {} if apart else None
         self.stypes: Stypes = {}
+        self.trained: set[int] | None = None  # nodes that backward passes visit; None: those of recorded runs, all
         self.kinds: list[str] | None = None  # the storage of the heads where it is not all dense
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
         self.fresh = len(self.heads) == 1 and _is_fresh(self.heads[0].node)
-        self.writes = any(map(_writes, self.nodes))
         self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
         self._folding: Folding | bool | None = None
         self._plain: Callable[..., Any] | None = None  # the graph as it is, until a compiled program can be folded
         self._checked: set[Any] = set()
+
+    @functools.cached_property
+    def writes(self) -> bool:
+        """Are variables changed even in inference?"""
+        return any(_writes(node, self.trained) for node in self.nodes)
 
     def _losses(self) -> list[Node]:
         """Heads that are losses by a rule of their own, and nothing else."""
@@ -119,9 +125,8 @@ class Program:
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
         mirror = train and mirror_wanted(self.nodes)
-        lowered = lower(
-            self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept, self.stypes
-        )
+        options: dict[str, Any] = {"kept": self.kept, "stypes": self.stypes, "trained": self.trained}
+        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart, **options)
         rewrite = SWITCH.mode != OFF
         if self.compiler is not None:
             code = lowered.module if train or not rewrite else compilable(lowered.module)
@@ -138,7 +143,8 @@ class Program:
         made = self._codes.get(("steps", train, shapes))
         if made is None:
             facts = self.shapes(shapes) if shapes is not None else None
-            lowered = lower(self.heads, train, self.place, facts, self.variables, kept=self.kept, stypes=self.stypes)
+            options: dict[str, Any] = {"kept": self.kept, "stypes": self.stypes, "trained": self.trained}
+            lowered = lower(self.heads, train, self.place, facts, self.variables, **options)
             made = self._keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
         return made
 
@@ -160,7 +166,7 @@ class Program:
         except FAILURES as error:
             raise lowered.explain([*tensors, *streams], error) from error
         finally:
-            if train or self.writes:
+            if train or self.writes or torch.is_grad_enabled():
                 wrote_anywhere()
 
     def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
@@ -217,11 +223,12 @@ def _is_fresh(node: Node) -> bool:
     return node.op is not None and node.op.name in ("Convolution", "FullyConnected", "softmax", "log_softmax")
 
 
-def _writes(node: Node) -> bool:
-    """Does it change variables even in inference? Batch norms with a fixed gamma set it to one."""
-    if node.op is None:
-        return False
-    return bool(node.op.mutates) or "fix_gamma" in node.op.attrs and node.parsed.get("fix_gamma", True) is not False
+def _writes(node: Node, trained: set[int] | None) -> bool:
+    """Does it change variables even in inference? Batch norms set a fixed gamma to one (`_ops.batch_norm.fixed`)."""
+    op = node.op
+    if op is None or op.mutates or "fix_gamma" not in op.attrs or not node.parsed.get("fix_gamma", True):
+        return op is not None and bool(op.mutates)
+    return "_set_gamma" not in op.injected or (trained is not None and id(node) in trained)
 
 
 def named(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetError:

@@ -31,7 +31,7 @@ def again(
     """Batch norm, a sum if there is an addend, `relu` if it is active; computed again where that saves memory."""
     if suits(data, gamma, addend):
         options = {"eps": attrs.get("eps", 1e-3), "momentum": attrs.get("momentum", 0.9)}
-        gamma = fixed(gamma) if attrs.get("fix_gamma", True) else gamma
+        gamma = fixed(gamma, attrs.get("_set_gamma", True)) if attrs.get("fix_gamma", True) else gamma
         return normed(data, gamma, beta, mean, var, addend, active=active, **options)
     result = NORM(data, gamma, beta, mean, var, **attrs)[0]
     if addend is not None:

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from ..._core.attrs import Count, Dtype
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, ValueFault
 from ..._kernels.runtime.concrete import has_values
 from ..registry.gradient import without_gradient
 from ..registry.registry import Attrs, op
@@ -27,7 +27,7 @@ def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
     if mode == "wrap":
         return whole.remainder(size)
     if has_values(whole) and whole.numel() and (whole.min() < 0 or whole.max() >= size):
-        raise MXNetError(f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}")
+        raise ValueFault(f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}")
     return whole
 
 

@@ -1,7 +1,7 @@
 """Layers as MXNet's oneDNN backend fuses them: a convolution, a dense layer or the products of attention, as one node.
 
-The node carries its operators as a graph (see `_graph/ir/onednn_nodes.py`). In floating point that graph runs as it is.
-In 8 bits the functions here compute what MXNet's kernels do: weights and bias become integers by their own ranges
+The node carries its operators as a graph (see `_graph/ir/onednn_nodes.py`). In floats that graph runs as it is. In 8
+bits the functions here compute what MXNet's kernels do: weights and bias become integers by their own ranges
 (batch norm folded into them first), sums of products are scaled, the other operators follow, and the result is rounded
 once. Where MXNet's kernels lose data (weights of 7 bits and sums of 16 on processors without 8-bit dot products, sums
 with signed data cut at 127, scales of channels mixed up in groups), these compute what the graph says.

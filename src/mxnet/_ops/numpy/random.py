@@ -48,17 +48,25 @@ def constant(parameter):
     return parameter.detach() if isinstance(parameter, torch.Tensor) else parameter
 
 
+def _together(shapes):
+    try:
+        return np.broadcast_shapes(*shapes)  # torch's own imports sympy, half a second
+    except ValueError:
+        told = " ".join(str(list(shape)) for shape in shapes)
+        raise MXNetError(f"operands could not be broadcast together with shapes {told}") from None
+
+
 def wanted_shape(size, parameters, batch=False):
     """The result's shape: what is asked for, or the parameters' common one; a batch stands in front of that."""
     shapes = [p.shape for p in parameters if isinstance(p, torch.Tensor)]
     size = None if size is None else tuple(size)
     if not shapes:
         return size or ()
-    common = torch.broadcast_shapes(*shapes)
+    common = _together(shapes)
     if size is None:
-        return tuple(common)
+        return common
     if batch:
-        return size + tuple(common)
+        return size + common
     fits = len(common) <= len(size) and all(c in (1, s) for c, s in zip(common[::-1], size[::-1], strict=False))
     if not fits:
         raise MXNetError(f"operands could not be broadcast together with shapes {list(common)} {list(size)}")

@@ -163,6 +163,8 @@ def _injected(op: Op, device: str) -> Attrs:
             values[name] = cpu()
         elif name in ("_kept", "_stypes"):
             values[name] = None
+        elif name == "_set_gamma":
+            values[name] = False
         else:
             from ..._core.streams import Stream
 

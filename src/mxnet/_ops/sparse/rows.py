@@ -3,7 +3,8 @@
 import torch
 
 from ..._core.errors import MXNetError
-from ..optimizer.updates import fill_same, scaled
+from ..._kernels.optimizer import formulas
+from ..optimizer.update_rules import fill_same, limit, updated
 from ..registry.registry import op
 
 
@@ -32,6 +33,5 @@ def adagrad_update(
     """Adagrad: `history` sums the squared gradients, by whose root each step is divided."""
     if wd != 0:
         raise MXNetError("sparse adagrad_update does not support wd.")
-    grad = scaled(grad, rescale_grad, clip_gradient)
-    history.add_(grad.square())
-    return weight - grad.div((history + epsilon).sqrt_()).mul_(lr)
+    numbers = rescale_grad, limit(clip_gradient), epsilon
+    return updated(formulas.adagrad, weight, grad, (history,), (lr, 0.0), *numbers)

@@ -85,6 +85,14 @@ def in_graph(array):
     return tensor.requires_grad or mark == MODES.epoch or not (mark is None or isinstance(mark, int))
 
 
+def recorded_tensor(array):
+    """The tensor of an array that belongs to the graph being recorded (a dense one, of sparse arrays); else None."""
+    if not MODES.recording or (array._ag is None and array.stype != "default"):
+        return None
+    tensor = graph_tensor(array)
+    return tensor if tensor.requires_grad else None
+
+
 def check_writable(array):
     """While recording, an array that belongs to a graph may not be written."""
     if MODES.recording and in_graph(array):
@@ -289,7 +297,7 @@ def write(target, result, recorded=False, name="assignment"):
     """Put `result` into `target`'s memory; a recorded one makes `target` part of the graph."""
     check_writable(target)
     if target.stype != "default":
-        target._assign(result.detach())
+        target._assign(result.detach(), result if recorded and result.requires_grad else None)
         return
     t = target._t
     if t.shape != result.shape and not (t.numel() == result.numel() == 1):
