@@ -8,6 +8,7 @@ import pytest
 import mxnet as mx
 from mxnet._core import engines, samplers, streams
 from mxnet._kernels.random import draw as random_kernels
+from mxnet._kernels.registry import traced
 
 pytest.importorskip("numba")
 
@@ -233,3 +234,21 @@ def test_recorded_choices(monkeypatch):
 
     for found, wanted in zip(made(random_kernels.mt19937), made(lambda: None), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_switch(monkeypatch):
+    """Numbers are the same with kernels off, where compiled code does not draw them."""
+    random_kernels._code.get(wait=True)
+    monkeypatch.setattr(engines.COMPILED, "_made", engines.ENOUGH)
+    monkeypatch.setattr(engines.COMPILED, "find", random_kernels.mt19937)
+
+    def numbers():
+        mx.random.seed(3)
+        return mx.nd.random.normal(shape=(30000,)).asnumpy()
+
+    with traced() as log:
+        quick = numbers()
+    assert any(each.kernel == "random.mt19937" and each.used for each in log)
+    with mx.runtime.kernels_off(), monkeypatch.context() as patch:
+        patch.setattr(random_kernels.mt19937, "run", None)
+        np.testing.assert_array_equal(numbers(), quick)

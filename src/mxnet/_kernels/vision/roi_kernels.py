@@ -1,7 +1,7 @@
-"""Maxima and means over regions of images, which numba compiles; importing this module asks for numba.
+"""Max and average pooling over the bins of regions of interest (importing this module imports numba).
 
-Everything goes channel by channel, from `first` to `last`: threads that share them never write to the same place. The
-bins of region r reach from `rows[0, r, i]` to `rows[1, r, i]`, and the same in columns.
+Channels `first` to `last` are computed: threads never write to the same channel. The bins of region r extend from
+`rows[0, r, i]` to `rows[1, r, i]`, and the same in columns.
 """
 
 import numpy as np
