@@ -1,4 +1,4 @@
-"""Convolutions of few or odd channels, by tiles, and pooling by halves give what torch's own kernels give.
+"""Convolutions of few or odd channels, and by tiles, give what torch's own kernels give.
 
 Gradients included; each with the compiled code, and without it.
 """
@@ -12,7 +12,6 @@ from mxnet._kernels.conv import nchw_few_channels as few_rows
 from mxnet._kernels.conv import nchw_small as few_channels
 from mxnet._kernels.conv.winograd import autograd as tiled
 from mxnet._kernels.conv.winograd import f4x4 as winograd
-from mxnet._kernels.pool import max_2x2 as halving
 
 ROWS, TILED = ("_Few", "_Rows"), ("_Few", "_Tiled")
 CONVOLUTIONS = [  # images, channels, filters, kernel, stride, pad, size, the ways without and with compiled code
@@ -37,8 +36,8 @@ CONVOLUTIONS = [  # images, channels, filters, kernel, stride, pad, size, the wa
 def counted(monkeypatch):
     """How often the quick ways were gone."""
     seen = []
-    names = ((few_channels, "_Few"), (few_rows, "_Rows"), (tiled, "_Tiled"), (halving, "_Halved"))
-    for module, name in (*names, (halving, "_InOnePass")):
+    names = ((few_channels, "_Few"), (few_rows, "_Rows"), (tiled, "_Tiled"))
+    for module, name in names:
         function = getattr(module, name)
         kept = function.apply
         monkeypatch.setattr(function, "apply", lambda *args, n=name, kept=kept: seen.append(n) or kept(*args))
@@ -48,14 +47,12 @@ def counted(monkeypatch):
 @pytest.fixture(params=[False, True], ids=["plain", "compiled"])
 def compiled(request, monkeypatch):
     """Is the code that numba compiles taken?"""
-    found = [loader.get(wait=True) for loader in (few_rows._code, winograd._loader, halving._code)]
+    found = [loader.get(wait=True) for loader in (few_rows._code, winograd._loader)]
     if not request.param:
-        for loader in (few_rows._code, halving._code):
-            monkeypatch.setattr(loader, "get", lambda wait: None)
+        monkeypatch.setattr(few_rows._code, "get", lambda wait: None)
         monkeypatch.setattr(winograd._loader, "get", lambda wait: winograd.plain)
     elif None in found or winograd.plain in found:
         pytest.skip("numba compiles nothing here")
-    monkeypatch.setattr(halving._code, "after", 0)
     monkeypatch.setattr(few_channels, "LEAST_COMPILED", 1)
     return request.param
 
@@ -160,40 +157,8 @@ def test_threads_share_out_what_one_does(compiled, monkeypatch):
         np.testing.assert_allclose(three, one, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", [(3, 5, 8, 6), (3, 5, 4, 8), (2, 3, 2, 14), (2, 2, 6, 16), (1, 3, 4, 38)])
-def test_pooling(dtype, shape, counted, compiled, monkeypatch):
-    monkeypatch.setattr(halving, "LEAST", 1)
-    values = np.random.RandomState(1).randint(0, 4, shape).astype(dtype)  # many are equal
-    x = nd.array(values, dtype=dtype)
-    x.attach_grad()
-    with autograd.record():
-        y = nd.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max")
-        loss = (y * nd.arange(y.size, dtype=dtype).reshape(y.shape)).sum()
-    loss.backward()
-    t = torch.tensor(values, requires_grad=True)
-    expected = torch.max_pool2d(t, 2, 2)
-    (expected * torch.arange(expected.numel()).view(expected.shape)).sum().backward()
-    assert counted == ["_InOnePass" if compiled and dtype == "float32" and shape[3] >= 8 else "_Halved"]
-    assert (y.asnumpy() == expected.detach().numpy()).all()
-    assert (x.grad.asnumpy() == t.grad.numpy()).all()
-    assert (nd.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max").asnumpy() == y.asnumpy()).all()
-
-
-def test_kernels_for_pooling_are_only_loaded_for_much(monkeypatch):
-    asked = []
-    monkeypatch.setattr(halving._code, "get", lambda wait: asked.append(wait))
-    monkeypatch.setattr(halving._code, "_work", 0)
-    monkeypatch.setattr(halving._code, "after", 40_000)
-    x = nd.zeros((1, 1, 128, 128))
-    for calls in (0, 0, 0, 1):
-        assert nd.Pooling(x, kernel=(2, 2), stride=(2, 2)).shape == (1, 1, 64, 64)
-        assert asked == [False] * calls
-
-
 def test_gradients_of_gradients(counted, compiled, monkeypatch):
-    for module, name in ((few_channels, "LEAST_WORK"), (halving, "LEAST")):
-        monkeypatch.setattr(module, name, 1)
+    monkeypatch.setattr(few_channels, "LEAST_WORK", 1)
     given = arrays((2, 1, 10, 10), (3, 1, 3, 3))
     theirs = tensors(given)
 
@@ -205,24 +170,6 @@ def test_gradients_of_gradients(counted, compiled, monkeypatch):
     y = torch.max_pool2d(torch.conv2d(*theirs), 2, 2)
     (slope,) = torch.autograd.grad((y * y).sum(), theirs[1], create_graph=True)
     (slope * slope).sum().backward()
-    assert counted == (["_Rows", "_InOnePass"] if compiled else ["_Few", "_Halved"])
+    assert counted == (["_Rows"] if compiled else ["_Few"])
     for ours, their in zip(given, theirs, strict=True):
         close(ours.grad, their.grad)
-
-
-def test_nan_stays(compiled, monkeypatch):
-    monkeypatch.setattr(halving, "LEAST", 1)
-    x = nd.zeros((1, 1, 4, 8))
-    x[0, 0, 1, 2] = np.nan
-    found = nd.Pooling(x, kernel=(2, 2), stride=(2, 2)).asnumpy()
-    assert np.isnan(found[0, 0, 0, 1])
-    assert np.isnan(found).sum() == 1
-
-
-def test_an_infinite_gradient_goes_to_one_pixel():
-    """By the kernels; slices multiply it with zeros."""
-    pytest.importorskip("numba")
-    x = torch.rand(1, 1, 2, 8, requires_grad=True)
-    halving._InOnePass.apply(x).backward(torch.full((1, 1, 1, 4), torch.inf))
-    assert x.grad is not None
-    assert x.grad.isinf().sum() == 4 and not x.grad.isnan().any()

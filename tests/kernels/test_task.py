@@ -132,9 +132,10 @@ def test_entries_of_all_kernels_of_predictions():
     made = [kernels.dense, kernels.depthwise, kernels.expanded, kernels.expanded_across]
     made += [matrix_kernels.products, matrix_kernels.products_across]
     made += [pixelwise_kernels.scale, pixelwise_kernels.join]
-    made += [pooling_kernels.maxima, pooling_kernels.means, small_tile_kernels.spread, small_tile_kernels.gather]
+    made += [pooling_kernels.max_pool, pooling_kernels.global_average_pool]
+    made += [small_tile_kernels.spread, small_tile_kernels.gather]
     made += [loops.spread, loops.gather, loops.widen, loops.collect, lstm_kernels.forward, lstm_kernels.backward]
-    made += [recurrence_kernels.gru, recurrence_kernels.plain, recurrence_kernels.back]
+    made += [recurrence_kernels.gru, recurrence_kernels.vanilla, recurrence_kernels.backward]
     assert all(kernel.entry for kernel in made)
 
 

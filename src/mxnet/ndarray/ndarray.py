@@ -18,7 +18,7 @@ from .._core.writes import wrote
 from .._device.copies import FLIGHTS, moved, pinned, settle, uploaded
 from .._device.copies import put as transfer
 from .._device.waiting import number, wait
-from .._kernels.elementwise.transpose import turned
+from .._kernels.elementwise.transpose import transposed_copy
 from .._ops.elementwise.identity import QUICK_CASTS, to_dtype
 from .._ops.registry import integer_gradient as whole
 from .._ops.registry import observe
@@ -119,7 +119,7 @@ class NDArray(Exchange, NDArrayBase):
         if self.__class__ is NDArray and not observe.watching():
             t = self._t
             if t.dim() == 2 and not t.requires_grad:
-                return wrap(turned(t), self._ctx.home)
+                return wrap(transposed_copy(t), self._ctx.home)
         return self.transpose() if self.ndim > 1 else self
 
     @property

@@ -15,7 +15,7 @@ from ..._kernels.conv import direct
 from ..._kernels.conv.winograd import f2x2 as small_tiles
 from ..._kernels.conv.winograd import f4x4 as winograd
 from ..._kernels.norm import scale_shift as pixelwise
-from ..._kernels.pool import nhwc as pooled
+from ..._kernels.pool.nhwc import plan_pooling
 from ..._kernels.runtime.task import Task, chained
 from ..._ops.registry.registry import find
 
@@ -367,7 +367,7 @@ def pool(rooms: Rooms, name: str, room: int | None, data: torch.Tensor, **attrs:
     result = rooms.repeat(name, data)
     if result is not None:
         return result
-    ready = pooled.prepared(data, attrs)
+    ready = plan_pooling(data, attrs)
     if ready is None:
         return POOLING(data, **attrs)
     shape, prepare = ready

@@ -7,7 +7,7 @@ from torch import fx
 
 from ..._kernels.norm.fused_norm import normed, suits
 from ..._ops.nn.batch_norm import fixed
-from ..._ops.nn.pooling import lean_pooling
+from ..._ops.nn.pooling import max_pooling_recompute
 from ..._ops.registry.registry import find
 from ..lower.lower import calls, pick
 from .convolution import channels_last_convolution
@@ -65,7 +65,7 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
     new = _replace(graph, node, norm, addend, True)
     for user in new.users:
         if calls(user, POOLING) and _computes_again(user):
-            user.target = lean_pooling
+            user.target = max_pooling_recompute
 
 
 def _norm(value: Any) -> fx.Node | None:

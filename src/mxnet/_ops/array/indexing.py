@@ -21,7 +21,7 @@ class IndexOutOfBoundsError(MXNetError, IndexError):
 
 
 def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
-    """Whole numbers out of `indices`, brought between 0 and `size` as `mode` says."""
+    """Integer `indices`, clipped or wrapped into [0, size) as `mode` says."""
     whole = indices.long()
     if mode == "clip":
         return whole.clamp(0, size - 1)

@@ -47,7 +47,7 @@ def _straight_through(function, data: Tensor) -> Tensor:
 
 @op("_contrib_round_ste", shape="same")
 def round_ste(data):
-    """Round to the nearest whole number; the gradient passes as if nothing happened."""
+    """Round to the nearest integer; the gradient is passed through unchanged (straight-through estimator)."""
     return _straight_through(round_away, data)
 
 

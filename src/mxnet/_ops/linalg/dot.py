@@ -24,11 +24,11 @@ def _multiplied(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
 def _product_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
     """Of arrays whose common size is known; vectors make one number."""
     left, right = shapes
-    turned_a, turned_b = attrs["transpose_a"], attrs["transpose_b"]
-    if not left or not right or len(left) == len(right) == 1 and (turned_a or turned_b):
+    transpose_a, transpose_b = attrs["transpose_a"], attrs["transpose_b"]
+    if not left or not right or len(left) == len(right) == 1 and (transpose_a or transpose_b):
         return None
-    rows, inner = (left[1:], left[0]) if turned_a else (left[:-1], left[-1])
-    columns, same = (right[:-1], right[-1]) if turned_b else (right[1:], right[0])
+    rows, inner = (left[1:], left[0]) if transpose_a else (left[:-1], left[-1])
+    columns, same = (right[:-1], right[-1]) if transpose_b else (right[1:], right[0])
     return [(*rows, *columns) or (1,)] if inner and inner == same else None
 
 

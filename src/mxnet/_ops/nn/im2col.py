@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..._core.errors import MXNetError
+from ..._kernels.registry import enabled
 from ..._kernels.runtime.concrete import is_concrete
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
@@ -37,7 +38,7 @@ def _windows(kernel: Shape, stride: Shape, dilate: Shape, pad: Shape) -> dict[st
     return parts
 
 
-def _room(windows: dict[str, Shape], size: Shape) -> Shape:
+def _output_size(windows: dict[str, Shape], size: Shape) -> Shape:
     """How many windows there are along each axis."""
     parts = zip(size, *(windows[name] for name in ("kernel_size", "stride", "dilation", "padding")), strict=True)
     return tuple((n + 2 * pad - dilate * (kernel - 1) - 1) // stride + 1 for n, kernel, stride, dilate, pad in parts)
@@ -46,9 +47,9 @@ def _room(windows: dict[str, Shape], size: Shape) -> Shape:
 _ALL = (slice(None), slice(None))  # images and channels
 
 
-def _steps(windows: dict[str, Shape], room: Shape) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+def _steps(windows: dict[str, Shape], out_size: Shape) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
     """The index of each place of a window, and of what lies there in the image with its border."""
-    axes = list(zip(windows["dilation"], windows["stride"], room, strict=True))
+    axes = list(zip(windows["dilation"], windows["stride"], out_size, strict=True))
     for place in product(*map(range, windows["kernel_size"])):
         inside = (
             slice(i * dilate, i * dilate + (number - 1) * stride + 1, stride)
@@ -57,45 +58,45 @@ def _steps(windows: dict[str, Shape], room: Shape) -> Iterator[tuple[tuple[Any, 
         yield (*_ALL, *place), (*_ALL, *inside)
 
 
-def _by_hand(tensor: Tensor, room: Shape) -> bool:
-    """Are whole rows copied, which is several times as quick as torch's element by element? Torch has two axes only."""
-    return min(room) > 0 and tensor.numel() > 0 and (is_concrete(tensor) or len(room) > 2)
+def _by_slices(tensor: Tensor, out_size: Shape) -> bool:
+    """Copy whole rows, several times as fast as torch's unfold, element by element? torch has two axes only."""
+    return min(out_size) > 0 and tensor.numel() > 0 and ((enabled() and is_concrete(tensor)) or len(out_size) > 2)
 
 
 def _unfolded(images: Tensor, windows: dict[str, Shape]) -> Tensor:
-    room = _room(windows, tuple(images.shape[2:]))
-    if not _by_hand(images, room):
+    out_size = _output_size(windows, tuple(images.shape[2:]))
+    if not _by_slices(images, out_size):
         return F.unfold(images, **windows)
     size = tuple(images.shape[2:])
 
     def forward(images: Tensor) -> Tensor:
         padded = F.pad(images, [n for pad in reversed(windows["padding"]) for n in (pad, pad)])
-        columns = padded.new_empty(*images.shape[:2], *windows["kernel_size"], *room)
-        for place, inside in _steps(windows, room):
+        columns = padded.new_empty(*images.shape[:2], *windows["kernel_size"], *out_size)
+        for place, inside in _steps(windows, out_size):
             columns[place] = padded[inside]
-        return columns.view(len(images), -1, prod(room))
+        return columns.view(len(images), -1, prod(out_size))
 
     return with_gradient(forward, lambda inputs, outputs, heads: _folded(heads[0], size, windows), images)
 
 
 def _folded(columns: Tensor, size: Shape, windows: dict[str, Shape]) -> Tensor:
-    room, kernel = _room(windows, size), windows["kernel_size"]
-    fits = columns.dim() == 3 and not columns.shape[1] % prod(kernel) and columns.shape[2] == prod(room)
-    if not fits and len(room) > 2:
+    out_size, kernel = _output_size(windows, size), windows["kernel_size"]
+    fits = columns.dim() == 3 and not columns.shape[1] % prod(kernel) and columns.shape[2] == prod(out_size)
+    if not fits and len(out_size) > 2:
         raise MXNetError(
             f"col2im: data of shape {bracket(columns.shape)} are no columns of {prod(kernel)} numbers for each channel "
-            f"and {prod(room)} windows, which output_size {bracket(size)} has"
+            f"and {prod(out_size)} windows, which output_size {bracket(size)} has"
         )
-    if not fits or not _by_hand(columns, room):
+    if not fits or not _by_slices(columns, out_size):
         return F.fold(columns, size, **windows)
 
     def forward(columns: Tensor) -> Tensor:
         pads = windows["padding"]
-        windows_of = columns.reshape(len(columns), -1, *kernel, *room)
+        windows_of = columns.reshape(len(columns), -1, *kernel, *out_size)
         padded = columns.new_zeros(*windows_of.shape[:2], *(n + 2 * pad for n, pad in zip(size, pads, strict=True)))
         number = max(1, TOGETHER // padded[0].numel())
         for images, some in zip(padded.split(number), windows_of.split(number), strict=True):
-            for place, inside in _steps(windows, room):
+            for place, inside in _steps(windows, out_size):
                 images[inside].add_(some[place])
         return padded[(*_ALL, *(slice(p, p + n) for n, p in zip(size, pads, strict=True)))].contiguous()
 

@@ -13,12 +13,12 @@ import torch
 from ..._core.attrs import Dtype, Floats
 from ..._core.errors import MXNetError, ValueRefused
 from ..._device import late
-from ..._kernels.random.draw import make_known, serial_gamma
+from ..._kernels.random.draw import register, serial_gamma
 from ..registry.registry import op
 from ..registry.torch_dtypes import NAME, TORCH, torch_dtype
 
 FLOATS = ("float16", "float32", "float64")
-make_known()
+register()
 
 
 # -- what the distributions share --------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from .ranges import (
     units_of,
 )
 
-EXACT = 1 << 24  # whole numbers up to here are exact in float32
+EXACT = 1 << 24  # integers up to here are exact in float32
 
 
 def _one_scale(sums: Tensor, ends: tuple[Tensor, ...], axis: int) -> Tensor:
@@ -64,7 +64,7 @@ def _separated(attrs: Attrs, tensors: tuple[Tensor, ...]) -> tuple[Tensor | None
 
 
 def _whole_sums(compute, data: Tensor, weight: Tensor, axes: tuple[int, int], area: int) -> Tensor:
-    """`compute(data, weight)` in whole numbers: in floats, over as many channels at a time as stay exact."""
+    """`compute(data, weight)` in integers: in floats, over as many channels at a time as stay exact."""
     worst = (255 if data.dtype == torch.uint8 else 128) * 128 * area
     channels, step = weight.shape[axes[1]], EXACT // worst
     if step == 0:

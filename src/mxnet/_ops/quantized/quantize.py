@@ -12,7 +12,7 @@ from ..registry.registry import op
 from ..registry.torch_dtypes import NAME, TORCH
 
 INT32 = float(0x7FFFFFFF)
-# How many steps a range has. `quantize` and `requantize` keep to whole numbers, the others spend half a step more.
+# How many steps a range has. `quantize` and `requantize` keep to integers, the others spend half a step more.
 WHOLE = {"int8": 127.0, "uint8": 255.0}
 HALF = {"int8": 127.5, "uint8": 255.5}
 

@@ -12,7 +12,7 @@ import torch
 from ..._core.attrs import Dtype, Long
 from ..._core.errors import MXNetError
 from ..._device.copies import uploaded
-from ..._kernels.random import draw as random_quick
+from ..._kernels.random import draw as random_kernels
 from ...util import is_np_shape
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
@@ -20,7 +20,7 @@ from ..registry.torch_dtypes import NAME, TORCH
 from . import torch_streams as random_device
 
 FLOATS = ("float16", "float32", "float64")
-random_quick.make_known()
+random_kernels.register()
 
 
 # -- what the three kinds of operators share ---------------------------------------------------------------------------
@@ -414,7 +414,7 @@ def choose(rows, each, rng):
     if rows.device.type == "meta":
         return torch.empty((len(rows), each), dtype=torch.int64, device="meta")
     if rows.is_cpu and rows.dtype is torch.float32:
-        quick = random_quick.choices(rng, rows.contiguous().numpy(), each)
+        quick = random_kernels.choices(rng, rows.contiguous().numpy(), each)
         if quick is not None:
             return torch.from_numpy(quick)
     edges = rows.double().cumsum(1).float().to(rows.dtype)

@@ -1,6 +1,6 @@
 """Bounding boxes: overlap, non-maximum suppression, matching, encoding and decoding."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -8,17 +8,13 @@ from torch import Tensor
 
 from ..._core.errors import MXNetError
 from ..._device.copies import constant
-from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.runtime.loader import CompiledModule, any_processor
-from ..._kernels.vision.nms import DEVICE_BOXES, fits_device, shares, suppress, survivors
+from ..._kernels.vision import boxes as box_kernels
 from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import op
+from .box_overlap import DEVICE_BOXES, fits_device, pairwise_iou, suppress, survivors
 from .score_ranking import falling
 
 Format = Literal["center", "corner"]
-CALL = 1 << 11  # boxes that are encoded in the time of a call
-
-_code = CompiledModule("vision.box_kernels", any_processor, after=1 << 22)
 
 
 def corners(boxes: Tensor, layout: str) -> Tensor:
@@ -49,7 +45,7 @@ def box_iou(lhs, rhs, *, format: Format = "corner"):
 
     def overlap(lhs: Tensor, rhs: Tensor) -> Tensor:
         left, right = lhs.reshape(-1, 4), rhs.reshape(-1, 4)
-        found = shares(corners(left, format), corners(right, format), (areas(left, format), areas(right, format)))
+        found = pairwise_iou(corners(left, format), corners(right, format), (areas(left, format), areas(right, format)))
         return found.reshape(*lhs.shape[:-1], *rhs.shape[:-1])
 
     return without_gradient(overlap, lhs, rhs)
@@ -121,7 +117,7 @@ def _nms_on_device(images: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
     return out[:, :-1].reshape(-1, width), record[:, :-1].reshape(-1, 1)
 
 
-def reformed(boxes: Tensor, to: str) -> Tensor:
+def convert_format(boxes: Tensor, to: str) -> Tensor:
     """Boxes of the other format in this one, except where the first coordinate is negative (suppressed, says MXNet)."""
     if to == "corner":
         changed = corners(boxes, "center")
@@ -147,7 +143,7 @@ def _nms(data: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
             record[i * number : i * number + len(kept), 0] = kept.to(data.dtype)
     if attrs["in_format"] != attrs["out_format"]:
         start = attrs["coord_start"]
-        out[..., start : start + 4] = reformed(out[..., start : start + 4], attrs["out_format"])
+        out[..., start : start + 4] = convert_format(out[..., start : start + 4], attrs["out_format"])
     return out.reshape(data.shape), record.reshape(*data.shape[:-1], 1)
 
 
@@ -274,33 +270,6 @@ def _centers(boxes: Tensor, axis: int = -1) -> tuple[Tensor, Tensor]:
     return low + size * 0.5, size
 
 
-def _kernels(number: int, *tensors: Tensor) -> Any:
-    """The compiled loops, for some boxes; None: not for these tensors, or not ready."""
-    plain = all(t.__class__ is Tensor and t.dtype is torch.float32 and t.is_cpu for t in tensors)
-    return _code.earned(CALL + number) if plain and is_concrete(tensors[0]) else None
-
-
-def _encoded_in_one_pass(*inputs: Tensor) -> tuple[Tensor, Tensor] | None:
-    samples, matches, anchors, refs, means, stds = inputs
-    batch, number = anchors.shape[:2]
-    alike = samples.shape == matches.shape == anchors.shape[:2] and means.shape == stds.shape == (4,)
-    if not alike or len(refs) != batch or not refs.shape[1] or (kernels := _kernels(batch * number, *inputs)) is None:
-        return None
-    held = [t.contiguous() for t in inputs]
-    results = torch.empty(anchors.shape), torch.empty(anchors.shape)
-    kernels.encode(*(t.data_ptr() for t in (*held, *results)), batch, number, refs.shape[1])
-    return results
-
-
-def _decoded_in_one_pass(data: Tensor, anchors: Tensor, from_corners: bool, clip: float, *stds: float) -> Tensor | None:
-    batch, number = data.shape[:2]
-    if anchors.shape[:2] != (1, number) or (kernels := _kernels(batch * number, data, anchors)) is None:
-        return None
-    held = data.contiguous(), anchors.contiguous(), torch.empty(data.shape)
-    kernels.decode(*(t.data_ptr() for t in held), batch, number, from_corners, clip, *stds)
-    return held[-1]
-
-
 @op("_contrib_box_encode", outputs=2)
 def box_encode(samples, matches, anchors, refs, means, stds):
     """Regression targets from anchors (corner) to their matched references, and the mask of positive samples."""
@@ -310,10 +279,10 @@ def box_encode(samples, matches, anchors, refs, means, stds):
         )
 
     def encode(samples, matches, anchors, refs, means, stds):
-        """With the coordinates in front: of rows of four torch has no vectors."""
-        quick = _encoded_in_one_pass(samples, matches, anchors, refs, means, stds)
-        if quick is not None:
-            return quick
+        """With the coordinates as the first axis: torch does not vectorize rows of four."""
+        found = box_kernels.encode(samples, matches, anchors, refs, means, stds)
+        if found is not None:
+            return found
         index = matches.long().clamp(0, refs.shape[1] - 1).expand(4, -1, -1)
         center, size = _centers(refs.permute(2, 0, 1).gather(2, index), 0)
         base, extent = _centers(anchors.permute(2, 0, 1).contiguous(), 0)
@@ -345,9 +314,9 @@ def box_decode(
         )
 
     def decode(data: Tensor, anchors: Tensor) -> Tensor:
-        quick = _decoded_in_one_pass(data, anchors, format == "corner", clip, std0, std1, std2, std3)
-        if quick is not None:
-            return quick
+        found = box_kernels.decode(data, anchors, format == "corner", clip, std0, std1, std2, std3)
+        if found is not None:
+            return found
         base, extent = _centers(anchors) if format == "corner" else (anchors[..., :2], anchors[..., 2:])
         center = data[..., :2] * constant((std0, std1), data.dtype, data.device) * extent + base
         grown = data[..., 2:] * constant((std2, std3), data.dtype, data.device)

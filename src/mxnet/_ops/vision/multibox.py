@@ -12,9 +12,9 @@ from ..._core.errors import MXNetError
 from ..._device import late
 from ..._device.copies import constant
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.vision.nms import fits_device, intersections, suppress, survivors
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
+from .box_overlap import fits_device, intersections, suppress, survivors
 from .score_ranking import best_class, falling
 
 MOST_KEPT = 1 << 14  # boxes

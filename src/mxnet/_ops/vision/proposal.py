@@ -9,9 +9,9 @@ from torch import Tensor
 from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
 from ..._device.copies import constant, uploaded
-from ..._kernels.vision.nms import suppress
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
+from .box_overlap import suppress
 from .score_ranking import falling
 
 

@@ -13,7 +13,7 @@ from ..._core.rounding import single
 from ..._device import late
 from ..._device.copies import constant
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.vision.roi_bins import Bins
+from ..._kernels.vision.roi_bins import Bins, roi_bins
 from ..elementwise.rounding import round_away
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
@@ -308,7 +308,7 @@ def psroi_pooling(data, rois, *, spatial_scale: Fraction, output_dim: int, poole
         return _rectangles(data, _planes(data, number, output_dim, pooled_size, group), y, x)
 
     bins = Bins(number, y, x, output_dim)
-    if not is_concrete(number) or not bins.fit(data):
+    if not is_concrete(number) or roi_bins(data, bins) is None:
         return plain(data)
     return _bin_means(plain, data, bins, _planes(data, number.new_zeros(1), 1, pooled_size, group)[0, 0])
 
@@ -319,9 +319,9 @@ def _bin_means(plain: Callable[[Tensor], Tensor], data: Tensor, bins: Bins, chan
     def backward(inputs: Sequence[Tensor], outputs: Sequence[Tensor], heads: Sequence[Tensor]) -> Any:
         if torch.is_grad_enabled():  # a gradient to be differentiated again
             return torch.autograd.grad(plain(inputs[0]), inputs[0], heads[0], create_graph=True)
-        return bins.spread_means(heads[0], channels, inputs[0].shape)
+        return bins.average_pool_backward(heads[0], channels, inputs[0].shape)
 
-    return with_gradient(lambda data: bins.means(data, channels), backward, data)
+    return with_gradient(lambda data: bins.average_pool(data, channels), backward, data)
 
 
 def _rectangles(data: Tensor, plane: Tensor, y: Tensor, x: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from ..._core.modes import MODES
 from ..._core.writes import wrote
 from ..._device.copies import FLIGHTS, held_pinned, put, settle
 from ..._device.errors import explained
-from ..._kernels.elementwise.transpose import dense
+from ..._kernels.elementwise.transpose import contiguous_copy
 from ..._ops.registry import integer_gradient as whole
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
@@ -108,7 +108,7 @@ def own(result, tensors):
         base = result._base
         for t in tensors:
             if t is base or (t is not None and t._is_view() and t._base is base):  # to ask for a base takes longer
-                return dense(result)
+                return contiguous_copy(result)
     else:
         for t in tensors:
             if t is result:

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from ...elementwise.transpose import dense
+from ...elementwise.transpose import contiguous_copy
 from ...norm.fused_norm import keep, kept
 from ..weight_gradient import plain_gradients
 from . import f4x4 as winograd
@@ -22,7 +22,7 @@ class _Tiled(torch.autograd.Function):
         keep(ctx, data, weight)
         ctx.tiling, ctx.usual = tiling, usual
         result = winograd.convolve_with(_last(data), weight, bias, tiling)
-        return dense(result) if usual else result
+        return contiguous_copy(result) if usual else result
 
     @staticmethod
     def backward(ctx: Any, *heads):
@@ -33,14 +33,14 @@ class _Tiled(torch.autograd.Function):
             return *plain_gradients(head, data, weight, (ONCE, (before, before), ONCE), 1, wanted), None, None
         by_data, by_weight = winograd.gradients(_last(data), head, weight, data_too, weight_too, ctx.tiling)
         if by_data is not None and ctx.usual:
-            by_data = dense(by_data)
+            by_data = contiguous_copy(by_data)
         return by_data, by_weight, head.sum((0, 2, 3)) if bias_too else None, None, None
 
 
 def _last(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.is_contiguous(memory_format=LAST):
         return tensor
-    return dense(tensor.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+    return contiguous_copy(tensor.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
 def tiling_of(data: torch.Tensor, weight: torch.Tensor, stride, pad, dilate) -> Tiling | None:
