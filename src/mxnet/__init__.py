@@ -5,7 +5,7 @@ from importlib import import_module as _import_module
 
 from ._core.conflict import check as _check
 from ._core.environment import is_on as _is_on
-from ._core.later import load_later as _load_later
+from ._core.shims.later import load_later as _load_later
 from ._core.version import MXNET_VERSION as __version__
 from ._core.version import REMX_VERSION as __remx_version__
 

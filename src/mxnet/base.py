@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
-from ._core import library as _library
 from ._core.attrs import NULL as _Null  # noqa: F401 - MXNet's name
 from ._core.errors import MXNetError, NotImplementedForSymbol, NotSupportedForSparseNDArray  # noqa: F401
+from ._core.shims import library as _library
 from ._core.version import MXNET_VERSION as __version__  # noqa: F401
 
 string_types = (str,)

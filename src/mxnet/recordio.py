@@ -9,8 +9,8 @@ import weakref
 
 from ._core.errors import NameUnknown as _NameUnknown
 from ._core.extras import opencv as _opencv
-from ._core.handles import handle_of as _handle_of
 from ._core.hints import not_opened as _not_opened
+from ._core.shims.handles import handle_of as _handle_of
 from ._formats import images as _images
 from ._formats import recordio as _format
 from ._formats.atomic import write_file as _write_file

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
-from .._core.handles import Handle, handle_of, owner_of
 from .._core.modes import MODES
+from .._core.shims.handles import Handle, handle_of, owner_of
 from .._core.writes import wrote
 from .._device.copies import FLIGHTS, moved, pinned, settle, uploaded
 from .._device.copies import put as transfer

@@ -4,7 +4,7 @@ import numpy as np
 
 from .._core.dtypes import dtype_name as _dtype_name
 from .._core.errors import MXNetError, NotSupportedForSparseNDArray  # noqa: F401 - MXNet's module shows it
-from .._core.handles import owner_of as _owner_of
+from .._core.shims.handles import owner_of as _owner_of
 from .._ops.registry.device import torch_device as _torch_device
 from .._ops.registry.torch_dtypes import torch_dtype as _torch_dtype
 from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows them

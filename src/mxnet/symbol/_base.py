@@ -3,8 +3,8 @@
 from typing import Any
 
 from .._core.errors import MXNetError
-from .._core.handles import Handle, handle_of
 from .._core.hints import not_opened
+from .._core.shims.handles import Handle, handle_of
 from .._core.tracing import Traced
 from .._formats.atomic import write_file
 from .._graph.ir import json as graph_json

@@ -2,7 +2,7 @@
 
 import sys
 
-from ..._core.modules import complete
+from ..._core.shims.modules import complete
 from ..._ops.registry import registry
 from ..._ops.registry.signature import shown
 from .generated import face, operator_of

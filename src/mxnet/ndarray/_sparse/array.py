@@ -7,8 +7,8 @@ import torch
 
 from ..._core.dtypes import dtype_name
 from ..._core.errors import MXNetError, NotSupportedForSparseNDArray
-from ..._core.handles import Handle, handle_of
 from ..._core.modes import MODES
+from ..._core.shims.handles import Handle, handle_of
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.torch_dtypes import SCALAR, torch_dtype
 from ...context import Context, cpu

@@ -12,9 +12,9 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from .errors import MXNetError
+from ..errors import MXNetError
+from ..version import MXNET_VERSION
 from .handles import handle_of, owner_of
-from .version import MXNET_VERSION
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _FAILED = threading.local()
