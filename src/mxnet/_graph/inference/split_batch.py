@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from .packed_conv import Rooms
+from .packed_conv import Workspace
 
 PORTION = 1 << 26  # bytes that a portion may take: images enough for good use of the weights
 
@@ -26,28 +26,28 @@ class Portions:
         self._halves: tuple[Forward, Forward] | None = None
         self._counts: dict[tuple[int, ...], int] = {}  # into how many portions data of a shape are divided
 
-    def run(self, arguments: Sequence[Any], rooms: Rooms) -> Any:
+    def run(self, arguments: Sequence[Any], workspace: Workspace) -> Any:
         """The graph's results."""
         count = self._counts.get(arguments[self._data].shape, 1)
         if count == 1 or self._cut is None:
             return self._forward(*arguments)
         first, second = self._halves = self._halves or _halves(self._graph, self._cut)
-        return second(*arguments, self._gathered(first, list(arguments), count, rooms))
+        return second(*arguments, self._gathered(first, list(arguments), count, workspace))
 
     def divide(self, arguments: Sequence[Any], needed: int) -> None:
         """Take such data in portions from now on: as a whole they needed so many bytes."""
         shape = arguments[self._data].shape
         self._counts.setdefault(shape, min(shape[0], math.ceil(needed / PORTION)))
 
-    def _gathered(self, first: Forward, arguments: list[Any], count: int, rooms: Rooms) -> torch.Tensor:
+    def _gathered(self, first: Forward, arguments: list[Any], count: int, workspace: Workspace) -> torch.Tensor:
         """What the portions give, in memory of its own: it may be the result that a user sees."""
         data, begin, gathered = arguments[self._data], 0, None
         for portion in data.tensor_split(count):
             arguments[self._data] = portion
             value = first(*arguments)
-            rooms.settle()
+            workspace.flush()
             if gathered is None:
-                gathered = rooms.take(None, len(data), *value.shape[1:])
+                gathered = workspace.take(None, len(data), *value.shape[1:])
             gathered[begin : begin + len(portion)].copy_(value)
             begin += len(portion)
         return gathered  # type: ignore[return-value] - there are two portions at least

@@ -7,7 +7,7 @@ with zeros to a multiple of 16, and get no share.
 
 import math
 
-from ..matmul.micro_kernels import lay_rows, multiply, multiply_across, turn_rows
+from ..matmul.micro_kernels import multiply, multiply_transposed, pack_rows, pack_rows_transposed
 from ..runtime.simd import FLOAT, OPTIONS, WIDE, Writer, compiled, exp, njit, numbers, writes
 
 BLOCK = 48  # queries at a time: their products with all keys stay in the cache
@@ -50,14 +50,14 @@ def _rows(target, source, apart, count, padded, size, factor):
 def _read_panels(target, rows, source, apart, count, padded, size, factor):
     """Rows that lie `apart`, times a factor, side by side at `rows`, and as panels."""
     _rows(rows, source, apart, count, padded, size, factor)
-    lay_rows(target, rows, size, padded, size)
+    pack_rows(target, rows, size, padded, size)
 
 
 @njit(**OPTIONS)
 def _read_turned(target, rows, source, apart, count, padded, size):
     """The same, turned."""
     _rows(rows, source, apart, count, padded, size, 1.0)
-    turn_rows(target, rows, size, padded, size)
+    pack_rows_transposed(target, rows, size, padded, size)
 
 
 @writes(4, lanes=WIDE)
@@ -184,10 +184,10 @@ def backward(
                 _slope(shares + line, slopes + line, padded * FLOAT, norms + (number * length + begin + row) * FLOAT,
                        given + row * size, out + seen + row * out_row, size)  # fmt: skip
             value_start, key_start, apart = (value_sums, key_sums, size) if begin else (zeros, zeros, 0)
-            multiply_across(padded, rows, depth, shares, padded * FLOAT, given_panels, value_start, apart, value_sums,
-                            size)  # fmt: skip
-            multiply_across(padded, rows, depth, slopes, padded * FLOAT, query_panels, key_start, apart, key_sums,
-                            size)  # fmt: skip
+            multiply_transposed(padded, rows, depth, shares, padded * FLOAT, given_panels, value_start, apart,
+                                value_sums, size)  # fmt: skip
+            multiply_transposed(padded, rows, depth, slopes, padded * FLOAT, query_panels, key_start, apart, key_sums,
+                                size)  # fmt: skip
             multiply(rows, padded, depth, slopes, padded * FLOAT, key_panels, zeros, 0, by_query + at, query_row)
         for row in range(keys):
             _copy(by_key + away + row * key_row, key_sums + row * size, size, 1.0)

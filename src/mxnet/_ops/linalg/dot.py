@@ -5,7 +5,8 @@ from typing import Literal
 import torch
 
 from ..._core.errors import MXNetError
-from ..._kernels.matmul.gemm import times
+from ..._kernels import tuning
+from ..._kernels.matmul.gemm import matmul
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import Shapes, bracket
 
@@ -13,7 +14,12 @@ Storage = Literal["csr", "default", "row_sparse"] | None
 
 
 def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
-    return times(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+    return _product(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+
+
+def _product(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+    result = matmul(lhs, rhs) if lhs.numel() >= tuning.GEMM_SIDE**2 else None
+    return torch.mm(lhs, rhs) if result is None else result
 
 
 def _product_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
@@ -41,7 +47,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
     left, right = lhs.dim(), rhs.dim()
     if left == right == 2:
-        return times(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
+        return _product(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
     if left == right == 1:
         if transpose_a or transpose_b:
             raise MXNetError("Cannot transpose vectors")

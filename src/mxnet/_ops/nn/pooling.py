@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from ..._core.attrs import Sizes
 from ..._core.errors import MXNetError
-from ..._kernels.norm.fused_norm import computable, keep, kept
+from ..._kernels.norm.fused_norm import can_recompute, save_or_recompute, saved
 from ..._kernels.pool import nchw as planes
 from ..._kernels.pool.max_2x2 import halved, halves
 from ..._kernels.pool.windows import Windows, windows_of
@@ -125,12 +125,12 @@ class _Places(torch.autograd.Function):
     def forward(ctx: Any, data, *window):
         result, places = torch.ops.aten.max_pool2d_with_indices(data, *window)
         ctx.window = window
-        keep(ctx, data, places)
+        save_or_recompute(ctx, data, places)
         return result
 
     @staticmethod
     def backward(ctx: Any, *heads):
-        data, places = kept(ctx)
+        data, places = saved(ctx)
         gradient = torch.ops.aten.max_pool2d_with_indices_backward(heads[0], data, *ctx.window, places)
         return gradient, *[None] * len(ctx.window)
 
@@ -138,7 +138,7 @@ class _Places(torch.autograd.Function):
 def lean_pooling(data, *, kernel=(), stride=(), pad=(), pooling_convention="valid", layout=None, **attrs):
     """The operator Pooling, by the maximum; it does not keep data that can be computed again."""
     given = {"kernel": kernel, "stride": stride, "pad": pad, "pooling_convention": pooling_convention, "layout": layout}
-    if computable(data) and len(kernel) == 2 and not attrs.get("global_pool") and layout in (None, "NCHW"):
+    if can_recompute(data) and len(kernel) == 2 and not attrs.get("global_pool") and layout in (None, "NCHW"):
         windows = windows_of(data.shape[2:], kernel, stride, pad, pooling_convention)
         if windows.native:
             window = windows.kernel, windows.stride, windows.pad, (1, 1), pooling_convention == "full"
