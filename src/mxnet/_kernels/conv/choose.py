@@ -83,7 +83,7 @@ def _keep(problem: Problem, choice: Choice, final: bool) -> Choice:
 def _described(problem: Problem) -> str:
     window, stride = ("x".join(map(str, sizes)) for sizes in (problem.weight[2:], problem.stride))
     groups = f", {problem.groups} groups" if problem.groups > 1 else ""
-    return f"a window of {window}, stride {stride}{groups}, data of {problem.data}, {problem.weight[0]} filters"
+    return f"a window of {window}, stride {stride}{groups}, data of {tuple(problem.data)}, {problem.weight[0]} filters"
 
 
 ONES, ZEROS = (1, 1), (0, 0)
