@@ -159,10 +159,15 @@ def _matmul_applies(left: Tensor, right: Tensor) -> int:
     return left.shape[0] * left.shape[1] * right.shape[1]
 
 
+def _recorded(left: Tensor, right: Tensor) -> Tensor:
+    result = matmul(left, right)
+    return torch.mm(left, right) if result is None else result
+
+
 def _matmul(left: Tensor, right: Tensor) -> Tensor:
     def backward(inputs: Any, outputs: Any, heads: Any) -> Any:
         (left, right), head = inputs, heads[0]
-        multiply = torch.mm if torch.is_grad_enabled() else product
+        multiply = _recorded if torch.is_grad_enabled() else product
         return (
             multiply(head, right.t()) if left.requires_grad else None,
             multiply(left.t(), head) if right.requires_grad else None,
