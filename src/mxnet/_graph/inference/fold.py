@@ -1,6 +1,6 @@
 """The inference graph rewritten for speed: batch norm, sum and activation go into the convolution before them.
 
-The rewritten convolutions hold folded copies of parameters. Parameters can be changed in ways that copy_out no trace (a
+The rewritten convolutions hold folded copies of parameters. Parameters can be changed in ways that leave no trace (a
 trainer's step, a view, memory shared with torch), so each run compares them with the values that were folded. A thread
 does it while the network runs; results that began with other values are thrown away. Only values that two runs in a
 row have seen are folded: a network that learns between its predictions runs as it is.
@@ -58,14 +58,14 @@ BUFFER = {convolve: 4, convolve_pair: 4, pool: 2, scale_norm: 3, concat: 2, dens
 PACKED = frozenset([*BUFFER, flush, copy_out, dense, gelu_in_place])
 NONE: Clamp = (None, None)
 UNIT = 8  # filters that kernels compute at once
-SOME, MOST_REST = 3, 64  # changes before predictions rest, and for how many
+SOME, MOST_REST = 3, 64  # changed runs in a row after which runs are not folded, and for how many of them
 Verdict = Callable[[], bool]
 Packed = PackedConvolution | PackedNorm | PackedDense
 
 
 @dataclass
 class Site:
-    """One convolution with what follows it; parameters are positions in the list of inputs."""
+    """One convolution and the nodes fused into it; parameters are positions in the list of inputs."""
 
     conv: fx.Node
     weight: int
@@ -89,7 +89,7 @@ class Site:
 
 
 class NormSite(Site):
-    """A batch norm that no convolution takes in, with what follows it."""
+    """A batch norm that is not folded into a convolution, and the activation fused into it."""
 
     @property
     def parameters(self) -> list[int]:
@@ -100,14 +100,14 @@ class NormSite(Site):
 
 
 class DenseSite(Site):
-    """One dense layer with what follows it."""
+    """One dense layer and the nodes fused into it."""
 
     def build(self, tensors: list[torch.Tensor]) -> Packed:
         return PackedDense(tensors[self.weight], None if self.bias is None else tensors[self.bias], self.clamp)
 
 
 def _clamp(node: fx.Node | None) -> Clamp:
-    """Where the activation, if it is one of those, cuts off."""
+    """The clamp that the activation is; NONE: it is no clamp."""
     if calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu"):
         return 0.0, None
     if calls(node, CLIP):
@@ -116,7 +116,7 @@ def _clamp(node: fx.Node | None) -> Clamp:
 
 
 def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
-    """The convolution, if it is one that can be packed, and what can be computed with it."""
+    """The convolution, if it can be packed, and what can be fused into it."""
     weights = conv.args[1:]
     if len(conv.kwargs["kernel"]) != 2 or conv.kwargs.get("layout") not in (None, "NCHW"):
         return None
@@ -166,7 +166,7 @@ def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
 
 
 def _take(site: Site, norm: fx.Node, positions: dict[fx.Node, int]) -> bool:
-    """Let the site compute a batch norm, if it is a plain one."""
+    """Fuse a batch norm into the site, if it is a plain one."""
     value = sole_user(norm)
     plainly = calls(value, pick) and value.args[1] == 0 and norm.kwargs.get("axis", 1) == 1
     if not plainly or any(p not in positions for p in norm.args[1:]):
@@ -177,7 +177,7 @@ def _take(site: Site, norm: fx.Node, positions: dict[fx.Node, int]) -> bool:
 
 
 def _norm_sites(graph: fx.Graph, positions: dict[fx.Node, int], others: Sequence[Site]) -> list[Site]:
-    """The batch norms that others copy_out."""
+    """The batch norms that no other site computes."""
     taken = {node for site in others for node in site.chain}
     norms = [node for node in graph.nodes if calls(node, NORM) and node not in taken]
     sites = [(NormSite(node, -1), node) for node in norms]
@@ -370,7 +370,7 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler |
 def _convolution_sites(
     graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
 ) -> list[Site]:
-    """All convolutions that can be packed, if that gains anything; what they take in is noted in `sums`."""
+    """All convolutions that can be packed, if that is worth it; sums that they compute are added to `sums`."""
     taken: set[fx.Node] = set()
     sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, taken))]
     numbers = sum(tensors[site.weight].numel() for site in sites)
@@ -394,7 +394,7 @@ def _dense_sites(
 
 
 def _own_inputs(graph: fx.Graph, last: fx.Node) -> list[fx.Node]:
-    """Places for the packed layers, for what tells if data are within limits, and for memory."""
+    """Inputs for the packed layers, for the check of data against limits, and for the workspace."""
     made = []
     for name in ("layers", "within", "workspace"):
         with graph.inserting_after(last):
@@ -437,7 +437,7 @@ def _fuse_pairs(graph: fx.Graph, sites: list[Site]) -> None:
 
 
 def _use_pixel_layers(graph: fx.Graph, workspace: fx.Node) -> None:
-    """Dense layers behind pooling are computed in the same memory: images of one pixel are rows."""
+    """Dense layers behind pooling use the workspace, too: images of one pixel are rows."""
     for node in list(graph.nodes):
         if not calls(node, dense) or len(node.args) != 6 or not node.kwargs.get("flatten", True):
             continue
@@ -454,7 +454,7 @@ def _use_pixel_layers(graph: fx.Graph, workspace: fx.Node) -> None:
 
 
 def _reads_and_copies(node: fx.Node) -> bool:
-    """Sums and concat arrays, which are new memory."""
+    """Sums and concatenations, whose results are new memory."""
     return calls(node, SUM) or _concatenates(node)
 
 
@@ -463,9 +463,9 @@ def _concatenates(node: fx.Node) -> bool:
 
 
 def _assign_buffers(graph: fx.Graph, sites: list[Site], workspace: fx.Node) -> None:
-    """Number the memory of results: of those that only convolutions, sums and the like see, it is free after the last.
+    """Number the buffers of results: one that only packed layers and sums read is free after its last reader.
 
-    Others copy_out, as copies, and have memory to themselves.
+    Others leave the workspace as copies, and have buffers of their own.
     """
     order = {node: i for i, node in enumerate(graph.nodes)}
     free: list[int] = []
@@ -498,7 +498,7 @@ def _copy_out(graph: fx.Graph, workspace: fx.Node, node: fx.Node, users: list[fx
 
 
 def _buffer_of_addend(node: fx.Node, sites: list[Site], ending: list[int]) -> list[int]:
-    """Where what is added to a convolution lies, if nobody reads it later: the sum can be written over it.
+    """The buffer of a convolution's addend, if nobody reads it later: the sum can be written over it.
 
     Taken out of `ending`, the memory that is free behind the node.
     """

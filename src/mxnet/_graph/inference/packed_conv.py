@@ -200,7 +200,7 @@ class PackedConvolution:
 
 
 def clamped(result: torch.Tensor, clamp: Clamp) -> torch.Tensor:
-    """The result cut off at the clamp, in place."""
+    """The result clamped, in place."""
     low, high = clamp
     if low is None:
         return result
@@ -208,14 +208,14 @@ def clamped(result: torch.Tensor, clamp: Clamp) -> torch.Tensor:
 
 
 def _alongside(addend: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
-    """What is added to a result, of the same shape and order."""
+    """The addend of a result, in its memory format."""
     if addend.shape != result.shape or addend.dtype is not result.dtype:
         raise ValueError(f"a sum of {tuple(result.shape)} and {tuple(addend.shape)}, of {addend.dtype}")
     return addend.contiguous(memory_format=torch.channels_last)
 
 
 class Workspace:
-    """Memory for results that nobody sees, kept from run to run: new memory costs more time than what is computed."""
+    """Buffers for intermediate results, kept from run to run: new memory costs more time than the computation."""
 
     def __init__(self) -> None:
         self._buffers: dict[int, torch.Tensor] = {}
@@ -223,9 +223,9 @@ class Workspace:
         self._ids: set[int] = set()
         # What was computed from which tensors into which: in the next run it mostly is the same memory.
         self._tasks: dict[Hashable, tuple[Any, ...]] = {}
-        self._interleaved: dict[Hashable, Task] = {}  # what brings a network's own data here
-        self._waiting: list[Task] = []  # until somebody else than the next task wants to see a result
-        self._runs: dict[Any, tuple[list[Task], list[Any]]] = {}  # tasks that waited, and what does them
+        self._interleaved: dict[Hashable, Task] = {}  # the tasks that pad a network's own data
+        self._waiting: list[Task] = []  # until something else than the next task reads a result
+        self._runs: dict[Any, tuple[list[Task], list[Any]]] = {}  # tasks that waited, and their chains
 
     def compute(
         self, who: Hashable, tasks: list[Task], result: torch.Tensor, *given: torch.Tensor | None

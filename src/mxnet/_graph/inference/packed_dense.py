@@ -14,6 +14,7 @@ from ..._kernels import tuning
 from ..._kernels.conv import direct
 from ..._kernels.conv.clamp import Clamp
 from ..._kernels.matmul import gemm
+from ..._kernels.matmul.packed_dense import packed_dense
 from ..._kernels.runtime.task import Task
 from ..._ops.registry.registry import find
 from ..lower.lower import calls, sole_user
@@ -25,7 +26,7 @@ ONE_PIXEL = ([0, 0], [1, 1], [1, 1], 1)
 
 
 class PackedDense:
-    """A layer with constant weight; without kernels, or where they do not pay, the library multiplies."""
+    """A layer with constant weight; without kernels, or where they are no faster, MKL multiplies."""
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, clamp: Clamp) -> None:
         self._given: Any = weight, None if bias is None else bias.flatten(), clamp  # until it is packed
@@ -33,30 +34,31 @@ class PackedDense:
         self._size = weight.numel()
 
     def __call__(self, data: torch.Tensor, filters: int, addend: torch.Tensor | None) -> torch.Tensor | None:
-        """The rows of the data, times the weight, with all that follows; None: not by kernels."""
+        """The rows of the data times the weight, with bias, addend and clamp; None: not by kernels."""
         if not data.numel():
             return None
         rows = data.reshape(-1, data.shape[-1])
-        fewest = tuning.DENSE_WEIGHTS_ONE_ROW if len(rows) == 1 else tuning.DENSE_WEIGHTS
-        if self._size < fewest or len(rows) > tuning.DENSE_ROWS or not self._packed():
+        if not packed_dense.ready(self._size, len(rows), False) or not self._packed():
             return None
         result = data.new_empty(*data.shape[:-1], filters)
         if addend is not None and not _alike(addend, result):
-            raise ValueError(f"a layer is to give {tuple(result.shape)}, or is add_product to something else")
+            raise ValueError(f"a layer is to give {tuple(result.shape)}, or is added to something else")
         for task in self._tasks(rows.contiguous(), result, filters, None if addend is None else addend.contiguous()):
             task.run()
         return result
 
     def behind(self, workspace: Workspace, buffer: int | None, data: torch.Tensor, filters: int) -> torch.Tensor | None:
-        """The same for images, channels-last, of one pixel, which are rows, as images; None: not by kernels."""
-        if data.dim() != 4 or data.shape[2:] != (1, 1) or not 0 < len(data) <= tuning.DENSE_ROWS or not self._packed():
+        """The same for channels-last images of one pixel, which are rows; None: not by kernels."""
+        if data.dim() != 4 or data.shape[2:] != (1, 1) or not packed_dense.ready(self._size, len(data), True):
+            return None
+        if not self._packed():
             return None
         result = workspace.take(buffer, len(data), filters, 1, 1)
         tasks = self._tasks(data.flatten(1), result, filters, None)
         return workspace.compute(self, tasks, result, data)
 
     def _tasks(self, rows: torch.Tensor, result: torch.Tensor, filters: int, addend: torch.Tensor | None) -> list[Task]:
-        """What computes the layer, one part of the columns after the other."""
+        """The tasks of the layer, one part of the weight's columns after the other."""
         if filters != self._kernels[0].filters:
             raise ValueError(f"a layer of {self._kernels[0].filters} is to give {tuple(result.shape)}")
         tasks: list[Task] = []
@@ -68,7 +70,7 @@ class PackedDense:
     def _packed(self) -> bool:
         """Are there kernels, with the weight in their order?"""
         if self._given is not None:
-            made = [direct.pack(*part) for part in _parts(*self._given)]
+            made = [packed_dense.run(*part) for part in _parts(*self._given)]
             if None not in made:
                 self._given, self._kernels = None, made
         return self._given is None
@@ -88,7 +90,7 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _parts(weight: torch.Tensor, bias: torch.Tensor | None, clamp: Clamp) -> Iterator[Any]:
-    """What is packed: of many columns some at a time, so that a panel and the rows that meet it stay in the cache."""
+    """What is packed: some columns at a time, so that a panel and the rows that meet it stay in the cache."""
     columns = weight[:, :, None, None].tensor_split(-(-weight.shape[1] // tuning.DENSE_COLUMNS) or 1, 1)
     for number, some in enumerate(columns):
         last = number == len(columns) - 1
