@@ -123,3 +123,15 @@ def test_what_is_left_to_torch(monkeypatch):
     other.check()
     monkeypatch.setattr(passes, "applies", lambda *_: False)
     Case(SHAPES[1], active=True, added=False).check()
+
+
+def test_a_large_mean_costs_no_more_digits_than_in_torch():
+    """The factor and the shift of a channel are computed in double precision."""
+    torch.manual_seed(7)
+    data = (100 + torch.randn(4, 32, 24, 24)).contiguous(memory_format=torch.channels_last)
+    gamma, beta = torch.rand(32) + 0.5, torch.randn(32)
+    passes.forward(data, None, gamma, beta, EPS, False, result := torch.empty_like(data))
+    plain = torch.native_batch_norm(data, gamma, beta, None, None, True, 0.0, EPS)[0]
+    wide = [t.double() for t in (data, gamma, beta)]
+    exact = torch.native_batch_norm(*wide, None, None, True, 0.0, EPS)[0]
+    assert (result - exact).abs().mean() <= 1.02 * (plain - exact).abs().mean()

@@ -61,9 +61,6 @@ class Problem(NamedTuple):
         return prod(self.data) * prod(self.weight) // max(1, self.data[1])
 
 
-Computation = Callable[..., Any]  # (data, weight, bias) -> result
-
-
 class Way(Kernel):
     """A way to compute convolutions: `applies(problem)` is the work it takes on, 0 if it cannot or is no faster;
     `run(problem)` makes the computation, once for all equal problems.
