@@ -16,7 +16,7 @@ LAST = torch.channels_last
 
 
 def take_out(graph: fx.Graph, able: Sequence[bool]) -> list[int]:
-    """Remove channels-last copies of inputs, where `able`; returns the inputs that the graph now takes channels-last."""
+    """Remove channels-last copies of inputs, where `able`; returns which inputs the graph now takes channels-last."""
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     places = [i for i, node in enumerate(inputs) if able[i] and node.users and all(map(_reorders, node.users))]
     for i in places:
