@@ -11,7 +11,7 @@ FOLDER = Path(__file__).with_name("reference")
 sys.path.insert(0, str(FOLDER.parents[1] / "src"))
 
 MODULES = (
-    "attribute autograd base callback checkpoint context contrib.amp contrib.autograd contrib.io contrib.onnx "
+    "attribute autograd base callback checkpoint compat context contrib.amp contrib.autograd contrib.io contrib.onnx "
     "contrib.quantization contrib.svrg_optimization contrib.tensorboard contrib.text contrib.torch deploy "
     "engine error executor executor_manager gluon gluon.contrib.cnn gluon.contrib.data gluon.contrib.estimator "
     "gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify gluon.data.vision "
@@ -87,7 +87,7 @@ def operator_entry(operator):
 
 
 def operator_pages():
-    """(family, what it is, page) for each file of operators."""
+    """(module, what it is, page) for each file of operators."""
     from mxnet._ops.registry import registry
 
     found = {}
@@ -97,9 +97,9 @@ def operator_pages():
         operator.aliases = names
     operators = sorted((o for o, _ in found.values()), key=lambda o: (o.fn.__module__, o.name))
     for module, group in groupby(operators, key=lambda o: o.fn.__module__):
-        family = module.rsplit(".", 1)[-1]
+        name = module.partition("._ops.")[2] or module
         head = paragraph(importlib.import_module(module)) if module.startswith("mxnet") else ""
-        yield family, head, f"# {family}\n\n{head}\n\n" + "\n".join(map(operator_entry, group))
+        yield name, head, f"# {name}\n\n{head}\n\n" + "\n".join(map(operator_entry, group))
 
 
 WORDS = {  # language -> (title, what it is, modules, operators)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from mkdocs.structure.files import File
+
 PAGES = Path(__file__).parent
 _PLACES = {"en": "/__in_english__", "zh": "/__in_chinese__"}  # the theme leaves links that begin with / as they are
 
@@ -11,6 +13,14 @@ def on_config(config):
     names = {"en": "English", "zh": "简体中文"}
     config["extra"]["alternate"] = [{"name": names[lang], "link": _PLACES[lang], "lang": lang} for lang in names]
     return config
+
+
+def on_files(files, config):
+    """Pictures are kept once, for both languages."""
+    if Path(config["docs_dir"]) != PAGES:
+        for picture in (PAGES / "images").iterdir():
+            files.append(File.generated(config, f"images/{picture.name}", abs_src_path=str(picture)))
+    return files
 
 
 def on_post_page(output, page, config):

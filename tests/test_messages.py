@@ -408,7 +408,7 @@ RARER = {
     "no context": (TypeError, "Context type error: .* got 'cpu'", lambda: sym.var("x").bind("cpu", [nd.ones(1)])),
     "data set": (
         AssertionError,
-        r"array\[0\] has length 2 while array\[1\] has 3",
+        r"All arrays must have the same length, got \[2, 3\]",
         lambda: gluon.data.ArrayDataset([1, 2], [1, 2, 3]),
     ),
     "schedule": (

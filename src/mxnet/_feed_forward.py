@@ -105,8 +105,71 @@ class _Loop:
         self.eval_data.reset()
 
 
+def train_multi_device(
+    symbol, ctx, arg_names, param_names, aux_names, arg_params, aux_params, begin_epoch, end_epoch, epoch_size,
+    optimizer, kvstore, update_on_kvstore, train_data, eval_data=None, eval_metric=None, epoch_end_callback=None,
+    batch_end_callback=None, logger=None, work_load_list=None, monitor=None, eval_end_callback=None,
+    eval_batch_end_callback=None, sym_gen=None,
+):  # fmt: skip
+    """Train a symbol on the devices `ctx`; `arg_params` and `aux_params` are where it starts and what it learns."""
+    logger = logger or logging
+    manager = DataParallelExecutorManager(
+        symbol, ctx, train_data, arg_names, param_names, aux_names, work_load_list, logger, sym_gen
+    )
+    if monitor:
+        manager.install_monitor(monitor)
+    manager.set_params(arg_params, aux_params)
+    loop = _Loop(manager, train_data, eval_data, eval_metric, epoch_size, logger, monitor)
+    loop.set_optimizer(optimizer, kvstore, update_on_kvstore, arg_params)
+    train_data.reset()
+    for epoch in range(begin_epoch, end_epoch):
+        loop.train(epoch, batch_end_callback)
+        if epoch_end_callback or epoch + 1 == end_epoch:
+            manager.copy_to(arg_params, aux_params)
+        call_all(epoch_end_callback, epoch, symbol, arg_params, aux_params)
+        if eval_data:
+            loop.evaluate(epoch, eval_batch_end_callback, eval_end_callback)
+
+
 class FeedForward(BASE_ESTIMATOR):
-    """A symbol with its parameters, trained by `fit`; `mx.mod.Module` took its place."""
+    """A symbol with its parameters, trained by `fit`. Deprecated: `mx.mod.Module` replaces it.
+
+    Parameters
+    ----------
+    symbol : Symbol or callable
+        Network, or a function that makes the network of a bucket from its key.
+    ctx : Context or list of Context, optional
+        Devices; the CPU by default.
+    num_epoch : int, optional
+        Number of epochs that `fit` trains.
+    epoch_size : int, optional
+        Number of batches of an epoch; by default all that the iterator has.
+    optimizer : str or Optimizer
+        Optimizer, or its name.
+    initializer : Initializer
+        Fills the parameters that are not given.
+    numpy_batch_size : int
+        Batch size for data given as arrays.
+    arg_params, aux_params : dict of str to NDArray, optional
+        Values to begin with.
+    allow_extra_params : bool
+        Whether parameters that the symbol does not have are ignored.
+    begin_epoch : int
+        Number of the first epoch.
+    **kwargs
+        Arguments of the optimizer.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> X, y = np.array([[0.0, 1], [1, 0]]), np.array([1, 0])
+    >>> net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax")
+    >>> model = mx.model.FeedForward(net, num_epoch=20, learning_rate=1.0)
+    >>> model.fit(X, y)
+    >>> model.predict(X).argmax(axis=1)
+    array([1, 0])
+    """
 
     def __init__(
         self,
@@ -129,33 +192,25 @@ class FeedForward(BASE_ESTIMATOR):
             stacklevel=2,
         )
         is_symbol = isinstance(symbol, sym.Symbol)
-        assert is_symbol or callable(symbol)
+        assert is_symbol or callable(symbol), f"symbol must be a Symbol or a function of a bucket key, got {symbol!r}"
         self.symbol, self.sym_gen = (symbol, None) if is_symbol else (None, symbol)
-        self.arg_params = arg_params
-        self.aux_params = aux_params
-        self.allow_extra_params = allow_extra_params
-        self.argument_checked = False
-        if self.sym_gen is None:
-            self._check_arguments()
+        self.optimizer, self.kwargs, self.initializer = optimizer, kwargs.copy(), initializer
+        self.num_epoch, self.begin_epoch, self.epoch_size = num_epoch, begin_epoch, epoch_size
         self.ctx = [cpu()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
-        self.num_epoch = num_epoch
-        self.epoch_size = epoch_size
-        self.kwargs = kwargs.copy()
-        self.optimizer = optimizer
-        self.initializer = initializer
         self.numpy_batch_size = numpy_batch_size
-        self._pred_exec = None
-        self.begin_epoch = begin_epoch
+        self.arg_params, self.aux_params, self.allow_extra_params = arg_params, aux_params, allow_extra_params
+        self._pred_exec, self.argument_checked = None, False
+        if is_symbol:
+            self._check_arguments()
 
     def _check_arguments(self):
-        if self.argument_checked:
-            return
-        assert self.symbol is not None
-        self.argument_checked = True
-        _check_arguments(self.symbol)
-        if self.allow_extra_params:
-            self.arg_params = _only(self.arg_params, self.symbol.list_arguments())
-            self.aux_params = _only(self.aux_params, self.symbol.list_auxiliary_states())
+        """Check the names of the symbol's arguments, once, and drop parameters that are none of them."""
+        if not self.argument_checked:
+            _check_arguments(self.symbol)
+            self.argument_checked = True
+            if self.allow_extra_params:
+                self.arg_params = _only(self.arg_params, self.symbol.list_arguments())
+                self.aux_params = _only(self.aux_params, self.symbol.list_auxiliary_states())
 
     @staticmethod
     def _is_data_arg(name):
@@ -191,53 +246,38 @@ class FeedForward(BASE_ESTIMATOR):
         self.__dict__.update(state)
 
     def _init_predictor(self, input_shapes, type_dict=None):
+        """Bind the symbol for inputs of these shapes, unless it is bound for them."""
         shapes = {name: array.shape for name, array in self.arg_params.items()}
         shapes.update({x[0]: x[1] for x in input_shapes})
-        if self._pred_exec is not None:
-            arg_shapes, _, _ = self.symbol.infer_shape(**shapes)
-            assert arg_shapes is not None, "Incomplete input shapes"
-            if arg_shapes == [array.shape for array in self._pred_exec.arg_arrays]:
-                return
-        executor = self.symbol.simple_bind(self.ctx[0], grad_req="null", type_dict=type_dict, **shapes)
-        executor.copy_params_from(self.arg_params, self.aux_params)
-        _check_arguments(self.symbol)
-        self._pred_exec = executor
+        if not self._fits(shapes):
+            _check_arguments(self.symbol)
+            self._pred_exec = self.symbol.simple_bind(self.ctx[0], grad_req="null", type_dict=type_dict, **shapes)
+            self._pred_exec.copy_params_from(self.arg_params, self.aux_params)
+
+    def _fits(self, shapes):
+        if self._pred_exec is None:
+            return False
+        needed, _, _ = self.symbol.infer_shape(**shapes)
+        assert needed is not None, f"the shapes {shapes} do not determine those of all arguments"
+        return needed == [array.shape for array in self._pred_exec.arg_arrays]
 
     def _init_iter(self, X, y, is_train):
         """An iterator over arrays; an iterator passes as it is."""
         if isinstance(X, io.DataIter):
             return X
         if not isinstance(X, (np.ndarray, nd.NDArray)):
-            raise TypeError("X must be DataIter, NDArray or numpy.ndarray")
-        y = self._labels(X, y, is_train)
+            raise TypeError(f"X must be a DataIter or an array of NDArray or NumPy, got {type(X)}")
+        y = _labels(X, y, required=is_train)
         size = min(X.shape[0], self.numpy_batch_size)
         if is_train:
             return io.NDArrayIter(X, y, size, shuffle=True, last_batch_handle="roll_over")
         return io.NDArrayIter(X, y, size, shuffle=False)
 
-    @staticmethod
-    def _labels(X, y, is_train):
-        if y is None:
-            if is_train:
-                raise ValueError("y must be specified when X is numpy.ndarray")
-            y = np.zeros(X.shape[0])
-        if not isinstance(y, (np.ndarray, nd.NDArray)):
-            raise TypeError("y must be ndarray when X is numpy.ndarray")
-        if X.shape[0] != y.shape[0]:
-            raise ValueError("The numbers of data points and labels not equal")
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = y.reshape((-1,))
-        if y.ndim != 1:
-            raise ValueError("Label must be 1D or 2D (with 2nd dimension being 1)")
-        return y
-
     def _init_eval_iter(self, eval_data):
         if eval_data is None or isinstance(eval_data, io.DataIter):
             return eval_data
         if not (isinstance(eval_data, (tuple, list)) and len(eval_data) == 2):
-            raise TypeError(
-                "Eval data must be DataIter, or NDArray/numpy.ndarray/list pair (i.e. tuple/list of length 2)"
-            )
+            raise TypeError(f"eval_data must be a DataIter or a pair of data and labels, got {type(eval_data)}")
         data, label = (np.array(part) if isinstance(part, list) else part for part in eval_data)
         if data is None:
             raise ValueError("Eval data is NONE")
@@ -261,7 +301,24 @@ class FeedForward(BASE_ESTIMATOR):
             yield number, batch
 
     def predict(self, X, num_batch=None, return_data=False, reset=True):
-        """The outputs as NumPy arrays; with `return_data` also data and labels."""
+        """The outputs of the network.
+
+        Parameters
+        ----------
+        X : DataIter or array
+            Inputs.
+        num_batch : int, optional
+            How many batches to compute; all by default.
+        return_data : bool
+            Whether to return data and labels too.
+        reset : bool
+            Whether the iterator begins anew.
+
+        Returns
+        -------
+        numpy.ndarray, or list of them for several outputs
+            With `return_data`, a tuple of outputs, data and labels.
+        """
         data = self._init_iter(X, None, is_train=False)
         rows = []
         for _, batch in self._forward_batches(data, num_batch, reset):
@@ -272,7 +329,25 @@ class FeedForward(BASE_ESTIMATOR):
         return tuple(joined) if return_data else joined[0]
 
     def score(self, X, eval_metric="acc", num_batch=None, batch_end_callback=None, reset=True):
-        """The metric's value on `X`."""
+        """The value of a metric on data.
+
+        Parameters
+        ----------
+        X : DataIter
+            Inputs and labels.
+        eval_metric : EvalMetric or what `mx.metric.create` takes
+            Metric.
+        num_batch : int, optional
+            How many batches to count; all by default.
+        batch_end_callback : callable or list of callable, optional
+            Called after each batch.
+        reset : bool
+            Whether the iterator begins anew.
+
+        Returns
+        -------
+        float
+        """
         eval_metric = as_metric(eval_metric)
         data = self._init_iter(X, None, is_train=False)
         for number, batch in self._forward_batches(data, num_batch, reset):
@@ -295,7 +370,32 @@ class FeedForward(BASE_ESTIMATOR):
         eval_end_callback=LogValidationMetricsCallback(),
         eval_batch_end_callback=None,
     ):
-        """Train on `X`, from `begin_epoch` to `num_epoch`."""
+        """Train from `begin_epoch` to `num_epoch`.
+
+        Parameters
+        ----------
+        X : DataIter or array
+            Training data.
+        y : array, optional
+            Labels, if `X` is an array.
+        eval_data : DataIter or (data, label), optional
+            Validation data, scored after each epoch.
+        eval_metric : EvalMetric or what `mx.metric.create` takes
+            Metric of training and validation.
+        epoch_end_callback, batch_end_callback : callable or list of callable, optional
+            Called after each epoch with (epoch, symbol, arg_params, aux_params), after each batch with a
+            `BatchEndParam`.
+        kvstore : str or KVStore
+            How gradients of several devices are put together.
+        logger : logging.Logger, optional
+            Where progress is logged.
+        work_load_list : list of float, optional
+            Share of the batch for each device.
+        monitor : Monitor, optional
+            Watches the arrays of the network.
+        eval_end_callback, eval_batch_end_callback : callable or list of callable, optional
+            Called after each evaluation and after each of its batches.
+        """
         logger = logger or logging
         data, eval_data = self._init_iter(X, y, is_train=True), self._init_eval_iter(eval_data)
         if self.sym_gen:
@@ -304,22 +404,12 @@ class FeedForward(BASE_ESTIMATOR):
         args, params, auxs = self._init_params([*data.provide_data, *data.provide_label])
         kvstore, update_on_kvstore = create_kvstore(kvstore, len(self.ctx), self.arg_params)
         optimizer = self._make_optimizer(params, data.batch_size, kvstore, update_on_kvstore)
-        manager = DataParallelExecutorManager(
-            self.symbol, self.ctx, data, args, params, auxs, work_load_list, logger, self.sym_gen
-        )
-        if monitor:
-            manager.install_monitor(monitor)
-        manager.set_params(self.arg_params, self.aux_params)
-        loop = _Loop(manager, data, eval_data, as_metric(eval_metric), self.epoch_size, logger, monitor)
-        loop.set_optimizer(optimizer, kvstore, update_on_kvstore, self.arg_params)
-        data.reset()
-        for epoch in range(self.begin_epoch, self.num_epoch):
-            loop.train(epoch, batch_end_callback)
-            if epoch_end_callback or epoch + 1 == self.num_epoch:
-                manager.copy_to(self.arg_params, self.aux_params)
-            call_all(epoch_end_callback, epoch, self.symbol, self.arg_params, self.aux_params)
-            if eval_data:
-                loop.evaluate(epoch, eval_batch_end_callback, eval_end_callback)
+        train_multi_device(
+            self.symbol, self.ctx, args, params, auxs, self.arg_params, self.aux_params, self.begin_epoch,
+            self.num_epoch, self.epoch_size, optimizer, kvstore, update_on_kvstore, data, eval_data,
+            as_metric(eval_metric), epoch_end_callback, batch_end_callback, logger, work_load_list, monitor,
+            eval_end_callback, eval_batch_end_callback, self.sym_gen,
+        )  # fmt: skip
 
     def _make_optimizer(self, param_names, batch_size, kvstore, update_on_kvstore):
         names = index_names(param_names, len(self.ctx), update_on_kvstore)
@@ -333,16 +423,42 @@ class FeedForward(BASE_ESTIMATOR):
         return self.optimizer
 
     def save(self, prefix, epoch=None, remove_amp_cast=True):
-        """Write a checkpoint; `epoch` is the last one if it is None."""
+        """Write a checkpoint: `prefix-symbol.json` and `prefix-0001.params`.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the file names.
+        epoch : int, optional
+            Number of the checkpoint; `num_epoch` by default.
+        remove_amp_cast : bool
+            Whether casts of mixed precision are removed from the symbol.
+        """
         epoch = self.num_epoch if epoch is None else epoch
         assert epoch is not None
         save_checkpoint(prefix, epoch, self.symbol, self.arg_params, self.aux_params, remove_amp_cast)
 
     @staticmethod
     def load(prefix, epoch, ctx=None, **kwargs):
-        """A model from a checkpoint, which goes on from its epoch."""
+        """A model from a checkpoint; `fit` continues with the epoch after it.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the file names, as given to `save`.
+        epoch : int
+            Number of the checkpoint.
+        ctx : Context or list of Context, optional
+            Devices; the CPU by default.
+        **kwargs
+            Further arguments of :class:`FeedForward`.
+
+        Returns
+        -------
+        FeedForward
+        """
         symbol, args, auxs = load_checkpoint(prefix, epoch)
-        return FeedForward(symbol, ctx=ctx, arg_params=args, aux_params=auxs, begin_epoch=epoch, **kwargs)
+        return FeedForward(symbol, ctx, begin_epoch=epoch, arg_params=args, aux_params=auxs, **kwargs)
 
     @staticmethod
     def create(
@@ -365,30 +481,34 @@ class FeedForward(BASE_ESTIMATOR):
         eval_batch_end_callback=None,
         **kwargs,
     ):
-        """A model, trained."""
-        model = FeedForward(
-            symbol,
-            ctx=ctx,
-            num_epoch=num_epoch,
-            epoch_size=epoch_size,
-            optimizer=optimizer,
-            initializer=initializer,
-            **kwargs,
-        )
-        model.fit(
-            X,
-            y,
-            eval_data=eval_data,
-            eval_metric=eval_metric,
-            epoch_end_callback=epoch_end_callback,
-            batch_end_callback=batch_end_callback,
-            kvstore=kvstore,
-            logger=logger,
-            work_load_list=work_load_list,
-            eval_end_callback=eval_end_callback,
-            eval_batch_end_callback=eval_batch_end_callback,
-        )
-        return model
+        """Make a model and train it, in one call; the arguments are those of the class and of `fit`.
+
+        Returns
+        -------
+        FeedForward
+            The trained model.
+        """
+        made = FeedForward(symbol, ctx, num_epoch, epoch_size, optimizer, initializer, **kwargs)
+        made.fit(
+            X, y, eval_data, eval_metric, epoch_end_callback, batch_end_callback, kvstore, logger, work_load_list,
+            eval_end_callback=eval_end_callback, eval_batch_end_callback=eval_batch_end_callback,
+        )  # fmt: skip
+        return made
+
+
+def _labels(X, y, required):
+    """Labels for the samples of `X` as a vector; zeros where there are none and none are required."""
+    if y is None and not required:
+        y = np.zeros(X.shape[0])
+    elif y is None:
+        raise ValueError("training on an array X needs labels: pass y, or a DataIter as X")
+    if not isinstance(y, (np.ndarray, nd.NDArray)):
+        raise TypeError(f"y must be an array of NDArray or NumPy, got {type(y)}")
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} samples, y has {y.shape[0]} labels")
+    if tuple(y.shape[1:]) not in ((), (1,)):
+        raise ValueError(f"y must have shape (n,) or (n, 1), got {y.shape}")
+    return y if len(y.shape) == 1 else y.reshape((-1,))
 
 
 def _only(params, names):

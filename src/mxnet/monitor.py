@@ -18,15 +18,10 @@ class Monitor:
     """Every `interval` batches, applies `stat_func` to the outputs and weights whose names match `pattern`."""
 
     def __init__(self, interval, stat_func=None, pattern=".*", sort=False, monitor_all=False):
-        self.stat_func = _mean_size if stat_func is None else stat_func
-        self.interval = interval
-        self.activated = False
-        self.queue = []
-        self.step = 0
-        self.exes = []
-        self.re_prog = re.compile(pattern)
-        self.sort = sort
-        self.monitor_all = monitor_all
+        self.interval, self.stat_func = interval, _mean_size if stat_func is None else stat_func
+        self.re_prog, self.sort, self.monitor_all = re.compile(pattern), sort, monitor_all
+        self.activated, self.step = False, 0
+        self.queue, self.exes = [], []
 
     def stat_helper(self, name, array):
         """What executors call with every value; they name it in bytes."""
@@ -41,9 +36,8 @@ class Monitor:
 
     def tic(self):
         """Start collecting, if it is this batch's turn; call before the forward pass."""
-        if self.step % self.interval == 0:
-            self.queue = []
-            self.activated = True
+        if not self.step % self.interval:
+            self.activated, self.queue = True, []
         self.step += 1
 
     def toc(self):
@@ -53,12 +47,10 @@ class Monitor:
         for exe in self.exes:
             for name, array in (*exe.arg_dict.items(), *exe.aux_dict.items()):
                 self.stat_helper(name, array)
-        self.activated = False
+        seen, self.queue, self.activated = self.queue, [], False
         if self.sort:
-            self.queue.sort(key=lambda entry: entry[1])
-        result = [(step, name, _text(values)) for step, name, values in self.queue]
-        self.queue = []
-        return result
+            seen.sort(key=lambda entry: entry[1])
+        return [(step, name, _text(values)) for step, name, values in seen]
 
     def toc_print(self):
         """Stop collecting and log what was seen."""

@@ -56,3 +56,16 @@ def test_an_lstm_of_symbols_has_the_graph_that_mxnet_writes():
     outputs, _ = mx.rnn.LSTMCell(4, prefix="a_").unroll(1, inputs=[mx.sym.var("x")])
     nodes = {node["name"]: node.get("attrs") for node in json.loads(mx.sym.Group(outputs).tojson())["nodes"]}
     assert nodes["a_t0_slice"] == {"num_outputs": "4"}
+
+
+def test_stacks_take_parameters_for_themselves_or_for_their_cells():
+    def stack():
+        return mx.rnn.SequentialRNNCell(params=mx.rnn.RNNParams("all_"))
+
+    with pytest.raises(AssertionError, match="not to both"):
+        stack().add(mx.rnn.RNNCell(4, prefix="a_", params=mx.rnn.RNNParams("own_")))
+    residual = stack()
+    residual.add(mx.rnn.ResidualCell(mx.rnn.RNNCell(4, prefix="a_")))
+    assert sorted(residual.params._params) == [
+        f"a_{part}" for part in ("h2h_bias", "h2h_weight", "i2h_bias", "i2h_weight")
+    ]

@@ -15,7 +15,7 @@ from mxnet._graph.inference.packed_conv import convolve_pair, has_onednn
 from mxnet._graph.inference.parameter_watch import SMALL, Copies
 from mxnet._kernels import tuning
 from mxnet._kernels.conv import direct
-from mxnet._kernels.pool import nhwc as pooled
+from mxnet._kernels.pool import nhwc
 from mxnet.gluon import nn
 
 pytestmark = pytest.mark.skipif(not has_onednn(), reason="this torch has no oneDNN")
@@ -371,7 +371,7 @@ class TwoPools(gluon.HybridBlock):
 
 @pytest.mark.parametrize("join", [lambda F, a, b: a + b, lambda F, a, b: F.concat(b, a, a)])
 def test_jobs_that_wait_are_done_before_others_read_their_results(join, monkeypatch):
-    for loader in (direct._code, pooled._code):
+    for loader in (direct._code, nhwc._code):
         loader.get(wait=True)
     monkeypatch.setattr(tuning, "FOLD_CONV_WEIGHTS", 1)
     net = nn.HybridSequential()

@@ -82,7 +82,7 @@ def test_each_way_is_chosen_and_told(mode, data, weight, stride, way):
     for _ in range(2):
         with registry.traced() as log:
             result = choose.conv2d(*tensors, None, (stride, stride), pad, ONES, 1, mode)
-        (decision,) = log
+        (decision,) = [each for each in log if each.kernel.startswith("conv.")]
         assert decision.kernel == f"conv.{way}" and decision.used and decision.rule
         assert (result is None) == (way == "torch")
     if result is not None:
@@ -151,7 +151,7 @@ def test_code_that_is_being_compiled_is_asked_for_again(monkeypatch):
     if f4x4.code.get(wait=True) is not None:
         with registry.traced() as log:
             choose.conv2d(*call)
-        assert kernels(log) == ["conv.winograd_f4x4"]
+        assert kernels(log)[0] == "conv.winograd_f4x4"
 
 
 def test_no_more_choices_are_kept_than_a_limit(monkeypatch):

@@ -9,11 +9,11 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._kernels.optimizer import single_pass as one_pass
+from mxnet._kernels import tuning
+from mxnet._kernels.optimizer import single_pass
 from mxnet._kernels.optimizer.tensor_lists import Steady
 from mxnet._kernels.runtime.loader import simd_width
-from mxnet._ops.optimizer.list_adaptive import adam
-from mxnet._ops.optimizer.list_updates import sgd
+from mxnet._ops.optimizer.steps import adam, sgd
 
 pytest.importorskip("numba")
 if not simd_width():
@@ -27,15 +27,15 @@ BETAS = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(one_pass, "BEFORE", 0)
-    monkeypatch.setattr(one_pass, "LEAST", 1)
+    monkeypatch.setattr(tuning, "SINGLE_PASS_AFTER", 0)
+    monkeypatch.setattr(single_pass.step, "minimum_work", 1)
 
 
 @pytest.fixture
 def calls(monkeypatch):
     """The sizes of the steps that went by a kernel."""
-    seen, plain = [], one_pass.Table.learn
-    monkeypatch.setattr(one_pass.Table, "learn", lambda self, *rest: (seen.append(rest[-1]), plain(self, *rest)))
+    seen, plain = [], single_pass.Table.learn
+    monkeypatch.setattr(single_pass.Table, "learn", lambda self, *rest: (seen.append(rest[-1]), plain(self, *rest)))
     return seen
 
 
@@ -91,7 +91,8 @@ def test_adam(rescale, clip, threads, calls):
     got = lists()
     wanted, slopes = in_double(got), [t.clone() for t in got[1]]
     for count in range(1, 4):
-        adam(*got, RATES, DECAYS, [count] * len(RATES), rescale=rescale, clip=clip, **BETAS)
+        rates = [rate * (1 - BETAS["beta2"] ** count) ** 0.5 / (1 - BETAS["beta1"] ** count) for rate in RATES]
+        adam(*got, rates, DECAYS, rescale=rescale, clip=clip, **BETAS)
         adam_in_double(*wanted, count, rescale=rescale, clip=clip)
     assert len(calls) == 3
     compare(got, wanted)
@@ -114,7 +115,7 @@ def test_sgd(rescale, clip, momentum, threads, calls):
 
 def test_nan_stays_where_it_is(calls):
     for step in (
-        lambda w, g, m, v: adam(w, g, m, v, RATES, DECAYS, [1] * len(RATES), rescale=1.0, clip=0.5, **BETAS),
+        lambda w, g, m, v: adam(w, g, m, v, RATES, DECAYS, rescale=1.0, clip=0.5, **BETAS),
         lambda w, g, m, v: sgd(w, g, m, RATES, DECAYS, momentum=0.9, rescale=1.0, clip=0.5),
         lambda w, g, m, v: sgd(w, g, [], RATES, DECAYS, momentum=0.0, rescale=1.0, clip=None),
     ):
@@ -252,7 +253,7 @@ def learned(name, options, between=None, steps=8):
 
 def by_torch(monkeypatch, *args):
     with monkeypatch.context() as patch:
-        patch.setattr(one_pass, "LEAST", 1 << 40)
+        patch.setattr(single_pass.step, "minimum_work", 1 << 40)
         return learned(*args)
 
 
@@ -262,7 +263,7 @@ OPTIMIZERS = [("adam", {}), ("sgd", {"momentum": 0.9}), ("sgd", {"clip_gradient"
 @pytest.mark.parametrize(("name", "options"), OPTIMIZERS)
 def test_a_trainer_changes_over_after_some_steps(name, options, monkeypatch, calls):
     whole = 11 + 5 * 8 + 11
-    monkeypatch.setattr(one_pass, "BEFORE", 3 * whole)
+    monkeypatch.setattr(tuning, "SINGLE_PASS_AFTER", 3 * whole)
     both = learned(name, options)
     assert calls == [whole] * 5
     for ours, theirs in zip(both, by_torch(monkeypatch, name, options), strict=True):

@@ -132,10 +132,11 @@ def test_entries_of_all_kernels_of_predictions():
     made = [kernels.dense, kernels.depthwise, kernels.pointwise_depthwise, kernels.pointwise_depthwise_panels]
     made += [micro_kernels.products, micro_kernels.products_transposed]
     made += [scale_shift_kernels.scale, scale_shift_kernels.concat]
-    made += [pooling_kernels.maxima, pooling_kernels.means, f2x2_kernels.input_transform, f2x2_kernels.output_transform]
+    made += [pooling_kernels.max_pool, pooling_kernels.global_average_pool]
+    made += [f2x2_kernels.input_transform, f2x2_kernels.output_transform]
     made += [transforms.input_transform, transforms.output_transform, transforms.gradient_transform]
     made += [transforms.input_adjoint, lstm_kernels.forward, lstm_kernels.backward]
-    made += [recurrence_kernels.gru, recurrence_kernels.plain, recurrence_kernels.back]
+    made += [recurrence_kernels.gru, recurrence_kernels.vanilla, recurrence_kernels.backward]
     assert all(kernel.entry for kernel in made)
 
 

@@ -41,8 +41,8 @@ def test_a_child_computes(hybrid):
 WHILE_LOADING = """
 import os, signal, sys, threading
 import mxnet as mx
-from mxnet._ops import winograd
-from mxnet._ops.loader import Loader
+from mxnet._kernels.conv.winograd import f4x4 as winograd
+from mxnet._kernels.runtime.loader import Loader
 hold = threading.Event()
 other = Loader(hold.wait, None)
 other.get(wait=False)

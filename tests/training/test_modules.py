@@ -153,6 +153,37 @@ def test_feed_forward_trains_predicts_and_is_saved(tmp_path):
         assert loaded.score(batches()) == accuracy
 
 
+@pytest.mark.parametrize(
+    ("label", "error"),
+    [
+        (None, ValueError),
+        ([0, 1, 2, 0], TypeError),
+        (np.ones(3), ValueError),
+        (np.ones((4, 2)), ValueError),
+        (np.ones((4, 1, 1)), ValueError),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_feed_forward_refuses_labels_that_do_not_fit(label, error):
+    model = mx.model.FeedForward(network(mx), num_epoch=1)
+    with pytest.raises(error, match="y"):
+        model.fit(np.ones((4, 3), "float32"), label)
+
+
+@pytest.mark.parametrize(
+    ("size", "loads", "ends"),
+    [(10, [1, 1, 1], [3, 6, 10]), (10, [1, 2], [3, 10]), (7, [0.5, 0.5, 1], [2, 4, 7]), (5, [1] * 4, [1, 2, 3, 5])],
+)
+def test_batches_are_split_by_work_load(size, loads, ends):
+    parts = mx.executor_manager._split_input_slice(size, loads)
+    assert [part.stop for part in parts] == ends and [part.start for part in parts] == [0, *ends[:-1]]
+
+
+def test_no_device_goes_without_samples():
+    with pytest.raises(ValueError, match="Too many slices"):
+        mx.executor_manager._split_input_slice(2, [1, 1, 1])
+
+
 def test_speedometer_and_checkpoints_in_a_classic_program(tmp_path, caplog):
     caplog.set_level("INFO")
     fitted(mx, callbacks=[mx.callback.Speedometer(16, 2)], epochs=1)

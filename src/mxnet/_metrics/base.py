@@ -1,8 +1,10 @@
-"""What metrics are made of: running sums that stay on the device until somebody reads them."""
+"""The base of metrics: running sums that stay on the device until a program reads them."""
 
+import numpy as np
 import torch
 
 from .. import ndarray, registry
+from .._device import waiting
 
 
 def check_label_shapes(labels, preds, wrap=False, shape=False):
@@ -21,11 +23,16 @@ def values_of(array, like=None):
     if not isinstance(array, ndarray.NDArray):
         raise AssertionError(f"Argument data must have NDArray type, but got {array}")
     tensor = array._t.detach()
-    return tensor if like is None else tensor.to(like.device)
+    return tensor if like is None else tensor.to(like.device, non_blocking=tensor.is_cpu)
+
+
+def number(value):
+    """A metric's value for `%f`: the element of an array of one, which NumPy 2.4 no longer takes for a number."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
 class Running:
-    """A running total: a number for whoever reads it, perhaps still a tensor inside."""
+    """Attribute for a running total: reads as a number, but is kept as a tensor until then."""
 
     def __set_name__(self, owner, name):
         self.slot = "_" + name
@@ -38,7 +45,7 @@ class Running:
         except KeyError:  # a composite of metrics has none of its own
             raise AttributeError(f"{type(metric).__name__!r} object has no attribute {self.slot[1:]!r}") from None
         if isinstance(value, torch.Tensor):
-            value = metric.__dict__[self.slot] = value.item()
+            value = metric.__dict__[self.slot] = waiting.number(value)
         return value
 
     def __set__(self, metric, value):
@@ -48,14 +55,45 @@ class Running:
         """Add without reading, so that nothing waits for the device."""
         total = metric.__dict__[self.slot]
         if isinstance(amount, torch.Tensor):
-            amount = amount.detach().reshape(()).to(torch.float64)
+            kind = torch.float32 if amount.device.type == "mps" else torch.float64  # which Apple's GPUs lack
+            amount = amount.detach().reshape(()).to(kind)
             if isinstance(total, torch.Tensor):
                 amount = amount.to(total.device)
         metric.__dict__[self.slot] = total + amount
 
 
+def _clear(metric, scope=""):
+    """Set the local sums of a metric, or those with the prefix "global_", to zero."""
+    setattr(metric, scope + "num_inst", 0)
+    setattr(metric, scope + "sum_metric", 0.0)
+
+
 class EvalMetric:
-    """Base of all metrics. Subclasses define `update(labels, preds)`, adding to `sum_metric` and `num_inst`."""
+    """Base of all metrics: the value is `sum_metric / num_inst`, over what `update` has counted.
+
+    Subclasses define `update(labels, preds)`, which adds to `sum_metric` and `num_inst`. A metric that also adds to
+    `global_sum_metric` and `global_num_inst`, which `reset_local` does not clear, passes `has_global_stats=True`.
+
+    Parameters
+    ----------
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+    **kwargs
+        Arguments of the subclass, for `get_config`.
+
+    Examples
+    --------
+    >>> class Count(mx.metric.EvalMetric):
+    ...     def update(self, labels, preds):
+    ...         self.sum_metric += sum(len(label) for label in labels)
+    ...         self.num_inst += 1
+    >>> metric = Count("samples_per_batch")
+    >>> metric.update([mx.nd.zeros((4,))], [mx.nd.zeros((4, 10))])
+    >>> metric.get()
+    ('samples_per_batch', 4.0)
+    """
 
     sum_metric = Running()
     num_inst = Running()
@@ -63,18 +101,16 @@ class EvalMetric:
     global_num_inst = Running()
 
     def __init__(self, name, output_names=None, label_names=None, **kwargs):
-        self.name = str(name)
-        self.output_names = output_names
-        self.label_names = label_names
         self._has_global_stats = kwargs.pop("has_global_stats", False)
         self._kwargs = kwargs
+        self.name, self.output_names, self.label_names = str(name), output_names, label_names
         self.reset()
 
     def __str__(self):
         return f"EvalMetric: {dict(self.get_name_value())}"
 
     def get_config(self):
-        """What `create` needs to make this metric again."""
+        """What `mx.metric.create` needs to make this metric again, a dict."""
         return {
             **self._kwargs,
             "metric": self.__class__.__name__,
@@ -84,11 +120,23 @@ class EvalMetric:
         }
 
     def update_dict(self, label, pred):
-        """Update from dicts of arrays, choosing by `label_names` and `output_names`."""
+        """Count a batch given by name; `label_names` and `output_names` say which arrays are used.
+
+        Parameters
+        ----------
+        label, pred : dict of str to NDArray
+            Labels and outputs by name.
+        """
         self.update(_chosen(label, self.label_names), _chosen(pred, self.output_names))
 
     def update(self, labels, preds):
-        """Count a batch in."""
+        """Count a batch.
+
+        Parameters
+        ----------
+        labels, preds : list of NDArray
+            Labels and outputs of the network, one array each.
+        """
         raise NotImplementedError
 
     def _add(self, total, count):
@@ -100,36 +148,33 @@ class EvalMetric:
         kind.global_num_inst.add(self, count)
 
     def reset(self):
-        """Forget everything."""
-        self.num_inst = 0
-        self.sum_metric = 0.0
-        self.global_num_inst = 0
-        self.global_sum_metric = 0.0
+        """Start again."""
+        for scope in ("", "global_"):
+            _clear(self, scope)
 
     def reset_local(self):
-        """Forget what came since the last such call; the global numbers go on."""
-        self.num_inst = 0
-        self.sum_metric = 0.0
+        """Start again with the local numbers; the global ones go on."""
+        _clear(self)
 
     def _result(self, total, count):
         return float("nan") if count == 0 else total / count
 
     def get(self):
-        """(name, value) since the last reset."""
+        """Name and value since the last `reset` or `reset_local`; the value is NaN before the first update."""
         return self.name, self._result(self.sum_metric, self.num_inst)
 
     def get_global(self):
-        """(name, value) since the last full reset."""
+        """Name and value since the last `reset`."""
         if not self._has_global_stats:
             return self.get()
         return self.name, self._result(self.global_sum_metric, self.global_num_inst)
 
     def get_name_value(self):
-        """[(name, value), …]"""
+        """The result of `get` as a list of pairs, as callbacks and logs use it."""
         return _pairs(*self.get())
 
     def get_global_name_value(self):
-        """[(name, value), …] since the last full reset."""
+        """The result of `get_global` as a list of pairs."""
         return _pairs(*self.get_global()) if self._has_global_stats else self.get_name_value()
 
 

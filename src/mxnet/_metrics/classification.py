@@ -1,4 +1,4 @@
-"""Metrics of classes: accuracy, likelihood of the labels, and scores made from confusion."""
+"""Metrics of classification: accuracy, likelihood of the labels, and scores of the confusion matrix."""
 
 import math
 
@@ -6,13 +6,33 @@ import numpy
 import torch
 
 from .._core.errors import MXNetError
+from .._device import late
 from .base import EvalMetric, PairMetric, alias, check_label_shapes, register, values_of
 
 
 @register
 @alias("acc")
 class Accuracy(PairMetric):
-    """The share of predictions whose largest score, along `axis`, is the label."""
+    """The share of samples whose largest score is that of the label.
+
+    Parameters
+    ----------
+    axis : int
+        Axis of the scores; predictions of the labels' shape are classes already.
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> labels, preds = [mx.nd.array([0, 1, 1])], [mx.nd.array([[0.2, 0.8], [0.1, 0.9], [0.45, 0.55]])]
+    >>> metric = mx.metric.Accuracy()
+    >>> metric.update(labels, preds)
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('accuracy', 0.6667)
+    """
 
     def __init__(self, axis=1, name="accuracy", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names, axis=axis)
@@ -38,16 +58,33 @@ class Accuracy(PairMetric):
 @register
 @alias("top_k_accuracy", "top_k_acc")
 class TopKAccuracy(PairMetric):
-    """The share of predictions that have the label among their `top_k` largest scores."""
+    """The share of samples that have the label among their `top_k` largest scores.
+
+    Parameters
+    ----------
+    top_k : int
+        How many scores count, at least 2.
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> metric = mx.metric.TopKAccuracy(top_k=2)
+    >>> metric.update([mx.nd.array([2, 0])], [mx.nd.array([[0.1, 0.6, 0.3], [0.2, 0.5, 0.3]])])
+    >>> metric.get()
+    ('top_k_accuracy_2', 0.5)
+    """
 
     def __init__(self, top_k=1, name="top_k_accuracy", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names, top_k=top_k)
         self.top_k = top_k
-        assert self.top_k > 1, "Please use Accuracy if top_k is no more than 1"
+        assert self.top_k > 1, f"Please use Accuracy: top_k must be at least 2, got {top_k}"
         self.name += f"_{self.top_k}"
 
     def _update_pair(self, label, pred):
-        assert len(pred.shape) <= 2, "Predictions should be no more than 2 dims"
+        assert len(pred.shape) <= 2, f"predictions must have one or two axes, got shape {pred.shape}"
         check_label_shapes(label, pred)
         if len(pred.shape) == 1:
             self._update_vector(label, pred)
@@ -70,7 +107,27 @@ class TopKAccuracy(PairMetric):
 
 @register
 class Perplexity(PairMetric):
-    """exp of the mean negative log probability of the labels, those equal to `ignore_label` aside."""
+    """Perplexity of a language model: exp(-mean(log(probability of the label))).
+
+    Parameters
+    ----------
+    ignore_label : int or None
+        Label that is not counted, that of padding for example.
+    axis : int
+        Axis of the probabilities.
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> metric = mx.metric.Perplexity(ignore_label=None)
+    >>> metric.update([mx.nd.array([0, 1])], [mx.nd.array([[0.5, 0.5], [0.5, 0.5]])])
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('perplexity', 2.0)
+    """
 
     def __init__(self, ignore_label, axis=-1, name="perplexity", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names, ignore_label=ignore_label)
@@ -115,6 +172,8 @@ class _LogLikelihood(PairMetric):
         probabilities = values_of(pred)
         wanted = values_of(label, probabilities).flatten().long()
         assert len(wanted) == len(probabilities), (len(wanted), len(probabilities))
+        classes = probabilities.shape[1]
+        wanted = late.bounded(wanted, classes, f"{self.name}: labels", -classes)
         chosen = probabilities[torch.arange(len(wanted), device=wanted.device), wanted]
         self._add(-(chosen + self.eps).log().sum(), len(wanted))
 
@@ -122,7 +181,25 @@ class _LogLikelihood(PairMetric):
 @register
 @alias("ce")
 class CrossEntropy(_LogLikelihood):
-    """Cross entropy of probabilities and labels."""
+    """Cross entropy of probabilities and labels: mean(-log(probability of the label + eps)).
+
+    Parameters
+    ----------
+    eps : float
+        Added to a probability, so that the logarithm of 0 is finite.
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> metric = mx.metric.CrossEntropy()
+    >>> metric.update([mx.nd.array([0, 1])], [mx.nd.array([[0.5, 0.5], [0.5, 0.5]])])
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('cross-entropy', 0.6931)
+    """
 
     def __init__(self, eps=1e-12, name="cross-entropy", output_names=None, label_names=None):
         super().__init__(eps, name, output_names, label_names)
@@ -131,7 +208,25 @@ class CrossEntropy(_LogLikelihood):
 @register
 @alias("nll_loss")
 class NegativeLogLikelihood(_LogLikelihood):
-    """Negative log likelihood of the labels."""
+    """Negative log likelihood of the labels: mean(-log(probability of the label + eps)).
+
+    Parameters
+    ----------
+    eps : float
+        Added to a probability, so that the logarithm of 0 is finite.
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> metric = mx.metric.NegativeLogLikelihood()
+    >>> metric.update([mx.nd.array([0, 1])], [mx.nd.array([[0.5, 0.5], [0.5, 0.5]])])
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('nll-loss', 0.6931)
+    """
 
     def __init__(self, eps=1e-12, name="nll-loss", output_names=None, label_names=None):
         super().__init__(eps, name, output_names, label_names)
@@ -187,8 +282,8 @@ class _BinaryClassificationMetrics:
         self._check_binary(wanted)
         wanted = wanted == 1
         pairs = (chosen & wanted, ~chosen & wanted, chosen & ~wanted, ~chosen & ~wanted)
-        counts = torch.stack(pairs).sum(1).to(torch.float64)
-        self._local, self._global = self._local.to(counts) + counts, self._global.to(counts) + counts
+        counts = torch.stack(pairs).sum(1).to(torch.float32 if chosen.device.type == "mps" else torch.float64)
+        self._local, self._global = (old.to(counts, non_blocking=True) + counts for old in (self._local, self._global))
 
     def _check_binary(self, wanted):
         """At most two classes: at once where reading costs nothing, else when the counts are read."""
@@ -201,7 +296,7 @@ class _BinaryClassificationMetrics:
         """Raise if a batch had more than two classes."""
         odd, self._odd = self._odd, None
         if odd is not None and odd.item():
-            raise ValueError(f"{self.__class__.__name__} currently only supports binary classification.")
+            raise ValueError(f"{self.__class__.__name__} only supports binary classification, got more labels")
 
     def counts(self, use_global):
         return self._global if use_global else self._local
@@ -284,7 +379,26 @@ class _BinaryScore(EvalMetric):
 
 @register
 class F1(_BinaryScore):
-    """The harmonic mean of precision and recall of class 1."""
+    """F1 score of class 1 against class 0: 2 · precision · recall / (precision + recall).
+
+    Parameters
+    ----------
+    average : {"macro", "micro"}
+        Mean of the scores of all batches, or the score of all samples together.
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> labels, preds = [mx.nd.array([0, 1, 1])], [mx.nd.array([[0.2, 0.8], [0.1, 0.9], [0.45, 0.55]])]
+    >>> metric = mx.metric.F1()
+    >>> metric.update(labels, preds)
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('f1', 0.8)
+    """
 
     def __init__(self, name="f1", output_names=None, label_names=None, average="macro"):
         super().__init__(name, output_names, label_names, average)
@@ -295,7 +409,25 @@ class F1(_BinaryScore):
 
 @register
 class MCC(_BinaryScore):
-    """Matthews' correlation coefficient of two classes."""
+    """Matthews' correlation coefficient of two classes, from -1 over 0 (no better than chance) to 1.
+
+    Parameters
+    ----------
+    average : {"macro", "micro"}
+        Mean of the scores of all batches, or the score of all samples together.
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> metric = mx.metric.MCC()
+    >>> metric.update([mx.nd.array([0, 1, 1])], [mx.nd.array([[0.8, 0.2], [0.1, 0.9], [0.6, 0.4]])])
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('mcc', 0.5)
+    """
 
     def __init__(self, name="mcc", output_names=None, label_names=None, average="macro"):
         super().__init__(name, output_names, label_names, average)
@@ -305,7 +437,24 @@ class MCC(_BinaryScore):
 
 @register
 class PCC(EvalMetric):
-    """Matthews' correlation for any number of classes, from the confusion matrix."""
+    """Pearson's correlation of labels and predicted classes: Matthews' coefficient for any number of classes.
+
+    Parameters
+    ----------
+    has_global_stats : bool
+        Whether `get_global` counts since the last `reset`, not since `reset_local`.
+    name : str
+        Name that is logged.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> metric = mx.metric.PCC()
+    >>> metric.update([mx.nd.array([0, 1, 2])], [mx.nd.array([0, 1, 2])])
+    >>> metric.get()
+    ('pcc', 1.0)
+    """
 
     def __init__(self, name="pcc", output_names=None, label_names=None, has_global_stats=True):
         self.k = 2
@@ -326,36 +475,44 @@ class PCC(EvalMetric):
     def update(self, labels, preds):
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds, strict=False):
-            wanted, chosen = label.asnumpy().astype("int32"), pred.asnumpy()
-            chosen = chosen.argmax(axis=1) if chosen.shape != wanted.shape else chosen.astype("int32")
-            largest = int(max(chosen.max(), wanted.max()))
-            if largest >= self.k:
-                self._grow(largest + 1 - self.k)
-            confusion = numpy.zeros((self.k, self.k))
-            shared = min(len(chosen), len(wanted))  # MXNet walks over both until one ends
-            if chosen.ndim == wanted.ndim == 1:
-                numpy.add.at(confusion, (chosen[:shared], wanted[:shared]), 1)
-            else:
-                for places in zip(chosen, wanted, strict=False):
-                    confusion[places] += 1  # equal pairs of a row count once, as in MXNet
-            self.lcm += confusion
-            self.gcm += confusion
+            self._count(*_classes(label.asnumpy(), pred.asnumpy()))
         self.num_inst += 1
         self.global_num_inst += 1
 
-    @property
-    def sum_metric(self):
-        return self._calc_mcc(self.lcm) * self.num_inst
+    def _count(self, wanted, chosen):
+        missing = int(max(chosen.max(), wanted.max())) + 1 - self.k
+        if missing > 0:
+            self._grow(missing)
+        confusion = _confusion(wanted, chosen, self.k)
+        self.lcm, self.gcm = self.lcm + confusion, self.gcm + confusion
 
-    @property
-    def global_sum_metric(self):
-        return self._calc_mcc(self.gcm) * self.global_num_inst
+    sum_metric = property(lambda self: self.num_inst * self._calc_mcc(self.lcm))
+    global_sum_metric = property(lambda self: self.global_num_inst * self._calc_mcc(self.gcm))
 
     def reset(self):
-        self.global_num_inst = 0.0
-        self.gcm = numpy.zeros((self.k, self.k))
-        self.reset_local()
+        self.gcm, self.global_num_inst = self._no_counts(), 0.0
+        PCC.reset_local(self)
 
     def reset_local(self):
-        self.num_inst = 0.0
-        self.lcm = numpy.zeros((self.k, self.k))
+        self.lcm, self.num_inst = self._no_counts(), 0.0
+
+    def _no_counts(self):
+        return numpy.zeros((self.k, self.k))
+
+
+def _classes(labels, preds):
+    """Labels and predicted classes as integers; scores are predictions with another shape than the labels."""
+    wanted = labels.astype("int32")
+    return wanted, preds.astype("int32") if preds.shape == wanted.shape else preds.argmax(axis=1)
+
+
+def _confusion(wanted, chosen, k):
+    """The matrix of how often each class (row) was predicted for each label (column)."""
+    confusion = numpy.zeros((k, k))
+    shared = min(len(chosen), len(wanted))  # MXNet walks over both until one ends
+    if chosen.ndim == wanted.ndim == 1:
+        numpy.add.at(confusion, (chosen[:shared], wanted[:shared]), 1)
+    else:
+        for places in zip(chosen, wanted, strict=False):
+            confusion[places] += 1  # equal pairs of a row count once, as in MXNet
+    return confusion

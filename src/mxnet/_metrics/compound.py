@@ -1,60 +1,95 @@
-"""Metrics made of others, or of a function; and the factory."""
+"""Metrics made of other metrics or of a function, and `mx.metric.create`."""
+
+import functools
 
 from .base import EvalMetric, alias, check_label_shapes, create_registered, register
 
 
 def create(metric, *args, **kwargs):
-    """A metric from its name, a function of (label, pred), an instance, or a list of these."""
-    if callable(metric):
-        return CustomMetric(metric, *args, **kwargs)
+    """Make a metric.
+
+    Parameters
+    ----------
+    metric : str, callable, EvalMetric or list of these
+        Name of a metric, function of (label, pred), metric, or several, which become a :class:`CompositeEvalMetric`.
+    *args, **kwargs
+        Arguments of the metric's class.
+
+    Returns
+    -------
+    EvalMetric
+
+    Examples
+    --------
+    >>> mx.metric.create("top_k_accuracy", top_k=5).name
+    'top_k_accuracy_5'
+    >>> mx.metric.create(["acc", "ce"]).get()
+    (['accuracy', 'cross-entropy'], [nan, nan])
+    """
     if isinstance(metric, list):
-        composite = CompositeEvalMetric()
-        for child in metric:
-            composite.add(create(child, *args, **kwargs))
-        return composite
-    return create_registered(metric, *args, **kwargs)
+        return CompositeEvalMetric([create(each, *args, **kwargs) for each in metric])
+    return (CustomMetric if callable(metric) else create_registered)(metric, *args, **kwargs)
+
+
+def _selected(arrays, names):
+    return arrays if names is None else {name: array for name, array in arrays.items() if name in names}
+
+
+def _for_each(method):
+    """A method that calls the given one of every metric."""
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        for metric in self.metrics:
+            getattr(metric, method.__name__)(*args, **kwargs)
+
+    return call
 
 
 @register
 @alias("composite")
 class CompositeEvalMetric(EvalMetric):
-    """Several metrics that are updated together."""
+    """Several metrics that are updated together.
+
+    Parameters
+    ----------
+    metrics : list, optional
+        Metrics, or what :func:`create` makes them from.
+    name : str
+        Name of the composite.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` passes on; all of them by default.
+
+    Examples
+    --------
+    >>> metric = mx.metric.CompositeEvalMetric(["acc", "mse"])
+    >>> metric.update([mx.nd.array([0, 1])], [mx.nd.array([0, 1])])
+    >>> metric.get()
+    (['accuracy', 'mse'], [1.0, 0.0])
+    """
 
     def __init__(self, metrics=None, name="composite", output_names=None, label_names=None):
         self.metrics = []
         super().__init__(name, output_names=output_names, label_names=label_names, has_global_stats=True)
         self.metrics = [create(m) for m in metrics or ()]
 
-    def add(self, metric):
-        """Append a metric."""
-        self.metrics.append(create(metric))
-
-    def get_metric(self, index):
-        """The metric at `index`; as in MXNet, a bad index gives a ValueError back."""
-        try:
-            return self.metrics[index]
-        except IndexError:
-            return ValueError(f"Metric index {index} is out of range 0 and {len(self.metrics)}")
+    update, reset, reset_local = map(_for_each, (EvalMetric.update, EvalMetric.reset, EvalMetric.reset_local))
 
     def update_dict(self, labels, preds):
-        if self.label_names is not None:
-            labels = {name: array for name, array in labels.items() if name in self.label_names}
-        if self.output_names is not None:
-            preds = {name: array for name, array in preds.items() if name in self.output_names}
+        """Pass the labels and outputs that are selected by name to every metric."""
+        labels, preds = _selected(labels, self.label_names), _selected(preds, self.output_names)
         for metric in self.metrics:
             metric.update_dict(labels, preds)
 
-    def update(self, labels, preds):
-        for metric in self.metrics:
-            metric.update(labels, preds)
+    def add(self, metric):
+        """Append a metric, or what :func:`create` makes one from."""
+        self.metrics.append(create(metric))
 
-    def reset(self):
-        for metric in self.metrics:
-            metric.reset()
-
-    def reset_local(self):
-        for metric in self.metrics:
-            metric.reset_local()
+    def get_metric(self, index):
+        """The metric at `index`; as in MXNet, a bad index returns a ValueError instead of raising it."""
+        if -len(self.metrics) <= index < len(self.metrics):
+            return self.metrics[index]
+        return ValueError(f"Metric index {index} is out of range 0 and {len(self.metrics)}")
 
     def _gather(self, results):
         names, values = [], []
@@ -75,12 +110,30 @@ class CompositeEvalMetric(EvalMetric):
 
 @register
 class CustomMetric(EvalMetric):
-    """A metric from a function of two NumPy arrays that returns a value, or (sum, count)."""
+    """A metric from a function of two NumPy arrays.
+
+    Parameters
+    ----------
+    feval : callable
+        Takes label and prediction as NumPy arrays; returns the value of the batch, or its sum and count.
+    name : str, optional
+        Name that is logged; by default that of the function.
+    allow_extra_outputs : bool
+        Whether there may be more predictions than labels.
+    output_names, label_names : list of str, optional
+        Which outputs and labels `update_dict` uses; all of them by default.
+
+    Examples
+    --------
+    >>> metric = mx.metric.CustomMetric(lambda label, pred: float(abs(label - pred).max()), name="worst")
+    >>> metric.update([mx.nd.array([1, 2])], [mx.nd.array([1, 5])])
+    >>> metric.get()
+    ('worst', 3.0)
+    """
 
     def __init__(self, feval, name=None, allow_extra_outputs=False, output_names=None, label_names=None):
         if name is None:
-            name = feval.__name__
-            name = f"custom({name})" if "<" in name else name
+            name = f"custom({feval.__name__})" if "<" in feval.__name__ else feval.__name__
         super().__init__(
             name,
             feval=feval,
@@ -100,14 +153,38 @@ class CustomMetric(EvalMetric):
             self._add(*(value if isinstance(value, tuple) else (value, 1)))
 
     def get_config(self):
-        raise NotImplementedError("CustomMetric cannot be serialized")
+        """A function cannot be written as a configuration."""
+        raise NotImplementedError(f"CustomMetric cannot be serialized: {self.name} is a Python function")
 
 
 def np(numpy_feval, name=None, allow_extra_outputs=False):
-    """A metric from a function of two NumPy arrays, (label, pred)."""
+    """A metric from a function of two NumPy arrays.
 
+    Parameters
+    ----------
+    numpy_feval : callable
+        Takes label and prediction as NumPy arrays; returns the value of the batch, or its sum and count.
+    name : str, optional
+        Name that is logged; by default that of the function.
+    allow_extra_outputs : bool
+        Whether there may be more predictions than labels.
+
+    Returns
+    -------
+    CustomMetric
+
+    Examples
+    --------
+    >>> def distance(label, pred):
+    ...     return float(abs(label - pred).sum())
+    >>> metric = mx.metric.np(distance)
+    >>> metric.update([mx.nd.array([1, 2])], [mx.nd.array([1, 5])])
+    >>> metric.get()
+    ('distance', 3.0)
+    """
+
+    @functools.wraps(numpy_feval, assigned=("__name__",), updated=())
     def feval(label, pred):
         return numpy_feval(label, pred)
 
-    feval.__name__ = numpy_feval.__name__
     return CustomMetric(feval, name, allow_extra_outputs)

@@ -24,8 +24,8 @@ class _Difference(PairMetric):
 def _check_broadcast(wanted, values):
     """NumPy's words, as MXNet's users know them."""
     try:
-        torch.broadcast_shapes(wanted.shape, values.shape)
-    except RuntimeError:
+        numpy.broadcast_shapes(wanted.shape, values.shape)  # torch's own imports sympy, half a second
+    except ValueError:
         shapes = " ".join(str(tuple(t.shape)).replace(" ", "") for t in (wanted, values))
         raise ValueError(f"operands could not be broadcast together with shapes {shapes} ") from None
 
@@ -67,6 +67,12 @@ class RMSE(_Difference):
         return difference.square().mean().sqrt()
 
 
+def _welford(values, count, mean, squares):
+    total, from_old = count + len(values), values - mean
+    new_mean = mean + (from_old / total).sum()
+    return total, new_mean, squares + (from_old * (values - new_mean)).sum()
+
+
 @register
 @alias("pearsonr")
 class PearsonCorrelation(PairMetric):
@@ -87,13 +93,8 @@ class PearsonCorrelation(PairMetric):
             self.reset_micro()
 
     def update_variance(self, new_values, *aggregate):
-        """Welford's (count, mean, sum of squared deviations), with `new_values` counted in."""
-        count, mean, squares = aggregate
-        count += len(new_values)
-        before = new_values - mean
-        mean += numpy.sum(before / count)
-        squares += numpy.sum(before * (new_values - mean))
-        return count, mean, squares
+        """Welford's count, mean and sum of squared deviations after `new_values`."""
+        return _welford(new_values, *aggregate)
 
     def update_cov(self, label, pred):
         """Count the products of deviations in."""

@@ -85,16 +85,14 @@ def _collect_layer_statistics(mod, data, collector, max_num_examples=None, logge
     if not isinstance(data, DataIter):
         raise ValueError(f"Only supports data as a type of DataIter, while received type {type(data)}")
     mod._exec_group.execs[0].set_monitor_callback(collector.collect, monitor_all=True)
-    batches = examples = 0
-    for batch in data:
-        mod.forward(data_batch=batch, is_train=False)
-        batches += 1
-        examples += data.batch_size
-        if max_num_examples is not None and examples >= max_num_examples:
+    batches, size = 0, data.batch_size
+    for batches, batch in enumerate(data, 1):
+        mod.forward(batch, is_train=False)
+        if max_num_examples is not None and batches * size >= max_num_examples:
             break
     if logger is not None:
-        logger.info("Collected statistics from %d batches with batch_size=%d", batches, data.batch_size)
-    return examples
+        logger.info("Collected statistics from %d batches with batch_size=%d", batches, size)
+    return batches * size
 
 
 def _collect_layer_output_min_max(mod, data, quantized_dtype, include_layer=None, max_num_examples=None, logger=None):

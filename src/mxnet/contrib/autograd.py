@@ -50,21 +50,19 @@ def compute_gradient(outputs):
 
 def grad_and_loss(func, argnum=None):
     """A function that gives the gradients of `func` with respect to its arguments, and its result."""
+    places = argnum if argnum is None or isinstance(argnum, list) else [argnum]
 
     @functools.wraps(func)
     def wrapped(*args):
-        variables = args
-        if argnum is not None:
-            wanted = argnum if isinstance(argnum, list) else [argnum]
-            variables = [args[i] for i in wanted]
-        for variable in variables:
-            assert isinstance(variable, NDArray), "type of autograd input should NDArray."
-        grads = [zeros_like(v) for v in variables]
-        mark_variables(list(variables), grads)
+        variables = list(args) if places is None else [args[i] for i in places]
+        kinds = [type(v) for v in variables if not isinstance(v, NDArray)]
+        assert not kinds, f"gradients are computed with respect to NDArrays, got {kinds}"
+        grads = list(map(zeros_like, variables))
+        mark_variables(variables, grads)
         with train_section():
-            outputs = func(*args)
-        backward([outputs] if isinstance(outputs, NDArray) else outputs)
-        return grads, outputs
+            result = func(*args)
+        backward([result] if isinstance(result, NDArray) else result)
+        return grads, result
 
     return wrapped
 

@@ -1,4 +1,4 @@
-"""Parameters of blocks: their arrays on every context, their gradients, and when they get them."""
+"""Parameters of blocks: their arrays on every context, their gradients, and when these are made."""
 
 import warnings
 from collections.abc import Iterable
@@ -21,9 +21,39 @@ class DeferredInitializationError(MXNetError):
 
 
 class Parameter:
-    """A named array with a gradient, once for every context it is initialized on.
+    """A weight of a block: a named array with a gradient, once for every context it is initialized on.
 
-    Its shape may have open sizes (0) when `allow_deferred_init`: the first forward pass fills them.
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+    grad_req : {"write", "add", "null"}
+        What `backward` does with the gradient: overwrite it, add to it, or compute none.
+    shape : int or tuple of int, optional
+        Shape; a size of 0 is not known yet.
+    dtype : numpy.dtype or str
+        Type of the elements.
+    lr_mult, wd_mult : float
+        Factors of the learning rate and of the weight decay.
+    init : Initializer, optional
+        Initializer of its own.
+    allow_deferred_init : bool
+        Whether sizes that are not known are found in the first forward pass.
+    differentiable : bool
+        Whether there is a gradient at all.
+    stype, grad_stype : {"default", "row_sparse", "csr"}
+        Storage of the array and of its gradient.
+
+    Examples
+    --------
+    >>> weight = mx.gluon.Parameter("weight", shape=(2, 2), init=mx.init.One())
+    >>> weight.initialize()
+    >>> with mx.autograd.record():
+    ...     loss = (3 * weight.data()).sum()
+    >>> loss.backward()
+    >>> weight.grad().asnumpy()
+    array([[3., 3.],
+           [3., 3.]], dtype=float32)
     """
 
     __module__ = "mxnet.gluon.parameter"
@@ -89,20 +119,21 @@ class Parameter:
             return
         self._grad_req = req
         Parameter.requests_changed += 1
-        if req == "null" and self._grad is not None:
-            self._grad = None
-            self._data = [array.detach() for array in self._data]
-        elif self._data is not None:
+        if self._data is not None:
+            self._follow_request()
+
+    def _follow_request(self):
+        """Make gradients, or drop those that are not wanted any more."""
+        if self._grad_req == "null" and self._grad is not None:
+            self._data, self._grad = [array.detach() for array in self._data], None
+        else:
             self._init_grad()
 
-    @property
-    def dtype(self):
-        """The type of the elements; setting it casts."""
-        return self._dtype
-
-    @dtype.setter
-    def dtype(self, dtype):
-        self.cast(dtype)
+    dtype = property(
+        lambda self: self._dtype,
+        lambda self, dtype: self.cast(dtype),
+        doc="The type of the elements; setting it converts value and gradient.",
+    )
 
     @property
     def shape(self):
@@ -122,9 +153,25 @@ class Parameter:
     # ---- initialization ----
 
     def initialize(self, init=None, ctx=None, default_init: Any = initializer.Uniform(), force_reinit=False):
-        """Make the arrays on `ctx` (one or a list), at once or, with an open shape, in the first forward pass.
+        """Make and fill the arrays; those of unknown shape in the first forward pass.
 
-        `init` wins over the parameter's own initializer, which wins over `default_init`.
+        Parameters
+        ----------
+        init : Initializer, optional
+            Initializer; by default the parameter's own one.
+        ctx : Context or list of Context, optional
+            Where the parameter lives; by default the current context.
+        default_init : Initializer
+            Initializer of a parameter without one of its own.
+        force_reinit : bool
+            Whether a parameter that has values gets new ones.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,))
+        >>> weight.initialize(mx.init.Constant(5), ctx=mx.cpu())
+        >>> weight.data().asnumpy()
+        array([5., 5.], dtype=float32)
         """
         if self._data is not None and not force_reinit:
             warnings.warn(
@@ -170,17 +217,17 @@ class Parameter:
 
     def _init_impl(self, data, ctx_list):
         """Copy `data` to every context and make the gradients."""
-        self._ctx_list = list(ctx_list)
-        self._ctx_map = places(self._ctx_list)
-        self._data = [data.copyto(ctx) for ctx in self._ctx_list]
+        self._ctx_list = contexts = list(ctx_list)
+        self._ctx_map = places(contexts)
+        self._data = [data.copyto(ctx) for ctx in contexts]
         self._init_grad()
 
     def _init_grad(self):
-        if self.grad_req == "null":
-            self._grad = None
-            return
-        self._grad = [self._zeros(a.shape, a.dtype, a.ctx, self._grad_stype) for a in self._data]
-        autograd.mark_variables(self._data, self._grad, self.grad_req)
+        """Gradients of zeros beside the arrays, none if none are wanted."""
+        self._grad = None
+        if self.grad_req != "null":
+            self._grad = [self._zeros(a.shape, a.dtype, a.ctx, self._grad_stype) for a in self._data]
+            autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _load_init(self, data, ctx, cast_dtype=False, dtype_source="current"):
         """Take `data` out of a file as the value, initializing on `ctx` if that has not happened yet."""
@@ -228,17 +275,22 @@ class Parameter:
         return data
 
     def reset_ctx(self, ctx):
-        """Move the parameter to other contexts; its value is the mean over those it was on."""
-        ctx = _contexts(ctx)
+        """Move the parameter to other contexts; its value is the mean over those it was on.
+
+        Parameters
+        ----------
+        ctx : Context or list of Context
+            Where it lives from now on.
+        """
+        contexts = _contexts(ctx)
+        if not self._data and not self._deferred_init:
+            raise ValueError(f"Parameter '{self.name}' has no context to reset: call initialize first")
         if self._data:
-            data = self._reduce()
             with autograd.pause():
-                self._init_impl(data, ctx)
-        elif self._deferred_init:
-            init, _, default_init, data = self._deferred_init
-            self._deferred_init = (init, ctx, default_init, data)
-        else:
-            raise ValueError(f"Cannot reset context for Parameter '{self.name}' because it has not been initialized.")
+                self._init_impl(self._reduce(), contexts)
+        else:  # it is initialized there when its shape is known
+            init, _, *rest = self._deferred_init
+            self._deferred_init = (init, contexts, *rest)
 
     # ---- reading ----
 
@@ -281,7 +333,17 @@ class Parameter:
         )
 
     def data(self, ctx=None) -> Any:
-        """The array on `ctx` (without one, on the only context or the current one)."""
+        """The array on one context.
+
+        Parameters
+        ----------
+        ctx : Context, optional
+            By default the only context of the parameter, or the current one.
+
+        Returns
+        -------
+        NDArray
+        """
         arrays = self._data
         if self._stype == "default":
             if arrays is not None and len(arrays) == 1 and (ctx is None or ctx is self._ctx_list[0]):
@@ -332,7 +394,17 @@ class Parameter:
         return results
 
     def grad(self, ctx=None) -> Any:
-        """The gradient on `ctx`."""
+        """The gradient on one context.
+
+        Parameters
+        ----------
+        ctx : Context, optional
+            By default the only context of the parameter, or the current one.
+
+        Returns
+        -------
+        NDArray
+        """
         return self._check_and_get(self._gradients(), ctx)
 
     def list_grad(self):
@@ -387,7 +459,13 @@ class Parameter:
     # ---- writing ----
 
     def set_data(self, data):
-        """Give the parameter this value on all contexts."""
+        """Set the value on all contexts.
+
+        Parameters
+        ----------
+        data : NDArray
+            New value, of the parameter's shape.
+        """
         self.shape = data.shape
         if self._data is None:
             assert self._deferred_init, f"Parameter '{self.name}' has not been initialized"
@@ -405,7 +483,13 @@ class Parameter:
             ndarray.zeros_like(grad, out=grad)
 
     def cast(self, dtype):
-        """Convert value and gradient to another type."""
+        """Convert value and gradient to another type.
+
+        Parameters
+        ----------
+        dtype : numpy.dtype or str
+            Type of the elements from now on.
+        """
         self._dtype = dtype
         self._var = None
         if self._data is None:
@@ -465,7 +549,22 @@ class _Given(initializer.Initializer):
 
 
 class Constant(Parameter):
-    """A parameter that neither gets a gradient nor is trained; `set_data` can still change it."""
+    """A parameter without gradient that is not trained; `set_data` can still change it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+    value : NDArray, numpy.ndarray or list
+        Its value.
+
+    Examples
+    --------
+    >>> scale = mx.gluon.Constant("scale", [1, 2])
+    >>> scale.initialize()
+    >>> scale.data().asnumpy()
+    array([1., 2.], dtype=float32)
+    """
 
     __module__ = "mxnet.gluon.parameter"
     _kind = "Constant"

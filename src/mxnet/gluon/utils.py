@@ -3,7 +3,7 @@
 import collections
 import warnings
 import weakref
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 
 import numpy as np
 
@@ -91,15 +91,13 @@ class HookHandle:
     """What registering a hook returns: `detach` takes the hook away again, and so does leaving a `with`."""
 
     def __init__(self):
-        self._hooks_dict_ref = None
-        self._id = None
+        self._hooks_dict_ref = self._id = None
 
     def attach(self, hooks_dict, hook):
         """Put the hook among the others of its kind; once for each handle."""
-        assert not self._hooks_dict_ref, "The same handle cannot be attached twice."
-        self._id = id(hook)
+        assert self._hooks_dict_ref is None, "this handle belongs to a hook already: make another HookHandle"
+        self._hooks_dict_ref, self._id = weakref.ref(hooks_dict), id(hook)
         hooks_dict[self._id] = hook
-        self._hooks_dict_ref = weakref.ref(hooks_dict)
 
     def detach(self):
         """Take the hook away; nothing happens if it is gone already."""
@@ -123,13 +121,9 @@ class HookHandle:
 
 def shape_is_known(shape):
     """Whether no size in `shape` is left open (0 means open, or -1 under NumPy shape semantics)."""
-    if shape is None:
-        return False
+    if not shape:  # () is a scalar under NumPy shape semantics, unknown otherwise
+        return shape is not None and is_np_shape()
     unknown = -1 if is_np_shape() else 0
-    if len(shape) == 0:
-        return unknown == -1
-    for size in shape:
-        if size == unknown:
-            return False
-        assert size > unknown, f"shape dimension size cannot be less than {unknown}, while received {size}"
-    return True
+    known = list(takewhile(lambda size: size != unknown, shape))
+    assert min(known, default=0) >= unknown, f"a size cannot be less than {unknown}, got shape {tuple(shape)}"
+    return len(known) == len(shape)

@@ -1,4 +1,4 @@
-"""Augmenters: callables that change an image (height, width, channels), and the usual chain of them."""
+"""Augmenters: callables that change an image of shape (height, width, channels), and the usual chain of them."""
 
 import json
 import random
@@ -31,8 +31,28 @@ def plain(value):
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
+def _as_array(value):
+    return value if value is None or isinstance(value, nd.NDArray) else nd.array(value)
+
+
 class Augmenter:
-    """The base: keeps its arguments so that `dumps` can tell what it is."""
+    """Base of all augmenters: callables that take an image and return a changed one.
+
+    Images are arrays of shape (height, width, channels).
+
+    Parameters
+    ----------
+    **kwargs
+        Arguments of the subclass, for `dumps`.
+
+    Examples
+    --------
+    >>> class Negative(mx.image.Augmenter):
+    ...     def __call__(self, src):
+    ...         return 255 - src
+    >>> Negative().dumps()
+    '["negative", {}]'
+    """
 
     def __init__(self, **kwargs):
         self._kwargs = {name: plain(value) for name, value in kwargs.items()}
@@ -42,7 +62,7 @@ class Augmenter:
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src):
-        raise NotImplementedError("Must override implementation.")
+        raise NotImplementedError(f"{type(self).__name__} must define __call__, which changes an image")
 
 
 class _Chain(Augmenter):
@@ -62,11 +82,35 @@ class _Chain(Augmenter):
 
 
 class SequentialAug(_Chain):
-    """Several augmenters in order."""
+    """Several augmenters in order.
+
+    Parameters
+    ----------
+    ts : list of Augmenter
+        Augmenters.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.SequentialAug([mx.image.ResizeAug(4), mx.image.CastAug("uint8")])(image).shape
+    (4, 6, 3)
+    """
 
 
 class RandomOrderAug(_Chain):
-    """Several augmenters in a new random order each time."""
+    """Several augmenters in another random order for each image.
+
+    Parameters
+    ----------
+    ts : list of Augmenter
+        Augmenters.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.RandomOrderAug([mx.image.ResizeAug(4), mx.image.HorizontalFlipAug(0.5)])(image).shape
+    (4, 6, 3)
+    """
 
     def __call__(self, src):
         random.shuffle(self.ts)
@@ -83,14 +127,42 @@ class _Sized(Augmenter):
 
 
 class ResizeAug(_Sized):
-    """Resize the shorter edge to `size`."""
+    """Resizes the image so that its shorter edge has a given length.
+
+    Parameters
+    ----------
+    size : int
+        Length of the shorter edge.
+    interp : int
+        Interpolation, as for :func:`mxnet.image.imresize`.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.ResizeAug(4)(image).shape
+    (4, 6, 3)
+    """
 
     def __call__(self, src):
         return resize_short(src, self.size, self.interp)
 
 
 class ForceResizeAug(_Sized):
-    """Resize to `size` (width, height) whatever the proportions."""
+    """Resizes the image to a given width and height, without keeping its aspect ratio.
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        Width and height.
+    interp : int
+        Interpolation, as for :func:`mxnet.image.imresize`.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.ForceResizeAug((5, 7))(image).shape
+    (7, 5, 3)
+    """
 
     def __call__(self, src):
         sizes = (src.shape[0], src.shape[1], self.size[1], self.size[0])
@@ -98,28 +170,74 @@ class ForceResizeAug(_Sized):
 
 
 class RandomCropAug(_Sized):
-    """A random crop of `size` (width, height)."""
+    """Crops the image at a random position; a smaller image is enlarged.
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        Width and height.
+    interp : int
+        Interpolation, as for :func:`mxnet.image.imresize`.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.RandomCropAug((4, 6))(image).shape
+    (6, 4, 3)
+    """
 
     def __call__(self, src):
         return random_crop(src, self.size, self.interp)[0]
 
 
 class CenterCropAug(_Sized):
-    """The centre crop of `size` (width, height)."""
+    """Crops the image at its centre; a smaller image is enlarged.
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        Width and height.
+    interp : int
+        Interpolation, as for :func:`mxnet.image.imresize`.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.CenterCropAug((4, 6))(image).shape
+    (6, 4, 3)
+    """
 
     def __call__(self, src):
         return center_crop(src, self.size, self.interp)[0]
 
 
 class RandomSizedCropAug(Augmenter):
-    """A crop of random area and aspect ratio, resized to `size` (width, height)."""
+    """Crops a part of random area and aspect ratio and resizes it.
+
+    Parameters
+    ----------
+    size : (int, int)
+        Width and height of the result.
+    area : float or (float, float)
+        Least, or least and largest, share of the image's area.
+    ratio : (float, float)
+        Least and largest aspect ratio, width / height.
+    interp : int
+        Interpolation, as for :func:`mxnet.image.imresize`.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.RandomSizedCropAug((4, 4), 0.5, (3 / 4, 4 / 3))(image).shape
+    (4, 4, 3)
+    """
 
     def __init__(self, size, area, ratio, interp=2, **kwargs):
         super().__init__(size=size, area=area, ratio=ratio, interp=interp)
         if "min_area" in kwargs:
             warnings.warn("`min_area` is deprecated. Please use `area` instead.", DeprecationWarning, stacklevel=2)
             area = kwargs.pop("min_area")
-        assert not kwargs, "unexpected keyword arguments for `RandomSizedCropAug`."
+        assert not kwargs, f"RandomSizedCropAug does not take {', '.join(kwargs)}"
         self.size = size
         self.area = area
         self.ratio = ratio
@@ -130,7 +248,19 @@ class RandomSizedCropAug(Augmenter):
 
 
 class BrightnessJitterAug(Augmenter):
-    """Scale by a random factor around 1, in place."""
+    """Multiplies the image, in place, by a random factor from 1 - brightness to 1 + brightness.
+
+    Parameters
+    ----------
+    brightness : float
+        Largest change.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> bool(abs(mx.image.BrightnessJitterAug(0.1)(image) - 1).max().asscalar() <= 0.1001)
+    True
+    """
 
     def __init__(self, brightness):
         super().__init__(brightness=brightness)
@@ -141,42 +271,86 @@ class BrightnessJitterAug(Augmenter):
         return src
 
 
-class ContrastJitterAug(Augmenter):
-    """Move towards or away from the mean gray, in place."""
+class _GrayJitter(Augmenter):
+    """Base of what mixes an image with gray, in place: alpha * image + (1 - alpha) * gray, alpha random around 1."""
+
+    def __init__(self, strength, **kwargs):
+        super().__init__(**kwargs)
+        self._strength = strength
+        self.coef = nd.array(_GRAY)
+
+    def __call__(self, src):
+        alpha = 1.0 + random.uniform(-self._strength, self._strength)
+        shift = self._gray(src * self.coef, 1.0 - alpha)
+        src *= alpha
+        src += shift
+        return src
+
+    def _gray(self, weighted, share):
+        """`share` of the gray of an image whose channels are weighted."""
+        raise NotImplementedError
+
+
+class ContrastJitterAug(_GrayJitter):
+    """Moves the image, in place, towards its mean gray or away from it.
+
+    Parameters
+    ----------
+    contrast : float
+        Largest change of the contrast.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.ContrastJitterAug(0.1)(image).shape
+    (8, 12, 3)
+    """
 
     def __init__(self, contrast):
-        super().__init__(contrast=contrast)
+        super().__init__(contrast, contrast=contrast)
         self.contrast = contrast
-        self.coef = nd.array(_GRAY)
 
-    def __call__(self, src):
-        alpha = 1.0 + random.uniform(-self.contrast, self.contrast)
-        gray = src * self.coef
-        gray = (3.0 * (1.0 - alpha) / gray.size) * nd.sum(gray)
-        src *= alpha
-        src += gray
-        return src
+    def _gray(self, weighted, share):
+        return (3.0 * share / weighted.size) * nd.sum(weighted)
 
 
-class SaturationJitterAug(Augmenter):
-    """Move each pixel towards or away from its own gray, in place."""
+class SaturationJitterAug(_GrayJitter):
+    """Moves each pixel, in place, towards its gray or away from it.
+
+    Parameters
+    ----------
+    saturation : float
+        Largest change of the saturation.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.SaturationJitterAug(0.1)(image).shape
+    (8, 12, 3)
+    """
 
     def __init__(self, saturation):
-        super().__init__(saturation=saturation)
+        super().__init__(saturation, saturation=saturation)
         self.saturation = saturation
-        self.coef = nd.array(_GRAY)
 
-    def __call__(self, src):
-        alpha = 1.0 + random.uniform(-self.saturation, self.saturation)
-        gray = nd.sum(src * self.coef, axis=2, keepdims=True)
-        gray *= 1.0 - alpha
-        src *= alpha
-        src += gray
-        return src
+    def _gray(self, weighted, share):
+        return nd.sum(weighted, axis=2, keepdims=True) * share
 
 
 class HueJitterAug(Augmenter):
-    """Turn the hue, in the YIQ colour space."""
+    """Rotates the hue in the YIQ colour space by a random angle.
+
+    Parameters
+    ----------
+    hue : float
+        Largest angle, in half turns.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.HueJitterAug(0.1)(image).shape
+    (8, 12, 3)
+    """
 
     def __init__(self, hue):
         super().__init__(hue=hue)
@@ -192,7 +366,19 @@ class HueJitterAug(Augmenter):
 
 
 class ColorJitterAug(RandomOrderAug):
-    """Changes brightness, contrast and saturation one after the other, in any order; strength 0 leaves one out."""
+    """Changes brightness, contrast and saturation in a random order; 0 leaves one out.
+
+    Parameters
+    ----------
+    brightness, contrast, saturation : float
+        Largest change of each.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.ColorJitterAug(0.1, 0.1, 0.1)(image).shape
+    (8, 12, 3)
+    """
 
     def __init__(self, brightness, contrast, saturation):
         jitters = [(BrightnessJitterAug, brightness), (ContrastJitterAug, contrast), (SaturationJitterAug, saturation)]
@@ -200,7 +386,21 @@ class ColorJitterAug(RandomOrderAug):
 
 
 class LightingAug(Augmenter):
-    """AlexNet's lighting noise along the principal colour axes, in place."""
+    """Adds AlexNet's lighting noise along the principal axes of colour, in place.
+
+    Parameters
+    ----------
+    alphastd : float
+        Standard deviation of the noise.
+    eigval, eigvec : numpy.ndarray
+        Eigenvalues, shape (3,), and eigenvectors, shape (3, 3), of the colours' covariance.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.LightingAug(0.1, np.ones(3), np.eye(3))(image).shape
+    (8, 12, 3)
+    """
 
     def __init__(self, alphastd, eigval, eigvec):
         super().__init__(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
@@ -215,19 +415,42 @@ class LightingAug(Augmenter):
 
 
 class ColorNormalizeAug(Augmenter):
-    """Subtract a mean and divide by a deviation, in place."""
+    """Subtracts a mean and divides by a standard deviation.
+
+    Parameters
+    ----------
+    mean, std : NDArray, numpy.ndarray or None
+        Values for each channel; None leaves the step out.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((1, 1, 3))
+    >>> mx.image.ColorNormalizeAug(np.ones(3), np.ones(3))(image).asnumpy().ravel()
+    array([0., 0., 0.], dtype=float32)
+    """
 
     def __init__(self, mean, std):
         super().__init__(mean=mean, std=std)
-        self.mean = mean if mean is None or isinstance(mean, nd.NDArray) else nd.array(mean)
-        self.std = std if std is None or isinstance(std, nd.NDArray) else nd.array(std)
+        self.mean, self.std = map(_as_array, (mean, std))
 
     def __call__(self, src):
         return color_normalize(src, self.mean, self.std)
 
 
 class RandomGrayAug(Augmenter):
-    """Turn to gray with probability `p`, keeping three channels."""
+    """Converts to gray, in three equal channels, with probability `p`.
+
+    Parameters
+    ----------
+    p : float
+        Probability.
+
+    Examples
+    --------
+    >>> image = mx.nd.ones((8, 12, 3))
+    >>> mx.image.RandomGrayAug(1)(image).shape
+    (8, 12, 3)
+    """
 
     def __init__(self, p):
         super().__init__(p=p)
@@ -239,7 +462,19 @@ class RandomGrayAug(Augmenter):
 
 
 class HorizontalFlipAug(Augmenter):
-    """Mirror with probability `p`."""
+    """Mirrors left and right with probability `p`.
+
+    Parameters
+    ----------
+    p : float
+        Probability.
+
+    Examples
+    --------
+    >>> image = mx.nd.arange(2).reshape((1, 2, 1))
+    >>> mx.image.HorizontalFlipAug(1)(image).asnumpy().ravel()
+    array([1., 0.], dtype=float32)
+    """
 
     def __init__(self, p):
         super().__init__(p=p)
@@ -250,7 +485,18 @@ class HorizontalFlipAug(Augmenter):
 
 
 class CastAug(Augmenter):
-    """Cast to `typ`."""
+    """Converts the elements to another type.
+
+    Parameters
+    ----------
+    typ : str
+        Type.
+
+    Examples
+    --------
+    >>> mx.image.CastAug("uint8")(mx.nd.ones((1, 1, 3))).dtype
+    <class 'numpy.uint8'>
+    """
 
     def __init__(self, typ="float32"):
         super().__init__(type=typ)
@@ -299,18 +545,49 @@ def CreateAugmenter(
     rand_gray=0,
     inter_method=2,
 ):
-    """The usual chain for classification: resize, crop to `data_shape`, mirror, cast, colour, normalize."""
-    chain = [ResizeAug(resize, inter_method)] if resize > 0 else []
-    crop_size = (data_shape[2], data_shape[1])
+    """The usual chain for classification: resize, crop to `data_shape`, mirror, cast, colour, normalize.
+
+    Parameters
+    ----------
+    data_shape : (int, int, int)
+        Channels, height and width of the result.
+    resize : int
+        Length of the shorter edge before cropping; 0 leaves the size as it is.
+    rand_crop : bool
+        Whether the position of the crop is random, not the centre.
+    rand_resize : bool
+        Whether area and aspect ratio of the crop are random too; needs `rand_crop`.
+    rand_mirror : bool
+        Whether to mirror half of the images.
+    mean, std : NDArray, numpy.ndarray, True or None
+        Mean and standard deviation of each channel; True means those of ImageNet.
+    brightness, contrast, saturation, hue, pca_noise, rand_gray : float
+        Strength of the colour augmenters; 0 leaves one out.
+    inter_method : int
+        Interpolation, as for :func:`mxnet.image.imresize`.
+
+    Returns
+    -------
+    list of Augmenter
+
+    Examples
+    --------
+    >>> chain = mx.image.CreateAugmenter((3, 4, 4), rand_crop=True, rand_mirror=True)
+    >>> [type(augmenter).__name__ for augmenter in chain]
+    ['RandomCropAug', 'HorizontalFlipAug', 'CastAug']
+    """
+    return [
+        *([ResizeAug(resize, inter_method)] if resize > 0 else []),
+        _crop((data_shape[2], data_shape[1]), rand_crop, rand_resize, inter_method),
+        *([HorizontalFlipAug(0.5)] if rand_mirror else []),
+        CastAug(),
+        *color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std),
+    ]
+
+
+def _crop(size, rand_crop, rand_resize, interp):
+    """The augmenter that crops to (width, height)."""
     if rand_resize:
-        assert rand_crop
-        chain.append(RandomSizedCropAug(crop_size, 0.08, (3.0 / 4.0, 4.0 / 3.0), inter_method))
-    elif rand_crop:
-        chain.append(RandomCropAug(crop_size, inter_method))
-    else:
-        chain.append(CenterCropAug(crop_size, inter_method))
-    if rand_mirror:
-        chain.append(HorizontalFlipAug(0.5))
-    chain.append(CastAug())
-    chain.extend(color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std))
-    return chain
+        assert rand_crop, "rand_resize draws the area of a random crop: it needs rand_crop=True"
+        return RandomSizedCropAug(size, 0.08, (3 / 4, 4 / 3), interp)
+    return (RandomCropAug if rand_crop else CenterCropAug)(size, interp)

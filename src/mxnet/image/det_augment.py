@@ -28,7 +28,7 @@ class DetAugmenter:
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src, label):
-        raise NotImplementedError("Must override implementation.")
+        raise NotImplementedError(f"{type(self).__name__} must define __call__, which changes image and label")
 
 
 class DetBorrowAug(DetAugmenter):
@@ -36,7 +36,7 @@ class DetBorrowAug(DetAugmenter):
 
     def __init__(self, augmenter):
         if not isinstance(augmenter, Augmenter):
-            raise TypeError("Borrowing from invalid Augmenter")
+            raise TypeError(f"DetBorrowAug takes an Augmenter, got {type(augmenter)}")
         super().__init__(augmenter=augmenter.dumps())
         self.augmenter = augmenter
 
@@ -114,6 +114,21 @@ class _Proposing(DetAugmenter):
         elif self.aspect_ratio_range[0] <= 0 or self.aspect_ratio_range[0] > self.aspect_ratio_range[1]:
             self._disable("aspect_ratio_range", self.aspect_ratio_range)
 
+    def __call__(self, src, label):
+        found = self._propose(label, *src.shape[:2])
+        if not found:
+            return src, label
+        *rectangle, label = found
+        return self._place(src, *rectangle), label
+
+    def _propose(self, label, height, width):
+        """A rectangle x, y, w, h and the label within it; empty if there is none."""
+        raise NotImplementedError
+
+    def _place(self, src, x, y, w, h):
+        """The image in that rectangle."""
+        raise NotImplementedError
+
     def _disable(self, name, value):
         self.enabled = False
         warnings.warn(f"Skip {type(self).__name__} due to invalid {name}: {value}", stacklevel=4)
@@ -155,12 +170,11 @@ class DetRandomCropAug(_Proposing):
         order = ("min_object_covered", "aspect_ratio_range", "area_range", "min_eject_coverage", "max_attempts")
         self._kwargs = {name: self._kwargs[name] for name in order}  # as `dumps` writes them
 
-    def __call__(self, src, label):
-        crop = self._random_crop_proposal(label, src.shape[0], src.shape[1])
-        if crop:
-            x, y, w, h, label = crop
-            src = fixed_crop(src, x, y, w, h, None)
-        return src, label
+    def _propose(self, label, height, width):
+        return self._random_crop_proposal(label, height, width)
+
+    def _place(self, src, x, y, w, h):
+        return fixed_crop(src, x, y, w, h, None)
 
     def _calculate_areas(self, label):
         return _areas(label)
@@ -196,18 +210,21 @@ class DetRandomCropAug(_Proposing):
         return out[valid] if valid.any() else None
 
     def _random_crop_proposal(self, label, height, width):
-        for ratio, h, max_h, least, most in self._rectangles(height, width):
-            box = self._crop_size(ratio, h, max_h, least, most, height, width)
-            if box is None:
-                continue
-            w, h = box
-            y = random.randint(0, max(0, height - h))
-            x = random.randint(0, max(0, width - w))
-            if self._check_satisfy_constraints(label, x, y, x + w, y + h, width, height):
-                updated = self._update_labels(label, (x, y, w, h), height, width)
-                if updated is not None:
-                    return x, y, w, h, updated
+        for attempt in self._rectangles(height, width):
+            found = self._crop_of(self._crop_size(*attempt, height, width), label, height, width)
+            if found:
+                return found
         return ()
+
+    def _crop_of(self, size, label, height, width):
+        """x, y, w, h and the label of a random crop of that size; empty if it does not satisfy the constraints."""
+        if size is None:
+            return ()
+        w, h = size
+        y, x = (random.randint(0, max(0, spare)) for spare in (height - h, width - w))
+        fits = self._check_satisfy_constraints(label, x, y, x + w, y + h, width, height)
+        kept = self._update_labels(label, (x, y, w, h), height, width) if fits else None
+        return () if kept is None else (x, y, w, h, kept)
 
     @staticmethod
     def _crop_size(ratio, h, max_h, least, most, height, width):
@@ -243,34 +260,38 @@ class DetRandomPadAug(_Proposing):
         super().__init__(aspect_ratio_range, area_range, max_attempts, pad_val=pad_val)
         self.pad_val = pad_val
 
-    def __call__(self, src, label):
-        height, width, _ = src.shape
-        pad = self._random_pad_proposal(label, height, width)
-        if pad:
-            x, y, w, h, label = pad
-            src = copyMakeBorder(src, y, h - y - height, x, w - x - width, 16, values=self.pad_val)
-        return src, label
+    def _propose(self, label, height, width):
+        return self._random_pad_proposal(label, height, width)
+
+    def _place(self, src, x, y, w, h):
+        below, beside = h - y - src.shape[0], w - x - src.shape[1]
+        return copyMakeBorder(src, y, below, x, beside, 16, values=self.pad_val)
 
     def _update_labels(self, label, pad_box, height, width):
+        """The label with its boxes relative to the padded image."""
         out = label.copy()
-        out[:, (1, 3)] = (out[:, (1, 3)] * width + pad_box[0]) / pad_box[2]
-        out[:, (2, 4)] = (out[:, (2, 4)] * height + pad_box[1]) / pad_box[3]
+        image, corner, padded = (
+            np.array(pair * 2, out.dtype) for pair in ((width, height), tuple(pad_box[:2]), tuple(pad_box[2:]))
+        )
+        out[:, 1:5] = (out[:, 1:5] * image + corner) / padded
         return out
 
     def _random_pad_proposal(self, label, height, width):
-        for ratio, h, max_h, _, _ in self._rectangles(height, width):
-            if round(h * ratio) < width:
-                h = int((width + 0.499999) / ratio)
-            h = min(max(h, height), max_h)
-            if h < max_h:
-                h = random.randint(h, max_h)
-            w = int(round(h * ratio))
-            if h - height < 2 or w - width < 2:  # a border this thin is not worth it
-                continue
-            y = random.randint(0, max(0, h - height))
-            x = random.randint(0, max(0, w - width))
-            return x, y, w, h, self._update_labels(label, (x, y, w, h), height, width)
+        for ratio, least_h, most_h, _, _ in self._rectangles(height, width):
+            w, h = self._pad_size(ratio, least_h, most_h, height, width)
+            if min(w - width, h - height) >= 2:  # a thinner border is not worth it
+                y, x = (random.randint(0, spare) for spare in (h - height, w - width))
+                return x, y, w, h, self._update_labels(label, (x, y, w, h), height, width)
         return ()
+
+    @staticmethod
+    def _pad_size(ratio, least_h, most_h, height, width):
+        """A random (width, height) of that aspect ratio that contains the image."""
+        if round(least_h * ratio) < width:  # the least height whose width contains it
+            least_h = int((width + 0.499999) / ratio)
+        h = min(max(least_h, height), most_h)
+        h = random.randint(h, most_h) if h < most_h else h
+        return int(round(h * ratio)), h
 
 
 def CreateMultiRandCropAugmenter(
@@ -316,27 +337,15 @@ def CreateDetAugmenter(
     pad_val=(127, 127, 127),
 ):
     """The usual chain for detection: resize, crop, mirror, pad, resize to `data_shape`, cast, colour, normalize."""
-    chain = []
-    if resize > 0:
-        chain.append(DetBorrowAug(ResizeAug(resize, inter_method)))
+    chain = [DetBorrowAug(ResizeAug(resize, inter_method))] if resize > 0 else []
+    ranges = (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)
     if rand_crop > 0:
-        chain.append(
-            CreateMultiRandCropAugmenter(
-                min_object_covered,
-                aspect_ratio_range,
-                area_range,
-                min_eject_coverage,
-                max_attempts,
-                skip_prob=1 - rand_crop,
-            )
-        )
+        chain.append(CreateMultiRandCropAugmenter(*ranges, skip_prob=1 - rand_crop))
     if rand_mirror > 0:
         chain.append(DetHorizontalFlipAug(0.5))
     if rand_pad > 0:
-        pad = DetRandomPadAug(aspect_ratio_range, (1.0, area_range[1]), max_attempts, pad_val)
-        chain.append(DetRandomSelectAug([pad], 1 - rand_pad))
-    chain.append(DetBorrowAug(ForceResizeAug((data_shape[2], data_shape[1]), inter_method)))
-    chain.append(DetBorrowAug(CastAug()))
-    colors = color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
-    chain.extend(DetBorrowAug(augmenter) for augmenter in colors)
-    return chain
+        padding = DetRandomPadAug(aspect_ratio_range, (1.0, area_range[1]), max_attempts, pad_val)
+        chain.append(DetRandomSelectAug([padding], 1 - rand_pad))
+    final = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), CastAug()]
+    final += color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
+    return chain + [DetBorrowAug(augmenter) for augmenter in final]

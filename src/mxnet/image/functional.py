@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..base import numeric_types
+from ..context import cpu
 from ..ndarray import _internal
 from ..util import active
 
@@ -30,7 +31,7 @@ def imdecode(buf, *args, **kwargs):
                 f"buf must be of type bytes, bytearray or numpy.ndarray, got {type(buf)}: "
                 "if you would like to input type str, please convert to bytes"
             )
-        buf = nd.array(np.frombuffer(buf, dtype=np.uint8), dtype=np.uint8)
+        buf = nd.array(np.frombuffer(buf, dtype=np.uint8), ctx=cpu(), dtype=np.uint8)  # where it is decoded
     return active(_internal._cvimdecode(buf, *args, **kwargs))
 
 
@@ -68,14 +69,10 @@ def _get_interp_method(interp, sizes=()):
 
 def resize_short(src, size, interp=2):
     """Resize so that the shorter edge has length `size`."""
-    height, width, _ = src.shape
-    if height > width:
-        new_height, new_width = size * height // width, size
-    else:
-        new_height, new_width = size, size * width // height
-    return imresize(
-        src, new_width, new_height, interp=_get_interp_method(interp, (height, width, new_height, new_width))
-    )
+    old = src.shape[:2]
+    shorter = min(old)
+    new = tuple(size if edge == shorter else size * edge // shorter for edge in old)
+    return imresize(src, *reversed(new), interp=_get_interp_method(interp, old + new))
 
 
 def fixed_crop(src, x0, y0, w, h, size=None, interp=2):
@@ -115,14 +112,11 @@ def random_size_crop(src, size, area, ratio, interp=2, **kwargs):
         area = (area, 1.0)
     for _ in range(10):
         target = random.uniform(area[0], area[1]) * height * width
-        new_ratio = np.exp(random.uniform(np.log(ratio[0]), np.log(ratio[1])))
-        new_width = int(round(np.sqrt(target * new_ratio)))
-        new_height = int(round(np.sqrt(target / new_ratio)))
-        if new_width <= width and new_height <= height:
-            x0 = random.randint(0, width - new_width)
-            y0 = random.randint(0, height - new_height)
-            out = fixed_crop(src, x0, y0, new_width, new_height, size, interp)
-            return out, (x0, y0, new_width, new_height)
+        aspect = np.exp(random.uniform(np.log(ratio[0]), np.log(ratio[1])))
+        w, h = (int(round(np.sqrt(squared))) for squared in (target * aspect, target / aspect))
+        if w <= width and h <= height:
+            corner = [random.randint(0, spare) for spare in (width - w, height - h)]
+            return fixed_crop(src, *corner, w, h, size, interp), (*corner, w, h)
     return center_crop(src, size, interp)
 
 

@@ -1,6 +1,7 @@
-"""What an iterator is, what it gives, and the iterators that wrap others."""
+"""The base of data iterators, the batches they give, and the iterators that wrap others."""
 
 import atexit
+import contextlib
 import queue
 import threading
 import weakref
@@ -11,12 +12,30 @@ import numpy as np
 
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
-    """Name and shape of one input, as a tuple, with its dtype and layout as attributes."""
+    """Name and shape of an input, as a pair, with dtype and layout as attributes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the input, a variable of the symbol.
+    shape : tuple of int
+        Shape of a batch of it.
+    dtype : numpy.dtype or str
+        Type of the elements.
+    layout : str
+        A letter for each axis; `N` marks the axis of the samples.
+
+    Examples
+    --------
+    >>> desc = mx.io.DataDesc("data", (32, 3, 28, 28), "float16")
+    >>> name, shape = desc
+    >>> name, shape, desc.dtype, desc.layout
+    ('data', (32, 3, 28, 28), 'float16', 'NCHW')
+    """
 
     def __new__(cls, name, shape, dtype=np.float32, layout="NCHW"):
         described = super().__new__(cls, name, shape)
-        described.dtype = dtype
-        described.layout = layout
+        described.dtype, described.layout = dtype, layout
         return described
 
     def __repr__(self):
@@ -27,33 +46,72 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
 
     @staticmethod
     def get_batch_axis(layout):
-        """The axis that counts samples: where N stands in the layout, 0 without one, -1 if it has no N."""
+        """The axis of the samples: where `N` is in the layout, 0 if the layout is None, -1 if it has no `N`.
+
+        Examples
+        --------
+        >>> mx.io.DataDesc.get_batch_axis("TNC")
+        1
+        """
         return 0 if layout is None else layout.find("N")
 
     @staticmethod
     def get_list(shapes, types):
-        """Descriptions from (name, shape) pairs and, if given, (name, dtype) pairs."""
-        if types is None:
-            return [DataDesc(pair[0], pair[1]) for pair in shapes]
-        dtypes = dict(types)
+        """Descriptions from pairs of names and shapes.
+
+        Parameters
+        ----------
+        shapes : list of (str, tuple)
+            Name and shape of each input.
+        types : list of (str, dtype) or None
+            Name and dtype of each input; None for float32.
+
+        Returns
+        -------
+        list of DataDesc
+
+        Examples
+        --------
+        >>> mx.io.DataDesc.get_list([("data", (2, 3))], [("data", "int8")])
+        [DataDesc[data,(2, 3),int8,NCHW]]
+        """
+        dtypes = {pair[0]: np.float32 for pair in shapes} if types is None else dict(types)
         return [DataDesc(pair[0], pair[1], dtypes[pair[0]]) for pair in shapes]
 
 
 class DataBatch:
-    """One batch: lists of arrays for data and label, how many samples at its end are padding, their indices."""
+    """One batch of samples.
+
+    Parameters
+    ----------
+    data : list of NDArray
+        One array for each input.
+    label : list of NDArray, optional
+        One array for each label.
+    pad : int, optional
+        How many samples at the end only fill the batch; `predict` leaves them out.
+    index : numpy.ndarray, optional
+        Indices of the samples in the dataset.
+    bucket_key : int or tuple, optional
+        Which bucket the batch belongs to, for :class:`mxnet.mod.BucketingModule`.
+    provide_data, provide_label : list of DataDesc, optional
+        Descriptions of this batch, if they differ from those of the iterator.
+
+    Examples
+    --------
+    >>> print(mx.io.DataBatch([mx.nd.ones((2, 3))], label=[mx.nd.zeros((2,))]))
+    DataBatch: data shapes: [(2, 3)] label shapes: [(2,)]
+    """
 
     def __init__(self, data, label=None, pad=None, index=None, bucket_key=None, provide_data=None, provide_label=None):
-        if data is not None:
-            assert isinstance(data, (list, tuple)), "Data must be list of NDArrays"
-        if label is not None:
-            assert isinstance(label, (list, tuple)), "Label must be list of NDArrays"
+        for kind, arrays in (("Data", data), ("Label", label)):
+            assert arrays is None or isinstance(arrays, (list, tuple)), (
+                f"{kind} must be list of NDArrays, got {type(arrays)}"
+            )
         self.data: Any = data
         self.label: Any = label
-        self.pad = pad
-        self.index = index
-        self.bucket_key = bucket_key
-        self.provide_data = provide_data
-        self.provide_label = provide_label
+        self.pad, self.index, self.bucket_key = pad, index, bucket_key
+        self.provide_data, self.provide_label = provide_data, provide_label
 
     def __str__(self):
         labels = [label.shape for label in self.label] if self.label else None
@@ -67,10 +125,40 @@ def is_stateful(source):
 
 
 class DataIter:
-    """The base of iterators: `iter_next` moves on, the `get…` methods give the current batch, `next` both."""
+    """Base of the iterators that give batches.
+
+    A subclass has the attributes `provide_data` and `provide_label`, lists of :class:`DataDesc`, and defines `reset`
+    and either `next`, or `iter_next` with the methods `getdata`, `getlabel`, `getpad` and `getindex`.
+
+    Parameters
+    ----------
+    batch_size : int
+        Number of samples in a batch.
+
+    Examples
+    --------
+    >>> class Counter(mx.io.DataIter):
+    ...     count = 0
+    ...     def iter_next(self):
+    ...         self.count += 1
+    ...         return self.count <= 2
+    ...     def getdata(self):
+    ...         return [mx.nd.full((self.batch_size,), self.count)]
+    >>> [batch.data[0].asnumpy().tolist() for batch in Counter(batch_size=2)]
+    [[1.0, 1.0], [2.0, 2.0]]
+    """
 
     def __init__(self, batch_size=0):
         self.batch_size = batch_size
+
+    def __next__(self):
+        return self.next()
+
+    def next(self):
+        """The next batch, a :class:`DataBatch`; raises StopIteration at the end of the epoch."""
+        if not self.iter_next():
+            raise StopIteration
+        return DataBatch(self.getdata(), self.getlabel(), self.getpad(), self.getindex())
 
     def __iter__(self):
         return self
@@ -78,69 +166,69 @@ class DataIter:
     def reset(self):
         """Go back to the first batch."""
 
-    def next(self):
-        """The next batch; StopIteration at the end of the epoch."""
-        if self.iter_next():
-            return DataBatch(data=self.getdata(), label=self.getlabel(), pad=self.getpad(), index=self.getindex())
-        raise StopIteration
-
-    def __next__(self):
-        return self.next()
-
     def iter_next(self):
-        """Move to the next batch; whether there is one."""
+        """Move to the next batch; returns whether there is one."""
 
     def getdata(self):
-        """The data of the current batch."""
+        """The data of the current batch, a list of arrays."""
 
     def getlabel(self):
-        """The labels of the current batch."""
+        """The labels of the current batch, a list of arrays."""
 
     def getindex(self):
-        """The indices of the samples of the current batch, if known."""
+        """The indices of the samples of the current batch, if they are known."""
         return
 
     def getpad(self):
-        """How many samples at the end of the current batch are padding."""
+        """How many samples at the end of the current batch only fill it."""
+
+
+def _from_batch(attribute):
+    """A method that reads an attribute of the current batch."""
+
+    def get(self):
+        return getattr(self.current_batch, attribute)
+
+    get.__doc__ = f"The {attribute} of the current batch."
+    return get
 
 
 class _HoldsBatch(DataIter):
     """An iterator whose current batch is a DataBatch in `current_batch`."""
 
     current_batch = None
-
-    def getdata(self):
-        return self.current_batch.data
-
-    def getlabel(self):
-        return self.current_batch.label
-
-    def getindex(self):
-        return self.current_batch.index
-
-    def getpad(self):
-        return self.current_batch.pad
+    getdata, getlabel, getindex, getpad = map(_from_batch, ("data", "label", "index", "pad"))
 
 
 class ResizeIter(_HoldsBatch):
-    """Another iterator with `size` batches an epoch, going around or stopping early as needed."""
+    """Gives another iterator a fixed number of batches per epoch.
+
+    Where the other one ends earlier, it is reset and read again; where it is longer, the rest is left for the next
+    epoch or, with `reset_internal`, is not read.
+
+    Parameters
+    ----------
+    data_iter : DataIter
+        Iterator that is read.
+    size : int
+        Number of batches of an epoch.
+    reset_internal : bool
+        Whether `reset` also resets the other iterator.
+
+    Examples
+    --------
+    >>> short = mx.io.NDArrayIter(np.arange(4), batch_size=2)
+    >>> [batch.data[0].asnumpy().tolist() for batch in mx.io.ResizeIter(short, 3)]
+    [[0.0, 1.0], [2.0, 3.0], [0.0, 1.0]]
+    """
 
     def __init__(self, data_iter, size, reset_internal=True):
-        super().__init__()
-        self.data_iter = data_iter
-        self.size = size
-        self.reset_internal = reset_internal
+        super().__init__(data_iter.batch_size)
+        self.data_iter, self.size, self.reset_internal = data_iter, size, reset_internal
         self.cur = 0
-        self.provide_data = data_iter.provide_data
-        self.provide_label = data_iter.provide_label
-        self.batch_size = data_iter.batch_size
+        self.provide_data, self.provide_label = data_iter.provide_data, data_iter.provide_label
         if hasattr(data_iter, "default_bucket_key"):
             self.default_bucket_key = data_iter.default_bucket_key
-
-    def reset(self):
-        self.cur = 0
-        if self.reset_internal:
-            self.data_iter.reset()
 
     @property
     def _sources(self):
@@ -155,16 +243,26 @@ class ResizeIter(_HoldsBatch):
         self.cur = state["cur"]
         self.data_iter.load_state_dict(state["inner"])
 
-    def iter_next(self):
-        if self.cur == self.size:
-            return False
-        try:
-            self.current_batch = self.data_iter.next()
-        except StopIteration:
+    def reset(self):
+        """Begin another epoch."""
+        if self.reset_internal:
             self.data_iter.reset()
-            self.current_batch = self.data_iter.next()
-        self.cur += 1
-        return True
+        self.cur = 0
+
+    def iter_next(self):
+        """Move to the next batch; returns whether the epoch has one."""
+        more = self.cur != self.size
+        if more:
+            self.current_batch = self._next_around()
+            self.cur += 1
+        return more
+
+    def _next_around(self):
+        """The next batch of the other iterator, its first one after its last one."""
+        with contextlib.suppress(StopIteration):
+            return self.data_iter.next()
+        self.data_iter.reset()
+        return self.data_iter.next()
 
 
 _RUNNING = weakref.WeakSet()
@@ -215,7 +313,21 @@ def _wait_for_readers():
 
 
 class PrefetchingIter(_HoldsBatch):
-    """Reads the next batch of one or several iterators in threads while the current one is used."""
+    """Reads the next batch of one or several iterators in threads while the current one is used.
+
+    Parameters
+    ----------
+    iters : DataIter or list of DataIter
+        Iterators with equally many batches; the arrays of several are put together in one batch.
+    rename_data, rename_label : list of dict of str to str, optional
+        For each iterator, new names of its inputs.
+
+    Examples
+    --------
+    >>> ahead = mx.io.PrefetchingIter(mx.io.NDArrayIter(np.arange(4), batch_size=2))
+    >>> [batch.data[0].asnumpy().tolist() for batch in ahead]
+    [[0.0, 1.0], [2.0, 3.0]]
+    """
 
     def __init__(self, iters, rename_data=None, rename_label=None):
         super().__init__()
@@ -307,6 +419,7 @@ class PrefetchingIter(_HoldsBatch):
         return True
 
     def next(self):
-        if self.iter_next():
-            return self.current_batch
-        raise StopIteration
+        """The next batch; raises StopIteration at the end of the epoch."""
+        if not self.iter_next():
+            raise StopIteration
+        return self.current_batch

@@ -1,4 +1,4 @@
-"""What all modules have: the loops of training, scoring and predicting, over an interface that subclasses fill."""
+"""The base of modules: loops for training, scoring and predicting over methods that subclasses define."""
 
 import logging
 import time
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import ndarray
+from .._metrics.base import number as as_number
 from .._training.checkpoint import BatchEndParam, save_param_dicts, split_param_dict
 from .._training.given import as_descriptions, as_metric
 from .._training.updates import call_all
@@ -69,28 +70,91 @@ def _labels(batch):
     return batch.label, False
 
 
+def shown(attribute, doc, bound=False):
+    """A property that reads an attribute; if `bound`, only after `bind`."""
+
+    def read(self):
+        assert self.binded or not bound, NOT_READY
+        return getattr(self, attribute)
+
+    return property(read, doc=doc)
+
+
 class BaseModule:
-    """A network that computes, learns and predicts. Subclasses fill in binding, computing and updating."""
+    """Base of all modules: the loops `fit`, `score` and `predict`, over methods that subclasses define.
+
+    Subclasses define binding (`bind`, `init_params`, `init_optimizer`), computing (`forward`, `backward`,
+    `get_outputs`, `get_input_grads`), updating (`update`, `update_metric`) and the properties that describe inputs and
+    outputs. :class:`Module` is the usual one.
+
+    Parameters
+    ----------
+    logger : logging.Logger or module
+        Where progress is logged.
+
+    Examples
+    --------
+    >>> data = mx.io.NDArrayIter(np.ones((4, 3)), np.array([0, 1, 0, 1]), batch_size=2)
+    >>> net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax")
+    >>> mod = mx.mod.Module(net)
+    >>> mod.fit(data, num_epoch=1)
+    >>> mod.predict(data).shape
+    (4, 2)
+    """
+
+    binded = for_training = inputs_need_grad = params_initialized = optimizer_initialized = False
+    _symbol, _total_exec_bytes = None, 0
 
     def __init__(self, logger=logging):
         self.logger = logger
+
+    # ------------------------------------------------------------------ guards
+    def _assert_bound(self):
+        assert self.binded, NOT_READY
+
+    def _assert_ready(self, optimizer=False):
+        """Bound, with parameters and, to update them, an optimizer."""
+        assert self.binded and self.params_initialized and (self.optimizer_initialized or not optimizer), NOT_READY
+
+    def _assert_input_grads(self):
+        assert self.binded and self.params_initialized and self.inputs_need_grad, NO_INPUT_GRADS
+
+    def _reset_bind(self):
         self.binded = False
-        self.for_training = False
-        self.inputs_need_grad = False
-        self.params_initialized = False
-        self.optimizer_initialized = False
-        self._symbol = None
-        self._total_exec_bytes = 0
+
+    def _begin_bind(self, force_rebind, for_training, inputs_need_grad):
+        """Whether `bind` has something to do: a module that is bound stays so, unless it is forced."""
+        if self.binded and not force_rebind:
+            self.logger.warning("Already bound, ignoring bind()")
+            return False
+        if force_rebind:
+            self._reset_bind()
+        self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
+        return True
+
+    def _keeps_optimizer(self, force_init):
+        """Whether `init_optimizer` has nothing to do."""
+        self._assert_ready()
+        keeps = self.optimizer_initialized and not force_init
+        if keeps:
+            self.logger.warning("optimizer already initialized, ignoring.")
+        return keeps
 
     # ------------------------------------------------------------------ loops
     def forward_backward(self, data_batch):
-        """One batch forward, in training mode, and backward."""
-        self.forward(data_batch, is_train=True)
+        """Compute outputs, in training mode, and gradients of a batch.
+
+        Parameters
+        ----------
+        data_batch : DataBatch
+            Inputs and labels.
+        """
+        self.forward(data_batch, True)
         self.backward()
 
     def _forwarded(self, data, num_batch, reset, sparse_row_id_fn):
         """(number, batch) for each batch, after it has been computed."""
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         if reset:
             data.reset()
         for number, batch in enumerate(data):
@@ -111,7 +175,30 @@ class BaseModule:
         epoch=0,
         sparse_row_id_fn=None,
     ):
-        """[(name, value)] of the metric on `eval_data`."""
+        """Compute a metric on data.
+
+        Parameters
+        ----------
+        eval_data : DataIter
+            Inputs and labels.
+        eval_metric : EvalMetric or what `mx.metric.create` takes
+            Metric; it is reset first.
+        num_batch : int, optional
+            How many batches to count; all by default.
+        batch_end_callback, score_end_callback : callable or list of callable, optional
+            Called with a `BatchEndParam` after each batch, and at the end.
+        reset : bool
+            Whether the iterator begins anew.
+        epoch : int
+            Number passed to the callbacks.
+        sparse_row_id_fn : callable, optional
+            Takes a batch and returns which rows of row-sparse parameters it needs, by name.
+
+        Returns
+        -------
+        list of (str, float)
+            Names and values of the metric.
+        """
         eval_metric = as_metric(eval_metric)
         eval_metric.reset()
         count = 0
@@ -126,21 +213,58 @@ class BaseModule:
         return [out[0 : out.shape[0] - (batch.pad or 0)] for out in self.get_outputs()]
 
     def iter_predict(self, eval_data, num_batch=None, reset=True, sparse_row_id_fn=None):
-        """Yield (outputs, batch number, batch)."""
+        """Compute the outputs batch by batch.
+
+        Parameters
+        ----------
+        eval_data : DataIter
+            Inputs.
+        num_batch : int, optional
+            How many batches to compute; all by default.
+        reset : bool
+            Whether the iterator begins anew.
+        sparse_row_id_fn : callable, optional
+            As for `score`.
+
+        Yields
+        ------
+        (list of NDArray, int, DataBatch)
+            Outputs without padding, number of the batch, and the batch.
+        """
         for nbatch, batch in self._forwarded(eval_data, num_batch, reset, sparse_row_id_fn):
             yield self._unpadded(batch), nbatch, batch
 
     def predict(
         self, eval_data, num_batch=None, merge_batches=True, reset=True, always_output_list=False, sparse_row_id_fn=None
     ):
-        """The outputs for an array or an iterator: joined over batches, or a list for each batch."""
-        assert self.binded and self.params_initialized, NOT_READY
+        """Compute the outputs for data.
+
+        Parameters
+        ----------
+        eval_data : DataIter, NDArray or numpy.ndarray
+            Inputs; an array is one batch.
+        num_batch : int, optional
+            How many batches to compute; all by default.
+        merge_batches : bool
+            Whether the outputs of all batches are joined, or given as a list for each batch.
+        reset : bool
+            Whether the iterator begins anew.
+        always_output_list : bool
+            Whether a single output is in a list too.
+        sparse_row_id_fn : callable, optional
+            As for `score`.
+
+        Returns
+        -------
+        NDArray or list of NDArray, or list of lists of NDArray without `merge_batches`
+        """
+        self._assert_ready()
         if isinstance(eval_data, (ndarray.NDArray, np.ndarray)):
             data = ndarray.array(eval_data) if isinstance(eval_data, np.ndarray) else eval_data
             self.forward(DataBatch([data]))
             return self.get_outputs()[0]
         if not isinstance(eval_data, DataIter):
-            raise ValueError(f"eval_data must be of type NDArray or DataIter, got {type(eval_data)}")
+            raise ValueError(f"predict takes a DataIter or an array, got {type(eval_data)}")
         found = [
             [out.copy() for out in self._unpadded(batch)]
             for _, batch in self._forwarded(eval_data, num_batch, reset, sparse_row_id_fn)
@@ -150,7 +274,7 @@ class BaseModule:
     @staticmethod
     def _merge(found, always_output_list):
         assert len({len(outputs) for outputs in found}) == 1, (
-            "Cannot merge batches, as num of outputs is not the same in mini-batches. Maybe bucketing is used?"
+            "Cannot merge batches with different numbers of outputs; merge_batches=False returns each batch"
         )
         merged = [ndarray.concatenate(list(parts)) for parts in zip(*found, strict=True)]
         return merged[0] if len(merged) == 1 and not always_output_list else merged
@@ -182,12 +306,47 @@ class BaseModule:
         resume_prefix=None,
         resume_every=None,
     ):
-        """Train from `begin_epoch` to `num_epoch`: bind, initialize, then epochs of forward, backward, update.
+        """Train: bind, initialize, then epochs of forward, backward and update.
 
-        With `resume="auto"` everything is saved under `resume_prefix` (if not given, that of a checkpoint callback)
-        after each epoch and after every `resume_every` batches, and another call, in this process or in another after a
-        crash, goes on from there as if nothing had happened. Whenever there is such a prefix, SIGTERM lets the batch
-        end and saves it before the program ends.
+        With `resume="auto"` the state of training is saved under `resume_prefix` after each epoch and after every
+        `resume_every` batches. Another call, in this process or in another one after a crash, continues from there
+        with the same results. Whenever there is such a prefix, SIGTERM lets the current batch end and saves it before
+        the program ends.
+
+        Parameters
+        ----------
+        train_data : DataIter
+            Training data.
+        eval_data : DataIter, optional
+            Validation data, scored after each epoch.
+        eval_metric : EvalMetric or what `mx.metric.create` takes
+            Metric of training.
+        epoch_end_callback : callable or list of callable, optional
+            Called after each epoch with (epoch, symbol, arg_params, aux_params).
+        batch_end_callback : callable or list of callable, optional
+            Called after each batch with a `BatchEndParam`.
+        kvstore, optimizer, optimizer_params
+            As for `init_optimizer`.
+        eval_end_callback, eval_batch_end_callback : callable or list of callable, optional
+            Called after each evaluation, and after each of its batches.
+        initializer, arg_params, aux_params, allow_missing, force_init
+            As for `init_params`.
+        force_rebind : bool
+            As for `bind`.
+        begin_epoch, num_epoch : int
+            First epoch, and the one that is not trained any more.
+        validation_metric : EvalMetric or what `mx.metric.create` takes, optional
+            Metric of validation; by default `eval_metric`.
+        monitor : Monitor, optional
+            Watches the arrays of the network.
+        sparse_row_id_fn : callable, optional
+            As for `prepare`.
+        resume : {"auto", None}
+            Whether to continue an earlier run.
+        resume_prefix : str, optional
+            Beginning of the file names; by default that of a checkpoint callback.
+        resume_every : int, optional
+            Number of batches between saves within an epoch.
         """
         assert num_epoch is not None, "please specify number of epochs"
         self.bind(train_data.provide_data, train_data.provide_label, for_training=True, force_rebind=force_rebind)
@@ -216,7 +375,7 @@ class BaseModule:
                 epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn, position
             )
             for name, value in results:
-                self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
+                self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, as_number(value))
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - started)
             # From the devices and back to them, so that they agree and `get_params` is up to date.
             arg_params, aux_params = self.get_params()
@@ -230,7 +389,7 @@ class BaseModule:
                     batch_end_callback=eval_batch_end_callback,
                     epoch=epoch,
                 ):
-                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
+                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, as_number(value))
             position.after_epoch(train_data, last=epoch == epochs[-1])
 
     def _train_epoch(self, epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn, position):
@@ -262,37 +421,43 @@ class BaseModule:
     # ------------------------------------------------------------------ what it is
     @property
     def data_names(self):
-        """Names of the inputs."""
+        """Names of the inputs, a list of str."""
         raise NotImplementedError
 
     @property
     def output_names(self):
-        """Names of the outputs."""
+        """Names of the outputs, a list of str."""
         raise NotImplementedError
 
     @property
     def data_shapes(self):
-        """Descriptions of the inputs."""
+        """Descriptions of the inputs, a list of DataDesc; known after `bind`."""
         raise NotImplementedError
 
     @property
     def label_shapes(self):
-        """Descriptions of the labels."""
+        """Descriptions of the labels, a list of DataDesc or None; known after `bind`."""
         raise NotImplementedError
 
     @property
     def output_shapes(self):
-        """[(name, shape)] of the outputs."""
+        """Name and shape of each output, a list of pairs; known after `bind`."""
         raise NotImplementedError
 
     @property
     def symbol(self):
-        """The symbol it computes."""
+        """The symbol that the module computes."""
         return self._symbol
 
     # ------------------------------------------------------------------ parameters
     def get_params(self):
-        """(arg_params, aux_params), dicts of arrays on the CPU."""
+        """The parameters and auxiliary states.
+
+        Returns
+        -------
+        (dict of str to NDArray, dict of str to NDArray)
+            Arrays on the CPU.
+        """
         raise NotImplementedError
 
     def init_params(
@@ -304,11 +469,37 @@ class BaseModule:
         force_init=False,
         allow_extra=False,
     ):
-        """Fill the parameters, from the given ones or by the initializer."""
+        """Give the parameters their first values.
+
+        Parameters
+        ----------
+        initializer : Initializer
+            Fills what is not given.
+        arg_params, aux_params : dict of str to NDArray, optional
+            Given values by name.
+        allow_missing : bool
+            Whether values may be missing among those given.
+        force_init : bool
+            Whether parameters that have values get new ones.
+        allow_extra : bool
+            Whether values of names that the module does not have are ignored.
+        """
         raise NotImplementedError
 
     def set_params(self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False):
-        """Take the given parameters."""
+        """Set the parameters.
+
+        Parameters
+        ----------
+        arg_params, aux_params : dict of str to NDArray
+            Values by name.
+        allow_missing : bool
+            Whether parameters that are not given keep their values.
+        force_init : bool
+            Whether to overwrite parameters that have values.
+        allow_extra : bool
+            Whether values of names that the module does not have are ignored.
+        """
         self.init_params(
             initializer=None,
             arg_params=arg_params,
@@ -319,11 +510,23 @@ class BaseModule:
         )
 
     def save_params(self, fname):
-        """Write the parameters to a file."""
+        """Write parameters and auxiliary states to a file that `load_params` reads.
+
+        Parameters
+        ----------
+        fname : str
+            Path of the file.
+        """
         save_param_dicts(fname, *self.get_params())
 
     def load_params(self, fname):
-        """Take the parameters from a file."""
+        """Set the parameters to those of a file.
+
+        Parameters
+        ----------
+        fname : str
+            Path of a file that `save_params` wrote.
+        """
 
         def refuse(name):
             raise ValueError(f"Invalid param file {fname}: {name!r} begins with neither arg: nor aux:")
@@ -331,48 +534,125 @@ class BaseModule:
         self.set_params(*split_param_dict(load_named(fname), refuse))
 
     def get_states(self, merge_multi_context=True):
-        """The states, for modules that have any."""
-        assert self.binded and self.params_initialized, NOT_READY
+        """The states, arrays that are kept from batch to batch, of modules that have any.
+
+        Parameters
+        ----------
+        merge_multi_context : bool
+            Must be False.
+
+        Returns
+        -------
+        list of lists of NDArray
+            For each state an array on every device.
+        """
+        self._assert_ready()
         assert not merge_multi_context
         return []
 
     def set_states(self, states=None, value=None):
-        """Set the states, for modules that have any."""
-        assert self.binded and self.params_initialized, NOT_READY
+        """Set the states of modules that have any; exactly one argument is given.
+
+        Parameters
+        ----------
+        states : list of lists of NDArray, optional
+            For each state an array for every device.
+        value : float, optional
+            A value for all of them.
+        """
+        self._assert_ready()
         assert not states and not value
 
     def install_monitor(self, mon):
-        """Let `mon` watch the outputs of all operators."""
+        """Let a monitor watch the outputs of all operators.
+
+        Parameters
+        ----------
+        mon : Monitor
+            Monitor.
+        """
         raise NotImplementedError
 
     # ------------------------------------------------------------------ computing
     def prepare(self, data_batch, sparse_row_id_fn=None):
-        """Make ready for a batch, before `forward` gets it."""
+        """Prepare for a batch before `forward` gets it.
+
+        Parameters
+        ----------
+        data_batch : DataBatch
+            The batch.
+        sparse_row_id_fn : callable, optional
+            Takes the batch and returns which rows of row-sparse parameters it needs, by name.
+        """
         if sparse_row_id_fn is not None:
             warnings.warn(UserWarning("sparse_row_id_fn is not invoked for BaseModule."), stacklevel=2)
 
     def forward(self, data_batch, is_train=None):
-        """Compute the outputs for a batch."""
+        """Compute the outputs for a batch.
+
+        Parameters
+        ----------
+        data_batch : DataBatch
+            Inputs and, for training, labels.
+        is_train : bool, optional
+            Whether layers such as Dropout behave as in training; by default as given to `bind`.
+        """
         raise NotImplementedError
 
     def backward(self, out_grads=None):
-        """Compute gradients."""
+        """Compute the gradients of what `forward` computed.
+
+        Parameters
+        ----------
+        out_grads : NDArray or list of NDArray, optional
+            Gradients of the outputs, for networks whose outputs are not losses.
+        """
         raise NotImplementedError
 
     def get_outputs(self, merge_multi_context=True):
-        """The outputs of the last `forward`."""
+        """The outputs of the last `forward`.
+
+        Parameters
+        ----------
+        merge_multi_context : bool
+            Whether parts on several devices are joined.
+
+        Returns
+        -------
+        list of NDArray, or list of lists of NDArray without `merge_multi_context`
+        """
         raise NotImplementedError
 
     def get_input_grads(self, merge_multi_context=True):
-        """Gradients of the inputs, after `backward`."""
+        """The gradients of the inputs that the last `backward` computed.
+
+        Parameters
+        ----------
+        merge_multi_context : bool
+            Whether parts on several devices are joined.
+
+        Returns
+        -------
+        list of NDArray, or list of lists of NDArray without `merge_multi_context`
+        """
         raise NotImplementedError
 
     def update(self):
-        """Update the parameters by their gradients."""
+        """Let the optimizer update the parameters by their gradients."""
         raise NotImplementedError
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
-        """Count the last outputs into the metric."""
+        """Count the outputs of the last `forward` in a metric.
+
+        Parameters
+        ----------
+        eval_metric : EvalMetric
+            Metric.
+        labels : list of NDArray
+            Labels of the batch.
+        pre_sliced : bool
+            Whether `labels` is a list of such lists, one for each device.
+        """
         raise NotImplementedError
 
     # ------------------------------------------------------------------ setup
@@ -386,11 +666,39 @@ class BaseModule:
         shared_module=None,
         grad_req="write",
     ):
-        """Make executors for inputs of these shapes."""
+        """Make the executors for inputs of given shapes; before anything can be computed.
+
+        Parameters
+        ----------
+        data_shapes, label_shapes : list of DataDesc or of (str, tuple)
+            Names and shapes of inputs and labels, as an iterator's `provide_data` and `provide_label` have them.
+        for_training : bool
+            Whether gradients will be computed.
+        inputs_need_grad : bool
+            Whether those of the inputs too.
+        force_rebind : bool
+            Whether to bind again if it is bound.
+        shared_module : BaseModule, optional
+            Module whose parameters and memory are used.
+        grad_req : str, list of str or dict of str to str
+            "write", "add" or "null" for each argument's gradient, or one for all.
+        """
         raise NotImplementedError
 
     def init_optimizer(
         self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
-        """Make the optimizer, and the key-value store if several devices need one."""
+        """Make the optimizer and, if several devices need one, the key-value store.
+
+        Parameters
+        ----------
+        kvstore : str or KVStore
+            Puts together the gradients of several devices or machines.
+        optimizer : str or Optimizer
+            Optimizer, or its name.
+        optimizer_params : dict, or pairs of names and values
+            Arguments of the optimizer.
+        force_init : bool
+            Whether to replace an optimizer.
+        """
         raise NotImplementedError

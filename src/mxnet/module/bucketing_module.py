@@ -1,7 +1,7 @@
 """`BucketingModule`: one module for each length of input, all sharing parameters."""
 
+import functools
 import logging
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,64 @@ from .. import symbol as sym
 from .._training.checkpoint import load_params, one_checkpoint, params_file
 from ..initializer import Uniform
 from ..name import NameManager
-from .base_module import NO_INPUT_GRADS, NOT_READY, BaseModule, _check_input_names
-from .module import Module, _names
+from .base_module import NOT_READY, BaseModule, _check_input_names
+from .module import Module, ParameterModule, _names
 
 
-class BucketingModule(BaseModule):
-    """`sym_gen(bucket_key)` gives (symbol, data names, label names) for each bucket.
+def _of_current(described):
+    """A property of the current bucket's module, named and described as the given one."""
 
-    `default_bucket_key` is the bucket that is bound first, the largest, whose memory the others share; each batch says
-    its bucket in `bucket_key`. The other arguments are those of `Module`.
+    def read(self):
+        self._assert_bound()
+        return getattr(self._curr_module, described.fget.__name__)
+
+    return property(read, doc=described.__doc__)
+
+
+def _passed_on(method):
+    """A method that calls that of the current bucket's module."""
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        self._assert_ready()
+        return getattr(self._curr_module, method.__name__)(*args, **kwargs)
+
+    return call
+
+
+def _require(call, **arguments):
+    for name, value in arguments.items():
+        assert value is not None, f"{name} is required for BucketingModule.{call}"
+
+
+class BucketingModule(ParameterModule):
+    """A module for inputs of several lengths: one module for each length, a bucket, all with the same parameters.
+
+    Each batch tells its bucket by `bucket_key`.
+
+    Parameters
+    ----------
+    sym_gen : callable
+        Takes a bucket's key and returns its symbol, data names and label names.
+    default_bucket_key : object
+        Key of the largest bucket. It is bound first, and the others share its memory.
+    logger, context, work_load_list, fixed_param_names, state_names, group2ctxs, compression_params
+        As for :class:`Module`.
+
+    Examples
+    --------
+    >>> def network(length):
+    ...     data = mx.sym.var("data").sum(axis=1, keepdims=True)
+    ...     out = mx.sym.FullyConnected(data, num_hidden=2, name="fc")
+    ...     return mx.sym.SoftmaxOutput(out, name="softmax"), ["data"], ["softmax_label"]
+    >>> mod = mx.mod.BucketingModule(network, default_bucket_key=8)
+    >>> mod.bind([("data", (2, 8))], [("softmax_label", (2,))])
+    >>> mod.init_params()
+    >>> data = [mx.nd.ones((2, 4))]
+    >>> mod.forward(mx.io.DataBatch(data, [mx.nd.zeros((2,))], bucket_key=4,
+    ...     provide_data=[("data", (2, 4))], provide_label=[("softmax_label", (2,))]))
+    >>> mod.get_outputs()[0].shape
+    (2, 2)
     """
 
     def __init__(
@@ -44,13 +93,9 @@ class BucketingModule(BaseModule):
         self._context = context
         self._work_load_list = work_load_list
         self._group2ctxs = group2ctxs
+        self._buckets, self._curr_module, self._curr_bucket_key = {}, None, None
+        self._monitor = self._grad_req = None
         self._check_names()
-        self._buckets = {}
-        self._curr_module = None
-        self._curr_bucket_key = None
-        self._params_dirty = False
-        self._monitor = None
-        self._grad_req = None
 
     def _check_names(self):
         symbol, data_names, label_names = self._call_sym_gen(self._default_bucket_key)
@@ -60,10 +105,8 @@ class BucketingModule(BaseModule):
         _check_input_names(symbol, self._fixed_param_names, "fixed_param", True)
 
     def _reset_bind(self):
-        self.binded = False
-        self._buckets = {}
-        self._curr_module = None
-        self._curr_bucket_key = None
+        super()._reset_bind()
+        self._buckets, self._curr_module, self._curr_bucket_key = {}, None, None
 
     def _call_sym_gen(self, *args, **kwargs):
         """Every bucket's symbol counts its names from the start, so that parameters are called the same."""
@@ -98,44 +141,19 @@ class BucketingModule(BaseModule):
             return self._curr_module.output_names
         return self._call_sym_gen(self._default_bucket_key)[0].list_outputs()
 
-    @property
-    def data_shapes(self):
-        assert self.binded, NOT_READY
-        return self._curr_module.data_shapes
-
-    @property
-    def label_shapes(self):
-        assert self.binded, NOT_READY
-        return self._curr_module.label_shapes
-
-    @property
-    def output_shapes(self):
-        assert self.binded, NOT_READY
-        return self._curr_module.output_shapes
-
-    @property
-    def symbol(self):
-        assert self.binded, NOT_READY
-        return self._curr_module.symbol
+    data_shapes, label_shapes, output_shapes, symbol = map(
+        _of_current, (BaseModule.data_shapes, BaseModule.label_shapes, BaseModule.output_shapes, BaseModule.symbol)
+    )
 
     # ------------------------------------------------------------------ parameters
     def get_params(self):
         assert self.params_initialized, NOT_READY
-        self._curr_module._params_dirty = self._params_dirty
-        params = self._curr_module.get_params()
+        current, self._curr_module._params_dirty = self._curr_module, self._params_dirty
         self._params_dirty = False
-        return params
+        return current.get_params()
 
-    def set_params(self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False):
-        if not allow_missing:
-            super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
-            return
-        if self.params_initialized and not force_init:
-            warnings.warn("Parameters already initialized and force_init=False. set_params call ignored.", stacklevel=2)
-            return
-        self._curr_module.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
-        self._params_dirty = True
-        self.params_initialized = True
+    def _overwrite_params(self, arg_params, aux_params, force_init, allow_extra):
+        self._curr_module.set_params(arg_params, aux_params, True, force_init, allow_extra)
 
     def init_params(
         self,
@@ -146,20 +164,10 @@ class BucketingModule(BaseModule):
         force_init=False,
         allow_extra=False,
     ):
-        if self.params_initialized and not force_init:
-            return
-        assert self.binded, "call bind before initializing the parameters"
-        self._curr_module.init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
-        self._params_dirty = False
-        self.params_initialized = True
-
-    def get_states(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized, NOT_READY
-        return self._curr_module.get_states(merge_multi_context=merge_multi_context)
-
-    def set_states(self, states=None, value=None):
-        assert self.binded and self.params_initialized, NOT_READY
-        self._curr_module.set_states(states, value)
+        if force_init or not self.params_initialized:
+            self._assert_bound()
+            self._curr_module.init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
+            self._params_dirty, self.params_initialized = False, True
 
     # ------------------------------------------------------------------ setup
     def bind(
@@ -174,16 +182,10 @@ class BucketingModule(BaseModule):
     ):
         """Bind the default bucket; the others follow when they are needed."""
         params = self.get_params() if self.params_initialized else None
-        if force_rebind:
-            self._reset_bind()
-        if self.binded:
-            self.logger.warning("Already bound, ignoring bind()")
+        if not self._begin_bind(force_rebind, for_training, inputs_need_grad):
             return
-        assert shared_module is None, "shared_module for BucketingModule is not supported"
-        self.for_training = for_training
-        self.inputs_need_grad = inputs_need_grad
-        self.binded = True
-        self._grad_req = grad_req
+        assert shared_module is None, "the buckets share parameters among themselves only: shared_module must be None"
+        self.binded, self._grad_req = True, grad_req
         key = self._default_bucket_key
         module = self._buckets.get(key) or self._make_module(key)
         module.bind(data_shapes, label_shapes, for_training, inputs_need_grad, grad_req=grad_req)
@@ -216,53 +218,50 @@ class BucketingModule(BaseModule):
     def init_optimizer(
         self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
-        assert self.binded and self.params_initialized, NOT_READY
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring.")
+        if self._keeps_optimizer(force_init):
             return
-        self._curr_module.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
-        for module in self._buckets.values():
-            if module is not self._curr_module:
-                module.borrow_optimizer(self._curr_module)
+        owner = self._curr_module
+        owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
+        for other in set(self._buckets.values()) - {owner}:
+            other.borrow_optimizer(owner)
         self.optimizer_initialized = True
 
     # ------------------------------------------------------------------ computing
     def prepare(self, data_batch, sparse_row_id_fn=None):
         """Bind the batch's bucket, then return to the current one."""
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         current = self._curr_bucket_key
         self.switch_bucket(data_batch.bucket_key, data_batch.provide_data, data_batch.provide_label)
         self._curr_module.prepare(data_batch, sparse_row_id_fn=sparse_row_id_fn)
         self.switch_bucket(current, None, None)
 
     def forward(self, data_batch, is_train=None):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         self.switch_bucket(data_batch.bucket_key, data_batch.provide_data, data_batch.provide_label)
         self._curr_module.forward(data_batch, is_train=is_train)
 
-    def backward(self, out_grads=None):
-        assert self.binded and self.params_initialized, NOT_READY
-        self._curr_module.backward(out_grads=out_grads)
-
     def update(self):
-        assert self.binded and self.params_initialized and self.optimizer_initialized, NOT_READY
+        self._assert_ready(optimizer=True)
         self._params_dirty = True
         self._curr_module.update()
 
-    def get_outputs(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized, NOT_READY
-        return self._curr_module.get_outputs(merge_multi_context=merge_multi_context)
+    backward, get_outputs, update_metric, get_states, set_states = map(
+        _passed_on,
+        (
+            BaseModule.backward,
+            BaseModule.get_outputs,
+            BaseModule.update_metric,
+            BaseModule.get_states,
+            BaseModule.set_states,
+        ),
+    )
 
     def get_input_grads(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized and self.inputs_need_grad, NO_INPUT_GRADS
-        return self._curr_module.get_input_grads(merge_multi_context=merge_multi_context)
-
-    def update_metric(self, eval_metric, labels, pre_sliced=False):
-        assert self.binded and self.params_initialized, NOT_READY
-        self._curr_module.update_metric(eval_metric, labels, pre_sliced)
+        self._assert_input_grads()
+        return self._curr_module.get_input_grads(merge_multi_context)
 
     def install_monitor(self, mon):
-        assert self.binded, NOT_READY
+        self._assert_bound()
         self._monitor = mon
         for module in self._buckets.values():
             module.install_monitor(mon)
@@ -279,9 +278,24 @@ class BucketingModule(BaseModule):
 
     @staticmethod
     def load(prefix, epoch, sym_gen=None, default_bucket_key=None, **kwargs):
-        """A module from what `save_checkpoint` wrote."""
-        assert sym_gen is not None, "sym_gen is required for loading BucketingModule"
-        assert default_bucket_key is not None, "default_bucket_key is required for loading BucketingModule"
+        """A module from the files that `save_checkpoint` wrote.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the file names.
+        epoch : int
+            Number of the checkpoint.
+        sym_gen, default_bucket_key
+            As for the class.
+        **kwargs
+            Further arguments of the class.
+
+        Returns
+        -------
+        BucketingModule
+        """
+        _require("load", sym_gen=sym_gen, default_bucket_key=default_bucket_key)
         params = load_params(prefix, epoch)
         keys = nd.load(f"{prefix}.buckets")[0].asnumpy().astype("int32").tolist()
         symbols = {key: sym.load(f"{prefix}-{key}-symbol.json") for key in keys}
@@ -291,11 +305,25 @@ class BucketingModule(BaseModule):
 
     @staticmethod
     def load_dict(sym_dict=None, sym_gen=None, default_bucket_key=None, arg_params=None, aux_params=None, **kwargs):
-        """A module from symbols by bucket key, and parameters."""
-        assert sym_dict is not None, "sym_dict needs to be provided for BucketingModule.load_dict"
-        assert arg_params is not None, "arg_params need to be provided for BucketingModule.load_dict"
-        assert aux_params is not None, "aux_params need to be provided for BucketingModule.load_dict"
-        assert default_bucket_key is not None, "default_bucket_key needs to be provided for BucketingModule.load_dict"
+        """A module from symbols and parameters.
+
+        Parameters
+        ----------
+        sym_dict : dict of object to Symbol
+            Symbol of each bucket.
+        sym_gen, default_bucket_key
+            As for the class.
+        arg_params, aux_params : dict of str to NDArray
+            Parameters and auxiliary states by name.
+        **kwargs
+            Further arguments of the class.
+
+        Returns
+        -------
+        BucketingModule
+        """
+        given = {"sym_dict": sym_dict, "arg_params": arg_params, "aux_params": aux_params}
+        _require("load_dict", **given, default_bucket_key=default_bucket_key)
         module = BucketingModule(sym_gen, default_bucket_key, **kwargs)
         module._take(sym_dict, sym_gen, (arg_params, aux_params), kwargs)
         return module

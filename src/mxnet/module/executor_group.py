@@ -1,6 +1,7 @@
 """Executors of one symbol on several devices, each with its slice of the batch."""
 
 import logging
+from itertools import chain
 
 from .. import context as ctx
 from .. import ndarray as nd
@@ -59,7 +60,7 @@ def _prepare_group2ctxs(group2ctxs, ctx_len):
         assert len(group2ctxs) == ctx_len, f"length of group2ctxs should be {ctx_len}"
         return group2ctxs
     assert isinstance(group2ctxs, dict), (
-        "group2ctxs should be list of dict of str to context, or dict of str to context or list of context"
+        f"group2ctxs must be a dict of contexts, or a list of such dicts, got {type(group2ctxs)}"
     )
     spread = {}
     for group, contexts in group2ctxs.items():
@@ -89,17 +90,12 @@ class DataParallelExecutorGroup:
         state_names=None,
         group2ctxs=None,
     ):
-        self.param_names = param_names
-        self.arg_names = symbol.list_arguments()
-        self.aux_names = symbol.list_auxiliary_states()
-        self.symbol = symbol
-        self.contexts = contexts
-        self.workload = workload
+        self.symbol, self.param_names = symbol, param_names
+        self.arg_names, self.aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
+        self.contexts, self.workload = contexts, workload
         self.group2ctxs = _prepare_group2ctxs(group2ctxs, len(contexts))
-        self.for_training = for_training
-        self.inputs_need_grad = inputs_need_grad
-        self.logger = logger
-        self._total_exec_bytes = 0
+        self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
+        self.logger, self._total_exec_bytes = logger, 0
         self.fixed_param_names = fixed_param_names or []
         self.state_names = state_names or []
         data_shapes = as_descriptions(data_shapes)
@@ -171,12 +167,11 @@ class DataParallelExecutorGroup:
 
     def bind_exec(self, data_shapes, label_shapes, shared_group=None, reshape=False):
         """Make the executors for these shapes, or reshape the first ones to them."""
-        assert reshape or not self.execs
-        self.batch_size = None
+        assert reshape or not self.execs, "the executors are bound already; reshape=True binds them for other shapes"
+        self.batch_size, execs = None, []  # the first input says how large a batch is
         self.data_layouts = self.decide_slices(data_shapes)
         if label_shapes is not None:
             self.label_layouts = self.decide_slices(label_shapes)
-        execs = []
         for i in range(len(self.contexts)):
             data = self._sliced_shape(data_shapes, i, self.data_layouts)
             label = [] if label_shapes is None else self._sliced_shape(label_shapes, i, self.label_layouts)
@@ -269,26 +264,23 @@ class DataParallelExecutorGroup:
 
     def get_states(self, merge_multi_context=True):
         """The state arrays, a list over devices for each."""
-        assert not merge_multi_context, "merge_multi_context=True is not supported for get_states yet."
+        assert not merge_multi_context, "states are given device by device: merge_multi_context must be False"
         return self.state_arrays
 
     def set_states(self, states=None, value=None):
         """Copy `states` in, or fill all states with `value`."""
+        assert (states is None) != (value is None), "set_states takes either states or a value for all of them"
         if states is not None:
-            assert value is None, "Only one of states & value can be specified."
-            _load_general(states, self.state_arrays, (0,) * len(states))
-            return
-        assert value is not None, "At least one of states & value must be specified."
-        for arrays in self.state_arrays:
-            for array in arrays:
+            _load_general(states, self.state_arrays, [0] * len(states))
+        else:
+            for array in chain.from_iterable(self.state_arrays):
                 array[:] = value
 
     def get_input_grads(self, merge_multi_context=True):
         """Gradients of the inputs: joined, or a list over devices for each."""
-        assert self.inputs_need_grad
-        if merge_multi_context:
-            return _merge_multi_context(self.input_grad_arrays, self.data_layouts)
-        return self.input_grad_arrays
+        assert self.inputs_need_grad, "bind with inputs_need_grad=True to get the gradients of inputs"
+        grads = self.input_grad_arrays
+        return _merge_multi_context(grads, self.data_layouts) if merge_multi_context else grads
 
     def backward(self, out_grads=None):
         """Run every executor backward, with its slice of `out_grads`."""

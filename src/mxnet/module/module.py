@@ -13,6 +13,7 @@ from .._training.checkpoint import load_checkpoint, one_checkpoint, params_file,
 from .._training.updates import (
     create_kvstore,
     index_names,
+    indexed_weights,
     initialize_kvstore,
     update_params,
     update_params_on_kvstore,
@@ -21,8 +22,11 @@ from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
 from ..ndarray import zeros
 from ..optimizer import state_files
-from .base_module import NO_INPUT_GRADS, NOT_READY, BaseModule, _check_input_names, _parse_data_desc
+from .base_module import NOT_READY, BaseModule, _check_input_names, _parse_data_desc, shown
 from .executor_group import DataParallelExecutorGroup
+
+# What `borrow_optimizer` takes from another module.
+OPTIMIZER_ATTRIBUTES = ("_optimizer", "_kvstore", "_update_on_kvstore", "_updater", "optimizer_initialized")
 
 
 def _names(names):
@@ -37,13 +41,64 @@ def _check_shape(name, given, bound):
         )
 
 
-class Module(BaseModule):
-    """The usual module: one symbol on one context or several, with its parameters and its optimizer.
+class ParameterModule(BaseModule):
+    """Base of the modules whose parameters are on devices: `_overwrite_params` sets them there."""
 
-    `data_names` and `label_names` are the arguments of the symbol that batches fill, `state_names` those that
-    `set_states` fills; all others are parameters, of which `fixed_param_names` are not trained. A batch is divided
-    among the contexts, evenly or by `work_load_list`. `fit` does everything; by hand it goes `bind`, `init_params`,
-    `init_optimizer`, and for each batch `forward`, `backward`, `update`.
+    _params_dirty = False  # whether the devices have newer parameters than the CPU
+
+    def _keeps_params(self, force_init, call):
+        """Whether a call that sets the parameters has nothing to do."""
+        keeps = self.params_initialized and not force_init
+        if keeps:
+            message = f"{call} is ignored: the parameters are initialized; force_init=True sets them again"
+            warnings.warn(message, stacklevel=3)
+        return keeps
+
+    def set_params(self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False):
+        if not allow_missing:
+            super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
+        elif not self._keeps_params(force_init, "set_params"):
+            self._overwrite_params(arg_params, aux_params, force_init, allow_extra)
+            # Parameters that were not given live on the devices alone.
+            self._params_dirty = self.params_initialized = True
+
+
+class Module(ParameterModule):
+    """A symbol on one or several devices, with its parameters and its optimizer.
+
+    `fit` does everything. By hand the order is `bind`, `init_params`, `init_optimizer`, and for each batch `forward`,
+    `backward`, `update`.
+
+    Parameters
+    ----------
+    symbol : Symbol
+        Network.
+    data_names, label_names : list of str
+        Arguments of the symbol that batches fill; `label_names` may be None.
+    logger : logging.Logger or module
+        Where progress is logged.
+    context : Context or list of Context
+        Devices; a batch is divided among them.
+    work_load_list : list of float, optional
+        Share of the batch for each device; equal by default.
+    fixed_param_names : list of str, optional
+        Parameters that are not trained.
+    state_names : list of str, optional
+        Arguments of the symbol that `set_states` fills.
+    group2ctxs : dict of str to Context, or list of these, optional
+        Device of each group of the symbol (its attribute `ctx_group`).
+    compression_params : dict, optional
+        How gradients are compressed on their way to other machines.
+
+    Examples
+    --------
+    >>> net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax")
+    >>> mod = mx.mod.Module(net)
+    >>> mod.bind(data_shapes=[("data", (1, 3))], label_shapes=[("softmax_label", (1,))])
+    >>> mod.init_params(mx.init.Zero())
+    >>> mod.forward(mx.io.DataBatch([mx.nd.ones((1, 3))]), is_train=False)
+    >>> mod.get_outputs()[0].asnumpy()
+    array([[0.5, 0.5]], dtype=float32)
     """
 
     def __init__(
@@ -88,7 +143,23 @@ class Module(BaseModule):
     # ------------------------------------------------------------------ files
     @staticmethod
     def load(prefix, epoch, load_optimizer_states=False, **kwargs):
-        """A module from a checkpoint; optimizer states are read when the optimizer is made."""
+        """A module from a checkpoint; optimizer states are read when the optimizer is made.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the file names, as given to `save_checkpoint`.
+        epoch : int
+            Number of the checkpoint.
+        load_optimizer_states : bool
+            Whether to continue with the states of the optimizer, too.
+        **kwargs
+            Further arguments of :class:`Module`.
+
+        Returns
+        -------
+        Module
+        """
         symbol, args, auxs = load_checkpoint(prefix, epoch)
         mod = Module(symbol=symbol, **kwargs)
         mod._arg_params, mod._aux_params = args, auxs
@@ -98,7 +169,19 @@ class Module(BaseModule):
         return mod
 
     def save_checkpoint(self, prefix, epoch, save_optimizer_states=False, remove_amp_cast=True):
-        """Write symbol and parameters, and the optimizer's states if asked."""
+        """Write `prefix-symbol.json` and `prefix-0001.params`.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the file names.
+        epoch : int
+            Number of the checkpoint.
+        save_optimizer_states : bool
+            Whether to write the states of the optimizer, `prefix-0001.states`, too.
+        remove_amp_cast : bool
+            Whether casts of mixed precision are removed from the symbol.
+        """
         with one_checkpoint(prefix, epoch):
             self._symbol.save(symbol_file(prefix), remove_amp_cast=remove_amp_cast)
             self.save_params(params_file(prefix, epoch))
@@ -123,41 +206,26 @@ class Module(BaseModule):
             self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
         else:
             with state_files.opened(fname) as file:
-                self._updater.set_states(file.read(), trust)
+                group, count = self._exec_group, len(self._context)
+                weights = indexed_weights(group.param_names, group.param_arrays, count)
+                self._updater.set_states(file.read(), trust, weights)
 
     # ------------------------------------------------------------------ what it is
-    @property
-    def data_names(self):
-        return self._data_names
-
-    @property
-    def label_names(self):
-        """Names of the labels."""
-        return self._label_names
-
-    @property
-    def output_names(self):
-        return self._output_names
-
-    @property
-    def data_shapes(self):
-        assert self.binded, NOT_READY
-        return self._data_shapes
-
-    @property
-    def label_shapes(self):
-        assert self.binded, NOT_READY
-        return self._label_shapes
+    data_names = shown("_data_names", "Names of the inputs.")
+    label_names = shown("_label_names", "Names of the labels.")
+    output_names = shown("_output_names", "Names of the outputs.")
+    data_shapes = shown("_data_shapes", "Descriptions of the inputs; known after `bind`.", bound=True)
+    label_shapes = shown("_label_shapes", "Descriptions of the labels; known after `bind`.", bound=True)
 
     @property
     def output_shapes(self):
-        assert self.binded, NOT_READY
+        self._assert_bound()
         return self._exec_group.get_output_shapes()
 
     # ------------------------------------------------------------------ parameters
     def get_params(self):
         assert self.params_initialized, NOT_READY
-        if self._params_dirty:
+        if self._params_dirty:  # the devices have newer ones
             self._sync_params_from_devices()
         return self._arg_params, self._aux_params
 
@@ -170,12 +238,9 @@ class Module(BaseModule):
         force_init=False,
         allow_extra=False,
     ):
-        if self.params_initialized and not force_init:
-            warnings.warn(
-                "Parameters already initialized and force_init=False. init_params call ignored.", stacklevel=2
-            )
+        if self._keeps_params(force_init, "init_params"):
             return
-        assert self.binded, "call bind before initializing the parameters"
+        self._assert_bound()
         attributes = self._symbol.attr_dict()
         for own, given in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
             for name, array in sorted(own.items()):
@@ -197,30 +262,25 @@ class Module(BaseModule):
         if given is None or initializer is not None:
             initializer(desc, array)
 
-    def set_params(self, arg_params, aux_params, allow_missing=False, force_init=True, allow_extra=False):
-        if not allow_missing:
-            super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
-            return
-        if self.params_initialized and not force_init:
-            warnings.warn("Parameters already initialized and force_init=False. set_params call ignored.", stacklevel=2)
-            return
+    def _overwrite_params(self, arg_params, aux_params, force_init, allow_extra):
         self._exec_group.set_params(arg_params, aux_params, allow_extra=allow_extra)
-        # Parameters that were not given live on the devices alone.
-        self._params_dirty = True
-        self.params_initialized = True
 
     def _sync_params_from_devices(self):
         self._exec_group.get_params(self._arg_params, self._aux_params)
         if self._kvstore and self._update_on_kvstore:
-            for name, array in sorted(self._arg_params.items()):
-                if array.stype == "row_sparse":
-                    rows = nd.arange(0, array.shape[0], dtype="int64")
-                    self._kvstore.row_sparse_pull(name, array, row_ids=rows)
+            self._pull_sparse_params()
         self._params_dirty = False
+
+    def _pull_sparse_params(self):
+        """Row-sparse parameters live in the key-value store: pull all their rows."""
+        sparse = {name: array for name, array in self._arg_params.items() if array.stype == "row_sparse"}
+        for name in sorted(sparse):
+            every_row = nd.arange(0, sparse[name].shape[0], dtype="int64")
+            self._kvstore.row_sparse_pull(name, sparse[name], row_ids=every_row)
 
     # ------------------------------------------------------------------ setup
     def _reset_bind(self):
-        self.binded = False
+        super()._reset_bind()
         self._exec_group = self._data_shapes = self._label_shapes = None
 
     def bind(
@@ -233,14 +293,9 @@ class Module(BaseModule):
         shared_module=None,
         grad_req="write",
     ):
-        if force_rebind:
-            self._reset_bind()
-        if self.binded:
-            self.logger.warning("Already bound, ignoring bind()")
+        if not self._begin_bind(force_rebind, for_training, inputs_need_grad):
             return
         assert for_training or not inputs_need_grad, "gradients of inputs need for_training=True"
-        self.for_training = for_training
-        self.inputs_need_grad = inputs_need_grad
         self._grad_req = grad_req
         self._data_shapes, self._label_shapes = _parse_data_desc(
             self.data_names, self.label_names, data_shapes, label_shapes
@@ -295,7 +350,7 @@ class Module(BaseModule):
 
     def reshape(self, data_shapes, label_shapes=None):
         """Take inputs of other shapes from now on."""
-        assert self.binded, NOT_READY
+        self._assert_bound()
         self._data_shapes, self._label_shapes = _parse_data_desc(
             self.data_names, self.label_names, data_shapes, label_shapes
         )
@@ -304,13 +359,10 @@ class Module(BaseModule):
     def init_optimizer(
         self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
-        assert self.binded and self.params_initialized, NOT_READY
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring...")
+        if self._keeps_optimizer(force_init):
             return
-        if self._params_dirty:
-            self._sync_params_from_devices()
-        kvstore, update_on_kvstore = create_kvstore(kvstore, len(self._context), self._arg_params)
+        arg_params, _ = self.get_params()
+        kvstore, update_on_kvstore = create_kvstore(kvstore, len(self._context), arg_params)
         self._optimizer = self._make_optimizer(optimizer, optimizer_params, kvstore, update_on_kvstore)
         self._kvstore = kvstore
         self._update_on_kvstore = update_on_kvstore
@@ -347,8 +399,8 @@ class Module(BaseModule):
         assert isinstance(optimizer, opt.Optimizer), f"optimizer is a name or an Optimizer, got {type(optimizer)}"
         if optimizer.rescale_grad != rescale_grad:
             warnings.warn(
-                "Optimizer created manually outside Module but rescale_grad is not normalized to "
-                f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). Is this intended?",
+                f"the optimizer was made with rescale_grad={optimizer.rescale_grad}, but the mean over a batch needs "
+                f"1.0/batch_size/num_workers = {rescale_grad}. Is this intended?",
                 stacklevel=3,
             )
         if not optimizer.idx2name:
@@ -356,18 +408,21 @@ class Module(BaseModule):
         return optimizer
 
     def borrow_optimizer(self, shared_module):
-        """Use another module's optimizer, with its states."""
-        assert shared_module.optimizer_initialized
-        self._optimizer = shared_module._optimizer
-        self._kvstore = shared_module._kvstore
-        self._update_on_kvstore = shared_module._update_on_kvstore
-        self._updater = shared_module._updater
-        self.optimizer_initialized = True
+        """Use the optimizer of another module, with its states.
+
+        Parameters
+        ----------
+        shared_module : Module
+            Module whose optimizer is initialized.
+        """
+        assert shared_module.optimizer_initialized, "the other module has no optimizer: call its init_optimizer first"
+        for name in OPTIMIZER_ATTRIBUTES:
+            setattr(self, name, getattr(shared_module, name))
 
     # ------------------------------------------------------------------ computing
     def forward(self, data_batch, is_train=None):
         """Compute the outputs for a batch, or a list of batches, one for each device; other shapes rebind."""
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         shapes = _batch_shapes(data_batch)
         if shapes != tuple(x.shape for x in self._data_shapes):
             self.reshape(*self._new_shapes(data_batch, shapes))
@@ -387,11 +442,11 @@ class Module(BaseModule):
         return data, label or None
 
     def backward(self, out_grads=None):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         self._exec_group.backward(out_grads=out_grads)
 
     def update(self):
-        assert self.binded and self.params_initialized and self.optimizer_initialized, NOT_READY
+        self._assert_ready(optimizer=True)
         self._params_dirty = True
         group = self._exec_group
         if self._update_on_kvstore:
@@ -407,35 +462,35 @@ class Module(BaseModule):
             )
 
     def get_outputs(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         return self._exec_group.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized and self.inputs_need_grad, NO_INPUT_GRADS
+        self._assert_input_grads()
         return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
 
     def get_states(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         return self._exec_group.get_states(merge_multi_context=merge_multi_context)
 
     def set_states(self, states=None, value=None):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         self._exec_group.set_states(states, value)
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
         self._exec_group.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon):
-        assert self.binded, NOT_READY
+        self._assert_bound()
         self._exec_group.install_monitor(mon)
 
     def prepare(self, data_batch, sparse_row_id_fn=None):
         """Pull the rows of row-sparse parameters that the batch will need."""
-        assert self.binded, NOT_READY
+        self._assert_bound()
         if sparse_row_id_fn is None:
             return
         if not self._kvstore or not self._update_on_kvstore:
-            _warn("Parameters are not updated in the KVStore. No need to call sparse_row_id_fn.")
+            _warn("sparse_row_id_fn is not called: the parameters are not updated in a KVStore")
             return
         row_ids = sparse_row_id_fn(data_batch)
         assert isinstance(row_ids, dict), "Expected dict output from sparse_row_id_fn"
@@ -443,7 +498,7 @@ class Module(BaseModule):
             index = self._exec_group.param_names.index(name)
             arrays = self._exec_group.param_arrays[index]
             if arrays[0].stype != "row_sparse":
-                _warn(f"{name}.stype is not 'row_sparse'. No need to perform row_sparse_pull.")
+                _warn(f"{name} is not row_sparse, so no rows of it are pulled")
             else:
                 self._kvstore.row_sparse_pull(name, arrays, row_ids=rows, priority=-index)
 
@@ -460,6 +515,6 @@ def _batch_shapes(data_batch):
     shapes = []
     for arrays in zip(*[batch.data for batch in data_batch], strict=True):
         shape = arrays[0].shape
-        assert all(a.shape == shape for a in arrays), "All data batches in a list need to have the same shape"
+        assert all(a.shape == shape for a in arrays), "the batches of a list must have one shape"
         shapes.append((len(data_batch) * shape[0], *shape[1:]))
     return tuple(shapes)

@@ -5,47 +5,80 @@ from typing import Any
 
 from .. import ndarray as nd
 from ..initializer import Uniform
-from .base_module import BaseModule
+from .base_module import BaseModule, shown
 
 
 def _listed(names):
     return list(names) if isinstance(names, tuple) else names
 
 
+def _check_names(kind, shapes, names):
+    given = [x[0] for x in shapes]
+    assert given == names, f"the {kind} are called {names}, got {given}"
+
+
 class PythonModule(BaseModule):
-    """Has no parameters to keep; subclasses define `forward`, `backward` and `_compute_output_shapes`."""
+    """Base of modules that compute in Python and have no parameters.
+
+    Subclasses define `forward`, `get_outputs`, `backward`, `get_input_grads` and `_compute_output_shapes`.
+
+    Parameters
+    ----------
+    data_names, label_names : list of str
+        Names of inputs and labels; `label_names` may be None.
+    output_names : list of str
+        What the outputs are called.
+    logger : logging.Logger or module
+        Where warnings are logged.
+
+    Examples
+    --------
+    >>> class Double(mx.mod.PythonModule):
+    ...     def _compute_output_shapes(self):
+    ...         return [("double_output", self._data_shapes[0][1])]
+    ...     def forward(self, data_batch, is_train=None):
+    ...         self.outputs = [2 * data_batch.data[0]]
+    ...     def get_outputs(self, merge_multi_context=True):
+    ...         return self.outputs
+    >>> mod = Double(["data"], None, ["double_output"])
+    >>> mod.bind([("data", (2,))])
+    >>> mod.init_params()
+    >>> mod.forward(mx.io.DataBatch([mx.nd.ones((2,))]))
+    >>> mod.get_outputs()[0].asnumpy()
+    array([2., 2.], dtype=float32)
+    """
 
     def __init__(self, data_names, label_names, output_names, logger=logging):
         super().__init__(logger=logger)
-        self._data_names = _listed(data_names)
-        self._label_names = _listed(label_names)
+        self._data_names, self._label_names = _listed(data_names), _listed(label_names)
         self._output_names = output_names
-        self._data_shapes = None
-        self._label_shapes = None
-        self._output_shapes = None
+        self._data_shapes = self._label_shapes = self._output_shapes = None
 
-    @property
-    def data_names(self):
-        return self._data_names
+    data_names = shown("_data_names", "Names of the inputs.")
+    output_names = shown("_output_names", "Names of the outputs.")
+    data_shapes = shown("_data_shapes", "Names and shapes of the inputs.")
+    label_shapes = shown("_label_shapes", "Names and shapes of the labels.")
+    output_shapes = shown("_output_shapes", "Names and shapes of the outputs.")
 
-    @property
-    def output_names(self):
-        return self._output_names
-
-    @property
-    def data_shapes(self):
-        return self._data_shapes
-
-    @property
-    def label_shapes(self):
-        return self._label_shapes
-
-    @property
-    def output_shapes(self):
-        return self._output_shapes
-
-    def get_params(self):
-        return {}, {}
+    def bind(
+        self,
+        data_shapes,
+        label_shapes=None,
+        for_training=True,
+        inputs_need_grad=False,
+        force_rebind=False,
+        shared_module=None,
+        grad_req="write",
+    ):
+        if not self._begin_bind(force_rebind, for_training, inputs_need_grad):
+            return
+        assert grad_req == "write", f"modules in Python write their gradients, got grad_req={grad_req!r}"
+        _check_names("data", data_shapes, self._data_names)
+        if label_shapes is not None:
+            _check_names("labels", label_shapes, self._label_names)
+        self._data_shapes, self._label_shapes = data_shapes, label_shapes
+        self._output_shapes = self._compute_output_shapes()
+        self.binded = True
 
     def init_params(
         self,
@@ -59,43 +92,19 @@ class PythonModule(BaseModule):
         """There are no parameters to fill."""
         self.params_initialized = True
 
-    def update(self):
-        """There is nothing to update."""
+    def get_params(self):
+        """Two empty dicts: there are no parameters."""
+        return {}, {}
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
-        if self._label_shapes is None:
-            return
-        if pre_sliced:
-            raise RuntimeError("PythonModule does not support presliced labels")
-        eval_metric.update(labels, self.get_outputs())
+        has_labels = self._label_shapes is not None
+        if has_labels and pre_sliced:
+            raise RuntimeError(f"{type(self).__name__} has one device and takes labels that are not sliced")
+        if has_labels:
+            eval_metric.update(labels, self.get_outputs())
 
-    def bind(
-        self,
-        data_shapes,
-        label_shapes=None,
-        for_training=True,
-        inputs_need_grad=False,
-        force_rebind=False,
-        shared_module=None,
-        grad_req="write",
-    ):
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
-            return
-        assert grad_req == "write", "Python module only support write gradient"
-        self.for_training = for_training
-        self.inputs_need_grad = inputs_need_grad
-        assert [x[0] for x in data_shapes] == self._data_names, (
-            f"the data are called {self._data_names}, got {[x[0] for x in data_shapes]}"
-        )
-        self._data_shapes = data_shapes
-        self._label_shapes = label_shapes
-        if label_shapes is not None:
-            assert [x[0] for x in label_shapes] == self._label_names, (
-                f"the labels are called {self._label_names}, got {[x[0] for x in label_shapes]}"
-            )
-        self._output_shapes = self._compute_output_shapes()
-        self.binded = True
+    def update(self):
+        """There is nothing to update."""
 
     def _compute_output_shapes(self):
         """[(name, shape)] of the outputs, from the shapes of data and labels."""
@@ -109,7 +118,28 @@ class PythonModule(BaseModule):
 
 
 class PythonLossModule(PythonModule):
-    """A loss whose gradient a Python function gives: `grad_func(scores, labels)`."""
+    """A loss whose gradient a Python function computes; the scores are its output.
+
+    Parameters
+    ----------
+    name : str
+        Name; the output is called `name_output`.
+    data_names, label_names : list of str
+        Name of the scores and of the labels, one each.
+    logger : logging.Logger or module
+        Where warnings are logged.
+    grad_func : callable
+        Takes scores and labels, returns the gradient of the scores.
+
+    Examples
+    --------
+    >>> loss = mx.mod.PythonLossModule(grad_func=lambda scores, labels: scores - labels)
+    >>> loss.bind([("data", (2,))], [("softmax_label", (2,))])
+    >>> loss.forward(mx.io.DataBatch([mx.nd.array([3, 5])], [mx.nd.array([1, 1])]), is_train=True)
+    >>> loss.backward()
+    >>> loss.get_input_grads()[0].asnumpy()
+    array([2., 4.], dtype=float32)
+    """
 
     def __init__(
         self, name="pyloss", data_names=("data",), label_names=("softmax_label",), logger=logging, grad_func=None
@@ -117,11 +147,8 @@ class PythonLossModule(PythonModule):
         super().__init__(data_names, label_names, [name + "_output"], logger=logger)
         assert len(data_names) == len(label_names) == 1, f"one input, one label; got {data_names}, {label_names}"
         assert grad_func is None or callable(grad_func), f"grad_func must be a function, got {grad_func!r}"
-        self._name = name
-        self._scores = None
-        self._labels = None
-        self._scores_grad = None
-        self._grad_func = grad_func
+        self._name, self._grad_func = name, grad_func
+        self._scores = self._labels = self._scores_grad = None
 
     def _compute_output_shapes(self):
         return [(self._name + "_output", self._data_shapes[0][1])]
@@ -132,14 +159,14 @@ class PythonLossModule(PythonModule):
         if self.for_training if is_train is None else is_train:
             self._labels = data_batch.label[0]
 
-    def get_outputs(self, merge_multi_context=True):
-        assert merge_multi_context is True
-        return [self._scores]
-
     def backward(self, out_grads=None):
-        assert out_grads is None, "For a loss module, out_grads should be None"
         assert self.for_training, "bind with for_training=True to run backward"
+        assert out_grads is None, "the gradient of a loss begins here: out_grads must be None"
         self._backward_impl()
+
+    def get_outputs(self, merge_multi_context=True):
+        assert merge_multi_context is True, "a Python loss has one device, its outputs are never apart"
+        return [self._scores]
 
     def _backward_impl(self):
         if self._grad_func is None:
@@ -148,7 +175,7 @@ class PythonLossModule(PythonModule):
         self._scores_grad = grad if isinstance(grad, nd.NDArray) else nd.array(grad)
 
     def get_input_grads(self, merge_multi_context=True):
-        assert merge_multi_context is True
+        assert merge_multi_context is True, "a Python loss has one device, its gradients are never apart"
         return [self._scores_grad]
 
     def install_monitor(self, mon):

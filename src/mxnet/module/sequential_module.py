@@ -5,11 +5,27 @@ import logging
 from typing import Any
 
 from ..initializer import Uniform
-from .base_module import NO_INPUT_GRADS, NOT_READY, BaseModule
+from .base_module import BaseModule
 
 
 class SequentialModule(BaseModule):
-    """Add modules with `add(module, take_labels=…, auto_wiring=…)`."""
+    """Modules in a row: the outputs of each are the inputs of the next.
+
+    Parameters
+    ----------
+    logger : logging.Logger or module
+        Where warnings are logged.
+
+    Examples
+    --------
+    >>> features = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), label_names=None)
+    >>> loss = mx.mod.Module(mx.sym.SoftmaxOutput(mx.sym.var("data"), name="softmax"))
+    >>> net = mx.mod.SequentialModule().add(features).add(loss, take_labels=True, auto_wiring=True)
+    >>> data = mx.io.NDArrayIter(np.ones((4, 3)), np.zeros(4), batch_size=2)
+    >>> net.fit(data, num_epoch=1)
+    >>> net.predict(data).shape
+    (4, 2)
+    """
 
     META_TAKE_LABELS = "take_labels"
     META_AUTO_WIRING = "auto_wiring"
@@ -23,14 +39,27 @@ class SequentialModule(BaseModule):
         self._meta_keys = {getattr(self, name) for name in dir(SequentialModule) if name.startswith("META_")}
 
     def add(self, module, **kwargs):
-        """Append a module: does it take the labels, are its inputs renamed to fit? Returns self."""
+        """Append a module.
+
+        Parameters
+        ----------
+        module : BaseModule
+            The next module.
+        take_labels : bool
+            Whether it gets the labels of the batch.
+        auto_wiring : bool
+            Whether the outputs before it are renamed to its `data_names`.
+
+        Returns
+        -------
+        SequentialModule
+            This object, so that calls can be chained.
+        """
         self._modules.append(module)
         for key in kwargs:
             assert key in self._meta_keys, f'Unknown meta "{key}", a typo?'
         self._metas.append(kwargs)
-        self.binded = False
-        self.params_initialized = False
-        self.optimizer_initialized = False
+        self.binded = self.params_initialized = self.optimizer_initialized = False
         return self
 
     # ------------------------------------------------------------------ what it is
@@ -44,28 +73,24 @@ class SequentialModule(BaseModule):
 
     @property
     def data_shapes(self):
-        assert self.binded, NOT_READY
+        self._assert_bound()
         return self._modules[0].data_shapes
 
     @property
     def label_shapes(self):
-        assert self.binded, NOT_READY
+        self._assert_bound()
         return self._label_shapes
 
     @property
     def output_shapes(self):
-        assert self.binded, NOT_READY
+        self._assert_bound()
         return self._modules[-1].output_shapes
 
     # ------------------------------------------------------------------ parameters
     def get_params(self):
-        assert self.binded and self.params_initialized, NOT_READY
-        args, auxs = {}, {}
-        for module in self._modules:
-            arg, aux = module.get_params()
-            args.update(arg)
-            auxs.update(aux)
-        return args, auxs
+        self._assert_ready()
+        found = [module.get_params() for module in self._modules]
+        return tuple({name: array for pair in found for name, array in pair[kind].items()} for kind in (0, 1))
 
     def init_params(
         self,
@@ -78,7 +103,7 @@ class SequentialModule(BaseModule):
     ):
         if self.params_initialized and not force_init:
             return
-        assert self.binded, "call bind before initializing the parameters"
+        self._assert_bound()
         owners = {}
         for layer, module in enumerate(self._modules):
             module.init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
@@ -105,15 +130,12 @@ class SequentialModule(BaseModule):
         shared_module=None,
         grad_req="write",
     ):
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if not self._begin_bind(force_rebind, for_training, inputs_need_grad):
             return
-        assert for_training is True or not inputs_need_grad, "gradients of inputs need for_training=True"
+        assert for_training or not inputs_need_grad, "gradients of inputs need for_training=True"
         assert shared_module is None, "Shared module is not supported"
         assert len(self._modules) > 0, "Attempting to bind an empty SequentialModule"
         self.binded = True
-        self.for_training = for_training
-        self.inputs_need_grad = inputs_need_grad
         takers = [meta.get(self.META_TAKE_LABELS, False) for meta in self._metas]
         self._label_shapes = label_shapes if any(takers) else None
         for layer, (module, meta) in enumerate(zip(self._modules, self._metas, strict=True)):
@@ -135,9 +157,7 @@ class SequentialModule(BaseModule):
     def init_optimizer(
         self, kvstore="local", optimizer="sgd", optimizer_params=(("learning_rate", 0.01),), force_init=False
     ):
-        assert self.binded and self.params_initialized, NOT_READY
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring.")
+        if self._keeps_optimizer(force_init):
             return
         for module in self._modules:
             module.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
@@ -145,7 +165,7 @@ class SequentialModule(BaseModule):
 
     # ------------------------------------------------------------------ computing
     def forward(self, data_batch, is_train=None):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         batch = copy.copy(data_batch)
         for module in self._modules[:-1]:
             module.forward(batch, is_train=is_train)
@@ -157,32 +177,32 @@ class SequentialModule(BaseModule):
         self._modules[-1].forward(batch, is_train=is_train)
 
     def backward(self, out_grads=None):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         for module in reversed(self._modules):
             module.backward(out_grads=out_grads)
             if module is not self._modules[0]:
                 out_grads = module.get_input_grads()
 
     def update(self):
-        assert self.binded and self.params_initialized and self.optimizer_initialized, NOT_READY
+        self._assert_ready(optimizer=True)
         for module in self._modules:
             module.update()
 
     def get_outputs(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         return self._modules[-1].get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context=True):
-        assert self.binded and self.params_initialized and self.inputs_need_grad, NO_INPUT_GRADS
+        self._assert_input_grads()
         return self._modules[0].get_input_grads(merge_multi_context=merge_multi_context)
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
-        assert self.binded and self.params_initialized, NOT_READY
+        self._assert_ready()
         for meta, module in zip(self._metas, self._modules, strict=True):
             if meta.get(self.META_TAKE_LABELS, False):
                 module.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon):
-        assert self.binded, NOT_READY
+        self._assert_bound()
         for module in self._modules:
             module.install_monitor(mon)

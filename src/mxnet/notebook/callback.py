@@ -26,8 +26,32 @@ def _taken(param):
     return metrics
 
 
+def _table(name, doc):
+    """A property that reads one table of a logger."""
+    return property(lambda self: self._dataframes[name], doc=doc)
+
+
 class PandasLogger:
-    """Three tables: `train_df` with a row every `frequent` batches, `eval_df` for evaluations, `epoch_df` for times."""
+    """Keeps the course of training in tables of pandas.
+
+    `train_df` gets a row every `frequent` batches, `eval_df` one for each evaluation, `epoch_df` the times of epochs.
+
+    Parameters
+    ----------
+    batch_size : int
+        Number of samples in a batch.
+    frequent : int
+        Number of batches between rows of `train_df`.
+
+    Examples
+    --------
+    >>> data = mx.io.NDArrayIter(np.ones((8, 3)), np.ones(8), batch_size=2)
+    >>> mod = mx.mod.Module(mx.sym.SoftmaxOutput(mx.sym.var("data"), name="softmax"))
+    >>> logger = mx.notebook.callback.PandasLogger(batch_size=2, frequent=2)
+    >>> mod.fit(data, num_epoch=1, **logger.callback_args())
+    >>> [int(count) for count in logger.train_df["minibatch_count"]]
+    [0, 2]
+    """
 
     def __init__(self, batch_size, frequent=50):
         frame = _pandas().DataFrame
@@ -36,20 +60,9 @@ class PandasLogger:
         self.last_time = time.time()
         self.start_time = self.last_epoch_time = datetime.now()
 
-    @property
-    def train_df(self):
-        """Metrics of training batches."""
-        return self._dataframes["train"]
-
-    @property
-    def eval_df(self):
-        """Metrics of evaluations."""
-        return self._dataframes["eval"]
-
-    @property
-    def epoch_df(self):
-        """How long the epochs took."""
-        return self._dataframes["epoch"]
+    train_df = _table("train", "Metrics of training batches.")
+    eval_df = _table("eval", "Metrics of evaluations.")
+    epoch_df = _table("epoch", "How long the epochs took.")
 
     @property
     def all_dataframes(self):
@@ -69,12 +82,8 @@ class PandasLogger:
 
     def train_cb(self, param):
         """For `batch_end_callback`."""
-        if param.nbatch % self.frequent == 0:
+        if not param.nbatch % self.frequent:
             self._process_batch(param, "train")
-
-    def eval_cb(self, param):
-        """For `eval_end_callback`."""
-        self._process_batch(param, "eval")
 
     def _process_batch(self, param, dataframe):
         now = time.time()
@@ -85,6 +94,10 @@ class PandasLogger:
         metrics.update(elapsed=self.elapsed(), minibatch_count=param.nbatch, epoch=param.epoch)
         self.append_metrics(metrics, dataframe)
         self.last_time = now
+
+    def eval_cb(self, param):
+        """For `eval_end_callback`."""
+        self._process_batch(param, "eval")
 
     def epoch_cb(self, *_):
         """For `epoch_end_callback`."""
@@ -102,48 +115,62 @@ class PandasLogger:
 
 
 class LiveBokehChart:
-    """A chart in a notebook that is drawn again every `display_freq` seconds; subclasses say what it shows."""
+    """Base of the charts in a notebook that are drawn again every `display_freq` seconds.
+
+    Subclasses define `setup_chart` and `update_chart_data`.
+
+    Parameters
+    ----------
+    pandas_logger : PandasLogger or None
+        Tables to draw; None makes them.
+    metric_name : str
+        Metric that the chart shows.
+    display_freq : float
+        Seconds between drawings.
+    batch_size, frequent : int
+        For the :class:`PandasLogger` that is made.
+    """
 
     def __init__(self, pandas_logger, metric_name, display_freq=10, batch_size=None, frequent=50):
-        bokeh = _bokeh()
+        notebook = _bokeh().io
         self.pandas_logger = pandas_logger or PandasLogger(batch_size=batch_size, frequent=frequent)
         self.display_freq, self.metric_name = display_freq, metric_name
         self.last_update = time.time()
-        bokeh.io.output_notebook()
+        notebook.output_notebook()
         self.handle = self.setup_chart()
 
+    def callback_args(self):
+        """Arguments for `fit`: `module.fit(data, **chart.callback_args())`."""
+        return {"batch_end_callback": self.batch_cb, "eval_end_callback": self.eval_cb}
+
     def setup_chart(self):
-        """Show the chart; returns Bokeh's handle of it."""
-        raise NotImplementedError("Incomplete base class: LiveBokehChart must be sub-classed")
+        """Show the chart and return Bokeh's handle of it; subclasses define this."""
+        raise NotImplementedError(f"{type(self).__name__} must define setup_chart, which shows the chart")
 
     def update_chart_data(self):
-        """Give the chart its new data."""
-        raise NotImplementedError("Incomplete base class: LiveBokehChart must be sub-classed")
-
-    def interval_elapsed(self):
-        """Is it time to draw again?"""
-        return time.time() - self.last_update > self.display_freq
-
-    def _push_render(self):
-        _bokeh().io.push_notebook(handle=self.handle)
-        self.last_update = time.time()
-
-    def _do_update(self):
-        self.update_chart_data()
-        self._push_render()
+        """Give the chart its new data; subclasses define this."""
+        raise NotImplementedError(f"{type(self).__name__} must define update_chart_data, which sets the new data")
 
     def batch_cb(self, param):
-        """For `batch_end_callback`."""
+        """For `batch_end_callback`: draws if it is time to."""
         if self.interval_elapsed():
             self._do_update()
+
+    def interval_elapsed(self):
+        """Whether it is time to draw again."""
+        return self.last_update + self.display_freq < time.time()
 
     def eval_cb(self, param):
         """For `eval_end_callback`: draws at once."""
         self._do_update()
 
-    def callback_args(self):
-        """Arguments for `fit`: `module.fit(data, **chart.callback_args())`."""
-        return {"batch_end_callback": self.batch_cb, "eval_end_callback": self.eval_cb}
+    def _do_update(self):
+        self.update_chart_data()
+        self._push_render()
+
+    def _push_render(self):
+        _bokeh().io.push_notebook(handle=self.handle)
+        self.last_update = time.time()
 
 
 def _points(glyph, x, y):
@@ -152,7 +179,13 @@ def _points(glyph, x, y):
 
 
 class LiveTimeSeries(LiveBokehChart):
-    """A line through the values that `update_chart_data(value)` is given, over time."""
+    """A line through the values that `update_chart_data(value)` is given, over time.
+
+    Parameters
+    ----------
+    **fig_params
+        Arguments of Bokeh's figure.
+    """
 
     def __init__(self, **fig_params):
         figure = _bokeh().plotting.figure
@@ -176,7 +209,17 @@ class LiveTimeSeries(LiveBokehChart):
 
 
 class LiveLearningCurve(LiveBokehChart):
-    """One metric of training and validation over time."""
+    """One metric of training and validation over time.
+
+    Parameters
+    ----------
+    metric_name : str
+        Name of the metric, as `get_name_value` has it.
+    display_freq : float
+        Seconds between drawings.
+    frequent : int
+        Number of training batches between points.
+    """
 
     def __init__(self, metric_name, display_freq=10, frequent=50):
         self.frequent, self.start_time = frequent, datetime.now()
@@ -216,7 +259,23 @@ class LiveLearningCurve(LiveBokehChart):
 
 
 def args_wrapper(*args):
-    """Arguments for `fit` that call all of several loggers and charts."""
+    """Arguments for `fit` that call several loggers and charts.
+
+    Parameters
+    ----------
+    *args : PandasLogger or LiveBokehChart
+        What to call.
+
+    Returns
+    -------
+    dict of str to list of callable
+
+    Examples
+    --------
+    >>> from mxnet.notebook.callback import PandasLogger, args_wrapper
+    >>> sorted(args_wrapper(PandasLogger(2), PandasLogger(2)))
+    ['batch_end_callback', 'epoch_end_callback', 'eval_end_callback']
+    """
     found = defaultdict(list)
     for callback in args:
         for name, function in callback.callback_args().items():

@@ -1,7 +1,10 @@
 """Optimizers that scale each weight's step by the history of its gradients: Adam and its relatives."""
 
 from .._core.environment import whole_number
-from .._ops.optimizer import list_adaptive as fused
+from .._core.rounding import single
+from .._kernels.optimizer import formulas
+from .._ops.optimizer import steps
+from .._ops.optimizer.update_rules import held
 from .base import Optimizer, zeros_like
 from .multi_tensor import MultiTensorOptimizer
 
@@ -23,6 +26,10 @@ class _Moments(MultiTensorOptimizer):
     @property
     def _decays(self):
         return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+
+    def _correction(self, count):
+        """What the learning rate of the t-th update is multiplied by, since both moments began at zero."""
+        return (1 - self.beta2**count) ** 0.5 / (1 - self.beta1**count)
 
 
 class _ClipAlways:
@@ -54,7 +61,12 @@ class Adam(_Moments):
         return self.lazy_update
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        fused.adam(weights, grads, *states, lrs, wds, self._counts(indices), **self._decays, **self._limits)
+        counts = self._counts(indices)
+        if lrs.count(lrs[0]) == len(lrs) and counts.count(counts[0]) == len(counts):
+            rates = [lrs[0] * self._correction(counts[0])] * len(lrs)
+        else:
+            rates = [lr * self._correction(t) for lr, t in zip(lrs, counts, strict=True)]
+        steps.adam(weights, grads, *states, rates, wds, **self._decays, **self._limits)
 
 
 @register
@@ -66,16 +78,18 @@ class AdamW(_Moments):
         self.correct_bias = correct_bias
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        rates = [self._correction(t) for t in self._counts(indices)]
-        fused.adamw(weights, grads, *states, rates, lrs, wds, **self._decays, **self._limits)
-
-    def _correction(self, count):
-        return (1 - self.beta2**count) ** 0.5 / (1 - self.beta1**count) if self.correct_bias else 1.0
+        counts = self._counts(indices)
+        rates = [lr * (self._correction(t) if self.correct_bias else 1.0) for lr, t in zip(lrs, counts, strict=True)]
+        decays = [lr * wd for lr, wd in zip(lrs, wds, strict=True)]
+        numbers = *self._bounds, single(self.beta1), single(self.beta2), self.epsilon
+        steps.step(formulas.adamw, weights, grads, states, (rates, decays), *numbers)
 
 
 @register
 class LAMB(_Moments):
     """Adam's direction, scaled in each layer by |weight| / |direction|."""
+
+    _past_update = True
 
     def __init__(
         self,
@@ -98,17 +112,20 @@ class LAMB(_Moments):
         return (zeros_like(weight, stype=weight.stype), zeros_like(weight, stype=weight.stype))
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        fused.lamb(
+        betas, counts = (single(self.beta1), single(self.beta2)), self._counts(indices)
+        corrections = tuple([1 - beta**t if self.bias_correction else 1.0 for t in counts] for beta in betas)
+        steps.lamb(
             weights,
             grads,
             *states,
             lrs,
             wds,
-            self._counts(indices),
+            corrections,
+            beta1=betas[0],
+            beta2=betas[1],
+            epsilon=self.epsilon,
             lower=self.lower_bound or None,
             upper=self.upper_bound or None,
-            bias_correction=self.bias_correction,
-            **self._decays,
             **self._limits,
         )
 
@@ -124,7 +141,7 @@ class Adamax(_ClipAlways, _Moments):
     def _step(self, weights, grads, states, lrs, wds, indices):
         counts = self._counts(indices)
         rates = [lr / (1 - self.beta1**t) for lr, t in zip(lrs, counts, strict=True)]
-        fused.adamax(weights, grads, *states, rates, wds, beta1=self.beta1, beta2=self.beta2, **self._limits)
+        steps.step(formulas.adamax, weights, grads, states, (rates, wds), *self._bounds, self.beta1, self.beta2)
 
 
 @register
@@ -148,18 +165,9 @@ class Nadam(_ClipAlways, _Moments):
     def _step(self, weights, grads, states, lrs, wds, indices):
         counts = self._counts(indices)
         grad_factors, mean_factors = zip(*map(self._mixture, counts), strict=True)
-        fused.nadam(
-            weights,
-            grads,
-            *states,
-            lrs,
-            wds,
-            grad_factors=grad_factors,
-            mean_factors=mean_factors,
-            corrections=[1.0 - self.beta2**t for t in counts],
-            **self._decays,
-            **self._limits,
-        )
+        own = lrs, wds, grad_factors, mean_factors, [1.0 - self.beta2**t for t in counts]
+        numbers = *self._bounds, self.beta1, self.beta2, self.epsilon
+        steps.step(formulas.nadam, weights, grads, states, own, *numbers)
 
 
 @register
@@ -176,8 +184,10 @@ class FTML(MultiTensorOptimizer):
         return tuple(zeros_like(weight) for _ in range(3))
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        decays = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        fused.ftml(weights, grads, *states, lrs, wds, self._counts(indices), **decays, **self._limits)
+        betas = [held(beta, weights[0].dtype) for beta in (self.beta1, self.beta2)]
+        corrections = [[1 - beta**t for t in self._counts(indices)] for beta in betas]
+        numbers = *self._bounds, *betas, self.epsilon
+        steps.step(formulas.ftml, weights, grads, states, (lrs, wds, *corrections), *numbers)
 
 
 @register
@@ -196,7 +206,7 @@ class Ftrl(MultiTensorOptimizer):
         return tuple(zeros_like(weight, dtype="float32", stype=weight.stype) for _ in range(2))
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        fused.ftrl(weights, grads, *states, lrs, wds, lamda1=self.lamda1, beta=self.beta, **self._limits)
+        steps.step(formulas.ftrl, weights, grads, states, (lrs, wds), *self._bounds, self.lamda1, self.beta)
 
 
 @register
@@ -213,7 +223,7 @@ class AdaGrad(_ClipAlways, MultiTensorOptimizer):
         return zeros_like(weight, dtype="float32", stype=weight.stype)
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        fused.adagrad(weights, grads, *states, lrs, wds, epsilon=self.float_stable_eps, **self._limits)
+        steps.step(formulas.adagrad, weights, grads, states, (lrs, wds), *self._bounds, self.float_stable_eps)
 
 
 @register
@@ -229,7 +239,7 @@ class AdaDelta(_ClipAlways, MultiTensorOptimizer):
         return tuple(zeros_like(weight, dtype="float32") for _ in range(2))
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        fused.adadelta(weights, grads, *states, wds, rho=self.rho, epsilon=self.epsilon, **self._limits)
+        steps.step(formulas.adadelta, weights, grads, states, (lrs, wds), *self._bounds, self.rho, self.epsilon)
 
 
 @register
@@ -258,8 +268,10 @@ class RMSProp(MultiTensorOptimizer):
         return tuple(zeros_like(weight, dtype="float32", stype=weight.stype) for _ in range(parts))
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        options = {"gamma1": self.gamma1, "epsilon": self.epsilon, "clip_weights": self.clip_weights or None}
+        epsilon, weight_limit = self.epsilon, steps.bound(self.clip_weights or None)
         if self.centered:
-            fused.rmsprop_centered(weights, grads, *states, lrs, wds, gamma2=self.gamma2, **options, **self._limits)
+            numbers = *self._bounds, single(self.gamma1), self.gamma2, epsilon, weight_limit
+            steps.step(formulas.rmsprop_centered, weights, grads, states, (lrs, wds), *numbers)
         else:
-            fused.rmsprop(weights, grads, *states, lrs, wds, **options, **self._limits)
+            numbers = *self._bounds, single(self.gamma1), epsilon, weight_limit
+            steps.step(formulas.rmsprop, weights, grads, states, (lrs, wds), *numbers)

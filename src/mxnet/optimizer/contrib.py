@@ -1,6 +1,8 @@
 """Optimizers beside the main ones: AdaGrad by rows."""
 
-from .._ops.optimizer import list_adaptive as fused
+from .._core.errors import MXNetError
+from .._kernels.optimizer import formulas
+from .._ops.optimizer import steps
 from ..ndarray import NDArray, clip, contrib, mean, sqrt, square, zeros  # noqa: F401 - MXNet shows them here
 from .base import Optimizer
 from .multi_tensor import MultiTensorOptimizer
@@ -24,10 +26,16 @@ class GroupAdaGrad(MultiTensorOptimizer):
         assert len(weight.shape) == 2
         return zeros((weight.shape[0], 1), weight.context, stype=weight.stype)
 
+    def _check_loaded(self):
+        if self.wd:
+            raise MXNetError(
+                f"the GroupAdaGrad in the states has a weight decay of {self.wd}, which it does not support"
+            )
+
     @property
     def _limits(self):
         return {"rescale": self.rescale_grad, "clip": self.clip_gradient}
 
     def _step(self, weights, grads, states, lrs, wds, indices):
         assert not any(wds), "Weight decay is not supported for GroupAdaGrad"
-        fused.group_adagrad(weights, grads, *states, lrs, epsilon=self.float_stable_eps, **self._limits)
+        steps.step(formulas.group_adagrad, weights, grads, states, (lrs, wds), *self._bounds, self.float_stable_eps)

@@ -4,7 +4,9 @@ import math
 from functools import partial
 
 from .._core.environment import whole_number
-from .._ops.optimizer import list_updates as fused
+from .._core.rounding import single
+from .._kernels.optimizer import formulas
+from .._ops.optimizer import steps
 from ..ndarray import clip
 from ..ndarray._dispatch.invoke import plain_tensor
 from ..random import normal
@@ -18,6 +20,7 @@ class _WithMaster(MultiTensorOptimizer):
     """The SGD family writes multi-precision states as (state, master copy)."""
 
     _own_name = "SGD "
+    _past_update = True
 
     def _join_state(self, master, state):
         return (state, master)
@@ -51,8 +54,8 @@ class SGD(_WithMaster):
         return self.lazy_update
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        momenta = states[0] if states else []
-        fused.sgd(weights, grads, momenta, lrs, wds, momentum=max(self.momentum, 0.0), **self._limits)
+        momenta = states[0] if states and self.momentum != 0.0 else []  # loaded ones are of no use without momentum
+        steps.sgd(weights, grads, momenta, lrs, wds, momentum=max(self.momentum, 0.0), **self._limits)
 
 
 @register
@@ -82,9 +85,10 @@ class NAG(_WithMaster):
 
     def _step(self, weights, grads, states, lrs, wds, indices):
         if states:
-            fused.nag(weights, grads, states[0], lrs, wds, momentum=self.momentum, **self._limits)
+            numbers = *self._bounds, self.momentum
+            steps.step(formulas.nesterov_in_place, weights, grads, states, (lrs, wds), *numbers)
         else:
-            fused.sgd(weights, grads, [], lrs, wds, momentum=0.0, **self._limits)
+            steps.sgd(weights, grads, [], lrs, wds, momentum=0.0, **self._limits)
 
 
 @register
@@ -101,10 +105,10 @@ class Signum(MultiTensorOptimizer):
 
     def _step(self, weights, grads, states, lrs, wds, indices):
         if states:
-            momentum = max(self.momentum, 0.0)
-            fused.signum(weights, grads, states[0], lrs, wds, momentum=momentum, wd_lh=self.wd_lh, **self._limits)
+            numbers = *self._bounds, single(max(self.momentum, 0.0)), self.wd_lh
+            steps.step(formulas.signum, weights, grads, states, (lrs, wds), *numbers)
         else:
-            fused.signsgd(weights, grads, lrs, wds)
+            steps.step(formulas.sign_sgd, weights, grads, [], (lrs, wds))
 
 
 @register
@@ -125,10 +129,8 @@ class DCASGD(MultiTensorOptimizer):
         return {"rescale": self.rescale_grad, "clip": self.clip_gradient}
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        momenta = states[0] if len(states) == 2 else []
-        fused.dcasgd(
-            weights, grads, momenta, states[-1], lrs, wds, momentum=self.momentum, lamda=self.lamda, **self._limits
-        )
+        formula = formulas.delay_compensated_sgd if len(states) == 2 else formulas.delay_compensated_plain_sgd
+        steps.step(formula, weights, grads, states, (lrs, wds), *self._bounds, self.momentum, self.lamda)
 
 
 @register
@@ -202,15 +204,18 @@ class LARS(SGD):
         factors = [1.0] * len(indices)
         if layers:
             chosen = ([part[k] for k in layers] for part in (weights, grads, wds))
-            scales = fused.lars_factors(*chosen, eta=self.eta, epsilon=self.eps, rescale=self.rescale_grad)
+            scales = steps.lars_factors(*chosen, eta=self.eta, epsilon=self.eps, rescale=self.rescale_grad)
             for k, scale in zip(layers, scales, strict=True):
                 factors[k] = scale
         return factors
 
     def _descend(self, factors, weights, grads, states, lrs, wds, indices):
-        momenta = states[0] if states else []
-        momentum = self._momentum_now() if self.momentum > 0 else 0.0
-        fused.scaled_sgd(weights, grads, momenta, factors, lrs, wds, momentum=momentum, **self._limits)
+        rates = [lr * factor for lr, factor in zip(lrs, factors, strict=True)]
+        if states:
+            momentum = self._momentum_now() if self.momentum > 0 else 0.0
+            steps.step(formulas.sgd_momentum, weights, grads, states, (rates, wds), *self._bounds, momentum)
+        else:
+            steps.step(formulas.sgd, weights, grads, [], (rates, wds), *self._bounds)
 
 
 @register

@@ -76,13 +76,13 @@ class FusedRNNCell(BaseRNNCell):
         num_input = first.shape[1]
         total = sum(s[0] * s[1] if len(s) == 2 else s[0] for _, s in self._shapes(num_input))
         whole = ndarray.zeros((total,), ctx=first.context, dtype=first.dtype)
-        for name, view in self._slice_weights(whole, num_input, self._num_hidden).items():
-            view[:] = args.pop(name)
-        args[self._parameter.name] = whole
-        return args
+        views = self._slice_weights(whole, num_input, self._num_hidden)
+        for name in views:
+            views[name][:] = args.pop(name)
+        return {**args, self._parameter.name: whole}
 
     def __call__(self, inputs, states):
-        raise NotImplementedError("FusedRNNCell cannot be stepped. Please use unroll")
+        raise NotImplementedError("a FusedRNNCell computes all steps at once: call unroll, or unfuse() it first")
 
     def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
         """All steps in one operator."""

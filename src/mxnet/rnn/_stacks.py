@@ -1,5 +1,7 @@
 """Symbolic cells made of cells: stacks, both directions, and cells that change what another does."""
 
+import contextlib
+
 from .. import symbol
 from ..base import numeric_types
 from ._cells import MODIFIED, BaseRNNCell, steps_or_whole
@@ -10,11 +12,14 @@ class _Composite(BaseRNNCell):
 
     def _adopt(self, cells):
         """Share parameters with the cells: theirs become ours, ours (if given) theirs."""
+        given, ours = self._override_cell_params, self.params._params
         for cell in cells:
-            if self._override_cell_params:
-                assert cell._own_params, f"Either specify params for {type(self).__name__} or child cells, not both."
-                cell.params._params.update(self.params._params)
-            self.params._params.update(cell.params._params)
+            assert cell._own_params or not given, (
+                f"give params to {type(self).__name__} or to the cells in it, not to both"
+            )
+            theirs = cell.params._params
+            theirs.update(ours if given else {})
+            ours.update(theirs)
 
     @property
     def state_info(self):
@@ -40,7 +45,22 @@ class _Composite(BaseRNNCell):
 
 
 class SequentialRNNCell(_Composite):
-    """Cells one above another."""
+    """Cells one above another: each takes the outputs of the one below.
+
+    Parameters
+    ----------
+    params : RNNParams, optional
+        Parameters for all cells.
+
+    Examples
+    --------
+    >>> stack = mx.rnn.SequentialRNNCell()
+    >>> for layer in range(2):
+    ...     stack.add(mx.rnn.LSTMCell(4, prefix=f"lstm{layer}_"))
+    >>> outputs, states = stack.unroll(3, mx.sym.var("data"), merge_outputs=True)
+    >>> outputs.infer_shape(data=(2, 3, 5))[1]
+    [(2, 3, 4)]
+    """
 
     def __init__(self, params=None):
         super().__init__(prefix="", params=params)
@@ -81,7 +101,24 @@ class SequentialRNNCell(_Composite):
 
 
 class BidirectionalCell(_Composite):
-    """Two cells, one run forwards and one backwards; their outputs are joined."""
+    """Two cells, one run forwards and one backwards; their outputs are joined.
+
+    Parameters
+    ----------
+    l_cell, r_cell : BaseRNNCell
+        Cell that runs forwards, and cell that runs backwards.
+    params : RNNParams, optional
+        Parameters for both cells.
+    output_prefix : str
+        Beginning of the outputs' names.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.BidirectionalCell(mx.rnn.GRUCell(4, prefix="l_"), mx.rnn.GRUCell(4, prefix="r_"))
+    >>> outputs, states = cell.unroll(3, mx.sym.var("data"), merge_outputs=True)
+    >>> outputs.infer_shape(data=(2, 3, 5))[1]
+    [(2, 3, 8)]
+    """
 
     def __init__(self, l_cell, r_cell, params=None, output_prefix="bi_"):
         super().__init__("", params=params)
@@ -120,7 +157,23 @@ class BidirectionalCell(_Composite):
 
 
 class DropoutCell(BaseRNNCell):
-    """Drops elements of its input."""
+    """Sets a random part of its input to zero in training.
+
+    Parameters
+    ----------
+    dropout : float
+        Share of the elements; the others are scaled up.
+    prefix : str
+        Beginning of the names.
+    params : RNNParams, optional
+        Not used: the cell has no parameters.
+
+    Examples
+    --------
+    >>> output, states = mx.rnn.DropoutCell(0.5)(mx.sym.var("data"), [])
+    >>> output.infer_shape(data=(2, 5))[1]
+    [(2, 5)]
+    """
 
     def __init__(self, dropout, prefix="dropout_", params=None):
         super().__init__(prefix, params)
@@ -145,46 +198,73 @@ class DropoutCell(BaseRNNCell):
 
 
 class ModifierCell(BaseRNNCell):
-    """Changes what another cell does; that cell is then called through this one only."""
+    """Base of the cells that change what another cell computes; that cell is then called through this one only.
+
+    Parameters
+    ----------
+    base_cell : BaseRNNCell
+        Cell that is changed; its parameters and states are those of this cell.
+    """
 
     def __init__(self, base_cell):
         super().__init__()
-        base_cell._modified = True
         self.base_cell = base_cell
+        base_cell._modified = True
 
-    @property
-    def params(self):
-        """The parameters of the cell inside."""
-        self._own_params = False
-        return self.base_cell.params
-
-    @property
-    def state_info(self):
-        """Shape and layout of each state."""
-        return self.base_cell.state_info
+    @contextlib.contextmanager
+    def _unlocked(self):
+        """Lets this cell call the methods of the cell inside that nobody else may call."""
+        self.base_cell._modified = False
+        try:
+            yield self.base_cell
+        finally:
+            self.base_cell._modified = True
 
     def begin_state(self, init_sym=symbol.zeros, **kwargs):
         """Initial states of the cell inside."""
         assert not self._modified, MODIFIED
-        self.base_cell._modified = False
-        begin = self.base_cell.begin_state(func=kwargs.pop("func", init_sym), **kwargs)
-        self.base_cell._modified = True
-        return begin
+        with self._unlocked() as cell:
+            return cell.begin_state(func=kwargs.pop("func", init_sym), **kwargs)
 
-    def unpack_weights(self, args):
-        """Parameters of the cell inside, cut by gate."""
-        return self.base_cell.unpack_weights(args)
+    state_info = property(lambda self: self.base_cell.state_info, doc="Shape and layout of each state.")
+
+    @property
+    def params(self):
+        """The parameters of the cell inside."""
+        self._own_params = False  # a cell around this one must not be given its own
+        return self.base_cell.params
 
     def pack_weights(self, args):
-        """The reverse of `unpack_weights`."""
+        """The parameters of the cell inside, its gates joined; the reverse of `unpack_weights`."""
         return self.base_cell.pack_weights(args)
 
+    def unpack_weights(self, args):
+        """The parameters of the cell inside, cut by gate."""
+        return self.base_cell.unpack_weights(args)
+
     def __call__(self, inputs, states):
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define __call__, one step of the cell")
 
 
 class ZoneoutCell(ModifierCell):
-    """Keeps some outputs and states as they were in the step before."""
+    """Keeps a random part of outputs and states as they were in the step before.
+
+    See Krueger et al., *Zoneout: regularizing RNNs by randomly preserving hidden activations*, 2016.
+
+    Parameters
+    ----------
+    base_cell : BaseRNNCell
+        Cell that is changed.
+    zoneout_outputs, zoneout_states : float
+        Share of the outputs and of the states that are kept.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.ZoneoutCell(mx.rnn.RNNCell(4, prefix="rnn_"), zoneout_states=0.2)
+    >>> outputs, states = cell.unroll(3, mx.sym.var("data"), merge_outputs=True)
+    >>> outputs.infer_shape(data=(2, 3, 5))[1]
+    [(2, 3, 4)]
+    """
 
     def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0):
         from ._fused import FusedRNNCell
@@ -213,7 +293,20 @@ class ZoneoutCell(ModifierCell):
 
 
 class ResidualCell(ModifierCell):
-    """Adds the input to the output of the cell inside."""
+    """Adds the input to the output of the cell inside.
+
+    Parameters
+    ----------
+    base_cell : BaseRNNCell
+        Cell whose outputs are as large as its inputs.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.ResidualCell(mx.rnn.GRUCell(5, prefix="gru_"))
+    >>> outputs, states = cell.unroll(3, mx.sym.var("data"), merge_outputs=True)
+    >>> outputs.infer_shape(data=(2, 3, 5))[1]
+    [(2, 3, 5)]
+    """
 
     def __init__(self, base_cell):
         super().__init__(base_cell)
@@ -229,9 +322,8 @@ class ResidualCell(ModifierCell):
     def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
         """Unroll the cell inside, then add the inputs."""
         self.reset()
-        self.base_cell._modified = False
-        outputs, states = self.base_cell.unroll(length, inputs, begin_state, layout, merge_outputs)
-        self.base_cell._modified = True
+        with self._unlocked() as cell:
+            outputs, states = cell.unroll(length, inputs, begin_state, layout, merge_outputs)
         merge = isinstance(outputs, symbol.Symbol) if merge_outputs is None else merge_outputs
         inputs, _ = steps_or_whole(length, inputs, layout, merge)
         if merge:

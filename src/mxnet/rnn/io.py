@@ -112,13 +112,14 @@ class BucketSentenceIter(DataIter):
         """Put the sentences of each bucket into another order."""
         self._orders = [order[move] for order, move in zip(self._orders, moves, strict=True)]
         self.data = [rows[move] for rows, move in zip(self.data, moves, strict=True)]
-        self.nddata, self.ndlabel = [], []
-        for rows in self.data:
-            label = np.empty_like(rows)
-            label[:, :-1] = rows[:, 1:]
-            label[:, -1] = self.invalid_label
-            self.nddata.append(ndarray.array(rows, dtype=self.dtype))
-            self.ndlabel.append(ndarray.array(label, dtype=self.dtype))
+        self.nddata = [ndarray.array(rows, dtype=self.dtype) for rows in self.data]
+        self.ndlabel = [ndarray.array(self._next_words(rows), dtype=self.dtype) for rows in self.data]
+
+    def _next_words(self, rows):
+        """The labels of sentences: each word's successor, and `invalid_label` after the last one."""
+        label = np.roll(rows, -1, axis=1)
+        label[:, -1] = self.invalid_label
+        return label
 
     def reset(self):
         """Start again, with batches and the sentences in each bucket in a new order."""

@@ -8,13 +8,15 @@ from ..infer.fixpoint import Facts
 from ..ir.node import Node
 from ..lower.program import Program
 from ..training.gradient_flow import path
+from ..training.mirror import needed, repeated, stretches
+from ..training.mirror import wanted as mirror_wanted
 
 
 def footprint(program: Program, shapes: Facts, types: Facts, wanted: Iterable[Node]) -> int:
     """Bytes of the values that operators make, at the moment there are most of them."""
     sizes = {id(n): _size(n, shapes, types) for n in program.nodes if n.op is not None}
     if path(program, wanted):
-        return sum(sizes.values())
+        return _kept(program, sizes)
     last = {id(e.node): i for i, n in enumerate(program.nodes) for e in n.inputs}
     kept = {id(e.node) for e in program.heads}
     live = most = 0
@@ -25,6 +27,26 @@ def footprint(program: Program, shapes: Facts, types: Facts, wanted: Iterable[No
             if last[before] == i and before not in kept:
                 live -= sizes.get(before, 0)
     return most
+
+
+def _kept(program: Program, sizes: dict[int, int]) -> int:
+    """Bytes that the backward pass needs: all values, but of mirrored stretches only those that others read, and
+    beside them the values of the largest stretch, which are there while it is computed again.
+    """
+    calls = [node for node in program.nodes if node.op is not None]
+    if not mirror_wanted(program.nodes):
+        return sum(sizes.values())
+    total = largest = 0
+    parts = stretches(calls)
+    for number, (mirrored, nodes) in enumerate(parts):
+        inside = sum(sizes[id(node)] for node in nodes)
+        if not repeated(mirrored, nodes, number == len(parts) - 1):
+            total += inside
+            continue
+        read = {id(entry.node) for entry in needed(nodes, calls, program.heads)}
+        outside = sum(sizes[key] for key in read)
+        total, largest = total + outside, max(largest, inside - outside)
+    return total + largest
 
 
 def _size(node: Node, shapes: Facts, types: Facts) -> int:

@@ -111,6 +111,9 @@ class Facts:
 
     def _asked(self, node: Node, ins: tuple[Any, ...], outs: tuple[Any, ...] | None) -> Answer:
         """By the operator's rules; the answer is kept for all nodes that make the same call."""
+        known = node.call.answers.again((self.rules.question, ins, outs))
+        if known:
+            return known
         rules, old = self.rules, outs or (None,) * node.outputs()
         try:
             new_ins, new_outs = rules.one(node, list(ins), list(old))

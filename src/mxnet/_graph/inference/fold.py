@@ -80,11 +80,21 @@ class Site:
     def parameters(self) -> list[int]:
         return [self.weight, *([] if self.bias is None else [self.bias]), *self.norm]
 
+    @property
+    def fixed(self) -> bool:
+        """Is gamma taken for one, whatever it is?"""
+        return bool(self.norm_attrs.get("fix_gamma", True))
+
+    def norm_tensors(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """gamma, beta and the moving statistics."""
+        gamma, *rest = (tensors[i] for i in self.norm)
+        return [torch.ones_like(gamma) if self.fixed else gamma, *rest]
+
     def build(self, tensors: list[torch.Tensor]) -> Packed:
         weight = tensors[self.weight]
         bias = None if self.bias is None else tensors[self.bias]
         if self.norm:
-            weight, bias = folded(weight, bias, [tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3))
+            weight, bias = folded(weight, bias, self.norm_tensors(tensors), self.norm_attrs.get("eps", 1e-3))
         return PackedConvolution(weight, bias, dict(self.conv.kwargs), self.clamp)
 
 
@@ -96,7 +106,7 @@ class NormSite(Site):
         return self.norm
 
     def build(self, tensors: list[torch.Tensor]) -> Packed:
-        return PackedNorm([tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3), self.clamp)
+        return PackedNorm(self.norm_tensors(tensors), self.norm_attrs.get("eps", 1e-3), self.clamp)
 
 
 class DenseSite(Site):
@@ -190,7 +200,7 @@ class Folding:
     def __init__(self, module: fx.GraphModule, sites: list[Site]) -> None:
         self._graph, self.sites = module.graph, sites
         self.watched = sorted({i for site in sites for i in site.parameters})
-        self.ones = [s.norm[0] for s in sites if s.norm and s.norm_attrs.get("fix_gamma", True)]
+        self.ones = [s.norm[0] for s in sites if s.norm and s.fixed and s.norm_attrs.get("_set_gamma", True)]
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
         self._state: tuple[Copies | Digests, list[Packed] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]

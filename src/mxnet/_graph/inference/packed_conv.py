@@ -10,13 +10,14 @@ from typing import Any
 
 import torch
 
+from ..._core.lru import Recent
 from ..._kernels.conv import direct
 from ..._kernels.conv.choose import packed_conv2d
 from ..._kernels.conv.clamp import Clamp
 from ..._kernels.conv.problem import Way
 from ..._kernels.conv.winograd import ways
 from ..._kernels.norm import scale_shift
-from ..._kernels.pool import nhwc as pooled
+from ..._kernels.pool.nhwc import plan_pooling
 from ..._kernels.registry import SWITCH, TRACED
 from ..._kernels.runtime.task import Task, chained
 from ..._ops.registry.registry import find
@@ -24,7 +25,7 @@ from ..._ops.registry.registry import find
 POOLING, CONCAT = find("Pooling").fn, find("Concat").fn
 PADDED, SCRATCH = -1, -2  # buffers that one convolution needs at a time: padded data, and others
 RESULTS, SMALL = 1 << 20, 1 << 16  # from that number on: buffers of results that leave, if they have no more floats
-MOST_VIEWS = 1 << 12  # of buffers: networks that take images of any size have ever new ones
+MOST_VIEWS = 1 << 10  # of buffers: networks that take images of any size have ever new ones
 LIMIT, LARGEST = 1e6, 1e37  # of data whose values need no check, and of what cannot become infinite
 
 NOTHING: tuple[Any, ...] = (), None, ()
@@ -223,9 +224,11 @@ class Workspace:
         self._ids: set[int] = set()
         # What was computed from which tensors into which: in the next run it mostly is the same memory.
         self._tasks: dict[Hashable, tuple[Any, ...]] = {}
-        self._interleaved: dict[Hashable, Task] = {}  # the tasks that pad a network's own data
+        self._interleaved: Recent[Hashable, Task] = Recent(MOST_VIEWS)  # the tasks that pad a network's own data
         self._waiting: list[Task] = []  # until something else than the next task reads a result
-        self._runs: dict[Any, tuple[list[Task], list[Any]]] = {}  # tasks that waited, and their chains
+        self._runs: Recent[Any, tuple[list[Task], list[Any]]] = Recent(
+            MOST_VIEWS
+        )  # tasks that waited, and their chains
 
     def compute(
         self, who: Hashable, tasks: list[Task], result: torch.Tensor, *given: torch.Tensor | None
@@ -255,9 +258,9 @@ class Workspace:
         """Pad a network's own data, wherever they are this time, and make them channels-last."""
         whole = data if data.stride(3) == 1 else data.contiguous()
         known = (who, whole.shape, whole.stride(), target.data_ptr())
-        task = self._interleaved.get(known)
+        task = self._interleaved.get(known) or self._interleaved.again(known)
         if task is None:
-            task = self._interleaved[known] = kernel.interleave_task(whole.shape, whole.stride(), target)
+            task = self._interleaved.keep(known, kernel.interleave_task(whole.shape, whole.stride(), target))
         task.run_on(whole)
 
     def flush(self) -> None:
@@ -266,10 +269,10 @@ class Workspace:
         if not waiting:
             return
         self._waiting = []
-        known, runs = self._runs.get(waiting[0], (None, []))
+        known, runs = self._runs.get(waiting[0]) or self._runs.again(waiting[0]) or (None, [])
         if known != waiting:
             runs = chained(waiting)
-            self._runs[waiting[0]] = waiting, runs
+            self._runs.keep(waiting[0], (waiting, runs))
         for run in runs:
             run.run()
 
@@ -360,7 +363,7 @@ def pool(workspace: Workspace, name: str, buffer: int | None, data: torch.Tensor
     result = workspace.repeat(name, data)
     if result is not None:
         return result
-    ready = pooled.prepared(data, attrs)
+    ready = plan_pooling(data, attrs)
     if ready is None:
         return POOLING(data, **attrs)
     shape, prepare = ready

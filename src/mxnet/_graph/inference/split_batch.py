@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from ..._core.lru import Recent
 from .packed_conv import Workspace
 
 PORTION = 1 << 26  # bytes that a portion may take: images enough for good use of the weights
@@ -24,11 +25,12 @@ class Portions:
     def __init__(self, module: fx.GraphModule, data: int, cut: fx.Node | None) -> None:
         self._graph, self._forward, self._data, self._cut = module.graph, module.forward, data, cut
         self._halves: tuple[Forward, Forward] | None = None
-        self._counts: dict[tuple[int, ...], int] = {}  # into how many portions data of a shape are divided
+        self._counts: Recent[tuple[int, ...], int] = Recent(256)  # into how many portions data of a shape are divided
 
     def run(self, arguments: Sequence[Any], workspace: Workspace) -> Any:
         """The graph's results."""
-        count = self._counts.get(arguments[self._data].shape, 1)
+        shape = arguments[self._data].shape
+        count = self._counts.get(shape) or self._counts.again(shape) or 1
         if count == 1 or self._cut is None:
             return self._forward(*arguments)
         first, second = self._halves = self._halves or _halves(self._graph, self._cut)
@@ -37,7 +39,8 @@ class Portions:
     def divide(self, arguments: Sequence[Any], needed: int) -> None:
         """Take such data in portions from now on: as a whole they needed so many bytes."""
         shape = arguments[self._data].shape
-        self._counts.setdefault(shape, min(shape[0], math.ceil(needed / PORTION)))
+        if self._counts.again(shape) is None:
+            self._counts.keep(shape, min(shape[0], math.ceil(needed / PORTION)))
 
     def _gathered(self, first: Forward, arguments: list[Any], count: int, workspace: Workspace) -> torch.Tensor:
         """What the portions give, in memory of its own: it may be the result that a user sees."""

@@ -3,11 +3,12 @@
 from functools import cache, cached_property
 from typing import Any
 
+from ..._core.lru import Recent
 from ..._ops.registry.registry import Attrs, Op
 from .outputs import NAMES, declared
 
-MOST_CALLS = 1 << 14  # kept; programs whose attributes never repeat have ever new ones
-MOST_ANSWERS = 512  # of one call
+MOST_CALLS = 1 << 10  # kept; programs whose attributes never repeat have ever new ones
+MOST_ANSWERS = 256  # of one call
 
 
 class Call:
@@ -17,7 +18,7 @@ class Call:
         self.op, self.parsed = op, parsed
         self.changes = op is not None and bool(op.aux or op.mutates)  # are some inputs changed?
         self.lasting = op is None or op.name != "Custom"  # is a question always answered alike?
-        self.answers: dict[Any, Any] = {}
+        self.answers: Recent[Any, Any] = Recent(MOST_ANSWERS)
         self._mutated: dict[int, tuple[int, ...]] = {}  # by the number of inputs, as what follows
         self._arity: dict[int, tuple[int, int]] = {}
 
@@ -69,24 +70,20 @@ class Call:
         return tuple(i for i, n in enumerate(names) if n in changed or op.variadic and n.rpartition("_")[0] in changed)
 
     def keep(self, question: Any, answer: Any) -> None:
-        """Keep what was found out about the call; when it gets too much, what was there before is dropped."""
-        if len(self.answers) >= MOST_ANSWERS:
-            self.answers.clear()
-        self.answers[question] = answer
+        """Keep what was found out about the call; when it gets too much, what was not asked of late is dropped."""
+        self.answers.keep(question, answer)
 
 
 VARIABLE = Call(None, {})
-_CALLS: dict[tuple[Op, tuple[tuple[str, str], ...]], Call] = {}
+_CALLS: Recent[tuple[Op, tuple[tuple[str, str], ...]], Call] = Recent(MOST_CALLS)
 
 
 def call_of(op: Op, attrs: dict[str, str]) -> Call:
     """The call of `op` with attributes as text; operators that have none accept any text."""
     key = (op, tuple(attrs.items()))
-    found = _CALLS.get(key)
+    found = _CALLS.get(key) or _CALLS.again(key)
     if found is None:
-        if len(_CALLS) >= MOST_CALLS:
-            _CALLS.clear()
-        found = _CALLS[key] = Call(op, op.parse(attrs) if op.attrs else {})
+        found = _CALLS.keep(key, Call(op, op.parse(attrs) if op.attrs else {}))
     return found
 
 

@@ -7,7 +7,7 @@ takes the graph's variables in the order of `list_inputs()`, then a random strea
 import functools
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from keyword import iskeyword
@@ -20,6 +20,7 @@ from torch.fx.node import map_arg
 
 from ..._core.errors import MXNetError
 from ..._core.hints import advice
+from ..._device.errors import explained
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.gradient import rule_apart
 from ..._ops.registry.observe import in_graphs
@@ -46,6 +47,11 @@ class Lowered:
     calls: dict[str, Node] = field(default_factory=dict)
 
     @cached_property
+    def code(self) -> Code:
+        """What runs: the graph as it is, or a rewritten one."""
+        return self.module
+
+    @cached_property
     def run(self) -> Callable[..., tuple[torch.Tensor, ...]]:
         """The graph as it is; whoever has a quicker form puts it here."""
         return self.module.forward
@@ -64,10 +70,10 @@ class Lowered:
                         values[step] = step.target(*args, **kwargs)
                     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as again:
                         return self._report(step.name, args, again)
-        return MXNetError(str(error).strip())
+        return MXNetError(explained(error))
 
     def _report(self, name: str, args: Any, error: Exception) -> MXNetError:
-        text, node = str(error).strip(), self.calls.get(name)
+        text, node = explained(error), self.calls.get(name)
         if node is None or node.op is None:
             return MXNetError(text)
         tensors = [a for a in args if isinstance(a, torch.Tensor)]
@@ -99,8 +105,17 @@ def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 class _Builder:
     """Writes the fx graph of some nodes, in order."""
 
-    def __init__(self, train: bool, place: Place, shapes: Facts | None, kept: Kept | None, stypes: Stypes) -> None:
+    def __init__(
+        self,
+        train: bool,
+        place: Place,
+        shapes: Facts | None,
+        kept: Kept | None,
+        stypes: Stypes,
+        trained: Set[int] | None = None,
+    ) -> None:
         self.train, self.place, self.shapes, self.kept, self.stypes = train, place, shapes, kept, stypes
+        self.trained = trained
         self.graph = fx.Graph()
         self.values: dict[Slot, fx.Node] = {}
         self.results: dict[int, fx.Node] = {}
@@ -177,6 +192,8 @@ class _Builder:
                 values[name] = torch_device(ctx)
             elif name == "_rng":
                 values[name] = self.streams[ctx]
+            elif name == "_set_gamma":
+                values[name] = None if self.trained is None else id(node) in self.trained
         return values
 
     def finish(self, values: Iterable[fx.Node], name: str) -> Code:
@@ -250,17 +267,19 @@ def lower(
     apart: Iterable[Node] = (),
     kept: Kept | None = None,
     stypes: Stypes = MappingProxyType({}),
+    trained: Set[int] | None = None,
 ) -> Lowered:
     """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory;
     results of the nodes `apart` carry the rules of their gradients (see `rule_apart`); `kept` is for operators that
-    remember, `stypes` for those that mind the storage of their inputs."""
+    remember, `stypes` for those that mind the storage of their inputs; `trained` has the identities of the nodes that
+    a backward pass will visit, where that is known."""
     heads = list(heads)
     nodes = walk(heads)
     calls = [n for n in nodes if n.op is not None]
     variables = [n for n in nodes if n.op is None] if variables is None else variables
     if isinstance(place, Context):
         place = _everywhere(place)
-    builder = _Builder(train, place, shapes, kept, stypes)
+    builder = _Builder(train, place, shapes, kept, stypes, trained)
     builder.apart.update(map(id, apart))
     for node in variables:
         builder.input(node)

@@ -1,5 +1,6 @@
 """A graph made ready to run: code for training and for inference, made when first needed, and where each node runs."""
 
+import functools
 import linecache
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,7 +9,9 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
+from ..._core.lru import Recent
 from ..._core.writes import wrote_anywhere
+from ..._kernels.registry import OFF, SWITCH
 from ...context import Context
 from ..infer.fixpoint import Facts, shape_facts, type_facts
 from ..inference.fold import Folding, fold
@@ -82,15 +85,20 @@ class Program:
         self.apart = self._losses() if apart else []
         self.kept: Kept | None = {} if apart else None
         self.stypes: Stypes = {}
+        self.trained: set[int] | None = None  # nodes that backward passes visit; None: those of recorded runs, all
         self.kinds: list[str] | None = None  # the storage of the heads where it is not all dense
         self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
         self.unsized = unsized(self.nodes)
         self.fresh = len(self.heads) == 1 and _is_fresh(self.heads[0].node)
-        self.writes = any(map(_writes, self.nodes))
-        self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
+        self._codes: Recent[Any, tuple[Lowered, list[Any]]] = Recent(MOST_CODES)
         self._folding: Folding | bool | None = None
         self._plain: Callable[..., Any] | None = None  # the graph as it is, until a compiled program can be folded
         self._checked: set[Any] = set()
+
+    @functools.cached_property
+    def writes(self) -> bool:
+        """Are variables changed even in inference?"""
+        return any(_writes(node, self.trained) for node in self.nodes)
 
     def _losses(self) -> list[Node]:
         """Heads that are losses by a rule of their own, and nothing else."""
@@ -99,50 +107,48 @@ class Program:
         return [n for n in heads if n.op is not None and n.op.name in RULED and id(n) not in used]
 
     def code(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
-        """The code for a mode, with the random streams it draws from."""
-        key = (train, tuple(t.shape for t in tensors)) if self.unsized else train
-        made = self._codes.get(key)
+        """The code for a mode, with the random streams it draws from; while kernels are off, the graph as it is."""
+        key: Any = (train, tuple(t.shape for t in tensors)) if self.unsized else train
+        if SWITCH.mode == OFF:
+            key = OFF, key
+        made = self._codes.get(key) or self._codes.again(key)
         if made is None:
-            made = self._keep(key, self._make(train, tensors))
-        return made
-
-    def _keep(self, key: Any, made: tuple[Lowered, list[Any]]) -> tuple[Lowered, list[Any]]:
-        """Keep code; of that for ever other sizes of inputs, what was made last."""
-        self._codes[key] = made
-        if len(self._codes) > MOST_CODES:
-            self._codes.pop(next(iter(self._codes)), None)
+            made = self._codes.keep(key, self._make(train, tensors))
         return made
 
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
         mirror = train and mirror_wanted(self.nodes)
-        lowered = lower(
-            self.heads, train, self.place, shapes, self.variables, mirror, self.apart, self.kept, self.stypes
-        )
+        options: dict[str, Any] = {"kept": self.kept, "stypes": self.stypes, "trained": self.trained}
+        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart, **options)
+        rewrite = SWITCH.mode != OFF
         if self.compiler is not None:
-            code = lowered.module if train else compilable(lowered.module)
+            code = lowered.module if train or not rewrite else compilable(lowered.module)
             lowered.run = self.compiler(code.as_module())
-        elif not mirror:
+        elif rewrite and not mirror:
             module = with_packed_integers(fused(lowered.module))
             module = (ordered(module) if train else None) or module
-            lowered.run = module.forward
+            lowered.run, lowered.code = module.forward, module
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 
     def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         """Code in which every operator is one call, for those who look at the values in between."""
         shapes = tuple(tuple(t.shape) for t in tensors) if self.unsized else None
-        made = self._codes.get(("steps", train, shapes))
+        made = self._codes.again(("steps", train, shapes))
         if made is None:
             facts = self.shapes(shapes) if shapes is not None else None
-            lowered = lower(self.heads, train, self.place, facts, self.variables, kept=self.kept, stypes=self.stypes)
-            made = self._keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
+            options: dict[str, Any] = {"kept": self.kept, "stypes": self.stypes, "trained": self.trained}
+            lowered = lower(self.heads, train, self.place, facts, self.variables, **options)
+            made = self._codes.keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
         return made
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
         """The heads' values; torch's grad mode decides if they can be differentiated."""
-        lowered, streams = self.code(train, tensors) if self.unsized else self._codes.get(train) or self.code(train, ())
+        rewritten = SWITCH.mode != OFF
+        known = None if self.unsized or not rewritten else self._codes.get(train)
+        lowered, streams = known or self.code(train, tensors)
         run = lowered.run
-        if not train and self._folding is not False and not torch.is_grad_enabled():
+        if rewritten and not train and self._folding is not False and not torch.is_grad_enabled():
             results = self._run_folded(lowered, tensors, streams)
             if results is not None:
                 return results
@@ -154,8 +160,13 @@ class Program:
         except FAILURES as error:
             raise lowered.explain([*tensors, *streams], error) from error
         finally:
-            if train or self.writes:
+            if train or self.writes or torch.is_grad_enabled():
                 wrote_anywhere()
+
+    @property
+    def folding(self) -> Folding | bool | None:
+        """The graph folded for inference, if there is one by now."""
+        return self._folding
 
     def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Are they of the types of a run before, to be seen without a look at each?"""
@@ -211,11 +222,12 @@ def _is_fresh(node: Node) -> bool:
     return node.op is not None and node.op.name in ("Convolution", "FullyConnected", "softmax", "log_softmax")
 
 
-def _writes(node: Node) -> bool:
-    """Does it change variables even in inference? Batch norms with a fixed gamma set it to one."""
-    if node.op is None:
-        return False
-    return bool(node.op.mutates) or "fix_gamma" in node.op.attrs and node.parsed.get("fix_gamma", True) is not False
+def _writes(node: Node, trained: set[int] | None) -> bool:
+    """Does it change variables even in inference? Batch norms set a fixed gamma to one (`_ops.batch_norm.fixed`)."""
+    op = node.op
+    if op is None or op.mutates or "fix_gamma" not in op.attrs or not node.parsed.get("fix_gamma", True):
+        return op is not None and bool(op.mutates)
+    return "_set_gamma" not in op.injected or (trained is not None and id(node) in trained)
 
 
 def named(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetError:

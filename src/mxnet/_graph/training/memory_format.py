@@ -9,7 +9,7 @@ import torch
 from torch import fx
 
 from ..._kernels import tuning
-from ..._ops.nn.pooling import lean_pooling
+from ..._ops.nn.pooling import max_pooling_recompute
 from ..._ops.registry.registry import find
 from ..lower.codegen import Code
 from ..lower.lower import calls, pick
@@ -26,7 +26,7 @@ KEEP_ORDER = frozenset(
         "broadcast_mul _plus_scalar _mul_scalar Concat Dropout"
     ).split()
 )
-IN_ORDER = frozenset([channels_last_convolution, add_in_place, relu_in_place, norm_sum_relu, lean_pooling])
+IN_ORDER = frozenset([channels_last_convolution, add_in_place, relu_in_place, norm_sum_relu, max_pooling_recompute])
 
 
 def plain(value: Any) -> Any:

@@ -52,15 +52,19 @@ def call_segments(builder: Any, calls: list[Node], heads: list[Entry]) -> None:
     """Write the calls into `builder`'s graph, mirrored stretches as one checkpointed call each."""
     parts = stretches(calls)
     for number, (mirrored, nodes) in enumerate(parts):
-        last = number == len(parts) - 1  # its values are needed at once when the backward pass begins
-        if mirrored and not last and len(nodes) > 1:
-            _call_stretch(builder, nodes, _needed(nodes, calls, heads))
+        if repeated(mirrored, nodes, number == len(parts) - 1):
+            _call_stretch(builder, nodes, needed(nodes, calls, heads))
         else:
             for node in nodes:
                 builder.call(node)
 
 
-def _needed(nodes: list[Node], calls: list[Node], heads: list[Entry]) -> list[Entry]:
+def repeated(mirrored: bool, nodes: list[Node], last: bool) -> bool:
+    """Is a stretch computed again? The values of the last are needed at once when the backward pass begins."""
+    return mirrored and not last and len(nodes) > 1
+
+
+def needed(nodes: list[Node], calls: list[Node], heads: list[Entry]) -> list[Entry]:
     """Values of the stretch that something outside it uses."""
     inside = {id(n) for n in nodes}
     users = [e for n in calls if id(n) not in inside for e in n.inputs]
@@ -78,7 +82,7 @@ def _call_stretch(builder: Any, nodes: list[Node], results: list[Entry]) -> None
         for entry in node.inputs:
             if id(entry.node) not in inside:
                 outer[(id(entry.node), entry.index)] = entry
-    inner = type(builder)(builder.train, builder.place, builder.shapes, builder.kept, builder.stypes)
+    inner = type(builder)(builder.train, builder.place, builder.shapes, builder.kept, builder.stypes, builder.trained)
     for entry in outer.values():
         inner.input(entry.node, entry.index, f"{entry.node.name}_{entry.index}")
     for node in nodes:

@@ -7,7 +7,7 @@ from torch import fx
 
 from ..._kernels.norm.fused_norm import fused_norm
 from ..._ops.nn.batch_norm import fixed
-from ..._ops.nn.pooling import lean_pooling
+from ..._ops.nn.pooling import max_pooling_recompute
 from ..._ops.registry.registry import find
 from ..lower.lower import calls, pick
 from .convolution import channels_last_convolution
@@ -31,7 +31,7 @@ def norm_sum_relu(
     """Batch norm, a sum if there is an addend, `relu` if there is one; recomputed where that saves memory."""
     call = beta, (mean, var), addend, relu, attrs.get("eps", 1e-3), attrs.get("momentum", 0.9)
     if fused_norm.ready(data, gamma, *call):
-        gamma = fixed(gamma) if attrs.get("fix_gamma", True) else gamma
+        gamma = fixed(gamma, attrs.get("_set_gamma", True)) if attrs.get("fix_gamma", True) else gamma
         return fused_norm.run(data, gamma, *call)
     result = NORM(data, gamma, beta, mean, var, **attrs)[0]
     if addend is not None:
@@ -65,7 +65,7 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
     new = _replace(graph, node, norm, addend, True)
     for user in new.users:
         if calls(user, POOLING) and _recomputes(user):
-            user.target = lean_pooling
+            user.target = max_pooling_recompute
 
 
 def _norm(value: Any) -> fx.Node | None:

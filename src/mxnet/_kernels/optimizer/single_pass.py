@@ -1,27 +1,44 @@
-"""Steps of SGD and Adam for many tensors on the CPU in one pass, for training that goes on for a while."""
+"""Steps of SGD and Adam over many tensors in one pass over memory, for training that goes on for a while."""
 
 from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
 from operator import is_
+from typing import Any
 from weakref import ref
 
 import numpy as np
 import torch
 
 from ..._core.writes import WRITES
+from .. import tuning
+from ..registry import Kernel
 from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 from .tensor_lists import Numbers, Steady, Tensors, alike, layout, uniform
 
-LEAST = 1 << 17  # numbers in all; fewer are not worth loading a compiler
-BEFORE = 1 << 27  # numbers changed by torch's kernel first: always as many, so that two runs compute the same
-PIECE, UNIT = 1 << 15, 1 << 12  # numbers of a part of the work at least, and in what it is divided
+UNIT = 1 << 12  # elements in which the work is divided
 MOMENTUM, PLAIN, ADAM = range(3)  # kinds of steps, as the kernels number them
 
 Factors = tuple[float, ...]
 
-_code = CompiledModule("optimizer.single_pass_kernels")
+
+class _AfterSteps(CompiledModule):
+    """Code that takes over after a number of steps by torch's kernel: always as many, so that two runs agree."""
+
+    def ready(self, work: int, call: tuple[Any, ...]) -> bool:
+        weights = call[1]
+        if weights.table is not None:
+            return True
+        weights.steps += 1
+        changed = weights.steps * weights.total
+        if changed <= tuning.SINGLE_PASS_AFTER // 2:
+            return False
+        now = changed > tuning.SINGLE_PASS_AFTER
+        return self.get(wait=now) is not None and now
+
+
+_code = _AfterSteps("optimizer.single_pass_kernels")
 _address = torch.Tensor.data_ptr
 
 
@@ -96,7 +113,9 @@ class Table:
         if task is None or self._known != (kind, factors):
             common = _single(factors)
             tables = (self.rows.ctypes.data, len(self.rows), self.rates.ctypes.data, common.ctypes.data)
-            task = self._task = Task(self._kernel, (kind, *tables), (0, total), total // PIECE, UNIT, held=common)
+            task = self._task = Task(
+                self._kernel, (kind, *tables), (0, total), total // tuning.SINGLE_PASS_PER_THREAD, UNIT, held=common
+            )
             self._known = kind, factors
         task.run()
 
@@ -104,16 +123,6 @@ class Table:
 @lru_cache(64)
 def _single(numbers: Factors) -> np.ndarray:
     return np.array(numbers, np.float32)
-
-
-def _begun(weights: Steady) -> bool:
-    """Is it worth it for these tensors, and has it begun to be?"""
-    if weights.total < LEAST or not weights.layout.on_cpu or weights[0].dtype is not torch.float32:
-        return False
-    weights.steps += 1
-    changed = weights.steps * weights.total
-    ready = changed > BEFORE
-    return changed > BEFORE // 2 and _code.get(wait=ready) is not None and ready
 
 
 def _table(weights: Steady, grads: Tensors, states: Sequence[Tensors]) -> Table | None:
@@ -128,16 +137,24 @@ def _table(weights: Steady, grads: Tensors, states: Sequence[Tensors]) -> Table 
     return table if table.takes(grads, weights) else None
 
 
-def _step(
-    kind: int, weights: Tensors, grads: Tensors, states: Sequence[Tensors], lrs: Numbers, wds: Numbers, factors: Factors
-) -> bool:
-    """A step by the kernel, if it can be done."""
-    if not isinstance(weights, Steady) or not (weights.table or _begun(weights)):
-        return False
+def _applies(kind: int, weights: Any, *rest: Any) -> int:
+    if not isinstance(weights, Steady) or not weights.layout.on_cpu or weights[0].dtype is not torch.float32:
+        return 0
+    return weights.total
+
+
+def _run(
+    kind: int, weights: Steady, grads: Tensors, states: Sequence[Tensors], lrs: Numbers, wds: Numbers, factors: Factors
+) -> bool | None:
     table = _table(weights, grads, states)
-    if table is not None:
-        table.learn(kind, lrs, wds, factors, weights.total)
-    return table is not None
+    if table is None:
+        return None
+    table.learn(kind, lrs, wds, factors, weights.total)
+    return True
+
+
+# (kind, weights, gradients, lists of states, learning rates, weight decays, factors) -> True, after a step in place
+step = Kernel("optimizer.single_pass", _applies, _run, tuning.SINGLE_PASS_ELEMENTS, _code)
 
 
 def _limits(rescale: float, clip: float | None) -> Factors:
@@ -157,7 +174,7 @@ def adam(
     """Adam with rates that hold the correction of bias; `limits`: rescaling and clipping; `factors`: both betas and
     epsilon. False where it is not done.
     """
-    return _step(ADAM, weights, grads, (means, variances), rates, wds, (*_limits(*limits), *factors))
+    return bool(step(ADAM, weights, grads, (means, variances), rates, wds, (*_limits(*limits), *factors)))
 
 
 def sgd(
@@ -171,5 +188,5 @@ def sgd(
 ) -> bool:
     """SGD; `momenta` is empty where there is no momentum. False where it is not done."""
     if momenta:
-        return _step(MOMENTUM, weights, grads, (momenta,), lrs, wds, (*_limits(*limits), momentum))
-    return _step(PLAIN, weights, grads, (), lrs, wds, _limits(*limits))
+        return bool(step(MOMENTUM, weights, grads, (momenta,), lrs, wds, (*_limits(*limits), momentum)))
+    return bool(step(PLAIN, weights, grads, (), lrs, wds, _limits(*limits)))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..runtime.entry_points import whole as whole_number
 from ..runtime.simd import FLOAT, WIDE, Lanes, Writer, compiled, numbers, writes
+from . import formulas
 
 ADDRESS = 8  # bytes
 COLUMNS = 5  # of a table: size, and addresses of gradient, weight and up to two states
@@ -63,27 +64,9 @@ def _kernels(formula: Formula, count: int, numbers: int) -> Any:
     return whole, rest
 
 
-def _momentum(grad, weight, state, rate, decay, rescale, limit, momentum):
-    slope = (grad * rescale).between(0.0 - limit, limit) + weight * decay
-    state = state * momentum - slope * rate
-    return weight + state, state
-
-
-def _plain(grad, weight, rate, decay, rescale, limit):
-    slope = (grad * rescale).between(0.0 - limit, limit) + weight * decay
-    return (weight - slope * rate,)
-
-
-def _adam(grad, weight, mean, variance, rate, decay, rescale, limit, beta1, beta2, epsilon):
-    slope = (grad * rescale + weight * decay).between(0.0 - limit, limit)
-    mean = mean * beta1 + slope * (1.0 - beta1)
-    variance = variance * beta2 + slope * slope * (1.0 - beta2)
-    return weight - rate * mean / (variance.root() + epsilon), mean, variance
-
-
-_momentum_whole, _momentum_rest = _kernels(_momentum, 3, 3)
-_plain_whole, _plain_rest = _kernels(_plain, 2, 2)
-_adam_whole, _adam_rest = _kernels(_adam, 4, 5)
+_momentum_whole, _momentum_rest = _kernels(formulas.sgd_momentum, 3, 3)
+_plain_whole, _plain_rest = _kernels(formulas.sgd, 2, 2)
+_adam_whole, _adam_rest = _kernels(formulas.adam, 4, 5)
 
 
 @compiled(f"void({numbers(7)})")

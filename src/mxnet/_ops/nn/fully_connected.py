@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from ..._core.attrs import Count
 from ..._core.errors import MXNetError
+from ..._device.settings import under
 from ..._kernels import tuning
 from ..._kernels.matmul import gemm
 from ..registry.fill_rules import assign
@@ -68,5 +69,7 @@ def fully_connected(
 
 
 def _affine(data, weight, bias):
+    if data.is_cuda:
+        return under(F.linear, (data, weight, bias))
     result = gemm.dense(data, weight, bias)
     return F.linear(data, weight, bias) if result is None else result

@@ -1,19 +1,28 @@
-"""Optimizer updates with adaptive rates: Adam and its kin, RMSProp, FTML, FTRL, Adagrad by rows, LAMB."""
+"""Optimizer updates of one weight with adaptive rates: Adam and its kin, RMSProp, FTML, FTRL, Adagrad by rows, LAMB."""
+
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
 from ..._core.attrs import Fraction
 from ..._core.errors import MXNetError
+from ..._kernels.optimizer import formulas
 from ..registry.registry import op
 from ..registry.torch_dtypes import require_floating
-from .updates import clipped, fill_mixed_types, fill_same, held, same_shapes, scaled, single_precision
+from .steps import new_weights
+from .update_rules import (
+    fill_mixed_types,
+    fill_same,
+    held,
+    limit,
+    same_shapes,
+    single_precision,
+    updated,
+    updated_master,
+)
 
-
-def _decayed(grad: Tensor, weight: Tensor, wd: float, rescale: float, clip: float) -> Tensor:
-    """Adam, RMSProp and FTML clip what weight decay has been added to."""
-    grad = grad if rescale == 1 else grad * rescale
-    return clipped(grad if wd == 0 else torch.add(grad, weight, alpha=wd), clip)
+Step = Callable[[], Sequence[Tensor]]
 
 
 def _like_weight(attrs: dict, shapes: list) -> list:
@@ -28,11 +37,6 @@ def _fill_but_last(attrs: dict, shapes: list) -> list:
 def _fill_phase2(attrs: dict, shapes: list) -> list:
     known = shapes[0] or shapes[1]
     return [known, known, (1,), (1,), *[s or known for s in shapes[4:]]]
-
-
-def _moments(mean: Tensor, var: Tensor, grad: Tensor, beta1: float, beta2: float) -> None:
-    mean.mul_(beta1).add_(grad, alpha=1 - beta1)
-    var.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
 
 
 @op("adam_update", mutates=("mean", "var"), fill=fill_same, shape="same", differentiable=False)
@@ -52,20 +56,26 @@ def adam_update(
     lazy_update: bool = True,
 ):
     """Adam; the optimizer folds the bias correction into `lr`."""
-    require_floating(weight)
-    same_shapes(weight, grad, mean, var)
-    beta1, beta2 = held(beta1, weight.dtype), held(beta2, weight.dtype)
-    _moments(mean, var, _decayed(grad, weight, wd, rescale_grad, clip_gradient), beta1, beta2)
-    return torch.addcdiv(weight, mean, var.sqrt().add_(epsilon), value=-lr)
+    numbers = rescale_grad, limit(clip_gradient), held(beta1, weight.dtype), held(beta2, weight.dtype), epsilon
+    return updated(formulas.adam, weight, grad, (mean, var), (lr, wd), *numbers)
 
 
-def _usable(scale: Tensor) -> bool:
-    """A loss scale of zero, infinity or NaN marks a step to be left out. Without values (meta) every one counts."""
-    return scale.is_meta or bool(torch.isfinite(scale[0]) & (scale[0] != 0))
+def unless_skipped(scale: Tensor, changed: Sequence[Tensor], kept: Sequence[Tensor], step: Step) -> Sequence[Tensor]:
+    """What `step` returns, and `changed` as it leaves them, unless the loss scale says to leave the step out.
 
-
-def _adamw(weight: Tensor, mean: Tensor, var: Tensor, lr: float, wd: float, eta: float, epsilon: float) -> Tensor:
-    return torch.addcdiv(weight * (1 - eta * wd), mean, var.sqrt().add_(epsilon), value=-eta * lr)
+    A scale of zero, infinity or NaN says so: then all stays as it was, and copies of `kept` are returned. On a GPU both
+    cases are computed and the device selects one, so that the host need not wait. Without values (meta) any one counts.
+    """
+    if scale.is_meta:
+        return step()
+    usable = torch.isfinite(scale) & (scale != 0)
+    if scale.is_cpu:
+        return step() if bool(usable) else [t.clone() for t in kept]
+    before = [t.clone() for t in changed]
+    results = step()
+    for now, old in zip(changed, before, strict=True):
+        now.copy_(torch.where(usable, now, old))
+    return [torch.where(usable, new, old) for new, old in zip(results, kept, strict=True)]
 
 
 @op(
@@ -87,14 +97,15 @@ def adamw_update(
     clip_gradient: float = -1.0,
 ):
     """Adam with decoupled weight decay; the step is left out when `rescale_grad` is zero or not finite."""
-    require_floating(weight)
     same_shapes(weight, grad, mean, var)
-    scale = rescale_grad.flatten()
-    if not _usable(scale):
-        return weight.clone()
-    grad.copy_(clipped(grad * scale[0].to(grad.dtype), clip_gradient))  # MXNet leaves the scaled gradient behind
-    _moments(mean, var, grad, held(beta1), held(beta2))
-    return _adamw(weight, mean, var, lr, wd, eta, epsilon)
+    scale, bound = rescale_grad.flatten()[0], limit(clip_gradient)
+    numbers = 1.0, limit(-1.0), held(beta1), held(beta2), epsilon
+
+    def step() -> list[Tensor]:
+        grad.copy_((grad * scale.to(grad.dtype)).clamp_(-bound, bound))  # MXNet leaves the scaled gradient behind
+        return [updated(formulas.adamw, weight, grad, (mean, var), (eta * lr, eta * wd), *numbers)]
+
+    return unless_skipped(scale, (grad, mean, var), (weight,), step)[0]
 
 
 @op(
@@ -124,13 +135,14 @@ def mp_adamw_update(
 ):
     """`_adamw_update` on a float32 master copy of the weight."""
     same_shapes(weight, grad, mean, var, weight32)
-    single_precision(mean, var, weight32)
-    scale = rescale_grad.flatten()
-    if not _usable(scale):
-        return weight.clone()
-    _moments(mean, var, clipped(grad.float() * scale[0], clip_gradient), held(beta1), held(beta2))
-    weight32.copy_(_adamw(weight32, mean, var, lr, wd, eta, epsilon))
-    return weight32.to(weight.dtype, copy=True)
+    scale = rescale_grad.flatten()[0]
+    numbers = 1.0, limit(clip_gradient), held(beta1), held(beta2), epsilon
+
+    def step() -> list[Tensor]:
+        rates, scaled = (eta * lr, eta * wd), grad.float() * scale
+        return [updated_master(formulas.adamw, weight, scaled, (mean, var), weight32, rates, *numbers)]
+
+    return unless_skipped(scale, (mean, var, weight32), (weight,), step)[0]
 
 
 @op("ftml_update", mutates=("d", "v", "z"), fill=fill_same, shape="same", differentiable=False)
@@ -151,15 +163,9 @@ def ftml_update(
     clip_grad: float = -1.0,
 ):
     """Follow the moving leader."""
-    require_floating(weight)
-    same_shapes(weight, grad, d, v, z)
-    grad = _decayed(grad, weight, wd, rescale_grad, clip_grad)
     beta1, beta2 = held(beta1, weight.dtype), held(beta2, weight.dtype)
-    v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-    rate = (v / (1 - beta2**t)).sqrt_().add_(epsilon).mul_((1 - beta1**t) / lr)
-    z.mul_(beta1).add_(grad, alpha=1 - beta1).sub_(torch.sub(rate, d, alpha=beta1).mul_(weight))
-    d.copy_(rate)
-    return (z / rate).neg_()
+    own, numbers = (lr, wd, 1 - beta1**t, 1 - beta2**t), (rescale_grad, limit(clip_grad), beta1, beta2, epsilon)
+    return updated(formulas.ftml, weight, grad, (d, v, z), own, *numbers)
 
 
 @op("rmsprop_update", mutates=("n",), fill=fill_same, shape="same", differentiable=False)
@@ -177,11 +183,8 @@ def rmsprop_update(
     clip_weights: float = -1.0,
 ):
     """RMSProp after Tieleman and Hinton."""
-    require_floating(weight)
-    same_shapes(weight, grad, n)
-    grad, gamma1 = _decayed(grad, weight, wd, rescale_grad, clip_gradient), held(gamma1, weight.dtype)
-    n.mul_(gamma1).addcmul_(grad, grad, value=1 - gamma1)
-    return clipped(torch.addcdiv(weight, grad, (n + epsilon).sqrt_(), value=-lr), clip_weights)
+    numbers = rescale_grad, limit(clip_gradient), held(gamma1, weight.dtype), epsilon, limit(clip_weights)
+    return updated(formulas.rmsprop, weight, grad, (n,), (lr, wd), *numbers)
 
 
 @op("rmspropalex_update", mutates=("n", "g", "delta"), fill=fill_same, shape="same", differentiable=False)
@@ -202,14 +205,8 @@ def rmspropalex_update(
     clip_weights: float = -1.0,
 ):
     """RMSProp after Graves: centred second moment, momentum in `delta`."""
-    require_floating(weight)
-    same_shapes(weight, grad, n, g, delta)
-    grad, gamma1 = _decayed(grad, weight, wd, rescale_grad, clip_gradient), held(gamma1, weight.dtype)
-    n.mul_(gamma1).addcmul_(grad, grad, value=1 - gamma1)
-    g.mul_(gamma1).add_(grad, alpha=1 - gamma1)
-    spread = torch.addcmul(n, g, g, value=-1).add_(epsilon).sqrt_()
-    delta.mul_(gamma2).addcdiv_(grad, spread, value=-lr)
-    return clipped(weight + delta, clip_weights)
+    numbers = rescale_grad, limit(clip_gradient), held(gamma1, weight.dtype), gamma2, epsilon, limit(clip_weights)
+    return updated(formulas.rmsprop_centered, weight, grad, (n, g, delta), (lr, wd), *numbers)
 
 
 @op("ftrl_update", mutates=("z", "n"), fill=fill_same, shape="same", differentiable=False)
@@ -227,15 +224,8 @@ def ftrl_update(
     clip_gradient: float = -1.0,
 ):
     """Follow the regularized leader: weights whose `z` stays within `lamda1` become zero."""
-    require_floating(weight)
-    same_shapes(weight, grad, z, n)
-    grad = scaled(grad, rescale_grad, clip_gradient)
-    before = n.sqrt()
-    n.addcmul_(grad, grad)
-    root = n.sqrt()
-    z.add_(grad).sub_((root - before).mul_(weight).div_(lr))
-    shrunk = torch.sub(torch.sign(z) * lamda1, z)
-    return (shrunk / ((root + beta).div_(lr).add_(wd))).mul_(z.abs() > lamda1)
+    numbers = rescale_grad, limit(clip_gradient), lamda1, beta
+    return updated(formulas.ftrl, weight, grad, (z, n), (lr, wd), *numbers)
 
 
 @op("_contrib_group_adagrad_update", mutates=("history",), differentiable=False)
@@ -257,40 +247,37 @@ def group_adagrad_update(
             f"group_adagrad_update keeps one history value a row: weight {tuple(weight.shape)} needs "
             f"({weight.shape[0]}, 1), got {tuple(history.shape)}"
         )
-    grad = scaled(grad, rescale_grad, clip_gradient).reshape(weight.shape[0], -1)
-    rows = history.view(-1, 1)
-    rows.add_(grad.square().mean(1, keepdim=True))
-    return weight - (grad * lr / (rows + epsilon).sqrt_()).view_as(weight)
+    rows = history.view(-1, *[1] * (weight.dim() - 1))
+    numbers = rescale_grad, limit(clip_gradient), epsilon
+    return new_weights(formulas.group_adagrad, [weight], [grad], [[rows]], ([lr], [0.0]), *numbers)[0]
 
 
 # LAMB, in two phases because the norms between them are the caller's
 
 
-def _lamb_direction(
-    weight: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    var: Tensor,
-    beta1: float,
-    beta2: float,
-    epsilon: float,
-    t: int,
-    bias_correction: bool,
-    wd: float,
-) -> Tensor:
-    kind = weight.dtype
-    _moments(mean, var, grad, held(beta1, kind), held(beta2, kind))
+def _corrections(dtype: torch.dtype, beta1: float, beta2: float, t: int, bias_correction: bool) -> tuple[float, float]:
+    """1 - beta ** t of both moments, in the precision of MXNet's kernel; 1 where the bias stays."""
+    if not bias_correction:
+        return 1.0, 1.0
     powers = held(beta1) ** t, held(beta2) ** t
-    if kind is torch.float16:
-        powers = held(powers[0], kind), held(powers[1], kind)
-    first, second = (mean / (1 - powers[0]), var / (1 - powers[1])) if bias_correction else (mean, var)
-    return torch.add(first / (second.sqrt().add_(epsilon)), weight, alpha=wd)
+    if dtype is torch.float16:
+        powers = held(powers[0], dtype), held(powers[1], dtype)
+    return 1 - powers[0], 1 - powers[1]
+
+
+def _lamb_direction(
+    weight: Tensor, grad: Tensor, mean: Tensor, var: Tensor, own: tuple[float, ...], rescale: float, clip: float,
+    beta1: float, beta2: float, epsilon: float,
+) -> Tensor:  # fmt: skip
+    numbers = rescale, limit(clip), held(beta1, weight.dtype), held(beta2, weight.dtype), epsilon
+    return updated(formulas.lamb_direction, weight, grad, (mean, var), own, *numbers)
 
 
 def _trust_ratio(r1: Tensor, r2: Tensor, lower: float, upper: float) -> Tensor:
-    if r1.shape != (1,) or r2.shape != (1,):
-        wrong, which = (r1, "r1") if r1.shape != (1,) else (r2, "r2")
-        raise MXNetError(f"Check failed: {which}_shape[0] == 1U ({wrong.shape} vs. 1) : {which} shape incorrect")
+    for norm, which in ((r1, "r1"), (r2, "r2")):  # MXNet looks at the first axis only, and reads the first number
+        if norm.shape[:1] != (1,):
+            raise MXNetError(f"Check failed: {which}_shape[0] == 1U ({norm.shape} vs. 1) : {which} shape incorrect")
+    r1, r2 = r1.reshape(-1)[:1], r2.reshape(-1)[:1]
     r1 = r1.clamp_min(lower) if lower >= 0 else r1
     r1 = r1.clamp_max(upper) if upper >= 0 else r1
     return torch.where((r1 == 0) | (r2 == 0), torch.ones_like(r1), r1 / r2)
@@ -313,10 +300,8 @@ def lamb_update_phase1(
     clip_gradient: float = -1.0,
 ):
     """The direction of a LAMB step."""
-    require_floating(weight)
-    same_shapes(weight, grad, mean, var)
-    grad = scaled(grad, rescale_grad, clip_gradient)
-    return _lamb_direction(weight, grad, mean, var, beta1, beta2, epsilon, t, bias_correction, wd)
+    own = *_corrections(weight.dtype, beta1, beta2, t, bias_correction), wd
+    return _lamb_direction(weight, grad, mean, var, own, rescale_grad, clip_gradient, beta1, beta2, epsilon)
 
 
 @op("lamb_update_phase2", fill=_fill_phase2, shape=_like_weight, differentiable=False)
@@ -357,8 +342,9 @@ def mp_lamb_update_phase1(
     """`lamb_update_phase1` on a float32 master copy; the direction is float32."""
     same_shapes(weight, grad, mean, var, weight32)
     single_precision(mean, var, weight32)
-    grad = scaled(grad.float(), rescale_grad, clip_gradient)
-    return _lamb_direction(weight32, grad, mean, var, beta1, beta2, epsilon, t, bias_correction, wd)
+    own = *_corrections(weight32.dtype, beta1, beta2, t, bias_correction), wd
+    numbers = rescale_grad, clip_gradient, beta1, beta2, epsilon
+    return _lamb_direction(weight32, grad.float(), mean, var, own, *numbers)
 
 
 @op(

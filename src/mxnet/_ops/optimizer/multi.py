@@ -1,4 +1,4 @@
-"""Gradient descent on many weights in one call, on torch's multi-tensor kernels, and what such updates share."""
+"""Gradient descent on many weights in one call, and what such operators share."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,9 +8,11 @@ from torch import Tensor
 
 from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
+from ..._kernels.optimizer import formulas
 from ..registry.registry import op
 from ..registry.torch_dtypes import require_floating
-from .updates import same_shapes, single_precision
+from .steps import new_weights
+from .update_rules import limit, same_shapes, single_precision
 
 Rates = Sequence[float] | Sequence[Tensor]
 SGD = ("weight", "grad")
@@ -52,16 +54,7 @@ def check_count(given: Sequence[Any], number: int, what: str, name: str) -> None
         )
 
 
-def scaled(grads: list[Tensor], rescale: float | Tensor, clip: float) -> list[Tensor]:
-    """New gradients, rescaled, then cut to `clip` unless that is negative."""
-    grads = torch._foreach_mul(grads, rescale)  # pyright: ignore[reportAssignmentType]
-    if clip >= 0:
-        torch._foreach_clamp_max_(grads, clip)
-        torch._foreach_clamp_min_(grads, -clip)
-    return grads
-
-
-def _descend(
+def descended(
     weights: list[Tensor],
     grads: list[Tensor],
     moms: list[Tensor] | None,
@@ -70,16 +63,12 @@ def _descend(
     momentum: float,
     rescale: float,
     clip: float,
-) -> list[Tensor]:
+) -> tuple[Tensor, ...]:
     """New weights after a step of gradient descent; `moms` change in place."""
-    step = scaled(grads, rescale, clip)
-    torch._foreach_add_(step, torch._foreach_mul(weights, wds))  # pyright: ignore[reportArgumentType]
-    torch._foreach_mul_(step, lrs)  # pyright: ignore[reportArgumentType]
     if moms is None:
-        return torch._foreach_sub(weights, step)  # pyright: ignore[reportReturnType]
-    torch._foreach_mul_(moms, momentum)
-    torch._foreach_sub_(moms, step)
-    return torch._foreach_add(weights, moms)  # pyright: ignore[reportReturnType]
+        return tuple(new_weights(formulas.sgd, weights, grads, [], (lrs, wds), rescale, limit(clip)))
+    shared = rescale, limit(clip), momentum
+    return tuple(new_weights(formulas.sgd_momentum, weights, grads, [moms], (lrs, wds), *shared))
 
 
 def masters_of(weights: list[Tensor], weights32: list[Tensor]) -> list[Tensor]:
@@ -87,7 +76,7 @@ def masters_of(weights: list[Tensor], weights32: list[Tensor]) -> list[Tensor]:
     return weights if weights[0].dtype == torch.float32 else weights32
 
 
-def stored(weights: list[Tensor], masters: list[Tensor], new: list[Tensor]) -> tuple[Tensor, ...]:
+def stored(weights: list[Tensor], masters: list[Tensor], new: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Write the master copies; the new weights go out in the weights' precision."""
     if masters is weights:
         return tuple(new)
@@ -95,21 +84,18 @@ def stored(weights: list[Tensor], masters: list[Tensor], new: list[Tensor]) -> t
     return tuple(n.to(weights[0].dtype) for n in new)
 
 
-def _mixed(
+def _descended_masters(
     weights: list[Tensor],
     grads: list[Tensor],
     moms: list[Tensor] | None,
     weights32: list[Tensor],
     lrs: Rates,
     wds: Rates,
-    momentum: float,
-    rescale: float,
-    clip: float,
+    *shared: float,
 ) -> tuple[Tensor, ...]:
     single_precision(*weights32, *(moms or ()))
     masters = masters_of(weights, weights32)
-    new = _descend(masters, [g.float() for g in grads], moms, lrs, wds, momentum, rescale, clip)
-    return stored(weights, masters, new)
+    return stored(weights, masters, descended(masters, [g.float() for g in grads], moms, lrs, wds, *shared))
 
 
 @op("multi_sgd_update", inputs=input_names(SGD), outputs=weight_count, differentiable=False)
@@ -120,7 +106,7 @@ def multi_sgd_update(
     check_count(lrs, num_weights, "learning rates", "num_weights")
     check_count(wds, num_weights, "weight decays", "num_weights")
     weights, grads = split(data, SGD)
-    return tuple(_descend(weights, grads, None, lrs, wds, 0.0, rescale_grad, clip_gradient))
+    return descended(weights, grads, None, lrs, wds, 0.0, rescale_grad, clip_gradient)
 
 
 @op("multi_sgd_mom_update", inputs=input_names(SGD_MOM), outputs=weight_count, mutates=("mom",), differentiable=False)
@@ -137,7 +123,7 @@ def multi_sgd_mom_update(
     check_count(lrs, num_weights, "learning rates", "num_weights")
     check_count(wds, num_weights, "weight decays", "num_weights")
     weights, grads, moms = split(data, SGD_MOM)
-    return tuple(_descend(weights, grads, moms, lrs, wds, momentum, rescale_grad, clip_gradient))
+    return descended(weights, grads, moms, lrs, wds, momentum, rescale_grad, clip_gradient)
 
 
 @op(
@@ -155,7 +141,7 @@ def multi_mp_sgd_update(
     check_count(lrs, num_weights, "learning rates", "num_weights")
     check_count(wds, num_weights, "weight decays", "num_weights")
     weights, grads, weights32 = split(data, MP_SGD)
-    return _mixed(weights, grads, None, weights32, lrs, wds, 0.0, rescale_grad, clip_gradient)
+    return _descended_masters(weights, grads, None, weights32, lrs, wds, 0.0, rescale_grad, clip_gradient)
 
 
 @op(
@@ -179,7 +165,7 @@ def multi_mp_sgd_mom_update(
     check_count(lrs, num_weights, "learning rates", "num_weights")
     check_count(wds, num_weights, "weight decays", "num_weights")
     weights, grads, moms, weights32 = split(data, MP_SGD_MOM)
-    return _mixed(weights, grads, moms, weights32, lrs, wds, momentum, rescale_grad, clip_gradient)
+    return _descended_masters(weights, grads, moms, weights32, lrs, wds, momentum, rescale_grad, clip_gradient)
 
 
 # Preloaded: the rates are two arrays behind the weights, so that they need not leave the device
@@ -204,7 +190,7 @@ def preloaded_multi_sgd_update(*data, rescale_grad: float = 1.0, clip_gradient: 
     """`multi_sgd_update` whose rates are arrays."""
     data, lrs, wds = _preloaded(data, num_weights)
     weights, grads = split(data, SGD)
-    return tuple(_descend(weights, grads, None, lrs, wds, 0.0, rescale_grad, clip_gradient))
+    return descended(weights, grads, None, lrs, wds, 0.0, rescale_grad, clip_gradient)
 
 
 @op(
@@ -221,7 +207,7 @@ def preloaded_multi_sgd_mom_update(
     """`multi_sgd_mom_update` whose rates are arrays."""
     data, lrs, wds = _preloaded(data, num_weights)
     weights, grads, moms = split(data, SGD_MOM)
-    return tuple(_descend(weights, grads, moms, lrs, wds, momentum, rescale_grad, clip_gradient))
+    return descended(weights, grads, moms, lrs, wds, momentum, rescale_grad, clip_gradient)
 
 
 @op(
@@ -236,7 +222,7 @@ def preloaded_multi_mp_sgd_update(*data, rescale_grad: float = 1.0, clip_gradien
     """`multi_mp_sgd_update` whose rates are arrays."""
     data, lrs, wds = _preloaded(data, num_weights)
     weights, grads, weights32 = split(data, MP_SGD)
-    return _mixed(weights, grads, None, weights32, lrs, wds, 0.0, rescale_grad, clip_gradient)
+    return _descended_masters(weights, grads, None, weights32, lrs, wds, 0.0, rescale_grad, clip_gradient)
 
 
 @op(
@@ -253,4 +239,4 @@ def preloaded_multi_mp_sgd_mom_update(
     """`multi_mp_sgd_mom_update` whose rates are arrays."""
     data, lrs, wds = _preloaded(data, num_weights)
     weights, grads, moms, weights32 = split(data, MP_SGD_MOM)
-    return _mixed(weights, grads, moms, weights32, lrs, wds, momentum, rescale_grad, clip_gradient)
+    return _descended_masters(weights, grads, moms, weights32, lrs, wds, momentum, rescale_grad, clip_gradient)

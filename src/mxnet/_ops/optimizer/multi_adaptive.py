@@ -1,56 +1,40 @@
-"""Adam and LAMB on many weights in one call, on torch's multi-tensor kernels."""
+"""AdamW and LAMB on many weights in one call."""
 
+from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
+from ..._kernels.optimizer import formulas
 from ..registry.registry import op
-from .multi import check_count, input_names, masters_of, scaled, split, stored, weight_count
-from .multi_norms import norms_of
-from .updates import held, single_precision
+from .adaptive import unless_skipped
+from .multi import check_count, input_names, masters_of, split, stored, weight_count
+from .steps import lamb, new_weights
+from .update_rules import held, limit, single_precision
 
 ADAM = ("weight", "grad", "mean", "var")
 MP_ADAM = ("weight", "grad", "mean", "var", "weight32")
 
 
-def _moments(means: list[Tensor], variances: list[Tensor], grads: list[Tensor], beta1: float, beta2: float) -> None:
-    torch._foreach_mul_(means, beta1)
-    torch._foreach_add_(means, grads, alpha=1 - beta1)
-    torch._foreach_mul_(variances, beta2)
-    torch._foreach_addcmul_(variances, grads, grads, 1 - beta2)
-
-
 def _adamw(
     weights: list[Tensor],
     grads: list[Tensor],
-    means: list[Tensor],
-    variances: list[Tensor],
-    beta1: float,
-    beta2: float,
-    epsilon: float,
-    lrs: Floats,
-    wds: Floats,
-    etas: Floats,
-) -> list[Tensor]:
-    _moments(means, variances, grads, held(beta1), held(beta2))
-    roots = torch._foreach_sqrt(variances)
-    torch._foreach_add_(roots, epsilon)
-    new = torch._foreach_mul(weights, [1 - eta * wd for eta, wd in zip(etas, wds, strict=True)])
-    torch._foreach_addcdiv_(new, means, roots, [-eta * lr for eta, lr in zip(etas, lrs, strict=True)])
-    return new  # pyright: ignore[reportReturnType]
+    states: tuple[list[Tensor], list[Tensor]],
+    rates: tuple[Floats, Floats, Floats],
+    clip: float,
+    *numbers: float,
+) -> Sequence[Tensor]:
+    lrs, wds, etas = rates
+    own = [eta * lr for eta, lr in zip(etas, lrs, strict=True)], [eta * wd for eta, wd in zip(etas, wds, strict=True)]
+    return new_weights(formulas.adamw, weights, grads, states, own, 1.0, limit(clip), *numbers)
 
 
 def _check_adamw(lrs: Floats, wds: Floats, etas: Floats, number: int) -> None:
     check_count(lrs, number, "learning rates", "num_weights")
     check_count(wds, number, "weight decays", "num_weights")
     check_count(etas, number, "learning rates schedule multiplier", "num_weights")
-
-
-def _skipped(scale: Tensor) -> bool:
-    return not (scale.is_meta or bool(torch.isfinite(scale) & (scale != 0)))
 
 
 @op(
@@ -75,10 +59,13 @@ def multi_adamw_update(
     _check_adamw(lrs, wds, etas, num_weights)
     weights, grads, means, variances = split(data[:-1], ADAM)
     scale = data[-1].flatten()[0]
-    if _skipped(scale):
-        return tuple(w.clone() for w in weights)
-    grads = scaled(grads, scale, clip_gradient)
-    return tuple(_adamw(weights, grads, means, variances, beta1, beta2, epsilon, lrs, wds, etas))
+    numbers = clip_gradient, held(beta1), held(beta2), epsilon
+
+    def step() -> Sequence[Tensor]:
+        rescaled = [g * scale.to(g.dtype) for g in grads]
+        return tuple(_adamw(weights, rescaled, (means, variances), (lrs, wds, etas), *numbers))
+
+    return tuple(unless_skipped(scale, [*means, *variances], weights, step))
 
 
 @op(
@@ -105,45 +92,39 @@ def multi_mp_adamw_update(
     weights, grads, means, variances, weights32 = split(data[:-1], MP_ADAM)
     single_precision(*means, *variances, *weights32)
     scale = data[-1].flatten()[0]
-    if _skipped(scale):
-        return tuple(w.clone() for w in weights)
-    masters = masters_of(weights, weights32)
-    grads = scaled([g.float() for g in grads], scale, clip_gradient)
-    return stored(weights, masters, _adamw(masters, grads, means, variances, beta1, beta2, epsilon, lrs, wds, etas))
+    numbers = clip_gradient, held(beta1), held(beta2), epsilon
+
+    def step() -> Sequence[Tensor]:
+        masters = masters_of(weights, weights32)
+        rescaled = [g.float() * scale for g in grads]
+        return stored(weights, masters, _adamw(masters, rescaled, (means, variances), (lrs, wds, etas), *numbers))
+
+    return tuple(unless_skipped(scale, [*means, *variances, *weights32], weights, step))
 
 
 # LAMB
 
 
-def _trust(r1: Tensor, r2: Tensor, lower: float, upper: float) -> Tensor:
-    r1 = r1.clamp_min(lower) if lower >= 0 else r1
-    r1 = r1.clamp_max(upper) if upper >= 0 else r1
-    return torch.where((r1 == 0) | (r2 == 0), torch.ones_like(r1), r1 / r2)
-
-
 def _lamb(
     weights: list[Tensor],
     grads: list[Tensor],
-    means: list[Tensor],
-    variances: list[Tensor],
-    norms: list[Tensor],
+    states: tuple[list[Tensor], list[Tensor]],
+    sizes: list[Tensor],
     attrs: dict[str, Any],
 ) -> list[Tensor]:
-    beta1, beta2 = (held(attrs[name], weights[0].dtype) for name in ("beta1", "beta2"))
-    _moments(means, variances, scaled(grads, attrs["rescale_grad"], attrs["clip_gradient"]), beta1, beta2)
-    corrected = attrs["bias_correction"]
-    steps = [t if corrected else None for t in attrs["step_count"]]
-    step = torch._foreach_div(means, [1.0 if t is None else 1 - beta1**t for t in steps])
-    roots = torch._foreach_div(variances, [1.0 if t is None else 1 - beta2**t for t in steps])
-    torch._foreach_sqrt_(roots)
-    torch._foreach_add_(roots, attrs["epsilon"])
-    torch._foreach_div_(step, roots)
-    torch._foreach_add_(step, torch._foreach_mul(weights, attrs["wds"]))
-    bounds = attrs["lower_bound"], attrs["upper_bound"]
-    ratios = [_trust(r1, r2, *bounds) for r1, r2 in zip(norms, norms_of(step), strict=True)]  # pyright: ignore[reportArgumentType]
-    torch._foreach_mul_(step, [r.to(step[0].dtype) for r in ratios])
-    torch._foreach_mul_(step, attrs["learning_rates"])
-    return torch._foreach_sub(weights, step)  # pyright: ignore[reportReturnType]
+    """New weights; the norms of `sizes` are those of the weights."""
+    betas = [held(attrs[name], weights[0].dtype) for name in ("beta1", "beta2")]
+    counts = attrs["step_count"]
+    corrections = tuple([1 - beta**t if attrs["bias_correction"] else 1.0 for t in counts] for beta in betas)
+    bounds = [None if attrs[name] < 0 else attrs[name] for name in ("lower_bound", "upper_bound")]
+    new = [w.clone() for w in weights]
+    lamb(
+        new, grads, *states, attrs["learning_rates"], attrs["wds"], corrections,  # pyright: ignore[reportArgumentType]
+        beta1=betas[0], beta2=betas[1], epsilon=attrs["epsilon"], lower=bounds[0], upper=bounds[1],
+        rescale=attrs["rescale_grad"], clip=None if attrs["clip_gradient"] < 0 else attrs["clip_gradient"],
+        sizes=[size.float() for size in sizes],
+    )  # fmt: skip
+    return new
 
 
 def _check_lamb(attrs: dict[str, Any]) -> None:
@@ -181,7 +162,7 @@ def multi_lamb_update(
     attrs = locals()
     _check_lamb(attrs)
     weights, grads, means, variances = split(data, ADAM)
-    return tuple(_lamb(weights, grads, means, variances, norms_of(weights), attrs))
+    return tuple(_lamb(weights, grads, (means, variances), weights, attrs))
 
 
 @op(
@@ -213,5 +194,5 @@ def multi_mp_lamb_update(
     weights, grads, means, variances, weights32 = split(data, MP_ADAM)
     single_precision(*means, *variances, *weights32)
     masters = masters_of(weights, weights32)
-    new = _lamb(masters, [g.float() for g in grads], means, variances, norms_of(weights), attrs)
+    new = _lamb(masters, [g.float() for g in grads], (means, variances), weights, attrs)
     return stored(weights, masters, new)

@@ -6,7 +6,7 @@ from torch import Tensor
 from ..._core.errors import MXNetError
 from ..registry.registry import op
 from ..registry.torch_dtypes import require_floating
-from .updates import same_shapes
+from .update_rules import same_shapes
 
 
 def norms_of(tensors: list[Tensor]) -> list[Tensor]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .index import INDEX
 
-OPERATORS = __package__.rpartition(".")[0]
+OPERATORS = __name__.rpartition(".registry.")[0]
 KNOWN = {name: module for module, names in INDEX.items() for name in names.split()}
 
 

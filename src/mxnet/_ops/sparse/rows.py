@@ -3,14 +3,16 @@
 import torch
 
 from ..._core.errors import MXNetError
-from ..optimizer.updates import fill_same, scaled
+from ..._device import late
+from ..._kernels.optimizer import formulas
+from ..optimizer.update_rules import fill_same, limit, updated
 from ..registry.registry import op
 
 
 @op("_sparse_retain", dtype="any")
 def sparse_retain(data, indices):
     """`data` with only the named rows; the others become zero."""
-    rows = indices.detach().long().reshape(-1)
+    rows = late.bounded(indices.detach().long().reshape(-1), data.shape[0], "sparse_retain")
     kept = torch.zeros(data.shape[0], dtype=torch.bool, device=data.device).index_fill_(0, rows, True)
     return torch.where(
         kept.view(-1, *[1] * (data.dim() - 1)), data, torch.zeros((), dtype=data.dtype, device=data.device)
@@ -32,6 +34,5 @@ def adagrad_update(
     """Adagrad: `history` sums the squared gradients, by whose root each step is divided."""
     if wd != 0:
         raise MXNetError("sparse adagrad_update does not support wd.")
-    grad = scaled(grad, rescale_grad, clip_gradient)
-    history.add_(grad.square())
-    return weight - grad.div((history + epsilon).sqrt_()).mul_(lr)
+    numbers = rescale_grad, limit(clip_gradient), epsilon
+    return updated(formulas.adagrad, weight, grad, (history,), (lr, 0.0), *numbers)

@@ -302,16 +302,11 @@ class CompositeEmbedding(_TokenEmbedding):
     """For the tokens of a vocabulary, the vectors of several embeddings side by side."""
 
     def __init__(self, vocabulary, token_embeddings):
+        parts = token_embeddings if isinstance(token_embeddings, list) else [token_embeddings]
         assert isinstance(vocabulary, vocab.Vocabulary), (
-            "The argument `vocabulary` must be an instance of mxnet.contrib.text.indexer.Vocabulary."
+            f"vocabulary must be an mxnet.contrib.text.vocab.Vocabulary, got {type(vocabulary)}"
         )
-        if not isinstance(token_embeddings, list):
-            token_embeddings = [token_embeddings]
-        for embedding in token_embeddings:
-            assert isinstance(embedding, _TokenEmbedding), (
-                "The argument `token_embeddings` must be an instance or a list of instances of "
-                "`mxnet.contrib.text.embedding.TextEmbedding` whose embedding vectors will be "
-                "loaded or concatenated-then-loaded to map to the indexed tokens."
-            )
+        strangers = [type(part) for part in parts if not isinstance(part, _TokenEmbedding)]
+        assert not strangers, f"token_embeddings must be a token embedding or a list of them, got {strangers}"
         self._index_tokens_from_vocabulary(vocabulary)
-        self._set_idx_to_vec_by_embeddings(token_embeddings, len(self), self.idx_to_token)
+        self._set_idx_to_vec_by_embeddings(parts, len(self), self.idx_to_token)

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+from itertools import islice
 from multiprocessing.reduction import ForkingPickler
 
 from ... import context
@@ -67,17 +68,14 @@ class _MultiWorkerIter:
 
     def _push_next(self):
         """Give the next batch to a worker, if there is one."""
-        samples = next(self._iter, None)
-        if samples is None:
-            return
-        work = self._worker_pool.apply_async(self._worker_fn, (samples, self._batchify_fn, self._dataset))
-        self._data_buffer[self._sent_idx] = work
-        self._sent_idx += 1
+        for samples in islice(self._iter, 1):
+            arguments = (samples, self._batchify_fn, self._dataset)
+            self._data_buffer[self._sent_idx] = self._worker_pool.apply_async(self._worker_fn, arguments)
+            self._sent_idx += 1
 
     def __next__(self):
         self._push_next()
-        if self._rcvd_idx == self._sent_idx:
-            assert not self._data_buffer, "Data buffer should be empty at this moment"
+        if self._sent_idx == self._rcvd_idx:  # every batch has been given out
             raise StopIteration
         work = self._data_buffer.pop(self._rcvd_idx)
         self._rcvd_idx += 1

@@ -12,75 +12,195 @@ __all__ = ["Dataset", "SimpleDataset", "ArrayDataset", "RecordFileDataset"]
 
 
 class Dataset:
-    """The interface of all datasets: `dataset[i]` gives a sample, `len(dataset)` their number."""
+    """Base of all datasets: `dataset[i]` gives a sample and `len(dataset)` the number of samples.
 
-    def __getitem__(self, idx):
-        raise NotImplementedError
+    Subclasses define `__getitem__` and `__len__`.
+
+    Examples
+    --------
+    >>> class Squares(mx.gluon.data.Dataset):
+    ...     def __getitem__(self, idx):
+    ...         return idx**2
+    ...     def __len__(self):
+    ...         return 10
+    >>> list(Squares().filter(lambda x: x % 2 == 0).take(3))
+    [0, 4, 16]
+    """
 
     def __len__(self):
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define __len__, the number of samples")
+
+    def __getitem__(self, idx):
+        raise NotImplementedError(f"{type(self).__name__} must define __getitem__, which returns a sample")
 
     def filter(self, fn):
-        """The samples that `fn` accepts. All samples are read now; transforms run again at access."""
+        """The samples that a function accepts.
+
+        Every sample is read now, to ask the function; transforms run again when a sample is used.
+
+        Parameters
+        ----------
+        fn : callable
+            Takes a sample and returns whether to keep it.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> list(mx.gluon.data.SimpleDataset([3, -1, 2]).filter(lambda x: x > 0))
+        [3, 2]
+        """
         return _SampledDataset(self, FilterSampler(fn, self))
 
     def shard(self, num_shards, index):
-        """The contiguous part `index` of `num_shards` parts whose sizes differ by at most one."""
-        assert index < num_shards, f"Shard index of out bound: {index} out of {num_shards}"
-        assert num_shards > 0, "Number of shards must be greater than 0"
-        assert index >= 0, "Index must be non-negative"
+        """One of several contiguous parts whose sizes differ by at most one, as for distributed training.
+
+        Parameters
+        ----------
+        num_shards : int
+            Number of parts.
+        index : int
+            Which part, from 0.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> data = mx.gluon.data.SimpleDataset(range(5))
+        >>> [list(data.shard(2, index)) for index in range(2)]
+        [[0, 1, 2], [3, 4]]
+        """
+        assert 0 <= index < num_shards, (
+            f"Shard index out of range: it must be from 0 to num_shards - 1, got shard {index} of {num_shards}"
+        )
         size, rest = divmod(len(self), num_shards)
         start = size * index + min(index, rest)
         return _SampledDataset(self, SequentialSampler(size + (index < rest), start))
 
     def take(self, count):
-        """The first `count` samples; all of them when `count` is None or too large."""
-        if count is None or count > len(self):
-            count = len(self)
-        return _SampledDataset(self, SequentialSampler(count))
+        """The first samples.
+
+        Parameters
+        ----------
+        count : int or None
+            How many; None, or more than there are, means all.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> list(mx.gluon.data.SimpleDataset("abc").take(2))
+        ['a', 'b']
+        """
+        total = len(self)
+        return _SampledDataset(self, SequentialSampler(total if count is None else min(count, total)))
 
     def sample(self, sampler):
-        """The samples whose indices `sampler` gives, in its order."""
+        """The samples whose indices a sampler gives, in its order.
+
+        Parameters
+        ----------
+        sampler : Sampler
+            Iterated once, now.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> data = mx.gluon.data.SimpleDataset("abcd")
+        >>> list(data.sample(mx.gluon.data.SequentialSampler(2, start=1)))
+        ['b', 'c']
+        """
         if not isinstance(sampler, Sampler):
-            raise TypeError(f"Invalid sampler type: {type(sampler)}. Expected gluon.data.Sampler instead.")
+            raise TypeError(f"Invalid sampler type: {type(sampler)}. sample takes a gluon.data.Sampler")
         return _SampledDataset(self, sampler)
 
     def transform(self, fn, lazy=True):
-        """Each sample passed through `fn` (a tuple as separate arguments), at access or, if not lazy, now."""
+        """Each sample passed through a function.
+
+        Parameters
+        ----------
+        fn : callable
+            Takes a sample; a sample that is a tuple arrives as separate arguments.
+        lazy : bool
+            Whether the function runs each time a sample is read, or now and only once, keeping the results in memory.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> list(mx.gluon.data.SimpleDataset([1, 2]).transform(lambda x: 10 * x))
+        [10, 20]
+        """
         transformed = _LazyTransformDataset(self, fn)
         return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(transformed))])
 
     def transform_first(self, fn, lazy=True):
-        """Each sample with only its first element passed through `fn`."""
+        """Each sample with only its first element passed through a function: the image, not its label.
+
+        Parameters
+        ----------
+        fn : callable
+            Takes the first element of a sample.
+        lazy : bool
+            As for `transform`.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> list(mx.gluon.data.ArrayDataset([1, 2], ["a", "b"]).transform_first(lambda x: 10 * x))
+        [(10, 'a'), (20, 'b')]
+        """
         return self.transform(_TransformFirstClosure(fn), lazy)
 
 
 class SimpleDataset(Dataset):
-    """Any object with a length and an index, as a dataset."""
+    """A list, or any object with a length and an index, as a dataset.
+
+    Parameters
+    ----------
+    data : list or array
+        The samples.
+
+    Examples
+    --------
+    >>> mx.gluon.data.SimpleDataset("abc")[1]
+    'b'
+    """
 
     def __init__(self, data):
         self._data = data
 
-    def __len__(self):
-        return len(self._data)
-
     def __getitem__(self, idx):
         return self._data[idx]
 
-
-class _LazyTransformDataset(Dataset):
-    """A dataset whose samples go through a function when they are read."""
-
-    def __init__(self, data, fn):
-        self._data = data
-        self._fn = fn
-
     def __len__(self):
         return len(self._data)
 
+
+class _LazyTransformDataset(SimpleDataset):
+    """A dataset whose samples go through a function when they are read."""
+
+    def __init__(self, data, fn):
+        super().__init__(data)
+        self._fn = fn
+
     def __getitem__(self, idx):
-        item = self._data[idx]
-        return self._fn(*item) if isinstance(item, tuple) else self._fn(item)
+        sample = super().__getitem__(idx)
+        return self._fn(*sample) if isinstance(sample, tuple) else self._fn(sample)
 
 
 class _TransformFirstClosure:
@@ -116,23 +236,31 @@ class _FilteredDataset(_SampledDataset):
 
 
 class ArrayDataset(Dataset):
-    """Several arrays, lists or datasets of the same length, zipped: sample i is `(x1[i], x2[i], …)`."""
+    """Arrays of one length side by side: sample i is `(x1[i], x2[i], …)`, and just `x1[i]` of a single array.
+
+    Parameters
+    ----------
+    *args : array, list or Dataset
+        What is put together, data and labels for example. A 1-D NDArray gives NumPy scalars as samples.
+
+    Examples
+    --------
+    >>> data = mx.gluon.data.ArrayDataset([[1, 2], [3, 4]], ["a", "b"])
+    >>> data[1]
+    ([3, 4], 'b')
+    """
 
     def __init__(self, *args):
-        assert len(args) > 0, "Needs at least 1 arrays"
-        self._length = len(args[0])
-        for i, data in enumerate(args):
-            assert len(data) == self._length, (
-                "All arrays must have the same length; "
-                f"array[0] has length {self._length} while array[{i}] has {len(data)}."
-            )
+        assert args, "ArrayDataset needs at least one array"
+        lengths = [len(data) for data in args]
+        assert len(set(lengths)) == 1, f"All arrays must have the same length, got {lengths}"
+        self._length = lengths[0]
         # a 1-D NDArray holds labels: plain NumPy scalars are cheaper samples than NDArrays of one element
         self._data = [d.asnumpy() if isinstance(d, ndarray.NDArray) and len(d.shape) == 1 else d for d in args]
 
     def __getitem__(self, idx):
-        if len(self._data) == 1:
-            return self._data[0][idx]
-        return tuple(data[idx] for data in self._data)
+        sample = tuple(data[idx] for data in self._data)
+        return sample if len(sample) > 1 else sample[0]
 
     def __len__(self):
         return self._length
@@ -141,7 +269,23 @@ class ArrayDataset(Dataset):
 class RecordFileDataset(Tolerant, Dataset):
     """The raw records of a RecordIO file that has an index file of the same name beside it.
 
-    `on_error` "warn" and "skip" put the next readable record in the place of one that cannot be read.
+    Parameters
+    ----------
+    filename : str
+        The `.rec` file; `.idx` beside it is its index.
+    on_error : {"raise", "warn", "skip"}
+        What to do with a record that cannot be read: raise, or use the next readable one instead, with a warning or
+        without.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "data")
+    >>> record = mx.recordio.MXIndexedRecordIO(path + ".idx", path + ".rec", "w")
+    >>> record.write_idx(0, b"first")
+    >>> record.close()
+    >>> mx.gluon.data.RecordFileDataset(path + ".rec")[0]
+    b'first'
     """
 
     def __init__(self, filename, on_error="raise"):

@@ -8,7 +8,7 @@ from ..._core.dtypes import dtype_name
 from ..._core.errors import MXNetError
 from ..._core.modes import MODES
 from ..._core.writes import wrote
-from ..._kernels.sparse.merge import merged, merged_rows, retained, weighed
+from ..._kernels.sparse.merge import merge_csr, merge_rows, multiply_dense, retain_rows
 from ..._ops import custom
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
@@ -198,9 +198,9 @@ def _elementwise(op, inputs, parsed, kind):
         return None
     function, pair = partial(_function, op, **parsed), (lhs._parts, rhs._parts)
     if kind == "row_sparse":
-        return _like(lhs, merged_rows(*pair, op.name) or _parts.rows_combined(function, pair))
+        return _like(lhs, merge_rows(*pair, op.name) or _parts.rows_combined(function, pair))
     if kind == "csr":
-        return _like(lhs, merged(*pair, op.name) or _parts.csr_combined(function, pair, lhs.shape))
+        return _like(lhs, merge_csr(*pair, op.name) or _parts.csr_combined(function, pair, lhs.shape))
     return None
 
 
@@ -215,14 +215,14 @@ def _product(op, inputs, parsed, kind):
     data, *places = sparse._parts
     values = plain_tensor(dense)
     if isinstance(sparse, CSRNDArray):
-        return _like(sparse, (_weighed(sparse, values), *places))
+        return _like(sparse, (_times_dense(sparse, values), *places))
     return _like(sparse, (data * values.index_select(0, places[0]), *places))
 
 
-def _weighed(matrix, dense, divide=False):
+def _times_dense(matrix, dense, divide=False):
     """A matrix's elements times those of a dense one that is broadcast to its shape, or by them."""
     data, columns, starts = matrix._parts
-    quick = weighed(matrix._parts, dense, matrix.shape, divide)
+    quick = multiply_dense(matrix._parts, dense, matrix.shape, divide)
     if quick is not None:
         return quick
     factor = _parts.picked(dense, columns, starts, matrix.shape)
@@ -245,7 +245,7 @@ def _scaled(op, inputs, parsed, kind):
         return None
     if rhs.ndim > 2 or any(n not in (1, size) for n, size in zip(rhs.shape[::-1], lhs.shape[::-1], strict=False)):
         return None
-    return _like(lhs, (_weighed(lhs, plain_tensor(rhs), op.name == "broadcast_div"), *lhs._parts[1:]))
+    return _like(lhs, (_times_dense(lhs, plain_tensor(rhs), op.name == "broadcast_div"), *lhs._parts[1:]))
 
 
 def _sum_of_rows(op, inputs, parsed, kind):
@@ -254,7 +254,7 @@ def _sum_of_rows(op, inputs, parsed, kind):
     given = [x._parts for x in inputs]
     total = given[0]
     for more in given[1:]:
-        total = total and merged_rows(total, more, "elemwise_add")
+        total = total and merge_rows(total, more, "elemwise_add")
     if total is None or len(given) == 1:
         total = _parts.rows_combined(lambda *aligned: torch.stack(aligned).sum(0), given)
     return _like(inputs[0], total)
@@ -265,7 +265,7 @@ def _retain(op, inputs, parsed, kind):
     if not isinstance(array, RowSparseNDArray):
         raise MXNetError(f"sparse_retain keeps rows of row_sparse arrays, got storage {array.stype}")
     asked = plain_tensor(rows).to(torch.int64, copy=True).reshape(-1)
-    quick = retained(array._parts, asked)
+    quick = retain_rows(array._parts, asked)
     return _like(array, _parts.rows_retained(array._parts, asked) if quick is None else (quick, asked))
 
 

@@ -261,9 +261,12 @@ def rows_taken(parts, rows):
 
 
 def coo_of_csr(parts, shape, transposed=False):
-    """Compressed parts as torch's sparse matrix, for products."""
+    """Compressed parts as torch's sparse matrix, for products.
+
+    Rows come in order, which is all that torch's products ask of a coalesced matrix: told so, it does not sort.
+    """
     data, columns, starts = parts
     row = row_numbers(starts)
     place = torch.stack((columns, row) if transposed else (row, columns))
     sizes = (shape[1], shape[0]) if transposed else tuple(shape)
-    return torch.sparse_coo_tensor(place, data, sizes, check_invariants=False)
+    return torch.sparse_coo_tensor(place, data, sizes, check_invariants=False, is_coalesced=not transposed)

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...elementwise.transpose import dense as contiguous
+from ...elementwise.transpose import contiguous_copy
 from ...norm.fused_norm import save_or_recompute, saved
 from ..weight_gradient import torch_gradients
 from . import f4x4, torch_products
@@ -22,7 +22,7 @@ class Winograd(torch.autograd.Function):
         save_or_recompute(ctx, data, weight)
         ctx.tiling, ctx.nchw, ctx.compiled = tiling, nchw, compiled
         result = (f4x4.convolve if compiled else _convolve)(_channels_last(data), weight, bias, tiling)
-        return contiguous(result) if nchw else result
+        return contiguous_copy(result) if nchw else result
 
     @staticmethod
     def backward(ctx: Any, *heads):
@@ -35,7 +35,7 @@ class Winograd(torch.autograd.Function):
         else:
             by_data, by_weight = torch_products.gradients(_channels_last(data), head, weight, wanted)
         if by_data is not None and ctx.nchw:
-            by_data = contiguous(by_data)
+            by_data = contiguous_copy(by_data)
         return by_data, by_weight, head.sum((0, 2, 3)) if wanted[2] else None, None, None, None
 
 
@@ -50,4 +50,4 @@ def _convolve(data: Tensor, weight: Tensor, bias: Tensor | None, tiling: Tiling)
 def _channels_last(tensor: Tensor) -> Tensor:
     if tensor.is_contiguous(memory_format=torch.channels_last):
         return tensor
-    return contiguous(tensor.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+    return contiguous_copy(tensor.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)

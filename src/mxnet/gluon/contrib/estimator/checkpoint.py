@@ -66,17 +66,19 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def batch_end(self, estimator, *args, **kwargs):
         """Save if it is time; the symbol once, after the first batch."""
-        if self.current_batch == 0:
+        if not self.current_batch:
             self._save_symbol(estimator)
-        if self.batch_period and (self.current_batch + 1) % self.batch_period == 0:
-            self._save_checkpoint(estimator)
+        self._save_when_due(estimator, self.current_batch, self.batch_period)
         self.current_batch += 1
 
     def epoch_end(self, estimator, *args, **kwargs):
         """Save if it is time."""
-        if self.epoch_period and (self.current_epoch + 1) % self.epoch_period == 0:
-            self._save_checkpoint(estimator)
+        self._save_when_due(estimator, self.current_epoch, self.epoch_period)
         self.current_epoch += 1
+
+    def _save_when_due(self, estimator, done, period):
+        if period and not (done + 1) % period:
+            self._save_checkpoint(estimator)
 
     def _numbers(self, estimator):
         """Epoch and batch of a checkpoint's name; they go on counting after a resumption."""

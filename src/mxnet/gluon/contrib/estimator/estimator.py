@@ -144,10 +144,8 @@ class Estimator:
         if not self._val_metrics:
             self._val_metrics = [copy.deepcopy(metric) for metric in self._train_metrics]
         for metric in self._val_metrics:
-            if "training" in metric.name:
-                metric.name = metric.name.replace("training", "validation")
-            else:
-                metric.name = f"validation {metric.name}"
+            renamed = metric.name.replace("training", "validation")
+            metric.name = f"validation {metric.name}" if renamed == metric.name else renamed
 
     @property
     def train_metrics(self):

@@ -8,6 +8,7 @@ import numpy as np
 from .... import base, image, recordio
 from ...._core.errors import MXNetError
 from ...._core.on_error import checked_on_error
+from ...._formats import image_lists
 from ...._formats.archives import extract, unpacked
 from ...._formats.fetch import check_sha1, download, from_repository  # noqa: F401 - MXNet's module shows it
 from ....util import default_array, is_np_array
@@ -43,7 +44,7 @@ def _obtain(root, namespace, name, sha1):
     return from_repository("gluon/dataset/" + namespace, name, path, sha1)
 
 
-def _read_idx(path, magic):
+def read_idx(path, magic):
     """The array in a gzipped IDX file of bytes, checked against its own header."""
     content = unpacked(path, largest=1 << 30)
     dimensions = magic & 0xFF
@@ -63,22 +64,31 @@ def _arrays(images, labels):
     return kept, default_array(labels, dtype=labels.dtype) if is_np_array() else labels
 
 
+def _idx_files(*sha1):
+    """Name and hash of the images and labels for training, then of those for testing."""
+    names = [f"{part}-{kind}-ubyte.gz" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
+    return list(zip(names, sha1, strict=True))
+
+
 class MNIST(_DownloadedDataset):
     """Handwritten digits: uint8 images of 28x28x1 and int32 labels."""
 
+    _namespace = "mnist"
+    _train_data, _train_label, _test_data, _test_label = _idx_files(
+        "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d",
+        "2a80914081dc54586dbdf242f9805a6b8d2a15fc",
+        "c3a25af1f52dad7f726cce8cacb138654b760d48",
+        "763e7fa3757d93b0cdec073cef058b2004252c17",
+    )
+
     def __init__(self, root=MNIST_ROOT, train=True, transform=None):
         self._train = train
-        self._train_data = ("train-images-idx3-ubyte.gz", "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d")
-        self._train_label = ("train-labels-idx1-ubyte.gz", "2a80914081dc54586dbdf242f9805a6b8d2a15fc")
-        self._test_data = ("t10k-images-idx3-ubyte.gz", "c3a25af1f52dad7f726cce8cacb138654b760d48")
-        self._test_label = ("t10k-labels-idx1-ubyte.gz", "763e7fa3757d93b0cdec073cef058b2004252c17")
-        self._namespace = "mnist"
         super().__init__(root, transform)
 
     def _get_data(self):
-        data, label = (self._train_data, self._train_label) if self._train else (self._test_data, self._test_label)
-        images = _read_idx(_obtain(self._root, self._namespace, *data), 0x803)
-        labels = _read_idx(_obtain(self._root, self._namespace, *label), 0x801)
+        files = [self._train_data, self._train_label] if self._train else [self._test_data, self._test_label]
+        paths = [_obtain(self._root, self._namespace, *file) for file in files]
+        images, labels = (read_idx(path, magic) for path, magic in zip(paths, (0x803, 0x801), strict=True))
         if len(images) != len(labels):
             raise MXNetError(f"{self._root}: {len(images)} images but {len(labels)} labels")
         self._data, self._label = _arrays(images[..., np.newaxis], labels.astype(np.int32))
@@ -87,14 +97,16 @@ class MNIST(_DownloadedDataset):
 class FashionMNIST(MNIST):
     """Articles of clothing, in MNIST's format."""
 
+    _namespace = "fashion-mnist"
+    _train_data, _train_label, _test_data, _test_label = _idx_files(
+        "0cf37b0d40ed5169c6b3aba31069a9770ac9043d",
+        "236021d52f1e40852b06a4c3008d8de8aef1e40b",
+        "626ed6a7c06dd17c0eec72fa3be1740f146a2863",
+        "17f9ab60e7257a1620f4ad76bbbaf857c3920701",
+    )
+
     def __init__(self, root=FASHION_MNIST_ROOT, train=True, transform=None):
-        self._train = train
-        self._train_data = ("train-images-idx3-ubyte.gz", "0cf37b0d40ed5169c6b3aba31069a9770ac9043d")
-        self._train_label = ("train-labels-idx1-ubyte.gz", "236021d52f1e40852b06a4c3008d8de8aef1e40b")
-        self._test_data = ("t10k-images-idx3-ubyte.gz", "626ed6a7c06dd17c0eec72fa3be1740f146a2863")
-        self._test_label = ("t10k-labels-idx1-ubyte.gz", "17f9ab60e7257a1620f4ad76bbbaf857c3920701")
-        self._namespace = "fashion-mnist"
-        _DownloadedDataset.__init__(self, root, transform)
+        super().__init__(root, train, transform)
 
 
 class CIFAR10(_DownloadedDataset):
@@ -201,15 +213,7 @@ class ImageListDataset(Tolerant, Dataset):
         return label.item() if label.size == 1 else label
 
     def _parsed(self, path):
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                fields = line.strip().split("\t")
-                if len(fields) < 3:
-                    raise MXNetError(f"{path}, line {number}: expected index, label(s) and path separated by tabs")
-                try:
-                    yield int(fields[0]), self._labels([float(value) for value in fields[1:-1]]), fields[-1]
-                except ValueError as error:
-                    raise MXNetError(f"{path}, line {number}: {error}") from error
+        return ((key, self._labels(labels), name) for key, labels, name in image_lists.entries(path))
 
     def _read(self, idx):
         label, name = self._imglist[self._imgkeys[idx]]
@@ -224,23 +228,18 @@ class ImageFolderDataset(Tolerant, Dataset):
 
     def __init__(self, root, flag=1, transform=None, on_error="raise"):
         self._on_error = checked_on_error(on_error)
-        self._root = os.path.expanduser(root)
-        self._flag = flag
-        self._transform = transform
+        self._root, self._flag, self._transform = os.path.expanduser(root), flag, transform
         self._exts = [".jpg", ".jpeg", ".png"]
         self._list_images(self._root)
 
     def _list_images(self, root):
-        self.synsets = []
-        self.items = []
-        for folder in sorted(os.listdir(root)):
-            path = os.path.join(root, folder)
-            if not os.path.isdir(path):
-                warnings.warn(f"Ignoring {path}, which is not a directory.", stacklevel=3)
-                continue
-            label = len(self.synsets)
-            self.synsets.append(folder)
-            self.items.extend((name, label) for name in self._images_in(path))
+        paths = {name: os.path.join(root, name) for name in sorted(os.listdir(root))}
+        self.synsets = [name for name, path in paths.items() if os.path.isdir(path)]
+        for name in sorted(paths.keys() - set(self.synsets)):
+            warnings.warn(f"Ignoring {paths[name]}, which is not a directory.", stacklevel=3)
+        self.items = [
+            (image, label) for label, name in enumerate(self.synsets) for image in self._images_in(paths[name])
+        ]
 
     def _images_in(self, path):
         for name in sorted(os.listdir(path)):

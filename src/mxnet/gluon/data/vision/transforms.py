@@ -98,13 +98,12 @@ class RandomRotation(Block):
 
     def __init__(self, angle_limits, zoom_in=False, zoom_out=False, rotate_with_proba=1.0):
         super().__init__()
-        lower, upper = angle_limits
-        if lower >= upper:
-            raise ValueError(f"`angle_limits` must be an ordered tuple, got {angle_limits}")
-        if rotate_with_proba < 0 or rotate_with_proba > 1:
-            raise ValueError(f"Probability of rotating the image should be between 0 and 1, got {rotate_with_proba}")
-        self._args = (angle_limits, zoom_in, zoom_out)
-        self._rotate_with_proba = rotate_with_proba
+        least, most = angle_limits
+        if not least < most:
+            raise ValueError(f"`angle_limits` must be (least, most) with least < most, got {angle_limits}")
+        if not 0 <= rotate_with_proba <= 1:
+            raise ValueError(f"rotate_with_proba is a probability, from 0 to 1, got {rotate_with_proba}")
+        self._args, self._rotate_with_proba = (angle_limits, zoom_in, zoom_out), rotate_with_proba
 
     def forward(self, x):
         if np.random.random() > self._rotate_with_proba:
