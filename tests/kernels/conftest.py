@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import mxnet as mx
+from mxnet._kernels.conv import choose
 from mxnet._kernels.registry import traced
 
 HERE = Path(__file__).parent
@@ -37,3 +38,11 @@ def both_ways():
         return wanted, found
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def fresh_choices():
+    """Choices among ways to compute a convolution are kept; each test decides for itself."""
+    choose.forget()
+    yield
+    choose.forget()

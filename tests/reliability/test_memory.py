@@ -85,7 +85,7 @@ def _alive(kind):
     return [each for each in gc.get_objects() if type(each) is kind]
 
 
-@pytest.mark.skipif(not packed.available(), reason="this build of torch has no fused convolutions")
+@pytest.mark.skipif(not packed.has_onednn(), reason="this build of torch has no fused convolutions")
 def test_images_of_any_size_leave_no_views_behind(monkeypatch):
     monkeypatch.setattr(packed, "MOST_VIEWS", 3)
     net = mx.gluon.nn.HybridSequential()
@@ -95,8 +95,8 @@ def test_images_of_any_size_leave_no_views_behind(monkeypatch):
     images = [mx.nd.random.uniform(shape=(1, 8, 24 - size, 24)) for size in range(9)]
     want = [net(image).asnumpy() for image in images]
     net.hybridize()
-    before = _alive(packed.Rooms)
+    before = _alive(packed.Workspace)
     for image, value in zip(images * 2, want * 2, strict=True):
         np.testing.assert_allclose(net(image).asnumpy(), value, rtol=1e-4, atol=1e-6)
-    (rooms,) = (each for each in _alive(packed.Rooms) if each not in before)
-    assert 1 <= len(rooms._views) <= 3
+    (workspace,) = (each for each in _alive(packed.Workspace) if each not in before)
+    assert 1 <= len(workspace._views) <= 3

@@ -12,7 +12,7 @@ import torch
 from torch import fx
 
 from ..._core.lru import Recent
-from .packed_conv import Rooms
+from .packed_conv import Workspace
 
 PORTION = 1 << 26  # bytes that a portion may take: images enough for good use of the weights
 
@@ -27,14 +27,14 @@ class Portions:
         self._halves: tuple[Forward, Forward] | None = None
         self._counts: Recent[tuple[int, ...], int] = Recent(256)  # into how many portions data of a shape are divided
 
-    def run(self, arguments: Sequence[Any], rooms: Rooms) -> Any:
+    def run(self, arguments: Sequence[Any], workspace: Workspace) -> Any:
         """The graph's results."""
         shape = arguments[self._data].shape
         count = self._counts.get(shape) or self._counts.again(shape) or 1
         if count == 1 or self._cut is None:
             return self._forward(*arguments)
         first, second = self._halves = self._halves or _halves(self._graph, self._cut)
-        return second(*arguments, self._gathered(first, list(arguments), count, rooms))
+        return second(*arguments, self._gathered(first, list(arguments), count, workspace))
 
     def divide(self, arguments: Sequence[Any], needed: int) -> None:
         """Take such data in portions from now on: as a whole they needed so many bytes."""
@@ -42,15 +42,15 @@ class Portions:
         if self._counts.again(shape) is None:
             self._counts.keep(shape, min(shape[0], math.ceil(needed / PORTION)))
 
-    def _gathered(self, first: Forward, arguments: list[Any], count: int, rooms: Rooms) -> torch.Tensor:
+    def _gathered(self, first: Forward, arguments: list[Any], count: int, workspace: Workspace) -> torch.Tensor:
         """What the portions give, in memory of its own: it may be the result that a user sees."""
         data, begin, gathered = arguments[self._data], 0, None
         for portion in data.tensor_split(count):
             arguments[self._data] = portion
             value = first(*arguments)
-            rooms.settle()
+            workspace.flush()
             if gathered is None:
-                gathered = rooms.take(None, len(data), *value.shape[1:])
+                gathered = workspace.take(None, len(data), *value.shape[1:])
             gathered[begin : begin + len(portion)].copy_(value)
             begin += len(portion)
         return gathered  # type: ignore[return-value] - there are two portions at least

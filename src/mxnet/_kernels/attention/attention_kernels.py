@@ -7,7 +7,7 @@ padding has a softmax weight of zero.
 
 import math
 
-from ..matmul.micro_kernels import lay_rows, multiply, multiply_across, turn_rows
+from ..matmul.micro_kernels import multiply, multiply_transposed, pack_rows, pack_rows_transposed
 from ..runtime.simd import FLOAT, OPTIONS, WIDE, Writer, compiled, exp, njit, numbers, writes
 
 BLOCK = 48  # queries at a time: their scores of all keys stay in the cache
@@ -50,14 +50,14 @@ def _rows(target, source, stride, count, padded, size, factor):
 def _pack_rows(target, rows, source, stride, count, padded, size, factor):
     """Rows of stride `stride`, times a factor, contiguous at `rows`, and as panels."""
     _rows(rows, source, stride, count, padded, size, factor)
-    lay_rows(target, rows, size, padded, size)
+    pack_rows(target, rows, size, padded, size)
 
 
 @njit(**OPTIONS)
 def _pack_transposed(target, rows, source, stride, count, padded, size):
     """The same, transposed."""
     _rows(rows, source, stride, count, padded, size, 1.0)
-    turn_rows(target, rows, size, padded, size)
+    pack_rows_transposed(target, rows, size, padded, size)
 
 
 @writes(4, lanes=WIDE)
@@ -185,10 +185,10 @@ def backward(
                 _softmax_backward(weights + line, gradients + line, padded * FLOAT, norm, given + row * size,
                                   out + seen + row * out_row, size)  # fmt: skip
             value_start, key_start, stride = (value_sums, key_sums, size) if begin else (zeros, zeros, 0)
-            multiply_across(padded, rows, depth, weights, padded * FLOAT, given_panels, value_start, stride, value_sums,
-                            size)  # fmt: skip
-            multiply_across(padded, rows, depth, gradients, padded * FLOAT, query_panels, key_start, stride, key_sums,
-                            size)  # fmt: skip
+            multiply_transposed(padded, rows, depth, weights, padded * FLOAT, given_panels, value_start, stride,
+                                value_sums, size)  # fmt: skip
+            multiply_transposed(padded, rows, depth, gradients, padded * FLOAT, query_panels, key_start, stride,
+                                key_sums, size)  # fmt: skip
             multiply(rows, padded, depth, gradients, padded * FLOAT, key_panels, zeros, 0, by_query + at, query_row)
         for row in range(keys):
             _copy(by_key + away + row * key_row, key_sums + row * size, size, 1.0)

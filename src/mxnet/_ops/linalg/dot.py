@@ -6,7 +6,8 @@ import torch
 
 from ..._core.errors import MXNetError
 from ..._device.settings import under
-from ..._kernels.matmul.gemm import times
+from ..._kernels import tuning
+from ..._kernels.matmul.gemm import matmul
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import Shapes, bracket
 
@@ -14,11 +15,14 @@ Storage = Literal["csr", "default", "row_sparse"] | None
 
 
 def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
-    return _multiplied(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+    return _product(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
 
 
-def _multiplied(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
-    return under(torch.mm, (lhs, rhs)) if lhs.is_cuda else times(lhs, rhs)
+def _product(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+    if lhs.is_cuda:
+        return under(torch.mm, (lhs, rhs))
+    result = matmul(lhs, rhs) if lhs.numel() >= tuning.GEMM_SIDE**2 else None
+    return torch.mm(lhs, rhs) if result is None else result
 
 
 def _product_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
@@ -46,7 +50,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
     left, right = lhs.dim(), rhs.dim()
     if left == right == 2:
-        return _multiplied(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
+        return _product(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
     if left == right == 1:
         if transpose_a or transpose_b:
             raise MXNetError("Cannot transpose vectors")

@@ -1,4 +1,4 @@
-"""Convolution and Deconvolution over one, two or three space axes."""
+"""Convolution and Deconvolution over one, two or three spatial axes."""
 
 from typing import Literal
 
@@ -7,8 +7,7 @@ import torch
 from ..._core.attrs import Count, Long
 from ..._core.errors import MXNetError
 from ..._device.settings import under
-from ..._kernels.conv.deconv import by_products
-from ..._kernels.conv.nchw_small import few_channels, gains
+from ..._kernels.conv.choose import conv2d, deconv
 from ..registry.fill_rules import assign
 from ..registry.layout import channels_last, shape_first, shape_last, to_first, to_last
 from ..registry.registry import op
@@ -118,9 +117,8 @@ def convolution(
         data, weight = to_first(data), to_first(weight)
     pairs = (("stride", stride), ("dilate", dilate), ("pad", pad))
     _check("Convolution", data, weight, kernel, num_filter, weight.shape[0], pairs)
-    if len(kernel) == 2 and gains(data, weight, dilate, num_group):
-        result = few_channels(data, weight, bias, stride, pad)
-    else:
+    result = conv2d(data, weight, bias, stride, pad, dilate, num_group) if len(kernel) == 2 else None
+    if result is None:
         convolve = _CONVOLVE[len(kernel)]
         arguments = data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group
         result = convolve(*arguments) if data.is_cpu else under(convolve, arguments, cudnn_tune, cudnn_off)
@@ -179,8 +177,7 @@ def deconvolution(
     _check("Deconvolution", data, weight, kernel, num_filter, weight.shape[1] * num_group, pairs)
     if any(target_shape):
         pad, adj = _reaching(target_shape, data.shape[2:], kernel, stride, dilate)  # pyright: ignore[reportAssignmentType]
-    geometry = stride, pad, adj, dilate
-    result = by_products(data, weight, bias, geometry) if num_group == 1 else None
+    result = deconv(data, weight, bias, stride, pad, adj, dilate, num_group)
     if result is None:
         transposed = _TRANSPOSED[len(kernel)]
         arguments = data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from ..._core.attrs import Sizes
 from ..._core.errors import MXNetError
-from ..._kernels.norm.fused_norm import computable, keep, kept
+from ..._kernels.norm.fused_norm import can_recompute, save_or_recompute, saved
 from ..._kernels.pool import nchw
 from ..._kernels.pool.windows import Windows, windows_of
 from ..registry.gradient import with_gradient
@@ -123,12 +123,12 @@ class _MaxPoolRecompute(torch.autograd.Function):
     def forward(ctx: Any, data, *window):
         result, indices = torch.ops.aten.max_pool2d_with_indices(data, *window)
         ctx.window = window
-        keep(ctx, data, indices)
+        save_or_recompute(ctx, data, indices)
         return result
 
     @staticmethod
     def backward(ctx: Any, *heads):
-        data, indices = kept(ctx)
+        data, indices = saved(ctx)
         gradient = torch.ops.aten.max_pool2d_with_indices_backward(heads[0], data, *ctx.window, indices)
         return gradient, *[None] * len(ctx.window)
 
@@ -136,7 +136,7 @@ class _MaxPoolRecompute(torch.autograd.Function):
 def max_pooling_recompute(data, *, kernel=(), stride=(), pad=(), pooling_convention="valid", layout=None, **attrs):
     """The operator Pooling with `pool_type="max"`; an input that can be recomputed is not saved for the gradient."""
     given = {"kernel": kernel, "stride": stride, "pad": pad, "pooling_convention": pooling_convention, "layout": layout}
-    if computable(data) and len(kernel) == 2 and not attrs.get("global_pool") and layout in (None, "NCHW"):
+    if can_recompute(data) and len(kernel) == 2 and not attrs.get("global_pool") and layout in (None, "NCHW"):
         windows = windows_of(data.shape[2:], kernel, stride, pad, pooling_convention)
         if windows.native:
             window = windows.kernel, windows.stride, windows.pad, (1, 1), pooling_convention == "full"
