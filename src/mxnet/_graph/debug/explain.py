@@ -113,12 +113,11 @@ def _inference(program: Program, tensors: list[torch.Tensor]) -> list[Layer]:
     lowered, streams = program.code(False, tensors)
     folding = program.folding
     names = {name: (node.name, node.op.name) for name, node in lowered.calls.items() if node.op is not None}
-    if isinstance(folding, Folding) and enabled():
-        arguments, workspace = folding.arguments(tensors, streams)
-        layers = _timed(lambda: _walk(folding.graph, arguments, workspace.flush, names, folding.sites))
-    else:
-        layers = _timed(lambda: _walk(lowered.code.graph, (*tensors, *streams), None, names, []))
-    return _shared(layers)
+    ready = folding.arguments(tensors, streams) if isinstance(folding, Folding) and enabled() else None
+    if ready is None:
+        return _shared(_timed(lambda: _walk(lowered.code.graph, (*tensors, *streams), None, names, [])))
+    arguments, workspace = ready
+    return _shared(_timed(lambda: _walk(folding.graph, arguments, workspace.flush, names, folding.sites)))
 
 
 def _timed(run: Any) -> list[Layer]:
@@ -174,17 +173,19 @@ def _layer(node: fx.Node, value: Any, names: Names, sites: list[Any]) -> Layer |
         name, operator = names.get(own[0], (own[0], _function_name(node)))
         more = [names.get(word, (word, ""))[0] for word in (*own[1:], *taken)]
         return Layer(name, operator, shape, folded=more)
-    if node.name in names:
-        return Layer(*names[node.name], shape)
+    first, *more = node.meta.get("layers", [node.name])  # of several that a rewriting has made one call of
+    if first in names:
+        return Layer(*names[first], shape, folded=[names[word][0] for word in more if word in names])
     function = _function_name(node)
     return None if function in INTERNAL else Layer(node.name, function, shape)
 
 
 def _site_numbers(node: fx.Node, count: int) -> list[int]:
     """Which packed layers a call of a folded graph computes."""
-    if not count or "index" not in inspect.signature(node.target).parameters:
+    if not count:
         return []
-    index = inspect.signature(node.target).bind(*node.args, **node.kwargs).arguments["index"]
+    given = inspect.signature(node.target).bind(*node.args, **node.kwargs).arguments
+    index = given.get("index", given.get("indices", ()))
     return list(index) if isinstance(index, (tuple, list)) else [index]
 
 

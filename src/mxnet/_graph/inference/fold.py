@@ -270,6 +270,20 @@ class Folding:
         return results
 
     @property
+    def graph(self) -> fx.Graph:
+        """The rewritten graph."""
+        return self._graph
+
+    def arguments(self, tensors: Sequence[torch.Tensor], streams: list[Any]) -> tuple[Any, Workspace] | None:
+        """What the rewritten graph takes for these inputs, with a workspace of its own; None: it is not ready."""
+        ready = self.layers(tensors)
+        if ready is None:
+            return None
+        workspace = Workspace()
+        within = functools.cache(lambda: all(_within(tensors[i]) for i in self._data))
+        return (*tensors, *streams, ready[0], within, workspace), workspace
+
+    @property
     def expected(self) -> bool:
         """Will the next run have packed layers, if its parameters are those of this one?"""
         return self._state is not None and self._state[1] is None and not self._rest

@@ -55,6 +55,7 @@ def _fuse_attention(graph: fx.Graph, node: fx.Node) -> bool:
     with graph.inserting_before(node):
         function = cross_attention if cross else self_attention
         made = graph.call_function(function, (*scores.args, *weights.args[1:]), {"heads": node.kwargs["heads"]})
+    made.meta["layers"] = [node.name]
     node.replace_all_uses_with(made)
     return True
 
@@ -67,6 +68,7 @@ def _fuse_network(graph: fx.Graph, node: fx.Node) -> bool:
         return False
     with graph.inserting_before(node):
         made = graph.call_function(rnn_of_parts, (node.args[0], tuple(parts), *node.args[2:]), dict(node.kwargs))
+    made.meta["layers"] = [node.name]
     node.replace_all_uses_with(made)
     return True
 

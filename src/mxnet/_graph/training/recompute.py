@@ -84,9 +84,12 @@ def _replace(graph: fx.Graph, node: fx.Node, norm: Any, addend: Any, relu: bool)
     with graph.inserting_before(node):
         new = graph.call_function(norm_sum_relu, (*norm.args, addend, relu, dict(norm.kwargs)))
     node.replace_all_uses_with(new)
+    replaced = []
     while not node.users and node.op == "call_function":  # back to the batch norm
         before, node = node, node.args[0]  # type: ignore[assignment]
+        replaced.append(before.name)
         graph.erase_node(before)
         if before is norm:
             break
+    new.meta["layers"] = replaced[::-1]  # for explanations
     return new
