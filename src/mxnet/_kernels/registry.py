@@ -6,7 +6,7 @@ switched off (`MXNET_KERNELS=torch`, `mx.runtime.kernels_off()`).
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -42,14 +42,14 @@ def enabled() -> bool:
 
 
 @contextmanager
-def kernels_off() -> Iterator[None]:
+def kernels_off() -> Generator[None, None, None]:
     """Within it, this thread computes with torch's own operators only."""
     with _mode(OFF):
         yield
 
 
 @contextmanager
-def traced() -> Iterator[list[Decision]]:
+def traced() -> Generator[list[Decision], None, None]:
     """Within it, decisions of this thread are collected in the list; kernels that are switched off stay so."""
     before, SWITCH.log = SWITCH.log, []
     try:
@@ -60,7 +60,7 @@ def traced() -> Iterator[list[Decision]]:
 
 
 @contextmanager
-def _mode(mode: str) -> Iterator[None]:
+def _mode(mode: str) -> Generator[None, None, None]:
     before, SWITCH.mode = SWITCH.mode, mode
     try:
         yield

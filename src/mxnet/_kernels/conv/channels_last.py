@@ -36,13 +36,13 @@ class ChannelsLast(torch.autograd.Function):
         wanted, head = list(ctx.needs_input_grad[:3]), heads[0].contiguous(memory_format=LAST)
         products = wanted[1] and ctx.products and not recorded
         wanted[1] = wanted[1] and not products
-        grads = [None] * 3
+        grads: list[Any] = [None] * 3
         if any(wanted):
             grads = [*torch_gradients(head, data, weight, ctx.geometry, ctx.groups, wanted)]
         if products:
             grads[1] = weight_gradient.weight_gradient(data, head)
         elif wanted[1]:
-            grads[1] = grads[1].contiguous()  # pyright: ignore[reportOptionalMemberAccess]
+            grads[1] = grads[1].contiguous()
         return *grads, None, None, None
 
 

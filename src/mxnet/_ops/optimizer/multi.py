@@ -80,7 +80,7 @@ def stored(weights: list[Tensor], masters: list[Tensor], new: Sequence[Tensor]) 
     """Write the master copies; the new weights go out in the weights' precision."""
     if masters is weights:
         return tuple(new)
-    torch._foreach_copy_(masters, new)
+    torch._foreach_copy_(masters, list(new))
     return tuple(n.to(weights[0].dtype) for n in new)
 
 

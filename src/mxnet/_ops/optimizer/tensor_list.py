@@ -198,7 +198,7 @@ class Term(Value):
 
     def add_to(self, tensors: Tensors) -> None:
         """tensors += this."""
-        factor = self.factor
+        factor: Any = self.factor
         if _is(factor, 0):
             return
         listed = isinstance(factor, PerTensor)
@@ -209,7 +209,7 @@ class Term(Value):
         elif self.over is not None:
             torch._foreach_addcdiv_(tensors, self.left, self.over, _scalars(factor))
         else:
-            torch._foreach_add_(tensors, self.left, alpha=factor)
+            torch._foreach_add_(tensors, self.left, alpha=_scalars(factor))
 
 
 class Sum(Value):

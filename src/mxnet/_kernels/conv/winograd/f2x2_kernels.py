@@ -3,7 +3,8 @@
 Transformed tiles are (16, tile, channel); consecutive ones of a tile's 16 values are `stride` bytes apart.
 """
 
-from ...matmul import micro_kernels  # noqa: F401 - the products between the transforms: one module to wait for
+# The products between the transforms: one module to wait for
+from ...matmul import micro_kernels  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from ...runtime.simd import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
 
 
