@@ -11,7 +11,7 @@ from ._core.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
 from ._ops.elementwise.identity import to_dtype
-from ._ops.registry import integer_gradient as whole
+from ._ops.registry import integer_gradient
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
 from .ndarray._dispatch.invoke import CONSUMED, graph_tensor, in_graph, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
@@ -217,7 +217,7 @@ def _mark(array, gradient, req):
     if array._t.is_floating_point():
         root = array._t.requires_grad_(True)
     else:
-        array._t = whole.leaf(array._t)
+        array._t = integer_gradient.leaf(array._t)
         root = array._t.root
     variable.handle = root.register_post_accumulate_grad_hook(variable.deliver)
 
@@ -245,7 +245,7 @@ def _heads(heads, head_grads):
             if isinstance(head._ag, Variable) or head._ag == MODES.epoch:
                 continue  # recorded, but nothing differentiable leads to it
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
-        t = whole.differentiable(t)
+        t = integer_gradient.differentiable(t)
         tensors.append(t)
         seeds.append(torch.ones_like(t.data) if seed is None else _seed(seed, t))
     return tensors, seeds
@@ -328,7 +328,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     MODES.recording, MODES.training = create_graph, train_mode
     try:
         with torch.set_grad_enabled(create_graph):
-            leaves = [whole.differentiable(graph_tensor(v)) for v in variables]
+            leaves = [integer_gradient.differentiable(graph_tensor(v)) for v in variables]
             # heads without a tensor are constants: nothing leads from them to a variable
             grads = [None] * len(leaves)
             if tensors:

@@ -17,7 +17,7 @@ from ._graph.ir.cse import eliminate
 from ._graph.ir.node import walk
 from ._graph.lower.program import LOSSES, Program, placement
 from ._graph.training.gradient_flow import check
-from ._ops.registry import integer_gradient as whole
+from ._ops.registry import integer_gradient
 from ._ops.registry.gradient import ignores_head
 from ._ops.registry.output_shapes import known
 from ._ops.registry.torch_dtypes import torch_dtype
@@ -195,11 +195,11 @@ class Executor:
             known_tensor, leaf = self._leaves.get(place, (None, None))
             if known_tensor is not tensor:
                 leaf = tensor.detach()
-                leaf = leaf.requires_grad_() if leaf.is_floating_point() else whole.leaf(leaf)
+                leaf = leaf.requires_grad_() if leaf.is_floating_point() else integer_gradient.leaf(leaf)
                 leaf.grad_stype = self.handle.grads[arg].stype  # embeddings look at this
                 self._leaves[place] = (tensor, leaf)
             tensors[place] = leaf
-            leaves.append(whole.differentiable(leaf))
+            leaves.append(integer_gradient.differentiable(leaf))
         return leaves
 
     def _deliver(self, outputs, tensors, train):
@@ -293,7 +293,7 @@ class Executor:
         """Which outputs to start from and with what; losses start by themselves."""
         roots, seeds = [], []
         for i, (tensor, entry) in enumerate(zip(outputs, self._program.heads, strict=True)):
-            rule = tensor.__dict__.pop("rule", None)
+            rule = tensor.__dict__.pop("deferred_rule", None)
             if rule is not None:
                 begin, inputs = rule
                 for start, seed in zip(inputs, begin(inputs, (tensor,), ()), strict=False):
@@ -303,7 +303,7 @@ class Executor:
                 continue
             if not tensor.requires_grad:
                 continue
-            tensor = whole.differentiable(tensor)
+            tensor = integer_gradient.differentiable(tensor)
             if ignores_head(tensor):
                 seed = torch.ones_like(tensor)
             elif i < len(heads):

@@ -4,7 +4,7 @@
 import multiprocessing.pool as _pool
 from importlib import import_module as _import_module
 
-from .._ops.registry.signature import shown as _names
+from .._ops.registry.signature import names_in_namespace as _names
 from ._dispatch.check_nan import enable_if_asked as _enable_if_asked
 from ._dispatch.generated import face as _face
 from ._dispatch.generated import operator_of as _operator_of

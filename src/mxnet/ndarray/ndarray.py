@@ -16,8 +16,7 @@ from .._core.modes import MODES
 from .._core.writes import wrote
 from .._kernels.elementwise.transpose import turned
 from .._ops.elementwise.identity import QUICK_CASTS, to_dtype
-from .._ops.registry import integer_gradient as whole
-from .._ops.registry import observe
+from .._ops.registry import integer_gradient, observe
 from .._ops.registry.device import torch_device
 from .._ops.registry.torch_dtypes import SCALAR, torch_dtype
 from ..context import Context, cpu
@@ -301,7 +300,7 @@ class NDArray(Exchange, NDArrayBase):
             self._ag = MODES.epoch
         indexing.store(target, key, value)
         if recorded and not target.is_floating_point():
-            self._t = whole.standing_for(target, value)
+            self._t = integer_gradient.with_gradient_of(target, value)
 
     @staticmethod
     def _basic_indexing_slice_is_contiguous(slc_key, shape):

@@ -21,7 +21,7 @@ from torch.fx.node import map_arg
 from ..._core.errors import MXNetError
 from ..._core.hints import advice
 from ..._ops.registry.device import torch_device
-from ..._ops.registry.gradient import rule_apart
+from ..._ops.registry.gradient import with_deferred_rule
 from ..._ops.registry.observe import in_graphs
 from ..._ops.registry.torch_dtypes import NAME
 from ...context import Context
@@ -210,7 +210,7 @@ def _placed(
 
 
 def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
-    return functools.wraps(function)(functools.partial(rule_apart, function))
+    return functools.wraps(function)(functools.partial(with_deferred_rule, function))
 
 
 def _hides(node: Node) -> bool:
@@ -252,7 +252,7 @@ def lower(
     stypes: Stypes = MappingProxyType({}),
 ) -> Lowered:
     """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory;
-    results of the nodes `apart` carry the rules of their gradients (see `rule_apart`); `kept` is for operators that
+    results of the nodes `apart` carry the rules of their gradients (see `with_deferred_rule`); `kept` is for operators that
     remember, `stypes` for those that mind the storage of their inputs."""
     heads = list(heads)
     nodes = walk(heads)

@@ -295,7 +295,7 @@ def _simple(operator):
     That a call which fails may have drawn numbers twice does no harm.
     """
     changes = operator.mutates or operator.aux or operator.free
-    sparse = storage.ASKED.get(operator.name) == "stype"  # its whole point is another class of array
+    sparse = storage.STYPE_ATTRIBUTE.get(operator.name) == "stype"  # its whole point is another class of array
     takes = operator.inputs or operator.variadic
     return bool(takes) and not changes and not sparse and "_device" not in operator.injected
 

@@ -11,7 +11,7 @@ from ..._core.hints import advice
 from ..._core.modes import MODES
 from ..._core.writes import wrote
 from ..._kernels.elementwise.transpose import dense
-from ..._ops.registry import integer_gradient as whole
+from ..._ops.registry import integer_gradient
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.observe import observed, watching
@@ -217,7 +217,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
             from .._sparse.invoke import invoke_sparse
 
             return invoke_sparse(op, inputs, attrs, out, ctx)
-    if op.name in storage.ASKED and attrs.get(storage.ASKED[op.name]) in ("csr", "row_sparse"):
+    if op.name in storage.STYPE_ATTRIBUTE and attrs.get(storage.STYPE_ATTRIBUTE[op.name]) in ("csr", "row_sparse"):
         from .._sparse.invoke import invoke_stored
 
         return invoke_stored(op, inputs, attrs, out, ctx)
@@ -301,7 +301,7 @@ def write(target, result, recorded=False, name="assignment"):
         fresh = t.data
         fresh.copy_(result.view(t.shape) if t.shape != result.shape else result)
         if not fresh.is_floating_point():
-            fresh = whole.standing_for(fresh, result)
+            fresh = integer_gradient.with_gradient_of(fresh, result)
         target._t, target._ag = fresh, MODES.epoch
     elif t.dtype is result.dtype and t.data_ptr() == result.data_ptr() and t.stride() == result.stride():
         pass

@@ -4,7 +4,7 @@ import sys
 
 from ..._core.modules import complete
 from ..._ops.registry import registry
-from ..._ops.registry.signature import shown
+from ..._ops.registry.signature import names_in_namespace
 from .generated import face, operator_of
 
 
@@ -22,7 +22,7 @@ def show(module, space):
         return function
 
     def listing():
-        return sorted({*made, *shown(space)})
+        return sorted({*made, *names_in_namespace(space)})
 
-    complete(module, lambda: shown(space))
+    complete(module, lambda: names_in_namespace(space))
     return lookup, listing

@@ -53,7 +53,7 @@ def _by_parts(op, inputs, parsed, kind, out=None):
         return dot(*inputs, parsed, kind)
     if MODES.recording and any(x is not None and graph_tensor(x).requires_grad for x in inputs):
         return None
-    if len(inputs) == 1 and storage.pattern_kept(op, parsed):
+    if len(inputs) == 1 and storage.preserves_zeros(op, parsed):
         return _on_data(op, inputs[0], parsed)
     kernel = _KERNELS.get(op.name)
     if kernel is _update:
@@ -77,8 +77,8 @@ def _by_values(op, inputs, attrs, ctx, kind):
 
 def invoke_stored(op, inputs, attrs, out, ctx):
     """Call `op` on dense arrays where an attribute asks for a sparse result."""
-    kind = attrs[storage.ASKED[op.name]]
-    plain = {**attrs, storage.ASKED[op.name]: "default"}
+    kind = attrs[storage.STYPE_ATTRIBUTE[op.name]]
+    plain = {**attrs, storage.STYPE_ATTRIBUTE[op.name]: "default"}
     result = stored(invoke(op, inputs, plain, None, ctx), kind)
     return result if out is None else _deliver(result, out)
 
@@ -414,7 +414,7 @@ def _update(op, inputs, parsed, in_place):
 
 
 _KERNELS = {
-    **dict.fromkeys(storage.ALIKE, _elementwise),
+    **dict.fromkeys(storage.SAME_STORAGE, _elementwise),
     "elemwise_mul": _product,
     **dict.fromkeys(("broadcast_mul", "broadcast_div"), _scaled),
     "_scatter_elemwise_div": _scattered,
