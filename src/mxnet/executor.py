@@ -8,15 +8,15 @@ from ._core.environment import is_on
 from ._core.errors import MXNetError
 from ._core.heap import keep_freed
 from ._core.writes import wrote, wrote_anywhere
-from ._graph.debug.memory import footprint
-from ._graph.debug.watch import Walk
+from ._graph.debug.memory import peak_memory
+from ._graph.debug.monitored_run import MonitoredRun
 from ._graph.infer.fixpoint import type_facts
-from ._graph.infer.storage import factors, head_stypes, minding
-from ._graph.infer.zero_size import settled, user_shape_facts
-from ._graph.ir.cse import eliminate
+from ._graph.infer.storage import head_stypes, left_operands_of_dot, stypes_of_storage_aware_nodes
+from ._graph.infer.zero_size import fully_known, user_shape_facts
+from ._graph.ir.cse import eliminate_common_subexpressions
 from ._graph.ir.node import walk
 from ._graph.lower.program import LOSSES, Program, placement
-from ._graph.training.gradient_flow import check
+from ._graph.training.gradient_flow import check_differentiable
 from ._ops.registry import integer_gradient
 from ._ops.registry.gradient import ignores_head
 from ._ops.registry.output_shapes import known
@@ -89,16 +89,16 @@ class Executor:
         ]
         variables = [program.variables[place] for place, _ in self._wanted]
         self._note_storage(program, {node.name for node in variables})
-        check(program, variables)
+        check_differentiable(program, variables)
         return program
 
     def _make_program(self):
         base, heads = self.handle.base, self._symbol._entries
-        if base is not None and not base._program.unsized and not self._group2ctx and base._ctx is self._ctx:
+        if base is not None and not base._program.has_inferred_sizes and not self._group2ctx and base._ctx is self._ctx:
             return base._program
         unique = is_on("MXNET_ELIMINATE_COMMON_EXPR", default=True) and not self._group2ctx
         place = placement(heads, self._ctx, self._group2ctx)
-        return Program(eliminate(heads) if unique else heads, place, apart=True)
+        return Program(eliminate_common_subexpressions(heads) if unique else heads, place, executor=True)
 
     def _place_arrays(self, program):
         """Put the bound arrays in the order of the program's variables; the places of the arguments among these."""
@@ -114,11 +114,11 @@ class Executor:
     def _note_storage(self, program, wanted):
         """What comes out sparse, and which sparse matrices stay so: left sides of products without a gradient."""
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
-        program.stypes = minding(program.heads, given)
+        program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
         self._kinds = head_stypes(program.heads, given)
         self._parted = parted(program.heads, given) if set(given.values()) != {"default"} else []
         self._sparse = any(kind != "default" for kind in self._kinds) or bool(self._parted)
-        self._factors = factors(program.heads) - wanted if "csr" in given.values() else set()
+        self._factors = left_operands_of_dot(program.heads) - wanted if "csr" in given.values() else set()
 
     # running
 
@@ -182,7 +182,7 @@ class Executor:
         def show(name, _, tensor):
             self._monitor_callback(name.encode(), wrap(tensor, self._ctx))
 
-        return Walk(self._program, show, self._monitor_all, cut=record, silent=silent)
+        return MonitoredRun(self._program, show, self._monitor_all, differentiable=record, silent=silent)
 
     def _stand_in(self, tensors):
         """Put differentiable aliases of the arguments into `tensors`; an alias serves as long as its tensor does."""
@@ -211,7 +211,7 @@ class Executor:
             self._recompute(train)
             return
         if self._outputs is None:
-            places = [self._program.place(e.node) for e in self._program.heads]
+            places = [self._program.context_of(e.node) for e in self._program.heads]
             self._outputs = [wrap(t, ctx) for t, ctx in zip(fresh, places, strict=True)]
             self._share(fresh)
             return
@@ -220,7 +220,7 @@ class Executor:
 
     def _stored(self, fresh):
         """The results in the storage that MXNet gives them; sparse ones are new arrays each time."""
-        arrays = [wrap(t, self._program.place(e.node)) for t, e in zip(fresh, self._program.heads, strict=True)]
+        arrays = [wrap(t, self._program.context_of(e.node)) for t, e in zip(fresh, self._program.heads, strict=True)]
         return [a if kind == "default" else stored(a, kind) for a, kind in zip(arrays, self._kinds, strict=True)]
 
     def _recompute(self, train):
@@ -449,7 +449,7 @@ class Executor:
         shapes = program.shapes([a.shape for a in self._arrays])
         names = {n.name: dtype_name(a.dtype) for n, a in zip(program.variables, self._arrays, strict=True)}
         wanted = [program.variables[place] for place, _ in self._wanted]
-        size = footprint(program, shapes, type_facts(program.heads, names), wanted)
+        size = peak_memory(program, shapes, type_facts(program.heads, names), wanted)
         return f"{self._symbol.debug_str()}Total {size >> 20} MB allocated\nTotal 0 TempSpace resource requested\n"
 
     def get_optimized_symbol(self):
@@ -476,7 +476,7 @@ def _is_loss(node):
 
 def _new_shape(name, array, found, free, complaint):
     """The shape that a variable has now; only those that are `free` may have got another one."""
-    shape = found[name] if settled(found[name]) else array.shape
+    shape = found[name] if fully_known(found[name]) else array.shape
     if shape != array.shape and name not in free:
         raise MXNetError(complaint.format(name))
     return shape

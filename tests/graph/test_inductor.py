@@ -217,7 +217,7 @@ def test_networks_that_learn_between_predictions_are_compiled_as_a_whole(calls):
 def test_inputs_are_not_kept():
     import weakref
 
-    code = inductor.Code.__new__(inductor.Code)
+    code = inductor.CompiledGraph.__new__(inductor.CompiledGraph)
     tensor = torch.zeros(3)
     code.__init__(None, [tensor])
     gone = weakref.ref(tensor)

@@ -2,7 +2,7 @@
 
 from .._core.modules import complete
 from .._ops.registry import registry
-from .._ops.registry.signature import namespace, names_in_namespace
+from .._ops.registry.signature import names_in_namespace, namespace
 from .register import make
 
 

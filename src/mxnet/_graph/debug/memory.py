@@ -1,4 +1,4 @@
-"""How much memory the values inside a graph take: all that the backward pass needs, or what lives at one time."""
+"""Memory of a graph's intermediate values: all of them if there is a backward pass, else the peak of live ones."""
 
 from collections.abc import Iterable
 
@@ -7,22 +7,22 @@ import numpy as np
 from ..infer.fixpoint import Facts
 from ..ir.node import Node
 from ..lower.program import Program
-from ..training.gradient_flow import path
+from ..training.gradient_flow import gradient_path
 
 
-def footprint(program: Program, shapes: Facts, types: Facts, wanted: Iterable[Node]) -> int:
-    """Bytes of the values that operators make, at the moment there are most of them."""
+def peak_memory(program: Program, shapes: Facts, types: Facts, wanted: Iterable[Node]) -> int:
+    """Bytes of the values that operators compute, at the time when most of them are alive."""
     sizes = {id(n): _size(n, shapes, types) for n in program.nodes if n.op is not None}
-    if path(program, wanted):
+    if gradient_path(program, wanted):
         return sum(sizes.values())
     last = {id(e.node): i for i, n in enumerate(program.nodes) for e in n.inputs}
-    kept = {id(e.node) for e in program.heads}
+    outputs = {id(e.node) for e in program.heads}
     live = most = 0
     for i, node in enumerate(program.nodes):
         live += sizes.get(id(node), 0)
         most = max(most, live)
         for before in {id(e.node) for e in node.inputs}:
-            if last[before] == i and before not in kept:
+            if last[before] == i and before not in outputs:
                 live -= sizes.get(before, 0)
     return most
 

@@ -12,7 +12,7 @@ import torch
 from ..._core.attrs import text
 from ..._core.errors import MXNetError
 from ..._graph.ir.attributes import dtype_text
-from ..._graph.ir.node import CACHED, Entry, Node, copy, variable, walk
+from ..._graph.ir.node import CACHED_OP, Entry, Node, copy_graph, variable, walk
 from ..._ops.registry import observe
 from ..._ops.registry.registry import find
 from ..._ops.registry.torch_dtypes import NAME
@@ -204,7 +204,7 @@ class Rebuilding:
         inner = [n for n in walk(heads) if n.op is None]
         given = {id(n): self._known(origin) for n, origin in zip(inner, made.inputs, strict=True)}
         if sum(n.op is not None for n in walk(heads)) <= made.limit:
-            return copy(heads, lambda e: given.get(id(e.node)))
-        node = Node(find(CACHED), f"node_{len(self.calls)}", {}, [given[id(n)] for n in inner])
-        node.subgraphs = [copy(heads)]
+            return copy_graph(heads, lambda e: given.get(id(e.node)))
+        node = Node(find(CACHED_OP), f"node_{len(self.calls)}", {}, [given[id(n)] for n in inner])
+        node.subgraphs = [copy_graph(heads)]
         return [Entry(node, i) for i in range(len(heads))]

@@ -1,7 +1,7 @@
 """Heads of graphs that are sparse: computed on stored parts, an operator at a time, so that they keep MXNet's rows."""
 
 from ..._core.modes import MODES
-from ..._graph.infer.storage import Storages
+from ..._graph.infer.storage import StorageTypes
 from ..._graph.ir.node import Entry, walk
 from .._dispatch.invoke import invoke
 
@@ -11,11 +11,11 @@ _SCATTERED = frozenset(("_scatter_elemwise_div", "_scatter_plus_scalar", "_scatt
 
 def parted(heads: list[Entry], given: dict[str, str]) -> list[int]:
     """Which heads must be computed on parts: sparse ones, and those behind operators that pass over absent rows."""
-    found = Storages(heads, given)
+    found = StorageTypes(heads, given)
     return [i for i, head in enumerate(heads) if _by_parts(head, found) and _repeatable(head)]
 
 
-def _by_parts(head: Entry, found: Storages) -> bool:
+def _by_parts(head: Entry, found: StorageTypes) -> bool:
     if found.of(head) != "default":
         return True
     return any(n.op and n.op.name in _SCATTERED and found.of(Entry(n)) != "default" for n in walk([head]))
