@@ -371,14 +371,14 @@ def _get_symbol(x):
     function (`from mxnet.autograd import get_symbol`): nobody else pays half a microsecond a call for it. Who imports
     `*` and says nothing of it has not named it.
     """
-    from .ndarray._dispatch.history import Rebuilding, origin
+    from .ndarray._dispatch.history import GraphRebuilder, origin
     from .symbol import Symbol
 
     if not isinstance(x, NDArray):
         raise TypeError(f"get_symbol: Invalid argument type, expecting {NDArray}, got {type(x)}")
     if not in_graph(x):
         raise MXNetError("NDArray is not part of a computation graph. Did you forget to turn on recording?")
-    return Symbol([Rebuilding().entry(origin(x))])
+    return Symbol([GraphRebuilder().entry(origin(x))])
 
 
 _get_symbol.__name__ = _get_symbol.__qualname__ = "get_symbol"
@@ -394,9 +394,9 @@ def __getattr__(name):
     if name != "get_symbol":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _mentions(sys._getframe(1).f_code, name):
-        from .ndarray._dispatch.history import keep
+        from .ndarray._dispatch.history import record_history
 
-        keep()
+        record_history()
         globals()[name] = _get_symbol
     return _get_symbol
 

@@ -12,7 +12,7 @@ from .._graph.lower.backends import compiler
 from .._graph.lower.program import Program
 from .._ops.registry.torch_dtypes import NAME
 from ..context import current_context
-from ._dispatch.history import INLINE_LIMIT, Made
+from ._dispatch.history import INLINE_LIMIT, GraphCall
 from ._dispatch.invoke import SparseStorage, graph_tensor, own, plain_tensor, write
 from .ndarray import NDArray
 
@@ -134,11 +134,11 @@ class CachedOp:
         recorded = recording and any(t.requires_grad for t in tensors)
         mark = MODES.epoch if recorded else None
         kind = type(args[0]) if self.is_np_sym and args else NDArray
-        made = Made(self.symbol, args, self._inline) if recorded else None
+        call = GraphCall(self.symbol, args, self._inline) if recorded else None
         arrays = []
         for i, t in enumerate(results):
             if recorded:
-                t.made = made, i
+                t.call = call, i
             a = _new(kind)
             a._t = t
             a._ctx = ctx

@@ -1,6 +1,6 @@
-"""Calling an operator on NDArrays: check the inputs, run the function, wrap what comes out.
+"""Calling an operator on NDArrays: check the inputs, run the function, wrap the results.
 
-The generated faces do the common case themselves (`faces.py`); everything else, and every error, passes here.
+Generated functions have a fast path for the common case (`generated.py`); everything else, and every error, comes here.
 """
 
 import torch
@@ -19,7 +19,7 @@ from ..._ops.registry.shape_rules import bracket
 from ..._ops.registry.torch_dtypes import NAME
 from ...context import Context, current_context, parse_context
 
-CONSUMED = "remx_consumed"  # a mark on autograd nodes whose graph a backward has freed
+CONSUMED = "remx_consumed"  # metadata key of autograd nodes whose graph a backward pass has freed
 IN_GRAPH = (
     "Assigning to NDArrays that are already in a computational graph will cause undefined behavior when evaluating "
     "gradients. Please call backward first to clear the graph or do this out side of a record section. Also note "
@@ -30,11 +30,11 @@ IN_PLACE = "Inplace operations (+=, -=, x[:]=, etc) are not supported when recor
 
 
 class SparseStorage(MXNetError):
-    """Raised where the dense tensor of a sparse array is asked for; it never gets further than this module."""
+    """Raised on access to the dense tensor of a sparse array; always caught, so that users never see it."""
 
 
 def graph_tensor(array):
-    """The tensor to record with; a graph that a backward has freed counts as a constant, as in MXNet."""
+    """The tensor to record with; a result of a graph that was freed is a constant, as in MXNet."""
     try:
         t = array._t
     except SparseStorage:
@@ -46,9 +46,10 @@ def graph_tensor(array):
 
 
 def freed(node):
-    """Does this history lead into a graph that a backward has freed? A network's state hangs beside the loss's own way.
+    """Does the graph behind this autograd node contain nodes that a backward pass has freed?
 
-    Leaves are common to many graphs, and tell nothing.
+    The whole graph is searched: a recurrent network's state need not be on the path of the loss. Leaves are shared by
+    many graphs and are ignored.
     """
     stack, seen, last = [node], set(), node
     while stack:
@@ -56,20 +57,20 @@ def freed(node):
         before = node.next_functions
         if node in seen or not before:
             continue
-        if CONSUMED in node.metadata and (node is last or not _turned_leaf(node)):
+        if CONSUMED in node.metadata and (node is last or not _is_transposed_leaf(node)):
             return True
         seen.add(node)
         stack += [n for n, _ in before if n is not None]
     return False
 
 
-def _turned_leaf(node):
-    """Is it the transpose of a leaf? Like the leaf, it may belong to graphs that are still whole."""
+def _is_transposed_leaf(node):
+    """Is it the transpose of a leaf? Like a leaf, it may also belong to graphs that are not freed."""
     return node.name() == "TBackward0" and not node.next_functions[0][0].next_functions
 
 
 def plain_tensor(array):
-    """The tensor without its history; writes through it touch no version counter. Of a sparse array a dense copy."""
+    """The tensor detached, with its own version counter; of a sparse array a dense copy."""
     try:
         t = array._t
     except SparseStorage:
@@ -81,7 +82,7 @@ def in_graph(array):
     """Is the array a marked variable or the result of a recorded operation that can still be differentiated?"""
     if array._ag is None:
         return False
-    tensor, mark = graph_tensor(array), array._ag  # which a graph that was freed has lost
+    tensor, mark = graph_tensor(array), array._ag  # read after `graph_tensor`, which resets it if the graph was freed
     return tensor.requires_grad or mark == MODES.epoch or not (mark is None or isinstance(mark, int))
 
 
@@ -92,11 +93,11 @@ def check_writable(array):
 
 
 def own(result, tensors):
-    """`result` in memory of its own: operators in MXNet never alias their inputs."""
+    """`result`, copied if it shares memory with an input: operators in MXNet never return views."""
     if result._is_view():
         base = result._base
         for t in tensors:
-            if t is base or (t is not None and t._is_view() and t._base is base):  # to ask for a base takes longer
+            if t is base or (t is not None and t._is_view() and t._base is base):  # `_is_view` is cheaper than `_base`
                 return dense(result)
     else:
         for t in tensors:
@@ -115,7 +116,7 @@ def describe(op, inputs, attrs):
 
 
 def check_inputs(op, inputs):
-    """Dtypes must agree and devices must match; MXNet promotes and moves nothing by itself."""
+    """Dtypes must agree and devices must match; MXNet does not promote types or move arrays."""
     present = [(i, x) for i, x in enumerate(inputs) if x is not None]
     if not present:
         return
@@ -139,7 +140,7 @@ def check_inputs(op, inputs):
 
 
 def check_dtype(op, attrs):
-    """What is no data type at all is a TypeError, as in MXNet, whose Python asks NumPy before the operator reads it."""
+    """An invalid data type is a TypeError, as in MXNet, whose Python code converts it by NumPy first."""
     if "dtype" in attrs and "dtype" in op.attrs:
         try:
             dtype_name(attrs["dtype"])
@@ -148,20 +149,20 @@ def check_dtype(op, attrs):
 
 
 def pick_context(inputs, attrs, ctx):
-    """Where the call runs: its inputs' context, or the one asked for, or the current one."""
+    """The context of the call: that of its inputs, else the requested one, else the current one."""
     for x in inputs:
         if x is not None:
             return x._ctx.home
     if ctx is not None:
         return ctx
-    asked = attrs.get("ctx")
-    if isinstance(asked, Context):
-        return asked
-    return parse_context(asked) if asked else current_context()
+    requested = attrs.get("ctx")
+    if isinstance(requested, Context):
+        return requested
+    return parse_context(requested) if requested else current_context()
 
 
 def inject(op, ctx, parsed):
-    """Values that an operator asks its caller for."""
+    """Add the values that the operator's caller has to inject (see `registry.py`)."""
     for name in op.injected:
         if name == "_train":
             parsed["_train"] = MODES.training
@@ -183,10 +184,10 @@ def execute(op, inputs, parsed, ctx):
     if op.variadic is not None and op.mutates:
         tensors = [x._t.data for x in inputs]
     elif op.aux or op.mutates:
-        changed = op.aux_names(parsed) + op.mutates
+        written = op.aux_names(parsed) + op.mutates
         names = op.input_names(parsed, len(inputs))
         tensors = [
-            None if x is None else x._t.data if n in changed else graph_tensor(x)
+            None if x is None else x._t.data if n in written else graph_tensor(x)
             for n, x in zip(names, inputs, strict=False)
         ]
         tensors += [graph_tensor(x) for x in inputs[len(tensors) :]]
@@ -236,14 +237,14 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     try:
         results, recorded = execute(op, inputs, parsed, where)
     except MXNetError:
-        raise  # already in words
+        raise  # has a clear message already
     except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
         raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}{hint}") from error
     results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
     if out is not None:
-        return _deliver(op, inputs, results, recorded, out)
+        return _write_outputs(op, inputs, results, recorded, out)
     from ..ndarray import wrap
 
     mark = MODES.epoch if recorded else None
@@ -252,14 +253,14 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
 
 
 def from_output(op, parsed, out):
-    """Creation operators take from `out` what the caller left open."""
+    """Creation operators take shape and dtype from `out` if they are not given."""
     target = out[0] if isinstance(out, (list, tuple)) else out
     known = {"shape": target.shape, "dtype": dtype_name(target.dtype)}
     known = {k: v for k, v in known.items() if k in op.defaults and op.defaults[k] is None}
-    asked = parsed.get("dtype")
-    if asked is not None and asked != known.get("dtype", asked):
+    requested = parsed.get("dtype")
+    if requested is not None and requested != known.get("dtype", requested):
         raise MXNetError(
-            f"Output type does not match requested type: {known['dtype']} vs {asked}, in operator {op.name}"
+            f"Output type does not match requested type: {known['dtype']} vs {requested}, in operator {op.name}"
         )
     shape = parsed.get("shape")
     if shape and "shape" in known and 0 not in shape and tuple(shape) != known["shape"]:
@@ -270,7 +271,7 @@ def from_output(op, parsed, out):
     return {**known, **parsed}
 
 
-def _deliver(op, inputs, results, recorded, out):
+def _write_outputs(op, inputs, results, recorded, out):
     outs = list(out) if isinstance(out, (list, tuple)) else [out]
     for target, result in zip(outs, results, strict=False):
         if recorded and any(x is target for x in inputs):
@@ -286,7 +287,7 @@ def _deliver(op, inputs, results, recorded, out):
 
 
 def write(target, result, recorded=False, name="assignment"):
-    """Put `result` into `target`'s memory; a recorded one makes `target` part of the graph."""
+    """Copy `result` into `target`'s memory; if it was recorded, `target` becomes part of the graph."""
     check_writable(target)
     if target.stype != "default":
         target._assign(result.detach())

@@ -5,20 +5,20 @@ import sys
 from ..._core.modules import complete
 from ..._ops.registry import registry
 from ..._ops.registry.signature import names_in_namespace
-from .generated import face, operator_of
+from .generated import generated_function, operator_of
 
 
-def show(module, space):
-    """The two functions that let `module` offer every operator of `space`."""
-    made = vars(sys.modules[module])  # taken before it is complete: later, a look into it makes all of them
+def module_attributes(module, space):
+    """`__getattr__` and `__dir__` of a module that offers every operator of the namespace `space`."""
+    made = vars(sys.modules[module])  # fetched before `complete`, after which reading it would generate all functions
 
     def lookup(name):
         full = operator_of(space, name)
         if full is None and space == "_internal":
-            full = name if registry.lookup(name) is not None else None  # it answers for all of them
+            full = name if registry.lookup(name) is not None else None  # `_internal` has all operators
         if full is None:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
-        function = made[name] = face(full)
+        function = made[name] = generated_function(full)
         return function
 
     def listing():

@@ -1,6 +1,6 @@
 """`+`, `*` and their kin on sparse arrays: arrays of one shape go element by element, which keeps their storage."""
 
-from .._dispatch.arithmetic import BINARY, _equality, binary
+from .._dispatch.arithmetic import BINARY, _binary_or_equality, binary
 from ..ndarray import NDArray
 
 
@@ -38,7 +38,7 @@ def _inplace(function):
 
 def _plain(name):
     def operator(self, other):
-        return _equality(name, self, other, BINARY[name])
+        return _binary_or_equality(name, self, other, BINARY[name])
 
     return operator
 

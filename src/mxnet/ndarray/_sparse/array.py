@@ -157,9 +157,9 @@ class BaseSparseNDArray(NDArray):
         """The array in another storage: dense, or a copy in its own."""
         if stype in ("csr", "row_sparse") and stype != self.stype:
             raise ValueError(f"cast_storage from {self.stype} to {stype} is not supported")
-        from .._dispatch.generated import face
+        from .._dispatch.generated import generated_function
 
-        return face("cast_storage")(self, stype=stype)
+        return generated_function("cast_storage")(self, stype=stype)
 
     # ------------------------------------------------------------------ copies and moves
     def copyto(self, other):
@@ -317,9 +317,9 @@ class CSRNDArray(BaseSparseNDArray):
         raise ValueError(f"Undefined behaviour for {key}")
 
     def _rows(self, begin, end):
-        from .._dispatch.generated import face
+        from .._dispatch.generated import generated_function
 
-        return face("slice")(self, begin=begin, end=end)
+        return generated_function("slice")(self, begin=begin, end=end)
 
     def asscipy(self):
         """The matrix as SciPy's."""
@@ -389,10 +389,10 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     def retain(self, *args, **kwargs):
         """The array with only the rows that `indices` names; MXNet's method takes the array once more before them."""
-        from .._dispatch.generated import face
+        from .._dispatch.generated import generated_function
 
         given = () if "data" in kwargs or (args and isinstance(args[0], RowSparseNDArray)) else (self,)
-        return face("_sparse_retain")(*given, *args, **kwargs)
+        return generated_function("_sparse_retain")(*given, *args, **kwargs)
 
     def check_format(self, full_check=True):
         """Raise if the parts do not fit together; `full_check` looks at every index, too."""

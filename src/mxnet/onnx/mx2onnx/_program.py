@@ -1,6 +1,6 @@
 """A symbol with its parameters as a torch module for evaluation, ready for torch's exporters."""
 
-from copy import copy_graph as copy_object
+from copy import copy as copy_object
 
 import torch
 
