@@ -145,7 +145,7 @@ def _record_calls(op):
 def _unknown():
     return MXNetError(
         "autograd.get_symbol knows what hybridized blocks did, and operators that were recorded after get_symbol was "
-        "named for the first time (import it before), but not how this array was call: indices, Functions and "
+        "named for the first time (import it before), but not how this array was made: indices, Functions and "
         "assignments leave no history. Hybridize the block whose graph you want, or compose it with mx.sym"
     )
 
