@@ -255,10 +255,10 @@ def _seed(seed, tensor):
     if not isinstance(seed, NDArray):
         raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
     if seed.stype != "default":
-        from .ndarray._sparse.invoke import remember
+        from .ndarray._sparse.invoke import attach_sparse_source
 
         sparse, seed = seed, seed.tostype("default")
-        remember(seed._t, sparse)
+        attach_sparse_source(seed._t, sparse)
     if seed._t.shape != tensor.shape:
         if seed._t.numel() < tensor.numel():
             raise MXNetError(

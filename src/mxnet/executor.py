@@ -24,8 +24,8 @@ from ._ops.registry.torch_dtypes import torch_dtype
 from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
 from .context import Context
 from .ndarray._dispatch.invoke import SparseStorage, plain_tensor
-from .ndarray._sparse.graph_heads import computed, parted
-from .ndarray._sparse.invoke import remember, store_gradient, stored
+from .ndarray._sparse.graph_heads import compute_heads, heads_on_parts
+from .ndarray._sparse.invoke import attach_sparse_source, store_gradient, stored
 from .ndarray._sparse.parts import coo_of_csr
 from .ndarray.cached_op import unshared
 from .ndarray.ndarray import NDArray, wrap
@@ -116,8 +116,8 @@ class Executor:
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
         program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
         self._kinds = head_stypes(program.heads, given)
-        self._parted = parted(program.heads, given) if set(given.values()) != {"default"} else []
-        self._sparse = any(kind != "default" for kind in self._kinds) or bool(self._parted)
+        self._heads_on_parts = heads_on_parts(program.heads, given) if set(given.values()) != {"default"} else []
+        self._sparse = any(kind != "default" for kind in self._kinds) or bool(self._heads_on_parts)
         self._factors = left_operands_of_dot(program.heads) - wanted if "csr" in given.values() else set()
 
     # running
@@ -225,10 +225,10 @@ class Executor:
 
     def _recompute(self, train):
         """Heads that depend on which rows their inputs keep: of those the dense run knows only the values."""
-        if self._parted:
-            heads = [self._program.heads[i] for i in self._parted]
+        if self._heads_on_parts:
+            heads = [self._program.heads[i] for i in self._heads_on_parts]
             bound = {n.name: array for n, array in zip(self._program.variables, self._arrays, strict=True)}
-            for i, array in zip(self._parted, computed(heads, bound, self._ctx, train), strict=True):
+            for i, array in zip(self._heads_on_parts, compute_heads(heads, bound, self._ctx, train), strict=True):
                 self._outputs[i] = array
 
     def _share(self, fresh):
@@ -318,7 +318,7 @@ class Executor:
 
     def _in_storage(self, seed, kind):
         """The gradient of a sparse head is sparse, too, for operators that look at it."""
-        return seed if kind == "default" else remember(seed, stored(wrap(seed, self._ctx), kind))
+        return seed if kind == "default" else attach_sparse_source(seed, stored(wrap(seed, self._ctx), kind))
 
     def _store(self, arg, gradient, taken):
         """Write or add a gradient; `taken` holds where the tensors begin that already belong to somebody."""

@@ -148,14 +148,14 @@ class CachedOp:
 
     def _stored(self, arrays, kinds, out):
         """Results in the storage that MXNet gives them."""
-        from ._sparse.invoke import put, stored
+        from ._sparse.invoke import stored, write_any_storage
 
         arrays = arrays if isinstance(arrays, list) else [arrays]
         arrays = [stored(a, kind) for a, kind in zip(arrays, kinds, strict=True)]
         if out is None:
             return arrays[0] if len(arrays) == 1 else arrays
         for target, array in zip(out if isinstance(out, (list, tuple)) else [out], arrays, strict=True):
-            put(target, array)
+            write_any_storage(target, array)
         return out
 
     def register_op_hook(self, callback, monitor_all=False):
