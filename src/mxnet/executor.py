@@ -70,17 +70,17 @@ class Executor:
         self.grad_arrays = handle.grads
         self._monitor_callback = self._monitor_all = None
         self._outputs = None
-        self._tape = None  # (outputs, leaves) of a forward that can be differentiated
-        self._ran = False  # the mode of the last forward
-        self._given = {}  # argument -> the tensor that its gradient array got from here
+        self._tape = None  # (outputs, leaves, monitored run) of a forward pass that was recorded
+        self._ran = False  # the mode of the last forward pass
+        self._own_gradients = {}  # argument -> the tensor that this executor put into its gradient array
         self._leaves = {}  # position -> (tensor of the argument, the leaf made from it)
         self._dicts = {}
         self._program = self._prepare()
-        # what draws anew in each run cannot be run again to find the gradient of the last one
-        self._fickle = any(n.op and n.parsed.get("mode") == "always" for n in walk(symbol._entries))
+        # Dropout with mode="always" draws anew in each run: `backward` cannot repeat it, so inference is recorded too.
+        self._random_in_inference = any(n.op and n.parsed.get("mode") == "always" for n in walk(symbol._entries))
 
     def _prepare(self):
-        """Make the program, and say where each array goes into it and comes out of it."""
+        """Make the program, and map the bound arrays to its inputs."""
         program = self._make_program()
         order = self._place_arrays(program)
         reqs, grads = self.handle.reqs, self.handle.grads
@@ -88,7 +88,7 @@ class Executor:
             (place, arg) for arg, place in enumerate(order) if grads[arg] is not None and reqs[arg] != "null"
         ]
         variables = [program.variables[place] for place, _ in self._wanted]
-        self._note_storage(program, {node.name for node in variables})
+        self._infer_storage(program, {node.name for node in variables})
         check_differentiable(program, variables)
         return program
 
@@ -101,7 +101,7 @@ class Executor:
         return Program(eliminate_common_subexpressions(heads) if unique else heads, place, executor=True)
 
     def _place_arrays(self, program):
-        """Put the bound arrays in the order of the program's variables; the places of the arguments among these."""
+        """Put the bound arrays in the order of the program's variables; returns the positions of the arguments."""
         states = set(program.states)
         order = [i for i in range(len(program.variables)) if i not in states]
         self._arrays = [None] * len(program.variables)
@@ -111,43 +111,43 @@ class Executor:
             self._arrays[i] = array
         return order
 
-    def _note_storage(self, program, wanted):
-        """What comes out sparse, and which sparse matrices stay so: left sides of products without a gradient."""
+    def _infer_storage(self, program, wanted):
+        """Infer which heads are sparse, and which CSR inputs stay sparse: left operands of `dot` without gradients."""
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
         program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
-        self._kinds = head_stypes(program.heads, given)
+        self._head_stypes = head_stypes(program.heads, given)
         self._heads_on_parts = heads_on_parts(program.heads, given) if set(given.values()) != {"default"} else []
-        self._sparse = any(kind != "default" for kind in self._kinds) or bool(self._heads_on_parts)
-        self._factors = left_operands_of_dot(program.heads) - wanted if "csr" in given.values() else set()
+        self._sparse = any(kind != "default" for kind in self._head_stypes) or bool(self._heads_on_parts)
+        self._csr_operands = left_operands_of_dot(program.heads) - wanted if "csr" in given.values() else set()
 
     # running
 
     def forward(self, is_train=False, **kwargs):
         """Compute the outputs; keyword arguments are copied into the bound arguments first."""
         if kwargs:
-            self._feed(kwargs)
+            self._copy_inputs(kwargs)
         train = bool(is_train)
         self._tape = None
         tensors = self._tensors()
-        record = (train or self._fickle) and bool(self._wanted)
-        self._deliver(self._run(tensors, train, record), tensors, train)
+        record = (train or self._random_in_inference) and bool(self._wanted)
+        self._set_outputs(self._run(tensors, train, record), tensors, train)
         self._ran = train
         return self.outputs
 
     def _tensors(self):
-        """The bound arrays' tensors; sparse arrays enter a graph as dense ones, but for the left sides of products."""
+        """The bound arrays' tensors; sparse arrays are passed as dense ones, except left operands of `dot`."""
         try:
             return [array._t for array in self._arrays]
         except SparseStorage:
             names = [node.name for node in self._program.variables]
-            return [self._opened(array, name) for array, name in zip(self._arrays, names, strict=True)]
+            return [self._input_tensor(array, name) for array, name in zip(self._arrays, names, strict=True)]
 
-    def _opened(self, array, name):
-        if array.stype == "csr" and name in self._factors:
+    def _input_tensor(self, array, name):
+        if array.stype == "csr" and name in self._csr_operands:
             return coo_of_csr(array._parts, array.shape)
         return plain_tensor(array)
 
-    def _feed(self, given):
+    def _copy_inputs(self, given):
         arguments = self.arg_dict
         for name, array in given.items():
             if not isinstance(array, (NDArray, np.ndarray)):
@@ -163,29 +163,29 @@ class Executor:
             arguments[name][:] = array
 
     def _run(self, tensors, train, record, again=False):
-        """The heads' tensors; with `record`, leaves stand in for the arguments whose gradients are wanted."""
+        """The heads' tensors; with `record`, arguments whose gradients are wanted are replaced by leaves."""
         before = torch.is_grad_enabled()
-        leaves = self._stand_in(tensors) if record else None
-        walk = self._walk(record, silent=again) if self._monitor_callback is not None else None
+        leaves = self._make_leaves(tensors) if record else None
+        monitored = self._monitored_run(record, silent=again) if self._monitor_callback is not None else None
         torch._C._set_grad_enabled(record)
         try:
-            outputs = (walk or self._program).run(tensors, train)
+            outputs = (monitored or self._program).run(tensors, train)
         finally:
             torch._C._set_grad_enabled(before)
         if record:
-            self._tape = outputs, leaves, walk
+            self._tape = outputs, leaves, monitored
         return outputs
 
-    def _walk(self, record, silent):
-        """A run that shows its values to the callback; a silent one only its gradients."""
+    def _monitored_run(self, record, silent):
+        """A run that reports its values to the callback; a silent one only its gradients."""
 
-        def show(name, _, tensor):
+        def report(name, _, tensor):
             self._monitor_callback(name.encode(), wrap(tensor, self._ctx))
 
-        return MonitoredRun(self._program, show, self._monitor_all, differentiable=record, silent=silent)
+        return MonitoredRun(self._program, report, self._monitor_all, differentiable=record, silent=silent)
 
-    def _stand_in(self, tensors):
-        """Put differentiable aliases of the arguments into `tensors`; an alias serves as long as its tensor does."""
+    def _make_leaves(self, tensors):
+        """Replace arguments in `tensors` by leaves that share their memory; a leaf is reused while its tensor is."""
         leaves, given = [], list(tensors)
         for place, tensor in enumerate(tensors):
             if tensor.requires_grad:
@@ -196,43 +196,43 @@ class Executor:
             if known_tensor is not tensor:
                 leaf = tensor.detach()
                 leaf = leaf.requires_grad_() if leaf.is_floating_point() else integer_gradient.leaf(leaf)
-                leaf.grad_stype = self.handle.grads[arg].stype  # embeddings look at this
+                leaf.grad_stype = self.handle.grads[arg].stype  # read by embeddings
                 self._leaves[place] = (tensor, leaf)
             tensors[place] = leaf
             leaves.append(integer_gradient.differentiable(leaf))
         return leaves
 
-    def _deliver(self, outputs, tensors, train):
-        """Show the results in the output arrays, which stay the same objects from run to run."""
-        # `data`, not `detach`: whoever writes into an output before `backward` has its values there, as in MXNet
+    def _set_outputs(self, outputs, tensors, train):
+        """Put the results into the output arrays, which stay the same objects from run to run."""
+        # `data`, not `detach`: a write into an output before `backward` changes the values that it uses, as in MXNet.
         fresh = [t.data if t.requires_grad else t for t in unshared(outputs, tensors)]
         if self._sparse:
-            self._outputs = self._stored(fresh)
-            self._recompute(train)
+            self._outputs = self._in_storage_types(fresh)
+            self._compute_on_parts(train)
             return
         if self._outputs is None:
-            places = [self._program.context_of(e.node) for e in self._program.heads]
-            self._outputs = [wrap(t, ctx) for t, ctx in zip(fresh, places, strict=True)]
-            self._share(fresh)
+            contexts = [self._program.context_of(e.node) for e in self._program.heads]
+            self._outputs = [wrap(t, ctx) for t, ctx in zip(fresh, contexts, strict=True)]
+            self._share_memory(fresh)
             return
         for array, tensor in zip(self._outputs, fresh, strict=True):
             array._t = tensor
 
-    def _stored(self, fresh):
-        """The results in the storage that MXNet gives them; sparse ones are new arrays each time."""
+    def _in_storage_types(self, fresh):
+        """The results in the storage types that MXNet gives them; sparse ones are new arrays each time."""
         arrays = [wrap(t, self._program.context_of(e.node)) for t, e in zip(fresh, self._program.heads, strict=True)]
-        return [a if kind == "default" else stored(a, kind) for a, kind in zip(arrays, self._kinds, strict=True)]
+        return [a if kind == "default" else stored(a, kind) for a, kind in zip(arrays, self._head_stypes, strict=True)]
 
-    def _recompute(self, train):
-        """Heads that depend on which rows their inputs keep: of those the dense run knows only the values."""
+    def _compute_on_parts(self, train):
+        """Recompute heads whose stored rows depend on those of the inputs: the dense run has only their values."""
         if self._heads_on_parts:
             heads = [self._program.heads[i] for i in self._heads_on_parts]
             bound = {n.name: array for n, array in zip(self._program.variables, self._arrays, strict=True)}
             for i, array in zip(self._heads_on_parts, compute_heads(heads, bound, self._ctx, train), strict=True):
                 self._outputs[i] = array
 
-    def _share(self, fresh):
-        """A reshaped executor computes into the memory of the one it came from, until that one runs itself."""
+    def _share_memory(self, fresh):
+        """A reshaped executor writes into the output memory of the one it came from, until that one runs itself."""
         base = self.handle.base
         if base is None or base._outputs is not None:
             return
@@ -250,18 +250,18 @@ class Executor:
             return
         if self._tape is None:
             self._run(self._tensors(), self._ran, True, again=True)
-        outputs, leaves, walk = self._tape
+        outputs, leaves, monitored = self._tape
         self._tape = None
         roots, seeds = self._seeds(outputs, heads)
-        if walk is not None:
-            gradients = self._walk_back(walk, outputs, roots, seeds)
+        if monitored is not None:
+            gradients = self._monitored_backward(monitored, outputs, roots, seeds)
         elif roots:
             gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)
-        wrote_anywhere()  # states of layers
+        wrote_anywhere()  # auxiliary states
         taken = {seed.data_ptr() for seed in seeds}
-        given = self._given
+        given = self._own_gradients
         for (_, arg), gradient in zip(self._wanted, gradients, strict=True):
             target = self.handle.grads[arg]
             if gradient is not None and given.get(arg) is not None and gradient.is_contiguous():
@@ -272,9 +272,9 @@ class Executor:
                     continue
             self._store(arg, gradient, taken)
 
-    def _walk_back(self, walk, outputs, roots, seeds):
+    def _monitored_backward(self, monitored, outputs, roots, seeds):
         seed_of = {id(root): seed for root, seed in zip(roots, seeds, strict=True)}
-        found = walk.backward([seed_of.get(id(t)) for t in outputs], len(self._program.variables))
+        found = monitored.backward([seed_of.get(id(t)) for t in outputs], len(self._program.variables))
         return [found[place] for place, _ in self._wanted]
 
     def _head_gradients(self, out_grads):
@@ -290,7 +290,7 @@ class Executor:
         return list(out_grads)
 
     def _seeds(self, outputs, heads):
-        """Which outputs to start from and with what; losses start by themselves."""
+        """The tensors from which the backward pass starts, with their gradients; losses need no head gradient."""
         roots, seeds = [], []
         for i, (tensor, entry) in enumerate(zip(outputs, self._program.heads, strict=True)):
             rule = tensor.__dict__.pop("deferred_rule", None)
@@ -307,7 +307,7 @@ class Executor:
             if ignores_head(tensor):
                 seed = torch.ones_like(tensor)
             elif i < len(heads):
-                seed = self._in_storage(_seed(heads[i], tensor, i), self._kinds[i])
+                seed = self._in_storage(_seed(heads[i], tensor, i), self._head_stypes[i])
             elif _is_loss(entry.node):
                 seed = torch.ones_like(tensor)
             else:
@@ -317,11 +317,11 @@ class Executor:
         return roots, seeds
 
     def _in_storage(self, seed, kind):
-        """The gradient of a sparse head is sparse, too, for operators that look at it."""
+        """The gradient of a sparse head is sparse too, for operators that look at its storage."""
         return seed if kind == "default" else attach_sparse_source(seed, stored(wrap(seed, self._ctx), kind))
 
     def _store(self, arg, gradient, taken):
-        """Write or add a gradient; `taken` holds where the tensors begin that already belong to somebody."""
+        """Write or add a gradient; `taken` has the addresses of tensors that are in use."""
         target, req = self.handle.grads[arg], self.handle.reqs[arg]
         if target.stype != "default":
             store_gradient(target, gradient, req)
@@ -335,9 +335,9 @@ class Executor:
             self._replace(arg, target, gradient, taken)
 
     def _replace(self, arg, target, gradient, taken):
-        """Let the array have the gradient's memory; copy into memory that others may be looking at."""
+        """Give the gradient's memory to the array; copy instead if the array's memory may be shared."""
         memory = target._t
-        mine = memory is self._given.get(arg) or not memory._is_view()
+        mine = memory is self._own_gradients.get(arg) or not memory._is_view()
         if not mine or memory.dtype is not gradient.dtype or memory.shape != gradient.shape:
             memory.copy_(gradient.view(memory.shape))
             wrote(memory)
@@ -348,7 +348,7 @@ class Executor:
         elif not gradient.is_contiguous():
             gradient = gradient.contiguous()
         taken.add(start)
-        target._t = self._given[arg] = gradient
+        target._t = self._own_gradients[arg] = gradient
 
     # watching
 
@@ -375,7 +375,8 @@ class Executor:
             types = type_facts(self._program.heads, given)
             shapes = [facts.of(e) if known(facts.of(e)) else (0,) for e in self._program.heads]
             dtypes = [torch_dtype(types.of(e)) for e in self._program.heads]
-            self._dicts["blank"] = self._stored([torch.zeros(s, dtype=d) for s, d in zip(shapes, dtypes, strict=True)])
+            zeros = [torch.zeros(s, dtype=d) for s, d in zip(shapes, dtypes, strict=True)]
+            self._dicts["blank"] = self._in_storage_types(zeros)
         return self._dicts["blank"]
 
     def _named(self, kind, list_names, arrays):
@@ -422,7 +423,7 @@ class Executor:
         """An executor for other input shapes that shares memory with this one wherever that is possible."""
         given = {name: shape for name, shape in kwargs.items() if isinstance(shape, tuple)}
         free = set(self._symbol.list_inputs()) if partial_shaping else set()
-        found = self._found_shapes(given)
+        found = self._infer_shapes(given)
         args, grads, states = [], [], []
         for name, array, grad in zip(self._symbol.list_arguments(), self.arg_arrays, self.handle.grads, strict=True):
             shape = _new_shape(name, array, found, free | set(given), _ARGUMENT_CHANGED)
@@ -437,14 +438,14 @@ class Executor:
             new.set_monitor_callback(self._monitor_callback, self._monitor_all)
         return new
 
-    def _found_shapes(self, given):
-        """What can be said of the shapes of variables, by name."""
+    def _infer_shapes(self, given):
+        """The shapes of variables, by name, as far as they can be inferred."""
         entries = self._symbol._entries
         facts = user_shape_facts(entries, given, strict=False)
         return {n.name: facts.first(n) for n in facts.graph.variables}
 
     def debug_str(self):
-        """The graph as text, then the memory that the values inside it take."""
+        """The graph as text, then the memory of its intermediate values."""
         program = self._program
         shapes = program.shapes([a.shape for a in self._arrays])
         names = {n.name: dtype_name(a.dtype) for n, a in zip(program.variables, self._arrays, strict=True)}
@@ -453,7 +454,7 @@ class Executor:
         return f"{self._symbol.debug_str()}Total {size >> 20} MB allocated\nTotal 0 TempSpace resource requested\n"
 
     def get_optimized_symbol(self):
-        """The symbol that runs: without repeated calls."""
+        """The symbol that runs: after common subexpression elimination."""
         return type(self._symbol)(self._program.heads)
 
 
