@@ -85,9 +85,9 @@ class Executor:
         order = self._place_arrays(program)
         reqs, grads = self.handle.reqs, self.handle.grads
         self._wanted = [
-            (place, arg) for arg, place in enumerate(order) if grads[arg] is not None and reqs[arg] != "null"
+            (position, arg) for arg, position in enumerate(order) if grads[arg] is not None and reqs[arg] != "null"
         ]
-        variables = [program.variables[place] for place, _ in self._wanted]
+        variables = [program.variables[position] for position, _ in self._wanted]
         self._infer_storage(program, {node.name for node in variables})
         check_differentiable(program, variables)
         return program
@@ -97,8 +97,8 @@ class Executor:
         if base is not None and not base._program.has_inferred_sizes and not self._group2ctx and base._ctx is self._ctx:
             return base._program
         unique = is_on("MXNET_ELIMINATE_COMMON_EXPR", default=True) and not self._group2ctx
-        place = placement(heads, self._ctx, self._group2ctx)
-        return Program(eliminate_common_subexpressions(heads) if unique else heads, place, executor=True)
+        context_of = placement(heads, self._ctx, self._group2ctx)
+        return Program(eliminate_common_subexpressions(heads) if unique else heads, context_of, executor=True)
 
     def _place_arrays(self, program):
         """Put the bound arrays in the order of the program's variables; returns the positions of the arguments."""
@@ -187,18 +187,18 @@ class Executor:
     def _make_leaves(self, tensors):
         """Replace arguments in `tensors` by leaves that share their memory; a leaf is reused while its tensor is."""
         leaves, given = [], list(tensors)
-        for place, tensor in enumerate(tensors):
+        for position, tensor in enumerate(tensors):
             if tensor.requires_grad:
-                tensors[place] = tensor.detach()
-        for place, arg in self._wanted:
-            tensor = given[place]
-            known_tensor, leaf = self._leaves.get(place, (None, None))
+                tensors[position] = tensor.detach()
+        for position, arg in self._wanted:
+            tensor = given[position]
+            known_tensor, leaf = self._leaves.get(position, (None, None))
             if known_tensor is not tensor:
                 leaf = tensor.detach()
                 leaf = leaf.requires_grad_() if leaf.is_floating_point() else integer_gradient.leaf(leaf)
                 leaf.grad_stype = self.handle.grads[arg].stype  # read by embeddings
-                self._leaves[place] = (tensor, leaf)
-            tensors[place] = leaf
+                self._leaves[position] = (tensor, leaf)
+            tensors[position] = leaf
             leaves.append(integer_gradient.differentiable(leaf))
         return leaves
 
@@ -275,7 +275,7 @@ class Executor:
     def _monitored_backward(self, monitored, outputs, roots, seeds):
         seed_of = {id(root): seed for root, seed in zip(roots, seeds, strict=True)}
         found = monitored.backward([seed_of.get(id(t)) for t in outputs], len(self._program.variables))
-        return [found[place] for place, _ in self._wanted]
+        return [found[position] for position, _ in self._wanted]
 
     def _head_gradients(self, out_grads):
         if out_grads is None:
@@ -449,7 +449,7 @@ class Executor:
         program = self._program
         shapes = program.shapes([a.shape for a in self._arrays])
         names = {n.name: dtype_name(a.dtype) for n, a in zip(program.variables, self._arrays, strict=True)}
-        wanted = [program.variables[place] for place, _ in self._wanted]
+        wanted = [program.variables[position] for position, _ in self._wanted]
         size = peak_memory(program, shapes, type_facts(program.heads, names), wanted)
         return f"{self._symbol.debug_str()}Total {size >> 20} MB allocated\nTotal 0 TempSpace resource requested\n"
 

@@ -102,7 +102,9 @@ class Between(gluon.HybridBlock):
 def test_networks(ready, monkeypatch):
     found = kernels if ready else None
     monkeypatch.setattr(pooled._code, "get", lambda wait: found)
-    monkeypatch.setattr(program, "FAILURES", ())  # the plain graph shall not step in for a rewritten one that fails
+    monkeypatch.setattr(
+        program, "OPERATOR_ERRORS", ()
+    )  # the plain graph shall not step in for a rewritten one that fails
     mx.random.seed(3)
     net = Between()
     net.initialize(mx.init.Xavier(magnitude=3))

@@ -36,7 +36,7 @@ def test_a_leak_would_be_seen():
 
 
 def test_sizes_that_never_come_again_are_forgotten(monkeypatch):
-    monkeypatch.setattr(program, "MOST_CODES", 3)
+    monkeypatch.setattr(program, "MAX_CACHED_CODES", 3)
     monkeypatch.setattr(infer, "MAX_CACHED", 3)
     net = mx.gluon.rnn.GRU(4, input_size=2)  # states of zeros are as many as there are rows
     net.initialize()

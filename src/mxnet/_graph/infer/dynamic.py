@@ -20,13 +20,13 @@ SIZE_STEP = 5  # added to an input size to see which constants change
 
 
 def lower_dynamic(
-    heads: Iterable[Entry], train: bool, place: DevicePlacement, shapes: dict[str, Shape], free: Iterable[str]
+    heads: Iterable[Entry], train: bool, context_of: DevicePlacement, shapes: dict[str, Shape], free: Iterable[str]
 ) -> Lowered:
     """The graph as code for inputs of any size; `shapes` are example shapes, `free` the variables that vary."""
     heads = list(heads)
 
     def lowered_for(given: dict[str, Shape]) -> Lowered:
-        return lower(heads, train, place, shape_facts(heads, given))
+        return lower(heads, train, context_of, shape_facts(heads, given))
 
     lowered = lowered_for(shapes)
     for name in free:

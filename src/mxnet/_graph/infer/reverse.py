@@ -93,8 +93,8 @@ def _split(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     out = tuple(max(sizes) for sizes in zip(*seen, strict=False))
     parts, squeezed = attrs["num_outputs"], attrs["squeeze_axis"]
     cut = attrs["axis"] % (len(out) + squeezed)
-    whole = (*out[:cut], parts, *out[cut:]) if squeezed else (*out[:cut], out[cut] * parts, *out[cut + 1 :])
-    return _fill_shape(ins, 0, whole)
+    joined = (*out[:cut], parts, *out[cut:]) if squeezed else (*out[:cut], out[cut] * parts, *out[cut + 1 :])
+    return _fill_shape(ins, 0, joined)
 
 
 def _transpose(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
@@ -103,8 +103,8 @@ def _transpose(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
         return ins
     axes = attrs["axes"] or tuple(reversed(range(len(out))))
     back = [0] * len(out)
-    for place, axis in enumerate(axes):
-        back[axis] = out[place]
+    for position, axis in enumerate(axes):
+        back[axis] = out[position]
     return _fill_shape(ins, 0, tuple(back))
 
 
@@ -153,7 +153,7 @@ def _all_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
 
 
 def _each_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
-    """Each input has the shape of the output at its place."""
+    """Each input has the shape of the output at the same position."""
     return [_all_like(attrs, [one], [out])[0] for one, out in zip(ins, outs, strict=True)]
 
 

@@ -149,7 +149,7 @@ def output_types(name: str, attrs: Attrs, ins: Types, count: int) -> Types:
         return rule(attrs, ins, count)
     if name.endswith("_scalar") and "is_int" in attrs:
         return _scalar_operand(attrs, ins)
-    asked = attrs.get("dtype")
-    if isinstance(asked, str) and asked != "None":
-        return [asked] * count
+    requested = attrs.get("dtype")
+    if isinstance(requested, str) and requested != "None":
+        return [requested] * count
     return [ins[0] if ins else "float32"] * count

@@ -125,8 +125,8 @@ class PackedLayer(QuantizedStep):
             )
         weight, *bias = parameters
         rows, hidden = data.permute(0, 2, 3, 1).float(), weight.shape[0]
-        made = FLOAT_DENSE(rows, weight.flatten(1), *bias, num_hidden=hidden, no_bias=attrs["no_bias"], flatten=False)
-        return self._round_to_levels(made.mul_(factor)).permute(0, 3, 1, 2)
+        result = FLOAT_DENSE(rows, weight.flatten(1), *bias, num_hidden=hidden, no_bias=attrs["no_bias"], flatten=False)
+        return self._round_to_levels(result.mul_(factor)).permute(0, 3, 1, 2)
 
     def _pointwise(self) -> bool:
         """Is the convolution 1×1 with stride 1, and so a matrix product?"""

@@ -122,16 +122,16 @@ class Digests(_Snapshot):
     def __init__(self, digest: Callable[[Rows, Rows], None], tensors: Sequence[torch.Tensor]) -> None:
         super().__init__(tensors)
         self._digest = digest
-        self._made = np.empty((len(tensors), 2), np.uint64)
-        digest(_table([(t.data_ptr(), t.nbytes) for t in tensors]), self._made)
+        self._digests = np.empty((len(tensors), 2), np.uint64)
+        digest(_table([(t.data_ptr(), t.nbytes) for t in tensors]), self._digests)
 
     def _rows(self, tensors: Sequence[torch.Tensor]) -> Rows:
         return _table([(t.data_ptr(), t.nbytes, number) for number, t in enumerate(tensors)])
 
     def _same(self, rows: Rows) -> bool:
-        made = np.empty((len(rows), 2), np.uint64)
-        self._digest(np.ascontiguousarray(rows[:, :2]), made)
-        return bool((made == self._made[rows[:, 2]]).all())
+        digests = np.empty((len(rows), 2), np.uint64)
+        self._digest(np.ascontiguousarray(rows[:, :2]), digests)
+        return bool((digests == self._digests[rows[:, 2]]).all())
 
 
 def noted(tensors: Sequence[torch.Tensor]) -> "Copies | Digests":

@@ -122,8 +122,8 @@ class _Builder:
         slot = (id(entry.node), entry.index)
         if slot not in self.values:
             target = pick if _hides(entry.node) else operator.getitem
-            made, name = self.results[id(entry.node)], f"{_identifier(entry.node.name)}_{entry.index}"
-            self.values[slot] = self.graph.create_node("call_function", target, (made, entry.index), {}, name)
+            call, name = self.results[id(entry.node)], f"{_identifier(entry.node.name)}_{entry.index}"
+            self.values[slot] = self.graph.create_node("call_function", target, (call, entry.index), {}, name)
         return self.values[slot]
 
     def value_on(self, entry: Entry, ctx: Context) -> fx.Node:

@@ -110,17 +110,17 @@ class Program:
         key: Any = (train, tuple(t.shape for t in tensors)) if self.has_inferred_sizes else train
         if SWITCH.mode == OFF:
             key = OFF, key
-        made = self._codes.get(key)
-        if made is None:
-            made = self._cache(key, self._make(train, tensors))
-        return made
+        code = self._codes.get(key)
+        if code is None:
+            code = self._cache(key, self._make(train, tensors))
+        return code
 
-    def _cache(self, key: Any, made: tuple[Lowered, list[Any]]) -> tuple[Lowered, list[Any]]:
+    def _cache(self, key: Any, code: tuple[Lowered, list[Any]]) -> tuple[Lowered, list[Any]]:
         """Cache code; the oldest is dropped when there is too much."""
-        self._codes[key] = made
+        self._codes[key] = code
         if len(self._codes) > MAX_CACHED_CODES:
             self._codes.pop(next(iter(self._codes)), None)
-        return made
+        return code
 
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.has_inferred_sizes else None
@@ -149,15 +149,15 @@ class Program:
     def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         """Code without rewriting: one call per operator, for monitors of intermediate values."""
         shapes = tuple(tuple(t.shape) for t in tensors) if self.has_inferred_sizes else None
-        made = self._codes.get(("steps", train, shapes))
-        if made is None:
+        code = self._codes.get(("steps", train, shapes))
+        if code is None:
             facts = self.shapes(shapes) if shapes is not None else None
             states, stypes = self.node_states, self.stypes
             lowered = lower(
                 self.heads, train, self.context_of, facts, self.variables, node_states=states, stypes=stypes
             )
-            made = self._cache(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
-        return made
+            code = self._cache(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
+        return code
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
         """The heads' values, recorded for autograd if torch's grad mode is on."""

@@ -71,9 +71,9 @@ def leaf(tensor: torch.Tensor) -> IntegerWithGradient:
 
 def with_root(tensor: torch.Tensor, root: torch.Tensor) -> IntegerWithGradient:
     """An integer tensor that is differentiated through `root`."""
-    made: Any = torch.Tensor._make_subclass(IntegerWithGradient, tensor)  # type: ignore[attr-defined]
-    made.root = root
-    return made
+    subclass: Any = torch.Tensor._make_subclass(IntegerWithGradient, tensor)  # type: ignore[attr-defined]
+    subclass.root = root
+    return subclass
 
 
 def with_gradient_of(tensor: torch.Tensor, value: torch.Tensor) -> IntegerWithGradient:

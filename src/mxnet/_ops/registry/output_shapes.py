@@ -183,8 +183,8 @@ def infer_type(
     unsized = not inputs and callable(op.shape) and not all(known(s) for s in op.shape(op.full(attrs), []))
     if (shapes or not inputs) and not unsized and all(known(s) for s in shapes):
         return inputs, [t for _, t in _run(op, attrs, tuple(s or () for s in shapes), inputs)]  # pyright: ignore[reportReturnType]
-    asked = op.full(attrs).get("dtype")
-    return inputs, [asked if asked in TORCH else (inputs[0] if inputs else "float32")] * count  # pyright: ignore[reportReturnType]
+    dtype = op.full(attrs).get("dtype")
+    return inputs, [dtype if dtype in TORCH else (inputs[0] if inputs else "float32")] * count  # pyright: ignore[reportReturnType]
 
 
 def _completed_types(op: Op, attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:

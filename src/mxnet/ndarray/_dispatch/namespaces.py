@@ -10,7 +10,9 @@ from .generated import generated_function, operator_of
 
 def module_attributes(module, space):
     """`__getattr__` and `__dir__` of a module that offers every operator of the namespace `space`."""
-    made = vars(sys.modules[module])  # fetched before `complete`, after which reading it would generate all functions
+    attributes = vars(
+        sys.modules[module]
+    )  # fetched before `complete`, after which reading it would generate all functions
 
     def lookup(name):
         full = operator_of(space, name)
@@ -18,11 +20,11 @@ def module_attributes(module, space):
             full = name if registry.lookup(name) is not None else None  # `_internal` has all operators
         if full is None:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
-        function = made[name] = generated_function(full)
+        function = attributes[name] = generated_function(full)
         return function
 
     def listing():
-        return sorted({*made, *names_in_namespace(space)})
+        return sorted({*attributes, *names_in_namespace(space)})
 
     complete(module, lambda: names_in_namespace(space))
     return lookup, listing

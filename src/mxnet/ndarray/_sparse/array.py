@@ -188,8 +188,8 @@ class BaseSparseNDArray(NDArray):
         """A copy of another type; itself if `copy` is False and the type is that already."""
         if not copy and dtype_name(dtype) == dtype_name(self.dtype):
             return self
-        data, *places = self._parts
-        parts = (data.to(torch_dtype(dtype), copy=True), *(p.clone() for p in places))
+        data, *indices = self._parts
+        parts = (data.to(torch_dtype(dtype), copy=True), *(i.clone() for i in indices))
         return type(self)._made(parts, self._sizes, self._ctx)
 
     def detach(self):
@@ -253,7 +253,7 @@ class BaseSparseNDArray(NDArray):
         self.data.wait_to_read()
 
     def attach_grad(self, grad_req="write", stype=None):
-        """Make it a variable: `backward` will write, add or skip its gradient, in the storage asked for or its own."""
+        """Make it a variable: `backward` will write, add or skip its gradient, in the requested storage or its own."""
         from ... import autograd
         from ..sparse import zeros
 
@@ -262,8 +262,8 @@ class BaseSparseNDArray(NDArray):
 
 
 def _converted_like(parts, like):
-    data, *places = parts
-    return (data.to(like.device, like.dtype, copy=True), *(p.to(like.device, copy=True) for p in places))
+    data, *indices = parts
+    return (data.to(like.device, like.dtype, copy=True), *(i.to(like.device, copy=True) for i in indices))
 
 
 class CSRNDArray(BaseSparseNDArray):

@@ -72,7 +72,7 @@ def _starts(counts):
 
 
 def _elements(starts, rows):
-    """For every element of the given rows, in order: which of the rows it is in, and its place in the matrix."""
+    """For every element of the given rows, in order: which of the rows it is in, and its position in the matrix."""
     counts = starts[rows + 1] - starts[rows]
     owner = np.repeat(np.arange(len(rows)), counts)
     return owner, np.arange(len(owner)) + np.repeat(starts[rows] - _starts(counts)[:-1], counts)
@@ -85,10 +85,10 @@ def edge_id(data, u, v, out=None, name=None):
     _need(u.ndim == 1 and u.shape == v.shape, "edge_id", f"u and v must be vectors alike, got {u.shape} and {v.shape}")
     rows, wanted = u.asnumpy().astype(np.int64), v.asnumpy().astype(np.int64)
     _need(((rows >= 0) & (rows < len(starts) - 1)).all(), "edge_id", f"u must be below {len(starts) - 1}")
-    owner, place = _elements(starts, rows)
-    hit = np.flatnonzero(columns[place] == wanted[owner])[::-1]  # reversed: of several edges the first one wins
+    owner, position = _elements(starts, rows)
+    hit = np.flatnonzero(columns[position] == wanted[owner])[::-1]  # reversed: of several edges the first one wins
     found = np.full(len(rows), -1, edges.dtype)
-    found[owner[hit]] = edges[place[hit]]
+    found[owner[hit]] = edges[position[hit]]
     return _write_out([_dense(found, data)], out)
 
 
@@ -121,11 +121,11 @@ def _induced(edges, columns, starts, vertices):
     _need(
         inside.all(), "dgl_subgraph", f"vertices {vertices[~inside]} are not in a graph of {len(starts) - 1} vertices"
     )
-    owner, place = _elements(starts, vertices)
-    new = np.searchsorted(vertices, columns[place], side="right") - 1
-    kept = (new >= 0) & (vertices[np.maximum(new, 0)] == columns[place])
-    counts = np.bincount(owner[kept], minlength=len(vertices))
-    return edges[place[kept]], new[kept], _starts(counts)
+    owner, position = _elements(starts, vertices)
+    new = np.searchsorted(vertices, columns[position], side="right") - 1
+    selected = (new >= 0) & (vertices[np.maximum(new, 0)] == columns[position])
+    counts = np.bincount(owner[selected], minlength=len(vertices))
+    return edges[position[selected]], new[selected], _starts(counts)
 
 
 def dgl_graph_compact(*graph_data, num_args=None, return_mapping=None, graph_sizes=None, out=None, name=None):
@@ -151,11 +151,11 @@ def _compact(graph, vertices, size):
     edges, columns, starts = _parts(op, graph)
     listed = _vector(op, "vertices", vertices)
     _need(len(listed) == len(starts) and listed[-1] == size, op, f"the list of vertices does not end with {size}")
-    kept = listed[:size]
-    order = np.argsort(kept, kind="stable")
-    place = np.minimum(np.searchsorted(kept[order], columns), max(size - 1, 0))
-    _need((kept[order][place] == columns).all(), op, "an edge leads to a vertex that is not in the list")
-    return edges, order[place], starts[: size + 1].copy()
+    selected = listed[:size]
+    order = np.argsort(selected, kind="stable")
+    position = np.minimum(np.searchsorted(selected[order], columns), max(size - 1, 0))
+    _need((selected[order][position] == columns).all(), op, "an edge leads to a vertex that is not in the list")
+    return edges, order[position], starts[: size + 1].copy()
 
 
 # ---------------------------------------------------------------------- samples
@@ -197,14 +197,14 @@ def _uniform_choice(seed, number):
     """A function that samples neighbours uniformly. Each vertex uses the same seed, so only their number matters."""
 
     @functools.cache
-    def places(length):
+    def positions(length):
         excluding = length <= 2 * number  # then the neighbours to leave out are drawn
         bank, drawn = Bank(1, seed), set()
         while len(drawn) < (length - number if excluding else number):
             drawn.add(int(samplers.below(bank, np.array([length]))[0]))
         return np.array([i for i in range(length) if (i in drawn) != excluding])
 
-    return lambda edges, columns: (columns[places(len(columns))], edges[places(len(columns))])
+    return lambda edges, columns: (columns[positions(len(columns))], edges[positions(len(columns))])
 
 
 def _weighted_choice(seed, number, weights):
@@ -212,11 +212,11 @@ def _weighted_choice(seed, number, weights):
     samplers.uniform(Bank(1, seed), 0, 1, unit)
 
     def choose(edges, columns):
-        tree, places = _SumTree(weights[columns]), []
+        tree, positions = _SumTree(weights[columns]), []
         for draw in unit[0]:
-            places.append(tree.find(draw))
-            tree.remove(places[-1])
-        return np.sort(columns[places]), np.sort(edges[places])
+            positions.append(tree.find(draw))
+            tree.remove(positions[-1])
+        return np.sort(columns[positions]), np.sort(edges[positions])
 
     return choose
 

@@ -185,10 +185,10 @@ def _function(op, *tensors, **parsed):
 
 def _on_data(op, array, parsed):
     """An operator that maps zeros to zeros, applied to the stored elements."""
-    data, *places = array._parts
+    data, *indices = array._parts
     if op.name == "zeros_like":
         return zeros(array.stype, array.shape, array._ctx, data.dtype)
-    return _like(array, (_function(op, data, **parsed), *(p.clone() for p in places)))
+    return _like(array, (_function(op, data, **parsed), *(i.clone() for i in indices)))
 
 
 def _elementwise(op, inputs, parsed, kind):
@@ -212,11 +212,11 @@ def _multiply(op, inputs, parsed, kind):
     sparse, dense = (lhs, rhs) if rhs.stype == "default" else (rhs, lhs)
     if dense.stype != "default" or sparse.shape != dense.shape:
         return None
-    data, *places = sparse._parts
+    data, *indices = sparse._parts
     values = plain_tensor(dense)
     if isinstance(sparse, CSRNDArray):
-        return _like(sparse, (_scaled_elements(sparse, values), *places))
-    return _like(sparse, (data * values.index_select(0, places[0]), *places))
+        return _like(sparse, (_scaled_elements(sparse, values), *indices))
+    return _like(sparse, (data * values.index_select(0, indices[0]), *indices))
 
 
 def _scaled_elements(matrix, dense, divide=False):
@@ -371,8 +371,8 @@ def _sum_along_axis(array, data, axis, keepdims):
     """Sums of a CSR matrix along one axis, with `data` as its stored elements."""
     _, column, starts = array._parts
     by_row = axis in (1, -1)
-    place = _parts.row_numbers(starts) if by_row else column
-    total = data.new_zeros(array.shape[0 if by_row else 1]).index_add_(0, place, data)
+    index = _parts.row_numbers(starts) if by_row else column
+    total = data.new_zeros(array.shape[0 if by_row else 1]).index_add_(0, index, data)
     return total.unsqueeze(axis) if keepdims else total
 
 

@@ -32,9 +32,9 @@ def dense_of_rows(parts, shape):
 
 def csr_of_dense(dense):
     """The elements that are not zero, row by row."""
-    place = _nonzero_positions(dense)
-    row = torch.div(place, max(dense.shape[1], 1), rounding_mode="floor")
-    return dense.reshape(-1).index_select(0, place), place - row * dense.shape[1], starts_of(row, dense.shape[0])
+    position = _nonzero_positions(dense)
+    row = torch.div(position, max(dense.shape[1], 1), rounding_mode="floor")
+    return dense.reshape(-1).index_select(0, position), position - row * dense.shape[1], starts_of(row, dense.shape[0])
 
 
 def _nonzero_positions(dense):
@@ -96,22 +96,22 @@ def csr_combined(function, matrices, shape):
 
     Duplicate elements are added first.
     """
-    places = [row_numbers(starts, shape[1]).add_(columns) for _, columns, starts in matrices]
-    place, inverse = _sorted_unique(torch.cat(places))
-    owns = inverse.split([len(own) for own in places])
+    positions = [row_numbers(starts, shape[1]).add_(columns) for _, columns, starts in matrices]
+    position, inverse = _sorted_unique(torch.cat(positions))
+    owns = inverse.split([len(own) for own in positions])
     pairs = zip(matrices, owns, strict=True)
-    value = function(*(data.new_zeros(len(place)).index_add_(0, own, data) for (data, _, _), own in pairs))
+    value = function(*(data.new_zeros(len(position)).index_add_(0, own, data) for (data, _, _), own in pairs))
     if not bool(value.all()):
-        place, value = place[value != 0], value[value != 0]
-    row = torch.div(place, max(shape[1], 1), rounding_mode="floor")
-    return value, place - row * shape[1], starts_of(row, shape[0])
+        position, value = position[value != 0], value[value != 0]
+    row = torch.div(position, max(shape[1], 1), rounding_mode="floor")
+    return value, position - row * shape[1], starts_of(row, shape[0])
 
 
-def _sorted_unique(places):
+def _sorted_unique(positions):
     """Sorted unique values and inverse indices; NumPy's stable sort merges presorted parts in linear time."""
-    if places.device.type != "cpu" or not len(places):
-        return torch.unique(places, return_inverse=True)
-    numbers = places.numpy()
+    if positions.device.type != "cpu" or not len(positions):
+        return torch.unique(positions, return_inverse=True)
+    numbers = positions.numpy()
     order = numbers.argsort(kind="stable")
     ranked = numbers[order]
     first = np.concatenate([[True], ranked[1:] != ranked[:-1]])
@@ -138,15 +138,15 @@ def rows_retained(parts, wanted):
     Positions are found by NumPy, whose calls on few numbers take half of torch's time.
     """
     data, rows = parts
-    own, asked = rows.cpu().numpy(), wanted.cpu().numpy()
+    own, wanted_rows = rows.cpu().numpy(), wanted.cpu().numpy()
     if not len(own):
         return data.clone(), rows.clone()
-    if not (asked[1:] > asked[:-1]).all():
-        asked = np.unique(asked)
-        wanted = _index_tensor(asked, rows)
-    place = np.minimum(own.searchsorted(asked), len(own) - 1)
-    kept, missing = data.index_select(0, _index_tensor(place, rows)), np.flatnonzero(own[place] != asked)
-    return kept.index_fill_(0, _index_tensor(missing, rows), 0) if len(missing) else kept, wanted
+    if not (wanted_rows[1:] > wanted_rows[:-1]).all():
+        wanted_rows = np.unique(wanted_rows)
+        wanted = _index_tensor(wanted_rows, rows)
+    position = np.minimum(own.searchsorted(wanted_rows), len(own) - 1)
+    values, missing = data.index_select(0, _index_tensor(position, rows)), np.flatnonzero(own[position] != wanted_rows)
+    return values.index_fill_(0, _index_tensor(missing, rows), 0) if len(missing) else values, wanted
 
 
 def positions_among(rows, wanted, count):
@@ -155,8 +155,8 @@ def positions_among(rows, wanted, count):
         return wanted
     if not len(rows):
         return None
-    place = torch.searchsorted(rows, wanted).clamp_(max=len(rows) - 1)
-    return place if torch.equal(rows.index_select(0, place), wanted) else None
+    position = torch.searchsorted(rows, wanted).clamp_(max=len(rows) - 1)
+    return position if torch.equal(rows.index_select(0, position), wanted) else None
 
 
 def rows_for_update(parts, shape, rows, whole):
@@ -165,9 +165,9 @@ def rows_for_update(parts, shape, rows, whole):
     Rows that were not stored start as zeros; with `whole`, all rows are stored from then on.
     """
     data, own = parts
-    places = positions_among(own, rows, shape[0])
-    if places is not None and (not whole or len(own) == shape[0]):
-        return data.clone(), places, own
+    positions = positions_among(own, rows, shape[0])
+    if positions is not None and (not whole or len(own) == shape[0]):
+        return data.clone(), positions, own
     dense = dense_of_rows(parts, shape)
     if whole:
         return dense, rows, torch.arange(shape[0], device=rows.device)
@@ -175,8 +175,8 @@ def rows_for_update(parts, shape, rows, whole):
     return dense.index_select(0, stored), positions_among(stored, rows, shape[0]), stored
 
 
-def _index_tensor(places, like):
-    return torch.from_numpy(places).to(like.device)
+def _index_tensor(positions, like):
+    return torch.from_numpy(positions).to(like.device)
 
 
 def rows_of_coo(tensor):
@@ -257,14 +257,14 @@ def rows_taken(parts, rows):
     first, lengths = starts[:-1].index_select(0, rows), starts.diff().index_select(0, rows)
     begins = torch.zeros(len(rows) + 1, dtype=torch.int64, device=rows.device)
     torch.cumsum(lengths, 0, out=begins[1:])
-    place = repeat_by_row(first - begins[:-1], begins) + torch.arange(int(begins[-1]), device=rows.device)
-    return data.index_select(0, place), columns.index_select(0, place), begins
+    position = repeat_by_row(first - begins[:-1], begins) + torch.arange(int(begins[-1]), device=rows.device)
+    return data.index_select(0, position), columns.index_select(0, position), begins
 
 
 def coo_of_csr(parts, shape, transposed=False):
     """CSR parts as a torch COO matrix."""
     data, columns, starts = parts
     row = row_numbers(starts)
-    place = torch.stack((columns, row) if transposed else (row, columns))
+    position = torch.stack((columns, row) if transposed else (row, columns))
     sizes = (shape[1], shape[0]) if transposed else tuple(shape)
-    return torch.sparse_coo_tensor(place, data, sizes, check_invariants=False)
+    return torch.sparse_coo_tensor(position, data, sizes, check_invariants=False)
