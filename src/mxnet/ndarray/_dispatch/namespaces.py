@@ -10,9 +10,8 @@ from .generated import generated_function, operator_of
 
 def module_attributes(module, space):
     """`__getattr__` and `__dir__` of a module that offers every operator of the namespace `space`."""
-    attributes = vars(
-        sys.modules[module]
-    )  # fetched before `complete`, after which reading it would generate all functions
+    # Fetched before `complete`: after it, reading the module's dict would generate all functions.
+    attributes = vars(sys.modules[module])
 
     def lookup(name):
         full = operator_of(space, name)
