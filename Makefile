@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
+BOTH_WAYS := tests/operators tests/gluon tests/symbol tests/training tests/graph tests/kernels
 
-.PHONY: demo test lint bench docs faults clean
+.PHONY: demo test test-torch test-bare test-gpu lint bench docs faults clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,6 +25,19 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+# With torch's own operators only, and without numba: the same results, but for what tests the kernels themselves.
+test-torch: $(STAMP)
+	MXNET_KERNELS=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(BOTH_WAYS)
+
+test-bare: $(STAMP)
+	REMX_TEST_WITHOUT=numba OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/operators tests/graph tests/kernels
+
+# On simulated GPUs: all of tests/gpu, then the suite with gpu(0) as the default context.
+test-gpu: $(STAMP)
+	REMX_ON_SIMULATED_GPU=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/gpu/checks
+	PYTHONPATH=tests/gpu OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p whole_suite $(addprefix tests/,\
+	    ndarray autograd gluon symbol training numpy seeds data_layer)
 
 lint: $(LINT_STAMP)
 	$(BIN)/ruff check src tests tools benchmarks examples

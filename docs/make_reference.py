@@ -11,7 +11,7 @@ FOLDER = Path(__file__).with_name("reference")
 sys.path.insert(0, str(FOLDER.parents[1] / "src"))
 
 MODULES = (
-    "attribute autograd base callback checkpoint context contrib.amp contrib.autograd contrib.io contrib.onnx "
+    "attribute autograd base callback checkpoint compat context contrib.amp contrib.autograd contrib.io contrib.onnx "
     "contrib.quantization contrib.svrg_optimization contrib.tensorboard contrib.text contrib.torch deploy "
     "engine error executor executor_manager gluon gluon.contrib.cnn gluon.contrib.data gluon.contrib.estimator "
     "gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify gluon.data.vision "

@@ -1,7 +1,10 @@
-"""`make faults`: fuzzing, attack files, kills while saving and training, failing disks; each prints its number."""
+"""`make faults`: fuzzing, guard pages, attack files, kills while saving and training, failing disks, in numbers."""
 
 import argparse
+import importlib.util
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -30,6 +33,21 @@ def fuzzing(options):
         for finding in result.findings:
             print("  ", finding[1], fuzz.keep(finding, FINDINGS))
         bad += len(result.findings)
+    return bad
+
+
+def guided(options):
+    """Inputs that coverage of the readers' code leads to, by atheris, if it is installed."""
+    if importlib.util.find_spec("atheris") is None:
+        print("atheris: not tried, it is not installed", flush=True)
+        return 0
+    bad, tool = 0, str(pathlib.Path(__file__).with_name("fuzz_readers.py"))
+    for kind in options.kinds:
+        command = [sys.executable, tool, kind, f"-runs={options.guided}", f"-seed={options.seed % (1 << 31)}"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        told = [line for line in done.stderr.splitlines() if "Done " in line or "ERROR" in line][-1:]
+        print(f"atheris {kind}: {told[0] if told else 'no report'}, exit code {done.returncode}", flush=True)
+        bad += done.returncode != 0
     return bad
 
 
@@ -117,6 +135,7 @@ def memory(options):
     for kind, names, count in (
         ("training", slope.TRAINING, options.steps),
         ("inference", slope.INFERENCE, options.inferences),
+        ("shapes", slope.SHAPES, options.steps),
     ):
         for name in names:
             size, objects = slope.measured(kind, name, count)
@@ -127,14 +146,36 @@ def memory(options):
     return bad
 
 
+def chaos(options):
+    """Jobs of four hosts, disturbed: are the weights those of an undisturbed run?"""
+    from reliability import chaos as disturbed
+
+    bad = 0
+    for name, restarts, seconds, wrong in disturbed.campaign(options.disturbances):
+        print(f"four hosts, {name}: {restarts} restarts, {seconds:.0f} s, {wrong or 'equal bit for bit'}", flush=True)
+        bad += wrong is not None
+    return bad
+
+
+def guard(options):
+    """Kernels between guard pages, where there is a C compiler."""
+    if shutil.which("cc") is None or not sys.platform.startswith("linux"):
+        print("guard pages: not tried, they need Linux and a C compiler", flush=True)
+        return 0
+    return subprocess.run([sys.executable, str(pathlib.Path(__file__).with_name("guard_pages.py"))]).returncode
+
+
 PARTS = {
     "fuzz": fuzzing,
+    "guided": guided,
+    "guard": guard,
     "attacks": attacks,
     "kills": kills,
     "disk": disk,
     "resume": resume,
     "workers": workers,
     "memory": memory,
+    "chaos": chaos,
 }
 
 
@@ -142,12 +183,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar=f"{{{','.join(PARTS)}}}")
     parser.add_argument("--inputs", type=int, default=100_000, help="inputs for each kind of file")
+    parser.add_argument("--guided", type=int, default=100_000, help="inputs for each kind that atheris makes")
     parser.add_argument("--kinds", nargs="+", default=list(fuzz.KINDS), choices=fuzz.KINDS)
     parser.add_argument("--runs", type=int, default=50, help="runs that are killed and resumed")
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--steps", type=int, default=10_000, help="steps of training whose memory is measured")
     parser.add_argument("--inferences", type=int, default=100_000)
     parser.add_argument("--worker-faults", type=int, default=20, help="how often each fault of data workers happens")
+    parser.add_argument("--disturbances", type=int, default=1, help="how often each disturbance of four hosts happens")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)

@@ -1,7 +1,8 @@
 """Coverage-guided fuzzing of a reader with atheris: `python tools/fuzz_readers.py params -max_total_time=300`.
 
-The first word is the kind (params, symbol, record, states), the rest goes to libFuzzer. What a reader must not do ends
-the run; the input is kept in tests/data/findings, where the tests read it again. Needs `pip install atheris`.
+The first word is the kind (`reliability.fuzz.KINDS`: params, symbol, record, states, onnx, image, imagerecord, list,
+npz, safetensors, csv, libsvm, mnist), the rest goes to libFuzzer. What a reader must not do ends the run; the input is
+kept in tests/data/findings, where the tests read it again. Needs `pip install atheris`.
 """
 
 import os
@@ -14,11 +15,13 @@ import atheris
 ROOT = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 READERS = ["mxnet._formats", "mxnet._graph.ir.json", "mxnet._graph.ir.node", "mxnet._core.attrs", "mxnet.recordio",
-           "mxnet.optimizer.state_files", "mxnet.ndarray.utils", "mxnet.symbol.symbol"]  # fmt: skip
+           "mxnet.optimizer.state_files", "mxnet.optimizer.state_checks", "mxnet.ndarray.utils", "mxnet.symbol.symbol",
+           "mxnet.ndarray._safetensors", "mxnet.io._text", "mxnet.io._images", "mxnet.image.iterator",
+           "mxnet.image.detection", "mxnet.cli._array_files", "mxnet.contrib.onnx.onnx2mx"]  # fmt: skip
 BORDER = b"\0\xffindex\xff\0"  # between the two files of a record input
 
 with atheris.instrument_imports(include=READERS):
-    from reliability import fuzz, inputs
+    from reliability import fuzz, inputs, more_readers
 
     import mxnet as mx
     import mxnet._formats.params
@@ -28,6 +31,7 @@ with atheris.instrument_imports(include=READERS):
     import mxnet.recordio
 
     mx.optimizer.create("sgd")
+    os.environ.update(more_readers.SETTINGS)
 
 
 def seeds(kind, folder):

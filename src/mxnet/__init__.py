@@ -5,6 +5,7 @@ from importlib import import_module as _import_module
 
 from ._core.conflict import check as _check
 from ._core.environment import is_on as _is_on
+from ._core.shims.later import load_later as _load_later
 from ._core.version import MXNET_VERSION as __version__
 from ._core.version import REMX_VERSION as __remx_version__
 
@@ -12,10 +13,10 @@ _check(__file__)
 
 _SUBMODULES = frozenset(
     (
-        "attribute autograd base callback checkpoint context contrib deploy engine error executor executor_manager"
-        " gluon image initializer io kvstore libinfo log lr_scheduler metric misc model module monitor name ndarray"
-        " notebook numpy numpy_extension onnx operator optimizer profiler random recordio registry rnn runtime symbol"
-        " test_utils util visualization"
+        "attribute autograd base callback checkpoint compat context contrib deploy engine error executor"
+        " executor_manager gluon image initializer io kvstore libinfo log lr_scheduler metric misc model module"
+        " monitor name ndarray notebook numpy numpy_extension onnx operator optimizer profiler random recordio"
+        " registry rnn runtime symbol test_utils util visualization"
     ).split()
 )
 _ALIASES = {
@@ -42,6 +43,12 @@ _NAMES = {
 }
 
 
+_ELSEWHERE = dict.fromkeys(
+    ("th", "torch"),
+    ": it was the plug-in for Lua's Torch; PyTorch is reached by array.as_torch() and mx.contrib.torch",
+)
+
+
 def __getattr__(name):
     if name in _SUBMODULES:
         return _import_module(f".{name}", __name__)
@@ -50,7 +57,7 @@ def __getattr__(name):
     elif name in _NAMES:
         value = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
     else:
-        raise AttributeError(f"module 'mxnet' has no attribute '{name}'")
+        raise AttributeError(f"module 'mxnet' has no attribute '{name}'{_ELSEWHERE.get(name, '')}")
     setattr(_sys.modules[__name__], name, value)
     return value
 
@@ -59,5 +66,8 @@ def __dir__():
     return sorted({*globals(), *_SUBMODULES, *_ALIASES, *_NAMES})
 
 
+# MXNet has these in sys.modules after `import mxnet`, and programs (its opperf) look for them there
+_load_later(f"{__name__}.ndarray", f"{__path__[0]}/ndarray", "_internal contrib image linalg op random sparse utils")
+_load_later(f"{__name__}.symbol", f"{__path__[0]}/symbol", "_internal contrib image linalg op random sparse symbol")
 if _is_on("MXNET_PROFILER_AUTOSTART"):
     _import_module(".profiler", __name__)  # which starts

@@ -105,6 +105,32 @@ class _Loop:
         self.eval_data.reset()
 
 
+def train_multi_device(
+    symbol, ctx, arg_names, param_names, aux_names, arg_params, aux_params, begin_epoch, end_epoch, epoch_size,
+    optimizer, kvstore, update_on_kvstore, train_data, eval_data=None, eval_metric=None, epoch_end_callback=None,
+    batch_end_callback=None, logger=None, work_load_list=None, monitor=None, eval_end_callback=None,
+    eval_batch_end_callback=None, sym_gen=None,
+):  # fmt: skip
+    """Train a symbol on the devices `ctx`; `arg_params` and `aux_params` are where it starts and what it learns."""
+    logger = logger or logging
+    manager = DataParallelExecutorManager(
+        symbol, ctx, train_data, arg_names, param_names, aux_names, work_load_list, logger, sym_gen
+    )
+    if monitor:
+        manager.install_monitor(monitor)
+    manager.set_params(arg_params, aux_params)
+    loop = _Loop(manager, train_data, eval_data, eval_metric, epoch_size, logger, monitor)
+    loop.set_optimizer(optimizer, kvstore, update_on_kvstore, arg_params)
+    train_data.reset()
+    for epoch in range(begin_epoch, end_epoch):
+        loop.train(epoch, batch_end_callback)
+        if epoch_end_callback or epoch + 1 == end_epoch:
+            manager.copy_to(arg_params, aux_params)
+        call_all(epoch_end_callback, epoch, symbol, arg_params, aux_params)
+        if eval_data:
+            loop.evaluate(epoch, eval_batch_end_callback, eval_end_callback)
+
+
 class FeedForward(BASE_ESTIMATOR):
     """A symbol with its parameters, trained by `fit`. Deprecated: `mx.mod.Module` replaces it.
 
@@ -378,22 +404,12 @@ class FeedForward(BASE_ESTIMATOR):
         args, params, auxs = self._init_params([*data.provide_data, *data.provide_label])
         kvstore, update_on_kvstore = create_kvstore(kvstore, len(self.ctx), self.arg_params)
         optimizer = self._make_optimizer(params, data.batch_size, kvstore, update_on_kvstore)
-        manager = DataParallelExecutorManager(
-            self.symbol, self.ctx, data, args, params, auxs, work_load_list, logger, self.sym_gen
-        )
-        if monitor:
-            manager.install_monitor(monitor)
-        manager.set_params(self.arg_params, self.aux_params)
-        loop = _Loop(manager, data, eval_data, as_metric(eval_metric), self.epoch_size, logger, monitor)
-        loop.set_optimizer(optimizer, kvstore, update_on_kvstore, self.arg_params)
-        data.reset()
-        for epoch in range(self.begin_epoch, self.num_epoch):
-            loop.train(epoch, batch_end_callback)
-            if epoch_end_callback or epoch + 1 == self.num_epoch:
-                manager.copy_to(self.arg_params, self.aux_params)
-            call_all(epoch_end_callback, epoch, self.symbol, self.arg_params, self.aux_params)
-            if eval_data:
-                loop.evaluate(epoch, eval_batch_end_callback, eval_end_callback)
+        train_multi_device(
+            self.symbol, self.ctx, args, params, auxs, self.arg_params, self.aux_params, self.begin_epoch,
+            self.num_epoch, self.epoch_size, optimizer, kvstore, update_on_kvstore, data, eval_data,
+            as_metric(eval_metric), epoch_end_callback, batch_end_callback, logger, work_load_list, monitor,
+            eval_end_callback, eval_batch_end_callback, self.sym_gen,
+        )  # fmt: skip
 
     def _make_optimizer(self, param_names, batch_size, kvstore, update_on_kvstore):
         names = index_names(param_names, len(self.ctx), update_on_kvstore)

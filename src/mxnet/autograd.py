@@ -10,6 +10,9 @@ from ._core.errors import MXNetError, NameUnknown
 from ._core.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
+from ._device.errors import explained
+from ._device.settings import Scope
+from ._device.waiting import ENGINE, wait_for_all
 from ._ops.elementwise.identity import to_dtype
 from ._ops.registry import integer_gradient
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
@@ -57,8 +60,8 @@ class _Scope:
 
     __slots__ = ("_before", "_record", "_train")
 
-    def __init__(self, record, train):
-        self._record, self._train = record, train
+    def __init__(self, is_record, train_mode):
+        self._record, self._train = is_record, train_mode
 
     def __enter__(self):
         self._before = (MODES.recording, MODES.training, torch.is_grad_enabled())
@@ -72,6 +75,9 @@ class _Scope:
     def __exit__(self, *exc):
         MODES.recording, MODES.training, enabled = self._before
         torch._C._set_grad_enabled(enabled)
+
+
+_RecordingStateScope = _Scope  # MXNet's name
 
 
 def record(train_mode=True):
@@ -247,8 +253,15 @@ def _heads(heads, head_grads):
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
         t = integer_gradient.differentiable(t)
         tensors.append(t)
-        seeds.append(torch.ones_like(t.data) if seed is None else _seed(seed, t))
+        seeds.append(_ones(t.data) if seed is None else _seed(seed, t))
     return tensors, seeds
+
+
+def _ones(like):
+    try:
+        return torch.ones_like(like)
+    except torch.cuda.OutOfMemoryError as error:
+        raise MXNetError(explained(error)) from error
 
 
 def _seed(seed, tensor):
@@ -297,7 +310,10 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
     MODES.recording, MODES.training = False, train_mode
     try:
         seeds = tuple([seed.detach() if seed.requires_grad else seed for seed in seeds])
-        _run_backward(tuple(tensors), seeds, retain_graph, False, (), True, True)
+        with Scope(tensors[0].is_cuda):
+            _run_backward(tuple(tensors), seeds, retain_graph, False, (), True, True)
+        if ENGINE.naive:
+            wait_for_all()
     except RuntimeError as error:
         raise _explained(error) from error
     finally:
@@ -313,7 +329,7 @@ def _explained(error):
         return error
     if "second time" in text or "does not require grad" in text:
         return MXNetError(NOT_IN_GRAPH + _USED_UP)
-    return MXNetError(f"Error while differentiating: {text}")
+    return MXNetError(f"Error while differentiating: {explained(error)}")
 
 
 def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):
@@ -332,7 +348,8 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
             # heads without a tensor are constants: nothing leads from them to a variable
             grads = [None] * len(leaves)
             if tensors:
-                grads = torch.autograd.grad(tensors, leaves, seeds, retain, create_graph, allow_unused=True)
+                with Scope(tensors[0].is_cuda):
+                    grads = torch.autograd.grad(tensors, leaves, seeds, retain, create_graph, allow_unused=True)
     except RuntimeError as error:
         raise _explained(error) from error
     finally:

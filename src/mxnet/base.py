@@ -8,6 +8,7 @@ import numpy as np
 
 from ._core.attrs import NULL as _Null  # noqa: F401 - MXNet's name
 from ._core.errors import MXNetError, NotImplementedForSymbol, NotSupportedForSparseNDArray  # noqa: F401
+from ._core.shims import library as _library
 from ._core.version import MXNET_VERSION as __version__  # noqa: F401
 
 string_types = (str,)
@@ -20,6 +21,8 @@ mx_real_t = np.float32
 mx_int = ctypes.c_int
 mx_int64 = ctypes.c_int64
 NDArrayHandle = SymbolHandle = ExecutorHandle = KVStoreHandle = RecordIOHandle = ctypes.c_void_p
+
+_LIB = _library.Library()
 
 error_types = {"ValueError": ValueError, "TypeError": TypeError, "AttributeError": AttributeError,
                "IndexError": IndexError, "NotImplementedError": NotImplementedError,
@@ -91,12 +94,12 @@ def c2pyerror(err_msg):
 
 
 def get_last_ffi_error():
-    """No C library, no pending error; kept for programs that ask."""
-    return MXNetError("no error")
+    """What the last function of `_LIB` that failed in this thread raised."""
+    return _library.last_error()
 
 
 def check_call(ret):
-    """Raise if a C call had failed; calls here raise by themselves."""
+    """Raise what a function of `_LIB` failed with, if it did: it returned something other than 0."""
     if ret != 0:
         raise get_last_ffi_error()
 
@@ -126,7 +129,7 @@ def c_array_buf(ctype, buf):
 
 
 def c_handle_array(objs):
-    """The handles of objects, in a list: there are no C pointers here."""
+    """The handles of objects, in a list."""
     return [o.handle for o in objs]
 
 
@@ -158,6 +161,14 @@ def build_param_doc(arg_names, arg_types, arg_descs, remove_dup=True):
         seen.add(name)
         lines.append(f"{name} : {kind}" + (f"\n    {text}" if text else ""))
     return "Parameters\n----------\n" + "\n".join(lines) + "\n"
+
+
+def _init_op_module(root_namespace, module_name, make_op_func):
+    """MXNet's generator of operator functions; the registry makes them here."""
+    raise NotImplementedError(
+        f"_init_op_module cannot fill {root_namespace}.{module_name}: operators come from ReMX's registry, not from "
+        "a C library; mx.nd and mx.sym have them all, and mx.operator.register adds one"
+    )
 
 
 def add_fileline_to_docstring(module, incursive=True):

@@ -6,6 +6,7 @@ import math
 import sys
 import time
 
+from ._metrics.base import number
 from ._training.checkpoint import save_checkpoint
 
 
@@ -110,7 +111,7 @@ def log_train_metric(period, auto_reset=False):
         if param.nbatch % period != 0 or param.eval_metric is None:
             return
         for name, value in param.eval_metric.get_name_value():
-            logging.info("Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, value)
+            logging.info("Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, number(value))
         if auto_reset:
             param.eval_metric.reset_local()
 
@@ -167,7 +168,7 @@ class Speedometer:
         if param.eval_metric is None:
             logging.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", param.epoch, count, speed)
             return
-        values = param.eval_metric.get_name_value()
+        values = [(name, number(value)) for name, value in param.eval_metric.get_name_value()]
         first = 0
         if self.auto_reset:
             param.eval_metric.reset_local()
@@ -229,4 +230,4 @@ class LogValidationMetricsCallback:
         if not param.eval_metric:
             return
         for name, value in param.eval_metric.get_name_value():
-            logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)
+            logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, number(value))

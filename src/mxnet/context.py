@@ -9,6 +9,9 @@ from ._core.errors import MXNetError, NameUnknown
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu", "gpu_memory_info", "num_gpus"]
 
 
+PINNED = 3  # the number of `cpu_pinned`
+
+
 class _Scopes(threading.local):
     def __init__(self):
         self.stack = []
@@ -18,8 +21,22 @@ class _Scopes(threading.local):
 _SCOPES = _Scopes()
 
 
+class _Default:
+    """`Context._default_ctx`: its `value` is the calling thread's current context."""
+
+    @property
+    def value(self):
+        return current_context()
+
+    @value.setter
+    def value(self, context):
+        _SCOPES.default = context
+
+
 class _ContextMeta(type):
-    """Gives the class MXNet's `Context.default_ctx` attribute."""
+    """Gives the class MXNet's attributes `Context.default_ctx` and `Context._default_ctx`."""
+
+    _default_ctx = _Default()
 
     @property
     def default_ctx(cls):
@@ -98,6 +115,8 @@ class Context(metaclass=_ContextMeta):
             if torch.cuda.is_available():
                 with torch.cuda.device(self.device_id):
                     torch.cuda.empty_cache()
+            elif torch.backends.mps.is_available():
+                torch.mps.empty_cache()
 
 
 def cpu(device_id=0):
@@ -140,9 +159,12 @@ def gpu_memory_info(device_id=0):
     """Free and total bytes of a GPU."""
     import torch
 
-    if not torch.cuda.is_available():
-        raise MXNetError(f"gpu({device_id}) has no memory to report: no CUDA device is available on this machine")
-    return torch.cuda.mem_get_info(device_id)
+    if torch.cuda.is_available() and device_id < torch.cuda.device_count():
+        return torch.cuda.mem_get_info(device_id)
+    if torch.backends.mps.is_available() and device_id == 0:  # the CPU's memory, of which a part is recommended
+        total = torch.mps.recommended_max_memory()
+        return max(0, total - torch.mps.driver_allocated_memory()), total
+    raise MXNetError(f"gpu({device_id}) has no memory to report: no such GPU is available on this machine")
 
 
 _DEFAULT = Context("cpu", 0)

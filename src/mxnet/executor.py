@@ -1,13 +1,16 @@
 """`Executor`: a symbol bound to arrays, run forwards and backwards."""
 
+import math
+
 import numpy as np
 import torch
 
 from ._core.dtypes import dtype_name
 from ._core.environment import is_on
-from ._core.errors import MXNetError
+from ._core.errors import FaultyOutputs, MXNetError, ValueFault
 from ._core.heap import keep_freed
 from ._core.writes import wrote, wrote_anywhere
+from ._device.settings import Scope
 from ._graph.debug.memory import peak_memory
 from ._graph.debug.monitored_run import MonitoredRun
 from ._graph.infer.fixpoint import type_facts
@@ -15,10 +18,11 @@ from ._graph.infer.storage import head_stypes, left_operands_of_dot, stypes_of_s
 from ._graph.infer.zero_size import fully_known, user_shape_facts
 from ._graph.ir.cse import eliminate_common_subexpressions
 from ._graph.ir.node import walk
-from ._graph.lower.program import LOSSES, Program, placement
-from ._graph.training.gradient_flow import check_differentiable
+from ._graph.lower.program import Program, placement
+from ._graph.training.gradient_flow import check_differentiable, visited
 from ._ops.registry import integer_gradient
-from ._ops.registry.gradient import ignores_head
+from ._ops.registry.device import torch_device
+from ._ops.registry.gradient import ignores_head, reads_head
 from ._ops.registry.output_shapes import known
 from ._ops.registry.torch_dtypes import torch_dtype
 from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
@@ -32,6 +36,7 @@ from .ndarray.ndarray import NDArray, wrap
 
 __all__ = ["Executor"]
 
+_storage_uses = torch._C._storage_Use_Count
 _backward = torch.autograd.Variable._execution_engine.run_backward
 _HEAD_NEEDED = (
     "Because the last operator is not Loss function, head_gradient is required when calling backward. "
@@ -69,7 +74,9 @@ class Executor:
         self.arg_arrays, self.aux_arrays = handle.args, handle.states
         self.grad_arrays = handle.grads
         self._monitor_callback = self._monitor_all = None
-        self._outputs = None
+        self._outputs = None  # arrays made when somebody asks for them, filled by every forward
+        self._fault = None  # what the last forward met in the values
+        self._filled = False  # has a forward run?
         self._tape = None  # (outputs, leaves, monitored run) of a forward pass that was recorded
         self._ran = False  # the mode of the last forward pass
         self._own_gradients = {}  # argument -> the tensor that this executor put into its gradient array
@@ -90,6 +97,7 @@ class Executor:
         variables = [program.variables[position] for position, _ in self._wanted]
         self._infer_storage(program, {node.name for node in variables})
         check_differentiable(program, variables)
+        program.trained = visited(program, variables)
         return program
 
     def _make_program(self):
@@ -130,9 +138,21 @@ class Executor:
         self._tape = None
         tensors = self._tensors()
         record = (train or self._random_in_inference) and bool(self._wanted)
-        self._set_outputs(self._run(tensors, train, record), tensors, train)
-        self._ran = train
-        return self.outputs
+        self._ran, self._fault = train, None
+        try:
+            results = self._run(tensors, train, record)
+        except ValueFault as error:
+            return self._fail(error)
+        self._set_outputs(results, tensors, train)
+        return self._outputs
+
+    def _fail(self, error):
+        """Have the outputs tell an error when they are read; those that somebody holds turn into NaN."""
+        self._fault = FaultyOutputs(error)
+        for array in self._outputs or ():
+            if array.stype == "default" and array._t.is_floating_point():
+                array._t = torch.full_like(array._t, math.nan)
+        return self._fault
 
     def _tensors(self):
         """The bound arrays' tensors; sparse arrays are passed as dense ones, except left operands of `dot`."""
@@ -207,34 +227,49 @@ class Executor:
         # `data`, not `detach`: a write into an output before `backward` changes the values that it uses, as in MXNet.
         fresh = [t.data if t.requires_grad else t for t in unshared(outputs, tensors)]
         if self._sparse:
-            self._outputs = self._in_storage_types(fresh)
-            self._compute_on_parts(train)
-            return
-        if self._outputs is None:
-            contexts = [self._program.context_of(e.node) for e in self._program.heads]
-            self._outputs = [wrap(t, ctx) for t, ctx in zip(fresh, contexts, strict=True)]
+            self._set_sparse_outputs(fresh, train)
+        elif self._outputs is None:
+            self._outputs = self._wrapped(fresh)
+        else:
+            for array, tensor in zip(self._outputs, fresh, strict=True):
+                _fill(array, tensor)
+        if not self._filled:
+            self._filled = True
             self._share_memory(fresh)
+
+    def _set_sparse_outputs(self, fresh, train):
+        """Deliver results of which some are sparse: the arrays stay, their parts are new."""
+        arrays = self._in_storage_types(fresh)
+        self._compute_on_parts(arrays, train)
+        if self._outputs is None:
+            self._outputs = arrays
             return
-        for array, tensor in zip(self._outputs, fresh, strict=True):
-            array._t = tensor
+        for mine, new in zip(self._outputs, arrays, strict=True):
+            if new.stype == "default":
+                _fill(mine, new._t)
+            else:
+                mine._replace(new._parts)
+
+    def _wrapped(self, tensors):
+        return [wrap(t, self._program.context_of(e.node)) for t, e in zip(tensors, self._program.heads, strict=True)]
 
     def _in_storage_types(self, fresh):
-        """The results in the storage types that MXNet gives them; sparse ones are new arrays each time."""
-        arrays = [wrap(t, self._program.context_of(e.node)) for t, e in zip(fresh, self._program.heads, strict=True)]
-        return [a if kind == "default" else stored(a, kind) for a, kind in zip(arrays, self._head_stypes, strict=True)]
+        """The results in the storage that MXNet gives them."""
+        pairs = zip(self._wrapped(fresh), self._head_stypes, strict=True)
+        return [a if kind == "default" else stored(a, kind) for a, kind in pairs]
 
-    def _compute_on_parts(self, train):
+    def _compute_on_parts(self, arrays, train):
         """Recompute heads whose stored rows depend on those of the inputs: the dense run has only their values."""
         if self._heads_on_parts:
             heads = [self._program.heads[i] for i in self._heads_on_parts]
             bound = {n.name: array for n, array in zip(self._program.variables, self._arrays, strict=True)}
             for i, array in zip(self._heads_on_parts, compute_heads(heads, bound, self._ctx, train), strict=True):
-                self._outputs[i] = array
+                arrays[i] = array
 
     def _share_memory(self, fresh):
         """A reshaped executor writes into the output memory of the one it came from, until that one runs itself."""
         base = self.handle.base
-        if base is None or base._outputs is not None:
+        if base is None or base._filled or self._sparse:
             return
         for mine, theirs, tensor in zip(self._outputs, base.outputs, fresh, strict=True):
             memory = theirs._t
@@ -246,17 +281,20 @@ class Executor:
     def backward(self, out_grads=None, is_train=True):
         """Compute the gradients of the bound arguments from the gradients of the outputs."""
         heads = self._head_gradients(out_grads)
+        if self._fault is not None:
+            raise self._fault.error
         if not self._wanted:
             return
         if self._tape is None:
             self._run(self._tensors(), self._ran, True, again=True)
         outputs, leaves, monitored = self._tape
         self._tape = None
-        roots, seeds = self._seeds(outputs, heads)
+        roots, seeds = self._seeds(outputs, heads, monitored)
         if monitored is not None:
             gradients = self._monitored_backward(monitored, outputs, roots, seeds)
         elif roots:
-            gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
+            with Scope(roots[0].is_cuda):
+                gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)
         wrote_anywhere()  # auxiliary states
@@ -289,10 +327,10 @@ class Executor:
                 raise TypeError(f"inputs must be NDArray, got {type(gradient)}")
         return list(out_grads)
 
-    def _seeds(self, outputs, heads):
-        """The tensors from which the backward pass starts, with their gradients; losses need no head gradient."""
+    def _seeds(self, outputs, heads, monitored):
+        """Which outputs to start from and with what; losses, and what follows from them alone, need no gradient."""
         roots, seeds = [], []
-        for i, (tensor, entry) in enumerate(zip(outputs, self._program.heads, strict=True)):
+        for i, tensor in enumerate(outputs):
             rule = tensor.__dict__.pop("deferred_rule", None)
             if rule is not None:
                 begin, inputs = rule
@@ -308,10 +346,10 @@ class Executor:
                 seed = torch.ones_like(tensor)
             elif i < len(heads):
                 seed = self._in_storage(_seed(heads[i], tensor, i), self._head_stypes[i])
-            elif _is_loss(entry.node):
-                seed = torch.ones_like(tensor)
-            else:
+            elif reads_head(tensor) if monitored is None else monitored.reads_head(i):
                 raise MXNetError(_HEAD_NEEDED)
+            else:
+                seed = torch.ones_like(tensor)
             roots.append(tensor)
             seeds.append(seed)
         return roots, seeds
@@ -363,21 +401,19 @@ class Executor:
 
     @property
     def outputs(self):
-        """The output arrays; zeros before the first forward."""
+        """The output arrays, zeros before the first forward; every forward fills these arrays."""
         if self._outputs is None:
-            return self._blank_outputs()
-        return self._outputs
+            self._outputs = self._blank_outputs()
+        return self._outputs if self._fault is None else self._fault
 
     def _blank_outputs(self):
-        if "blank" not in self._dicts:
-            facts = self._program.shapes([a.shape for a in self._arrays])
-            given = {n.name: dtype_name(a.dtype) for n, a in zip(self._program.variables, self._arrays, strict=True)}
-            types = type_facts(self._program.heads, given)
-            shapes = [facts.of(e) if known(facts.of(e)) else (0,) for e in self._program.heads]
-            dtypes = [torch_dtype(types.of(e)) for e in self._program.heads]
-            zeros = [torch.zeros(s, dtype=d) for s, d in zip(shapes, dtypes, strict=True)]
-            self._dicts["blank"] = self._in_storage_types(zeros)
-        return self._dicts["blank"]
+        heads, context_of = self._program.heads, self._program.context_of
+        facts = self._program.shapes([a.shape for a in self._arrays])
+        given = {n.name: dtype_name(a.dtype) for n, a in zip(self._program.variables, self._arrays, strict=True)}
+        types = type_facts(heads, given)
+        shapes = [facts.of(e) if known(facts.of(e)) else (0,) for e in heads]
+        kinds = [{"dtype": torch_dtype(types.of(e)), "device": torch_device(context_of(e.node))} for e in heads]
+        return self._in_storage_types([torch.zeros(shape, **kind) for shape, kind in zip(shapes, kinds, strict=True)])
 
     def _named(self, kind, list_names, arrays):
         if kind not in self._dicts:
@@ -451,11 +487,28 @@ class Executor:
         names = {n.name: dtype_name(a.dtype) for n, a in zip(program.variables, self._arrays, strict=True)}
         wanted = [program.variables[position] for position, _ in self._wanted]
         size = peak_memory(program, shapes, type_facts(program.heads, names), wanted)
-        return f"{self._symbol.debug_str()}Total {size >> 20} MB allocated\nTotal 0 TempSpace resource requested\n"
+        return f"{self._symbol.debug_str()}Total {size >> 20} MB allocated\nTotal 11 TempSpace resource requested\n"
 
     def get_optimized_symbol(self):
         """The symbol that runs: after common subexpression elimination."""
         return type(self._symbol)(self._program.heads)
+
+
+def _fill(array, tensor):
+    """Give an output its new value: in the memory that it has if views of it or copies by reference exist, else by
+    taking the tensor as it is.
+    """
+    memory = array._t
+    if _shared(memory) and memory.shape == tensor.shape and memory.dtype is tensor.dtype:
+        memory.data.copy_(tensor)
+        wrote(memory)
+    else:
+        array._t = tensor
+
+
+def _shared(tensor):
+    """Does another tensor use this one's memory? One reference is the tensor's, one that of the question."""
+    return _storage_uses(tensor.untyped_storage()._cdata) > 2
 
 
 def _seed(gradient, tensor, number):
@@ -467,12 +520,6 @@ def _seed(gradient, tensor, number):
             f"to.shape={list(tensor.shape)}: the gradient of output {number} must have the output's shape"
         )
     return seed.to(tensor.device, tensor.dtype)
-
-
-def _is_loss(node):
-    if node.op is None:
-        return False
-    return node.op.name in LOSSES or node.attrs.get("__loss__") == "1"
 
 
 def _new_shape(name, array, found, free, complaint):

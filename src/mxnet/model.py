@@ -1,6 +1,7 @@
 """mx.model: checkpoints, `FeedForward`, and the helpers that training interfaces share."""
 
 from ._feed_forward import BASE_ESTIMATOR, FeedForward
+from ._feed_forward import train_multi_device as _train_multi_device
 from ._training.checkpoint import BatchEndParam, latest_checkpoint, load_checkpoint, load_params, save_checkpoint
 from ._training.progress import load_progress, save_progress
 from ._training.updates import call_all as _multiple_callbacks
@@ -29,6 +30,7 @@ __all__ = [
     "_create_sparse_kvstore",
     "_initialize_kvstore",
     "_multiple_callbacks",
+    "_train_multi_device",
     "_update_params",
     "_update_params_on_kvstore",
     "cpu",

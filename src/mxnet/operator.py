@@ -10,13 +10,13 @@ import traceback
 import numpy as np
 import torch
 
-from ._core.dtypes import FLAGS
+from ._core.dtypes import FLAGS, dtype_name
 from ._core.errors import MXNetError
 from ._core.modes import MODES
 from ._ops import custom
 from ._ops.registry import registry
 from ._ops.registry.device import torch_device
-from ._ops.registry.torch_dtypes import TORCH
+from ._ops.registry.torch_dtypes import torch_dtype
 from .autograd import pause
 from .base import (  # noqa: F401 - public names of this module
     MXCallbackList,
@@ -198,7 +198,7 @@ class _Run:
 
     def _empty(self, kind, shape, dtype):
         """Zeros, where the user's code will put its results."""
-        dtype = TORCH[np.dtype(dtype).name]
+        dtype = torch_dtype(dtype)
         if kind != "default":
             return zeros(kind, tuple(shape), self.ctx, dtype)
         return wrap(torch.zeros(tuple(shape), dtype=dtype, device=torch_device(self.ctx)), self.ctx)
@@ -207,7 +207,7 @@ class _Run:
         """The user's operator: a new one per call, or the one that an executor made for such inputs."""
         key = (tuple(map(tuple, shapes)), tuple(dtypes))
         if key not in self.kept:
-            flags = [FLAGS[np.dtype(t).name] for t in dtypes]  # MXNet's numbers, which its Python layer hands on
+            flags = [FLAGS[dtype_name(t)] for t in dtypes]  # MXNet's numbers, which its Python layer hands on
             self.kept[key] = self.prop.create_operator(self.ctx, shapes, flags)
         return self.kept[key]
 

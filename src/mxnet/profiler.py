@@ -186,16 +186,17 @@ def set_kvstore_handle(handle):
 def _start_torch():
     if _RECORDER.options["profile_all"] or _RECORDER.options["profile_symbolic"]:
         import torch
+        from torch.autograd.profiler import profile  # what torch.profiler wraps; that one imports sympy, a second
 
-        _RECORDER.torch = torch.profiler.profile()
-        _RECORDER.torch.start()
+        device = "cuda" if torch.cuda.is_available() else None
+        _RECORDER.torch = profile(use_device=device).__enter__()
 
 
 def _stop_torch():
     profile, _RECORDER.torch = _RECORDER.torch, None
     if profile is None:
         return
-    profile.stop()
+    profile.__exit__(None, None, None)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "torch.json")
         profile.export_chrome_trace(path)

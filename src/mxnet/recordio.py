@@ -10,6 +10,7 @@ import weakref
 from ._core.errors import NameUnknown as _NameUnknown
 from ._core.extras import opencv as _opencv
 from ._core.hints import not_opened as _not_opened
+from ._core.shims.handles import handle_of as _handle_of
 from ._formats import images as _images
 from ._formats import recordio as _format
 from ._formats.atomic import write_file as _write_file
@@ -56,6 +57,11 @@ class MXRecordIO:
         self._reader = None if self.writable else _format.Reader(self._file, self.uri)
         self.pid = os.getpid()
         self.is_open = True
+
+    @property
+    def handle(self):
+        """What the functions of `mxnet.base._LIB` take for this file."""
+        return _handle_of(self)
 
     def __del__(self):
         if getattr(self, "is_open", False):
@@ -124,11 +130,12 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys = []
         self.key_type = key_type
         self.fidx = None
+        self._failed = False
         super().__init__(uri, flag)
 
     def open(self):
         super().open()
-        self.idx, self.keys = {}, []
+        self.idx, self.keys, self._failed = {}, [], False
         if self.writable:
             self.fidx = io.StringIO()
             _UNFINISHED.add(self)
@@ -136,7 +143,7 @@ class MXIndexedRecordIO(MXRecordIO):
             self.keys, self.idx = _format.read_index(self.idx_path, self.key_type)
 
     def close(self):
-        """Close the record file and put the index in its place."""
+        """Close the record file and put the index in its place; not after a record that could not be written."""
         if not self.is_open:
             return
         _UNFINISHED.discard(self)
@@ -144,7 +151,7 @@ class MXIndexedRecordIO(MXRecordIO):
         super().close()
         if self.writable:
             index, self.fidx = self.fidx.getvalue(), None
-            if mine:
+            if mine and not self._failed:
                 _write_file(self.idx_path, index)
 
     def __getstate__(self):
@@ -173,7 +180,14 @@ class MXIndexedRecordIO(MXRecordIO):
     def write_idx(self, idx, buf):
         """Append a record under a key."""
         key, place = self.key_type(idx), self.tell()
-        self.write(buf)
+        self._failed = True  # until it is written: a full disk must not cost the index that is there
+        try:
+            self.write(buf)
+        except OSError:
+            self._file.seek(place)
+            self._file.truncate()  # the beginning of a record that has no end
+            raise
+        self._failed = False
         self.fidx.write(f"{key}\t{place}\n")
         self.idx[key] = place
         self.keys.append(key)
@@ -191,14 +205,11 @@ def unpack(s):
 
 def unpack_img(s, iscolor=-1):
     """Header and decoded image (blue first) of a record; None for an image that cannot be decoded."""
-    import numpy as np
-
-    cv2 = _opencv()
     header, content = unpack(s)
-    if _images.size(content) is None:
+    if _images.size(content) is None or _images.damage(content):
         return header, None
-    _images.check_size(content, "unpack_img")
-    return header, cv2.imdecode(np.frombuffer(content, np.uint8), iscolor)
+    _images.check(content, "unpack_img")
+    return header, _images.pixels(content, iscolor, "unpack_img")
 
 
 def pack_img(header, img, quality=95, img_fmt=".jpg"):

@@ -47,7 +47,8 @@ def test_help_lists_every_command(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     out = capsys.readouterr().out
-    for command in ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "bench", "check"):
+    commands = ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "bench", "check", "run", "selftest")
+    for command in commands:
         assert re.search(rf"^ +{command} ", out, re.M)
 
 
@@ -105,7 +106,7 @@ def test_a_wrong_shape_is_refused(prefix, shape, capsys):
 
 
 def test_a_file_that_is_not_there(capsys):
-    assert main(["check", "nowhere.py"]) == 1
+    assert main(["check", "nowhere.py"]) == 2
     assert capsys.readouterr().err == "remx check: there is no file nowhere.py\n"
 
 
@@ -169,3 +170,41 @@ def test_bench_measures(capsys):
     assert main(["bench", "--calls", "5", "--rounds", "1"]) == 0
     out = capsys.readouterr().out
     assert "a.sum(axis=1)" in out and "LeNet, hybridized" in out
+
+
+def test_selftest_compares_a_device_with_the_cpu(tmp_path, capsys, monkeypatch):
+    from itertools import islice
+
+    from mxnet.cli import _selftest_operators as operators
+    from mxnet.cli import _selftest_training as training
+
+    every, networks = operators.samples, training._networks
+    monkeypatch.setattr(operators, "samples", lambda: islice(every(), 30))
+    monkeypatch.setattr(training, "_networks", lambda: dict(islice(networks().items(), 2)))
+    path = tmp_path / "report.json"
+    assert main(["selftest", "--device", "cpu", "--no-speed", "--json", str(path)]) == 0
+    report = json.loads(path.read_text())
+    assert report["operators"] == {"passed": 30, "failed": []} and len(report["trainings"]) == 2
+    assert report["facts"]["device"] == "cpu(0)" and "30 samples equal the CPU's, 0 do not" in capsys.readouterr().out
+
+
+def test_selftest_tells_what_differs(capsys, monkeypatch):
+    from mxnet.cli import _selftest_operators as operators
+
+    run, calls = operators._run, []
+
+    def wrong(ctx, *sample):
+        calls.append(sample[0])
+        results = run(ctx, *sample)
+        return [r + 1 for r in results] if len(calls) % 2 == 0 else results
+
+    monkeypatch.setattr(operators, "_run", wrong)
+    monkeypatch.setattr(operators, "samples", lambda: [("exp", {}, [np.ones(3, "float32")], False, [0])])
+    assert operators.check(mx.cpu()) == (0, [("exp", "array 0 differs by up to 1")])
+
+
+def test_selftest_without_a_gpu_says_what_is_missing(capsys):
+    if mx.context.num_gpus():
+        pytest.skip("this machine has a GPU")
+    assert main(["selftest", "--device", "gpu"]) != 0
+    assert "gpu(0) is not available" in capsys.readouterr().err

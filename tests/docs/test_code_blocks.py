@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 DOCS = ROOT / "docs"
 READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
-PAGES = [*READMES, *sorted(p for p in DOCS.rglob("*.md") if "reference" not in p.parts)]
+ASIDE = {"reference", "decisions"}  # generated, and notes for developers in English only
+PAGES = [*READMES, *sorted(p for p in DOCS.rglob("*.md") if not ASIDE & set(p.parts))]
 CHINESE = [p for p in PAGES if "zh" in p.parts]
 
 

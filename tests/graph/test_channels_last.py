@@ -11,8 +11,7 @@ from mxnet._graph.lower import program
 from mxnet._graph.training import memory_format as order
 from mxnet._graph.training.convolution import channels_last_convolution
 from mxnet._graph.training.memory_format import compilable
-from mxnet._kernels.conv.weight_gradient import applies
-from mxnet._kernels.conv.winograd import f4x4 as winograd
+from mxnet._kernels import registry, tuning
 from mxnet._ops.nn.convolution import convolution
 from mxnet.gluon import nn
 
@@ -20,7 +19,7 @@ from mxnet.gluon import nn
 @pytest.fixture(autouse=True)
 def one_is_enough(monkeypatch):
     """A single convolution is brought into the order, too."""
-    monkeypatch.setattr(order, "FEWEST", 1)
+    monkeypatch.setattr(tuning, "CHANNELS_LAST_CONVOLUTIONS", 1)
 
 
 @pytest.mark.parametrize(("filters", "changes"), [((32, 64), False), ((64, 64), True)])
@@ -40,7 +39,7 @@ def test_one_large_convolution_is_no_reason_to_change_the_order(filters, changes
 @pytest.fixture
 def tiles_pay(monkeypatch):
     """Small convolutions go by tiles, too, where numba is missing and the tiles are products of matrices."""
-    monkeypatch.setattr(winograd, "FEWEST_CHANNELS_PLAIN", winograd.FEWEST[3])
+    monkeypatch.setattr(tuning, "WINOGRAD_TORCH_CHANNELS", tuning.WINOGRAD_CHANNELS[3])
 
 
 class Unit(gluon.HybridBlock):
@@ -94,8 +93,9 @@ def test_an_activation_right_behind_a_convolution_works_in_place(tiles_pay):
         net.initialize(mx.init.Xavier())
         net.hybridize(active)
         x = nd.random.normal(shape=(4, 32, 18, 18))
-        assert winograd.pays(x._t, net[0].weight.data()._t)
-        results.append(learn(net, x))
+        with registry.traced() as log:
+            results.append(learn(net, x))
+        assert not active or sum("winograd" in decision.kernel for decision in log) >= 2
     for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=2e-5 * max(np.abs(b).max(), 1e-3))
 
@@ -140,12 +140,14 @@ def test_what_another_operator_reads_is_not_overwritten():
 def test_values_and_gradients_by_products_of_matrices(tiles_pay, batch, channels, filters, size, stride):
     torch.manual_seed(0)
     data, weight, bias = torch.randn(batch, channels, *size), torch.randn(filters, channels, 3, 3), torch.randn(filters)
-    assert winograd.pays(data, weight) if stride == 1 else applies(data, weight, ((2, 2), (1, 1), (1, 1)))
     attrs = {"kernel": (3, 3), "stride": (stride, stride), "pad": (1, 1), "num_filter": filters}
     found = []
     for function, dtype in ((channels_last_convolution, torch.float32), (convolution, torch.float64)):
         inputs = [t.to(dtype, copy=True).requires_grad_() for t in (data, weight, bias)]
-        out = function(*inputs, **attrs)
+        with registry.traced() as log:
+            out = function(*inputs, **attrs)
+        if dtype is torch.float32:
+            assert ("winograd" if stride == 1 else "stride2") in log[0].kernel
         torch.manual_seed(1)
         head = torch.randn(out.shape)
         found.append([out.detach(), *torch.autograd.grad(out, inputs, head.to(dtype))])
@@ -160,13 +162,14 @@ def test_a_second_derivative(tiles_pay, channels, by):
     net = nn.Conv2D(64, 3, padding=1, in_channels=channels)
     net.initialize()
     x = nd.random.normal(shape=(2, channels, 14, 14))
-    assert winograd.pays(x._t, net.weight.data()._t) == (channels == 32)
     results = []
     for active in (False, True):
         net.hybridize(active)
         x.attach_grad()
         with autograd.record():
-            y = (net(x) ** 3).sum()
+            with registry.traced() as log:
+                y = (net(x) ** 3).sum()
+            assert not active or ("winograd" in log[0].kernel) == (channels == 32)
             (slope,) = autograd.grad(y, [x if by == "data" else net.weight.data()], create_graph=True)
             loss = (slope**2).sum()
         loss.backward()

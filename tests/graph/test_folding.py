@@ -10,15 +10,15 @@ from predicting import agree, folded_now, folding, images, with_statistics
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph.inference import fold as passes
 from mxnet._graph.inference import split_batch as portions
-from mxnet._graph.inference.packed_conv import available, convolve_both
+from mxnet._graph.inference.packed_conv import convolve_pair, has_onednn
 from mxnet._graph.inference.parameter_watch import SMALL, Copies
+from mxnet._kernels import tuning
 from mxnet._kernels.conv import direct
-from mxnet._kernels.pool import nhwc as pooled
+from mxnet._kernels.pool import nhwc
 from mxnet.gluon import nn
 
-pytestmark = pytest.mark.skipif(not available(), reason="this torch has no oneDNN")
+pytestmark = pytest.mark.skipif(not has_onednn(), reason="this torch has no oneDNN")
 
 
 class Unit(gluon.HybridBlock):
@@ -150,7 +150,7 @@ def test_activations_are_fused_only_where_no_nan_can_arise():
     net = network()
     agree(net, images())
     made = folding(net)._state[1]
-    assert [c.fusible for c in made] == [c.bounds[0] is not None for c in made]
+    assert [c.fusible for c in made] == [c.clamp[0] is not None for c in made]
     assert any(c.fusible for c in made)
     with np.errstate(over="ignore"):
         for factor in (1e30, -1e37, float("nan"), float("inf")):
@@ -286,7 +286,7 @@ def test_few_and_many_tiles_take_turns():
     for x, want in zip(inputs * 2, wanted * 2, strict=True):
         np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
     (convolution,) = folding(net)._state[1]
-    assert convolution.packed is not None and convolution.matrices is not None
+    assert len(convolution.packed) == 2  # for Winograd's F(4x4, 3x3), and for another way
 
 
 class Inverted(gluon.HybridBlock):
@@ -319,7 +319,7 @@ def inverted_network():
 
 
 def pairs(net):
-    return sum(node.target is convolve_both for node in folding(net)._graph.nodes)
+    return sum(node.target is convolve_pair for node in folding(net)._graph.nodes)
 
 
 @pytest.mark.parametrize("ready", [False, True])
@@ -330,7 +330,8 @@ def test_inverted_residual_units(ready, monkeypatch):
     for batch, size in [(1, 30), (3, 21), (1, 30)]:
         agree(net, images(batch, size))
     assert pairs(net) == 2
-    assert any(convolution.direct is not None for convolution in folding(net)._state[1]) == (found is not None)
+    packed = {way for convolution in folding(net)._state[1] for way in convolution.packed}
+    assert bool(packed & {direct.DENSE, direct.DEPTHWISE}) == (found is not None)
     scale_in_place(net)
     x = images(2, 30)
     agree(net, x)
@@ -344,13 +345,14 @@ def test_kernels_take_over_when_they_are_compiled(monkeypatch):
     kernels = direct._code.get(wait=True)
     there = []
     monkeypatch.setattr(direct._code, "get", lambda wait: there[-1] if there else None)
+    monkeypatch.setattr(direct._code, "state", lambda: ("compiling", ""))
     net, x = inverted_network(), images(2, 30)
     agree(net, x)
+    assert all(list(convolution.packed) == [None] for convolution in folding(net)._state[1])
     there.append(kernels)
     agree(net, x)
-    assert all(
-        convolution.awaited == (kernels is None) for convolution in folding(net)._state[1] if convolution.awaited
-    )
+    packed = [way for convolution in folding(net)._state[1] for way in convolution.packed if way is not None]
+    assert bool(packed) == (kernels is not None)
 
 
 class TwoPools(gluon.HybridBlock):
@@ -369,9 +371,9 @@ class TwoPools(gluon.HybridBlock):
 
 @pytest.mark.parametrize("join", [lambda F, a, b: a + b, lambda F, a, b: F.concat(b, a, a)])
 def test_jobs_that_wait_are_done_before_others_read_their_results(join, monkeypatch):
-    for loader in (direct._code, pooled._code):
+    for loader in (direct._code, nhwc._code):
         loader.get(wait=True)
-    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
+    monkeypatch.setattr(tuning, "FOLD_CONV_WEIGHTS", 1)
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 3, padding=1), TwoPools(join), nn.GlobalAvgPool2D(), nn.Flatten())
     net.initialize(mx.init.Xavier(magnitude=3))
@@ -400,7 +402,7 @@ def cut(net):
 
 @pytest.mark.parametrize("make", [network, inverted_network])
 def test_large_batches_go_in_portions(make, monkeypatch):
-    monkeypatch.setattr(passes, "KEPT", 1 << 12)
+    monkeypatch.setattr(tuning, "FOLD_WORKSPACE", 1 << 12)
     monkeypatch.setattr(portions, "PORTION", 1 << 11)
     direct._code.get(wait=True)
     net = make()
@@ -415,7 +417,7 @@ def test_large_batches_go_in_portions(make, monkeypatch):
 
 
 def test_portions_whose_results_are_the_networks(monkeypatch):
-    monkeypatch.setattr(passes, "KEPT", 1 << 10)
+    monkeypatch.setattr(tuning, "FOLD_WORKSPACE", 1 << 10)
     monkeypatch.setattr(portions, "PORTION", 1 << 10)
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 1), nn.BatchNorm(), nn.Conv2D(16, 1), nn.BatchNorm(), nn.GlobalAvgPool2D())
@@ -448,7 +450,7 @@ class AcrossImages(gluon.HybridBlock):
 
 @pytest.mark.parametrize("second", [False, True])
 def test_what_is_not_computed_image_by_image(second, monkeypatch):
-    monkeypatch.setattr(passes, "KEPT", 1 << 10)
+    monkeypatch.setattr(tuning, "FOLD_WORKSPACE", 1 << 10)
     monkeypatch.setattr(portions, "PORTION", 1 << 10)
     net = AcrossImages(second)
     net.initialize()
@@ -481,7 +483,7 @@ class Plain(gluon.HybridBlock):
 
 
 def test_networks_without_batch_norms(monkeypatch):
-    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 0)
+    monkeypatch.setattr(tuning, "FOLD_CONV_WEIGHTS", 0)
     mx.random.seed(5)
     net = Plain()
     net.initialize(mx.init.Xavier(magnitude=3))

@@ -6,8 +6,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph.inference import fold as passes
-from mxnet._graph.inference import packed_dense as dense
+from mxnet._kernels import tuning
 from mxnet._kernels.conv import direct
 from mxnet.gluon import nn
 
@@ -17,23 +16,23 @@ pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for pr
 
 @pytest.fixture(autouse=True)
 def small_is_enough(monkeypatch):
-    monkeypatch.setattr(passes, "WORTH_A_COMPILER", 0)
-    monkeypatch.setattr(dense, "MOST_COLUMNS", 32)
-    monkeypatch.setattr(dense, "FEWEST_NUMBERS", 0)
-    monkeypatch.setattr(dense, "FEWEST_FOR_ONE", 0)
+    monkeypatch.setattr(tuning, "FOLD_DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(tuning, "DENSE_COLUMNS", 32)
+    monkeypatch.setattr(tuning, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(tuning, "DENSE_WEIGHTS_ONE_ROW", 0)
 
 
 @pytest.fixture
 def calls(monkeypatch):
     """How many rows were multiplied by kernels, call by call."""
     seen = []
-    run = direct.Dense.rows_job
+    run = direct.Dense.rows_task
 
     def noted(self, data, result, addend):
         seen.append(len(data))
         return run(self, data, result, addend)
 
-    monkeypatch.setattr(direct.Dense, "rows_job", noted)
+    monkeypatch.setattr(direct.Dense, "rows_task", noted)
     return seen
 
 
@@ -81,7 +80,7 @@ def test_values(shape, flatten, bias, calls):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads(threads, monkeypatch, calls):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(tuning, "MULTIPLICATIONS_PER_THREAD", 1)
     net = Layers()
     few, some = nd.random.normal(shape=(4, 40)), nd.random.normal(shape=(40, 40))
     near(net, ready(net, few), few)
@@ -93,7 +92,7 @@ def test_threads(threads, monkeypatch, calls):
 @pytest.mark.parametrize("rows", [1, 4, 97])
 def test_small_weights_and_many_rows_are_the_librarys(rows, calls, monkeypatch):
     if rows < 97:
-        monkeypatch.setattr(dense, "FEWEST_FOR_ONE" if rows == 1 else "FEWEST_NUMBERS", 70 * 24 + 1)
+        monkeypatch.setattr(tuning, "DENSE_WEIGHTS_ONE_ROW" if rows == 1 else "DENSE_WEIGHTS", 70 * 24 + 1)
     net, x = Layers(), nd.random.normal(shape=(rows, 70))
     near(net, ready(net, x), x)
     assert not calls
@@ -121,9 +120,9 @@ class Pooled(gluon.HybridBlock):
 @pytest.mark.parametrize("pool", [nn.GlobalAvgPool2D, nn.AvgPool2D], ids=["one pixel", "several"])
 def test_behind_pooling(pool, flat, twice, threads, monkeypatch, calls):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    for name in ("FEWEST_NUMBERS", "FEWEST_FOR_ONE"):  # only as a part of what is kept
-        monkeypatch.setattr(dense, name, 1 << 30)
-    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
+    for name in ("DENSE_WEIGHTS", "DENSE_WEIGHTS_ONE_ROW"):  # only as a part of what is kept
+        monkeypatch.setattr(tuning, name, 1 << 30)
+    monkeypatch.setattr(tuning, "MULTIPLICATIONS_PER_THREAD", 1)
     net = Pooled(pool(), flat, twice)
     net.initialize(mx.init.Normal(0.3))
     inputs = [nd.random.normal(shape=(rows, 8, 6, 6)) for rows in (3, 3, 1, 3)]
@@ -199,7 +198,7 @@ def test_shapes_that_do_not_fit_are_told_as_ever():
 
 
 def test_a_limit_for_memory(monkeypatch, calls):
-    monkeypatch.setattr(passes, "MOST_PACKED", 24 * 40 * 4)  # the first layer's
+    monkeypatch.setattr(tuning, "DENSE_PACKED_BYTES", 24 * 40 * 4)  # the first layer's
     net, x = Layers(), nd.random.normal(shape=(4, 40))
     near(net, ready(net, x), x)
     assert set(calls) == {4}

@@ -10,7 +10,7 @@ from learning import learn
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._kernels.norm import fused_norm as normed
+from mxnet._kernels.norm import fused_norm
 from mxnet.gluon import nn
 
 CHANNELS, SIZE, BATCH = 64, 32, 2
@@ -123,14 +123,14 @@ def test_a_second_derivative():
 
 
 def test_what_was_computed_again_is_freed_with_the_step(monkeypatch):
-    made, computed = [], normed._computed
+    made, computed = [], fused_norm._recompute
 
     def watched(maker):
         value = computed(maker)
         made.append(weakref.ref(value))
         return value
 
-    monkeypatch.setattr(normed, "_computed", watched)
+    monkeypatch.setattr(fused_norm, "_recompute", watched)
     net, x = network(), images()
     net.hybridize()
     with autograd.record():

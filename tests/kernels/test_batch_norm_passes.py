@@ -4,9 +4,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from mxnet._kernels.norm import batch_norm_passes as norm_passes
-from mxnet._kernels.norm import fused_norm as normed
-from mxnet._kernels.norm import scale_shift as pixelwise
+from mxnet._kernels import tuning
+from mxnet._kernels.norm import batch_norm_passes as passes
+from mxnet._kernels.norm.fused_norm import fused_norm
 from mxnet._kernels.runtime.loader import simd_width
 
 pytest.importorskip("numba", reason="kernels are what numba compiles")
@@ -21,7 +21,7 @@ SHAPES = [(1, 16, 3, 5), (2, 48, 9, 7), (3, 272, 8, 8), (2, 1040, 5, 5), (4, 64,
 @pytest.fixture(params=[1, 3], autouse=True)
 def threads(request, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: request.param)
-    monkeypatch.setattr(pixelwise, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(tuning, "CHANNELS_LAST_PER_THREAD", 1)
 
 
 class Case:
@@ -41,8 +41,8 @@ class Case:
 
     def run(self):
         moving = [t.clone() for t in self.moving]
-        options = {"active": self.active, "eps": EPS, "momentum": MOMENTUM}
-        result = normed.normed(self.data, self.gamma, self.beta, *moving, self.addend, **options)
+        options = self.active, EPS, MOMENTUM
+        result = fused_norm.run(self.data, self.gamma, self.beta, moving, self.addend, *options)
         return result, *torch.autograd.grad(result, self.inputs(), self.head), *moving
 
     def exact(self):
@@ -68,7 +68,7 @@ class Case:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_values_gradients_and_statistics(shape, added, active):
     case = Case(shape, active=active, added=added)
-    assert norm_passes.suits(case.data, case.addend)
+    assert passes.applies(case.data, case.addend)
     case.check()
     case.check()  # by the same plan
 
@@ -84,7 +84,7 @@ def test_data_far_from_zero():
     """One pass of squares would lose all digits of the variance."""
     case = Case(SHAPES[4], active=False, added=False, far=1000.0)
     data, gamma, beta = (t.detach() for t in (case.data, case.gamma, case.beta))
-    mean, inverse, *_ = norm_passes.normal(data, None, gamma, beta, EPS, False, torch.empty_like(data)).double()
+    mean, inverse, *_ = passes.forward(data, None, gamma, beta, EPS, False, torch.empty_like(data)).double()
     variance, exact = torch.var_mean(data.double(), (0, 2, 3), correction=0)
     torch.testing.assert_close(mean, exact, rtol=1e-6, atol=0)
     torch.testing.assert_close(inverse, torch.rsqrt(variance + EPS), rtol=1e-6, atol=0)
@@ -106,20 +106,32 @@ def test_numbers_of_channels_that_do_not_lie_together():
     case.gamma = torch.rand(2, SHAPES[1][1]).t()[:, 0].requires_grad_()
     case.check()
     case.moving = tuple(torch.stack((m, m), 1)[:, 0] for m in case.moving)
-    wanted, options = case.exact()[-2:], {"active": True, "eps": EPS, "momentum": MOMENTUM}
-    normed.normed(case.data, case.gamma, case.beta, *case.moving, None, **options).sum().backward()
+    wanted, options = case.exact()[-2:], (True, EPS, MOMENTUM)
+    fused_norm.run(case.data, case.gamma, case.beta, case.moving, None, *options).sum().backward()
     for got, want in zip(case.moving, wanted, strict=True):
         torch.testing.assert_close(got.double(), want, rtol=3e-6, atol=3e-6)
 
 
 def test_what_is_left_to_torch(monkeypatch):
-    channels = 24 if norm_passes._code.get(wait=True).WIDE == 16 else 12
+    channels = 24 if passes.code.get(wait=True).WIDE == 16 else 12
     case = Case((2, channels, 9, 7), active=True, added=True)
-    assert not norm_passes.suits(case.data, case.addend)
+    assert not passes.applies(case.data, case.addend)
     case.check()
     other = Case(SHAPES[1], active=True, added=True)
     other.addend = other.addend.detach().contiguous().requires_grad_()
-    assert not norm_passes.suits(other.data, other.addend)
+    assert not passes.applies(other.data, other.addend)
     other.check()
-    monkeypatch.setattr(norm_passes, "suits", lambda *_: False)
+    monkeypatch.setattr(passes, "applies", lambda *_: False)
     Case(SHAPES[1], active=True, added=False).check()
+
+
+def test_a_large_mean_costs_no_more_digits_than_in_torch():
+    """The factor and the shift of a channel are computed in double precision."""
+    torch.manual_seed(7)
+    data = (100 + torch.randn(4, 32, 24, 24)).contiguous(memory_format=torch.channels_last)
+    gamma, beta = torch.rand(32) + 0.5, torch.randn(32)
+    passes.forward(data, None, gamma, beta, EPS, False, result := torch.empty_like(data))
+    plain = torch.native_batch_norm(data, gamma, beta, None, None, True, 0.0, EPS)[0]
+    wide = [t.double() for t in (data, gamma, beta)]
+    exact = torch.native_batch_norm(*wide, None, None, True, 0.0, EPS)[0]
+    assert (result - exact).abs().mean() <= 1.02 * (plain - exact).abs().mean()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd, random
-from mxnet._ops.vision import colour as colours
+from mxnet._kernels.vision import colour
 
 AMOUNTS = [0.0, 0.1, 1 / 6, 0.5, 1.2, 7.77]
 
@@ -32,34 +32,20 @@ def changed(image):
     return [each.asnumpy() for each in made]
 
 
-@pytest.fixture
-def ready(monkeypatch):
-    pytest.importorskip("numba")
-    kernels = colours._code.get(wait=True)
-    assert kernels is not None
-
-    def use(yes):
-        monkeypatch.setattr(colours._code, "earned", lambda numbers: kernels if yes else None)
-
-    return use
-
-
 @pytest.mark.parametrize("kind", ["uint8", "float32", "special"])
-def test_compiled_and_not(kind, ready):
+def test_compiled_and_not(kind, both_ways):
+    pytest.importorskip("numba")
+    assert colour._code.get(wait=True) is not None
     image = picture(kind)
     for part in (image, image[3:20, 1:30], image[:0], image[:1, :1]):
-        results = []
-        for yes in (False, True):
-            ready(yes)
-            results.append(changed(part))
-        for plain, quick in zip(*results, strict=True):
+        for plain, quick in zip(*both_ways(lambda part=part: changed(part), "vision.colour"), strict=True):
             assert quick.dtype == plain.dtype
             np.testing.assert_array_equal(quick, plain)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int32"])
-def test_other_types_go_without(dtype, ready):
-    ready(True)
+def test_other_types_go_without(dtype):
+    colour._code.get(wait=True)
     image = picture("uint8")
     got = nd.image.random_hue(image.astype(dtype), min_factor=0.3, max_factor=0.3)
     want = nd.image.random_hue(image.astype("float32"), min_factor=0.3, max_factor=0.3)
@@ -67,8 +53,9 @@ def test_other_types_go_without(dtype, ready):
     np.testing.assert_array_equal(got.asnumpy(), want.asnumpy().astype(dtype))
 
 
-def test_recorded(ready):
-    ready(True)
+def test_recorded():
+    pytest.importorskip("numba")
+    colour._code.get(wait=True)
     image = picture("float32")
     image.attach_grad()
     with autograd.record():

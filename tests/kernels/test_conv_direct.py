@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from mxnet._kernels import tuning
 from mxnet._kernels.conv import direct
 
 kernels = direct._code.get(wait=True)
@@ -40,13 +41,13 @@ DEPTHWISE = [
 
 
 def ready(kernel, data):
-    if kernel.surrounds:
-        shape = kernel.surrounded(data.shape)
+    if kernel.pads:
+        shape = kernel.padded_shape(data.shape)
         padded = torch.full(shape, 9.0).contiguous(memory_format=torch.channels_last)
-        if data.shape[1] > direct.FEW:
-            kernel.surrounding(data.contiguous(memory_format=torch.channels_last), padded).run()
+        if data.shape[1] > direct.FEW_CHANNELS:
+            kernel.pad_task(data.contiguous(memory_format=torch.channels_last), padded).run()
         else:
-            task = kernel.laying(data.shape, data.stride(), padded)
+            task = kernel.interleave_task(data.shape, data.stride(), padded)
             for given in (torch.zeros_like(data), data):  # the same task, for data that lie elsewhere
                 task.run_on(given)
         return padded
@@ -55,7 +56,7 @@ def ready(kernel, data):
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("width", [1, 7, 16, 35])
-def test_few_channels_are_laid_side_by_side(channels, width):
+def test_few_channels_are_interleaved(channels, width):
     weight = torch.randn(8, channels, 3, 3)
     kernel = direct.pack(weight, None, ([1, 2], [1, 1], SIDE, 1), (None, None))
     for data in (torch.randn(2, channels, 5, width), torch.randn(2, channels + 1, 9, width + 3)[:, 1:, ::2, 3:]):
@@ -63,11 +64,11 @@ def test_few_channels_are_laid_side_by_side(channels, width):
         assert torch.equal(padded, torch.nn.functional.pad(data, (2, 2, 1, 1)))
 
 
-def run(data, weight, bias, geometry, bounds=(None, None), addend=None):
-    assert direct.gains(weight, geometry)
-    kernel = direct.pack(weight, bias, geometry, bounds)
+def run(data, weight, bias, geometry, clamp=(None, None), addend=None):
+    assert direct.supported(weight.shape, geometry)
+    kernel = direct.pack(weight, bias, geometry, clamp)
     result = torch.full(kernel.shape(data), 7.0).contiguous(memory_format=torch.channels_last)
-    kernel.job(ready(kernel, data), result, addend).run()
+    kernel.task(ready(kernel, data), result, addend).run()
     return result
 
 
@@ -86,8 +87,8 @@ def dense(batch, channels, height, width, filters, window, padding, step):
 @pytest.mark.parametrize("case", DENSE)
 def test_dense(case, threads, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(direct, "WORTH_A_COPY", 1)
+    monkeypatch.setattr(tuning, "MULTIPLICATIONS_PER_THREAD", 1)
+    monkeypatch.setattr(tuning, "COPY_PER_THREAD", 1)
     data, weight, bias, geometry = dense(*case)
     padding, step = geometry[:2]
     exact = torch.conv2d(data.double(), weight.double(), bias.double(), stride=step, padding=padding)
@@ -102,7 +103,7 @@ def test_dense(case, threads, monkeypatch):
 @pytest.mark.parametrize("case", DEPTHWISE)
 def test_depthwise(case, threads, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(tuning, "MULTIPLICATIONS_PER_THREAD", 1)
     batch, channels, height, width, step = case
     data, weight, bias = (
         torch.randn(batch, channels, height, width),
@@ -121,15 +122,15 @@ def test_depthwise(case, threads, monkeypatch):
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_dense_and_a_depthwise_one_at_once(shape, step, strips, threads, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    monkeypatch.setattr(direct, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(direct, "STRIPS", strips)
+    monkeypatch.setattr(tuning, "MULTIPLICATIONS_PER_THREAD", 1)
+    monkeypatch.setattr(tuning, "DIRECT_STRIP", strips)
     torch.manual_seed(5)
     data = torch.randn(shape).contiguous(memory_format=torch.channels_last)
     weight, bias, taps, shifts = (torch.randn(n) for n in [(24, shape[1], 1, 1), 24, (24, 1, 3, 3), 24])
     first = direct.pack(weight, bias, ([0, 0], SIDE, SIDE, 1), (0.0, 6.0))
     second = direct.pack(taps, shifts, (SIDE, [step] * 2, SIDE, 24), (-1.0, None))
-    made = torch.empty(second.shape_behind(first.shape(data))).contiguous(memory_format=torch.channels_last)
-    first.job_with(second, data, made).run()
+    made = torch.empty(second.output_shape(first.shape(data))).contiguous(memory_format=torch.channels_last)
+    first.fused_task(second, data, made).run()
     between = torch.conv2d(data.double(), weight.double(), bias.double()).clamp(0, 6)
     exact = torch.conv2d(between, taps.double(), shifts.double(), step, 1, 1, 24)
     near(made, exact.clamp(-1), exact.abs().max())
@@ -151,7 +152,7 @@ def test_the_same_kernel_takes_data_of_several_sizes_and_places():
     for shape in [(1, 3, 8, 8), (2, 3, 8, 8), (1, 3, 8, 8), (1, 3, 5, 11), (0, 3, 8, 8)]:
         data = torch.randn(shape)
         result = torch.empty(kernel.shape(data)).contiguous(memory_format=torch.channels_last)
-        kernel.job(ready(kernel, data), result, None).run()
+        kernel.task(ready(kernel, data), result, None).run()
         if result.numel():
             near(result, torch.conv2d(data, weight, bias, 2, 1))
 
@@ -167,7 +168,7 @@ def test_other_data_are_refused(data):
 
 def test_many_threads_are_the_librarys(monkeypatch):
     _, weight, bias, geometry = dense(1, 16, 4, 4, 8, 1, 0, 1)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: direct.MOST_THREADS + 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: tuning.DIRECT_THREADS + 1)
     assert direct.pack(weight, bias, geometry, (None, None)) is None
 
 
@@ -191,4 +192,4 @@ def test_windows_must_fit():
     ],
 )
 def test_what_is_left_to_the_library(weight, geometry):
-    assert not direct.gains(torch.ones(weight), geometry)
+    assert not direct.supported(weight, geometry)

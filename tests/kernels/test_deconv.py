@@ -48,7 +48,7 @@ def results(name, biased, twice=False, kind="float32"):
 def compare(monkeypatch, *given, **options):
     quick, taken = results(*given, **options), []
     with monkeypatch.context() as patch:
-        patch.setattr(convolution, "by_products", lambda *given: taken.append(given))
+        patch.setattr(convolution, "deconv", lambda *given: taken.append(given))
         plain = results(*given, **options)
     assert len(taken) == 2
     for got, want in zip(quick, plain, strict=True):
@@ -83,7 +83,7 @@ def test_gradients_that_are_wanted_only(wanted, monkeypatch):
     inputs[wanted].attach_grad()
     for patched in (False, True):
         if patched:
-            monkeypatch.setattr(convolution, "by_products", lambda *given: None)
+            monkeypatch.setattr(convolution, "deconv", lambda *given: None)
         with autograd.record():
             out = nd.Deconvolution(*inputs, kernel=(4, 4), num_filter=3, stride=(2, 2), pad=(1, 1), no_bias=False)
         out.backward(numbers(*out.shape))

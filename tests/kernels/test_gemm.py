@@ -8,6 +8,8 @@ import torch.nn.functional as F
 import mxnet as mx
 from mxnet import autograd, nd
 from mxnet._graph.training.convolution import channels_last_convolution
+from mxnet._kernels import tuning
+from mxnet._kernels.conv import pointwise
 from mxnet._kernels.conv.weight_gradient import weight_gradient
 from mxnet._kernels.matmul import gemm
 from mxnet._kernels.runtime.loader import CompiledModule, simd_width
@@ -17,7 +19,6 @@ if not simd_width():
     pytest.skip("kernels are made for processors with AVX2", allow_module_level=True)
 
 NEAR = 3e-6  # of the largest value; the library has up to 1e-6 here
-ALONE = gemm.LEAST_ALONE
 _kernels = CompiledModule("matmul.gemm_kernels")  # on every processor, also where the library is as fast
 
 
@@ -33,8 +34,15 @@ class Ready(CompiledModule):
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(gemm, "_code", Ready(0))
-    monkeypatch.setattr(gemm, "LEAST_ALONE", gemm.LEAST_WORK)
+    use(monkeypatch, Ready(0))
+    for kernel in (gemm.matmul, gemm.dense):
+        monkeypatch.setattr(kernel, "minimum_work", tuning.GEMM_WORK)
+
+
+def use(monkeypatch, code):
+    """Take this code for the kernels'."""
+    for owner in (gemm, gemm.matmul, gemm.dense, pointwise.WAY):
+        monkeypatch.setattr(owner, "code", code)
 
 
 @pytest.fixture
@@ -104,27 +112,27 @@ def test_a_layer_and_its_gradients(shape, units, bias, calls):
     wide = [t.double().requires_grad_() for t in inputs]
     exact = F.linear(*wide)
     inputs = [t.requires_grad_() for t in inputs]
-    result = gemm.dense(*inputs, *[None] * (3 - len(inputs)), F.linear)
+    result = gemm.dense(*inputs, *[None] * (3 - len(inputs)))
     near(result, exact)
     for got, want in zip(
         torch.autograd.grad(result, inputs, head), torch.autograd.grad(exact, wide, head.double()), strict=True
     ):
         near(got, want)
-    assert "by_rows" in calls and "across" in calls
+    assert "by_rows" in calls and "left_transposed" in calls
 
 
 def test_only_gradients_that_are_asked_for_are_computed(calls):
     data, weight, bias = torch.randn(256, 256), torch.randn(256, 256).requires_grad_(), torch.randn(256)
-    result = gemm.dense(data, weight, bias, F.linear)
+    result = gemm.dense(data, weight, bias)
     calls.clear()
     result.sum().backward()
-    assert calls == ["across"] and data.grad is None and bias.grad is None
+    assert calls == ["left_transposed"] and data.grad is None and bias.grad is None
 
 
 def test_gradients_of_gradients():
     torch.manual_seed(4)
     found = []
-    for layer in (F.linear, lambda *given: gemm.dense(*given, F.linear)):
+    for layer in (F.linear, gemm.dense):
         torch.manual_seed(4)
         data, weight, bias = (torch.randn(*s).requires_grad_() for s in ((200, 256), (128, 256), (128,)))
         (first,) = torch.autograd.grad((layer(data, weight, bias) ** 2).sum(), data, create_graph=True)
@@ -144,26 +152,26 @@ def test_nan_and_infinity_stay_in_their_rows():
 def test_what_is_added_to(width):
     data, weight, result = matrix(256, 512), matrix(width, 512, seed=1), matrix(256, width, seed=2)
     want = result.double() + data.double() @ weight.double().t()
-    assert gemm.added(data, weight, result)
+    assert gemm.add_product(data, weight, result)
     near(result, want)
-    assert not gemm.added(data.double(), weight, result) and not gemm.added(data, weight, result.t())
+    assert not gemm.add_product(data.double(), weight, result) and not gemm.add_product(data, weight, result.t())
 
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_a_left_for_several_products(packed, calls, monkeypatch):
     """A wide one is packed, once."""
-    monkeypatch.setattr(gemm, "NARROW", 32 if packed else 64)
+    monkeypatch.setattr(tuning, "GEMM_NARROW", 32 if packed else 64)
     left, rights = matrix(700, 64), [matrix(700, 128, seed=i) for i in range(3)]
     results = torch.empty(3, 64, 128)
-    gemm.turned_products(left, rights, results.unbind())
+    gemm.transposed_products(left, rights, results.unbind())
     for right, result in zip(rights, results, strict=True):
         near(result, left.double().t() @ right.double())
-    assert calls == ["pack"] * packed + ["across", "across", "across"]
-    gemm.turned_products(left[:, :40], rights, results[:, :40].unbind())  # no multiple of 16, and few: the library's
+    assert calls == ["pack"] * packed + ["left_transposed"] * 3
+    gemm.transposed_products(left[:, :40], rights, results[:, :40].unbind())  # few, and no multiple of 16: MKL's
     near(results[2, :40], left[:, :40].double().t() @ rights[2].double())
     assert len(calls) == 3 + packed
     part = left[:, 16:64:1][:, :32]  # in a larger matrix
-    gemm.turned_products(part, rights, results[:, :32].unbind())
+    gemm.transposed_products(part, rights, results[:, :32].unbind())
     near(results[1, :32], part.double().t() @ rights[1].double())
 
 
@@ -174,7 +182,7 @@ def test_the_weight_gradient_of_steps_of_two(calls):
     weight = torch.zeros(96, 64, 3, 3).double().requires_grad_()
     torch.conv2d(data.double(), weight, None, 2, 1).backward(head.double())
     near(weight_gradient(data, head), weight.grad)
-    assert calls == ["across"] * 9
+    assert calls == ["left_transposed"] * 9
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
@@ -196,7 +204,7 @@ def test_fully_connected(calls):
     assert np.abs(result.asnumpy() - want).max() < NEAR * np.abs(want).max()
     slope = np.broadcast_to(flat.sum(0), weight.shape)
     assert np.abs(weight.grad.asnumpy() - slope).max() < NEAR * np.abs(slope).max()
-    assert calls == ["by_rows", "across"]
+    assert calls == ["by_rows", "left_transposed"]
 
 
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
@@ -238,7 +246,7 @@ def test_convolutions_of_one_pixel_in_training(channels, filters, size, steps, b
         torch.autograd.grad(result, inputs, head), torch.autograd.grad(exact, wide, head.double()), strict=True
     ):
         near(got, want)
-    assert calls == ["by_rows", "by_rows", "across"]
+    assert calls == ["by_rows", "by_rows", "left_transposed"]
 
 
 def test_gradients_of_gradients_of_a_convolution():
@@ -276,7 +284,7 @@ def test_several_threads_give_the_same_values():
 
 
 def test_kernels_are_taken_after_much_work_only(monkeypatch, calls):
-    monkeypatch.setattr(gemm, "_code", Ready(2 << 24))
+    use(monkeypatch, Ready(2 << 24))
     a = matrix(256, 256)
     for _ in range(2):
         assert torch.equal(gemm.product(a, a), a @ a) and not calls
@@ -285,14 +293,15 @@ def test_kernels_are_taken_after_much_work_only(monkeypatch, calls):
 
 
 def test_where_the_library_is_as_fast_it_multiplies(monkeypatch, calls):
-    monkeypatch.setattr(gemm, "_code", CompiledModule("matmul.gemm_kernels", lambda: "the library is as fast"))
+    use(monkeypatch, CompiledModule("matmul.gemm_kernels", lambda: "MKL is as fast"))
     a = matrix(256, 256)
     assert torch.equal(gemm.product(a, a), a @ a) and not calls
 
 
 @pytest.mark.parametrize(("rows", "by_kernels"), [(256, False), (1024, True)])
 def test_small_layers_are_torchs(rows, by_kernels, calls, monkeypatch):
-    monkeypatch.setattr(gemm, "LEAST_ALONE", ALONE)
+    for kernel in (gemm.matmul, gemm.dense):
+        monkeypatch.setattr(kernel, "minimum_work", tuning.GEMM_RECORDED_WORK)
     data, weight = nd.ones((rows, 256)), nd.ones((256, 256))
     for result in (nd.FullyConnected(data, weight, no_bias=True, num_hidden=256), nd.dot(data, weight)):
         assert (result.asnumpy() == 256).all()

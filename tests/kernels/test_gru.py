@@ -1,4 +1,4 @@
-"""GRU and plain recurrent layers arranged by hand, beside torch's own in double precision."""
+"""GRU and vanilla recurrent layers by kernels, compared with torch's own in float64."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from learning import learn_sequences
 from torch import _VF
 
 from mxnet import autograd, nd
-from mxnet._kernels.rnn import gru as recurrence
+from mxnet._kernels import tuning
+from mxnet._kernels.registry import traced
+from mxnet._kernels.rnn import gru
 from mxnet._kernels.runtime.loader import CompiledModule
 
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3}
@@ -25,9 +27,9 @@ WIDE = [(2, 4, 3, 16, 1, 1), (5, 9, 5, 32, 2, 1), (7, 5, 8, 48, 1, 2), (3, 30, 4
 def quick(monkeypatch):
     """The steps by compiled kernels at once."""
     pytest.importorskip("numba")
-    if recurrence._code.get(wait=True) is None:
+    if gru._code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
-    monkeypatch.setattr(recurrence._code, "after", 0)
+    monkeypatch.setattr(gru._code, "after", 0)
 
 
 def example(mode, steps, batch, width, hidden, layers, directions):
@@ -42,7 +44,7 @@ def example(mode, steps, batch, width, hidden, layers, directions):
 
 
 def ours(mode, inputs, layers, directions):
-    return recurrence.recurrent(mode, inputs[0], inputs[1], inputs[2:], layers, directions == 2)
+    return gru.gru(mode, layers, directions == 2, *inputs)
 
 
 def theirs(mode, inputs, layers, directions):
@@ -67,18 +69,22 @@ def test_values_and_gradients(mode, case):
         near(got, want)
 
 
+def kernels_used(log):
+    return [decision.kernel for decision in log if decision.used]
+
+
 @pytest.mark.parametrize("mode", GATES)
 @pytest.mark.parametrize("case", WIDE)
 def test_values_and_gradients_by_kernels(mode, case, quick):
-    assert recurrence.compiled(torch.empty(case[:3]), torch.empty(case[3], case[3])) is not None
-    test_values_and_gradients(mode, case)
+    with traced() as log:
+        test_values_and_gradients(mode, case)
+    assert kernels_used(log) == ["rnn.gru"]
 
 
 @pytest.mark.parametrize("mode", GATES)
 def test_predictions_by_kernels(mode, quick):
     inputs = example(mode, *WIDE[1])
     with torch.no_grad():
-        assert recurrence.gains(inputs[0], inputs[1], inputs[2:])
         wanted = theirs(mode, [t.double() for t in inputs], *WIDE[1][4:])
         for got, want in zip(ours(mode, inputs, *WIDE[1][4:]), wanted, strict=True):
             near(got, want)
@@ -94,22 +100,22 @@ def test_what_is_not_finite_stays_in_its_row(mode, quick):
 
 
 def test_what_kernels_are_not_for(monkeypatch):
-    """Few rows, units that do not fill panels, doubles, and work that is not worth loading a compiler."""
-    monkeypatch.setattr(recurrence, "_code", CompiledModule("rnn.gru_kernels", after=recurrence.ENOUGH))
+    """Few rows, units that do not fill panels, float64, and work that is not worth loading a compiler."""
+    code = CompiledModule("rnn.gru_kernels", after=tuning.GRU_COMPILE)
+    monkeypatch.setattr(gru.compiled_gru, "code", code)
     square = torch.empty(16, 16)
     for shape, weight in (((9, 3, 5), square), ((9, 4, 5), torch.empty(15, 15)), ((9, 4, 5), square)):
-        assert recurrence.compiled(torch.empty(shape), weight) is None
-    assert recurrence.compiled(torch.empty(9, 4, 5, dtype=torch.float64), square.double()) is None
-    assert recurrence._code._work == 9 * 4 * 256 and recurrence._code._future is None
+        data, state = torch.empty(shape), torch.empty(1, shape[1], len(weight))
+        assert not gru.compiled_gru.ready("rnn_tanh", 1, False, data, state, weight, weight)
+    doubles = [t.double() for t in (torch.empty(9, 4, 5), torch.empty(1, 4, 16), square, square)]
+    assert not gru.compiled_gru.ready("rnn_tanh", 1, False, *doubles)
+    assert code._work == 9 * 4 * 256 and code._future is None
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
 @pytest.mark.parametrize("kind", ["GRU", "RNN"])
-def test_a_layer_gives_the_same_either_way(kind, hybrid, quick, monkeypatch):
-    here = learn_sequences(kind, hybrid)
-    monkeypatch.setattr(recurrence._code, "after", 1 << 60)
-    assert recurrence.compiled(torch.empty(6, 8, 12), torch.empty(96, 32)) is None
-    for got, want in zip(here, learn_sequences(kind, hybrid), strict=True):
+def test_a_layer_gives_the_same_either_way(kind, hybrid, quick, both_ways):
+    for want, got in zip(*both_ways(lambda: learn_sequences(kind, hybrid), "rnn.gru"), strict=True):
         near(torch.from_numpy(got.asnumpy()), torch.from_numpy(want.asnumpy()))
 
 
@@ -123,15 +129,17 @@ def test_gradients_of_gradients(mode):
     near(*slopes)
 
 
-def test_the_operator_goes_this_way_in_training_alone(monkeypatch):
-    ran, way = [], recurrence.recurrent
-    monkeypatch.setattr(recurrence, "recurrent", lambda mode, *rest: ran.append(mode) or way(mode, *rest))
+def test_the_operator_uses_the_steps_in_training_alone():
     x, state = nd.array(np.random.RandomState(0).rand(4, 2, 3)), nd.zeros((1, 2, 5))
     for mode, gates in GATES.items():
         parameters = nd.array(np.random.RandomState(1).rand(gates * 5 * (3 + 5 + 2)) - 0.5)
         parameters.attach_grad()
         attrs: Any = {"mode": mode, "state_size": 5, "num_layers": 1}
-        with autograd.record():
+        with traced() as log, autograd.record():
             out = nd.RNN(x, parameters, state, **attrs)
-        np.testing.assert_allclose(out.asnumpy(), nd.RNN(x, parameters, state, **attrs).asnumpy(), rtol=1e-5, atol=1e-6)
-    assert ran == list(GATES)
+        assert kernels_used(log) == ["rnn.gru_steps"]
+        with traced() as log:
+            np.testing.assert_allclose(
+                out.asnumpy(), nd.RNN(x, parameters, state, **attrs).asnumpy(), rtol=1e-5, atol=1e-6
+            )
+        assert kernels_used(log) == []

@@ -18,3 +18,23 @@ def test_compiling_writes_nothing_into_the_log(tmp_path):
     new = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}  # nothing is compiled yet
     done = subprocess.run([sys.executable, "-c", code], env=new, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+ENDING = """
+import atexit, threading
+atexit.register(lambda: print([t.name for t in threading.enumerate()], direct._code.get(wait=True) is None))
+from mxnet._kernels.conv import direct  # its own hook is registered later, so it runs first
+assert direct._code.get(wait=False) is None
+{then}
+"""
+
+
+@pytest.mark.parametrize("then", ["", "import time; time.sleep(0.4)", "raise SystemExit"])
+def test_a_program_that_ends_while_something_is_compiled_waits_for_the_thread(tmp_path, then):
+    """A daemon thread that outlives the interpreter is unwound through LLVM's C++ frames, which aborts the process."""
+    pytest.importorskip("numba")
+    new = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}  # nothing is compiled yet
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING.format(then=then)], env=new, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "['MainThread'] True\n", "")

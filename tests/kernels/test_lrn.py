@@ -5,14 +5,14 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._ops.nn import normalization
+from mxnet._kernels.norm import lrn
 
-kernels = normalization._code.get(wait=True)
+kernels = lrn._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
 def normalized(data, monkeypatch, quick, **attrs):
-    monkeypatch.setattr(normalization, "MANY", 0 if quick else 1 << 30)
+    monkeypatch.setattr(lrn.lrn, "minimum_work", 1 if quick else 1 << 30)
     array = nd.array(data)
     array.attach_grad()
     with autograd.record():
@@ -44,7 +44,9 @@ def test_nan_and_infinities(monkeypatch):
 
 
 def test_what_is_left_to_torch(monkeypatch):
-    monkeypatch.setattr(normalization, "MANY", 0)
+    monkeypatch.setattr(lrn.lrn, "minimum_work", 1)
     image = torch.randn(2, 4, 3, 5)
     left = [image.double(), image.mT, image[:, :, :, :2], torch.randn(2, 4, 1, 7)]
-    assert normalization._fits(image) and not any(map(normalization._fits, left))
+    options = 1, 0.1, 1.0, 0.75
+    assert lrn.lrn.ready(image, *options) and not any(lrn.lrn.ready(other, *options) for other in left)
+    assert not lrn.lrn.ready(image, 1, 0.1, 1.0, 0.5)  # another power

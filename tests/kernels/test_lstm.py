@@ -1,4 +1,4 @@
-"""LSTM layers arranged by hand, by compiled kernels, beside torch's own in double precision."""
+"""LSTM layers by compiled kernels, compared with torch's own in float64."""
 
 import subprocess
 import sys
@@ -54,7 +54,7 @@ def test_values_and_gradients(case, threads):
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        results = lstm.lstm(data, states, weights, case[4], case[5] == 2)
+        results = lstm._run(case[4], case[5] == 2, data, *states, *weights)
         heads = [torch.randn(r.shape) for r in results]
         found = gradients(results, inputs, heads)
     finally:
@@ -66,7 +66,7 @@ def test_values_and_gradients(case, threads):
 def test_the_input_alone_and_the_output_alone():
     data, states, weights = example(4, 8, 16, 16, 1, 1)
     data.requires_grad_()
-    output = lstm.lstm(data, states, weights, 1, False)[0]
+    output = lstm._run(1, False, data, *states, *weights)[0]
     (found,) = torch.autograd.grad(output.sum(), [data])
     wanted, doubles = exact(data, states, weights, 1, 1)
     near(found, torch.autograd.grad(wanted[0].sum(), doubles[:1])[0])
@@ -76,7 +76,7 @@ def test_gradients_of_gradients():
     data, states, weights = example(3, 4, 5, 16, 1, 1)
     wanted, doubles = exact(data, states, weights, 1, 1)
     inputs = [t.requires_grad_() for t in (data, *states, *weights)]
-    results = lstm.lstm(data, states, weights, 1, False)
+    results = lstm._run(1, False, data, *states, *weights)
     heads = [torch.randn(r.shape) for r in results]
 
     def twice(results, inputs):
@@ -91,40 +91,31 @@ def test_extreme_numbers():
     """Gates that are open or shut to the last bit, tiny ones, NaN."""
     data, states, weights = example(2, 8, 4, 16, 1, 1)
     for size in (1e-20, 1e-4, 30.0, 1e4, 1e30):
-        results = lstm.lstm(data * size, states, weights, 1, False)
+        results = lstm._run(1, False, data * size, *states, *weights)
         wanted, _ = exact(data * size, states, weights, 1, 1)
         for got, want in zip(results, wanted, strict=True):
             near(got, want)
     zeros, unbiased = [s * 0 for s in states], [w if w.dim() == 2 else w * 0 for w in weights]
-    tiny = lstm.lstm(data * 1e-6, zeros, unbiased, 1, False)[0]
+    tiny = lstm._run(1, False, data * 1e-6, *zeros, *unbiased)[0]
     wanted, _ = exact(data * 1e-6, zeros, unbiased, 1, 1)
     assert (tiny - wanted[0]).abs().max() < 1e-6 * wanted[0].abs().max()
     data[1, 3, 2] = torch.nan
-    output = lstm.lstm(data, states, weights, 1, False)[0]
+    output = lstm._run(1, False, data, *states, *weights)[0]
     assert output[1, 3].isnan().all()
     assert not output[:, :3].isnan().any() and not output[0].isnan().any()
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
-def test_a_layer_gives_the_same_either_way(hybrid, monkeypatch):
-    calls = []
-    run = lstm.lstm
-    monkeypatch.setattr(lstm, "lstm", lambda *args: calls.append(1) or run(*args))
-    monkeypatch.setattr(lstm, "LEAST_WORK", 0)
-    here = learn_sequences("LSTM", hybrid)
-    assert calls
-    calls.clear()
-    monkeypatch.setattr(lstm, "LEAST_WORK", 1 << 60)
-    elsewhere = learn_sequences("LSTM", hybrid)
-    assert not calls
-    for got, want in zip(here, elsewhere, strict=True):
+def test_a_layer_gives_the_same_either_way(hybrid, both_ways, monkeypatch):
+    monkeypatch.setattr(lstm.lstm, "minimum_work", 1)
+    for want, got in zip(*both_ways(lambda: learn_sequences("LSTM", hybrid), "rnn.lstm"), strict=True):
         near(torch.from_numpy(got.asnumpy()), torch.from_numpy(want.asnumpy()))
 
 
 def test_without_numba_torch_does_it():
     code = (
         "import sys; sys.modules['numba'] = None\n"
-        "from mxnet import gluon, nd; from mxnet._kernels.rnn import lstm; lstm.LEAST_WORK = 0\n"
+        "from mxnet import gluon, nd; from mxnet._kernels.rnn import lstm; lstm.lstm.minimum_work = 1\n"
         "net = gluon.rnn.LSTM(16, input_size=4); net.initialize()\n"
         "assert net(nd.ones((3, 8, 4))).shape == (3, 8, 16) and lstm._code.get(wait=True) is None"
     )

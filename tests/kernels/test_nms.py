@@ -1,11 +1,13 @@
-"""Overlaps, suppression and ranks, block by block and by vectors, beside the plain rule."""
+"""IoU, non-maximum suppression and ranks, in blocks and compiled, compared with the plain rule."""
 
 import numpy as np
 import pytest
 import torch
 
+import mxnet as mx
 from mxnet import nd
-from mxnet._kernels.vision import nms as overlap
+from mxnet._kernels.vision import nms
+from mxnet._ops.vision import box_overlap as overlap
 from mxnet._ops.vision.score_ranking import best_class, falling
 
 
@@ -29,12 +31,13 @@ def block(request, monkeypatch):
     """Boxes in blocks of that size, or by compiled code."""
     if request.param == "compiled":
         pytest.importorskip("numba")
-        code = overlap._code.get(wait=True)
-        assert code is not None
-        monkeypatch.setattr(overlap._code, "earned", lambda pairs: code)
-        monkeypatch.setattr(overlap, "_quotients", None)
+        assert nms._code.get(wait=True) is not None
+        monkeypatch.setattr(overlap, "_iou", None)
+        yield
     else:
         monkeypatch.setattr(overlap, "BLOCK", request.param)
+        with mx.runtime.kernels_off():
+            yield
 
 
 @pytest.mark.parametrize("margin", [0, 1])
@@ -64,15 +67,16 @@ def special_boxes():
 
 @pytest.mark.parametrize("compare", [np.greater, np.greater_equal])
 @pytest.mark.parametrize("threshold", [0.0, 0.25, 0.5])
-def test_compiled_suppression_of_special_boxes(compare, threshold, monkeypatch):
+def test_compiled_suppression_of_special_boxes(compare, threshold, both_ways):
     pytest.importorskip("numba")
-    given, found = special_boxes(), []
-    kinds = torch.arange(300, dtype=torch.int32) % 2
-    code = overlap._code.get(wait=True)
-    for each in (None, code):
-        monkeypatch.setattr(overlap._code, "earned", lambda pairs, each=each: each)
-        found += [overlap.suppress(*given, threshold, which, compare=compare).tolist() for which in (None, kinds)]
-    assert found[:2] == found[2:] and 10 < len(found[0]) < 300
+    nms._code.get(wait=True)
+    given, classes = special_boxes(), torch.arange(300, dtype=torch.int32) % 2
+
+    def suppressed():
+        return [overlap.suppress(*given, threshold, each, compare=compare).tolist() for each in (None, classes)]
+
+    wanted, found = both_ways(suppressed, "vision.nms")
+    assert found == wanted and 10 < len(found[0]) < 300
 
 
 def test_nothing_is_suppressed_of_nothing(block):

@@ -7,11 +7,12 @@ import torch
 import mxnet as mx
 from mxnet import gluon, nd
 from mxnet._graph.lower import program
-from mxnet._kernels.pool import nhwc as pooled
+from mxnet._kernels import tuning
+from mxnet._kernels.pool import nhwc
 from mxnet._ops.nn.pooling import pooling
 from mxnet.gluon import nn
 
-kernels = pooled._code.get(wait=True)
+kernels = nhwc._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 INFINITE, NAN = float("inf"), float("nan")
@@ -37,7 +38,7 @@ LEFT = [
 
 
 def run(data, **attrs):
-    shape, prepare = pooled.prepared(data, attrs)
+    shape, prepare = nhwc.plan_pooling(data, attrs)
     result = torch.full(shape, 7.0).contiguous(memory_format=torch.channels_last)
     prepare(data.contiguous(memory_format=torch.channels_last), result).run()
     return result
@@ -52,7 +53,7 @@ def drawn(shape):
 @pytest.mark.parametrize(("shape", "kernel", "stride", "pad", "convention"), WINDOWS)
 def test_maxima(shape, kernel, stride, pad, convention, threads, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    monkeypatch.setattr(pooled, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(tuning, "POOL_NHWC_PER_THREAD", 1)
     data = drawn(shape)
     data.view(-1)[::7], data.view(-1)[::11], data.view(-1)[3] = -INFINITE, NAN, INFINITE
     attrs = {"kernel": kernel, "stride": stride, "pad": pad, "pooling_convention": convention}
@@ -68,13 +69,13 @@ def test_means_of_images(shape):
 @pytest.mark.parametrize(("shape", "attrs"), LEFT)
 def test_what_is_left_to_torch(shape, attrs):
     data = drawn(shape)
-    assert pooled.prepared(data, attrs) is None
+    assert nhwc.plan_pooling(data, attrs) is None
     assert pooling(data, **attrs).numel()
 
 
 @pytest.mark.parametrize("data", [torch.ones(1, 8, 4, 4, dtype=torch.float64), torch.ones(0, 8, 4, 4)])
 def test_other_data_are_left_to_torch(data):
-    assert pooled.prepared(data, {"kernel": (2, 2)}) is None
+    assert nhwc.plan_pooling(data, {"kernel": (2, 2)}) is None
 
 
 class Between(gluon.HybridBlock):
@@ -100,11 +101,8 @@ class Between(gluon.HybridBlock):
 
 @pytest.mark.parametrize("ready", [False, True])
 def test_networks(ready, monkeypatch):
-    found = kernels if ready else None
-    monkeypatch.setattr(pooled._code, "get", lambda wait: found)
-    monkeypatch.setattr(
-        program, "OPERATOR_ERRORS", ()
-    )  # the plain graph shall not step in for a rewritten one that fails
+    monkeypatch.setattr(nhwc._code, "_found", (kernels if ready else None,))
+    monkeypatch.setattr(program, "OPERATOR_ERRORS", ())  # the unfolded graph must not hide a failure
     mx.random.seed(3)
     net = Between()
     net.initialize(mx.init.Xavier(magnitude=3))

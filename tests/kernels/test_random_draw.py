@@ -1,4 +1,4 @@
-"""COMPILED loops draw what the steps of all engines side by side draw, and leave the streams where those do."""
+"""Compiled loops draw what the steps of all engines side by side draw, and leave the streams where those do."""
 
 import sys
 
@@ -7,7 +7,8 @@ import pytest
 
 import mxnet as mx
 from mxnet._core import engines, samplers, streams
-from mxnet._kernels.random import draw as random_quick
+from mxnet._kernels.random import draw as random_kernels
+from mxnet._kernels.registry import traced
 
 pytest.importorskip("numba")
 
@@ -26,13 +27,13 @@ CASES = {
 
 @pytest.fixture(autouse=True)
 def kernels():
-    if random_quick._code.get(wait=True) is None:
+    if random_kernels._code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
 
 
 def drawn(kind, parameters, quick, monkeypatch):
-    monkeypatch.setattr(samplers, "QUICK", random_quick.WAYS if quick else {})
-    monkeypatch.setattr(engines.COMPILED, "find", random_quick.compiled if quick else lambda: None)
+    monkeypatch.setattr(samplers, "QUICK", random_kernels.SAMPLERS if quick else {})
+    monkeypatch.setattr(engines.COMPILED, "find", random_kernels.mt19937 if quick else lambda: None)
     stream = streams.Stream(seed=3)
     draw, dtype = getattr(stream, kind), "int32" if kind == "randint" else "float32"
     parts = [draw(*parameters, size, dtype) for size in (9000, 100, 80001)]
@@ -52,7 +53,7 @@ def test_engines_that_are_not_at_the_same_place(monkeypatch):
     bank, at = engines.Bank(200, seed), np.zeros(200, int)
     words = [np.random.RandomState(seed + i).randint(0, 1 << 32, 1 << 17, dtype=np.uint32) for i in range(200)]
     for turn in range(60):
-        monkeypatch.setattr(engines.COMPILED, "find", [random_quick.compiled, lambda: None][turn % 2])
+        monkeypatch.setattr(engines.COMPILED, "find", [random_kernels.mt19937, lambda: None][turn % 2])
         first, stop = [(0, 200), (64, 128), (30, 31)][turn % 3]
         number = random.choice([100, 624, 1300])
         for engine, taken in enumerate(bank.take(first, stop, number), first):
@@ -66,8 +67,8 @@ def test_engines_that_are_not_at_the_same_place(monkeypatch):
 
 def test_other_parameters_go_the_long_way(monkeypatch):
     monkeypatch.setattr(engines, "COMPILED", engines.Compiled())
-    engines.COMPILED.find = random_quick.compiled
-    run, out = random_quick.WAYS[samplers.Poisson], np.empty(1 << 14, np.float32)
+    engines.COMPILED.find = random_kernels.mt19937
+    run, out = random_kernels.SAMPLERS[samplers.Poisson], np.empty(1 << 14, np.float32)
     bank = engines.Bank(1024, 0)
     assert not run(bank, (np.asarray(np.float32("nan")),), 16, out)
     assert not run(bank, (np.asarray(4.0),), 16, out)
@@ -99,7 +100,7 @@ def test_the_same_order(size, upwards, monkeypatch):
         stream = streams.Stream(seed=size)
         return [stream.permutation(size, upwards), stream.permutation(5, upwards), stream.serial_words(3)]
 
-    for found, wanted in zip(ordered(random_quick.compiled), ordered(lambda: None), strict=True):
+    for found, wanted in zip(ordered(random_kernels.mt19937), ordered(lambda: None), strict=True):
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
 
@@ -112,7 +113,7 @@ def test_the_same_normal_numbers_of_the_single_engine(size, monkeypatch):
         stream = streams.Stream(seed=size)
         return [stream.serial_normal(size, 2.0, 3.0), stream.serial_normal(5), stream.serial_words(3)]
 
-    for found, wanted in zip(made(random_quick.compiled), made(lambda: None), strict=True):
+    for found, wanted in zip(made(random_kernels.mt19937), made(lambda: None), strict=True):
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
 
@@ -141,7 +142,7 @@ def test_the_same_gamma_numbers_of_the_single_engine(case, dtype, monkeypatch):
         numbers = mx.np.random.gamma(*given, size=size, dtype=dtype)
         return numbers.asnumpy(), mx.np.random.uniform(size=5).asnumpy()
 
-    found, wanted = made(random_quick.compiled), made(lambda: None)
+    found, wanted = made(random_kernels.mt19937), made(lambda: None)
     assert found[0].dtype == wanted[0].dtype == dtype
     np.testing.assert_array_equal(found[1], wanted[1])
     # Logarithms of normal numbers' squares are the C library's in the loop, and NumPy's, whose last bit may differ
@@ -192,9 +193,9 @@ def test_the_same_choices(sizes, kind, monkeypatch):
         ran.append(choices(*given))
         return ran[-1]
 
-    choices = random_quick.choices
-    monkeypatch.setattr(random_quick, "choices", noted)
-    for found, wanted in zip(made(random_quick.compiled), made(lambda: None), strict=True):
+    choices = random_kernels.choices
+    monkeypatch.setattr(random_kernels, "choices", noted)
+    for found, wanted in zip(made(random_kernels.mt19937), made(lambda: None), strict=True):
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
     assert (ran[0] is None) == (kind in ("nan", "negative")) and ran[1] is None
@@ -212,7 +213,7 @@ def test_choices_of_views_and_other_types(monkeypatch):
         mx.random.seed(7)
         return [mx.nd.sample_multinomial(x, shape=s).asnumpy() for x in given for s in ((), (2, 3))]
 
-    for found, wanted in zip(made(random_quick.compiled), made(lambda: None), strict=True):
+    for found, wanted in zip(made(random_kernels.mt19937), made(lambda: None), strict=True):
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
 
@@ -231,5 +232,23 @@ def test_recorded_choices(monkeypatch):
         likely.backward()
         return classes.asnumpy(), numbers.grad.asnumpy()
 
-    for found, wanted in zip(made(random_quick.compiled), made(lambda: None), strict=True):
+    for found, wanted in zip(made(random_kernels.mt19937), made(lambda: None), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_switch(monkeypatch):
+    """Numbers are the same with kernels off, where compiled code does not draw them."""
+    random_kernels._code.get(wait=True)
+    monkeypatch.setattr(engines.COMPILED, "_made", engines.ENOUGH)
+    monkeypatch.setattr(engines.COMPILED, "find", random_kernels.mt19937)
+
+    def numbers():
+        mx.random.seed(3)
+        return mx.nd.random.normal(shape=(30000,)).asnumpy()
+
+    with traced() as log:
+        quick = numbers()
+    assert any(each.kernel == "random.mt19937" and each.used for each in log)
+    with mx.runtime.kernels_off(), monkeypatch.context() as patch:
+        patch.setattr(random_kernels.mt19937, "run", None)
+        np.testing.assert_array_equal(numbers(), quick)

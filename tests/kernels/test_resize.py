@@ -5,33 +5,24 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._ops.vision import resize as resize2d
+from mxnet._kernels import tuning
+from mxnet._kernels.vision import resize
 from mxnet.gluon import nn
 
 pytest.importorskip("numba")
 
 
 @pytest.fixture
-def ready(monkeypatch):
-    """Is compiled code there, or not?"""
-    kernels = resize2d._code.get(wait=True)
-    assert kernels is not None
+def both(both_ways):
+    assert resize._code.get(wait=True) is not None
 
-    def use(yes):
-        monkeypatch.setattr(resize2d._code, "earned", lambda numbers, wait: kernels if yes else None)
+    def compare(step, used=True):
+        for want, got in zip(*both_ways(step, used=used), strict=True):
+            assert want.shape == got.shape and want.dtype == got.dtype
+            largest = np.abs(want[np.isfinite(want)]).max()  # sums of terms as large as that lose digits
+            np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6 * max(1, largest))
 
-    return use
-
-
-def both(ready, step):
-    results = []
-    for yes in (False, True):
-        ready(yes)
-        results.append(step())
-    for want, got in zip(*results, strict=True):
-        assert want.shape == got.shape and want.dtype == got.dtype
-        largest = np.abs(want[np.isfinite(want)]).max()  # sums of terms as large as that lose digits
-        np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6 * max(1, largest))
+    return compare
 
 
 def resized(data, twice=False, **options):
@@ -52,42 +43,43 @@ SIZES = [(5, 4), (20, 31), (1, 1), (1, 9), (9, 1), (9, 13), (2, 40)]
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("corners", [True, False])
-def test_compiled_and_not(size, corners, ready):
+def test_compiled_and_not(size, corners, both):
     data = np.random.RandomState(0).randn(2, 3, 9, 13).astype(np.float32)
     options = {"height": size[0], "width": size[1], "align_corners": corners}
-    both(ready, lambda: resized(data, **options))
-    both(ready, lambda: resized(data, twice=True, **options))
+    used = size != (9, 13)  # of the same size it is a copy
+    both(lambda: resized(data, **options), used)
+    both(lambda: resized(data, twice=True, **options), used)
 
 
-def test_nan_and_infinity_stay_where_they_are(ready):
+def test_nan_and_infinity_stay_where_they_are(both):
     data = np.zeros((1, 1, 8, 8), np.float32)
     data[0, 0, 2, 2], data[0, 0, 5, 6] = np.nan, np.inf
-    both(ready, lambda: resized(data, height=4, width=4))
-    both(ready, lambda: resized(data, height=8, width=8))
+    both(lambda: resized(data, height=4, width=4))
+    both(lambda: resized(data, height=8, width=8), used=False)
 
 
-def test_parts_and_other_types(ready):
+def test_parts_and_other_types(both):
     data = nd.array(np.random.RandomState(0).randn(4, 6, 9, 13))
     for part in (data[1:3, 2:5, 1:, :-2], data.transpose((0, 1, 3, 2)), data.transpose((1, 0, 2, 3))[1:]):
-        both(ready, lambda part=part: [nd.contrib.BilinearResize2D(part, height=5, width=20).asnumpy()])
+        both(lambda part=part: [nd.contrib.BilinearResize2D(part, height=5, width=20).asnumpy()])
     for kind in ("float64", "float16"):
         other = data.astype(kind)
-        both(ready, lambda other=other: [nd.contrib.BilinearResize2D(other, height=5, width=20).asnumpy()])
+        both(lambda other=other: [nd.contrib.BilinearResize2D(other, height=5, width=20).asnumpy()], used=False)
 
 
-def test_two_threads(ready, monkeypatch):
-    monkeypatch.setattr(resize2d, "WORTH_A_THREAD", 1)
+def test_two_threads(both, monkeypatch):
+    monkeypatch.setattr(tuning, "RESIZE_PER_THREAD", 1)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
         data = np.random.RandomState(0).randn(2, 3, 9, 13).astype(np.float32)
-        both(ready, lambda: resized(data, height=5, width=20))
+        both(lambda: resized(data, height=5, width=20))
     finally:
         torch.set_num_threads(before)
 
 
-def test_hybridized(ready):
+def test_hybridized(both):
     net = nn.HybridLambda(lambda F, x: F.contrib.BilinearResize2D(F.relu(x), height=4, width=30))
     net.hybridize()
     data = nd.array(np.random.RandomState(0).randn(2, 3, 9, 13))
-    both(ready, lambda: [net(data).asnumpy()])
+    both(lambda: [net(data).asnumpy()])

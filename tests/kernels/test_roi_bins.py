@@ -1,11 +1,11 @@
-"""Regions pooled by compiled loops give what torch's calls give: values, gradients and theirs, and NaN."""
+"""ROI pooling by compiled loops gives what torch's calls give: values, gradients and theirs, and NaN."""
 
 import numpy as np
 import pytest
 
 from mxnet import autograd, nd, util
 from mxnet._kernels.runtime.loader import CompiledModule, any_processor
-from mxnet._kernels.vision import roi_bins as region_bins
+from mxnet._kernels.vision import roi_bins
 from mxnet._ops.vision import roi_align as roi_pooling_contrib
 
 pytest.importorskip("numba")
@@ -44,14 +44,12 @@ def pooled(pool, values, twice=False):
 
 @pytest.mark.parametrize("pool", [maxima, means])
 @pytest.mark.parametrize("case", ["usual", "special", "twice"])
-def test_compiled_and_not(pool, case, monkeypatch):
+def test_compiled_and_not(pool, case, both_ways):
     if pool is means and case == "special":
         pytest.skip("running sums carry NaN to other regions")
     values, twice = numbers(case == "special"), case == "twice"
-    plain = pooled(pool, values, twice)
-    monkeypatch.setattr(region_bins, "LEAST", 0)
-    assert region_bins._code.get(wait=True) is not None
-    for got, want in zip(pooled(pool, values, twice), plain, strict=True):
+    assert roi_bins._code.get(wait=True) is not None
+    for want, got in zip(*both_ways(lambda: pooled(pool, values, twice), "vision.roi_bins"), strict=True):
         assert np.isfinite(want).any()
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6 * np.nanmax(np.abs(want[np.isfinite(want)])))
 
@@ -69,9 +67,8 @@ def test_nan_is_no_maximum():
     assert lowest.asscalar() == np.finfo(np.float32).min
 
 
-def test_nan_stays_in_its_region_of_means(monkeypatch):
-    monkeypatch.setattr(region_bins, "LEAST", 0)
-    region_bins._code.get(wait=True)
+def test_nan_stays_in_its_region_of_means():
+    roi_bins._code.get(wait=True)
     data = nd.ones((1, 4, 6, 6))
     data[0, :, 0, 0] = np.nan
     rois = nd.array([[0, 0, 0, 5, 5], [0, 3, 3, 5, 5]])
@@ -81,7 +78,7 @@ def test_nan_stays_in_its_region_of_means(monkeypatch):
 
 def test_small_work_earns_compiled_code(monkeypatch):
     earned = CompiledModule("vision.roi_kernels", any_processor, after=2 * 9 * 12 * 14)
-    monkeypatch.setattr(region_bins, "_code", earned)
+    monkeypatch.setattr(roi_bins.roi_bins, "code", earned)
     plain = means(nd.array(numbers(False))).asnumpy()
     assert earned._future is None
     earned.get(wait=True)

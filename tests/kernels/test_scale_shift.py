@@ -1,4 +1,4 @@
-"""Passes over images by compiled kernels: scaled channels, channels side by side, and networks that consist of them."""
+"""Passes over images by compiled kernels: scaled and concatenated channels, and networks that consist of them."""
 
 import pytest
 import torch
@@ -7,20 +7,21 @@ from predicting import agree, folding, images, with_statistics
 import mxnet as mx
 from mxnet import gluon
 from mxnet._graph.inference import fold as passes
-from mxnet._graph.inference.packed_conv import joined, scaled
+from mxnet._graph.inference.packed_conv import concat, scale_norm
+from mxnet._kernels import tuning
 from mxnet._kernels.conv import direct
-from mxnet._kernels.norm import scale_shift as pixelwise
+from mxnet._kernels.norm import scale_shift
 from mxnet.gluon import nn
 
 LAST = torch.channels_last
-kernels = pixelwise._code.get(wait=True)
+kernels = scale_shift.code.get(wait=True)
 needs_kernels = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
 @pytest.fixture(params=[1, 3])
 def threads(request, monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: request.param)
-    monkeypatch.setattr(pixelwise, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(tuning, "CHANNELS_LAST_PER_THREAD", 1)
 
 
 def drawn(*shape):
@@ -30,19 +31,19 @@ def drawn(*shape):
 
 @needs_kernels
 @pytest.mark.parametrize("shape", [(1, 8, 3, 5), (2, 40, 7, 1), (3, 24, 4, 4)])
-@pytest.mark.parametrize("bounds", [(None, None), (0.0, None), (-0.5, 0.75)])
-def test_scaling(shape, bounds, threads):
+@pytest.mark.parametrize("clamp", [(None, None), (0.0, None), (-0.5, 0.75)])
+def test_scaling(shape, clamp, threads):
     data, factors, shifts = drawn(*shape), drawn(shape[1]), drawn(2, shape[1])[1]
     data[0, 3, 0, 0], data[0, 4, 1, 0] = float("nan"), float("inf")
     result = torch.full_like(data, 7)
-    pixelwise.scaling(data, factors, shifts, bounds, result).run()
+    scale_shift.task(data, factors, shifts, clamp, result).run()
     want = data * factors.view(-1, 1, 1) + shifts.view(-1, 1, 1)
-    want = want if bounds == (None, None) else want.clamp(*bounds)
+    want = want if clamp == (None, None) else want.clamp(*clamp)
     torch.testing.assert_close(result, want, rtol=1e-6, atol=1e-6, equal_nan=True)
     addend = torch.rand_like(data)
-    pixelwise.scaling(data, factors, shifts, bounds, result, addend).run()
+    scale_shift.task(data, factors, shifts, clamp, result, addend).run()
     want = data * factors.view(-1, 1, 1) + shifts.view(-1, 1, 1) + addend
-    want = want if bounds == (None, None) else want.clamp(*bounds)
+    want = want if clamp == (None, None) else want.clamp(*clamp)
     torch.testing.assert_close(result, want, rtol=1e-6, atol=1e-6, equal_nan=True)
 
 
@@ -50,16 +51,16 @@ def test_scaling(shape, bounds, threads):
 def test_joining(threads):
     pieces = [drawn(2, channels, 3, 5) for channels in (8, 40, 16, 8)]
     result = torch.full((2, 72, 3, 5), 7.0).contiguous(memory_format=LAST)
-    for job in pixelwise.joining(pieces, result):
-        job.run()
+    for task in scale_shift.concat_tasks(pieces, result):
+        task.run()
     assert torch.equal(result, torch.cat(pieces, 1))
 
 
 def test_what_is_left_to_torch():
-    assert not pixelwise.suits(drawn(1, 12, 3, 3))  # channels that fill no vectors
-    assert not pixelwise.suits(drawn(1, 8, 3, 3).double())
-    assert not pixelwise.suits(drawn(1, 8, 3))
-    assert not pixelwise.suits(drawn(0, 8, 3, 3))
+    assert not scale_shift.scale.ready(drawn(1, 12, 3, 3))  # channels that fill no vectors
+    assert not scale_shift.scale.ready(drawn(1, 8, 3, 3).double())
+    assert not scale_shift.scale.ready(drawn(1, 8, 3))
+    assert not scale_shift.scale.ready(drawn(0, 8, 3, 3))
 
 
 class Grown(gluon.HybridBlock):
@@ -103,13 +104,14 @@ def nodes(net):
 @pytest.mark.parametrize("ready", [True, False])
 @pytest.mark.parametrize("channels", [16, 12])
 def test_norms_that_no_convolution_takes_in(channels, ready, monkeypatch):
-    for loader in (direct._code, pixelwise._code):
+    for loader in (direct._code, scale_shift.code):
         found = loader.get(wait=True) if ready else None
         monkeypatch.setattr(loader, "get", lambda wait, found=found: found)
+        monkeypatch.setattr(loader, "ready", lambda *_, found=found: found is not None)
     net = network(channels)
     agree(net, images(size=9))
-    assert sum(node.target is scaled for node in nodes(net)) == 7
-    assert sum(node.target is joined for node in nodes(net)) == 2
+    assert sum(node.target is scale_norm for node in nodes(net)) == 7
+    assert sum(node.target is concat for node in nodes(net)) == 2
     agree(net, images(3, 6))
     net[2].body[0].running_mean.data()[:] += 1
     net[0].running_var.set_data(net[0].running_var.data() * 2)
@@ -117,7 +119,7 @@ def test_norms_that_no_convolution_takes_in(channels, ready, monkeypatch):
 
 
 def room(node):
-    return node.args[passes.ROOM[node.target]]
+    return node.args[passes.BUFFER[node.target]]
 
 
 @pytest.mark.parametrize(("channels", "over"), [(16, True), (12, False)])
@@ -125,7 +127,7 @@ def test_sums_are_written_over_what_is_added(channels, over, monkeypatch):
     """Where channels fill no vectors, kernels write some of them twice: there it must be other memory."""
     net = nn.HybridSequential()
     net.add(nn.Conv2D(channels, 1), Residual(channels), Residual(channels), nn.Conv2D(8, 1), nn.Flatten())
-    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
+    monkeypatch.setattr(tuning, "FOLD_CONV_WEIGHTS", 1)
     agree(with_statistics(net, images(size=9)), images(size=9))
     sums = [node for node in nodes(net) if node.target is passes.convolve and len(node.args) == 7]
     assert len(sums) == 2
@@ -147,5 +149,5 @@ def test_what_is_added_and_read_later_is_kept(monkeypatch):
 
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 3, padding=1), Twice(), nn.GlobalAvgPool2D(), nn.Flatten())
-    monkeypatch.setattr(passes, "WORTH_AN_ORDER", 1)
+    monkeypatch.setattr(tuning, "FOLD_CONV_WEIGHTS", 1)
     agree(with_statistics(net, images(size=9)), images(size=9))

@@ -6,10 +6,11 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._kernels.attention import self_attention as head_by_head
+from mxnet._kernels import tuning
+from mxnet._kernels.attention import self_attention
 from mxnet._ops.nn import attention
 
-kernels = head_by_head._code.get(wait=True)
+kernels = self_attention._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 # length, batch, heads, size, keys
@@ -20,8 +21,8 @@ NEAR = 3e-6  # of the largest value
 
 @pytest.fixture(autouse=True)
 def small_is_enough(monkeypatch):
-    monkeypatch.setattr(head_by_head, "LEAST_WORK", 1)
-    monkeypatch.setattr(head_by_head, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(self_attention.plan_attention, "minimum_work", 1)
+    monkeypatch.setattr(tuning, "ATTENTION_PER_THREAD", 1)
 
 
 def projections(length, batch, heads, size, keys, cross):
@@ -40,7 +41,7 @@ def plain(heads, *tensors):
 
 def by_kernels(heads, *tensors):
     parts = (1, 2) if len(tensors) == 2 else (3,)
-    assert head_by_head.kernels_for(tensors, heads, parts) is not None
+    assert self_attention.plan_attention(heads, parts, *tensors) is not None
     return (attention.cross_attention if len(tensors) == 2 else attention.self_attention)(*tensors, heads=heads)
 
 
@@ -102,14 +103,14 @@ def test_a_gradient_can_be_differentiated_again():
     ],
 )
 def test_what_is_left_to_torch(data, heads):
-    assert head_by_head.kernels_for((data,), heads, (3,)) is None
+    assert self_attention.plan_attention(heads, (3,), data) is None
     assert attention.self_attention(data, heads=heads).shape == (*data.shape[:2], data.shape[2] // 3)
 
 
 def test_hybridized_layers_call_them(monkeypatch):
     seen = []
-    run = head_by_head.Heads.forward
-    monkeypatch.setattr(head_by_head.Heads, "forward", lambda self, *t: (seen.append(len(t)), run(self, *t))[1])
+    run = self_attention.Heads.forward
+    monkeypatch.setattr(self_attention.Heads, "forward", lambda self, *t: (seen.append(len(t)), run(self, *t))[1])
     data = mx.sym.var("data")
     scores = mx.sym.softmax(mx.sym.contrib.interleaved_matmul_selfatt_qk(data, heads=2))
     net = mx.gluon.SymbolBlock(mx.sym.contrib.interleaved_matmul_selfatt_valatt(data, scores, heads=2), data)

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
+import mxnet as mx
 from mxnet import nd
-from mxnet._kernels.sparse import merge as merging
+from mxnet._kernels import tuning
+from mxnet._kernels.runtime.loader import CompiledModule
+from mxnet._kernels.sparse import merge
 
 pytest.importorskip("numba")
 
 
 @pytest.fixture(autouse=True)
-def at_once(monkeypatch):
-    monkeypatch.setattr(merging, "LEAST", 0)
-    if merging._code.get(wait=True) is None:
+def at_once():
+    if merge._code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
 
 
@@ -27,12 +29,13 @@ def parts(array):
 
 @pytest.mark.parametrize("call", [nd.sparse.add, nd.sparse.subtract, nd.sparse.multiply])
 @pytest.mark.parametrize("seeds", [(0, 1), (0, 0)])
-def test_sums_differences_and_products(call, seeds, monkeypatch):
+def test_sums_differences_and_products(call, seeds):
     one, other = map(few, seeds)
-    assert merging.merged(one._parts, other._parts, "elemwise_add") is not None
+    assert merge.merge_csr(one._parts, other._parts, "elemwise_add") is not None
     quick = call(one, other)
-    monkeypatch.setattr(merging, "SIGNS", {})
-    for found, wanted in zip(parts(quick), parts(call(one, other)), strict=True):
+    with mx.runtime.kernels_off():
+        slow = call(one, other)
+    for found, wanted in zip(parts(quick), parts(slow), strict=True):
         np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(quick.asnumpy(), call(one.tostype("default"), other.tostype("default")).asnumpy())
 
@@ -51,21 +54,20 @@ def test_products_of_what_is_not_finite():
     np.testing.assert_array_equal(product.indptr.asnumpy(), [0, 3, 3])
 
 
-def test_few_elements_use_a_kernel_that_is_there(monkeypatch):
-    one = few(0, (4, 4))
-    monkeypatch.setattr(merging, "LEAST", 1 << 20)
-    assert merging.merged(one._parts, one._parts, "elemwise_mul") is not None
-    monkeypatch.setattr(merging, "_code", merging.CompiledModule("sparse.merge_kernels"))
-    assert merging.merged(one._parts, one._parts, "elemwise_mul") is None
-    assert merging._code._future is None  # nor does it begin to load
+def test_few_elements_do_not_load_a_compiler(monkeypatch):
+    one, code = few(0, (4, 4)), CompiledModule("sparse.merge_kernels", after=tuning.SPARSE_COMPILE)
+    assert merge.merge_csr(one._parts, one._parts, "elemwise_mul") is not None
+    monkeypatch.setattr(merge.merge_csr, "code", code)
+    assert merge.merge_csr(one._parts, one._parts, "elemwise_mul") is None
+    assert code._future is None and 0 < code._work < 100
 
 
 def test_what_is_not_in_order():
     fine, unsorted = few(0, (1, 9)), nd.sparse.csr_matrix(([1.0, 2, 3], [2, 0, 2], [0, 3]), shape=(1, 9))
-    assert merging.merged(fine._parts, unsorted._parts, "elemwise_add") is None
+    assert merge.merge_csr(fine._parts, unsorted._parts, "elemwise_add") is None
     starts = fine._parts[2].clone()
     starts[-1] += 1000  # behind the end
-    assert merging.merged((*fine._parts[:2], starts), fine._parts, "elemwise_add") is None
+    assert merge.merge_csr((*fine._parts[:2], starts), fine._parts, "elemwise_add") is None
     total = nd.sparse.add(unsorted, unsorted)
     np.testing.assert_array_equal(total.asnumpy(), [[4, 0, 8, 0, 0, 0, 0, 0, 0]])
 
@@ -78,21 +80,22 @@ def some_rows(seed, count=12, shape=(40, 3, 2)):
 
 @pytest.mark.parametrize("call", [nd.sparse.add, nd.sparse.subtract, nd.sparse.multiply])
 @pytest.mark.parametrize("others", [(1, 12), (0, 12), (1, 40), (1, 0)])
-def test_arrays_of_some_rows(call, others, monkeypatch):
+def test_arrays_of_some_rows(call, others):
     one, other = some_rows(0), some_rows(*others) if others[1] else nd.sparse.zeros("row_sparse", (40, 3, 2))
-    assert (merging.merged_rows(one._parts, other._parts, "elemwise_add") is None) == (others == (0, 12))
+    assert (merge.merge_rows(one._parts, other._parts, "elemwise_add") is None) == (others == (0, 12))
     quick = call(one, other)
-    monkeypatch.setattr(merging, "SIGNS", {})
+    with mx.runtime.kernels_off():
+        slow = call(one, other)
     for name in ("data", "indices"):
-        np.testing.assert_array_equal(getattr(quick, name).asnumpy(), getattr(call(one, other), name).asnumpy())
+        np.testing.assert_array_equal(getattr(quick, name).asnumpy(), getattr(slow, name).asnumpy())
     np.testing.assert_array_equal(quick.asnumpy(), call(one.tostype("default"), other.tostype("default")).asnumpy())
 
 
-def test_sums_of_several_arrays(monkeypatch):
+def test_sums_of_several_arrays():
     arrays = [some_rows(seed, count) for seed, count in ((0, 5), (1, 9), (2, 40))]
     quick = nd.add_n(*arrays)
-    monkeypatch.setattr(merging, "SIGNS", {})
-    slow = nd.add_n(*arrays)
+    with mx.runtime.kernels_off():
+        slow = nd.add_n(*arrays)
     for name in ("data", "indices"):
         np.testing.assert_array_equal(getattr(quick, name).asnumpy(), getattr(slow, name).asnumpy())
     alone = nd.add_n(arrays[0])
@@ -104,5 +107,5 @@ def test_rows_that_are_not_finite_or_in_order():
     product = one * nd.sparse.row_sparse_array(([[2.0, np.nan]], [2]), shape=(4, 2))
     np.testing.assert_array_equal(product.data.asnumpy(), [[np.nan, 0], [0, np.nan]])
     unsorted = nd.sparse.row_sparse_array(([[1.0, 1], [2, 2]], [3, 1]), shape=(4, 2))
-    assert merging.merged_rows(one._parts, unsorted._parts, "elemwise_add") is None
+    assert merge.merge_rows(one._parts, unsorted._parts, "elemwise_add") is None
     np.testing.assert_array_equal((one + unsorted).asnumpy(), [[0, 0], [np.inf, 3], [0, 0], [1, 1]])

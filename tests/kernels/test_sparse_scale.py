@@ -5,35 +5,19 @@ import pytest
 import torch
 
 from mxnet import nd
-from mxnet._kernels.sparse import merge as merging
+from mxnet._kernels.sparse import merge
 
 pytest.importorskip("numba")
 
-LOADER = merging._code
-
-
-class Ways:
-    """Stands for the loader: the loops, or nothing."""
-
-    def __init__(self, code):
-        self.code = code
-
-    def earned(self, work, wait=False):
-        return self.code
-
 
 @pytest.fixture
-def both(monkeypatch):
-    """Results of the loops and of the plain way, after both were found to be the same."""
-    if (code := LOADER.get(wait=True)) is None:
+def both(both_ways):
+    """Results of the loops, after they were found to be those of torch's calls."""
+    if merge._code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
 
-    def run(function):
-        found = []
-        for way in (Ways(code), Ways(None)):
-            monkeypatch.setattr(merging, "_code", way)
-            found.append(function())
-        quick, plain = found
+    def run(function, used=True):
+        plain, quick = both_ways(function, used=used)
         assert quick.stype == plain.stype and quick.dtype == plain.dtype and quick.shape == plain.shape
         for one, other in zip(quick._parts, plain._parts, strict=True):
             assert one.dtype == other.dtype
@@ -57,7 +41,7 @@ SHAPES = [(1, 1), (7, 1), (1, 7), (40, 30), (300, 70)]
 def test_times_its_own_shape(shape, dtype, both):
     matrix, dense = few(shape, 0.6, dtype), nd.array(np.random.RandomState(0).randn(*shape), dtype=dtype)
     for pair in ((matrix, dense), (dense, matrix)):
-        product = both(lambda pair=pair: nd.elemwise_mul(*pair))
+        product = both(lambda pair=pair: nd.elemwise_mul(*pair), used=dtype == "float32")
         np.testing.assert_array_equal(product.asnumpy(), matrix.asnumpy() * dense.asnumpy())
 
 
@@ -77,21 +61,21 @@ def test_special_numbers_and_turned_ones(both):
     both(lambda: nd.elemwise_mul(matrix, nd.array(special)))
     both(lambda: nd.broadcast_div(matrix, nd.array(special[:1])))
     both(lambda: nd.elemwise_mul(nd.array(special).tostype("csr"), nd.array(special.T.copy()).T))
-    both(lambda: nd.elemwise_mul(nd.sparse.zeros("csr", (40, 30)), nd.array(special)))
+    both(lambda: nd.elemwise_mul(nd.sparse.zeros("csr", (40, 30)), nd.array(special)), used=False)
 
 
 @pytest.mark.parametrize("columns", [[0, 9], [-1, 0]])
 def test_elements_beside_the_matrix_are_left_to_the_plain_way(columns):
-    code = LOADER.get(wait=True)
+    code = merge._code.get(wait=True)
     parts = torch.ones(2), torch.tensor(columns), torch.tensor([0, 1, 2])
     dense, result = torch.ones(2, 9), torch.empty(2)
     places = [t.data_ptr() for t in (*parts, dense, result)]
-    assert not code.weigh(*places, False, 2, 2, 9, 9, 1)
+    assert not code.multiply_dense(*places, False, 2, 2, 9, 9, 1)
     parts[1].copy_(torch.tensor([0, 8]))
-    assert code.weigh(*places, False, 2, 2, 9, 9, 1)
+    assert code.multiply_dense(*places, False, 2, 2, 9, 9, 1)
     for starts in ([0, 3, 2], [0, 1, 3], [1, 1, 2], [0, -1, 2]):
         parts[2].copy_(torch.tensor(starts))
-        assert not code.weigh(*places, False, 2, 2, 9, 9, 1)
+        assert not code.multiply_dense(*places, False, 2, 2, 9, 9, 1)
 
 
 def rows(dtype="float32", width=(3,)):
@@ -113,7 +97,7 @@ def test_retained_rows(asked, dtype, both):
 
 
 def test_retained_of_nothing_and_of_what_is_not_in_order(both):
-    both(lambda: nd.sparse.retain(nd.sparse.zeros("row_sparse", (20, 3)), nd.array([1, 2])))
+    both(lambda: nd.sparse.retain(nd.sparse.zeros("row_sparse", (20, 3)), nd.array([1, 2])), used=False)
     both(lambda: nd.sparse.retain(nd.sparse.row_sparse_array((np.ones((2, 3)), [4, 2]), shape=(20, 3)), nd.array([5])))
 
 

@@ -121,20 +121,22 @@ def test_tasks_in_a_chain_that_have_next_to_no_work():
 
 def test_entries_of_all_kernels_of_predictions():
     from mxnet._kernels.conv import direct_kernels as kernels
-    from mxnet._kernels.conv.winograd import f2x2_kernels as small_tile_kernels
-    from mxnet._kernels.conv.winograd import transform_kernels as loops
-    from mxnet._kernels.matmul import micro_kernels as matrix_kernels
-    from mxnet._kernels.norm import scale_shift_kernels as pixelwise_kernels
+    from mxnet._kernels.conv.winograd import f2x2_kernels
+    from mxnet._kernels.conv.winograd import transform_kernels as transforms
+    from mxnet._kernels.matmul import micro_kernels
+    from mxnet._kernels.norm import scale_shift_kernels
     from mxnet._kernels.pool import nhwc_kernels as pooling_kernels
     from mxnet._kernels.rnn import gru_kernels as recurrence_kernels
     from mxnet._kernels.rnn import lstm_kernels
 
-    made = [kernels.dense, kernels.depthwise, kernels.expanded, kernels.expanded_across]
-    made += [matrix_kernels.products, matrix_kernels.products_across]
-    made += [pixelwise_kernels.scale, pixelwise_kernels.join]
-    made += [pooling_kernels.maxima, pooling_kernels.means, small_tile_kernels.spread, small_tile_kernels.gather]
-    made += [loops.spread, loops.gather, loops.widen, loops.collect, lstm_kernels.forward, lstm_kernels.backward]
-    made += [recurrence_kernels.gru, recurrence_kernels.plain, recurrence_kernels.back]
+    made = [kernels.dense, kernels.depthwise, kernels.pointwise_depthwise, kernels.pointwise_depthwise_panels]
+    made += [micro_kernels.products, micro_kernels.products_transposed]
+    made += [scale_shift_kernels.scale, scale_shift_kernels.concat]
+    made += [pooling_kernels.max_pool, pooling_kernels.global_average_pool]
+    made += [f2x2_kernels.input_transform, f2x2_kernels.output_transform]
+    made += [transforms.input_transform, transforms.output_transform, transforms.gradient_transform]
+    made += [transforms.input_adjoint, lstm_kernels.forward, lstm_kernels.backward]
+    made += [recurrence_kernels.gru, recurrence_kernels.vanilla, recurrence_kernels.backward]
     assert all(kernel.entry for kernel in made)
 
 

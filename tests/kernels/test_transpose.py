@@ -1,4 +1,4 @@
-"""Axes exchanged by a compiled kernel: the same elements as torch's copies have, and so have gradients."""
+"""Transposition by a compiled kernel: the same elements as torch's copies, and the same gradients."""
 
 import itertools
 
@@ -7,18 +7,19 @@ import pytest
 import torch
 
 from mxnet import autograd, nd
-from mxnet._kernels.elementwise import transpose as turning
+from mxnet._kernels.elementwise import transpose
+from mxnet._kernels.runtime.loader import CompiledModule
 
-kernels = turning._code.get(wait=True)
+kernels = transpose._code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
 @pytest.fixture
 def runs(monkeypatch):
     """How often the kernel runs, which is ready from the first call on."""
-    ran, turned = [], turning._turned
-    monkeypatch.setattr(turning, "_turned", lambda *given: ran.append(given) or turned(*given))
-    monkeypatch.setattr(turning._code, "after", 0)
+    ran, copy = [], transpose._copy
+    monkeypatch.setattr(transpose, "_copy", lambda *given: ran.append(given) or copy(*given))
+    monkeypatch.setattr(transpose._code, "after", 0)
     return ran
 
 
@@ -44,7 +45,7 @@ def test_every_order(shape, threads, runs):
     assert runs
 
 
-def test_whole_numbers_swapped_axes_and_parts(runs):
+def test_integers_swapped_axes_and_parts(runs):
     x = np.arange(64 * 96 * 3, dtype=np.int32).reshape(64, 3, 96)
     assert np.array_equal(nd.array(x, dtype="int32").swapaxes(0, 2).asnumpy(), x.swapaxes(0, 2))
     assert np.array_equal(nd.array(x, dtype="int32")[8:60].transpose((2, 0, 1)).asnumpy(), x[8:60].transpose(2, 0, 1))
@@ -63,11 +64,9 @@ def test_second_derivatives(runs):
 
 
 def test_a_compiler_is_only_loaded_for_much(monkeypatch):
-    asked = []
-    monkeypatch.setattr(turning._code, "get", lambda wait: asked.append(wait))
-    monkeypatch.setattr(turning._code, "after", 30_000)
-    monkeypatch.setattr(turning._code, "_work", 0)
+    code = CompiledModule("elementwise.transpose_kernels", after=30_000)
+    monkeypatch.setattr(transpose.permuted, "code", code)
     x = nd.zeros((100, 120))
-    for calls in (0, 0, 0, 1):
+    for begun in (False, False, False, True):
         assert x.T.shape == (120, 100)
-        assert len(asked) == calls
+        assert (code._future is not None) is begun

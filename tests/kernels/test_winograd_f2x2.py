@@ -1,4 +1,4 @@
-"""Convolutions of few pixels by small tiles give what the plain sum gives."""
+"""Convolutions of few pixels by Winograd's F(2x2, 3x3) give what the direct sum gives."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,11 @@ from torch.nn.functional import conv2d
 
 import mxnet as mx
 from mxnet import nd
+from mxnet._kernels import tuning
 from mxnet._kernels.conv import direct
-from mxnet._kernels.conv.winograd import f2x2 as small_tiles
-from mxnet._kernels.matmul import packed as panels
-from mxnet._kernels.runtime.buffers import room
+from mxnet._kernels.conv.problem import INFERENCE, Problem
+from mxnet._kernels.conv.winograd import f2x2, f4x4
+from mxnet._kernels.runtime.buffers import room as buffer
 from mxnet._kernels.runtime.loader import simd_width
 from mxnet.gluon import nn
 
@@ -30,14 +31,17 @@ def example(batch, channels, filters, height, width):
     return data, torch.randn(filters, channels, 3, 3), torch.randn(filters), addend
 
 
-def by_tiles(data, weight, bias=None, addend=None, bounds=(None, None), result=None):
-    for loader in (direct._code, panels._code, small_tiles._code):
-        loader.get(wait=True)
-    assert small_tiles.pays(data, weight)
+def applies(data, weight, dtype=torch.float32):
+    ones = (1, 1)
+    return f2x2.PACKED.applies(Problem(INFERENCE, data, weight, None, ones, ones, ones, 1, dtype, dtype, False, 2)) > 0
+
+
+def by_tiles(data, weight, bias=None, addend=None, clamp=(None, None), result=None):
+    assert applies(data.shape, weight.shape)
     if result is None:
         result = torch.full((len(data), len(weight), *data.shape[2:]), 7.0).contiguous(memory_format=LAST)
-    for job in small_tiles.jobs(data, small_tiles.weight_matrices(weight), bias, addend, bounds, result, room):
-        job.run()
+    for task in f2x2.PackedWeights(weight, bias, None, clamp).tasks(data, result, addend, buffer):
+        task.run()
     return result
 
 
@@ -59,14 +63,14 @@ def test_values(case):
     assert low.min() == 0 and low.max() == 6
 
 
-def test_nan_is_not_cut_off():
+def test_nan_is_not_clamped():
     data, weight, bias, addend = example(*CASES[0])
     data[0, 3, 0, 0] = float("nan")
     assert by_tiles(data, weight, bias, addend, (0.0, 6.0))[0, :, 0, 0].isnan().all()
 
 
 def test_several_threads_give_the_same_values(monkeypatch):
-    monkeypatch.setattr(small_tiles, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(tuning, "CHANNELS_LAST_PER_THREAD", 1)
     data, weight, bias, addend = example(2, 512, 512, 7, 7)
     before = torch.get_num_threads()
     try:
@@ -79,16 +83,17 @@ def test_several_threads_give_the_same_values(monkeypatch):
 
 
 def test_other_convolutions_are_left_to_others():
-    data, weight, *_ = example(*CASES[0])
-    assert not small_tiles.pays(data.double(), weight.double())
-    assert not small_tiles.pays(data[:, :120], weight)  # which is an error, told elsewhere
-    assert not small_tiles.pays(data[:, :, :5, :5], weight)  # nine tiles
-    assert not small_tiles.pays(data[:, :64], weight[:, :64])
-    assert not small_tiles.pays(*example(1, 128, 130, 7, 7)[:2])
+    data, weight = (1, 128, 7, 7), (128, 128, 3, 3)
+    assert applies(data, weight)
+    assert not applies(data, weight, torch.float64)
+    assert not applies((1, 120, 7, 7), weight)  # which is an error, told elsewhere
+    assert not applies((1, 128, 5, 5), weight)  # nine tiles
+    assert not applies((1, 64, 7, 7), (128, 64, 3, 3))
+    assert not applies(data, (130, 128, 3, 3))
 
 
 def test_networks_take_them():
-    for loader in (small_tiles._code, panels._code, direct._code):
+    for loader in (f2x2._code, direct._code, f4x4.code):
         loader.get(wait=True)
     mx.random.seed(2)
     net, x = nn.HybridSequential(), nd.random.normal(shape=(1, 128, 7, 7))
@@ -101,4 +106,4 @@ def test_networks_take_them():
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
     (program,) = net._cached_op._programs.values()
     (convolution,) = program._folding._state[1]
-    assert convolution.small_matrices is not None and convolution.packed is None
+    assert list(convolution.packed) == [f2x2.PACKED]

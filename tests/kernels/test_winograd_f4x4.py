@@ -1,4 +1,4 @@
-"""Convolutions by Winograd's tiles, and their gradients: of 3 x 3 by compiled loops and products, others by loops."""
+"""Convolutions by Winograd tiles, and their gradients: by compiled kernels, and 3 x 3 ones by torch's products."""
 
 import subprocess
 import sys
@@ -6,11 +6,14 @@ import sys
 import pytest
 import torch
 
-from mxnet._kernels.conv.winograd import f4x4 as winograd
-from mxnet._kernels.conv.winograd import tasks as tile_tasks
-from mxnet._kernels.conv.winograd import transforms as tiles
-from mxnet._kernels.matmul import packed as panels
+from mxnet._kernels import tuning
+from mxnet._kernels.conv import choose
+from mxnet._kernels.conv.problem import INFERENCE, TRAINING, Problem
+from mxnet._kernels.conv.winograd import f4x4, torch_products, ways
+from mxnet._kernels.conv.winograd.tiling import Tiling
+from mxnet._kernels.matmul import packed
 from mxnet._kernels.runtime import plan_cache as plans
+from mxnet._kernels.runtime.buffers import room as buffer
 
 NEAR = 4e-6  # of the largest value; the plain sum in single precision has up to 1.4e-6 here
 CASES = [
@@ -23,33 +26,33 @@ CASES = [
 ]
 
 
-@pytest.fixture(params=["kernels", "loops", "products"])
-def transforms(request, monkeypatch):
-    """One of the ways to compute: all by kernels, the transforms by loops, all by products."""
-    if request.param != "products":
-        pytest.importorskip("numba", reason="loops are what numba compiles")
-    found = tiles if request.param == "products" else winograd._loader.get(wait=True)
-    assert (found is tiles) == (request.param == "products")
-    monkeypatch.setattr(winograd._loader, "get", lambda wait: found)
-    if request.param != "kernels":
-        monkeypatch.setattr(tile_tasks._code, "get", lambda wait: None)
-    elif not tile_tasks.available(wait=True):
+@pytest.fixture(params=["kernels", "torch"])
+def way(request):
+    """How to compute: by compiled kernels, or by torch's matrix products."""
+    if request.param == "kernels":
+        compiled_kernels()
+    return request.param
+
+
+def compiled_kernels():
+    pytest.importorskip("numba", reason="kernels are what numba compiles")
+    if f4x4.code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
 
 
 @pytest.fixture(params=[1 << 20, 3000], ids=["whole", "row by row"])
 def at_once(request, monkeypatch):
-    """How many tiles are worked on at a time."""
+    """How many tiles are computed at a time."""
     plans._kept.__dict__.clear()
-    monkeypatch.setattr(tile_tasks, "FLOATS_AT_ONCE", request.param)
-    monkeypatch.setattr(tile_tasks, "TILES_AT_ONCE", 1)
-    monkeypatch.setattr(winograd, "MATRICES_AT_ONCE", request.param * 10)
+    monkeypatch.setattr(tuning, "WINOGRAD_FLOATS", request.param)
+    monkeypatch.setattr(tuning, "WINOGRAD_TILES_AT_ONCE", 1)
+    monkeypatch.setattr(tuning, "WINOGRAD_WEIGHT_FLOATS", request.param * 10)
 
 
 @pytest.fixture(params=[1, 3])
 def threads(request, monkeypatch):
     """Kernels take parts in turns, however small."""
-    monkeypatch.setattr(tile_tasks, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(tuning, "MULTIPLICATIONS_PER_THREAD", 1)
     monkeypatch.setattr(torch, "get_num_threads", lambda: request.param)
     return request.param
 
@@ -65,39 +68,57 @@ def near(got, want, scale=None):
     assert (got - want).abs().max() < NEAR * (scale or want.abs().max())
 
 
-@pytest.mark.usefixtures("transforms", "at_once", "threads")
+def packed_convolve(way, data, weight, bias=None, addend=None, clamp=(None, None), result=None):
+    """A convolution with a constant weight."""
+    make = f4x4.PackedWeights if way == "kernels" else f4x4.TorchWeights
+    kernel = make(weight, bias, None, clamp)
+    result = torch.empty(kernel.shape(data), memory_format=torch.channels_last) if result is None else result
+    addend = None if addend is None else addend.contiguous(memory_format=torch.channels_last)
+    if way == "torch":
+        kernel.run(data, result, addend)
+    else:
+        for task in kernel.tasks(data, result, addend, buffer):
+            task.run()
+    return result
+
+
+def gradients(way, data, head, weight, wanted):
+    return (f4x4 if way == "kernels" else torch_products).gradients(data, head, weight, wanted)
+
+
+@pytest.mark.usefixtures("at_once", "threads")
 @pytest.mark.parametrize("case", CASES)
-def test_values(case):
+def test_values(case, way):
     data, weight, bias = example(*case)
     exact = torch.conv2d(data.double(), weight.double(), bias.double(), padding=1)
     addend = torch.randn(exact.shape)
-    matrices = winograd.weight_matrices(weight)
-    near(winograd.convolve(data, matrices, bias), exact)
-    near(winograd.convolve(data, matrices, bias, addend), exact + addend)
-    near(winograd.convolve(data, matrices, bias, addend, (0.0, None)), (exact + addend).relu())
-    cut = winograd.convolve(data, matrices, bias, None, (-1.0, 6.0))
+    near(packed_convolve(way, data, weight, bias), exact)
+    near(packed_convolve(way, data, weight, bias, addend), exact + addend)
+    near(packed_convolve(way, data, weight, bias, addend, (0.0, None)), (exact + addend).relu())
+    cut = packed_convolve(way, data, weight, bias, None, (-1.0, 6.0))
     near(cut, exact.clamp(-1, 6), scale=exact.abs().max())
-    near(winograd.convolve(data, matrices), exact - bias.view(-1, 1, 1))
-    near(winograd.convolve_with(data, weight, bias), exact)
-    if len(weight) % 8 == 0:  # a sum may be written over what is added
+    near(packed_convolve(way, data, weight), exact - bias.view(-1, 1, 1))
+    if way == "kernels":
+        near(f4x4.convolve(data, weight, bias), exact)
+    if len(weight) % 16 == 0 or way == "torch":  # a sum may be written over what is added
         over = addend.contiguous(memory_format=torch.channels_last)
-        near(winograd.convolve(data, matrices, bias, over, result=over), exact + addend)
+        near(packed_convolve(way, data, weight, bias, over, result=over), exact + addend)
 
 
-@pytest.mark.usefixtures("transforms", "at_once", "threads")
+@pytest.mark.usefixtures("at_once", "threads")
 @pytest.mark.parametrize("case", CASES)
-def test_gradients(case):
+def test_gradients(case, way):
     data, weight, _ = example(*case)
     inputs = [t.double().requires_grad_() for t in (data, weight)]
     out = torch.conv2d(*inputs, padding=1)
     head = torch.randn(out.shape)
     by_data, by_weight = torch.autograd.grad(out, inputs, head.double())
-    got = winograd.gradients(data, head, weight, data_too=True, weight_too=True)
-    near(got[0], by_data)
-    near(got[1], by_weight)
-    assert winograd.gradients(data, head, weight, data_too=True, weight_too=False)[1] is None
-    alone = winograd.gradients(data, head, weight, data_too=False, weight_too=True)
-    assert alone[0] is None and torch.equal(alone[1], got[1])
+    both = gradients(way, data, head, weight, (True, True))
+    near(both[0], by_data)
+    near(both[1], by_weight)
+    assert gradients(way, data, head, weight, (True, False))[1] is None
+    alone = gradients(way, data, head, weight, (False, True))
+    assert alone[0] is None and torch.equal(alone[1], both[1])
 
 
 OTHERS = [  # images, channels, filters, height, width, window, padding
@@ -111,154 +132,135 @@ OTHERS = [  # images, channels, filters, height, width, window, padding
 ]
 
 
-def compiled_loops():
-    pytest.importorskip("numba", reason="loops are what numba compiles")
-    if not winograd.compiled():
-        pytest.skip("no loops for this processor")
-
-
 @pytest.mark.usefixtures("at_once", "threads")
 @pytest.mark.parametrize("case", OTHERS)
 def test_other_windows_and_paddings(case):
-    compiled_loops()
+    compiled_kernels()
     *sizes, window, pad = case
-    tiling = winograd.Tiling(window, pad)
+    tiling = Tiling(window, pad)
     data, _, bias = example(*sizes)
     weight = torch.randn(len(bias), sizes[1], window, window)
     inputs = [t.double().requires_grad_() for t in (data, weight)]
     exact = torch.conv2d(*inputs, bias.double(), padding=pad)
-    near(winograd.convolve_with(data, weight, bias, tiling), exact)
+    near(f4x4.convolve(data, weight, bias, tiling), exact)
     head = torch.randn(exact.shape)
     by_data, by_weight = torch.autograd.grad(exact, inputs, head.double())
-    got = winograd.gradients(data, head, weight, True, True, tiling)
+    got = f4x4.gradients(data, head, weight, (True, True), tiling)
     near(got[0], by_data)
     near(got[1], by_weight)
-    assert torch.equal(winograd.gradients(data, head, weight, True, False, tiling)[0], got[0])
-    assert torch.equal(winograd.gradients(data, head, weight, False, True, tiling)[1], got[1])
-
-
-def test_other_windows_need_loops(monkeypatch):
-    data, weight = torch.randn(8, 128, 32, 32), torch.randn(128, 128, 5, 5)
-    monkeypatch.setattr(winograd._loader, "get", lambda wait: tiles)
-    assert not winograd.pays(data, weight, tiling=winograd.Tiling(5, 2))
-    assert winograd.pays(data, weight[:, :, :3, :3])
-    assert not winograd.pays(data, weight[:, :, :3, :3], tiling=winograd.Tiling(3, 0))
+    assert torch.equal(f4x4.gradients(data, head, weight, (True, False), tiling)[0], got[0])
+    assert torch.equal(f4x4.gradients(data, head, weight, (False, True), tiling)[1], got[1])
 
 
 @pytest.mark.parametrize("width", [16, 17, 31, 32, 50])
 def test_panels_of_any_number_of_columns(width):
-    compiled_loops()
-    columns, places = panels.columns(width), panels.places(width)
-    assert len(columns) == panels.number(width) * 16
+    compiled_kernels()
+    columns, places = packed.columns(width), packed.places(width)
+    assert len(columns) == packed.number_of_panels(width) * 16
     assert torch.equal(columns[places], torch.arange(width))
     left, right = torch.randn(3, 19, 7), torch.randn(3, 7, width)
-    packed = right[:, :, columns].unflatten(2, (-1, 16)).transpose(1, 2).contiguous()
+    panels = right[:, :, columns].unflatten(2, (-1, 16)).transpose(1, 2).contiguous()
     result = torch.full((3, 19, width), torch.nan)
-    panels.products(left, packed, result)
+    packed.product_task(left, panels, result).run()
     near(result, torch.bmm(left.double(), right.double()))
 
 
-@pytest.mark.parametrize("filters", [50, 48])
-def test_matrices_of_a_weight_for_one_step_are_those_that_are_kept(transforms, filters):
-    weight = example(1, 32, filters, 1, 1)[1]
-    exact = torch.mm(tiles.KERNEL.double(), weight.double().reshape(-1, 9).t()).view(36, filters, 32)
-
-    def unpacked(matrices, width):
-        """(36, rows, columns) from panels of 16 columns, if it is those."""
-        return matrices if matrices.dim() == 3 else matrices.transpose(1, 2).flatten(2)[:, :, panels.places(width)]
-
-    for matrices in (winograd.weight_matrices(weight), winograd._brief_matrices(weight)):
-        near(unpacked(matrices, filters), exact if matrices.dim() == 3 else exact.transpose(1, 2))
-    near(unpacked(winograd._brief_matrices(weight, across=True), 32), exact)
-
-
-def test_matrices_are_packed_once_kernels_are_there(monkeypatch):
-    weight = example(1, 32, 48, 1, 1)[1]
-    if not tile_tasks.available(wait=True):
-        pytest.skip("no kernels for this processor")
-    with monkeypatch.context() as patch:
-        patch.setattr(tile_tasks, "available", lambda wait: False)
-        matrices = winograd.weight_matrices(weight)
-    assert matrices.shape == (36, 48, 32)
-    later = winograd.packed(matrices)
-    assert torch.equal(later, winograd.weight_matrices(weight)) and winograd.packed(later) is later
-
-
-def test_nan_is_not_cut_off(transforms):
+def test_nan_is_not_clamped(way):
     data, weight, bias = example(1, 16, 16, 12, 12)
     data[0, 3, 5, 6] = float("nan")
-    got = winograd.convolve(data, winograd.weight_matrices(weight), bias, None, (0.0, 6.0))
+    got = packed_convolve(way, data, weight, bias, None, (0.0, 6.0))
     assert got[:, :, 4:7, 5:8].isnan().all() and not got[:, :, :3].isnan().any()
 
 
-def test_several_threads_give_the_same_values():
-    """Tiles are shared out among threads, and only whole images where neighbours add to the same pixels."""
+def test_several_threads_give_the_same_values(way):
+    """Threads divide the tiles, and only whole images where neighbours add to the same pixels."""
     data, weight, bias = example(6, 64, 64, 40, 40)
     head = torch.randn(6, 64, 40, 40)
-
-    def everything():
-        return winograd.convolve(data, winograd.weight_matrices(weight), bias), *winograd.gradients(
-            data, head, weight, data_too=True, weight_too=True
-        )
 
     before, results = torch.get_num_threads(), []
     try:
         for threads in (1, 3):
             torch.set_num_threads(threads)
-            results.append(everything())
+            both = gradients(way, data, head, weight, (True, True))
+            results.append((packed_convolve(way, data, weight, bias), *both))
     finally:
         torch.set_num_threads(before)
-    near(results[1][0], results[0][0])
-    near(results[1][1], results[0][1])
-    near(results[1][2], results[0][2])
+    for one, other in zip(*results, strict=True):
+        near(other, one)
 
 
-def test_rooms_of_threads_are_their_own():
+def test_buffers_of_threads_are_their_own(way):
     """Two threads that convolve at once do not write into each other's memory."""
     from concurrent.futures import ThreadPoolExecutor
 
     data, weight, bias = example(4, 32, 32, 33, 33)
-    matrices = winograd.weight_matrices(weight)
-    want = winograd.convolve(data, matrices, bias)
+    want = packed_convolve(way, data, weight, bias)
     with ThreadPoolExecutor(4) as pool:
-        for got in pool.map(lambda _: winograd.convolve(data, matrices, bias), range(24)):
+        for got in pool.map(lambda _: packed_convolve(way, data, weight, bias), range(24)):
             assert torch.equal(got, want)
 
 
-def test_without_numba_products_are_taken():
+def test_without_numba_torch_multiplies():
     code = (
         "import sys; sys.modules['numba'] = None\n"
-        "import torch; from mxnet._kernels.conv.winograd import f4x4 as winograd\n"
-        "assert not winograd.compiled()\n"
+        "import torch; from mxnet._kernels.conv.choose import conv2d\n"
+        "from mxnet._kernels.conv.problem import TRAINING\n"
+        "from mxnet._kernels import registry\n"
         "data, weight = torch.randn(2, 128, 40, 40), torch.randn(128, 128, 3, 3)\n"
-        "assert winograd.pays(data, weight) and not winograd.pays(data[:, :64], weight[:64, :64])\n"
-        "got = winograd.convolve(data, winograd.weight_matrices(weight))\n"
+        "call = (1, 1), (1, 1), (1, 1), 1, TRAINING\n"
+        "with registry.traced() as log:\n"
+        "    got = conv2d(data, weight, None, *call)\n"
+        "    conv2d(data[:, :64], weight[:64, :64], None, *call)\n"
+        "names = [d.kernel for d in log if 'conv.' in d.kernel]\n"
+        "assert names == ['conv.winograd_f4x4_torch', 'conv.channels_last'], log\n"
         "assert torch.allclose(got, torch.conv2d(data, weight, padding=1), atol=1e-3)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_little_work_is_left_to_the_plain_sum():
-    data, weight, _ = example(1, 64, 64, 16, 16)
-    assert winograd.pays(data, weight) == winograd.compiled()
-    assert not winograd.pays(data[:, :, :4, :8], weight)
-    assert not winograd.pays(torch.randn(4, 200, 7, 7), torch.randn(200, 200, 3, 3))  # which fill no panels
-    assert not winograd.pays(data[:, :, :4], weight, wait=False)
-    assert winograd.pays(data, weight, wait=False) == tile_tasks.available(wait=True)
-    assert not winograd.pays(torch.randn(8, 16, 32, 32), torch.randn(16, 16, 3, 3))
-    assert not winograd.pays(torch.randn(8, 64, 32, 32), torch.randn(64, 64, 5, 5))
-    assert winograd.pays(torch.randn(8, 64, 32, 32), weight) == winograd.compiled()
-    odd, five = torch.randn(32, 20, 12, 12), torch.randn(50, 20, 5, 5)
-    assert winograd.pays(odd, five, tiling=winograd.Tiling(5, 0)) == winograd.compiled()
-    assert not winograd.pays(odd[:8], five, tiling=winograd.Tiling(5, 0))
-    assert not winograd.pays(torch.randn(32, 32, 12, 12), torch.randn(32, 32, 5, 5), tiling=winograd.Tiling(5, 2))
-    assert not winograd.pays(odd, torch.randn(50, 20, 4, 4), tiling=winograd.Tiling(4, 0))
-    assert winograd.pays(torch.randn(8, 128, 32, 32), torch.randn(128, 128, 3, 3))
+def problem(data, weight, mode=TRAINING, pad=1):
+    ones, kinds = (1, 1), (torch.float32, torch.float32, False, 2)
+    return Problem(mode, data, weight, None, ones, (pad, pad), ones, 1, *kinds)
+
+
+@pytest.mark.parametrize(
+    ("data", "weight", "pad", "applies"),
+    [
+        ((1, 64, 16, 16), (64, 64, 3, 3), 1, True),
+        ((1, 64, 4, 8), (64, 64, 3, 3), 1, False),
+        ((4, 200, 7, 7), (200, 200, 3, 3), 1, False),  # channels that fill no panels
+        ((8, 16, 32, 32), (16, 16, 3, 3), 1, False),
+        ((8, 64, 32, 32), (64, 64, 3, 3), 1, True),
+        ((8, 64, 32, 32), (64, 64, 5, 5), 1, True),
+        ((32, 20, 12, 12), (50, 20, 5, 5), 0, True),
+        ((8, 20, 12, 12), (50, 20, 5, 5), 0, False),
+        ((32, 32, 12, 12), (32, 32, 5, 5), 2, False),
+        ((32, 20, 12, 12), (50, 20, 4, 4), 0, False),
+        ((8, 128, 32, 32), (128, 128, 3, 3), 1, True),
+    ],
+)
+def test_little_work_is_left_to_the_direct_sum(data, weight, pad, applies):
+    assert bool(ways.COMPILED.applies(problem(data, weight, pad=pad))) == applies
+
+
+def test_a_constant_weight_needs_fewer_channels_and_more_tiles():
+    weight = (64, 64, 3, 3)
+    assert ways.PACKED.applies(problem((1, 64, 16, 16), weight, INFERENCE))
+    assert not ways.PACKED.applies(problem((1, 64, 4, 16), weight, INFERENCE))
+    assert not ways.PACKED.applies(problem((1, 64, 16, 16), (72, 64, 3, 3), INFERENCE))  # which fill no panels
+    assert choose.WAYS[INFERENCE].index(ways.PACKED) < choose.WAYS[INFERENCE].index(ways.PACKED_TORCH)
+
+
+def test_torchs_products_need_more_channels():
+    large, five = problem((8, 128, 32, 32), (128, 128, 3, 3)), problem((8, 128, 32, 32), (128, 128, 5, 5), pad=2)
+    assert ways.TORCH.applies(large) and not ways.TORCH.applies(five)
+    assert not ways.TORCH.applies(problem((8, 64, 32, 32), (64, 64, 3, 3)))
+    assert not ways.TORCH.applies(problem((8, 128, 32, 32), (128, 128, 3, 3), pad=0))
 
 
 def test_arrays_that_are_used_together_do_not_compete_for_places_in_the_cache():
     """A cache has few places for addresses a power of two apart: the distance is an odd number of lines."""
     for shape in ((128, 256), (3, 512, 16), (7, 5)):
-        found = panels.side_by_side(lambda which, *size: torch.empty(size), 0, 36, *shape)
+        found = packed.with_odd_stride(lambda which, *size: torch.empty(size), 0, 36, *shape)
         assert found.shape == (36, *shape) and found[0].is_contiguous()
         assert found.stride(0) % 32 == 16 and found.stride(0) - found[0].numel() < 32

@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-import torch
 from sparse_cases import LINES, PROGRAMS, described, evaluate, names
 
 import mxnet as mx
@@ -108,7 +107,7 @@ def test_uses_of_a_changing_variable_are_summed():
 
 def test_dense_operators_stay_dense():
     assert type(nd.relu(names()["dense"])) is nd.NDArray
-    assert isinstance(names()["dense"].handle, torch.Tensor)
+    assert isinstance(names()["dense"].handle.value, int)
 
 
 def test_a_hybridized_block_takes_sparse_data():

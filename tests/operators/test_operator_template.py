@@ -78,6 +78,7 @@ def run(op, case, tensors):
     """The operator's function on tensors, as the array layer would call it; visible outputs only."""
     attrs = op.parse(case.attrs)
     injected = {"_train": case.train, "_device": torch.device("cpu"), "_rng": Stream(0, case.seed or 0)}
+    injected["_set_gamma"] = True
     names = op.input_names(attrs, len(tensors))
     tensors = [
         t.clone() if n in op.aux + op.mutates or op.variadic else t for n, t in zip(names, tensors, strict=False)

@@ -1,6 +1,7 @@
 """Memory over long runs: how many bytes a step of training or an inference leaves behind."""
 
 import gc
+import itertools
 import json
 import os
 import pathlib
@@ -83,6 +84,31 @@ def _predictor():
     return lambda: executor.forward(data=x)[0].asnumpy()
 
 
+def _shapes(hybridize):
+    """A step of training with images of ever other sizes, more of them than any cache keeps."""
+    import mxnet as mx
+
+    net, loss = mx.gluon.nn.HybridSequential(), mx.gluon.loss.SoftmaxCELoss()
+    net.add(mx.gluon.nn.Conv2D(4, 3, activation="relu"), mx.gluon.nn.BatchNorm(), mx.gluon.nn.MaxPool2D(2))
+    net.add(mx.gluon.nn.GlobalAvgPool2D(), mx.gluon.nn.Dense(3))
+    net.initialize()
+    if hybridize:
+        net.hybridize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01, "momentum": 0.9})
+    sizes = itertools.cycle([(1 + i % 3, 1, 8 + i % 37, 8 + i % 41) for i in range(3 * 37 * 41)])
+
+    def step():
+        shape = next(sizes)
+        with mx.autograd.record():
+            value = loss(net(mx.nd.ones(shape)), mx.nd.zeros(shape[0]))
+        value.backward()
+        trainer.step(shape[0])
+        (mx.nd.reshape(mx.nd.ones(shape), shape=(-1, shape[3])) * 2).sum().asscalar()
+
+    return step
+
+
+SHAPES = {"eager Gluon": lambda: _shapes(False), "hybridized Gluon": lambda: _shapes(True)}
 TRAINING = {"eager Gluon": lambda: _gluon(False), "hybridized Gluon": lambda: _gluon(True), "Module": _module}
 INFERENCE = {"eager": lambda: _inference(False), "hybridized": lambda: _inference(True), "executor": _predictor}
 
@@ -123,4 +149,4 @@ def measured(kind, name, count):
 
 
 def report(kind, name, count):
-    print(json.dumps(slopes({"training": TRAINING, "inference": INFERENCE}[kind][name](), count)))
+    print(json.dumps(slopes({"training": TRAINING, "inference": INFERENCE, "shapes": SHAPES}[kind][name](), count)))

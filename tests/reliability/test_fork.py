@@ -54,10 +54,10 @@ if not child:
     with mx.autograd.record():
         y = mx.nd.Convolution(x, mx.nd.ones((64, 64, 3, 3)), kernel=(3, 3), num_filter=64, no_bias=True)
     y.backward()
-    os._exit(0 if other.get(wait=True) is None and not winograd.compiled() else 1)
+    os._exit(0 if other.get(wait=True) is None and not winograd.code.get(wait=True) else 1)
 hold.set()
 code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-sys.exit(code if other.get(wait=True) and winograd.compiled() else 5)
+sys.exit(code if other.get(wait=True) and winograd.code.get(wait=True) else 5)
 """
 
 

@@ -1,5 +1,6 @@
 """Steps of training and inferences leave no objects behind, and hardly a byte."""
 
+import functools
 import gc
 import mmap
 
@@ -7,9 +8,14 @@ import numpy as np
 import pytest
 
 import mxnet as mx
+from mxnet._core.lru import Recent
 from mxnet._graph.inference import packed_conv as packed
+from mxnet._graph.ir import call
 from mxnet._graph.lower import lower, program
+from mxnet._ops.nn import pooling
+from mxnet._ops.reduce import reduction
 from mxnet._ops.registry import output_shapes as infer
+from mxnet.ndarray._dispatch import generated as faces
 
 from . import memory
 
@@ -21,6 +27,29 @@ def test_nothing_piles_up(kind, name):
     size, objects = memory.slopes(getattr(memory, kind.upper())[name](), 200)
     assert abs(objects) < 0.05, f"{objects} objects a step"
     assert size < 16 * memory.LIMIT, f"{size} bytes a step"  # a short run also sees memory that is kept for later
+
+
+@pytest.fixture
+def small_caches(monkeypatch):
+    """Every cache keeps eight entries, so that a short run fills them."""
+    monkeypatch.setattr(program, "MAX_CACHED_CODES", 8)
+    monkeypatch.setattr(packed, "MOST_VIEWS", 8)
+    monkeypatch.setattr(call, "MAX_INFERRED", 8)
+    monkeypatch.setattr(infer, "_MEMO", Recent(8))
+    monkeypatch.setattr(call, "_CALLS", Recent(8))
+    monkeypatch.setattr(reduction, "_COUNTS", Recent(8))
+    monkeypatch.setattr(pooling, "windows_of", functools.lru_cache(8)(pooling._Windows))
+    for function in faces._GENERATED.values():
+        function.__globals__["plans"].clear()
+        monkeypatch.setattr(function.__globals__["plans"], "most", 8)
+
+
+@pytest.mark.parametrize("name", memory.SHAPES)
+def test_shapes_that_never_come_again_pile_up_nothing(name, small_caches):
+    """After the bound is reached, a step with a new shape leaves no object behind; the long run measures bytes."""
+    _, objects = memory.slopes(memory.SHAPES[name](), 400)
+    assert objects < 0.5, f"{objects} objects a step"
+    assert call._CALLS.total() <= 8 and infer._MEMO.total() <= 8 and reduction._COUNTS.total() <= 8
 
 
 def test_a_leak_would_be_seen():
@@ -37,7 +66,7 @@ def test_a_leak_would_be_seen():
 
 def test_sizes_that_never_come_again_are_forgotten(monkeypatch):
     monkeypatch.setattr(program, "MAX_CACHED_CODES", 3)
-    monkeypatch.setattr(infer, "MAX_CACHED", 3)
+    monkeypatch.setattr(infer, "_MEMO", Recent(3))
     net = mx.gluon.rnn.GRU(4, input_size=2)  # states of zeros are as many as there are rows
     net.initialize()
     batches = [mx.nd.random.uniform(shape=(steps, 2, 2)) for steps in range(1, 9)]
@@ -48,7 +77,7 @@ def test_sizes_that_never_come_again_are_forgotten(monkeypatch):
     before = len(_alive(lower.Lowered))
     for batch, value in zip(batches * 2, want * 2, strict=True):
         np.testing.assert_allclose(outer(batch).asnumpy(), value, rtol=1e-5)
-    assert 1 <= len(_alive(lower.Lowered)) - before <= 3 and len(infer._MEMO) <= 3
+    assert 1 <= len(_alive(lower.Lowered)) - before <= 3 and infer._MEMO.total() <= 3
 
 
 def _alive(kind):
@@ -56,7 +85,7 @@ def _alive(kind):
     return [each for each in gc.get_objects() if type(each) is kind]
 
 
-@pytest.mark.skipif(not packed.available(), reason="this build of torch has no fused convolutions")
+@pytest.mark.skipif(not packed.has_onednn(), reason="this build of torch has no fused convolutions")
 def test_images_of_any_size_leave_no_views_behind(monkeypatch):
     monkeypatch.setattr(packed, "MOST_VIEWS", 3)
     net = mx.gluon.nn.HybridSequential()
@@ -66,8 +95,8 @@ def test_images_of_any_size_leave_no_views_behind(monkeypatch):
     images = [mx.nd.random.uniform(shape=(1, 8, 24 - size, 24)) for size in range(9)]
     want = [net(image).asnumpy() for image in images]
     net.hybridize()
-    before = _alive(packed.Rooms)
+    before = _alive(packed.Workspace)
     for image, value in zip(images * 2, want * 2, strict=True):
         np.testing.assert_allclose(net(image).asnumpy(), value, rtol=1e-4, atol=1e-6)
-    (rooms,) = (each for each in _alive(packed.Rooms) if each not in before)
-    assert 1 <= len(rooms._views) <= 3
+    (workspace,) = (each for each in _alive(packed.Workspace) if each not in before)
+    assert 1 <= len(workspace._views) <= 3

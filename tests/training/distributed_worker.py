@@ -189,6 +189,31 @@ def asynchronous():
     store.barrier()
 
 
+def own_optimizer():
+    """A class of the program's own is found by its name, where only one worker has imported it; code never travels."""
+    store = mx.kv.create("dist_async")
+    if store.rank == 0:
+        from own_optimizer import Halving
+
+        chosen = Halving(share=0.25)
+    else:
+        chosen = mx.optimizer.create("sgd")
+    store.set_optimizer(chosen)
+    keys = [f"own{i}" for i in range(6)]  # some live with each worker
+    store.init(keys, [mx.nd.zeros((2,))] * 6)
+    store.push(keys, [mx.nd.ones((2,))] * 6)
+    store.barrier()
+    outs = [mx.nd.zeros((2,)) for _ in keys]
+    store.pull(keys, out=outs)
+    for out in outs:
+        check(out, -0.25 * store.num_workers)
+    store.barrier()
+    if store.rank == 0:
+        chosen.callback = lambda: None
+        with pytest.raises(mx.MXNetError, match="cannot be saved without code"):
+            store.set_optimizer(chosen)
+
+
 def asynchronous_rows(store):
     """Row-sparse values, and only the rows that are asked for."""
     store.init("rows", mx.nd.ones((6, 2)).tostype("row_sparse"))
@@ -276,6 +301,7 @@ def whole(folder):
     gradients_on_their_way()
     gradients_that_add_up()
     asynchronous()
+    own_optimizer()
     for kind in ("dist_sync", "dist_async"):
         states(kind, folder)
         trainer_states(kind, folder)

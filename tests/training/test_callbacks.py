@@ -3,6 +3,7 @@
 import logging
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import training_cases
 
@@ -81,3 +82,35 @@ def test_module_checkpoint_keeps_the_optimizer(tmp_path):
     module, _ = training_cases.fitted(mx, epochs=2)
     mx.callback.module_checkpoint(module, prefix, save_optimizer_states=True)(1)
     assert (tmp_path / "mod-0002.states").exists()
+
+
+class OfOne(mx.metric.EvalMetric):
+    """A metric whose value is an array of one element, as sums of `asnumpy()` are."""
+
+    def get(self):
+        return self.name, np.array([0.25])
+
+
+def test_metrics_that_are_arrays_of_one_element_are_printed(lines, monkeypatch):
+    clock = iter(range(100, 200, 2))
+    monkeypatch.setattr("mxnet.callback.time.time", lambda: next(clock))
+    speedometer, metric = mx.callback.Speedometer(batch_size=10, frequent=2), OfOne("mine")
+    for callback in (speedometer, mx.callback.log_train_metric(2), mx.callback.LogValidationMetricsCallback()):
+        for count in (1, 2):
+            callback(batch(1, count, metric))
+    assert lines() == [
+        "Epoch[1] Batch [0-2]\tSpeed: 10.00 samples/sec\tmine=0.250000",
+        "Iter[1] Batch[2] Train-mine=0.250000",
+        *["Epoch[1] Validation-mine=0.250000"] * 2,
+    ]
+
+
+def test_fit_prints_metrics_that_are_arrays_of_one_element(lines):
+    data = mx.io.NDArrayIter(np.ones((4, 3), "float32"), np.zeros(4), 2)
+    module = mx.mod.Module(
+        mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax")
+    )
+    module.fit(data, data, eval_metric=mx.metric.np(lambda label, pred: np.array([0.5])), num_epoch=1)
+    assert [line for line in lines() if "=" in line and "Time" not in line] == [
+        "Epoch[0] Train-custom(<lambda>)=0.500000", "Epoch[0] Validation-custom(<lambda>)=0.500000"
+    ]  # fmt: skip

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import mxnet as mx
-from mxnet.tools import launch
+from mxnet.tools import agent, hosts, launch
 
 HERE = pathlib.Path(__file__).parent
 
@@ -85,18 +85,18 @@ exec sh -c "$command"
 
 
 def test_a_host_file_starts_workers_over_ssh(tmp_path):
-    ssh, log, hosts = tmp_path / "ssh", tmp_path / "log", tmp_path / "hosts"
+    ssh, log, names = tmp_path / "ssh", tmp_path / "log", tmp_path / "hosts"
     ssh.write_text(FAKE_SSH)
     ssh.chmod(0o755)
-    hosts.write_text("me@127.0.0.1:2222 slots=1\nlocalhost\n")
-    options = ["-H", str(hosts), "--port", str(launch.free_port()), "--env-worker", "GREETING:good morning"]
+    names.write_text("me@127.0.0.1:2222 slots=1\nlocalhost\n")
+    options = ["-H", str(names), "--port", str(launch.free_port()), "--env-worker", "GREETING:good morning"]
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = run("greet", "hello $HOME;", options=options, PATH=path, SSH_LOG=str(log))
     assert done.returncode == 0, done.stdout + done.stderr
     for rank in range(2):
         assert f"hello $HOME; good morning {rank} 2 {os.getcwd()}\n" in done.stdout
     started = sorted(log.read_text().splitlines())
-    assert any("accept-new -p 2222 me@127.0.0.1 cd " in line for line in started)
+    assert any("-p 2222 me@127.0.0.1 cd " in line for line in started)
     assert all("--nodes 2" in line and "--master 127.0.0.1" in line for line in started)
 
 
@@ -111,13 +111,13 @@ def test_a_host_file_starts_workers_over_ssh(tmp_path):
     ],
 )
 def test_the_launcher_names_the_first_cause(ends, rank):
-    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+    assert agent.first_cause([(worker, code, second) for worker, (code, second) in ends.items()]) == rank
 
-    failures = {}
-    for worker, (code, second) in ends.items():
-        failures[worker] = ProcessFailure(worker, 1000 + worker, code, "")
-        failures[worker].timestamp = second
-    assert launch.first_cause(ChildFailedError("train.py", failures)) == (rank, failures[rank])
+
+def test_who_failed_for_want_of_another_worker_is_not_named():
+    ends = [(0, 1, 40.0), (1, 1, 41.0), (2, 1, 39.0)]
+    assert agent.first_cause(ends, lost=[0, 2]) == 1
+    assert agent.first_cause(ends, lost=[0, 1, 2]) == 2
 
 
 def test_without_a_launcher_the_way_to_start_is_told(monkeypatch):
@@ -139,14 +139,15 @@ def test_a_wrong_time_to_wait_is_named(monkeypatch, seconds):
 
 
 def test_workers_spread_over_a_host_file(tmp_path):
-    hosts = tmp_path / "hosts"
-    hosts.write_text("one slots=2\n# away\ntwo\n\n")
-    assert launch.hosts_of(hosts) == ["one", "two"]
-    assert launch.spread(4, ["one", "two"]) == [("one", 2), ("two", 2)]
+    path = tmp_path / "hosts"
+    path.write_text("me@one:22 slots=2\n# away\ntwo interface=eth1\n\n")
+    found = hosts.hosts_of(path)
+    assert found == [("me@one:22", ""), ("two", "eth1")] and [host.address for host in found] == ["one", "two"]
+    assert hosts.spread(4, ["one", "two"]) == [("one", 2), ("two", 2)]
     with pytest.raises(SystemExit, match="do not spread evenly"):
-        launch.spread(3, ["one", "two"])
-    options = launch.parser().parse_args(["-n", "4", "-H", str(hosts), "--env-worker", "A:1", "python", "t.py", "-x"])
-    command = launch.remote_command(options, 1, 2, 2, "one", 29500, "/srv/job")
+        hosts.spread(3, ["one", "two"])
+    options = launch.parser().parse_args(["-n", "4", "-H", str(path), "--env-worker", "A:1", "python", "t.py", "-x"])
+    command = hosts.remote_command(options, 1, 2, 2, "one", 29500, "/srv/job")
     assert command.startswith("cd /srv/job && env ")
     assert " python -m mxnet.tools.launch -n 2 --nodes 2 --node-rank 1 --master one --port 29500" in command
     assert command.endswith("--env-worker A:1 python t.py -x")
@@ -167,8 +168,8 @@ def test_a_step_sends_the_parameters_size_or_a_sixteenth_of_it(tmp_path):
 
 
 def test_signals_go_back_to_who_had_them():
-    before = [signal.getsignal(number) for number in launch.TAKEN]
-    with launch.handlers_restored():
-        for number in launch.TAKEN:
-            signal.signal(number, lambda *arguments: None)
-    assert [signal.getsignal(number) for number in launch.TAKEN] == before
+    before = [signal.getsignal(number) for number in agent.TAKEN]
+    with pytest.raises(agent.Ended, match=f"ended by signal {int(signal.SIGTERM)}, with all workers"):
+        with agent.signals_end_the_job():
+            signal.raise_signal(signal.SIGTERM)
+    assert [signal.getsignal(number) for number in agent.TAKEN] == before

@@ -130,3 +130,14 @@ def test_systems_that_do_not_tell_memory_and_have_another_encoding(tmp_path):
     options = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:mxnet.profiler"]
     done = subprocess.run([sys.executable, *options, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and (tmp_path / "profile.json").is_file(), done.stderr
+
+
+def test_starting_costs_next_to_nothing(tmp_path):
+    """torch.profiler imports sympy, more than a second; only a new process shows it."""
+    code = (
+        "import time, sys, mxnet as mx; mx.nd.ones(1).asnumpy(); start = time.perf_counter();"
+        "mx.profiler.set_config(profile_all=True, filename='trace.json'); mx.profiler.set_state('run');"
+        "print(time.perf_counter() - start, 'sympy' in sys.modules); mx.profiler.set_state('stop')"
+    )
+    seconds, sympy = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True).split()
+    assert float(seconds) < 0.1 and sympy == "False"

@@ -1,8 +1,9 @@
 """Operator attributes: one reader for what Python code passes and what a `-symbol.json` holds.
 
 An operator's keyword-only parameters are its attributes; their annotations say what is accepted:
-`int`, `float`, `bool`, `str`, `tuple` (MXNet's Shape), `Shapes`, `Floats`, `Dtype`, `Literal[...]` (an enumeration),
-each optionally `| None`; `Count`, `Fraction`, `Factor` and `Sizes` are numbers and shapes within bounds.
+`int` (32 bits, as MXNet's), `Long` (64 bits), `float`, `bool`, `str`, `tuple` (MXNet's Shape, sizes of 64 bits),
+`Shapes`, `Floats`, `Dtype`, `Literal[...]` (an enumeration), each optionally `| None`; `Count`, `Fraction`, `Factor`
+and `Sizes` are numbers and shapes within bounds.
 """
 
 import ast
@@ -22,6 +23,7 @@ if typing.TYPE_CHECKING:
     Floats = tuple[float, ...]
     Shapes = tuple[tuple[int, ...], ...]
     Dtype = str
+    Long = int
 else:
 
     class Floats(tuple):
@@ -32,6 +34,9 @@ else:
 
     class Dtype(str):
         """Annotation: a data type, as its canonical name."""
+
+    class Long(int):
+        """Annotation: an integer of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,10 @@ class _Null:
 
 NULL = _Null()
 _WORDS = {"true": True, "false": False, "none": None}
+_INT32, _INT64 = 1 << 31, 1 << 63
+# Inputs or outputs of one call; names are made for all of them before anything is computed.
+COUNTS = frozenset({"num_args", "num_arrays", "num_outputs", "num_tensors", "num_weights", "sections"})
+MOST_COUNTED = 1 << 20
 
 
 def literal(text: str) -> object:
@@ -96,9 +105,19 @@ def literal(text: str) -> object:
             raise ValueError(text) from None
 
 
-def _integer(value: object) -> int:
-    if type(value) is int:
-        return value
+def _integer(value: object, above: int = _INT32) -> int:
+    """An integer of the width that MXNet's parser admits; `above` is the first beyond it."""
+    number = value if type(value) is int else _any_integer(value)
+    if -above <= number < above:
+        return number
+    raise ValueError(value)
+
+
+def _long(value: object) -> int:
+    return _integer(value, _INT64)
+
+
+def _any_integer(value: object) -> int:
     if isinstance(value, str):
         value = literal(value)
     if isinstance(value, numbers.Integral):
@@ -168,7 +187,7 @@ def _shape(value: object) -> tuple[int | None, ...]:
         return (value,)
     if type(value) is tuple and set(map(type, value)) == {int}:  # what most programs give
         return value
-    return tuple(None if _is_none(v) else _integer(v) for v in _items(value))
+    return tuple(None if _is_none(v) else _long(v) for v in _items(value))
 
 
 def _reals(value: object) -> tuple[float, ...]:
@@ -199,6 +218,7 @@ def text(value: object) -> str:
 
 _READERS: dict[object, tuple[str, Callable[[object], object]]] = {
     int: ("int", _integer),
+    Long: ("long", _long),
     float: ("float", _real),
     bool: ("boolean", _boolean),
     str: ("string", text),
@@ -228,7 +248,7 @@ class Attr:
             return self.read(value)
         except MXNetError as error:
             words = str(error)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             words = f"Invalid Parameter format for {self.name} expect {self.kind} but value='{value}'"
         raise MXNetError(f'{words}, in operator {operator}(name="", {self.name}="{value}")')
 
@@ -286,6 +306,8 @@ def attribute(name: str, annotation: object, default: object, required: bool) ->
             read = _or_default(read, default)
     else:
         kind, read = _READERS[annotation]
+    if name in COUNTS and kind == "int":
+        read = _bounded(read, name, Bound(-_INT32, MOST_COUNTED))
     if bound is not None:
         read = _bounded(read, name, bound)
     if optional:

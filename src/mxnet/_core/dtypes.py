@@ -1,6 +1,7 @@
 """Element types: MXNet's numbers and names for them, beside NumPy's."""
 
 import contextlib
+import reprlib
 
 import numpy as np
 
@@ -40,23 +41,34 @@ _SEEN: dict[object, str] = {}
 
 
 def dtype_name(dtype: object) -> str:
-    """The canonical name of anything a user may call a dtype: `"float32"`, `np.float32`, `float`, …"""
+    """The canonical name of anything a user may call a dtype: `"float32"`, `np.float32`, `float`, …
+
+    As in NumPy an object that has a `dtype` (an NDArray, a parameter) stands for it, but for NumPy's own arrays.
+    """
     try:
         return _SEEN[dtype]
     except (KeyError, TypeError):
         pass
     if dtype is None:
         return "float32"
-    if dtype is bfloat16 or dtype == "bfloat16":
-        name = "bfloat16"
-    else:
-        try:
-            found = np.dtype(dtype)  # pyright: ignore[reportArgumentType, reportCallIssue]
-            name = "bfloat16" if found == bfloat16.dtype else found.name
-        except (TypeError, ValueError, SyntaxError):  # NumPy reads texts such as "(2, 3)f4" as Python
-            raise TypeError(f"{dtype!r} is not a data type; use one of {', '.join(FLAGS)}") from None
-    if name not in FLAGS:
-        raise NameUnknown(f"data type {name} is not supported; use one of {', '.join(FLAGS)}")
+    if not isinstance(dtype, (type, np.ndarray, np.generic)):
+        own = getattr(dtype, "dtype", None)
+        if own is not None:
+            return dtype_name(own)  # and the object is not kept
+    name = _read(dtype)
     with contextlib.suppress(TypeError):  # not everything that names a dtype can be a key
         _SEEN[dtype] = name
+    return name
+
+
+def _read(dtype: object) -> str:
+    if dtype is bfloat16 or (isinstance(dtype, str) and dtype == "bfloat16"):
+        return "bfloat16"
+    try:
+        found = np.dtype(dtype)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    except (TypeError, ValueError, SyntaxError):  # NumPy reads texts such as "(2, 3)f4" as Python
+        raise TypeError(f"{reprlib.repr(dtype)} is not a data type; use one of {', '.join(FLAGS)}") from None
+    name = "bfloat16" if found == bfloat16.dtype else found.name
+    if name not in FLAGS:
+        raise NameUnknown(f"data type {name} is not supported; use one of {', '.join(FLAGS)}")
     return name

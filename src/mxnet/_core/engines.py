@@ -34,8 +34,8 @@ class Compiled:
     def for_numbers(self, number: int, effort: int = 0) -> Any:
         """The code for some numbers, which take as long as so many words more."""
         self._made += number + effort
-        if self._made >= ENOUGH or (number >= MANY and "numba" in sys.modules):
-            self._found = self.find()
+        if self._found is not None or self._made >= ENOUGH or (number >= MANY and "numba" in sys.modules):
+            self._found = self.find()  # asked again each time: kernels can be switched off
         return self._found
 
 

@@ -1,7 +1,7 @@
 """The exceptions of the public API; `mxnet.base` and `mxnet.error` show them under MXNet's names."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 
 class MXNetError(RuntimeError):
@@ -21,6 +21,12 @@ class NameUnknown(MXNetError, KeyError):
 
     __module__ = "mxnet.base"
     __str__ = RuntimeError.__str__  # KeyError's shows the text as a quoted string
+
+
+class OperatorMissing(MXNetError, NotImplementedError):
+    """An operator of another format that has no counterpart here, where MXNet raises Python's own class."""
+
+    __module__ = "mxnet.base"
 
 
 class _NotOffered(MXNetError):
@@ -64,3 +70,21 @@ class NotSupportedForSparseNDArray(_NotOffered):
 
     __module__ = "mxnet.base"
     reason = "is not supported for SparseNDArray and only available in NDArray."
+
+
+class ValueFault(MXNetError):
+    """Raised where values are at fault, not shapes or types. MXNet finds them while its engine runs, so that executors
+    tell it when their outputs are read."""
+
+
+class FaultyOutputs(list):
+    """The outputs of a forward pass that met a `ValueFault`: whoever reads them gets the error."""
+
+    def __init__(self, error: ValueFault) -> None:
+        super().__init__()
+        self.error = error
+
+    def _fail(self, *_: object) -> NoReturn:
+        raise self.error
+
+    __getitem__ = __iter__ = __len__ = _fail  # type: ignore[assignment]

@@ -1,8 +1,10 @@
 """The base of metrics: running sums that stay on the device until a program reads them."""
 
+import numpy as np
 import torch
 
 from .. import ndarray, registry
+from .._device import waiting
 
 
 def check_label_shapes(labels, preds, wrap=False, shape=False):
@@ -21,7 +23,12 @@ def values_of(array, like=None):
     if not isinstance(array, ndarray.NDArray):
         raise AssertionError(f"Argument data must have NDArray type, but got {array}")
     tensor = array._t.detach()
-    return tensor if like is None else tensor.to(like.device)
+    return tensor if like is None else tensor.to(like.device, non_blocking=tensor.is_cpu)
+
+
+def number(value):
+    """A metric's value for `%f`: the element of an array of one, which NumPy 2.4 no longer takes for a number."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
 class Running:
@@ -38,7 +45,7 @@ class Running:
         except KeyError:  # a composite of metrics has none of its own
             raise AttributeError(f"{type(metric).__name__!r} object has no attribute {self.slot[1:]!r}") from None
         if isinstance(value, torch.Tensor):
-            value = metric.__dict__[self.slot] = value.item()
+            value = metric.__dict__[self.slot] = waiting.number(value)
         return value
 
     def __set__(self, metric, value):
@@ -48,7 +55,8 @@ class Running:
         """Add without reading, so that nothing waits for the device."""
         total = metric.__dict__[self.slot]
         if isinstance(amount, torch.Tensor):
-            amount = amount.detach().reshape(()).to(torch.float64)
+            kind = torch.float32 if amount.device.type == "mps" else torch.float64  # which Apple's GPUs lack
+            amount = amount.detach().reshape(()).to(kind)
             if isinstance(total, torch.Tensor):
                 amount = amount.to(total.device)
         metric.__dict__[self.slot] = total + amount

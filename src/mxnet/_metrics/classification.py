@@ -6,6 +6,7 @@ import numpy
 import torch
 
 from .._core.errors import MXNetError
+from .._device import late
 from .base import EvalMetric, PairMetric, alias, check_label_shapes, register, values_of
 
 
@@ -171,6 +172,8 @@ class _LogLikelihood(PairMetric):
         probabilities = values_of(pred)
         wanted = values_of(label, probabilities).flatten().long()
         assert len(wanted) == len(probabilities), (len(wanted), len(probabilities))
+        classes = probabilities.shape[1]
+        wanted = late.bounded(wanted, classes, f"{self.name}: labels", -classes)
         chosen = probabilities[torch.arange(len(wanted), device=wanted.device), wanted]
         self._add(-(chosen + self.eps).log().sum(), len(wanted))
 
@@ -279,8 +282,8 @@ class _BinaryClassificationMetrics:
         self._check_binary(wanted)
         wanted = wanted == 1
         pairs = (chosen & wanted, ~chosen & wanted, chosen & ~wanted, ~chosen & ~wanted)
-        counts = torch.stack(pairs).sum(1).to(torch.float64)
-        self._local, self._global = self._local.to(counts) + counts, self._global.to(counts) + counts
+        counts = torch.stack(pairs).sum(1).to(torch.float32 if chosen.device.type == "mps" else torch.float64)
+        self._local, self._global = (old.to(counts, non_blocking=True) + counts for old in (self._local, self._global))
 
     def _check_binary(self, wanted):
         """At most two classes: at once where reading costs nothing, else when the counts are read."""

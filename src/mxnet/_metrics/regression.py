@@ -24,8 +24,8 @@ class _Difference(PairMetric):
 def _check_broadcast(wanted, values):
     """NumPy's words, as MXNet's users know them."""
     try:
-        torch.broadcast_shapes(wanted.shape, values.shape)
-    except RuntimeError:
+        numpy.broadcast_shapes(wanted.shape, values.shape)  # torch's own imports sympy, half a second
+    except ValueError:
         shapes = " ".join(str(tuple(t.shape)).replace(" ", "") for t in (wanted, values))
         raise ValueError(f"operands could not be broadcast together with shapes {shapes} ") from None
 

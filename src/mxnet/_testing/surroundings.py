@@ -116,30 +116,46 @@ def download_model(model_name, dst_dir="./", meta_info=None):
     return prefix, 0
 
 
-def get_mnist():
-    """MNIST as four NumPy arrays, from the cache folder or the network."""
+def _mnist_file(name):
+    """The path of one of MNIST's packed files: in the working folder if it is there, else in the cache."""
     from ..gluon.data.vision import MNIST
 
+    name = f"{name}.gz"
+    if os.path.exists(name):
+        return name
+    cached = os.path.join(base.data_dir(), "datasets", "mnist", name)
+    if not os.path.exists(cached):
+        MNIST(train=name.startswith("train"))
+    return cached
+
+
+def get_mnist():
+    """MNIST as four NumPy arrays: float32 images between 0 and 1 of shape (n, 1, 28, 28), and int8 labels.
+
+    Files in the working folder (`train-images-idx3-ubyte.gz` and so on) are used as they are; those that are missing
+    come from the cache folder or the network.
+    """
+    from ..gluon.data.vision.datasets import read_idx
+
     parts = {}
-    for name, train in (("train", True), ("test", False)):
-        data = MNIST(train=train)
-        images = data._data.asnumpy().transpose(0, 3, 1, 2).astype(np.float32) / 255
-        parts[f"{name}_data"], parts[f"{name}_label"] = images, np.asarray(data._label)
+    for name, prefix in (("train", "train"), ("test", "t10k")):
+        images = read_idx(_mnist_file(f"{prefix}-images-idx3-ubyte"), 0x803)
+        labels = read_idx(_mnist_file(f"{prefix}-labels-idx1-ubyte"), 0x801)
+        parts[f"{name}_data"] = images.reshape(len(labels), 1, 28, 28).astype(np.float32) / 255
+        parts[f"{name}_label"] = labels.astype(np.int8)
     return parts
 
 
 def get_mnist_ubyte():
-    """MNIST's four raw files under `data/`."""
-    source = os.path.join(base.data_dir(), "datasets", "mnist")
+    """MNIST's four raw files under `data/`: those that are there, those of `data/mnist.zip`, else the cache's."""
+    names = [f"{p}-{s}" for p in ("train", "t10k") for s in ("images-idx3-ubyte", "labels-idx1-ubyte")]
     os.makedirs("data", exist_ok=True)
-    for name in ("train-images", "train-labels", "t10k-images", "t10k-labels"):
-        suffix = "idx3-ubyte" if "images" in name else "idx1-ubyte"
-        target = os.path.join("data", f"{name}-{suffix}")
-        if not os.path.exists(target):
-            packed = os.path.join(source, f"{name}-{suffix}.gz")
-            if not os.path.exists(packed):
-                get_mnist()
-            unpack(packed, target)
+    missing = [name for name in names if not os.path.exists(os.path.join("data", name))]
+    if missing and os.path.exists("data/mnist.zip"):
+        extract_all("data/mnist.zip", "data")
+        missing = []
+    for name in missing:
+        unpack(_mnist_file(name), os.path.join("data", name))
 
 
 def get_mnist_pkl():
@@ -152,8 +168,9 @@ def get_mnist_pkl():
 def get_cifar10():
     """CIFAR-10 as record files under `data/cifar/`."""
     os.makedirs("data", exist_ok=True)
-    if not os.path.exists("data/cifar/train.rec"):
-        get_zip_data("data", "http://data.mxnet.io/mxnet/data/cifar10.zip", "cifar10.zip")
+    names = [f"data/cifar/{part}.{kind}" for part in ("train", "test") for kind in ("rec", "lst")]
+    if not all(map(os.path.exists, names)):
+        extract_all(download("http://data.mxnet.io/mxnet/data/cifar10.zip", dirname="data"), "data")
 
 
 def get_mnist_iterator(batch_size, input_shape, num_parts=1, part_index=0):

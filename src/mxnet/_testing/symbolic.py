@@ -124,7 +124,8 @@ def check_numeric_gradient(
     projection = np.random.rand(*out_shapes[0]) + 0.1  # away from zero, so that every output counts
     location["__random_proj"] = nd.array(projection, ctx=ctx, dtype=dtype)
     before = {k: np.random.normal(0, 0.01, size=location[k].shape) for k in requests}
-    buffers = {k: nd.array(v, ctx=ctx, dtype=dtype) for k, v in before.items()}
+    stypes = grad_stype_dict or {}
+    buffers = {k: nd.array(v, ctx=ctx, dtype=dtype).tostype(stypes.get(k, "default")) for k, v in before.items()}
     buffers["__random_proj"] = nd.zeros(out_shapes[0], ctx=ctx, dtype=dtype)
     executor = loss.bind(
         ctx, grad_req={**requests, "__random_proj": "write"}, args=location, args_grad=buffers, aux_states=states

@@ -98,6 +98,12 @@ def index_names(param_names, num_device, update_on_kvstore):
     return {i * num_device + k: n for i, n in enumerate(param_names) for k in range(num_device)}
 
 
+def indexed_weights(param_names, param_arrays, num_device):
+    """{index: (name, weight)} of the indices that an updater sees."""
+    found = enumerate(zip(param_names, param_arrays, strict=True))
+    return {i * num_device + k: (name, arrays[k]) for i, (name, arrays) in found for k in range(num_device)}
+
+
 def call_all(callbacks, *args):
     """Call one callback or a list of them."""
     if callbacks is not None:

@@ -15,11 +15,14 @@ _COMMANDS = {
     "plot": ("plot", "a saved network as a picture"),
     "convert": ("convert", "between MXNet's files, safetensors and ONNX"),
     "check": ("check", "which MXNet names of a program ReMX lacks or treats differently"),
+    "explain": ("explain", "what computes each layer of a saved network, why, and for how long"),
+    "selftest": ("selftest", "run every operator and small trainings on this machine's GPU, beside its CPU"),
     "bench": ("bench", "how fast this machine runs small calls and a small network"),
 }
 _TOOLS = {
     "demo": ("mxnet.tools.demo", "train LeNet on the bundled digits"),
     "im2rec": ("mxnet.tools.im2rec", "image lists and record files from folders of images"),
+    "run": ("mxnet.cli.run", "run an old program with names put back that NumPy, Python and others have dropped"),
     "launch": ("mxnet.tools.launch", "start the workers of a distributed job"),
 }
 

@@ -1,12 +1,12 @@
 """Files of named arrays that `remx convert` reads and writes: MXNet's, safetensors, NumPy's and PyTorch's."""
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from .._core.dtypes import FLAGS, dtype_name
 from .._core.errors import MXNetError
+from .._formats import npz
 from .._formats.atomic import atomic_write
 
 DENSE_ONLY = (".safetensors", ".npz", ".pt", ".pth")
@@ -45,11 +45,7 @@ def _write_mxnet(path, arrays):
 
 
 def _read_npz(path):
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: _array(file[name], name) for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise MXNetError(f"cannot read {path}: {error}") from error
+    return {name: _array(values, name) for name, values in npz.read(path).items()}
 
 
 def _array(values, name):

@@ -9,13 +9,13 @@ DIFFERENT = [
     (r"mxnet\.engine\.(bulk|set_bulk_size)", "remembered without effect: operations run at once"),
     (r"mxnet\.autograd\.get_symbol",
      "single operators leave a history once a program has named it; indices and Functions leave none"),
-    (r"mxnet\.base\.(check_call|get_last_ffi_error)", "no C library here: calls raise by themselves"),
+    (r"mxnet\.base\._LIB", "has a few functions of MXNet's C library; others say that they are missing"),
     (r"mxnet\.profiler\.(dump|dumps|set_config)", "kernels in the trace are torch's, under its names"),
-    (r"mxnet\.(context\.)?cpu_pinned", "plain memory: nothing is page-locked"),
+    (r"mxnet\.(context\.)?cpu_pinned", "page-locked only on machines with an NVIDIA or AMD GPU, else plain memory"),
 ]  # fmt: skip
 # Why a name is not there, where there is more to say than that
 ABSENT = [
-    (r"mxnet\.base\._LIB.*|mxnet\.base\.\w*Handle|mxnet\.(library|rtc)\b.*",
+    (r"mxnet\.base\.\w*Handle|mxnet\.(library|rtc)\b.*",
      "belongs to MXNet's C library, which ReMX does not have; write a CustomOp or an autograd.Function"),
     (r"mxnet\.(ndarray\.|symbol\.)?(np|npx|numpy|numpy_extension)\b.*",
      "mx.np and mx.npx are there for arrays only, and not whole"),
@@ -29,9 +29,12 @@ ABSENT = [
 NEIGHBOURS = {"mxboard": "needs a protobuf of its time; mxnet.contrib.tensorboard.SummaryWriter takes the same calls"}
 # Environment variables that ReMX reads
 VARIABLES = frozenset(
-    "MXNET_ALLOW_HTTP MXNET_BACKWARD_DO_MIRROR MXNET_CHECK_NAN MXNET_ELIMINATE_COMMON_EXPR "
-    "MXNET_GLUON_REPO MXNET_HOME MXNET_KEPT_MEMORY MXNET_KERNELS MXNET_KVSTORE_OVERLAP MXNET_KVSTORE_TIMEOUT "
-    "MXNET_MAX_IMAGE_PIXELS "
+    "MXNET_ALLOW_HTTP MXNET_BACKWARD_DO_MIRROR MXNET_CHECK_NAN MXNET_CUDA_ALLOW_TENSOR_CORE "
+    "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION MXNET_CUDNN_AUTOTUNE_DEFAULT MXNET_ELIMINATE_COMMON_EXPR "
+    "MXNET_ENABLE_CUDA_GRAPHS MXNET_ENFORCE_DETERMINISM MXNET_ENGINE_TYPE MXNET_GLUON_REPO MXNET_HOME "
+    "MXNET_IMAGE_FORMATS MXNET_KEPT_MEMORY MXNET_KERNELS MXNET_KVSTORE_OVERLAP MXNET_KVSTORE_PULSE "
+    "MXNET_KVSTORE_SECRET_FILE MXNET_KVSTORE_TIMEOUT MXNET_MAX_IMAGE_PIXELS MXNET_ONNX_MAX_CONSTANT_BYTES "
+    "MXNET_ONNX_MAX_NODES "
     "MXNET_OPTIMIZER_AGGREGATION_SIZE MXNET_PROFILER_AUTOSTART MXNET_SAFE_ACCUMULATION "
     "MXNET_UPDATE_ON_KVSTORE MXNET_VIRTUAL_GPUS".split()
 )

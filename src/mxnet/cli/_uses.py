@@ -4,10 +4,12 @@ import ast
 import re
 from dataclasses import dataclass, field
 
+from .._compat.names import MODULES, OLD
 from ._differences import NEIGHBOURS
 
 FACE = "mxnet.F"  # the `F` of hybrid_forward: mxnet.ndarray or mxnet.symbol, told only when it runs
 _VARIABLE = re.compile(r"MXNET_(?!TEST_)[A-Z0-9_]*[A-Z0-9]")  # MXNET_TEST_… are those of MXNet's own tests
+_FOLLOWED = {"mxnet", *(name.split(".")[0] for name in (*OLD, *MODULES))}  # packages whose names are looked at
 _SETTERS = ("setdefault", "putenv", "setenv")
 
 
@@ -87,22 +89,24 @@ class _Reader(ast.NodeVisitor):
         for alias in node.names:
             if alias.name.split(".")[0] in NEIGHBOURS:
                 self.use(node, alias.name.split(".")[0])
-            elif alias.name.split(".")[0] == "mxnet":
+            elif (package := alias.name.split(".")[0]) in _FOLLOWED:
                 self.use(node, alias.name)
-                self.bind(alias.asname or "mxnet", alias.name if alias.asname else "mxnet")
+                self.bind(alias.asname or package, alias.name if alias.asname else package)
 
     def visit_ImportFrom(self, node):
         package = (node.module or "").split(".")[0] if not node.level else ""
         if package in NEIGHBOURS:
             self.use(node, package)
-        if package != "mxnet":
+        if package not in _FOLLOWED:
             return
         for alias in node.names:
             if alias.name == "*":
                 self.use(node, node.module)
-                for name in self.exported(node.module):
+                for name in self.exported(node.module) if package == "mxnet" else ():
                     self.bind(name, f"{node.module}.{name}")
                 continue
+            if node.module in MODULES:
+                self.use(node, node.module)
             self.use(node, f"{node.module}.{alias.name}")
             self.bind(alias.asname or alias.name, f"{node.module}.{alias.name}")
 

@@ -2,15 +2,18 @@
 
 import json
 import re
+import sys
 import tokenize
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+from .._compat.names import instead_of
 from .._core.errors import MXNetError
 from ._differences import NEIGHBOURS, VARIABLES, absence, difference
 from ._names import exported, follow, unknown_keywords
 from ._output import table
+from ._python2 import python2_advice
 from ._uses import FACE, uses_of, variables_of
 
 _SUFFIXES = (".py", ".ipynb")
@@ -20,7 +23,7 @@ _OTHER_LANGUAGE = re.compile(r"\s*%%(bash|sh|script|html|javascript|js|latex|mar
 
 @dataclass(frozen=True, order=True)
 class Remark:
-    """One line of the report; `kind` is "missing", "differs" or "unread"."""
+    """One line of the report; `kind` is "missing", "differs", "old" or "unread"."""
 
     line: int
     kind: str
@@ -87,7 +90,9 @@ def remarks_on(text):
             warnings.simplefilter("ignore")  # of the program's own strings
             uses, variables = uses_of(text, exported), list(variables_of(text))
     except SyntaxError as error:
-        return [Remark(error.lineno or 1, "unread", "", f"not Python 3: {error.msg}")]
+        advice = python2_advice(text, error)
+        better = f": Python 2; write {advice[2]}; 2to3 -w rewrites the whole file" if advice else ""
+        return [Remark(error.lineno or 1, "unread", "", f"not Python 3: {error.msg}{better}")]
     remarks = {remark for use in uses for remark in _remarks_on_use(use)}
     for line, name in variables:
         if name not in VARIABLES:
@@ -106,6 +111,9 @@ def _remarks_on_use(use):
     if use.name in NEIGHBOURS:
         yield Remark(use.line, "differs", use.name, NEIGHBOURS[use.name])
         return
+    if not use.name.startswith("mxnet"):
+        yield from _remarks_on_old(use)
+        return
     found = _follow_face(use.name) if use.name.split(".")[:2] == FACE.split(".") else follow(use.name)
     if found.missing:
         full = found.name + use.name.partition(f".{found.missing}")[2]
@@ -120,6 +128,17 @@ def _remarks_on_use(use):
         yield Remark(use.line, "missing", f"{found.name}({keyword}=)", "takes no such argument")
 
 
+def _remarks_on_old(use):
+    """A name that another package has dropped, or a part of a module that is gone."""
+    parts = use.name.split(".")
+    for end in range(len(parts), 0, -1):
+        name = ".".join(parts[:end])
+        instead = instead_of(name)
+        if instead:
+            yield Remark(use.line, "old", name, f"gone from newer versions: write {instead}; `remx run` puts it back")
+            return
+
+
 def _looked_through(path):
     """Remarks on a file and the places of its lines; a file that is no text is told, the others go on."""
     try:
@@ -131,8 +150,12 @@ def _looked_through(path):
 
 
 def run(options):
-    """Print the table; 1 if something is missing or cannot be read."""
-    paths = list(files_below(options.files))
+    """Print the table; 1 if something is missing or old, 2 if a file cannot be read."""
+    try:
+        paths = list(files_below(options.files))
+    except MXNetError as error:
+        print(f"remx check: {error}", file=sys.stderr)
+        return 2
     remarks, rows = [], []
     for path in paths:
         found, places = _looked_through(path)
@@ -140,7 +163,8 @@ def run(options):
         rows += [(places[r.line - 1], r.kind, r.name, r.reason) for r in found]
     if rows:
         table(["where", "what", "name", "why"], rows)
-    counts = {kind: sum(remark.kind == kind for remark in remarks) for kind in ("missing", "differs", "unread")}
+    counts = {kind: sum(remark.kind == kind for remark in remarks) for kind in ("missing", "differs", "unread", "old")}
     files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
-    print(f"{files}: {counts['missing']} missing, {counts['differs']} different, {counts['unread']} not Python 3")
-    return 1 if counts["missing"] or counts["unread"] else 0
+    old = f", {counts['old']} of older versions" if counts["old"] else ""
+    print(f"{files}: {counts['missing']} missing, {counts['differs']} different, {counts['unread']} not Python 3{old}")
+    return 2 if counts["unread"] else 1 if counts["missing"] or counts["old"] else 0

@@ -183,10 +183,21 @@ _READERS = {"": _read_prefix, ".onnx": _read_onnx, ".pt2": _read_program, **dict
 _WRITERS = {"": _write_prefix, ".onnx": _write_onnx, ".pt2": _write_program, **dict.fromkeys(ARRAYS, _write_arrays)}
 
 
+def _read(source, options):
+    """The model in a file; whatever a reader did not foresee in a bad one is a sentence too."""
+    reader = _READERS[_source_kind(source)]
+    try:
+        return reader(source, options)
+    except (MXNetError, OSError, ImportError):
+        raise
+    except Exception as error:
+        raise MXNetError(f"cannot read {source}: {type(error).__name__}: {error}") from error
+
+
 def run(options):
     """Read, write, and tell what was written; all files of a target appear together or not at all."""
     kind = _target_kind(options.target)  # before anything is read: it may take a while
-    model = _READERS[_source_kind(options.source)](options.source, options)
+    model = _read(options.source, options)
     with folder_of(options.target):
         with gathered() as files:
             paths = _WRITERS[kind](model, options.target, options)

@@ -4,12 +4,13 @@ import functools
 import warnings
 from importlib import import_module
 
-from .. import ndarray, symbol
+from .. import autograd, ndarray, symbol
 from .._core.errors import NotImplementedForSymbol
 from .._formats.manifest import together
 from ..base import MXNetError
 from ..context import current_context
 from ..ndarray import NDArray
+from ..ndarray._dispatch.invoke import plain_tensor
 from ..util import is_np_array
 from ._arguments import Arguments
 from ._block import Block
@@ -217,6 +218,65 @@ class HybridBlock(Block):
                 f"Stored format = {self._in_format}, input format = {fmt}"
             )
         return [arg for arg in flat if arg is not None]
+
+    def explain(self, *args, training=True):
+        """Tell, layer by layer, what computes this block for inputs like these, and for how long.
+
+        The block's graph runs one call at a time, on copies: parameters, gradients and moving statistics stay as they
+        are. A block that is not hybridized is explained as it would run after `hybridize()`.
+
+        Parameters
+        ----------
+        *args : NDArray
+            Inputs, as for a call of the block.
+        training : bool, default True
+            Explain a training step (forward and backward pass), too.
+
+        Returns
+        -------
+        Explanation
+            `print` shows a table: layer, operator, output shape, what computes it ("torch", or a kernel of
+            `mx.runtime.kernels()`), its share of the time, what is folded into it, and the rule that chose the way.
+            `inference` and `training` are lists of layers; `as_dict()` is made for JSON.
+
+        Examples
+        --------
+        >>> import mxnet as mx
+        >>> net = mx.gluon.nn.Dense(3, in_units=4)
+        >>> net.initialize()
+        >>> found = net.explain(mx.nd.ones((2, 4)))
+        >>> [(layer.operator, layer.shape) for layer in found.inference]
+        [('FullyConnected', (2, 3))]
+        """
+        from .._graph.debug.explain import explain
+
+        arrays = self._graph_arrays(args)
+        heads, ctx = self._cached_graph[1]._entries, arrays[0].ctx
+        try:
+            return explain(heads, [plain_tensor(array) for array in arrays], ctx, training)
+        finally:
+            if not self._active:
+                self._clear_cached_op()
+
+    def _graph_arrays(self, args):
+        """What the block's graph takes when the block is called like this; it may add states of its own."""
+        seen, call, active = [], self._call_cached_op, self._active
+
+        def watched(*given):
+            out = call(*given)
+            flat = self._given(given)
+            seen.append(self._at(flat, flat[0].ctx))
+            return out
+
+        own = self.__dict__
+        own["_call_cached_op"], own["_active"] = watched, True
+        try:
+            with autograd.pause():
+                self(*args)
+        finally:
+            del own["_call_cached_op"]
+            own["_active"] = active
+        return seen[-1]
 
     # ---- tracing ----
 

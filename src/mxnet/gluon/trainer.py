@@ -340,11 +340,15 @@ class Trainer:
         else:
             with state_files.opened(fname) as file:
                 states = file.read()
-                for updater in self._updaters:
-                    updater.set_states(states, trust)
+                for place, updater in enumerate(self._updaters):
+                    updater.set_states(states, trust, self._weights(place))
                     updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
+
+    def _weights(self, place):
+        """{index: (name, weight)} in the context at `place`; None for a weight whose shape is not known yet."""
+        return {i: (p.name, p._data[place] if p._data else None) for i, p in enumerate(self._params)}
 
 
 def _parameter_list(params):

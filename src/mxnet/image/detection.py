@@ -5,6 +5,7 @@ import logging
 import numpy as np
 
 from .. import ndarray as nd
+from .._core.errors import MXNetError, ValueRefused
 from .._core.extras import opencv
 from ..util import default_array, is_np_array  # noqa: F401
 from .augment import (  # noqa: F401  (MXNet's module shows the augmenters too)
@@ -96,9 +97,9 @@ class ImageDetIter(ImageIter):
 
     def _check_valid_label(self, label):
         if len(label.shape) != 2 or label.shape[1] < 5:
-            raise RuntimeError(f"Label with shape (1+, 5+) required, {label} received.")
+            raise MXNetError(f"Label with shape (1+, 5+) required, {label} received.")
         if not ((label[:, 0] >= 0) & (label[:, 3] > label[:, 1]) & (label[:, 4] > label[:, 2])).any():
-            raise RuntimeError(f"Invalid label occurs: no box of {label.tolist()} has a class and a positive area")
+            raise MXNetError(f"Invalid label occurs: no box of {label.tolist()} has a class and a positive area")
 
     def _estimate_label_shape(self):
         """Most objects in a label, and the width of an object, over all samples."""
@@ -122,14 +123,16 @@ class ImageDetIter(ImageIter):
         """The objects of a raw label, one per row; boxes without area are left out."""
         raw = (label.asnumpy() if isinstance(label, nd.NDArray) else np.asarray(label)).ravel()
         if raw.size < 7:
-            raise RuntimeError("Label shape is invalid: " + str(raw.shape))
+            raise MXNetError("Label shape is invalid: " + str(raw.shape))
+        if not (2 <= raw[0] <= raw.size and 5 <= raw[1] <= raw.size):  # also not a number
+            raise MXNetError(f"Label of {raw.size} numbers: a header of {raw[0]} and objects of {raw[1]} do not fit")
         header_width, width = int(raw[0]), int(raw[1])
-        if width < 5 or header_width < 2 or (raw.size - header_width) % width != 0:
-            raise RuntimeError(f"Label shape {raw.shape} inconsistent with annotation width {width}.")
+        if (raw.size - header_width) % width != 0:
+            raise MXNetError(f"Label shape {raw.shape} inconsistent with annotation width {width}.")
         objects = raw[header_width:].reshape(-1, width)
         valid = (objects[:, 3] > objects[:, 1]) & (objects[:, 4] > objects[:, 2])
         if not valid.any():
-            raise RuntimeError(f"Encounter sample with no valid label: no box of {objects.tolist()} has an area")
+            raise MXNetError(f"Encounter sample with no valid label: no box of {objects.tolist()} has an area")
         return objects[valid]
 
     def reshape(self, data_shape=None, label_shape=None):
@@ -159,6 +162,9 @@ class ImageDetIter(ImageIter):
         return label, self.postprocess_data(data)
 
     def _place(self, batch_data, batch_label, row, label, image):
+        if label.shape[1] != batch_label.shape[2] or len(label) > batch_label.shape[1]:
+            raise ValueRefused(f"{self._place_of_last()}: objects of shape {label.shape} do not fit in labels of shape "
+                               f"{batch_label.shape[1:]}; all samples must have objects of the same width")  # fmt: skip
         batch_data[row] = image
         padded = np.full(batch_label.shape[1:], -1, np.float32)
         padded[: len(label)] = label

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..base import numeric_types
+from ..context import cpu
 from ..ndarray import _internal
 from ..util import active
 
@@ -30,7 +31,7 @@ def imdecode(buf, *args, **kwargs):
                 f"buf must be of type bytes, bytearray or numpy.ndarray, got {type(buf)}: "
                 "if you would like to input type str, please convert to bytes"
             )
-        buf = nd.array(np.frombuffer(buf, dtype=np.uint8), dtype=np.uint8)
+        buf = nd.array(np.frombuffer(buf, dtype=np.uint8), ctx=cpu(), dtype=np.uint8)  # where it is decoded
     return active(_internal._cvimdecode(buf, *args, **kwargs))
 
 

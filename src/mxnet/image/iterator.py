@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import io, recordio
 from .. import ndarray as nd
-from .._core.errors import MXNetError
+from .._core.errors import MXNetError, NameUnknown, ValueRefused
 from .._core.on_error import checked_on_error
+from .._formats import image_lists
 from ..base import numeric_types
 from ..util import default_array, is_np_array
 from .augment import CreateAugmenter
@@ -96,13 +97,8 @@ class ImageIter(io.DataIter):
 
     @staticmethod
     def _listed_in_file(path, dtype):
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                fields = line.strip().split("\t")
-                try:
-                    yield int(fields[0]), (default_array([float(v) for v in fields[1:-1]], dtype=dtype), fields[-1])
-                except ValueError as error:
-                    raise MXNetError(f"{path}, line {number}: {error}") from error
+        for key, labels, name in image_lists.entries(path, least=2):
+            yield key, (default_array(labels, dtype=dtype), name)
 
     @staticmethod
     def _labels(item):
@@ -198,7 +194,12 @@ class ImageIter(io.DataIter):
             label, name = self.imglist[key]
             return label, self.read_image(name)
         header, image = self._unpacked(self.imgrec.read_idx(key))
-        return (header.label if self.imglist is None else self.imglist[key][0]), image
+        return (header.label if self.imglist is None else self._listed_label(key)), image
+
+    def _listed_label(self, key):
+        if key not in self.imglist:
+            raise NameUnknown(f"the record of index {key} in {self._path} is not in the image list")
+        return self.imglist[key][0]
 
     def _read_one(self, label, content):
         """Label and image, ready for the batch; None if it is to be left out."""
@@ -211,6 +212,9 @@ class ImageIter(io.DataIter):
         return label, self.postprocess_data(self.augmentation_transform(data))
 
     def _place(self, batch_data, batch_label, row, label, image):
+        width = int(np.prod(batch_label.shape[1:]))
+        if np.size(label) not in (1, width):
+            raise ValueRefused(f"{self._place_of_last()} has {np.size(label)} labels, label_width is {width}")
         batch_data[row] = image
         batch_label[row] = label
 
@@ -289,14 +293,14 @@ class ImageIter(io.DataIter):
     def check_valid_image(self, data):
         """RuntimeError if the decoded image has no shape."""
         if len(data[0].shape) == 0:
-            raise RuntimeError("Data shape is wrong")
+            raise MXNetError("Data shape is wrong")
 
     def imdecode(self, s):
-        """The decoded image; RuntimeError with its place if it is broken."""
+        """The decoded image; MXNetError, which is a RuntimeError, with its place if it is broken."""
         try:
             return imdecode(s)
         except Exception as error:  # whatever is wrong with the image, say which one it is
-            raise RuntimeError(f"Broken image {self._place_of_last()}, {error}") from error
+            raise MXNetError(f"Broken image {self._place_of_last()}, {error}") from error
 
     def _place_of_last(self):
         key = self.cur - 1 if self.seq is None else self.seq[(self.cur % self.num_image) - 1]

@@ -29,3 +29,4 @@ from .io import (
 from .io import (
     MNISTIter as MNISTIter,
 )
+from .utils import _getdata_by_idx, _has_instance, _init_data

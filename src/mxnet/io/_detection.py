@@ -1,5 +1,7 @@
 """ImageDetRecordIter: images with bounding boxes, which crops, padding and mirroring change together."""
 
+import os
+
 import cv2
 import numpy as np
 
@@ -188,6 +190,28 @@ class DetectionAugmenter(Resizing):
         return self._resized(image, width, height, engine)
 
 
+_CHANCES = (
+    "rand_mirror_prob",
+    "rand_pad_prob",
+    "rand_crop_prob",
+    "random_hue_prob",
+    "random_saturation_prob",
+    "random_illumination_prob",
+    "random_contrast_prob",
+)
+_RANDOM_INTERPOLATION = 10
+
+
+def _draws(parameters):
+    """Does the augmenter draw random numbers?"""
+    return parameters.inter_method == _RANDOM_INTERPOLATION or any(getattr(parameters, c) > 0 for c in _CHANCES)
+
+
+def _processors():
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class DetectionRecords(ImageRecords):
     """The native iterator: a label row is channels, height, width and count, then the raw label, then padding."""
 
@@ -198,6 +222,11 @@ class DetectionRecords(ImageRecords):
     def __init__(self, parameters):
         for name in ("std_r", "std_g", "std_b", "std_a"):  # 0 means "do not divide"
             setattr(parameters, name, getattr(parameters, name) or 1.0)
+        self.draws = _draws(parameters)
+        if self.draws:
+            # MXNet's iterator leaves one processor to others. A single thread draws from a single stream, so that on
+            # two processors its numbers are those of one thread, whatever `preprocess_threads` says.
+            parameters.preprocess_threads = min(parameters.preprocess_threads, max(_processors() - 1, 1))
         super().__init__(parameters)
 
     def _shapes(self):

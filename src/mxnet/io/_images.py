@@ -7,7 +7,7 @@ import numpy as np
 
 from .._core.errors import MXNetError
 from .._core.hints import beside
-from .._formats import images
+from .._formats import image_lists, images
 from .._formats import recordio as format_
 from ..ndarray import array, load, save
 from ._augment import DefaultAugmenter
@@ -23,19 +23,10 @@ _READ_FLAGS = {1: cv2.IMREAD_GRAYSCALE, 3: cv2.IMREAD_COLOR, 4: cv2.IMREAD_UNCHA
 
 def read_image_list(path):
     """Image id to (labels, file name), from a `.lst` file."""
-    entries = {}
     try:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                fields = line.rstrip("\n").split("\t")
-                if len(fields) < 3:
-                    raise MXNetError(f"{path}, line {number}: expected index, label(s) and path separated by tabs")
-                entries[int(fields[0])] = np.array([float(value) for value in fields[1:-1]], np.float32), fields[-1]
+        return {key: (np.array(labels, np.float32), name) for key, labels, name in image_lists.entries(path)}
     except OSError as error:
         raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
-    except ValueError as error:
-        raise MXNetError(f"{path}, line {number}: {error}") from error
-    return entries
 
 
 class Normalizer:
@@ -109,6 +100,7 @@ class ImageRecords:
 
     augmenter_class = DefaultAugmenter
     normalizer_varies = True
+    draws = False  # random numbers for each image, all of a chunk before its first batch is given?
     magic = MAGIC
 
     def __init__(self, parameters):
@@ -123,7 +115,8 @@ class ImageRecords:
         self._normalizer = self._make_normalizer()
         order = Order(len(self._file.offsets), p.shuffle, self.magic + p.seed, self._file.starts)
         shapes = self._shapes()
-        in_file_order = self._single is not None and p.seed_aug is None and p.shuffle and self._file.starts is not None
+        by_chunks = self._single is not None and p.seed_aug is None and (p.shuffle or self.draws)
+        in_file_order = by_chunks and self._file.starts is not None
         self._chunk = Chunk(order, shapes, self._fill, self._single) if in_file_order else None
         self._pipeline = Pipeline(
             Batches(order, p.batch_size, p.round_batch),

@@ -94,7 +94,8 @@ class Pipeline:
         """The next finished batch, or None at the end of an epoch."""
         pool = self._pool()
         while True:
-            while len(self._pending) <= self._ahead:
+            # not beyond the end of an epoch: random numbers would be drawn for images that a restart drops
+            while len(self._pending) <= self._ahead and not (self._pending and self._pending[-1][0] is None):
                 self._pending.append((self._start(pool), self._started()))
             batch, self._done = self._pending.popleft()
             if batch is None:

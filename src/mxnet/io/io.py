@@ -6,8 +6,9 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.extras import opencv
+from .._device.copies import can_pin, pinned
 from ..base import c_str_array, check_call, py_str  # noqa: F401  (MXNet's module shows these names)
-from ..context import cpu
+from ..context import cpu, cpu_pinned
 from ..ndarray import NDArray, array  # noqa: F401
 from ..ndarray.ndarray import wrap
 from ..ndarray.sparse import CSRNDArray, csr_matrix  # noqa: F401
@@ -16,6 +17,7 @@ from . import _parameters
 from ._arrays import NDArrayIter
 from ._base import DataBatch, DataDesc, DataIter, PrefetchingIter, ResizeIter
 from ._text import CsvTables, LibSvmRows, MnistImages, SparseBatch
+from .utils import _getdata_by_idx, _has_instance, _init_data  # noqa: F401 - MXNet has them here
 
 __all__ = [
     "CSVIter",
@@ -37,7 +39,7 @@ __all__ = [
 ]
 
 
-def _as_ndarray(values):
+def _as_ndarray(values, ctx):
     """An array of the active kind over a batch, without a copy where the memory allows; sparse rows stay sparse."""
     if isinstance(values, SparseBatch):
         return csr_matrix((values.data, values.indices, values.indptr), shape=values.shape)
@@ -45,15 +47,24 @@ def _as_ndarray(values):
         from .. import numpy
 
         return numpy.array(values, dtype=values.dtype)
-    return wrap(torch.from_numpy(values), cpu())
+    tensor = torch.from_numpy(values)
+    return wrap(tensor if ctx is cpu() else pinned(tensor), ctx)
+
+
+def _place(parameters):
+    """Where batches go: pinned memory if a GPU will take them, unless `ctx` or `device_id` say otherwise."""
+    number = getattr(parameters, "device_id", 0)
+    wanted = getattr(parameters, "ctx", "cpu") == "gpu" and number >= 0
+    return cpu_pinned(number) if wanted and can_pin() else cpu()
 
 
 class MXDataIter(DataIter):
     """An iterator over a source (`handle`) that gives (data, label, pad, index) arrays ahead of time."""
 
-    def __init__(self, handle, data_name="data", label_name="softmax_label", **_):
+    def __init__(self, handle, data_name="data", label_name="softmax_label", ctx=None, **_):
         super().__init__()
         self.handle = handle
+        self._ctx = ctx or cpu()
         self._debug_skip_load = False
         self._debug_at_begin = True
         self._current = None
@@ -118,7 +129,7 @@ class MXDataIter(DataIter):
             self._ended = True
             return False
         data, label, pad, index = taken
-        self._current = _as_ndarray(data), _as_ndarray(label), pad, index
+        self._current = _as_ndarray(data, self._ctx), _as_ndarray(label, self._ctx), pad, index
         return True
 
     def getdata(self):
@@ -141,7 +152,8 @@ def _creator(name, table, source, about, **forced):
         if args:
             raise TypeError(f"{name} can only accept keyword arguments")
         parameters = table(name, {**kwargs, **forced})
-        return MXDataIter(source()(parameters), **{k: kwargs[k] for k in ("data_name", "label_name") if k in kwargs})
+        names = {k: kwargs[k] for k in ("data_name", "label_name") if k in kwargs}
+        return MXDataIter(source()(parameters), ctx=_place(parameters), **names)
 
     create.__name__ = create.__qualname__ = name
     create.__doc__ = f"{about}\n\nParameters, all by keyword:\n\n{table.describe()}\n"

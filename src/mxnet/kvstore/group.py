@@ -2,7 +2,7 @@
 
 import atexit
 import os
-import re
+import time
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -12,6 +12,8 @@ import torch.distributed as dist
 from .._core.environment import whole_number
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
+from .._wire import addresses, pulse, secret
+from . import gloo, rendezvous
 
 HOW = "start the workers with: python -m mxnet.tools.launch -n 4 python train.py"
 BUCKET = 4 << 20  # bytes; larger ones hide less behind backward, smaller ones cost a message each
@@ -45,6 +47,12 @@ def _patience():
     return timedelta(seconds=whole_number("MXNET_KVSTORE_TIMEOUT", 1800, what, below=10**9, least=1))
 
 
+class Meeting:
+    """What holds this process in the job: the store that torch's groups meet at, and the secret."""
+
+    store = secret = address = None
+
+
 def join():
     """Join the process group, once; one that the program has made already is used as it is."""
     if dist.is_initialized():
@@ -52,13 +60,52 @@ def join():
     rank, world = _number("rank"), _number("world")
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     patience = _patience()
+    Meeting.secret = secret.of_job()
+    pulse.start(rank)
     with contact(rank):
-        where = f"tcp://{_fact('address')}:{_number('port')}"
-        store, rank, world = next(dist.rendezvous(where, rank, world, timeout=patience))
-        # The meeting point outlives workers that are started again: what the dead ones left there must not be read.
-        attempt = dist.PrefixStore(f"attempt{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
-        dist.init_process_group(backend, store=attempt, rank=rank, world_size=world, timeout=patience)
+        Meeting.address = addresses.own(_fact("address"), world)
+        Meeting.store = _meet(rank, world, patience.total_seconds())
+        with _closed_to_strangers():
+            dist.init_process_group(backend, store=Meeting.store, rank=rank, world_size=world, timeout=patience)
     atexit.register(leave)
+
+
+def _meet(rank, world, patience):
+    """The store of this attempt: with the first worker, at the port that all were told."""
+    master, port, attempt = _fact("address"), _number("port"), os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    service, agent = f"store {master} {port} {world} {attempt}", _agent_store(master, port)
+    if rank == 0:
+        store, (_, at) = _open_here(0 if agent else port, service, world, patience)
+        if agent is not None:
+            agent.set(f"mxnet port {attempt}", str(at))
+        return store
+    at = int(agent.get(f"mxnet port {attempt}")) if agent else port
+    return rendezvous.open_there((addresses.of_master(master, world), at), Meeting.secret, service, rank, patience)
+
+
+def _open_here(port, service, world, patience):
+    try:
+        return rendezvous.open_here((Meeting.address, port), Meeting.secret, service, world, patience)
+    except OSError as error:
+        raise MXNetError(f"workers cannot meet at {Meeting.address}:{port}: {error}; choose another port") from None
+
+
+def _agent_store(master, port):
+    """The store of torchrun's agent, which has taken the port: it is only asked where ours is."""
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
+        return None
+    return dist.TCPStore(master, port, is_master=False, timeout=_patience(), wait_for_workers=False)
+
+
+@contextmanager
+def _closed_to_strangers():
+    """Make a group in here: gloo's port is bound to our address, its members are checked, then it is shut."""
+    Meeting.store.published.clear()
+    made = []
+    with gloo.bound(Meeting.address):
+        yield made
+    gloo.check_members(Meeting.secret, made[0] if made else None)
+    gloo.shut(Meeting.store.published)
 
 
 def leave():
@@ -73,29 +120,25 @@ class Lost:
     seen = False
 
 
-# How torch hands on what another worker raised while it served us: that worker is alive, and has said why.
-_ANSWER = re.compile(r"On WorkerInfo\(id=(\d+), name=\w+\):\n")
-_REFUSAL = re.compile(_ANSWER.pattern + r"MXNetError\((?:'|\")(.*)(?:'|\")\)\n")
-
-
 @contextmanager
 def contact(rank=None):
     """Say in clear words when another worker has died or never came, which torch and gloo tell by RuntimeErrors."""
+    pulse.Activity.inside += 1
     try:
         yield
     except RuntimeError as error:
         if isinstance(error, MXNetError):
             raise
-        if told := _REFUSAL.search(str(error)):
-            raise MXNetError(f"{told[2]} (said by worker {told[1]}, which holds the key)") from error
-        if _ANSWER.search(str(error)):
-            raise
         Lost.seen = True
         rank = dist.get_rank() if rank is None else rank
+        pulse.tell_lost(rank)
         raise MXNetError(
             f"worker {rank} lost contact with the other workers: one of them has died, left, or never started "
             f"({str(error).splitlines()[0]})"
         ) from error
+    finally:
+        pulse.Activity.inside -= 1
+        pulse.Activity.last = time.monotonic()
 
 
 class Traffic:
@@ -112,7 +155,11 @@ def _handed(tensor):
 def channel():
     """A group of all workers for messages of one kind, which then cannot be mistaken for others."""
     with contact():
-        return dist.new_group()
+        if Meeting.store is None:  # the program has made the group itself
+            return dist.new_group(timeout=_patience())
+        with _closed_to_strangers() as made:
+            made.append(dist.new_group(timeout=_patience()))
+        return made[0]
 
 
 def start_sum(tensor, channel=None):
@@ -128,9 +175,13 @@ def agree(flags, channel=None):
 
 
 def add_over_workers(tensors):
-    """Sum each tensor over all workers, in place: one message for each large tensor or bucket of small ones."""
+    """Sum each tensor over all workers, in place: one message for each large tensor or bucket of small ones.
+
+    Last tensors first, as `overlap.Plan` sends them: an element's place in its message decides in which order the
+    workers' values are added. So the first step after a restart, which has no plan yet, gives the same bits.
+    """
     waiting = []
-    for bucket in buckets(tensors):
+    for bucket in buckets(reversed(tensors)):
         flat = bucket[0] if len(bucket) == 1 else torch._utils._flatten_dense_tensors(bucket)
         flat = flat if flat.is_contiguous() else flat.contiguous()
         waiting.append((bucket, flat, start_sum(flat)))

@@ -106,9 +106,10 @@ class KVStore(KVStoreBase):
                 self._stored[key] = _placed(merged, self._held(key))
             return
         held = [self._beside(key, merged) for key, merged in zip(keys, sums, strict=True)]
+        sums = [merged.as_in_context(h.context) for merged, h in zip(sums, held, strict=True)]
         # MXNet hands string keys over as bytes.
         keys = [key.encode() if isinstance(key, str) else key for key in keys]
-        if isinstance(self._updater, opt.Updater):
+        if isinstance(self._updater, opt.Updater) and self._updater.takes_all:
             self._updater(keys, sums, held)
         else:
             for arguments in zip(keys, sums, held, strict=True):
@@ -225,7 +226,8 @@ class KVStore(KVStoreBase):
     def load_optimizer_states(self, fname, trust=False):
         assert self._updater is not None, "Cannot load states for distributed training"
         with state_files.opened(fname) as file:
-            self._updater.set_states(file.read(), trust)
+            stored = {key: (key, value) for key, value in self._stored.items()}
+            self._updater.set_states(file.read(), trust, stored, complete=False)
 
     # ------------------------------------------------------------------ workers
     @property

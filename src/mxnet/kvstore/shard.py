@@ -1,53 +1,21 @@
-"""The serving half of `dist_async`: the part of the values that one process holds, and how arrays travel to it."""
+"""The serving half of `dist_async`: the part of the values that one process holds, and what may be asked of it."""
 
+import contextlib
+import importlib
+import sys
 import threading
 
 import torch
 
 from .._core.errors import MXNetError
+from .._formats.states import MAGIC
 from ..context import cpu
 from ..ndarray.ndarray import wrap
-from ..ndarray.sparse import row_sparse_array
 from ..optimizer import get_updater, state_files
-from .compression import pack, unpack
+from . import arrays
 from .kvstore import KVStore
 
 
-# ---------------------------------------------------------------------- arrays on the wire
-def to_wire(array):
-    """A dense array's tensor, or the numbers and the values of a row-sparse array's rows."""
-    if array.stype == "row_sparse":
-        return "rows", array.indices._t.cpu(), array.data._t.detach().cpu(), tuple(array.shape)
-    if array.stype != "default":
-        raise MXNetError(f"dist_async sends dense and row_sparse arrays, not {array.stype}")
-    return "dense", array._t.detach().cpu()
-
-
-def compressed(compressor, key, array):
-    """Two bits for each element."""
-    if array.stype != "default":
-        raise MXNetError(f"gradient compression needs dense gradients; that of key {key} is {array.stype}")
-    tensor = array._t.detach().cpu()
-    return "2bit", pack(compressor.quantize(key, tensor)), tuple(tensor.shape), compressor.threshold
-
-
-def from_wire(sent):
-    """The array that `to_wire` or `compressed` described."""
-    kind, first, *rest = sent
-    if kind == "rows":
-        return row_sparse_array((wrap(rest[0], cpu()), wrap(first, cpu())), shape=rest[1], dtype=rest[0].numpy().dtype)
-    if kind == "2bit":
-        shape, threshold = rest
-        first = (unpack(first, torch.Size(shape).numel()).to(torch.float32) * threshold).view(shape)
-    return wrap(first, cpu())
-
-
-def size_on_wire(sent):
-    """Bytes of the tensors in it."""
-    return sum(part.numel() * part.element_size() for part in sent if isinstance(part, torch.Tensor))
-
-
-# ---------------------------------------------------------------------- what is served
 class Shard:
     """Values by key, updated under a lock by requests from all workers."""
 
@@ -63,54 +31,89 @@ class Shard:
 SHARD = Shard()
 
 
-def serve_set(items):
+def set_values(items):
     """Take values as they are."""
-    with SHARD.lock:
-        SHARD.store._stored.update((key, from_wire(sent).copy()) for key, sent in items)
+    SHARD.store._stored.update((key, arrays.from_wire(sent).copy()) for key, sent in items)
+    return []
 
 
-def serve_push(items):
+def push(items):
     """Let the updater use gradients."""
-    with SHARD.lock:
-        SHARD.updater()
-        keys, arrays = [key for key, _ in items], [from_wire(sent) for _, sent in items]
-        for key in keys:
-            SHARD.store._held(key)
-        SHARD.store._take(keys, arrays)
+    SHARD.updater()
+    keys, gradients = [key for key, _ in items], [arrays.from_wire(sent) for _, sent in items]
+    for key in keys:
+        SHARD.store._held(key)
+    SHARD.store._take(keys, gradients)
+    return []
 
 
-def serve_pull(keys):
+def pull(items):
     """The values of keys."""
-    with SHARD.lock:
-        return [to_wire(SHARD.store._held(key).copy()) for key in keys]
+    return [(key, arrays.to_wire(SHARD.store._held(key).copy())) for key, _ in items]
 
 
-def serve_rows(key, ids):
-    """Some rows of a value."""
-    with SHARD.lock:
-        held = SHARD.store._held(key)
-        if held.stype != "row_sparse":
-            raise MXNetError(f"row_sparse_pull of key {key} needs row_sparse storage, but the value is {held.stype}")
-        return to_wire(held.retain(wrap(torch.unique(ids.flatten().long()), cpu())))
+def rows(items):
+    """Some rows of a value; the numbers of the rows come as an array."""
+    [(key, ids)] = items
+    held = SHARD.store._held(key)
+    if held.stype != "row_sparse":
+        raise MXNetError(f"row_sparse_pull of key {key} needs row_sparse storage, but the value is {held.stype}")
+    numbers = torch.unique(arrays.from_wire(ids)._t.flatten().long())
+    return [(key, arrays.to_wire(held.retain(wrap(numbers, cpu()))))]
 
 
-def serve_optimizer(data):
+# ---------------------------------------------------------------------- the optimizer, as a container without code
+def as_items(data, name=""):
+    """Bytes as a message of one array."""
+    return [(name, ("dense", None, [torch.frombuffer(bytearray(data), dtype=torch.uint8)]))]
+
+
+def as_bytes(items):
+    """The bytes of `as_items`; only our own container of states, which holds no code, is let in."""
+    [(_, (_, _, [tensor]))] = items
+    data = tensor.numpy().tobytes()
+    if not data.startswith(MAGIC):
+        raise MXNetError("optimizers and their states travel in ReMX's own container, which holds no code")
+    return data
+
+
+def set_optimizer(items):
     """Set the optimizer; states that are there stay, as they do when MXNet's servers get a new one."""
-    with SHARD.lock:
-        SHARD.store._set_updater(get_updater(state_files.loads(data)))
+    module = items[0][0]
+    if module not in sys.modules:  # a class of the program's own, which this worker has not needed yet
+        with contextlib.suppress(ImportError, ValueError):  # `loads` says what is missing
+            importlib.import_module(module)
+    SHARD.store._set_updater(get_updater(state_files.loads(as_bytes(items))))
+    return []
 
 
-def serve_states(dump_optimizer):
-    """The updater's states as bytes."""
-    with SHARD.lock:
-        return SHARD.updater().get_states(dump_optimizer)
+def states(items):
+    """The updater's states as bytes, with the optimizer if the key says so."""
+    return as_items(SHARD.updater().get_states(items[0][0] == "with optimizer"))
 
 
-def serve_new_states(data):
+def set_states(items):
     """Put states into the updater."""
+    SHARD.updater().set_states(as_bytes(items))
+    return []
+
+
+CALLS = {call.__name__: call for call in (set_values, push, pull, rows, set_optimizer, states, set_states)}
+
+
+def call(name, items):
+    """Do what is asked, under the lock."""
+    if name not in CALLS:
+        raise MXNetError(f"a parameter server knows no {str(name)[:40]!r}")
     with SHARD.lock:
-        SHARD.updater().set_states(data)
+        return CALLS[name](items)
 
 
-def serve_alive():
-    """Asked by the others from time to time."""
+def answer(header, buffers):
+    """The answer to a message from another worker; what goes wrong here is told to who asked."""
+    try:
+        return arrays.pack_items(call(header.get("call"), arrays.unpack_items(header, buffers)))
+    except MXNetError as error:
+        return {"refused": str(error)}, []
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {error}"}, []

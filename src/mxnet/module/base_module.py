@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import ndarray
+from .._metrics.base import number as as_number
 from .._training.checkpoint import BatchEndParam, save_param_dicts, split_param_dict
 from .._training.given import as_descriptions, as_metric
 from .._training.updates import call_all
@@ -374,7 +375,7 @@ class BaseModule:
                 epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn, position
             )
             for name, value in results:
-                self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
+                self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, as_number(value))
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - started)
             # From the devices and back to them, so that they agree and `get_params` is up to date.
             arg_params, aux_params = self.get_params()
@@ -388,7 +389,7 @@ class BaseModule:
                     batch_end_callback=eval_batch_end_callback,
                     epoch=epoch,
                 ):
-                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
+                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, as_number(value))
             position.after_epoch(train_data, last=epoch == epochs[-1])
 
     def _train_epoch(self, epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn, position):

@@ -13,6 +13,7 @@ from .._training.checkpoint import load_checkpoint, one_checkpoint, params_file,
 from .._training.updates import (
     create_kvstore,
     index_names,
+    indexed_weights,
     initialize_kvstore,
     update_params,
     update_params_on_kvstore,
@@ -205,7 +206,9 @@ class Module(ParameterModule):
             self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
         else:
             with state_files.opened(fname) as file:
-                self._updater.set_states(file.read(), trust)
+                group, count = self._exec_group, len(self._context)
+                weights = indexed_weights(group.param_names, group.param_arrays, count)
+                self._updater.set_states(file.read(), trust, weights)
 
     # ------------------------------------------------------------------ what it is
     data_names = shown("_data_names", "Names of the inputs.")

@@ -10,7 +10,8 @@ from ._dispatch.generated import generated_function as _generated_function
 from ._dispatch.generated import operator_of as _operator_of
 from .functions import *
 from .functions import __all__ as _functions
-from .ndarray import NDArray, NDArrayBase
+from .naive_engine import enable_if_asked as _engine_if_asked
+from .ndarray import NDArray, NDArrayBase, _new_empty_handle
 
 _SUBMODULES = {"_internal", "cached_op", "contrib", "image", "linalg", "ndarray", "op", "random", "sparse", "utils"}
 _SHOWN = ("NDArray", "contrib", "image", "linalg", "numpy", "numpy_extension", "random", "sparse")
@@ -22,6 +23,7 @@ _FROM = {
 
 
 _enable_if_asked()
+_engine_if_asked()
 _NUMPY = {"np": "numpy", "npx": "numpy_extension"}  # blocks say F.np and F.npx
 
 

@@ -4,6 +4,7 @@ import torch
 
 from .._core.modes import MODES
 from .._core.writes import lend
+from .._device.waiting import number, values
 from .._ops.registry.torch_dtypes import SCALAR
 from ._dispatch.invoke import graph_tensor, plain_tensor
 from .one import OneNumber
@@ -20,13 +21,13 @@ class Exchange:
             array = self._t.numpy().copy()
         except (RuntimeError, TypeError):  # it is recorded, or on a GPU, or of a type that NumPy lacks
             array = _numpy(self._t.data)
-        return array.view(OneNumber) if array.size == 1 and array.ndim == 1 else array
+        return array.view(OneNumber) if array.size == 1 and array.ndim else array
 
     def asscalar(self):
         """The one element, as NumPy's scalar."""
         t = self._t
         if t.numel() == 1:
-            return SCALAR[t.dtype](t.item())
+            return SCALAR[t.dtype](number(t))
         raise ValueError(
             f"The current array is not a scalar: its shape is {self.shape}; reduce it first, or use asnumpy()"
         )
@@ -35,7 +36,7 @@ class Exchange:
 
     def tolist(self):
         """Nested lists of Python numbers."""
-        return self._t.tolist()
+        return values(self._t).tolist()
 
     def __array__(self, dtype=None, copy=None):
         array = self.asnumpy()
@@ -97,4 +98,5 @@ class Exchange:
 def _numpy(tensor):
     """A copy for NumPy of a tensor that may be on a GPU, and of bfloat16 as float32."""
     tensor = tensor.float() if tensor.dtype is torch.bfloat16 else tensor
-    return tensor.cpu().numpy().copy()
+    on_host = values(tensor).numpy()
+    return on_host.copy() if tensor.is_cpu else on_host

@@ -59,7 +59,14 @@ def load(fname):
             arrays = {name: _array(file.get_tensor(name), f"{fname}, array {name}") for name in file.keys()}  # noqa: SIM118
     except (OSError, library.SafetensorError) as error:
         raise MXNetError(f"cannot read {fname}: {error}") from error
-    return [arrays[key] for key in sorted(arrays, key=int)] if listed else arrays
+    return _listed(arrays, fname) if listed else arrays
+
+
+def _listed(arrays, fname):
+    """The arrays in the order of their numbers, which are their names."""
+    if not all(name.isdecimal() for name in arrays):
+        raise MXNetError(f"cannot read {fname}: it says that it holds a list, and its names are no numbers")
+    return [arrays[key] for key in sorted(arrays, key=int)]
 
 
 def _array(tensor, name):

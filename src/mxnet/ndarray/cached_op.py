@@ -7,6 +7,7 @@ import torch
 from .._core.errors import MXNetError
 from .._core.heap import keep_freed
 from .._core.modes import MODES
+from .._device import graphs
 from .._graph.infer.storage import head_stypes, stypes_of_storage_aware_nodes
 from .._graph.lower.backends import compiler
 from .._graph.lower.program import Program
@@ -62,6 +63,7 @@ class CachedOp:
         self._types = set()
         self._monitor = None
         self._inline = int(self.flags.get("inline_limit", INLINE_LIMIT))
+        self._graphed = {} if graphs.wanted(self.flags) else None
         self._compiler = compiler(self.flags.get("backend"), self.flags.get("backend_opts"))
 
     def __call__(self, *args, out=None, default_ctx=None):
@@ -102,9 +104,20 @@ class CachedOp:
         program.head_stypes = kinds if set(kinds) - {"default"} else None
         return program
 
+    def _replayed(self, program):
+        """What runs a program in prediction by CUDA graphs."""
+        found = self._graphed.get(id(program))
+        if found is None:
+            changing = self.flags.get("data_indices", range(len(self._inputs)))
+            found = graphs.Graphed(lambda tensors: program.run(tensors, False), changing, self.symbol.name or "A block")
+            self._graphed[id(program)] = found
+        return lambda tensors, train: found(tensors)
+
     def _run(self, program, tensors, recording):
         before = torch.is_grad_enabled()
         run = program.run if self._monitor is None else self._watched(program)
+        if self._graphed is not None and self._monitor is None and not recording and not MODES.training:
+            run = self._replayed(program)
         if before is recording:
             return run(tensors, MODES.training)
         torch._C._set_grad_enabled(recording)

@@ -12,12 +12,15 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._core.writes import lend
+from .._device.copies import can_pin, held_pinned, moved, pinned
+from .._device.waiting import wait_for_all
+from .._ops.elementwise.identity import to_dtype
 from .._ops.registry import observe, registry
 from .._ops.registry.device import torch_device
 from .._ops.registry.torch_dtypes import NAME, TORCH, torch_dtype
-from ..context import Context, cpu, current_context, gpu, parse_context
+from ..context import PINNED, Context, cpu, current_context, gpu, parse_context
 from ._dispatch.arithmetic import BINARY, binary
-from ._dispatch.invoke import invoke
+from ._dispatch.invoke import invoke, recorded_tensor
 from .ndarray import NDArray, NDArrayBase, plain_sizes, wrap
 
 __all__ = [
@@ -58,15 +61,39 @@ def array(source_array, ctx=None, dtype=None):
 
         return sparse.array(source_array, ctx, dtype)
     if isinstance(source_array, NDArrayBase):
-        wanted = source_array._t.dtype if dtype is None else torch_dtype(dtype)
-        return wrap(source_array._t.detach().to(torch_device(where), wanted, copy=True), where)
+        return _copied(source_array, where, dtype)
     if isinstance(source_array, torch.Tensor):
         wanted = source_array.dtype if dtype is None else torch_dtype(dtype)
-        return wrap(source_array.detach().to(torch_device(where), wanted, copy=True), where)
+        return wrap(_placed(source_array, where, wanted), where)
     name = dtype_name(np.float32 if dtype is None else dtype)
     if not isinstance(source_array, np.ndarray):
         source_array = _from_nested(source_array, name)
-    return wrap(_to_tensor(source_array, name, torch_device(where)), where)
+    return wrap(_to_tensor(source_array, name, where), where)
+
+
+def _placed(source, where, dtype):
+    """A copy of a tensor in a context, of a type."""
+    source = source.detach()
+    if where.device_typeid == PINNED:
+        return pinned(source.to(dtype))
+    converted, device = source.to(dtype), torch_device(where)
+    if converted is not source and converted.device == device:
+        return converted
+    return moved(converted, device)
+
+
+def _copied(source, where, dtype):
+    """A copy in a context, recorded if the source is: MXNet fills a new array by an assignment."""
+    tensor = recorded_tensor(source)
+    recorded = tensor is not None
+    tensor = tensor if recorded else source._t.detach()
+    if where.device_typeid == PINNED:
+        tensor = pinned(tensor)
+    else:
+        tensor = moved(tensor, torch_device(where), source._ctx.device_typeid == PINNED)
+    wanted = tensor.dtype if dtype is None else torch_dtype(dtype)
+    result = tensor if wanted is tensor.dtype else to_dtype(tensor, wanted)
+    return wrap(result, where, MODES.epoch if recorded else None)
 
 
 _PLAIN_ITEMS = frozenset({int, float, bool, list, tuple, np.ndarray})
@@ -84,7 +111,9 @@ def _of_floats(source, where):
     tensor, device = torch.from_numpy(values), torch_device(where)
     if values.size > _SMALL:
         tensor = tensor.clone()
-    return wrap(tensor if device.type == "cpu" else tensor.to(device), where)
+    if where.device_typeid == PINNED:
+        return wrap(held_pinned(tensor), where)
+    return wrap(tensor if device.type == "cpu" else moved(tensor, device), where)
 
 
 def _from_nested(source, name):
@@ -99,7 +128,7 @@ def _from_nested(source, name):
         raise TypeError(f"source_array must be array like object, got {type(source)}") from None
 
 
-def _to_tensor(source, name, device):
+def _to_tensor(source, name, where):
     if source.dtype == object:  # a table with columns of several kinds
         source = source.astype("float32" if name == "bfloat16" else name)
     source = np.ascontiguousarray(source).reshape(source.shape)
@@ -108,7 +137,10 @@ def _to_tensor(source, name, device):
     if name != "bfloat16":
         source = source.astype(name, copy=False)
     tensor = torch.tensor(source) if source.dtype.name in TORCH else torch.tensor(source.astype("float32"))
-    return tensor.to(device, TORCH[name])
+    if where.device_typeid == PINNED:
+        return held_pinned(tensor.to(TORCH[name]))
+    tensor, device = tensor.to(TORCH[name]), torch_device(where)
+    return tensor if device.type == "cpu" else moved(tensor, device)
 
 
 def empty(shape, ctx=None, dtype=None, stype=None):
@@ -118,7 +150,9 @@ def empty(shape, ctx=None, dtype=None, stype=None):
 
         return sparse.empty(stype, shape, ctx, dtype)
     where = _place(ctx)
-    return wrap(torch.empty(_sizes(shape), dtype=torch_dtype(dtype), device=torch_device(where)), where)
+    in_pinned = where.device_typeid == PINNED and can_pin()
+    sizes, kind = _sizes(shape), torch_dtype(dtype)
+    return wrap(torch.empty(sizes, dtype=kind, device=torch_device(where), pin_memory=in_pinned), where)
 
 
 _LIKE = {}
@@ -139,7 +173,7 @@ def _made(make, shape, ctx, dtype):
     if shape.__class__ is not tuple or not plain_sizes(shape) or observe.watching():
         return None
     where = current_context() if ctx is None else ctx
-    if where.__class__ is not Context:
+    if where.__class__ is not Context or where.device_typeid == PINNED:
         return None
     try:
         return wrap(make(_like(where, torch.float32 if dtype is None else torch_dtype(dtype)), shape), where)
@@ -300,8 +334,7 @@ def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mea
 
 def waitall():
     """Return when every device has finished."""
-    if torch.cuda.is_initialized():  # else nobody has given it work
-        torch.cuda.synchronize()
+    wait_for_all()
 
 
 def from_numpy(ndarray, zero_copy=True, array_cls=NDArray):
@@ -338,6 +371,20 @@ def from_dlpack(dlpack):
     except RuntimeError as error:
         raise AssertionError(f"Invalid DLPack Tensor: {error}") from error
     return from_torch(tensor)
+
+
+def from_dlpack_address(address):
+    """An array over the DLManagedTensor at an address, which it owns from now on.
+
+    This is what `MXNDArrayFromDLPack` does with the pointer out of a capsule; the caller renames the capsule and takes
+    its destructor away.
+    """
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return from_dlpack(new_capsule(address, _DLTENSOR, None))
+
+
+_DLTENSOR = b"dltensor"  # a capsule keeps a pointer to its name
 
 
 def from_torch(tensor):

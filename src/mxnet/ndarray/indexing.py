@@ -7,6 +7,8 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.writes import WRITES, span, wrote
+from .._device import late
+from .._device.copies import FLIGHTS, put, settle
 from .._ops.registry.torch_dtypes import number_for
 from ..util import NUMPY_SHAPES_ASKED, is_np_shape
 from ._dispatch.invoke import IN_PLACE
@@ -92,6 +94,8 @@ def stored(tensor, key, value):
         return False
     try:
         target = tensor.data if tensor.requires_grad else tensor
+        if FLIGHTS:
+            settle(target)
         if kind is not slice or key != _WHOLE or not target.dim():
             target = target[key]
         if value.__class__ is float or value.__class__ is int:
@@ -102,7 +106,7 @@ def stored(tensor, key, value):
             source = getattr(value, "_t", None)
             if source is None or source.shape != target.shape:
                 return False
-            target.copy_(source.data if source.requires_grad else source)
+            put(target, source.data if source.requires_grad else source)
         if WRITES.watched:
             WRITES.log.append((target.data_ptr(), target.nbytes) if target.is_contiguous() else span(target))
         return True
@@ -122,7 +126,7 @@ def _index_tensor(key, device):
         t = torch.as_tensor(np.asarray(key))
     if t.dtype not in (torch.bool, torch.int64):
         t = t.to(torch.int64)
-    return t.to(device)
+    return t.to(device, non_blocking=t.is_cpu)
 
 
 def _number(value):
@@ -162,14 +166,14 @@ def _beside_arrays(entries, device):
     """Numbers beside index arrays are index arrays, too: of `x[0, :, [0, 1]]` the arrays' axis comes first."""
     shapes = [e.shape for e in entries if isinstance(e, torch.Tensor) and e.dtype is not torch.bool]
     try:
-        together = torch.broadcast_shapes(*shapes)
-    except RuntimeError:
+        together = np.broadcast_shapes(*shapes)  # torch's own imports sympy, half a second
+    except ValueError:
         raise ValueError(
             f"index arrays of shapes {', '.join(str(tuple(s)) for s in shapes)} do not broadcast"
         ) from None
     if len(entries) == 1 or (shapes and not together):
         return entries
-    return [torch.tensor([e], device=device) if isinstance(e, int) else e for e in entries]
+    return [torch.full((1,), e, device=device) if isinstance(e, int) else e for e in entries]
 
 
 def _axes(part):
@@ -213,12 +217,16 @@ def _checked(index, axis, shape):
             )
         return index
     size = shape[axis]
-    if index.numel():
-        low, high = (int(bound) for bound in index.aminmax())
-        if low < -size or high >= size:
-            outside = low if low < -size else high
-            raise IndexError(f"index {outside} is out of bounds for axis {axis} with size {size}")
-    return index
+    if not index.numel():
+        return index
+    low, high = index.aminmax()
+
+    def outside():
+        wrong = int(low) if int(low) < -size else int(high)
+        return IndexError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+
+    late.require((low >= -size) & (high < size), outside)
+    return index if index.is_cpu else index.clamp(-size, size - 1)  # a GPU that reads elsewhere ends the process
 
 
 def is_basic(entries):
@@ -299,11 +307,12 @@ def _consumes(entry):
 
 def store(tensor, key, value):
     """`tensor[key] = value` in place; `value` is a tensor or a number."""
+    settle(tensor)
     entries = normalize(key, tensor.shape, tensor.device)
     if any(isinstance(e, slice) and e.step is not None and e.step < 0 for e in entries):
         entries = _places(tensor, entries)
     if isinstance(value, torch.Tensor):
-        value = value.to(dtype=tensor.dtype, device=tensor.device)
+        value = value.to(dtype=tensor.dtype, device=tensor.device, non_blocking=value.is_cpu)
     else:
         value = number_for(value, tensor.dtype)
     if not is_basic(entries):

@@ -13,13 +13,17 @@ import torch
 
 from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - public names of this module
 from .._core.modes import MODES
+from .._core.shims.handles import Handle, handle_of, owner_of
 from .._core.writes import wrote
-from .._kernels.elementwise.transpose import turned
+from .._device.copies import FLIGHTS, moved, pinned, settle, uploaded
+from .._device.copies import put as transfer
+from .._device.waiting import number, wait
+from .._kernels.elementwise.transpose import transposed_copy
 from .._ops.elementwise.identity import QUICK_CASTS, to_dtype
 from .._ops.registry import integer_gradient, observe
 from .._ops.registry.device import torch_device
 from .._ops.registry.torch_dtypes import SCALAR, torch_dtype
-from ..context import Context, cpu
+from ..context import PINNED, Context, cpu
 from . import indexing
 from ._dispatch.fluent import METHODS, Fluent
 from ._dispatch.invoke import check_writable, graph_tensor, own, plain_tensor, write
@@ -33,10 +37,19 @@ _POINTED = weakref.WeakValueDictionary()
 
 
 def _pointed(handle):
-    array = _POINTED.get(handle.value)
+    if handle.value is None:
+        return None  # MXNet's empty handle: an array without a value
+    array = owner_of(handle)
+    if array is None:
+        array = _POINTED.get(handle.value)
     if array is None:
         raise MXNetError(f"no array lives at the handle {handle.value}; keep the array it was made from")
     return array
+
+
+def _new_empty_handle():
+    """A handle of no array yet; `NDArray(handle)` has no value."""
+    return Handle()
 
 
 class NDArrayBase:
@@ -105,13 +118,13 @@ class NDArray(Exchange, NDArrayBase):
         if self.__class__ is NDArray and not observe.watching():
             t = self._t
             if t.dim() == 2 and not t.requires_grad:
-                return wrap(turned(t), self._ctx.home)
+                return wrap(transposed_copy(t), self._ctx.home)
         return self.transpose() if self.ndim > 1 else self
 
     @property
     def handle(self):
-        """The tensor underneath, where MXNet has a pointer."""
-        return self._t
+        """Where MXNet has a pointer: `value` is its own number, and `NDArray(handle)` is the same array."""
+        return None if self._t is None else handle_of(self)
 
     @property
     def _as_parameter_(self):
@@ -148,21 +161,21 @@ class NDArray(Exchange, NDArrayBase):
         if self.size == 0:
             return False
         if self.size == 1:
-            return bool(self._t.item())
+            return bool(number(self._t))
         raise ValueError(
             f"The truth value of an NDArray with multiple elements is ambiguous. Its shape is {self.shape}: "
             "reduce it to one element first, as in (x > 0).sum() > 0"
         )
 
     def __float__(self):
-        return float(self._t.item() if self._t.numel() == 1 else self.asscalar())
+        return float(number(self._t) if self._t.numel() == 1 else self.asscalar())
 
     def __int__(self):
-        return int(self._t.item() if self._t.numel() == 1 else self.asscalar())
+        return int(number(self._t) if self._t.numel() == 1 else self.asscalar())
 
     def __index__(self):
         if self.size == 1 and not self._t.is_floating_point():
-            return int(self._t.item())
+            return int(number(self._t))
         raise TypeError(
             "only integer scalar arrays can be converted to a scalar index, "
             f"got shape {self.shape} and {np.dtype(self.dtype)}"
@@ -174,7 +187,14 @@ class NDArray(Exchange, NDArrayBase):
         if other.__class__ is NDArray is self.__class__ and not MODES.recording and other is not self:
             source, target = self._t, other._t
             if source.shape == target.shape:
-                (target.data if target.requires_grad else target).copy_(source.data if source.requires_grad else source)
+                source = source.data if source.requires_grad else source
+                memory = target.data if target.requires_grad else target
+                if FLIGHTS:
+                    settle(memory)
+                if memory.is_cpu:
+                    memory.copy_(source)
+                else:
+                    transfer(memory, source, self._ctx.device_typeid == PINNED)
                 wrote(target)
                 return other
         if isinstance(other, NDArrayBase):
@@ -194,7 +214,11 @@ class NDArray(Exchange, NDArrayBase):
     def _moved(self, ctx):
         recorded = MODES.recording and graph_tensor(self).requires_grad
         source = self._t if recorded else plain_tensor(self)
-        return wrap(source.to(torch_device(ctx), copy=True), ctx, MODES.epoch if recorded else None)
+        if ctx.device_typeid == PINNED:
+            copy = pinned(source)
+        else:
+            copy = moved(source, torch_device(ctx), self._ctx.device_typeid == PINNED)
+        return wrap(copy, ctx, MODES.epoch if recorded else None)
 
     def copy(self):
         """A copy in the same context."""
@@ -290,7 +314,7 @@ class NDArray(Exchange, NDArrayBase):
         recorded = False
         if isinstance(value, NDArrayBase):
             recorded = MODES.recording and graph_tensor(value).requires_grad
-            value = value._t if recorded else plain_tensor(value)
+            value = graph_tensor(value) if recorded else plain_tensor(value)
         elif isinstance(value, (np.ndarray, list, tuple)) or not isinstance(value, numbers.Real):
             value = _from_object(value, self._t)
         target = self._t if recorded else self._t.data
@@ -314,7 +338,9 @@ class NDArray(Exchange, NDArrayBase):
         array = np.asarray(source_array)
         if array.shape != self.shape:
             raise ValueError(f"Shape inconsistent: expected {array.shape} vs got {self.shape}")
-        plain_tensor(self).copy_(torch.from_numpy(np.ascontiguousarray(array)))
+        memory = plain_tensor(self)
+        settle(memory)
+        transfer(memory, torch.from_numpy(np.ascontiguousarray(array)))
         wrote(self._t)
 
     def slice_assign(self, rhs, begin, end, step):
@@ -413,11 +439,10 @@ class NDArray(Exchange, NDArrayBase):
         """Its diagonal, or a matrix with it as diagonal."""
         return _generated_function("diag")(self, k=k, **kwargs)
 
-    # ------------------------------------------------------------------ waiting: every call has already finished
+    # ------------------------------------------------------------------ waiting: on the CPU every call has finished
     def wait_to_read(self):
-        """Return when the value is there; a GPU's stream is waited for."""
-        if self._t.device.type == "cuda":
-            torch.cuda.synchronize(self._t.device)
+        """Return when the value is there; what failed on the device meanwhile is raised."""
+        wait(self._t.device)
 
     def wait_to_write(self):
         """Return when it may be written."""
@@ -473,7 +498,7 @@ def wrap(tensor, ctx, mark=None):
     return array
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def plain_sizes(sizes):
     """Is a shape one that torch reads as MXNet does: sizes above zero, one of them left open?"""
     return bool(sizes) and all(s.__class__ is int and (s > 0 or s == -1) for s in sizes) and sizes.count(-1) < 2
@@ -498,7 +523,7 @@ def _from_object(value, like):
         array = np.asarray(value)
         if array.dtype == object or isinstance(value, numbers.Number):  # a complex one: all others are no objects
             raise TypeError
-        return torch.from_numpy(np.ascontiguousarray(array)).reshape(array.shape).to(like.device)
+        return uploaded(np.ascontiguousarray(array), like.device).reshape(array.shape)
     except (TypeError, ValueError):
         raise TypeError(
             f"{NDArray} does not support assignment with non-array-like object {value} of type {type(value)}"

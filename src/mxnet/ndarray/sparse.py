@@ -4,6 +4,7 @@ import numpy as np
 
 from .._core.dtypes import dtype_name as _dtype_name
 from .._core.errors import MXNetError, NotSupportedForSparseNDArray  # noqa: F401 - MXNet's module shows it
+from .._core.shims.handles import owner_of as _owner_of
 from .._ops.registry.device import torch_device as _torch_device
 from .._ops.registry.torch_dtypes import torch_dtype as _torch_dtype
 from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows them
@@ -26,6 +27,12 @@ _lookup, __dir__ = _module_attributes(__name__, "sparse")
 
 
 # ---------------------------------------------------------------------- making them
+def _ndarray_cls(handle, writable=True, stype=-1):
+    """The array that a handle stands for, in the class of its storage."""
+    array = _owner_of(handle)
+    return NDArray(handle) if array is None else type(array)(handle, writable)
+
+
 def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
     """An array of zeros in the given storage."""
     if stype == "default":

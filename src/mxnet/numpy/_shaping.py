@@ -329,7 +329,7 @@ def unravel_index(indices, shape, order="C"):
     if isinstance(indices, numbers.Number):
         return tuple(int(i) for i in onp.unravel_index(indices, shape))
     places = onp.unravel_index(indices.asnumpy().astype("int64"), shape)
-    return tuple(array(i, dtype=indices.dtype) for i in places)
+    return tuple(array(i, dtype=indices.dtype, ctx=indices.ctx) for i in places)
 
 
 def shares_memory(a, b, max_work=None):

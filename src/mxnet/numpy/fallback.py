@@ -27,12 +27,24 @@ def _inward(value):
     return value
 
 
-def _outward(value):
+def _outward(value, ctx):
     if isinstance(value, onp.ndarray):
-        return array(value)
+        return array(value, ctx=ctx)
     if isinstance(value, (list, tuple)):
-        return type(value)(_outward(v) for v in value) if type(value) in (list, tuple) else tuple(map(_outward, value))
+        results = [_outward(v, ctx) for v in value]
+        return type(value)(results) if type(value) in (list, tuple) else tuple(results)
     return value
+
+
+def _context(values):
+    """The device of the first array, to which the results go back; None: there is none."""
+    for value in values:
+        if isinstance(value, NDArrayBase):
+            return value.ctx
+        found = _context(value) if isinstance(value, (list, tuple)) else None
+        if found is not None:
+            return found
+    return None
 
 
 def through_numpy(function):
@@ -46,7 +58,7 @@ def through_numpy(function):
         if out is not None:
             out[...] = result
             return out
-        return _outward(result)
+        return _outward(result, _context([*args, *kwargs.values()]))
 
     wrapper.__module__ = "mxnet.numpy"
     wrapper.__doc__ = f"NumPy's own {function.__name__}, computed on a copy."

@@ -6,6 +6,7 @@ from importlib import import_module
 import numpy as onp
 import torch
 
+from .._core.dtypes import dtype_name
 from .._core.modes import MODES
 from ..context import Context, cpu, current_context  # noqa: F401 - public names here
 from ..ndarray import indexing
@@ -165,7 +166,7 @@ class ndarray(NDArray):
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """In another type."""
         _only("astype", order=(order, "K"), casting=(casting, "unsafe"), subok=(subok, True))
-        if not copy and onp.dtype(dtype) == self.dtype:
+        if not copy and dtype_name(dtype) == self.dtype.name:
             return self
         return as_np(super().astype(dtype))
 

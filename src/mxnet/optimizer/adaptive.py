@@ -89,6 +89,8 @@ class AdamW(_Moments):
 class LAMB(_Moments):
     """Adam's direction, scaled in each layer by |weight| / |direction|."""
 
+    _past_update = True
+
     def __init__(
         self,
         learning_rate=0.001,

@@ -231,6 +231,9 @@ class Optimizer:
     def _get_wd(self, index):
         return self._get_wds([index])[0]
 
+    def _check_loaded(self):
+        """Refuse attributes of a file with which no step is possible."""
+
     def __getstate__(self):
         return {key: value for key, value in self.__dict__.items() if key not in _TRANSIENT}
 

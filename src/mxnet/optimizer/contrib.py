@@ -1,5 +1,6 @@
 """Optimizers beside the main ones: AdaGrad by rows."""
 
+from .._core.errors import MXNetError
 from .._kernels.optimizer import formulas
 from .._ops.optimizer import steps
 from ..ndarray import NDArray, clip, contrib, mean, sqrt, square, zeros  # noqa: F401 - MXNet shows them here
@@ -24,6 +25,12 @@ class GroupAdaGrad(MultiTensorOptimizer):
     def create_state(self, index, weight):
         assert len(weight.shape) == 2
         return zeros((weight.shape[0], 1), weight.context, stype=weight.stype)
+
+    def _check_loaded(self):
+        if self.wd:
+            raise MXNetError(
+                f"the GroupAdaGrad in the states has a weight decay of {self.wd}, which it does not support"
+            )
 
     @property
     def _limits(self):

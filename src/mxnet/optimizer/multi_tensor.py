@@ -16,7 +16,7 @@ from .base import Optimizer, check_arrays
 from .rows import arrays_of, update_rows
 
 _RATES = ("_get_lr", "_get_lrs", "_get_wd", "_get_wds")
-_METHODS = ("update", "update_multi_precision", *_RATES)
+_METHODS = ("update_multi_precision", *_RATES)
 TAKE_LISTS = {getattr(Optimizer, name) for name in _RATES}
 _TUPLES = frozenset([tuple])
 DENSE = frozenset([NDArray])  # arrays of this very type are dense, which needs no asking one by one
@@ -31,9 +31,10 @@ def takes_lists(method):
 def list_size(optimizer):
     """How many parameters `optimizer` may be handed in one call: None for all of them, 0 for one at a time."""
     kind = type(optimizer)
-    if all(getattr(kind, name) in TAKE_LISTS for name in _METHODS):
+    own_update = kind.update not in TAKE_LISTS and not getattr(kind, "_past_update", False)
+    if not own_update and all(getattr(kind, name) in TAKE_LISTS for name in _METHODS):
         return optimizer._list_size
-    if kind.update not in TAKE_LISTS and kind.update_multi_precision in TAKE_LISTS:
+    if own_update and kind.update_multi_precision in TAKE_LISTS:
         return 0  # an `update` of one parameter; MXNet never hands lists to it
     return optimizer.aggregate_num
 
@@ -110,6 +111,9 @@ class MultiTensorOptimizer(Optimizer):
     _lazy = False
     # Also those of dense weights?
     _lazy_when_dense = True
+    # MXNet's SGD, NAG, LARS and LAMB have an `update_multi_precision` of their own, which does not call `update`:
+    # a subclass that overrides `update` alone changes nothing there.
+    _past_update = False
     # None: as many parameters at once as there are.
     _list_size = None
     # MXNet asks for the rates of SGD in lists, for the others' one by one: a subclass with its own shows which.
@@ -125,14 +129,17 @@ class MultiTensorOptimizer(Optimizer):
     @takes_lists
     def update_multi_precision(self, index, weight, grad, state):
         """As `update`; float16 weights are updated through their float32 copies under `multi_precision`."""
-        first = weight[0] if isinstance(weight, (list, tuple)) else weight
-        if not self._keeps_master(first):
-            self.update(index, weight, grad, state)
+        single = not isinstance(index, (list, tuple))
+        update = MultiTensorOptimizer.update.__get__(self) if self._past_update else self.update
+        if not self._keeps_master(weight if single else weight[0]):
+            update(index, weight, grad, state)
             return
-        states = [state] if not isinstance(index, (list, tuple)) else list(state)
-        masters, inner = zip(*map(self._split_state, states), strict=True)
+        masters, inner = zip(*map(self._split_state, [state] if single else state), strict=True)
         grads = list(map(self._master_grad, _as_list(grad)))
-        self._update(_as_list(index), list(masters), grads, list(inner))
+        if single:
+            update(index, masters[0], grads[0], inner[0])
+        else:
+            update(index, list(masters), grads, list(inner))
         weights = _as_list(weight)
         if any(w.stype != "default" for w in weights):
             for master, own in zip(masters, weights, strict=True):

@@ -20,6 +20,7 @@ class _WithMaster(MultiTensorOptimizer):
     """The SGD family writes multi-precision states as (state, master copy)."""
 
     _own_name = "SGD "
+    _past_update = True
 
     def _join_state(self, master, state):
         return (state, master)
@@ -53,7 +54,7 @@ class SGD(_WithMaster):
         return self.lazy_update
 
     def _step(self, weights, grads, states, lrs, wds, indices):
-        momenta = states[0] if states else []
+        momenta = states[0] if states and self.momentum != 0.0 else []  # loaded ones are of no use without momentum
         steps.sgd(weights, grads, momenta, lrs, wds, momentum=max(self.momentum, 0.0), **self._limits)
 
 

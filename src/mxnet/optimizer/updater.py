@@ -4,6 +4,7 @@ from ..ndarray import NDArray
 from ..util import is_np_array
 from . import state_files
 from .multi_tensor import list_size, of_one_dtype
+from .state_checks import check_keys, check_optimizer, check_state
 
 _BYTES = frozenset({bytes})
 _CLASSIC = frozenset({NDArray})
@@ -49,11 +50,18 @@ class Updater:
         else:
             self._update_lists(indices, grads, weights, size or len(indices))
 
+    @property
+    def takes_all(self):
+        """May it be called with all parameters at once, where MXNet calls it for each? A user's method would see it."""
+        return list_size(self.optimizer) is None
+
     def _ensure_state(self, index, weight):
         if index not in self.states:
             self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
             self.states_synced[index] = True
         elif not self.states_synced[index]:
+            name = self.optimizer.idx2name.get(index, index)
+            check_state(self.optimizer, index, name, weight, self.states[index])
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
             self.states_synced[index] = True
 
@@ -61,7 +69,8 @@ class Updater:
         """Parameters of one dtype together, at most `size` at a time."""
         states = self.states
         if size >= len(indices) and of_one_dtype(self.optimizer, indices, weights):
-            self.optimizer.update_multi_precision(indices, weights, grads, list(map(states.__getitem__, indices)))
+            arrays = tuple(indices), tuple(weights), tuple(grads)  # as MXNet hands them to a method of the user's
+            self.optimizer.update_multi_precision(*arrays, list(map(states.__getitem__, indices)))
             return
         groups = {}
         for item in zip(indices, weights, grads, strict=True):
@@ -79,10 +88,25 @@ class Updater:
             return type(state)(self.sync_state_context(part, context) for part in state)
         return state
 
-    def set_states(self, states, trust=False):
-        """Take the states (and the optimizer, if it is inside) that `get_states` wrote; `trust` runs any pickle."""
-        self.states, optimizer = state_files.loads_for_updater(states, trust)
-        self.optimizer = self.optimizer if optimizer is None else optimizer
+    def set_states(self, states, trust=False, weights=None, complete=True):
+        """Take the states (and the optimizer, if it is inside) that `get_states` wrote; `trust` runs any pickle.
+
+        With `weights`, {index: (name, weight)}, states that do not fit them are refused before anything changes;
+        so are states for others if the weights are `complete`. A weight may be None if it is not there yet: its states
+        are compared when it is first updated.
+        """
+        loaded, optimizer = state_files.loads_for_updater(states, trust)
+        if optimizer is None:
+            optimizer = self.optimizer
+        else:
+            check_optimizer(optimizer)
+        if complete and weights is not None:
+            check_keys(loaded, weights)
+        for index, state in loaded.items():
+            name, weight = (weights or {}).get(index, (index, None))
+            if weight is not None:
+                check_state(optimizer, index, name, weight, state)
+        self.states, self.optimizer = loaded, optimizer
         self.states_synced = dict.fromkeys(self.states, False)
 
     def get_states(self, dump_optimizer=False, pickled=False):

@@ -4,6 +4,7 @@ from typing import Any
 
 from .._core.errors import MXNetError
 from .._core.hints import not_opened
+from .._core.shims.handles import Handle, handle_of
 from .._core.tracing import Traced
 from .._formats.atomic import write_file
 from .._graph.ir import json as graph_json
@@ -42,13 +43,15 @@ class SymbolBase(Traced):
     __slots__ = ("__weakref__", "_entries")
     _entries: list[Entry]
 
-    def __init__(self, handle: list[Entry] | None = None) -> None:
+    def __init__(self, handle: list[Entry] | Handle | None = None) -> None:
+        if isinstance(handle, Handle):
+            handle = handle.owner._entries
         self._entries = handle if handle is not None else []
 
     @property
     def handle(self):
-        """The graph entries behind the symbol, where MXNet has a pointer."""
-        return self._entries
+        """Where MXNet has a pointer: `value` is its own number, and `Symbol(handle)` is the same graph."""
+        return handle_of(self)
 
     # listing
 

@@ -79,6 +79,31 @@ class Binding:
         """The outputs for arrays given by name."""
         return self.bind(current_context() if ctx is None else ctx, kwargs).forward()
 
+    def explain(self, arrays, training=True):
+        """Tell, node by node, what computes this graph for the given arrays, and for how long.
+
+        Parameters
+        ----------
+        arrays : dict of str to NDArray
+            An array for every input of the graph, by name; they are copied.
+        training : bool, default True
+            Explain a training step, too.
+
+        Returns
+        -------
+        Explanation
+            See `HybridBlock.explain`.
+        """
+        from .._graph.debug.explain import explain
+
+        missing = [name for name in self.list_inputs() if name not in arrays]
+        if missing:
+            raise MXNetError(f"explain needs an array for every input; missing: {', '.join(missing)}")
+        plain = later("ndarray._dispatch.invoke").plain_tensor
+        given = [arrays[name] for name in self.list_inputs()]
+        ctx = given[0].context if given else current_context()
+        return explain(self._entries, [plain(array) for array in given], ctx, training)
+
     def gradient(self, wrt):
         """MXNet declares this and never had it; use `bind` and `backward`."""
         raise MXNetError("Symbol.gradient is not implemented by MXNet 1.x; bind the symbol and call Executor.backward")

@@ -1,6 +1,6 @@
 """Namespaces of symbol functions, filled from the registry as names are asked for."""
 
-from .._core.modules import complete
+from .._core.shims.modules import complete
 from .._ops.registry import registry
 from .._ops.registry.signature import names_in_namespace, namespace
 from .register import make

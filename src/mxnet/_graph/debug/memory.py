@@ -8,13 +8,15 @@ from ..infer.fixpoint import Facts
 from ..ir.node import Node
 from ..lower.program import Program
 from ..training.gradient_flow import gradient_path
+from ..training.mirror import is_wanted as mirror_wanted
+from ..training.mirror import needed, repeated, segments
 
 
 def peak_memory(program: Program, shapes: Facts, types: Facts, wanted: Iterable[Node]) -> int:
     """Bytes of the values that operators compute, at the time when most of them are alive."""
     sizes = {id(n): _size(n, shapes, types) for n in program.nodes if n.op is not None}
     if gradient_path(program, wanted):
-        return sum(sizes.values())
+        return _stored_for_backward(program, sizes)
     last = {id(e.node): i for i, n in enumerate(program.nodes) for e in n.inputs}
     outputs = {id(e.node) for e in program.heads}
     live = most = 0
@@ -25,6 +27,26 @@ def peak_memory(program: Program, shapes: Facts, types: Facts, wanted: Iterable[
             if last[before] == i and before not in outputs:
                 live -= sizes.get(before, 0)
     return most
+
+
+def _stored_for_backward(program: Program, sizes: dict[int, int]) -> int:
+    """Bytes that the backward pass needs: all values, but of mirrored segments only those that others read, and
+    beside them the values of the largest segment, which are there while it is computed again.
+    """
+    calls = [node for node in program.nodes if node.op is not None]
+    if not mirror_wanted(program.nodes):
+        return sum(sizes.values())
+    total = largest = 0
+    parts = segments(calls)
+    for number, (mirrored, nodes) in enumerate(parts):
+        inside = sum(sizes[id(node)] for node in nodes)
+        if not repeated(mirrored, nodes, number == len(parts) - 1):
+            total += inside
+            continue
+        read = {id(entry.node) for entry in needed(nodes, calls, program.heads)}
+        outside = sum(sizes[key] for key in read)
+        total, largest = total + outside, max(largest, inside - outside)
+    return total + largest
 
 
 def _size(node: Node, shapes: Facts, types: Facts) -> int:

@@ -9,10 +9,11 @@ from torch.fx.node import map_arg
 
 from ..._core.errors import MXNetError
 from ..._core.writes import wrote_anywhere
+from ..._ops.registry.gradient import ignores_head
 from ..._ops.registry.integer_gradient import plain
 from ..ir.node import Entry, Node, entry_name
 from ..lower.fx_calls import argument, calls, moved, selected_output
-from ..lower.program import OPERATOR_ERRORS, Program, with_node_name
+from ..lower.program import LOSSES, OPERATOR_ERRORS, Program, with_node_name
 from ..training.gradient_flow import blocks_gradient
 from .monitor_names import gradient_names, input_name, takes_head
 
@@ -112,6 +113,21 @@ class MonitoredRun:
 
     # gradients
 
+    def reads_head(self, number: int) -> bool:
+        """Does a gradient given for a head reach a variable? See `_ops.gradient.reads_head`."""
+        ahead = [self.heads[number]]
+        seen = set(ahead)
+        while ahead:
+            step = ahead.pop()
+            if step.op == "placeholder":
+                return True
+            if step in self.tape and all(ignores_head(t) for t in self.tape[step][1] if t.requires_grad):
+                continue
+            sources = {a for a in step.args if a in self.requires_gradient} - seen
+            seen |= sources
+            ahead += sources
+        return False
+
     def backward(self, seeds: Sequence[torch.Tensor | None], count: int) -> list[torch.Tensor | None]:
         """The gradients of the first `count` inputs of the code, from those of the heads."""
         for i, (head, seed) in enumerate(zip(self.heads, seeds, strict=True)):
@@ -141,6 +157,8 @@ class MonitoredRun:
         args, outputs = self.tape.pop(step)
         single = len(outputs) == 1 and isinstance(self.values[step], torch.Tensor)
         heads = [self._sum((step, None if single else i)) for i in range(len(outputs))]
+        if node.op.name in LOSSES:  # type: ignore[union-attr]  # it starts by itself, even behind a block
+            heads = [torch.ones_like(t) if h is None else h for t, h in zip(outputs, heads, strict=True)]
         pairs = [(t, h) for t, h in zip(outputs, heads, strict=True) if h is not None and t.requires_grad]
         if not pairs:
             return

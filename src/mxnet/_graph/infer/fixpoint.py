@@ -115,6 +115,9 @@ class Facts:
 
     def _infer(self, node: Node, ins: tuple[Any, ...], outs: tuple[Any, ...] | None) -> Inference:
         """Apply the operator's rules; the result is cached for all nodes that make the same call."""
+        known = node.call.inferred.again((self.rules.cache_key, ins, outs))
+        if known:
+            return known
         rules, old = self.rules, outs or (None,) * node.outputs()
         try:
             new_ins, new_outs = rules.infer_node(node, list(ins), list(old))

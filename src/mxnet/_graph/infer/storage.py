@@ -43,17 +43,29 @@ def stypes_of_storage_aware_nodes(heads: list[Entry], given: dict[str, str]) -> 
     return {key: kind for key, kind in kinds.items() if set(kind) != {"default"}}
 
 
+# Elementwise operators whose torch functions return a sparse matrix for a sparse matrix.
+ELEMENTWISE = frozenset(["_copy", "abs", "negative", "sign", "sqrt", "square"])
+
+
 def left_operands_of_dot(heads: list[Entry]) -> set[str]:
-    """Variables that are used only as the left side of matrix products."""
-    used: dict[str, bool] = {}
-    for node in walk(heads):
+    """Variables whose only uses are as left operands of `dot`, directly or after elementwise functions."""
+    nodes = walk(heads)
+    uses: dict[int, list[bool]] = {id(entry.node): [False] for entry in heads}
+    for node in reversed(nodes):
+        sides = all(uses.get(id(node), [True]))  # are all uses of it left operands?
         for position, entry in enumerate(node.inputs):
-            if entry.node.op is None:
-                product = node.op is not None and node.op.name == "dot" and position == 0
-                plain = not node.parsed.get("transpose_b", False)
-                used[entry.node.name] = used.get(entry.node.name, True) and product and plain
-    names = {e.node.name for e in heads if e.node.op is None}
-    return {name for name, only in used.items() if only and name not in names}
+            uses.setdefault(id(entry.node), []).append(
+                _is_left_operand(node, position) or (_is_elementwise(node) and sides)
+            )
+    return {n.name for n in nodes if n.op is None and all(uses.get(id(n), [False]))}
+
+
+def _is_left_operand(node: Node, position: int) -> bool:
+    return node.op is not None and node.op.name == "dot" and position == 0 and not node.parsed.get("transpose_b", False)
+
+
+def _is_elementwise(node: Node) -> bool:
+    return node.op is not None and node.op.name in ELEMENTWISE
 
 
 def head_stypes(heads: list[Entry], given: dict[str, str]) -> list[str]:

@@ -15,7 +15,10 @@ import torch
 from torch import fx
 
 from ..._core.writes import wrote
+from ..._kernels import tuning
 from ..._kernels.conv import direct
+from ..._kernels.conv.clamp import Clamp
+from ..._kernels.matmul.packed import PANEL
 from ..._ops.registry.registry import find
 from ..lower.backends import Compiler
 from ..lower.inductor_segments import compile_between
@@ -23,23 +26,22 @@ from ..lower.lower import Lowered, calls, pick, sole_user
 from ..training.memory_format import plain, restore_order
 from .fuse import fused
 from .packed_conv import (
-    LEAVING,
     LIMIT,
-    Bounds,
+    RESULTS,
     PackedConvolution,
     PackedNorm,
-    Rooms,
-    available,
+    Workspace,
+    concat,
     convolve,
-    convolve_both,
+    convolve_pair,
+    copy_out,
+    flush,
     folded,
-    joined,
-    leave,
+    has_onednn,
     pool,
-    scaled,
-    settle,
+    scale_norm,
 )
-from .packed_dense import MOST_PACKED, PackedDense, connected, dense, gelu_in_place, use_places_again
+from .packed_dense import PackedDense, dense, dense_pixels, gelu_in_place, gelu_in_place_of_layers
 from .parameter_watch import Copies, Digests, noted, usable
 from .split_batch import Portions, last_cut
 
@@ -47,33 +49,30 @@ CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elem
 FULLY = find("FullyConnected").fn
 ACTIVATION, RELU, CLIP, POOLING, CONCAT = (find(n).fn for n in ("Activation", "relu", "clip", "Pooling", "Concat"))
 FLATTEN = find("Flatten").fn
-# Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
+# Operators that work in, and keep, the channels-last memory format; every other one is given NCHW.
 KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
 )
 # Which argument says where the result goes
-ROOM = {convolve: 4, convolve_both: 4, pool: 2, scaled: 3, joined: 2, connected: 3}
-PACKED = frozenset([*ROOM, settle, leave, dense, gelu_in_place])
-NONE: Bounds = (None, None)
+BUFFER = {convolve: 4, convolve_pair: 4, pool: 2, scale_norm: 3, concat: 2, dense_pixels: 3}
+PACKED = frozenset([*BUFFER, flush, copy_out, dense, gelu_in_place])
+NONE: Clamp = (None, None)
 UNIT = 8  # filters that kernels compute at once
-SOME, MOST_REST = 3, 64  # changes before predictions rest, and for how many
-WORTH_AN_ORDER = 1 << 18  # numbers in the convolutions of a network without batch norms
-WORTH_A_COMPILER = 1 << 22  # numbers in the dense layers of a network that has nothing else to be made ready
-KEPT = 1 << 28  # bytes of memory that a network keeps for its next run, at most
+SOME, MOST_REST = 3, 64  # changed runs in a row after which runs are not folded, and for how many of them
 Verdict = Callable[[], bool]
 Packed = PackedConvolution | PackedNorm | PackedDense
 
 
 @dataclass
 class Site:
-    """One convolution with what follows it; parameters are positions in the list of inputs."""
+    """One convolution and the nodes fused into it; parameters are positions in the list of inputs."""
 
     conv: fx.Node
     weight: int
     bias: int | None = None
     norm: list[int] = field(default_factory=list)
     norm_attrs: dict[str, Any] = field(default_factory=dict)
-    bounds: Bounds = NONE
+    clamp: Clamp = NONE
     sum: fx.Node | None = None
     chain: list[fx.Node] = field(default_factory=list)
 
@@ -81,34 +80,44 @@ class Site:
     def parameters(self) -> list[int]:
         return [self.weight, *([] if self.bias is None else [self.bias]), *self.norm]
 
+    @property
+    def fixed(self) -> bool:
+        """Is gamma taken for one, whatever it is?"""
+        return bool(self.norm_attrs.get("fix_gamma", True))
+
+    def norm_tensors(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """gamma, beta and the moving statistics."""
+        gamma, *rest = (tensors[i] for i in self.norm)
+        return [torch.ones_like(gamma) if self.fixed else gamma, *rest]
+
     def build(self, tensors: list[torch.Tensor]) -> Packed:
         weight = tensors[self.weight]
         bias = None if self.bias is None else tensors[self.bias]
         if self.norm:
-            weight, bias = folded(weight, bias, [tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3))
-        return PackedConvolution(weight, bias, dict(self.conv.kwargs), self.bounds)
+            weight, bias = folded(weight, bias, self.norm_tensors(tensors), self.norm_attrs.get("eps", 1e-3))
+        return PackedConvolution(weight, bias, dict(self.conv.kwargs), self.clamp)
 
 
 class NormSite(Site):
-    """A batch norm that no convolution takes in, with what follows it."""
+    """A batch norm that is not folded into a convolution, and the activation fused into it."""
 
     @property
     def parameters(self) -> list[int]:
         return self.norm
 
     def build(self, tensors: list[torch.Tensor]) -> Packed:
-        return PackedNorm([tensors[i] for i in self.norm], self.norm_attrs.get("eps", 1e-3), self.bounds)
+        return PackedNorm(self.norm_tensors(tensors), self.norm_attrs.get("eps", 1e-3), self.clamp)
 
 
 class DenseSite(Site):
-    """One dense layer with what follows it."""
+    """One dense layer and the nodes fused into it."""
 
     def build(self, tensors: list[torch.Tensor]) -> Packed:
-        return PackedDense(tensors[self.weight], None if self.bias is None else tensors[self.bias], self.bounds)
+        return PackedDense(tensors[self.weight], None if self.bias is None else tensors[self.bias], self.clamp)
 
 
-def _bounds(node: fx.Node | None) -> Bounds:
-    """Where the activation, if it is one of those, cuts off."""
+def _clamp(node: fx.Node | None) -> Clamp:
+    """The clamp that the activation is; NONE: it is no clamp."""
     if calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu"):
         return 0.0, None
     if calls(node, CLIP):
@@ -117,7 +126,7 @@ def _bounds(node: fx.Node | None) -> Bounds:
 
 
 def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
-    """The convolution, if it is one that can be packed, and what can be computed with it."""
+    """The convolution, if it can be packed, and what can be fused into it."""
     weights = conv.args[1:]
     if len(conv.kwargs["kernel"]) != 2 or conv.kwargs.get("layout") not in (None, "NCHW"):
         return None
@@ -140,13 +149,13 @@ def _dense_site(layer: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node
 
 def _with_what_follows(site: Site, sums: set[fx.Node]) -> Site:
     _take_sum(site, sums)
-    return _with_bounds(site)
+    return _with_clamp(site)
 
 
-def _with_bounds(site: Site) -> Site:
+def _with_clamp(site: Site) -> Site:
     after = sole_user(site.chain[-1])
-    site.bounds = _bounds(after)
-    if site.bounds is not NONE:
+    site.clamp = _clamp(after)
+    if site.clamp is not NONE:
         site.chain.append(after)
     return site
 
@@ -167,7 +176,7 @@ def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
 
 
 def _take(site: Site, norm: fx.Node, positions: dict[fx.Node, int]) -> bool:
-    """Let the site compute a batch norm, if it is a plain one."""
+    """Fuse a batch norm into the site, if it is a plain one."""
     value = sole_user(norm)
     plainly = calls(value, pick) and value.args[1] == 0 and norm.kwargs.get("axis", 1) == 1
     if not plainly or any(p not in positions for p in norm.args[1:]):
@@ -178,11 +187,11 @@ def _take(site: Site, norm: fx.Node, positions: dict[fx.Node, int]) -> bool:
 
 
 def _norm_sites(graph: fx.Graph, positions: dict[fx.Node, int], others: Sequence[Site]) -> list[Site]:
-    """The batch norms that others leave."""
+    """The batch norms that no other site computes."""
     taken = {node for site in others for node in site.chain}
     norms = [node for node in graph.nodes if calls(node, NORM) and node not in taken]
     sites = [(NormSite(node, -1), node) for node in norms]
-    return [_with_bounds(site) for site, node in sites if _take(site, node, positions)]
+    return [_with_clamp(site) for site, node in sites if _take(site, node, positions)]
 
 
 class Folding:
@@ -191,14 +200,14 @@ class Folding:
     def __init__(self, module: fx.GraphModule, sites: list[Site]) -> None:
         self._graph, self.sites = module.graph, sites
         self.watched = sorted({i for site in sites for i in site.parameters})
-        self.ones = [s.norm[0] for s in sites if s.norm and s.norm_attrs.get("fix_gamma", True)]
+        self.ones = [s.norm[0] for s in sites if s.norm and s.fixed and s.norm_attrs.get("_set_gamma", True)]
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
         self._state: tuple[Copies | Digests, list[Packed] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]
-        data = {value for node in self._graph.nodes if calls(node, convolve, convolve_both) for value in node.args[5:]}
-        data |= {node.args[4] for node in self._graph.nodes if calls(node, scaled)}
+        data = {value for node in self._graph.nodes if calls(node, convolve, convolve_pair) for value in node.args[5:]}
+        data |= {node.args[4] for node in self._graph.nodes if calls(node, scale_norm)}
         rows = {node.args[3] for node in self._graph.nodes if calls(node, dense)}
-        self._rooms: list[Rooms] = []
+        self._workspaces: list[Workspace] = []
         self._changes = self._rest = 0  # in a row, and predictions that do not look for more
         self._data = {i: node for i, node in enumerate(places) if node in data}
         self._inputs = [i for i, node in enumerate(places) if node in data | rows]
@@ -247,15 +256,15 @@ class Folding:
         """The heads' values."""
         within = functools.cache(lambda: all(_within(tensors[i]) for i in self._data))
         try:
-            rooms = self._rooms.pop()  # another thread may be at work with the others
+            workspace = self._workspaces.pop()  # another thread may be at work with the others
         except IndexError:
-            rooms = Rooms()
-        arguments = (*tensors, *streams, layers, within, rooms)
-        results = self._portions.run(arguments, rooms)
-        rooms.settle()
-        needed = rooms.bytes()
-        if needed <= KEPT:
-            self._rooms.append(rooms)
+            workspace = Workspace()
+        arguments = (*tensors, *streams, layers, within, workspace)
+        results = self._portions.run(arguments, workspace)
+        workspace.flush()
+        needed = workspace.bytes()
+        if needed <= tuning.FOLD_WORKSPACE:
+            self._workspaces.append(workspace)
         else:
             self._portions.divide(arguments, needed)
         return results
@@ -267,7 +276,7 @@ class Folding:
 
     def note(self, tensors: Sequence[torch.Tensor]) -> None:
         """Remember these parameters: if the next run sees them again, they are folded."""
-        self._rooms.clear()  # they know the convolutions of before
+        self._workspaces.clear()  # they know the convolutions of before
         self._changes += 1
         self._rest = min(1 << self._changes, MOST_REST) if self._changes > SOME else 0
         watched = [tensors[i] for i in self.watched]
@@ -288,13 +297,13 @@ class Folding:
         for node in self._graph.nodes:
             if calls(node, convolve):
                 limits[node] = convolutions[node.args[3]].limit(*map(limits.get, node.args[5:]))
-            elif calls(node, convolve_both):
+            elif calls(node, convolve_pair):
                 first, second = (convolutions[index] for index in node.args[3])
                 limits[node] = second.limit(first.limit(limits.get(node.args[5])))
-            elif calls(node, scaled):
+            elif calls(node, scale_norm):
                 limits[node] = convolutions[node.args[2]].limit(limits.get(node.args[4]))
             elif node.op == "call_function":
-                values = node.args[3:] if calls(node, pool, joined) else node.all_input_nodes
+                values = node.args[3:] if calls(node, pool, concat) else node.all_input_nodes
                 limits[node] = _largest(node, [limits.get(value) for value in values])
 
 
@@ -307,7 +316,7 @@ def _portions(module: fx.GraphModule, data: dict[int, fx.Node], own: list[fx.Nod
 
 
 def _image_by_image(node: fx.Node) -> bool:
-    return calls(node, leave, SUM, ACTIVATION, RELU, CLIP, *ROOM)
+    return calls(node, copy_out, SUM, ACTIVATION, RELU, CLIP, *BUFFER)
 
 
 def _within(data: torch.Tensor) -> bool:
@@ -321,7 +330,7 @@ def _within(data: torch.Tensor) -> bool:
 def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
     """How large the values of an operator between convolutions can be; None: not known."""
     kind = node.kwargs.get("pool_type", "max") if calls(node, pool) else None
-    if None in sizes or not (calls(node, plain, CONCAT, joined, SUM) or kind in ("max", "avg")):
+    if None in sizes or not (calls(node, plain, CONCAT, concat, SUM) or kind in ("max", "avg")):
         return None
     return (sum if calls(node, SUM) else max)(size for size in sizes if size is not None)
 
@@ -339,30 +348,30 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler |
     convolutions = _convolution_sites(graph, positions, sums, tensors)
     layers = _dense_sites(graph, positions, sums, tensors)
     if not convolutions:
-        if compiler or sum(tensors[site.weight].numel() for site in layers) < WORTH_A_COMPILER:
+        if compiler or sum(tensors[site.weight].numel() for site in layers) < tuning.FOLD_DENSE_WEIGHTS:
             return False
         kernels = direct.loaded()
         if not kernels:
             return kernels
     norms = _norm_sites(graph, positions, convolutions) if convolutions else []
     sites = convolutions + norms + layers
-    packed, within, rooms = _own_inputs(graph, inputs[-1])
+    packed, within, workspace = _own_inputs(graph, inputs[-1])
     for index, site in enumerate(sites):
-        _replace(graph, site, (packed, within, rooms, index, None))
-    use_places_again(graph)
+        _replace(graph, site, (packed, within, workspace, index, None))
+    gelu_in_place_of_layers(graph)
     if convolutions:
-        _join_pairs(graph, sites)
+        _fuse_pairs(graph, sites)
         for node in graph.nodes:
-            if calls(node, POOLING) or (_joins(node) and node.kwargs.get("dim", 1) == 1):
-                own = pool if calls(node, POOLING) else joined
-                node.target, node.args = own, (rooms, node.name, None, *node.args)
-        _connect(graph, rooms)
-        restore_order(graph, KEEP_ORDER | set(ROOM))
-        _give_rooms(graph, sites, rooms)
+            if calls(node, POOLING) or (_concatenates(node) and node.kwargs.get("dim", 1) == 1):
+                own = pool if calls(node, POOLING) else concat
+                node.target, node.args = own, (workspace, node.name, None, *node.args)
+        _use_pixel_layers(graph, workspace)
+        restore_order(graph, KEEP_ORDER | set(BUFFER))
+        _assign_buffers(graph, sites, workspace)
         for node in graph.nodes:
-            if _reads_and_copies(node) and any(calls(value, *ROOM) for value in node.all_input_nodes):
+            if _reads_and_copies(node) and any(calls(value, *BUFFER) for value in node.all_input_nodes):
                 with graph.inserting_before(node):
-                    graph.call_function(settle, (rooms,))
+                    graph.call_function(flush, (workspace,))
     if compiler is not None:
         compile_between(graph, PACKED, set(positions), compiler)
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
@@ -371,11 +380,11 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler |
 def _convolution_sites(
     graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
 ) -> list[Site]:
-    """All convolutions that can be packed, if that gains anything; what they take in is noted in `sums`."""
+    """All convolutions that can be packed, if that is worth it; sums that they compute are added to `sums`."""
     taken: set[fx.Node] = set()
     sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, taken))]
     numbers = sum(tensors[site.weight].numel() for site in sites)
-    if not available() or not (any(site.norm for site in sites) or numbers >= WORTH_AN_ORDER):
+    if not has_onednn() or not (any(site.norm for site in sites) or numbers >= tuning.FOLD_CONV_WEIGHTS):
         return []
     sums |= taken
     return sites
@@ -385,19 +394,19 @@ def _dense_sites(
     graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
 ) -> list[Site]:
     """The dense layers that can be packed, as many as there is memory for."""
-    sites, room = [], MOST_PACKED
+    sites, buffer = [], tuning.DENSE_PACKED_BYTES
     for node in graph.nodes:
         site = _dense_site(node, positions, sums) if calls(node, FULLY) else None
-        if site is not None and tensors[site.weight].nbytes <= room:
-            room -= tensors[site.weight].nbytes
+        if site is not None and tensors[site.weight].nbytes <= buffer:
+            buffer -= tensors[site.weight].nbytes
             sites.append(site)
     return sites
 
 
 def _own_inputs(graph: fx.Graph, last: fx.Node) -> list[fx.Node]:
-    """Places for the packed layers, for what tells if data are within limits, and for memory."""
+    """Inputs for the packed layers, for the check of data against limits, and for the workspace."""
     made = []
-    for name in ("layers", "within", "rooms"):
+    for name in ("layers", "within", "workspace"):
         with graph.inserting_after(last):
             last = graph.placeholder(name)
         made.append(last)
@@ -409,11 +418,11 @@ def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
     with graph.inserting_before(site.chain[-1]):
         if isinstance(site, DenseSite):
             inputs = (*site.conv.args, None)[:3]
-            own = constants[0], constants[3], site.bounds  # the layers, and which one
+            own = constants[0], constants[3], site.clamp  # the layers, and which one
             made = graph.call_function(dense, (*own, *inputs, *addends), site.conv.kwargs)
         elif isinstance(site, NormSite):
-            layers, _, rooms, *place = constants
-            made = graph.call_function(scaled, (layers, rooms, *place, site.conv.args[0]))
+            layers, _, workspace, *place = constants
+            made = graph.call_function(scale_norm, (layers, workspace, *place, site.conv.args[0]))
         else:
             made = graph.call_function(convolve, (*constants, site.conv.args[0], *addends))
     site.chain[-1].replace_all_uses_with(made)
@@ -421,7 +430,7 @@ def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
         graph.erase_node(node)
 
 
-def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
+def _fuse_pairs(graph: fx.Graph, sites: list[Site]) -> None:
     """A depthwise convolution and the one before it, if nobody else reads that one's result, are computed at once."""
     for node in list(graph.nodes):
         first = node.args[5] if calls(node, convolve) and len(node.args) == 6 else None
@@ -431,23 +440,23 @@ def _join_pairs(graph: fx.Graph, sites: list[Site]) -> None:
         if attrs.get("num_group", 1) == attrs["num_filter"] > 1:
             indices = first.args[3], node.args[3]
             with graph.inserting_before(node):
-                both = graph.call_function(convolve_both, (*node.args[:3], indices, None, first.args[5]))
+                both = graph.call_function(convolve_pair, (*node.args[:3], indices, None, first.args[5]))
             node.replace_all_uses_with(both)
             graph.erase_node(node)
             graph.erase_node(first)
 
 
-def _connect(graph: fx.Graph, rooms: fx.Node) -> None:
-    """Dense layers behind pooling are computed in the same memory: images of one pixel are rows."""
+def _use_pixel_layers(graph: fx.Graph, workspace: fx.Node) -> None:
+    """Dense layers behind pooling use the workspace, too: images of one pixel are rows."""
     for node in list(graph.nodes):
         if not calls(node, dense) or len(node.args) != 6 or not node.kwargs.get("flatten", True):
             continue
-        layers, index, bounds, data, *parameters = node.args
+        layers, index, clamp, data, *parameters = node.args
         source = data.args[0] if calls(data, FLATTEN) else data
         if calls(source, pool):
             with graph.inserting_before(node):
-                given = layers, rooms, index, None, bounds, source, *parameters
-                rows = graph.call_function(connected, given, node.kwargs)
+                given = layers, workspace, index, None, clamp, source, *parameters
+                rows = graph.call_function(dense_pixels, given, node.kwargs)
                 node.replace_all_uses_with(graph.call_function(FLATTEN, (rows,)))
             graph.erase_node(node)
             if data is not source and not data.users:
@@ -455,61 +464,62 @@ def _connect(graph: fx.Graph, rooms: fx.Node) -> None:
 
 
 def _reads_and_copies(node: fx.Node) -> bool:
-    """Sums and joined arrays, which are new memory."""
-    return calls(node, SUM) or _joins(node)
+    """Sums and concatenations, whose results are new memory."""
+    return calls(node, SUM) or _concatenates(node)
 
 
-def _joins(node: fx.Node) -> bool:
+def _concatenates(node: fx.Node) -> bool:
     return calls(node, CONCAT) and len(node.args) > 1
 
 
-def _give_rooms(graph: fx.Graph, sites: list[Site], rooms: fx.Node) -> None:
-    """Number the memory of results: of those that only convolutions, sums and the like see, it is free after the last.
+def _assign_buffers(graph: fx.Graph, sites: list[Site], workspace: fx.Node) -> None:
+    """Number the buffers of results: one that only packed layers and sums read is free after its last reader.
 
-    Others leave, as copies, and have memory to themselves.
+    Others leave the workspace as copies, and have buffers of their own.
     """
     order = {node: i for i, node in enumerate(graph.nodes)}
     free: list[int] = []
     until: dict[int, list[int]] = {}  # the numbers that are free behind a node
-    count, leaving = 0, LEAVING
+    count, results = 0, RESULTS
     for place, node in enumerate(list(graph.nodes)):
-        if calls(node, *ROOM):
-            others = [user for user in node.users if not (calls(user, *ROOM) or _reads_and_copies(user))]
+        if calls(node, *BUFFER):
+            others = [user for user in node.users if not (calls(user, *BUFFER) or _reads_and_copies(user))]
             if others:
-                node.update_arg(ROOM[node.target], leaving)
-                _let_leave(graph, rooms, node, sorted(others, key=order.__getitem__))
-                leaving += 1
+                node.update_arg(BUFFER[node.target], results)
+                _copy_out(graph, workspace, node, sorted(others, key=order.__getitem__))
+                results += 1
             else:
-                free += _rooms_of_addend(node, sites, until.get(place, []))
+                free += _buffer_of_addend(node, sites, until.get(place, []))
                 if not free:
                     free.append(count)
                     count += 1
-                room = free.pop()
-                node.update_arg(ROOM[node.target], room)
-                until.setdefault(max((order[user] for user in node.users), default=place), []).append(room)
+                buffer = free.pop()
+                node.update_arg(BUFFER[node.target], buffer)
+                until.setdefault(max((order[user] for user in node.users), default=place), []).append(buffer)
         free += until.pop(place, [])
 
 
-def _let_leave(graph: fx.Graph, rooms: fx.Node, node: fx.Node, users: list[fx.Node]) -> None:
+def _copy_out(graph: fx.Graph, workspace: fx.Node, node: fx.Node, users: list[fx.Node]) -> None:
     """Give others a copy, no sooner than the first of them needs it."""
     with graph.inserting_before(users[0]):
-        copy = graph.call_function(leave, (rooms, node))
+        copy = graph.call_function(copy_out, (workspace, node))
     for user in users:
         user.replace_input_with(node, copy)
 
 
-def _rooms_of_addend(node: fx.Node, sites: list[Site], ending: list[int]) -> list[int]:
-    """Where what is added to a convolution lies, if nobody reads it later: the sum can be written over it.
+def _buffer_of_addend(node: fx.Node, sites: list[Site], ending: list[int]) -> list[int]:
+    """The buffer of a convolution's addend, if nobody reads it later: the sum can be written over it.
 
     Taken out of `ending`, the memory that is free behind the node.
     """
     data, *addends = node.args[5:] if calls(node, convolve) else (None,)
-    if not addends or addends[0] is data or not calls(addends[0], *ROOM):
+    if not addends or addends[0] is data or not calls(addends[0], *BUFFER):
         return []
-    if sites[node.args[3]].conv.kwargs["num_filter"] % UNIT:  # type: ignore[index] - kernels write some of them twice
+    attrs = sites[node.args[3]].conv.kwargs  # type: ignore[index]
+    if attrs["num_filter"] % (PANEL if attrs["kernel"] == (3, 3) else UNIT):  # kernels write some filters twice
         return []
-    room = addends[0].args[ROOM[addends[0].target]]  # type: ignore[index, union-attr]
-    if room not in ending:
+    buffer = addends[0].args[BUFFER[addends[0].target]]  # type: ignore[index, union-attr]
+    if buffer not in ending:
         return []
-    ending.remove(room)  # type: ignore[arg-type]
-    return [room]  # type: ignore[list-item]
+    ending.remove(buffer)  # type: ignore[arg-type]
+    return [buffer]  # type: ignore[list-item]

@@ -1,7 +1,7 @@
-"""A dense layer made ready for predictions of few rows: weight in the kernels' order, sum and bound computed with it.
+"""A dense layer packed for inference with few rows: weight in the kernels' order, sum and activation fused.
 
-Libraries bring a weight into an order of their own at each call, which takes as long as to multiply some dozens of
-rows with it. The weight is kept a second time as soon as there are few rows, and not before.
+MKL packs a weight at each call, which takes as long as to multiply some dozens of rows with it. Here a second, packed
+copy of the weight is kept, as soon as there are few rows, and not before.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,67 +10,67 @@ from typing import Any
 import torch
 from torch import fx
 
+from ..._kernels import tuning
 from ..._kernels.conv import direct
+from ..._kernels.conv.clamp import Clamp
 from ..._kernels.matmul import gemm
+from ..._kernels.matmul.packed_dense import packed_dense
 from ..._kernels.runtime.task import Task
 from ..._ops.registry.registry import find
 from ..lower.lower import calls, sole_user
-from .packed_conv import Bounds, Rooms, bounded
+from .packed_conv import Workspace, clamped
 from .parameter_watch import usable
 
 FULLY, SUM, ACTIVATION = (find(name).fn for name in ("FullyConnected", "elemwise_add", "LeakyReLU"))
 ONE_PIXEL = ([0, 0], [1, 1], [1, 1], 1)
-MOST_ROWS = 96  # with more, the library's own order costs it nothing to speak of
-MOST_COLUMNS = 1024
-FEWEST_NUMBERS, FEWEST_FOR_ONE = 1 << 18, 1 << 20  # in a weight, of which one row needs no order
-MOST_PACKED = 1 << 29  # bytes of weights that a network keeps a second time, at most
 
 
 class PackedDense:
-    """A layer with constant weight; without kernels, or where they do not pay, the library multiplies."""
+    """A layer with constant weight; without kernels, or where they are no faster, MKL multiplies."""
 
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, bounds: Bounds) -> None:
-        self._given: Any = weight, None if bias is None else bias.flatten(), bounds  # until it is packed
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, clamp: Clamp) -> None:
+        self._given: Any = weight, None if bias is None else bias.flatten(), clamp  # until it is packed
         self._kernels: Any = []
         self._size = weight.numel()
 
     def __call__(self, data: torch.Tensor, filters: int, addend: torch.Tensor | None) -> torch.Tensor | None:
-        """The rows of the data, times the weight, with all that follows; None: not by kernels."""
+        """The rows of the data times the weight, with bias, addend and clamp; None: not by kernels."""
         if not data.numel():
             return None
         rows = data.reshape(-1, data.shape[-1])
-        fewest = FEWEST_FOR_ONE if len(rows) == 1 else FEWEST_NUMBERS
-        if self._size < fewest or len(rows) > MOST_ROWS or not self._packed():
+        if not packed_dense.ready(self._size, len(rows), False) or not self._packed():
             return None
         result = data.new_empty(*data.shape[:-1], filters)
         if addend is not None and not _alike(addend, result):
             raise ValueError(f"a layer is to give {tuple(result.shape)}, or is added to something else")
-        for job in self._jobs(rows.contiguous(), result, filters, None if addend is None else addend.contiguous()):
-            job.run()
+        for task in self._tasks(rows.contiguous(), result, filters, None if addend is None else addend.contiguous()):
+            task.run()
         return result
 
-    def behind(self, rooms: Rooms, room: int | None, data: torch.Tensor, filters: int) -> torch.Tensor | None:
-        """The same for images, channels-last, of one pixel, which are rows, as images; None: not by kernels."""
-        if data.dim() != 4 or data.shape[2:] != (1, 1) or not 0 < len(data) <= MOST_ROWS or not self._packed():
+    def behind(self, workspace: Workspace, buffer: int | None, data: torch.Tensor, filters: int) -> torch.Tensor | None:
+        """The same for channels-last images of one pixel, which are rows; None: not by kernels."""
+        if data.dim() != 4 or data.shape[2:] != (1, 1) or not packed_dense.ready(self._size, len(data), True):
             return None
-        result = rooms.take(room, len(data), filters, 1, 1)
-        jobs = self._jobs(data.flatten(1), result, filters, None)
-        return rooms.compute(self, jobs, result, data)
+        if not self._packed():
+            return None
+        result = workspace.take(buffer, len(data), filters, 1, 1)
+        tasks = self._tasks(data.flatten(1), result, filters, None)
+        return workspace.compute(self, tasks, result, data)
 
-    def _jobs(self, rows: torch.Tensor, result: torch.Tensor, filters: int, addend: torch.Tensor | None) -> list[Task]:
-        """What computes the layer, one part of the columns after the other."""
+    def _tasks(self, rows: torch.Tensor, result: torch.Tensor, filters: int, addend: torch.Tensor | None) -> list[Task]:
+        """The tasks of the layer, one part of the weight's columns after the other."""
         if filters != self._kernels[0].filters:
             raise ValueError(f"a layer of {self._kernels[0].filters} is to give {tuple(result.shape)}")
-        jobs: list[Task] = []
+        tasks: list[Task] = []
         for kernel, columns in self._shares(rows):
-            jobs.append(kernel.rows_job(columns, result, addend))
+            tasks.append(kernel.rows_task(columns, result, addend))
             addend = result
-        return jobs
+        return tasks
 
     def _packed(self) -> bool:
         """Are there kernels, with the weight in their order?"""
         if self._given is not None:
-            made = [direct.pack(*part) for part in _parts(*self._given)]
+            made = [packed_dense.run(*part) for part in _parts(*self._given)]
             if None not in made:
                 self._given, self._kernels = None, made
         return self._given is None
@@ -89,18 +89,18 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     return one.shape == other.shape and one.dtype is other.dtype and one.device == other.device
 
 
-def _parts(weight: torch.Tensor, bias: torch.Tensor | None, bounds: Bounds) -> Iterator[Any]:
-    """What is packed: of many columns some at a time, so that a panel and the rows that meet it stay in the cache."""
-    columns = weight[:, :, None, None].tensor_split(-(-weight.shape[1] // MOST_COLUMNS) or 1, 1)
+def _parts(weight: torch.Tensor, bias: torch.Tensor | None, clamp: Clamp) -> Iterator[Any]:
+    """What is packed: some columns at a time, so that a panel and the rows that meet it stay in the cache."""
+    columns = weight[:, :, None, None].tensor_split(-(-weight.shape[1] // tuning.DENSE_COLUMNS) or 1, 1)
     for number, some in enumerate(columns):
         last = number == len(columns) - 1
-        yield some, None if number else bias, ONE_PIXEL, bounds if last else (None, None)
+        yield some, None if number else bias, ONE_PIXEL, clamp if last else (None, None)
 
 
 def dense(
     layers: Sequence[Any],
     index: int,
-    bounds: Bounds,
+    clamp: Clamp,
     data: torch.Tensor,
     weight: torch.Tensor,
     bias: torch.Tensor | None,
@@ -114,16 +114,16 @@ def dense(
     if result is not None:
         return result
     if addend is not None:
-        return bounded(_added(data, weight, bias, addend, attrs), bounds)
-    return bounded(FULLY(data, weight, bias, **attrs), bounds)
+        return clamped(_added(data, weight, bias, addend, attrs), clamp)
+    return clamped(FULLY(data, weight, bias, **attrs), clamp)
 
 
-def connected(
+def dense_pixels(
     layers: Sequence[Any],
-    rooms: Rooms,
+    workspace: Workspace,
     index: int,
-    room: int | None,
-    bounds: Bounds,
+    buffer: int | None,
+    clamp: Clamp,
     data: torch.Tensor,
     weight: torch.Tensor,
     bias: torch.Tensor | None,
@@ -131,20 +131,20 @@ def connected(
 ) -> torch.Tensor:
     """What the rewritten graph calls in place of a dense layer behind pooling; the rows are images of one pixel."""
     layer = layers[index]
-    result = rooms.repeat(layer, data)
+    result = workspace.repeat(layer, data)
     if result is None:
-        result = layer.behind(rooms, room, data, attrs["num_hidden"])
-    return dense(layers, index, bounds, data, weight, bias, **attrs)[:, :, None, None] if result is None else result
+        result = layer.behind(workspace, buffer, data, attrs["num_hidden"])
+    return dense(layers, index, clamp, data, weight, bias, **attrs)[:, :, None, None] if result is None else result
 
 
 def _added(data: Any, weight: Any, bias: Any, addend: torch.Tensor, attrs: dict[str, Any]) -> torch.Tensor:
-    """A layer and a sum: products added to what is there already, which takes two passes over memory less."""
+    """A layer and a sum: products add_product to what is there already, which takes two passes over memory less."""
     if bias is None or addend.shape != (*data.shape[:-1], *bias.shape) or not (usable(data) and usable(addend)):
         return SUM(FULLY(data, weight, bias, **attrs), addend)
     result = addend.new_empty(addend.shape)
     torch.add(addend, bias, out=result)
     rows, made = data.reshape(-1, data.shape[-1]), result.view(-1, len(bias))
-    if not gemm.added(rows, weight, made):
+    if not gemm.add_product(rows, weight, made):
         made.addmm_(rows, weight.t())
     return result
 
@@ -154,7 +154,7 @@ def gelu_in_place(data: torch.Tensor, **attrs: Any) -> torch.Tensor:
     return torch.ops.aten.gelu_.default(data) if usable(data) else ACTIVATION(data, **attrs)
 
 
-def use_places_again(graph: fx.Graph) -> None:
+def gelu_in_place_of_layers(graph: fx.Graph) -> None:
     """Let activations behind dense layers write where the layers wrote."""
     for node in graph.nodes:
         if calls(node, ACTIVATION) and node.kwargs.get("act_type") == "gelu":

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import fx
 
-from .packed_conv import Rooms
+from ..._core.lru import Recent
+from .packed_conv import Workspace
 
 PORTION = 1 << 26  # bytes of activations of one portion: enough images to reuse the weights in cache
 
@@ -24,30 +25,32 @@ class Portions:
     def __init__(self, module: fx.GraphModule, data: int, cut: fx.Node | None) -> None:
         self._graph, self._forward, self._data, self._cut = module.graph, module.forward, data, cut
         self._halves: tuple[Forward, Forward] | None = None
-        self._counts: dict[tuple[int, ...], int] = {}  # number of portions, by shape of the data
+        self._counts: Recent[tuple[int, ...], int] = Recent(256)  # number of portions, by shape of the data
 
-    def run(self, arguments: Sequence[Any], rooms: Rooms) -> Any:
+    def run(self, arguments: Sequence[Any], workspace: Workspace) -> Any:
         """The graph's results."""
-        count = self._counts.get(arguments[self._data].shape, 1)
+        shape = arguments[self._data].shape
+        count = self._counts.get(shape) or self._counts.again(shape) or 1
         if count == 1 or self._cut is None:
             return self._forward(*arguments)
         first, second = self._halves = self._halves or _halves(self._graph, self._cut)
-        return second(*arguments, self._gathered(first, list(arguments), count, rooms))
+        return second(*arguments, self._gathered(first, list(arguments), count, workspace))
 
     def divide(self, arguments: Sequence[Any], needed: int) -> None:
         """Compute data of this shape in portions from now on; the whole batch needed `needed` bytes."""
         shape = arguments[self._data].shape
-        self._counts.setdefault(shape, min(shape[0], math.ceil(needed / PORTION)))
+        if self._counts.again(shape) is None:
+            self._counts.keep(shape, min(shape[0], math.ceil(needed / PORTION)))
 
-    def _gathered(self, first: Forward, arguments: list[Any], count: int, rooms: Rooms) -> torch.Tensor:
+    def _gathered(self, first: Forward, arguments: list[Any], count: int, workspace: Workspace) -> torch.Tensor:
         """The concatenated results of the portions, in memory of their own: it may be the result that a user sees."""
         data, begin, gathered = arguments[self._data], 0, None
         for portion in data.tensor_split(count):
             arguments[self._data] = portion
             value = first(*arguments)
-            rooms.settle()
+            workspace.flush()
             if gathered is None:
-                gathered = rooms.take(None, len(data), *value.shape[1:])
+                gathered = workspace.take(None, len(data), *value.shape[1:])
             gathered[begin : begin + len(portion)].copy_(value)
             begin += len(portion)
         return gathered  # type: ignore[return-value] - there are two portions at least

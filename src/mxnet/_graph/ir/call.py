@@ -3,11 +3,12 @@
 from functools import cache, cached_property
 from typing import Any
 
+from ..._core.lru import Recent
 from ..._ops.registry.registry import Attrs, Op
 from .outputs import NAMES, declared
 
-MAX_CALLS = 1 << 14  # bounds the cache of programs whose attributes never repeat
-MAX_INFERRED = 512  # inference results of one call
+MAX_CALLS = 1 << 10  # bounds the cache of programs whose attributes never repeat
+MAX_INFERRED = 256  # inference results of one call
 
 
 class Call:
@@ -17,7 +18,7 @@ class Call:
         self.op, self.parsed = op, parsed
         self.mutates_inputs = op is not None and bool(op.aux or op.mutates)
         self.cacheable = op is None or op.name != "Custom"  # a user's class may infer differently each time
-        self.inferred: dict[Any, Any] = {}  # cached results of shape and dtype inference
+        self.inferred: Recent[Any, Any] = Recent(MAX_INFERRED)  # results of shape and dtype inference
         self._mutated: dict[int, tuple[int, ...]] = {}  # by the number of inputs, like `_arity`
         self._arity: dict[int, tuple[int, int]] = {}
 
@@ -69,24 +70,20 @@ class Call:
         return tuple(i for i, n in enumerate(names) if n in written or op.variadic and n.rpartition("_")[0] in written)
 
     def cache_inference(self, key: Any, result: Any) -> None:
-        """Cache a result of inference; a full cache is emptied first."""
-        if len(self.inferred) >= MAX_INFERRED:
-            self.inferred.clear()
-        self.inferred[key] = result
+        """Cache a result of inference; results that were not used recently are dropped when there are too many."""
+        self.inferred.keep(key, result)
 
 
 VARIABLE = Call(None, {})
-_CALLS: dict[tuple[Op, tuple[tuple[str, str], ...]], Call] = {}
+_CALLS: Recent[tuple[Op, tuple[tuple[str, str], ...]], Call] = Recent(MAX_CALLS)
 
 
 def cached_call(op: Op, attrs: dict[str, str]) -> Call:
     """The call of `op` with attributes as strings; an operator without attributes ignores them."""
     key = (op, tuple(attrs.items()))
-    found = _CALLS.get(key)
+    found = _CALLS.get(key) or _CALLS.again(key)
     if found is None:
-        if len(_CALLS) >= MAX_CALLS:
-            _CALLS.clear()
-        found = _CALLS[key] = Call(op, op.parse(attrs) if op.attrs else {})
+        found = _CALLS.keep(key, Call(op, op.parse(attrs) if op.attrs else {}))
     return found
 
 

@@ -7,7 +7,7 @@ Parsed attributes become constants in the fx graph. Its inputs are the graph's v
 import functools
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from keyword import iskeyword
@@ -20,6 +20,7 @@ from torch.fx.node import map_arg
 
 from ..._core.errors import MXNetError
 from ..._core.hints import advice
+from ..._device.errors import explained
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.gradient import with_deferred_rule
 from ..._ops.registry.observe import in_graphs
@@ -47,6 +48,11 @@ class Lowered:
     calls: dict[str, Node] = field(default_factory=dict)
 
     @cached_property
+    def code(self) -> Code:
+        """What runs: the graph as it is, or a rewritten one."""
+        return self.module
+
+    @cached_property
     def run(self) -> Callable[..., tuple[torch.Tensor, ...]]:
         """The graph's function; a rewritten or compiled one may be assigned instead."""
         return self.module.forward
@@ -65,10 +71,10 @@ class Lowered:
                         values[step] = step.target(*args, **kwargs)
                     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as again:
                         return self._report(step.name, args, again)
-        return MXNetError(str(error).strip())
+        return MXNetError(explained(error))
 
     def _report(self, name: str, args: Any, error: Exception) -> MXNetError:
-        text, node = str(error).strip(), self.calls.get(name)
+        text, node = explained(error), self.calls.get(name)
         if node is None or node.op is None:
             return MXNetError(text)
         tensors = [a for a in args if isinstance(a, torch.Tensor)]
@@ -87,14 +93,11 @@ class _Builder:
         shapes: Facts | None,
         node_states: NodeStates | None,
         stypes: Stypes,
+        trained: Set[int] | None = None,
     ) -> None:
-        self.train, self.context_of, self.shapes, self.node_states, self.stypes = (
-            train,
-            context_of,
-            shapes,
-            node_states,
-            stypes,
-        )
+        self.train, self.context_of, self.shapes = train, context_of, shapes
+        self.node_states, self.stypes = node_states, stypes
+        self.trained = trained
         self.graph = fx.Graph()
         self.values: dict[Slot, fx.Node] = {}
         self.results: dict[int, fx.Node] = {}
@@ -171,6 +174,8 @@ class _Builder:
                 values[name] = torch_device(ctx)
             elif name == "_rng":
                 values[name] = self.streams[ctx]
+            elif name == "_set_gamma":
+                values[name] = None if self.trained is None else id(node) in self.trained
         return values
 
     def finish(self, values: Iterable[fx.Node], name: str) -> Code:
@@ -246,13 +251,15 @@ def lower(
     deferred: Iterable[Node] = (),
     node_states: NodeStates | None = None,
     stypes: Stypes = MappingProxyType({}),
+    trained: Set[int] | None = None,
 ) -> Lowered:
     """Lower the graph below `heads`.
 
     `context_of` says where each node runs, `shapes` has the inferred sizes of creation operators, `variables` fixes the
     order of the inputs. With `mirror`, activations are recomputed in the backward pass. Results of the nodes `deferred`
     carry their gradient rules (see `with_deferred_rule`). `node_states` holds the state of custom operators, `stypes`
-    the storage types of inputs for operators that look at them.
+    the storage types of inputs for operators that look at them, `trained` the ids of the nodes that a backward pass
+    will visit, if they are known.
     """
     heads = list(heads)
     nodes = walk(heads)
@@ -260,7 +267,7 @@ def lower(
     variables = [n for n in nodes if n.op is None] if variables is None else variables
     if isinstance(context_of, Context):
         context_of = _single_context(context_of)
-    builder = _Builder(train, context_of, shapes, node_states, stypes)
+    builder = _Builder(train, context_of, shapes, node_states, stypes, trained)
     builder.deferred.update(map(id, deferred))
     for node in variables:
         builder.input(node)

@@ -1,5 +1,6 @@
 """A graph ready to run: code for training and inference, generated when first needed, and device placement."""
 
+import functools
 import linecache
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,6 +9,7 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
+from ..._core.lru import Recent
 from ..._core.writes import wrote_anywhere
 from ..._kernels.registry import OFF, SWITCH
 from ...context import Context
@@ -89,15 +91,20 @@ class Program:
         self.deferred = self._heads_with_rule() if executor else []
         self.node_states: NodeStates | None = {} if executor else None
         self.stypes: Stypes = {}
+        self.trained: set[int] | None = None  # ids of the nodes that backward passes visit; None: all of a recorded run
         self.head_stypes: list[str] | None = None  # storage types of the heads, if not all are dense
         self.states = [i for i, n in enumerate(self.variables) if id(n) in mutated]
         self.has_inferred_sizes = has_inferred_sizes(self.nodes)
         self.owns_output = len(self.heads) == 1 and _owns_output(self.heads[0].node)
-        self.writes_in_inference = any(map(_writes_in_inference, self.nodes))
-        self._codes: dict[Any, tuple[Lowered, list[Any]]] = {}
+        self._codes: Recent[Any, tuple[Lowered, list[Any]]] = Recent(MAX_CACHED_CODES)
         self._folding: Folding | bool | None = None
         self._uncompiled: Callable[..., Any] | None = None  # runs until a compiled program can be folded
         self._checked: set[Any] = set()
+
+    @functools.cached_property
+    def writes_in_inference(self) -> bool:
+        """Are variables written even in inference?"""
+        return any(_writes_in_inference(node, self.trained) for node in self.nodes)
 
     def _heads_with_rule(self) -> list[Node]:
         """Loss heads with a gradient rule whose values no other node uses."""
@@ -110,32 +117,16 @@ class Program:
         key: Any = (train, tuple(t.shape for t in tensors)) if self.has_inferred_sizes else train
         if SWITCH.mode == OFF:
             key = OFF, key
-        code = self._codes.get(key)
+        code = self._codes.get(key) or self._codes.again(key)
         if code is None:
-            code = self._cache(key, self._make(train, tensors))
-        return code
-
-    def _cache(self, key: Any, code: tuple[Lowered, list[Any]]) -> tuple[Lowered, list[Any]]:
-        """Cache code; the oldest is dropped when there is too much."""
-        self._codes[key] = code
-        if len(self._codes) > MAX_CACHED_CODES:
-            self._codes.pop(next(iter(self._codes)), None)
+            code = self._codes.keep(key, self._make(train, tensors))
         return code
 
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.has_inferred_sizes else None
         mirror = train and mirror_wanted(self.nodes)
-        lowered = lower(
-            self.heads,
-            train,
-            self.context_of,
-            shapes,
-            self.variables,
-            mirror,
-            self.deferred,
-            self.node_states,
-            self.stypes,
-        )
+        options: dict[str, Any] = {"node_states": self.node_states, "stypes": self.stypes, "trained": self.trained}
+        lowered = lower(self.heads, train, self.context_of, shapes, self.variables, mirror, self.deferred, **options)
         rewrite = SWITCH.mode != OFF
         if self.compiler is not None:
             code = lowered.module if train or not rewrite else compilable(lowered.module)
@@ -143,20 +134,18 @@ class Program:
         elif rewrite and not mirror:
             module = with_packed_integers(fused(lowered.module))
             module = (ordered(module) if train else None) or module
-            lowered.run = module.forward
+            lowered.run, lowered.code = module.forward, module
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 
     def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         """Code without rewriting: one call per operator, for monitors of intermediate values."""
         shapes = tuple(tuple(t.shape) for t in tensors) if self.has_inferred_sizes else None
-        code = self._codes.get(("steps", train, shapes))
+        code = self._codes.again(("steps", train, shapes))
         if code is None:
             facts = self.shapes(shapes) if shapes is not None else None
-            states, stypes = self.node_states, self.stypes
-            lowered = lower(
-                self.heads, train, self.context_of, facts, self.variables, node_states=states, stypes=stypes
-            )
-            code = self._cache(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
+            options: dict[str, Any] = {"node_states": self.node_states, "stypes": self.stypes, "trained": self.trained}
+            lowered = lower(self.heads, train, self.context_of, facts, self.variables, **options)
+            code = self._codes.keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
         return code
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
@@ -177,8 +166,13 @@ class Program:
         except OPERATOR_ERRORS as error:
             raise lowered.explain([*tensors, *streams], error) from error
         finally:
-            if train or self.writes_in_inference:
+            if train or self.writes_in_inference or torch.is_grad_enabled():
                 wrote_anywhere()
+
+    @property
+    def folding(self) -> Folding | bool | None:
+        """The graph folded for inference, if there is one by now."""
+        return self._folding
 
     def same_types_as_before(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Do the inputs have the types of an earlier run? A cheap test; False if unknown."""
@@ -234,11 +228,12 @@ def _owns_output(node: Node) -> bool:
     return node.op is not None and node.op.name in ("Convolution", "FullyConnected", "softmax", "log_softmax")
 
 
-def _writes_in_inference(node: Node) -> bool:
-    """Does it write variables even in inference? Batch norms with a fixed gamma set it to one."""
-    if node.op is None:
-        return False
-    return bool(node.op.mutates) or "fix_gamma" in node.op.attrs and node.parsed.get("fix_gamma", True) is not False
+def _writes_in_inference(node: Node, trained: set[int] | None) -> bool:
+    """Does it write variables even in inference? Batch norms set a fixed gamma to one (`_ops.batch_norm.fixed`)."""
+    op = node.op
+    if op is None or op.mutates or "fix_gamma" not in op.attrs or not node.parsed.get("fix_gamma", True):
+        return op is not None and bool(op.mutates)
+    return "_set_gamma" not in op.injected or (trained is not None and id(node) in trained)
 
 
 def with_node_name(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetError:

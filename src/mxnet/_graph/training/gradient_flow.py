@@ -59,6 +59,19 @@ def gradient_path(program: Program, wanted: Iterable[Node]) -> list[Node]:
     return result
 
 
+def visited(program: Program, wanted: Iterable[Node]) -> set[int]:
+    """The operators that MXNet's backward pass visits, and those of which hidden outputs are read, by identity.
+
+    A gradient that is blocked or zero is followed, too: MXNet has nodes for it.
+    """
+    found = {id(node) for node in wanted}
+    for node in program.nodes:
+        if any(id(entry.node) in found for entry in node.inputs):
+            found.add(id(node))
+    read = [*program.heads, *(entry for node in program.nodes for entry in node.inputs)]
+    return found | {id(entry.node) for entry in read if entry.index}
+
+
 def check_differentiable(program: Program, wanted: Iterable[Node]) -> None:
     """Refuse to differentiate through an operator that has no gradient."""
     for node in gradient_path(program, wanted):

@@ -1,6 +1,6 @@
-"""The training graph rewritten for speed: convolutions in channels-last memory order, sums and `relu` in place.
+"""The training graph rewritten for speed: convolutions in channels-last memory format, sums and `relu` in place.
 
-Values and gradients are those of the plain graph but for rounding; results leave in the usual order.
+Values and gradients are those of the plain graph but for rounding; the graph's results are NCHW in memory.
 """
 
 from typing import Any
@@ -8,18 +8,17 @@ from typing import Any
 import torch
 from torch import fx
 
-from ..._ops.nn.pooling import lean_pooling
+from ..._kernels import tuning
+from ..._ops.nn.pooling import max_pooling_recompute
 from ..._ops.registry.registry import find
 from ..lower.codegen import Code
 from ..lower.lower import calls, pick
 from .convolution import channels_last_convolution, compilable_convolution
-from .recompute import add_in_place, again, keep_less, relu_in_place
+from .recompute import add_in_place, norm_sum_relu, recompute_activations, relu_in_place
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
-LARGEST_KERNEL = 11
-FEWEST = 2  # convolutions: behind a single one there is too little that gains, and those before it lose
 ACTIVATION, RELU = find("Activation").fn, find("relu").fn
-# Operators that work in, and keep, the channels-last memory order; every other one is handed the usual order.
+# Operators that work in, and keep, the channels-last memory format; every other one is given NCHW.
 KEEP_ORDER = frozenset(
     find(n).fn
     for n in (
@@ -27,16 +26,16 @@ KEEP_ORDER = frozenset(
         "broadcast_mul _plus_scalar _mul_scalar Concat Dropout"
     ).split()
 )
-IN_ORDER = frozenset([channels_last_convolution, add_in_place, relu_in_place, again, lean_pooling])
+IN_ORDER = frozenset([channels_last_convolution, add_in_place, relu_in_place, norm_sum_relu, max_pooling_recompute])
 
 
 def plain(value: Any) -> Any:
-    """A tensor in the usual memory order, for operators that may rely on it."""
+    """A tensor in contiguous (NCHW) memory format, for operators that may rely on it."""
     return value.contiguous() if isinstance(value, torch.Tensor) else value
 
 
 def restore_order(graph: fx.Graph, keep: frozenset[Any]) -> None:
-    """Results, and operators that are not in `keep`, get values in the usual order."""
+    """Results, and operators that are not in `keep`, get values in contiguous (NCHW) memory format."""
     for node in list(graph.nodes):
         if node.op == "placeholder" or node.target in keep or node.target in (pick, plain):
             continue
@@ -72,18 +71,18 @@ def _is_relu(node: fx.Node) -> bool:
 
 
 def ordered(module: Code) -> Code | None:
-    """The training graph in channels-last order; None where it has no convolution that gains by it."""
+    """The training graph in channels-last format; None where it has too few convolutions that gain by it."""
     graph = _with_convolutions(module, channels_last_convolution)
     if graph is None:
         return None
     _work_in_place(graph)
-    keep_less(graph)
+    recompute_activations(graph)
     restore_order(graph, KEEP_ORDER | IN_ORDER)
     return Code(graph, "Training")
 
 
 def compilable(module: Code) -> Code:
-    """The inference graph as compilers make the most of it: convolutions in channels-last order."""
+    """The inference graph for compilers: convolutions in channels-last format."""
     graph = _with_convolutions(module, compilable_convolution)
     if graph is None:
         return module
@@ -93,7 +92,7 @@ def compilable(module: Code) -> Code:
 
 def _with_convolutions(module: Code, function: Any) -> fx.Graph | None:
     """A copy of the graph with another function for its convolutions; None where too few of them gain by it."""
-    if sum(map(_gains, module.graph.nodes)) < FEWEST:
+    if sum(map(_gains, module.graph.nodes)) < tuning.CHANNELS_LAST_CONVOLUTIONS:
         return None
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
@@ -106,9 +105,10 @@ def _with_convolutions(module: Code, function: Any) -> fx.Graph | None:
 def _gains(node: fx.Node) -> bool:
     """A convolution over two axes with enough filters to fill the processor's vectors.
 
-    Windows as large as a picture gain nothing, and their long sums round differently in another order.
+    Windows as large as an image gain nothing, and their long sums round differently in another order.
     """
     if not calls(node, CONVOLUTION) or node.kwargs.get("layout") not in (None, "NCHW"):
         return False
     kernel = node.kwargs["kernel"]
-    return len(kernel) == 2 and max(kernel) <= LARGEST_KERNEL and node.kwargs["num_filter"] >= 64
+    small = len(kernel) == 2 and max(kernel) <= tuning.CHANNELS_LAST_KERNEL
+    return small and node.kwargs["num_filter"] >= tuning.CHANNELS_LAST_FILTERS

@@ -52,15 +52,19 @@ def call_segments(builder: Any, calls: list[Node], heads: list[Entry]) -> None:
     """Add the calls to `builder`'s graph, mirrored segments as one checkpointed call each."""
     parts = segments(calls)
     for number, (mirrored, nodes) in enumerate(parts):
-        last = number == len(parts) - 1  # recomputing it saves nothing: the backward pass starts with its values
-        if mirrored and not last and len(nodes) > 1:
-            _call_segment(builder, nodes, _needed(nodes, calls, heads))
+        if repeated(mirrored, nodes, number == len(parts) - 1):
+            _call_segment(builder, nodes, needed(nodes, calls, heads))
         else:
             for node in nodes:
                 builder.call(node)
 
 
-def _needed(nodes: list[Node], calls: list[Node], heads: list[Entry]) -> list[Entry]:
+def repeated(mirrored: bool, nodes: list[Node], last: bool) -> bool:
+    """Is a segment recomputed? Not the last one: the backward pass starts with its values."""
+    return mirrored and not last and len(nodes) > 1
+
+
+def needed(nodes: list[Node], calls: list[Node], heads: list[Entry]) -> list[Entry]:
     """Values of the segment that something outside it uses."""
     inside = {id(n) for n in nodes}
     users = [e for n in calls if id(n) not in inside for e in n.inputs]
@@ -78,7 +82,9 @@ def _call_segment(builder: Any, nodes: list[Node], results: list[Entry]) -> None
         for entry in node.inputs:
             if id(entry.node) not in inside:
                 outer[(id(entry.node), entry.index)] = entry
-    inner = type(builder)(builder.train, builder.context_of, builder.shapes, builder.node_states, builder.stypes)
+    inner = type(builder)(
+        builder.train, builder.context_of, builder.shapes, builder.node_states, builder.stypes, builder.trained
+    )
     for entry in outer.values():
         inner.input(entry.node, entry.index, f"{entry.node.name}_{entry.index}")
     for node in nodes:

@@ -1,13 +1,13 @@
-"""The training graph with less to keep: activations behind batch norms are computed again in the backward pass."""
+"""The training graph with less memory: activations behind batch norms are recomputed in the backward pass."""
 
 from typing import Any
 
 import torch
 from torch import fx
 
-from ..._kernels.norm.fused_norm import normed, suits
+from ..._kernels.norm.fused_norm import fused_norm
 from ..._ops.nn.batch_norm import fixed
-from ..._ops.nn.pooling import lean_pooling
+from ..._ops.nn.pooling import max_pooling_recompute
 from ..._ops.registry.registry import find
 from ..lower.lower import calls, pick
 from .convolution import channels_last_convolution
@@ -25,29 +25,29 @@ def relu_in_place(mine: torch.Tensor) -> torch.Tensor:
     return mine.relu_() if mine.is_floating_point() else ACTIVATION(mine, act_type="relu")
 
 
-def again(
-    data: Any, gamma: Any, beta: Any, mean: Any, var: Any, addend: Any, active: bool, attrs: dict[str, Any]
+def norm_sum_relu(
+    data: Any, gamma: Any, beta: Any, mean: Any, var: Any, addend: Any, relu: bool, attrs: dict[str, Any]
 ) -> Any:
-    """Batch norm, a sum if there is an addend, `relu` if it is active; computed again where that saves memory."""
-    if suits(data, gamma, addend):
-        options = {"eps": attrs.get("eps", 1e-3), "momentum": attrs.get("momentum", 0.9)}
-        gamma = fixed(gamma) if attrs.get("fix_gamma", True) else gamma
-        return normed(data, gamma, beta, mean, var, addend, active=active, **options)
+    """Batch norm, a sum if there is an addend, `relu` if there is one; recomputed where that saves memory."""
+    call = beta, (mean, var), addend, relu, attrs.get("eps", 1e-3), attrs.get("momentum", 0.9)
+    if fused_norm.ready(data, gamma, *call):
+        gamma = fixed(gamma, attrs.get("_set_gamma", True)) if attrs.get("fix_gamma", True) else gamma
+        return fused_norm.run(data, gamma, *call)
     result = NORM(data, gamma, beta, mean, var, **attrs)[0]
     if addend is not None:
         result = add_in_place(result, addend)
-    return relu_in_place(result) if active else result
+    return relu_in_place(result) if relu else result
 
 
-def keep_less(graph: fx.Graph) -> None:
+def recompute_activations(graph: fx.Graph) -> None:
     """Rewrite what leads from batch norms to convolutions, or to sums that lead to them."""
     for node in list(graph.nodes):
-        if calls(node, relu_in_place) and any(map(_computes_again, node.users)):
+        if calls(node, relu_in_place) and any(map(_recomputes, node.users)):
             _rewrite(graph, node)
 
 
-def _computes_again(user: fx.Node) -> bool:
-    """Does it ask for its input again, instead of keeping it?"""
+def _recomputes(user: fx.Node) -> bool:
+    """Can its input be recomputed for its gradient, instead of being saved?"""
     return calls(user, channels_last_convolution) or (
         calls(user, POOLING) and user.kwargs.get("pool_type", "max") == "max"
     )
@@ -64,12 +64,12 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
         addend = _replace(graph, addend, _norm(addend), None, False)
     new = _replace(graph, node, norm, addend, True)
     for user in new.users:
-        if calls(user, POOLING) and _computes_again(user):
-            user.target = lean_pooling
+        if calls(user, POOLING) and _recomputes(user):
+            user.target = max_pooling_recompute
 
 
 def _norm(value: Any) -> fx.Node | None:
-    """The batch norm, by the batch's statistics and over the usual axis, that made the value for one reader only."""
+    """The batch norm, by the batch's statistics and over axis 1, that made the value for one reader only."""
     if not (calls(value, pick) and value.args[1] == 0 and len(value.users) == 1):
         return None
     norm = value.args[0]
@@ -80,9 +80,9 @@ def _norm(value: Any) -> fx.Node | None:
     return norm if plain and attrs.get("_train") else None
 
 
-def _replace(graph: fx.Graph, node: fx.Node, norm: Any, addend: Any, active: bool) -> fx.Node:
+def _replace(graph: fx.Graph, node: fx.Node, norm: Any, addend: Any, relu: bool) -> fx.Node:
     with graph.inserting_before(node):
-        new = graph.call_function(again, (*norm.args, addend, active, dict(norm.kwargs)))
+        new = graph.call_function(norm_sum_relu, (*norm.args, addend, relu, dict(norm.kwargs)))
     node.replace_all_uses_with(new)
     while not node.users and node.op == "call_function":  # back to the batch norm
         before, node = node, node.args[0]  # type: ignore[assignment]

@@ -1,111 +1,73 @@
-"""Convolution for training in channels-last memory order, whatever order its inputs have.
+"""Convolution in training graphs by torch, channels-last in memory whatever the memory format of its inputs.
 
-The weight is brought into that order at each call, and its gradient leaves in the usual one: parameters, gradients and
-the optimizer's states stay as MXNet's files and views have them.
+The weight is copied into that format at each call, and its gradient is contiguous: parameters, gradients and the
+optimizer's states stay as MXNet's files and views have them.
 """
 
-import torch
+from typing import Any
 
-from ..matmul import gemm
-from ..norm.fused_norm import keep, kept
-from .weight_gradient import applies, plain_gradients, weight_gradient
-from .winograd.autograd import tiled, tiling_of
+import torch
+from torch import Tensor
+
+from ..norm.fused_norm import save_or_recompute, saved
+from . import weight_gradient
+from .problem import Problem, Way
+from .weight_gradient import torch_gradients
 
 LAST = torch.channels_last
 
 
-class _Ordered(torch.autograd.Function):
+class ChannelsLast(torch.autograd.Function):
+    """torch's convolution; with `products`, the weight's gradient is computed by matrix products."""
+
     @staticmethod
-    def forward(ctx, data, weight, bias, geometry, groups):
+    def forward(ctx: Any, data, weight, bias, geometry, groups, products):
         last = data.contiguous(memory_format=LAST), weight.contiguous(memory_format=LAST)
-        keep(ctx, data, weight, last[1])
-        ctx.geometry, ctx.groups = geometry, groups
+        save_or_recompute(ctx, data, weight, last[1])
+        ctx.geometry, ctx.groups, ctx.products = geometry, groups, products
         return torch.conv2d(*last, bias, *geometry, groups)
 
     @staticmethod
-    def backward(ctx, *heads):
-        again = torch.is_grad_enabled()  # the gradient is recorded itself: only what came in is part of the graph
-        data, weight, last = kept(ctx)
-        if not again:
+    def backward(ctx: Any, *heads):
+        recorded = torch.is_grad_enabled()  # create_graph: only the inputs are part of the graph
+        data, weight, last = saved(ctx)
+        if not recorded:
             data, weight = data.contiguous(memory_format=LAST), last
-        data_too, weight_too, bias_too = ctx.needs_input_grad[:3]
-        head = heads[0].contiguous(memory_format=LAST)
-        own = weight_too and not again and applies(data, weight, ctx.geometry)
-        data_grad = weight_grad = bias_grad = None
-        if data_too or bias_too or not own:
-            wanted = [data_too, weight_too and not own, bias_too]
-            data_grad, weight_grad, bias_grad = plain_gradients(head, data, weight, ctx.geometry, ctx.groups, wanted)
-        if own:
-            weight_grad = weight_gradient(data, head)
-        elif weight_grad is not None:
-            weight_grad = weight_grad.contiguous()
-        return data_grad, weight_grad, bias_grad, None, None
+        wanted, head = list(ctx.needs_input_grad[:3]), heads[0].contiguous(memory_format=LAST)
+        products = wanted[1] and ctx.products and not recorded
+        wanted[1] = wanted[1] and not products
+        grads = [None] * 3
+        if any(wanted):
+            grads = [*torch_gradients(head, data, weight, ctx.geometry, ctx.groups, wanted)]
+        if products:
+            grads[1] = weight_gradient.weight_gradient(data, head)
+        elif wanted[1]:
+            grads[1] = grads[1].contiguous()  # pyright: ignore[reportOptionalMemberAccess]
+        return *grads, None, None, None
 
 
-class _Pixelwise(torch.autograd.Function):
-    """A convolution whose windows are pixels, `steps` apart: a product of matrices, with a row for each pixel."""
-
-    @staticmethod
-    def forward(ctx, data, weight, bias, steps):
-        keep(ctx, data, weight)
-        ctx.steps, taken = steps, _taken(data, steps)
-        batch, _, *sizes = taken.shape
-        result = torch.empty((batch, len(weight), *sizes), memory_format=LAST)
-        gemm.affine(_pixels(taken), weight.flatten(1), bias, _pixels(result))
-        return result
-
-    @staticmethod
-    def backward(ctx, *heads):
-        data, weight = kept(ctx)
-        data_too, weight_too, bias_too = wanted = ctx.needs_input_grad[:3]
-        if torch.is_grad_enabled():  # the gradient is recorded itself: only what came in is part of the graph
-            return *plain_gradients(heads[0], data, weight, (ctx.steps, *UNPADDED), 1, wanted), None
-        head, matrix, by_data, by_weight = _pixels(heads[0]), weight.flatten(1), None, None
-        if data_too:
-            batch, _, *sizes = heads[0].shape
-            by_data = gemm.product(head, matrix).view(batch, *sizes, -1).permute(0, 3, 1, 2)
-            if ctx.steps != ONE_BY_ONE:
-                _taken(whole := torch.zeros_like(data, memory_format=LAST), ctx.steps).copy_(by_data)
-                by_data = whole
-        if weight_too:
-            by_weight = gemm.product(head.t(), _pixels(_taken(data, ctx.steps))).view_as(weight)
-        return by_data, by_weight, head.sum(0) if bias_too else None, None
+def _applies(problem: Problem) -> int:
+    return (
+        max(1, problem.work) if problem.dtype is torch.float32 and len(problem.data) == 4 == len(problem.weight) else 0
+    )
 
 
-def _taken(images, steps):
-    """The pixels that windows of one pixel meet."""
-    return images if steps == ONE_BY_ONE else images[:, :, :: steps[0], :: steps[1]]
+def _run(products: bool) -> Any:
+    def make(problem: Problem) -> Any:
+        geometry, groups = (problem.stride, problem.pad, problem.dilate), problem.groups
+
+        def compute(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+            return ChannelsLast.apply(data, weight, bias, geometry, groups, products)
+
+        return compute
+
+    return make
 
 
-def _pixels(images):
-    """(image, channel, row, column) as rows of channels."""
-    return images.contiguous(memory_format=LAST).permute(0, 2, 3, 1).flatten(0, 2)
-
-
-ONE_BY_ONE = (1, 1)
-UNPADDED = ((0, 0), (1, 1))  # and not dilated
-
-
-def convolve(data, weight, bias, attrs):
-    """A convolution for training in channels-last order by the operator's attributes; None: it does not apply."""
-    if not applies_to(data, weight, attrs):
-        return None
-    if weight.shape[0] != attrs["num_filter"] or tuple(weight.shape[2:]) != tuple(attrs["kernel"]):
-        return None  # the operator says what is wrong
-    geometry = (attrs.get("stride") or (1, 1), attrs.get("pad") or (0, 0), attrs.get("dilate") or (1, 1))
-    groups = attrs.get("num_group", 1)
-    tiling = tiling_of(data, weight, *geometry) if groups == 1 else None
-    if tiling is not None:
-        return tiled(data, weight, bias, tiling, usual=False)
-    if geometry[1:] == UNPADDED and groups == 1 and tuple(weight.shape[2:]) == (1, 1):
-        steps = geometry[0]
-        if weight.shape[1] == data.shape[1] and gemm.gains(_taken(data[:, :1], steps).numel(), weight):
-            return _Pixelwise.apply(data, weight, bias, steps)
-    return _Ordered.apply(data, weight, bias, geometry, groups)
-
-
-def applies_to(data, weight, attrs):
-    """Two space axes, layout NCHW, single precision, on the CPU?"""
-    if data.dim() != 4 or weight.dim() != 4 or attrs.get("layout") not in (None, "NCHW"):
-        return False
-    return data.dtype is torch.float32 and data.device.type == "cpu"
+STRIDE2 = Way(
+    "conv.channels_last_stride2",
+    "a 3x3 window at stride 2: torch, channels-last, with the weight gradient by matrix products",
+    weight_gradient.applies,
+    _run(True),
+)
+WAY = Way("conv.channels_last", "two spatial axes, single precision: torch, channels-last", _applies, _run(False))

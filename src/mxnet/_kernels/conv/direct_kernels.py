@@ -1,9 +1,9 @@
-"""Convolutions, channels last, by kernels for the processor's vectors; importing this module asks for numba.
+"""Direct convolution, NHWC, by kernels for the processor's vectors; importing this module loads numba.
 
-A dense convolution is a product of matrices whose left rows begin wherever a pixel's window begins: each window is some
-runs of floats that lie together (a row of the window, all channels). Weights are packed: for 16 filters at a time, the
-values of each place of the window side by side. Six windows and 16 filters are summed at a time, or four and 24, which
-is what the registers hold; where these are larger, and more, eight windows and up to 32 filters.
+A dense convolution is a matrix product whose left rows begin wherever a pixel's window begins: each window is some
+contiguous runs of floats (a row of the window, all channels). Weights are packed in panels of 16 filters: for each
+position in the window, 16 filters' values are contiguous. Six windows and 16 filters are summed at a time, or four and
+24, which is what AVX2's registers hold; with AVX-512 eight windows and up to 32 filters.
 """
 
 from typing import Any
@@ -12,10 +12,10 @@ from numba import njit
 
 from ..matmul.micro_kernels import AHEAD, LEVEL
 from ..runtime.simd import FLOAT, LANES, OPTIONS, WIDE, Writer, compiled, numbers, writes
-from .direct import FEW
+from .direct import FEW_CHANNELS
 
 LINE = 64  # bytes that memory is read in
-PANELS = 4  # of a weight, read side by side for a single window: there is nothing else to wait for memory with
+PANELS = 4  # of a weight, read at once for a single window, to hide the latency of memory
 PANEL = 16  # filters, or channels
 LARGE = WIDE == PANEL
 ROWS, ROWS_OF_24 = (8, 8) if LARGE else (6, 4)  # windows at a time
@@ -33,15 +33,15 @@ def panels(filters: int) -> list[int]:
 
 
 def _store(write: Writer, vectors: int, sums: list[Any], result, apart, addend, low, high) -> None:
-    """Add what is at `addend` (0: nothing), apply the bounds, store rows of some vectors, `apart` from each other."""
-    bounds = write.spread(low), write.spread(high)
+    """The epilogue: add what is at `addend` (0: nothing), clamp, store rows of some vectors, `apart`."""
+    clamp = write.spread(low), write.spread(high)
 
     def store(add: bool) -> None:
         for number, total in enumerate(sums):
             row, vector = divmod(number, vectors)
             place = write.at(write.times(apart, row), vector * write.bytes)
             value = total + write.load(write.at(addend, place)) if add else total
-            write.store(value.between(*bounds), write.at(result, place))
+            write.store(value.between(*clamp), write.at(result, place))
 
     with write.builder.if_else(write.builder.icmp_signed("!=", addend, addend.type(0))) as (added, alone):
         with added:
@@ -56,12 +56,12 @@ def _windows(filters: int, most: int) -> Any:
     vectors = filters // lanes
 
     @writes(11, floats=2, lanes=lanes)
-    def kernel(write: Writer, rows, data, places, weight, bias, runs, run, jump, result, apart, addend, low, high):
+    def kernel(write: Writer, rows, data, offsets, weight, bias, runs, run, jump, result, apart, addend, low, high):
         step = write.times(run, width)
         size = write.times(step, runs)
 
         def some(count: int) -> None:
-            starts = [write.at(data, write.whole(write.at(places, 8 * row))) for row in range(count)]
+            starts = [write.at(data, write.whole(write.at(offsets, 8 * row))) for row in range(count)]
 
             def add_run(weight, away, sums):
                 begins = [write.at(start, away) for start in starts]
@@ -77,8 +77,8 @@ def _windows(filters: int, most: int) -> Any:
 
                 return write.at(away, jump), write.loop(weight, write.at(weight, step), width, run.type(0), sums, add)
 
-            shifts = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
-            sums = write.loop(weight, write.at(weight, size), step, run.type(0), shifts * count, add_run)
+            biases = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
+            sums = write.loop(weight, write.at(weight, size), step, run.type(0), biases * count, add_run)
             _store(write, vectors, sums, result, apart, addend, low, high)
 
         write.choose(rows, most, some)
@@ -87,10 +87,10 @@ def _windows(filters: int, most: int) -> Any:
 
 
 @writes(7, floats=2, lanes=WIDE)
-def _alone(write: Writer, data, places, weight, bias, run, result, addend, low, high):
+def _one_window(write: Writer, data, offsets, weight, bias, run, result, addend, low, high):
     """One window, a single run, and the filters of some panels."""
     width, vectors = PANEL * FLOAT, PANELS * PANEL // WIDE
-    begin, step = write.at(data, write.whole(places)), write.times(run, width)
+    begin, step = write.at(data, write.whole(offsets)), write.times(run, width)
     panels = [write.times(step, number) for number in range(PANELS)]
 
     def add(place, begin, sums):
@@ -101,15 +101,15 @@ def _alone(write: Writer, data, places, weight, bias, run, result, addend, low, 
             products += [pixel * write.load(write.at(here, i)) for i in range(0, width, write.bytes)]
         return write.at(begin, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
-    shifts = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
-    sums = write.loop(weight, write.at(weight, step), width, begin, shifts, add)
+    biases = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
+    sums = write.loop(weight, write.at(weight, step), width, begin, biases, add)
     _store(write, vectors, sums, result, step, addend, low, high)
 
 
 @writes(3)
-def _expect(write: Writer, address, places, distance):
-    """Ask for a line of memory, `distance` behind where the window at `places` begins."""
-    write.prefetch(write.at(address, write.whole(places), distance))
+def _prefetch(write: Writer, address, offsets, distance):
+    """Prefetch a cache line, `distance` bytes behind where the window at `offsets` begins."""
+    write.prefetch(write.at(address, write.whole(offsets), distance))
 
 
 _eight, _sixteen = _windows(8, ROWS), _windows(16, ROWS)
@@ -126,9 +126,9 @@ def _wide(left):
 
 
 @compiled(f"void({numbers(14)}, float32, float32)")
-def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, windows, first, last, at_once,
+def dense(data, offsets, weight, bias, result, addend, filters, runs, run, jump, windows, first, last, at_once,
           low, high):  # fmt: skip
-    """All filters of the windows `first` to `last`, counted in `places`; some `at_once` stay in the cache.
+    """All filters of the windows `first` to `last`, counted in `offsets`; some `at_once` stay in the cache.
 
     If `windows` is not negative: the panels `first` to `last` of filters, for so many windows.
     """
@@ -146,28 +146,28 @@ def dense(data, places, weight, bias, result, addend, filters, runs, run, jump, 
             left = stop - filter
             wide = _wide(left)
             rows = ROWS_OF_24 if wide == 24 else ROWS
-            panel, shift = weight + filter * runs * run * FLOAT, bias + filter * FLOAT
+            panel, bias_value = weight + filter * runs * run * FLOAT, bias + filter * FLOAT
             if end - begin == 1 and runs == 1 and (left == PANEL * PANELS or left >= PANEL * PANELS + 24):
                 away = (begin * filters + filter) * FLOAT
                 more = addend + away if addend else 0
-                _alone(data, places + 8 * begin, panel, shift, run, result + away, more, low, high)
+                _one_window(data, offsets + 8 * begin, panel, bias_value, run, result + away, more, low, high)
                 filter += PANEL * PANELS
                 continue
             for row in range(begin, end, rows):
                 away = (row * filters + filter) * FLOAT
                 more, out = addend + away if addend else 0, result + away
-                several, where = min(rows, end - row), places + 8 * row
+                several, where = min(rows, end - row), offsets + 8 * row
                 if filter == start and runs == 1:  # the next windows, of one pixel, lie behind these
                     for line in range(rows * run * FLOAT, 2 * rows * run * FLOAT, LINE):
-                        _expect(data, where, line)
+                        _prefetch(data, where, line)
                 if wide == PANEL:
-                    _sixteen(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
+                    _sixteen(several, data, where, panel, bias_value, runs, run, jump, out, apart, more, low, high)
                 elif wide == 2 * PANEL:
-                    _thirty_two(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
+                    _thirty_two(several, data, where, panel, bias_value, runs, run, jump, out, apart, more, low, high)
                 elif wide == 24:
-                    _twenty_four(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
+                    _twenty_four(several, data, where, panel, bias_value, runs, run, jump, out, apart, more, low, high)
                 else:
-                    _eight(several, data, where, panel, shift, runs, run, jump, out, apart, more, low, high)
+                    _eight(several, data, where, panel, bias_value, runs, run, jump, out, apart, more, low, high)
             filter += wide
 
 
@@ -176,7 +176,7 @@ def _channels(lanes: int) -> Any:
 
     @writes(10, floats=2, lanes=lanes)
     def kernel(write: Writer, kind, data, weight, bias, rows, row, columns, pixel, channels, result, low, high):
-        apart, shift = write.times(channels, SIDE), write.load(bias)
+        apart, bias_value = write.times(channels, SIDE), write.load(bias)
         end = write.at(weight, write.times(apart, rows))
 
         def one(taps, begin, sums):
@@ -203,7 +203,7 @@ def _channels(lanes: int) -> Any:
 
         def some(which: int) -> None:
             add, count = (one, 1) if which == SINGLE else (four(which), PIXELS)
-            sums = write.loop(weight, end, apart, data, [shift] * count, add)
+            sums = write.loop(weight, end, apart, data, [bias_value] * count, add)
             _store(write, 1, sums, result, channels, channels.type(0), low, high)
 
         write.choose(kind, SINGLE, some)
@@ -217,9 +217,9 @@ _wide_channels = _channels(WIDE) if LARGE else _eight_channels
 
 @compiled(f"void({numbers(13)}, float32, float32)")
 def depthwise(data, weight, bias, result, height, width, some, channels, down, right, step, first, last, low, high):
-    """Rows `first` to `last` of the results, counted over all images; windows begin one before the image.
+    """Rows `first` to `last` of the results, counted over all images; the padding is one.
 
-    The data are `some` of the channels that weights and results have.
+    The data have `some` of the channels that weights and results have.
     """
     pixel, apart = some * FLOAT, channels * FLOAT
     row, whole = width * pixel, some // WIDE * WIDE * FLOAT
@@ -247,18 +247,18 @@ def depthwise(data, weight, bias, result, height, width, some, channels, down, r
 
 
 @writes(3)
-def _move(write: Writer, target, source, size):
+def _copy(write: Writer, target, source, size):
     write.move(target, source, size)
 
 
 @compiled(f"void({numbers(18)}, float32, float32, float32, float32)")
-def expanded(
-    data, places, weight, bias, run, channels, taps, shifts, result, height, width, down, right, step, strip, scratch,
-    first, last, low, high, low_too, high_too,
+def pointwise_depthwise(
+    data, offsets, weight, bias, run, channels, taps, biases, result, height, width, down, right, step, strip, scratch,
+    first, last, low, high, low_2, high_2,
 ):  # fmt: skip
-    """A dense convolution of one pixel, and a depthwise one behind it, of whose results `strip` lines are made at once.
+    """A pointwise convolution and a depthwise one behind it, `strip` lines of whose results are computed at once.
 
-    What is between both, in scratch memory, stays in the cache; lines that the next strip needs, too, move to its top.
+    The intermediate lines, in scratch memory, stay in the cache; those that the next strip needs, too, move to its top.
     """
     row = width * channels * FLOAT
     line, top, bottom = first, 0, 0
@@ -269,99 +269,100 @@ def expanded(
         top, bottom = y * step - 1, min(height, (y + some - 1) * step - 1 + SIDE)
         begin, lines = max(top, 0), scratch - (image * height + top) * row
         if line > first and y > 0:
-            _move(scratch + (begin - top) * row, scratch + (begin - before) * row, (known - begin) * row)
+            _copy(scratch + (begin - top) * row, scratch + (begin - before) * row, (known - begin) * row)
             begin = known
         pixels = (image * height + begin) * width, (image * height + bottom) * width
-        dense(data, places, weight, bias, lines, 0, channels, 1, run, 0, -1, *pixels, ROWS_AT_ONCE, low, high)
-        depthwise(lines, taps, shifts, result, height, width, channels, channels, down, right, step, line, line + some,
-                  low_too, high_too)  # fmt: skip
+        dense(data, offsets, weight, bias, lines, 0, channels, 1, run, 0, -1, *pixels, ROWS_AT_ONCE, low, high)
+        depthwise(lines, taps, biases, result, height, width, channels, channels, down, right, step, line, line + some,
+                  low_2, high_2)  # fmt: skip
         line += some
 
 
 @compiled(f"void({numbers(18)}, float32, float32, float32, float32)")
-def expanded_across(
-    data, places, weight, bias, run, channels, taps, shifts, result, batch, height, width, down, right, step, scratch,
-    first, last, low, high, low_too, high_too,
+def pointwise_depthwise_panels(
+    data, offsets, weight, bias, run, channels, taps, biases, result, batch, height, width, down, right, step, scratch,
+    first, last, low, high, low_2, high_2,
 ):  # fmt: skip
-    """The same for the panels `first` to `last` of channels, of which one, of a whole image, stays in the cache."""
+    """The same for panels `first` to `last` of channels: one panel of a whole image at a time stays in the cache."""
     pixels = height * width
     for panel in range(first * PANEL, last * PANEL, PANEL):
         there = panel * FLOAT
         for image in range(batch):
             for pixel in range(0, pixels, ROWS):
-                where = places + 8 * (image * pixels + pixel)
+                where = offsets + 8 * (image * pixels + pixel)
                 _sixteen(min(ROWS, pixels - pixel), data, where, weight + run * there, bias + there, 1, run, 0,
                          scratch + pixel * PANEL * FLOAT, PANEL * FLOAT, 0, low, high)  # fmt: skip
             made = result + image * down * right * channels * FLOAT
-            depthwise(scratch, taps + there, shifts + there, made + there, height, width, PANEL, channels, down, right,
-                      step, 0, down, low_too, high_too)  # fmt: skip
+            depthwise(scratch, taps + there, biases + there, made + there, height, width, PANEL, channels, down, right,
+                      step, 0, down, low_2, high_2)  # fmt: skip
 
 
 @compiled(f"void({numbers(12)})")
-def enclose(data, zeros, result, height, width, pixel, above, before, tall, wide, first, last):
-    """Lines `first` to `last`, over all images, of larger images of pixels of so many bytes: the rest is zero."""
+def pad(data, zeros, result, height, width, pixel, above, before, tall, wide, first, last):
+    """Zero padding: lines `first` to `last`, over all images, of larger images with `pixel` bytes a pixel."""
     line, row = wide * pixel, width * pixel
     for number in range(first, last):
         there, y = result + number * line, number % tall - above
         if y < 0 or y >= height:
-            _move(there, zeros, line)
+            _copy(there, zeros, line)
             continue
         inner = there + before * pixel
-        _move(there, zeros, before * pixel)
-        _move(inner, data + (number // tall * height + y) * row, row)
-        _move(inner + row, zeros, line - row - before * pixel)
+        _copy(there, zeros, before * pixel)
+        _copy(inner, data + (number // tall * height + y) * row, row)
+        _copy(inner + row, zeros, line - row - before * pixel)
 
 
-def _braided(lanes: int) -> Any:
-    """The kernel that lays up to four channels, each in a plane of its own, side by side: `size` bytes of each."""
+def _interleave_kernel(lanes: int) -> Any:
+    """The kernel that interleaves up to four channels, each in a plane of its own: `size` bytes of each."""
 
     def vector(write: Writer, channels: list[Any], number: int) -> Any:
-        """The vector of so many floats that is stored in its turn."""
+        """The result's vector of this number."""
         count = len(channels)
         made = channels[0]
         for own, channel in enumerate(channels[1:], 1):
-            places = []
+            offsets = []
             for lane in range(lanes):
                 pixel, which = divmod(number * lanes + lane, count)
-                places.append(lanes + pixel % lanes if which == own else lane if own > 1 else pixel % lanes)
-            made = write.mixed(made, channel, places)
+                offsets.append(lanes + pixel % lanes if which == own else lane if own > 1 else pixel % lanes)
+            made = write.mixed(made, channel, offsets)
         return made
 
     @writes(5, lanes=lanes)
     def kernel(write: Writer, count, target, source, plane, size):
         def some(count: int) -> None:
-            def lay(place, target, _):
+            def interleave(place, target, _):
                 channels = [write.load(write.at(place, write.times(plane, i))) for i in range(count)]
                 for number in range(count):
                     write.store(vector(write, channels, number), write.at(target, number * write.bytes))
                 return write.at(target, count * write.bytes), []
 
-            write.loop(source, write.at(source, size), write.bytes, target, [], lay)
+            write.loop(source, write.at(source, size), write.bytes, target, [], interleave)
 
-        write.choose(count, FEW, some)
+        write.choose(count, FEW_CHANNELS, some)
 
     return kernel
 
 
-_braid, _braid_one = _braided(WIDE), _braided(1)
+_interleave, _interleave_one = _interleave_kernel(WIDE), _interleave_kernel(1)
 
 
 @compiled(f"void({numbers(15)})")
-def surround(data, zeros, result, image, plane, row, channels, height, width, above, before, tall, wide, first, last):
-    """Lines `first` to `last`, over all images, of larger images, channels last, of which the rest is zero.
+def pad_interleaved(data, zeros, result, image, plane, row, channels, height, width, above, before, tall, wide, first,
+                    last):  # fmt: skip
+    """Zero padding and interleaving: lines `first` to `last`, over all images, of larger NHWC images.
 
-    The images given have planes of up to four channels; image, plane and row are `…` bytes behind the one before.
+    The images given have up to four channels; `image`, `plane` and `row` are their strides in bytes.
     """
     pixel, whole = channels * FLOAT, width // WIDE * WIDE
     for number in range(first, last):
         there, y = result + number * wide * pixel, number % tall - above
         if y < 0 or y >= height:
-            _move(there, zeros, wide * pixel)
+            _copy(there, zeros, wide * pixel)
             continue
         inner, source = there + before * pixel, data + number // tall * image + y * row
-        _move(there, zeros, before * pixel)
+        _copy(there, zeros, before * pixel)
         if whole:
-            _braid(channels, inner, source, plane, whole * FLOAT)
+            _interleave(channels, inner, source, plane, whole * FLOAT)
         if whole < width:
-            _braid_one(channels, inner + whole * pixel, source + whole * FLOAT, plane, (width - whole) * FLOAT)
-        _move(inner + width * pixel, zeros, (wide - width - before) * pixel)
+            _interleave_one(channels, inner + whole * pixel, source + whole * FLOAT, plane, (width - whole) * FLOAT)
+        _copy(inner + width * pixel, zeros, (wide - width - before) * pixel)

@@ -1,7 +1,7 @@
-"""Convolutions of few channels in the usual memory order by kernels for vectors; importing this module asks for numba.
+"""Convolutions of few channels in NCHW order by SIMD kernels; importing this module loads numba.
 
-Vectors hold results that lie side by side in a row; where they do not fit, the last begins among the results of the one
-before. Windows are one pixel apart, and data have the zeros around them that they need.
+Vectors hold contiguous results of a row; where a row is no multiple of a vector, the last one overlaps the one before.
+The stride is one, and data are padded already.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ FILTERS, VECTORS = 4, 3  # summed at once
 COLUMNS = 5  # of a window: of two filters, summed at once for the gradient
 
 
-def _convolved(filters: int) -> Any:
+def _convolve_kernel(filters: int) -> Any:
     """The kernel for some filters, `apart` in the weight, whose results are `plane` apart, and one to three vectors."""
 
     @writes(12)
@@ -49,11 +49,11 @@ def _convolved(filters: int) -> Any:
     return kernel
 
 
-_four, _one = _convolved(FILTERS), _convolved(1)
+_four, _one = _convolve_kernel(FILTERS), _convolve_kernel(1)
 
 
 @compiled(f"void({numbers(12)})")
-def convolved(data, channels, height, width, weight, tall, wide, bias, result, filters, first, last):
+def convolve(data, channels, height, width, weight, tall, wide, bias, result, filters, first, last):
     """Images `first` to `last`: (channels, height, width) each, with a weight (filters, channels, tall, wide)."""
     down, right = height - tall + 1, width - wide + 1
     row, apart, plane = width * FLOAT, channels * tall * wide * FLOAT, down * right * FLOAT
@@ -77,7 +77,7 @@ def convolved(data, channels, height, width, weight, tall, wide, bias, result, f
             filter += several
 
 
-def _summed(filters: int) -> Any:
+def _weight_gradient_kernel(filters: int) -> Any:
     """The kernel for products of some filters' heads with data shifted by one to five columns, added to `totals`.
 
     Of each row `size` bytes are whole vectors; `kind` is the number of columns, or five more where a rest is left, the
@@ -119,7 +119,7 @@ def _summed(filters: int) -> Any:
     return kernel
 
 
-_pair, _single = _summed(2), _summed(1)
+_pair, _single = _weight_gradient_kernel(2), _weight_gradient_kernel(1)
 
 
 @compiled(f"void({numbers(12)})")

@@ -1,4 +1,4 @@
-"""Smooth rectifiers by kernels for the processor's vectors; importing this module asks for numba, and compiles."""
+"""ELU and softplus (`softrelu`), values and derivatives, in SIMD vectors (importing this module imports numba)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,62 +1,65 @@
-"""Arrays whose axes have changed places, written in their new order by blocks (see turning_kernels).
+"""Contiguous copies of permuted (transposed) arrays, by blocks of 8 x 8 elements.
 
-torch's own copy goes element by element, and takes three to twenty times as long where the axes are long.
+torch's own copy works element by element, and takes three to twenty times as long where the axes are long.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from .. import tuning
+from ..registry import Kernel
 from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 
-LEAST = 1 << 13  # numbers; fewer are copied in no time
-WORTH_A_COMPILER = 1 << 22  # numbers that were turned so far; for fewer no compiler is loaded
-WORTH_A_THREAD = 1 << 16
-SIZE, SIDE, WIDE = 4, 8, 16  # bytes of a number, numbers of a side of a block, and of what is read at a time
+SIZE, SIDE, LINE = 4, 8, 16  # bytes of an element, elements of a block's side, and of a cache line
 
-_code = CompiledModule("elementwise.transpose_kernels", after=WORTH_A_COMPILER)
+_code = CompiledModule("elementwise.transpose_kernels", after=tuning.TRANSPOSE_COMPILE)
 
 Plan = tuple[int, ...]
 
 
-def dense(view: Tensor) -> Tensor:
-    """A copy of an array, its elements in their order."""
-    if view.numel() >= LEAST and not view.is_contiguous() and _may(view):
-        plan = _plan(tuple(view.shape), view.stride())
-        if plan and _code.earned(view.numel()) is not None:
-            return _Dense.apply(view, plan)
+def contiguous_copy(view: Tensor) -> Tensor:
+    """A contiguous copy of an array."""
+    if view.numel() >= tuning.TRANSPOSE_ELEMENTS:
+        result = permuted(view)
+        if result is not None:
+            return result
     return view.clone(memory_format=torch.contiguous_format)
 
 
-def turned(matrix: Tensor) -> Tensor:
-    """Rows as columns; of a small matrix by one call."""
-    return torch.t_copy(matrix) if matrix.numel() < LEAST else dense(matrix.t())
+def transposed_copy(matrix: Tensor) -> Tensor:
+    """A contiguous copy of the transposed matrix."""
+    return torch.t_copy(matrix) if matrix.numel() < tuning.TRANSPOSE_ELEMENTS else contiguous_copy(matrix.t())
 
 
-class _Dense(torch.autograd.Function):
-    """Nothing is kept for the gradient, which lies in memory as the input did."""
+def _applies(view: Tensor) -> int:
+    plain = view.__class__ is Tensor and view.is_cpu and view.layout is torch.strided
+    if not plain or view.element_size() != SIZE or view.is_contiguous() or torch.compiler.is_compiling():
+        return 0
+    return view.numel() if _plan(tuple(view.shape), view.stride()) else 0
+
+
+class _ContiguousCopy(torch.autograd.Function):
+    """Nothing is saved for the gradient, which has the memory order of the input."""
 
     @staticmethod
-    def forward(ctx: Any, view: Tensor, plan: Plan) -> Tensor:
+    def forward(ctx: Any, view: Tensor) -> Tensor:
         ctx.order = sorted(range(view.dim()), key=lambda axis: -view.stride(axis))
-        return _turned(view, plan)
+        return _copy(view)
 
     @staticmethod
     def backward(ctx: Any, *heads: Tensor) -> Any:
         back = sorted(range(len(ctx.order)), key=ctx.order.__getitem__)
-        return dense(heads[0].permute(ctx.order)).permute(back), None
+        return contiguous_copy(heads[0].permute(ctx.order)).permute(back)
 
 
-def _may(view: Tensor) -> bool:
-    plain = view.__class__ is Tensor and view.is_cpu and view.layout is torch.strided
-    return plain and view.element_size() == SIZE and not torch.compiler.is_compiling()
-
-
+@lru_cache(maxsize=1024)
 def _plan(shape: tuple[int, ...], stride: tuple[int, ...]) -> Plan | None:
-    """What the kernel has to know of an array: `outer` to `column`. None: it is not for it."""
-    axes = _joined(shape, stride)
+    """The kernel's arguments `outer` to `column` for an array; None: it cannot copy it."""
+    axes = _merged_axes(shape, stride)
     if not 2 <= len(axes) <= 4 or axes[-1][1] <= 1:
         return None
     places, away = [], 1
@@ -72,8 +75,8 @@ def _plan(shape: tuple[int, ...], stride: tuple[int, ...]) -> Plan | None:
     return (*around[0], *around[1], rows[0], columns[0], rows[1], columns[2])
 
 
-def _joined(shape: tuple[int, ...], stride: tuple[int, ...]) -> list[list[int]]:
-    """Sizes and steps of the axes; those that lie one within the other are one."""
+def _merged_axes(shape: tuple[int, ...], stride: tuple[int, ...]) -> list[list[int]]:
+    """Sizes and strides of the axes; adjacent axes that are contiguous to each other are merged."""
     axes: list[list[int]] = []
     for size, step in zip(shape, stride, strict=True):
         if axes and axes[-1][1] == size * step:
@@ -83,9 +86,15 @@ def _joined(shape: tuple[int, ...], stride: tuple[int, ...]) -> list[list[int]]:
     return axes
 
 
-def _turned(source: Tensor, plan: Plan) -> Tensor:
+def _copy(source: Tensor) -> Tensor:
+    plan = _plan(tuple(source.shape), source.stride())
+    assert plan is not None
     target, (outer, inner, columns) = source.new_empty(source.shape), (plan[0], plan[3], plan[7])
-    kernel, number = _code.get(wait=True).turn, outer * inner * -(-columns // WIDE)
+    kernel, number = _code.get(wait=True).transpose, outer * inner * -(-columns // LINE)
     given = (source.data_ptr(), target.data_ptr(), *plan)
-    Task(kernel, given, (0, number), source.numel() // WORTH_A_THREAD).run()
+    Task(kernel, given, (0, number), source.numel() // tuning.TRANSPOSE_PER_THREAD).run()
     return target
+
+
+# (a view of an array with permuted axes)
+permuted = Kernel("elementwise.transpose", _applies, _ContiguousCopy.apply, tuning.TRANSPOSE_ELEMENTS, _code)

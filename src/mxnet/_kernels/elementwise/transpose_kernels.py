@@ -1,23 +1,23 @@
-"""Axes exchanged by a kernel for blocks of eight by eight numbers; importing this module asks for numba."""
+"""Batched matrix transposition by blocks of 8 x 8 elements (importing this module imports numba)."""
 
 from ..runtime.simd import FLOAT, LANES, Writer, compiled, numbers, writes
 
 
 @writes(4)
 def _block(write: Writer, source, row, target, column):
-    """Eight rows of eight numbers, `row` bytes apart, as columns: rows of the target that are `column` bytes apart."""
+    """Transpose 8 x 8 elements: source rows have a stride of `row` bytes, target rows of `column` bytes."""
     rows = [write.load(write.at(source, write.times(row, i))) for i in range(LANES)]
     for i, lanes in enumerate(write.turned(rows)):
         write.store(lanes, write.at(target, write.times(column, i)))
 
 
 @compiled(f"void({numbers(14)})")
-def turn(source, target, outer, source_outer, target_outer, inner, source_inner, target_inner, rows, columns, row,
-         column, first, last):  # fmt: skip
-    """Matrices of `rows` by `columns`, at least eight each, turned; there are `outer` by `inner` of them.
+def transpose(source, target, outer, source_outer, target_outer, inner, source_inner, target_inner, rows, columns, row,
+              column, first, last):  # fmt: skip
+    """Transpose `outer` by `inner` matrices of `rows` by `columns`, at least eight each.
 
-    Of a matrix rows are `row` bytes apart, of its turned one `column`. Work is counted in blocks of 16 columns, a line
-    of the cache: all of one matrix, then the next.
+    `row` is the stride of a matrix in bytes, `column` that of its transpose. Work is counted in blocks of 16 columns, a
+    cache line: all of one matrix, then the next.
     """
     wide = 2 * LANES
     blocks = (columns + wide - 1) // wide

@@ -1,10 +1,10 @@
-"""Products of large matrices, of which some columns at a time are packed; importing this module asks for numba.
+"""Products of large matrices (GEMM), whose right one is packed block by block; importing this module loads numba.
 
-What is packed stays in the second cache while all rows of the left pass; of the left, too, some rows stay there.
+A packed block stays in the second-level cache while all rows of the left pass; of the left, too, some rows stay there.
 """
 
 from ..runtime.simd import FLOAT, OPTIONS, compiled, njit, numbers
-from .micro_kernels import lay_rows, multiply, multiply_across, turn_rows
+from .micro_kernels import multiply, multiply_transposed, pack_rows, pack_rows_transposed
 
 PANEL = 16  # columns
 MOST_DEPTH, LEAST_DEPTH = 512, 16  # products summed at a time; the last ones of a long sum may be a few more
@@ -26,16 +26,16 @@ def _length(step, left):
 
 
 @njit(**OPTIONS)
-def _pack(panels, right, apart, turned, column, columns, row, rows):
-    """Some rows and columns of the right; `turned`: its rows are what is called columns here."""
-    if turned:
-        turn_rows(panels, right + column * apart + row * FLOAT, apart, columns, rows * FLOAT)
+def _pack(panels, right, apart, transposed, column, columns, row, rows):
+    """Pack some rows and columns of the right matrix; `transposed`: it is stored transposed."""
+    if transposed:
+        pack_rows_transposed(panels, right + column * apart + row * FLOAT, apart, columns, rows * FLOAT)
     else:
-        lay_rows(panels, right + row * apart + column * FLOAT, apart, rows, columns * FLOAT)
+        pack_rows(panels, right + row * apart + column * FLOAT, apart, rows, columns * FLOAT)
 
 
 @compiled(f"void({numbers(14)})")
-def by_rows(rows, depth, left, left_apart, right, right_apart, turned, start, start_apart, result, apart, scratch,
+def by_rows(rows, depth, left, left_apart, right, right_apart, transposed, start, start_apart, result, apart, scratch,
             first, last):  # fmt: skip
     """Panels `first` to `last` of columns of start + left · right, or its transposed; depth is a multiple of four."""
     step = _step(depth)
@@ -45,7 +45,7 @@ def by_rows(rows, depth, left, left_apart, right, right_apart, turned, start, st
         deep = 0
         while deep < depth:
             there, length = column * FLOAT, _length(step, depth - deep)
-            _pack(scratch, right, right_apart, turned, column, columns, deep, length)
+            _pack(scratch, right, right_apart, transposed, column, columns, deep, length)
             before, before_apart = (result, apart) if deep else (start, start_apart)
             for row in range(0, rows, some):
                 multiply(min(some, rows - row), length, columns, left + row * left_apart + deep * FLOAT, left_apart,
@@ -58,13 +58,13 @@ def by_rows(rows, depth, left, left_apart, right, right_apart, turned, start, st
 def pack(panels, matrix, apart, rows, first, last):
     """A matrix in panels of 16 columns, of which those from `first` to `last` are made."""
     begin, size = first * PANEL * FLOAT, (last - first) * PANEL * FLOAT
-    lay_rows(panels + begin * rows, matrix + begin, apart, rows, size)
+    pack_rows(panels + begin * rows, matrix + begin, apart, rows, size)
 
 
 @compiled(f"void({numbers(14)})")
-def across(rows, depth, left, left_apart, next_left, right, right_apart, start, start_apart, result, apart, scratch,
-           first, last):  # fmt: skip
-    """The same for a left that lies across, columns `left_apart`, and 16 rows `next_left` from the next ones."""
+def left_transposed(rows, depth, left, left_apart, next_left, right, right_apart, start, start_apart, result, apart,
+                    scratch, first, last):  # fmt: skip
+    """The same for a transposed left, whose columns are `left_apart`, and 16 rows `next_left` from the next ones."""
     step = _step(depth)
     wide = max(1, PACKED // step // PANEL) * PANEL
     for column in range(first * PANEL, last * PANEL, wide):
@@ -76,7 +76,7 @@ def across(rows, depth, left, left_apart, next_left, right, right_apart, start, 
             before, before_apart = (result, apart) if deep else (start, start_apart)
             for row in range(0, rows, PANEL):
                 own = left + row // PANEL * next_left + deep * left_apart
-                multiply_across(PANEL, length, columns, own, left_apart, scratch,
+                multiply_transposed(PANEL, length, columns, own, left_apart, scratch,
                                 before + row * before_apart + there, before_apart, result + row * apart + there,
                                 apart)  # fmt: skip
             deep += length

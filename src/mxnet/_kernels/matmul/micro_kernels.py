@@ -1,9 +1,9 @@
-"""Products of matrices by kernels for the processor's largest vectors; importing asks for numba, and compiles.
+"""GEMM micro-kernels for the processor's largest vectors; importing this module loads numba, and compiles.
 
-The right matrix is packed: 16 of its columns at a time lie side by side, row by row (a panel). Six rows and one panel
-are summed at a time, or eight rows and two panels, which is what the registers hold: there are twice as many of 16
-floats as of eight. The left lies row by row, or across: column by column. Where the columns are no multiple of 16 the
-last panel begins among those of the one before, and what both have is written twice.
+The right matrix is packed in panels: 16 columns, row by row. Six rows and one panel are summed at a time, or eight rows
+and two panels, which is what the registers hold: AVX-512 has twice as many as AVX2. The left matrix is row-major, or
+transposed (column-major). Where the columns are no multiple of 16 the last panel overlaps the one before, and what both
+have is written twice.
 """
 
 from ..runtime.simd import FLOAT, OPTIONS, WIDE, Writer, compiled, njit, numbers, writes
@@ -16,14 +16,14 @@ SMALL = 1 << 14  # bytes of such rows: of more, they would push each other out o
 # Bytes of a panel that are fetched ahead, as the processor itself stops at the end of a page, and into which cache: the
 # nearest one can wait for no more than some two dozen lines of memory at a time
 AHEAD, LEVEL = (8192, 2) if LARGE else (4096, 3)
-NEXT = 16  # columns that are fetched ahead of a left that lies across
+NEXT = 16  # columns that are prefetched of a transposed left
 SHORT = 128  # products summed one after the other
 
 
 @writes(11, lanes=WIDE)
 def _by_row(write: Writer, panels, rows, depth, left, apart, panel, panel_apart, start, start_apart, result,
             result_apart):  # fmt: skip
-    """Some rows of the result: those of `start`, plus those of the left, which are `apart`, times some panels."""
+    """Some rows of the result: those of `start`, plus those of the left, `apart` from each other, times some panels."""
 
     def add_rows(several, count):
         away = [write.times(apart, row) for row in range(count)]
@@ -45,9 +45,9 @@ def _by_row(write: Writer, panels, rows, depth, left, apart, panel, panel_apart,
 
 
 @writes(11, lanes=WIDE)
-def _across(write: Writer, panels, rows, depth, left, apart, panel, panel_apart, start, start_apart, result,
+def _by_column(write: Writer, panels, rows, depth, left, apart, panel, panel_apart, start, start_apart, result,
             result_apart):  # fmt: skip
-    """The same, for a left whose rows lie side by side, and whose columns are `apart`."""
+    """The same, for a transposed left, whose columns are `apart`."""
 
     def add_rows(several, count):
         def add(panel, left, sums):
@@ -125,7 +125,7 @@ def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, r
 
 
 @njit(**OPTIONS)
-def multiply_across(rows, depth, width, left, left_apart, panels, start, start_apart, result, apart):
+def multiply_transposed(rows, depth, width, left, left_apart, panels, start, start_apart, result, apart):
     """The same for a left (depth, rows), and widths that are multiples of 16; long sums are made of short ones."""
     whole = width * FLOAT // PANEL
     for begin in range(0, depth, SHORT):
@@ -141,8 +141,8 @@ def multiply_across(rows, depth, width, left, left_apart, panels, start, start_a
                 some = _some(rows - row)
                 given, before = left + begin * left_apart + row * FLOAT, start + row * start_apart + column
                 made = result + row * apart + column
-                _across(several, some, some_depth, given, left_apart, panel, depth * PANEL, before, start_apart, made,
-                        apart)  # fmt: skip
+                _by_column(several, some, some_depth, given, left_apart, panel, depth * PANEL, before, start_apart,
+                           made, apart)  # fmt: skip
                 row += some
             number += several
 
@@ -151,7 +151,7 @@ def multiply_across(rows, depth, width, left, left_apart, panels, start, start_a
 
 
 @writes(4, lanes=WIDE)
-def lay(write: Writer, target, source, size, apart):
+def pack_row(write: Writer, target, source, size, apart):
     """One row of `size` bytes as a row of each panel; panels lie `apart`."""
 
     def move(place, other, _):
@@ -163,7 +163,7 @@ def lay(write: Writer, target, source, size, apart):
 
 
 @writes(4, lanes=WIDE)
-def turn(write: Writer, target, source, apart, size):
+def pack_transposed(write: Writer, target, source, apart, size):
     """Rows of `size` bytes, `apart`, as many as a vector has lanes, as columns of a panel.
 
     Where they are no multiple of a vector, the last vector overlaps the one before.
@@ -182,18 +182,18 @@ def turn(write: Writer, target, source, apart, size):
 
 
 @njit(**OPTIONS)
-def lay_rows(target, source, apart, count, size):
+def pack_rows(target, source, apart, count, size):
     """Rows of `size` bytes, `apart` from each other, as panels of 16 of their columns."""
     for row in range(count):
-        lay(target + row * PANEL, source + row * apart, size, count * PANEL)
+        pack_row(target + row * PANEL, source + row * apart, size, count * PANEL)
 
 
 @njit(**OPTIONS)
-def turn_rows(target, source, apart, count, size):
-    """Rows of `size` bytes, `apart`, a multiple of 16 of them, as panels of 16 rows, turned to columns."""
+def pack_rows_transposed(target, source, apart, count, size):
+    """Rows of `size` bytes, `apart`, a multiple of 16 of them, transposed: as panels of 16 columns."""
     for row in range(0, count, WIDE):
         panel, place = row * FLOAT // PANEL, row * FLOAT % PANEL
-        turn(target + panel * PANEL * (size // FLOAT) + place, source + row * apart, apart, size)
+        pack_transposed(target + panel * PANEL * (size // FLOAT) + place, source + row * apart, apart, size)
 
 
 @compiled(f"void({numbers(13)})")
@@ -205,11 +205,11 @@ def products(rows, depth, width, left, next_left, panels, next_panels, zeros, re
 
 
 @compiled(f"void({numbers(13)})")
-def products_across(rows, depth, width, left, next_left, panels, next_panels, zeros, result, next_result, apart,
-                    first, last):  # fmt: skip
-    """The same for lefts that lie across, columns `apart`; without zeros (0), products are added to the result."""
+def products_transposed(rows, depth, width, left, next_left, panels, next_panels, zeros, result, next_result, apart,
+                        first, last):  # fmt: skip
+    """The same for transposed lefts, columns `apart`; without zeros (0), products are added to the result."""
     for number in range(first, last):
         own = result + number * next_result
         start, start_apart = (zeros, 0) if zeros else (own, width * FLOAT)
-        multiply_across(rows, depth, width, left + number * next_left, apart, panels + number * next_panels, start,
-                        start_apart, own, width * FLOAT)  # fmt: skip
+        multiply_transposed(rows, depth, width, left + number * next_left, apart, panels + number * next_panels, start,
+                            start_apart, own, width * FLOAT)  # fmt: skip

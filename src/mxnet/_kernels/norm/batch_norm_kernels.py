@@ -1,12 +1,13 @@
-"""Batch norm's passes over images, channels last, for the processor's vectors; importing this module asks for numba.
+"""Batch norm's passes over NHWC images for the processor's vectors; importing this module loads numba.
 
-Sums are made for chunks of pixels, which stay in the cache while they are read twice, and have `SUMS` rows of channels
-for each chunk.
+Sums are made for chunks of pixels, which stay in the cache while they are read twice; each chunk has `SUMS` rows of one
+number a channel. They are added up in double precision.
 """
 
 from typing import Any
 
 from llvmlite import ir
+from numba.core import cgutils
 
 from ..runtime.simd import FLOAT, FLOAT_KIND, INT, WIDE, Lanes, Writer, compiled, numbers, writes
 
@@ -63,8 +64,8 @@ def _moments(write: Writer, begin, end, size, vectors, means, squares, ahead, sh
         start = [write.load(_vector(write, begin, number)) for number in range(count)]
         total = sums(distance, write.at(begin, ahead))
         mean = [one * write.spread(share) + first for one, first in zip(total, start, strict=True)]
-        for place, found in ((means, mean), (squares, sums(square))):
-            for number, one in enumerate(found):
+        for place, statistics in ((means, mean), (squares, sums(square))):
+            for number, one in enumerate(statistics):
                 write.store(one, _vector(write, place, number))
 
     write.choose(vectors, REGISTERS, group)
@@ -82,20 +83,27 @@ def moments(data, sums, channels, pixels, chunk, first, last):
             _moments(begin + away, end, size, vectors, place, place + size, chunk * size, share)
 
 
-def _wide(write: Writer, lanes: Lanes) -> Lanes:
+def _double(write: Writer, lanes: Lanes) -> Lanes:
     """In double precision."""
     return Lanes(write.builder, write.builder.fpext(lanes.value, _DOUBLES))
 
 
-def _wide_number(write: Writer, number: Any) -> Lanes:
+def _double_number(write: Writer, number: Any) -> Lanes:
     """A whole number in all lanes, in double precision."""
     builder, nothing = write.builder, ir.Constant(_DOUBLES, ir.Undefined)
     one = builder.insert_element(nothing, builder.sitofp(number, _DOUBLE), _INDEX(0))
     return Lanes(builder, builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, WIDE), [0] * WIDE)))
 
 
-def _narrow(write: Writer, lanes: Lanes) -> Lanes:
+def _single(write: Writer, lanes: Lanes) -> Lanes:
     return Lanes(write.builder, write.builder.fptrunc(lanes.value, ir.VectorType(FLOAT_KIND, WIDE)))
+
+
+def _root(write: Writer, lanes: Lanes) -> Lanes:
+    """The square root in double precision."""
+    kind = ir.FunctionType(_DOUBLES, [_DOUBLES])
+    function = cgutils.get_or_insert_function(write.builder.module, kind, f"llvm.sqrt.v{WIDE}f64")
+    return Lanes(write.builder, write.builder.call(function, [lanes.value]))
 
 
 def _over_chunks(write: Writer, begin: Any, end: Any, size: Any, body: Any, rows: int) -> list[Lanes]:
@@ -109,14 +117,17 @@ def _over_chunks(write: Writer, begin: Any, end: Any, size: Any, body: Any, rows
 
 
 @writes(9, floats=1, lanes=WIDE)
-def _finish_moments(write: Writer, begin, end, gamma, beta, found, size, chunk, rest, pixels, eps):
+def _finish_moments(write: Writer, begin, end, gamma, beta, statistics, size, chunk, rest, pixels, eps):
     """Of a vector of channels; the last chunk has `rest` pixels."""
 
     def own(place, row=0):
-        return _wide(write, write.load(write.at(place, write.times(size, row))))
+        return _double(write, write.load(write.at(place, write.times(size, row))))
 
-    count, all_pixels = _wide_number(write, chunk), _wide_number(write, pixels)
-    missing, last = _wide_number(write, write.builder.sub(rest, chunk)), write.builder.sub(end, write.times(size, SUMS))
+    count, all_pixels = _double_number(write, chunk), _double_number(write, pixels)
+    missing, last = (
+        _double_number(write, write.builder.sub(rest, chunk)),
+        write.builder.sub(end, write.times(size, SUMS)),
+    )
     (total,) = _over_chunks(write, begin, end, size, lambda place: [own(place)], 1)
     mean = (total * count + own(last) * missing) / all_pixels
 
@@ -127,61 +138,65 @@ def _finish_moments(write: Writer, begin, end, gamma, beta, found, size, chunk, 
     inside, between = _over_chunks(write, begin, end, size, squares, 2)
     apart = own(last) - mean
     variance = (inside + between * count + apart * apart * missing) / all_pixels
-    inverse, mean = 1.0 / (_narrow(write, variance) + write.spread(eps)).root(), _narrow(write, mean)
-    factor = write.load(gamma) * inverse
-    made = mean, inverse, factor, write.load(beta) - mean * factor
+    one = Lanes(write.builder, ir.Constant(_DOUBLES, [1.0] * WIDE))
+    inverse = one / _root(write, variance + _double(write, write.spread(eps)))
+    factor = _single(write, own(gamma) * inverse)
+    shift = own(beta) - mean * _double(write, factor)  # of the rounded factor: data equal to the mean give beta
+    made = _single(write, mean), _single(write, inverse), factor, _single(write, shift)
     for row, lanes in enumerate(made):
-        write.store(lanes, write.at(found, write.times(size, row)))
+        write.store(lanes, write.at(statistics, write.times(size, row)))
 
 
 @compiled(f"void({numbers(8)}, float32, {numbers(2)})")
-def finish_moments(sums, gamma, beta, found, channels, chunks, chunk, pixels, eps, first, last):
-    """Out of all chunks' moments, for channels `first` to `last`: mean, reciprocal standard deviation, and what data
-    are multiplied with, and then moved by, to be normal, scaled and shifted.
+def finish_moments(sums, gamma, beta, statistics, channels, chunks, chunk, pixels, eps, first, last):
+    """Out of all chunks' moments, for channels `first` to `last`: mean, reciprocal standard deviation, and the factor
+    and shift that normalize data and apply gamma and beta.
     """
     size, rest = channels * FLOAT, pixels - (chunks - 1) * chunk
     for away in range(first * FLOAT, last * FLOAT, _BYTES):
         begin = sums + away
         end = begin + chunks * SUMS * size
-        _finish_moments(begin, end, gamma + away, beta + away, found + away, size, chunk, rest, pixels, eps)
+        _finish_moments(begin, end, gamma + away, beta + away, statistics + away, size, chunk, rest, pixels, eps)
 
 
-def _where(write: Writer, value: Lanes, head: Lanes) -> Lanes:
+def _through_relu(write: Writer, value: Lanes, head: Lanes) -> Lanes:
     """A gradient where relu let its value through; NaN let it through."""
     builder = write.builder
-    stopped = builder.fcmp_ordered("<=", value.value, write.zeros().value)
-    return Lanes(builder, builder.select(stopped, write.zeros().value, head.value))
+    blocked = builder.fcmp_ordered("<=", value.value, write.zeros().value)
+    return Lanes(builder, builder.select(blocked, write.zeros().value, head.value))
 
 
-def _passing(write: Writer, data: Lanes, factors: Any, shifts: Any, away: Any, head: Lanes) -> Lanes:
+def _through_scaled_relu(write: Writer, data: Lanes, factors: Any, shifts: Any, away: Any, head: Lanes) -> Lanes:
     """A gradient where relu let the scaled and shifted data through."""
     value = data * write.load(write.at(factors, away)) + write.load(write.at(shifts, away))
-    return _where(write, value, head)
+    return _through_relu(write, value, head)
 
 
-PLAIN, SCALED, GIVEN = range(3)  # where a gradient is stopped: nowhere, by data that are scaled again, by given values
+PLAIN, RECOMPUTED, GIVEN = range(
+    3
+)  # where a gradient is blocked: nowhere, by data that are scaled again, by given values
 
 
-def _sloping(kind: int) -> Any:
+def _gradient_sums_kernel(kind: int) -> Any:
     """What sums the gradients of some vectors of pixels, and their products with data beside means."""
 
     @writes(11, lanes=WIDE)
     def add(write: Writer, head, data, end, value, factors, shifts, means, sums, size, vectors, ahead):
         def group(count):
-            def slope(place, away, number):
+            def terms(place, away, number):
                 one, row = write.load(_vector(write, place, number)), write.load(_vector(write, data, number, away))
-                if kind == SCALED:
-                    one = _passing(write, row, factors, shifts, INT(number * write.bytes), one)
+                if kind == RECOMPUTED:
+                    one = _through_scaled_relu(write, row, factors, shifts, INT(number * write.bytes), one)
                 elif kind == GIVEN:
                     own = _vector(write, value, number, away)
-                    one = _where(write, write.load(own), one)
+                    one = _through_relu(write, write.load(own), one)
                     write.store(one, own)
                 return one, one * (row - write.load(_vector(write, means, number)))
 
             asked = [write.at(one, ahead) for one in ((head, data, value) if kind == GIVEN else (head, data))]
-            made = _sums(write, head, end, size, count, SUMS, slope, asked)
-            for place, found in ((sums, made[:count]), (write.at(sums, size), made[count:])):
-                for number, one in enumerate(found):
+            made = _sums(write, head, end, size, count, SUMS, terms, asked)
+            for place, statistics in ((sums, made[:count]), (write.at(sums, size), made[count:])):
+                for number, one in enumerate(statistics):
                     write.store(one, _vector(write, place, number))
 
         write.choose(vectors, REGISTERS // SUMS, group)
@@ -189,14 +204,16 @@ def _sloping(kind: int) -> Any:
     return add
 
 
-_slopes, _slopes_where_scaled, _slopes_where_given = (_sloping(kind) for kind in (PLAIN, SCALED, GIVEN))
+_gradient_sums, _gradient_sums_recomputed, _gradient_sums_given = (
+    _gradient_sums_kernel(kind) for kind in (PLAIN, RECOMPUTED, GIVEN)
+)
 
 
 @compiled(f"void({numbers(12)})")
-def slopes(head, data, value, factors, shifts, means, sums, channels, pixels, chunk, first, last):
+def gradient_sums(head, data, value, factors, shifts, means, sums, channels, pixels, chunk, first, last):
     """Of chunks `first` to `last`: sums of a gradient, and of its products with the distances of data from means.
 
-    The gradient is stopped where a value is not positive, and then written over that; without values where data times
+    The gradient is blocked where a value is not positive, and then written over that; without values where data times
     factors plus shifts is not positive; without factors nowhere.
     """
     size, group = channels * FLOAT, REGISTERS // SUMS * _BYTES
@@ -208,35 +225,38 @@ def slopes(head, data, value, factors, shifts, means, sums, channels, pixels, ch
             at, there, own = head + place, data + place, value + place
             means_here, total = means + away, sums + number * SUMS * size + away
             if value:
-                _slopes_where_given(at, there, end, own, 0, 0, means_here, total, size, vectors, ahead)
+                _gradient_sums_given(at, there, end, own, 0, 0, means_here, total, size, vectors, ahead)
             elif factors:
                 scale, shift = factors + away, shifts + away
-                _slopes_where_scaled(at, there, end, 0, scale, shift, means_here, total, size, vectors, ahead)
+                _gradient_sums_recomputed(at, there, end, 0, scale, shift, means_here, total, size, vectors, ahead)
             else:
-                _slopes(at, there, end, 0, 0, 0, means_here, total, size, vectors, ahead)
+                _gradient_sums(at, there, end, 0, 0, 0, means_here, total, size, vectors, ahead)
 
 
 @writes(8, floats=2, lanes=WIDE)
-def _finish_slopes(write: Writer, begin, end, found, made, mean, variance, size, pixels, eps, share):
+def _finish_gradients(write: Writer, begin, end, statistics, made, mean, variance, size, pixels, eps, share):
     def row(place, number):
         return write.load(write.at(place, write.times(size, number)))
 
     def own(place):
-        return [_wide(write, row(place, number)) for number in range(SUMS)]
+        return [_double(write, row(place, number)) for number in range(SUMS)]
 
     total, product = _over_chunks(write, begin, end, size, own, 2)
-    inverse, factor = _wide(write, row(found, 1)), _wide(write, row(found, 2)) / _wide_number(write, pixels)
+    inverse, factor = (
+        _double(write, row(statistics, 1)),
+        _double(write, row(statistics, 2)) / _double_number(write, pixels),
+    )
     results = product * inverse, total, product * inverse * inverse * factor, total * factor
     for number, lanes in enumerate(results):
-        write.store(_narrow(write, lanes), write.at(made, write.times(size, number)))
-    squares = 1.0 / (row(found, 1) * row(found, 1)) - write.spread(eps)
-    for place, statistic in ((mean, row(found, 0)), (variance, squares)):
+        write.store(_single(write, lanes), write.at(made, write.times(size, number)))
+    squares = 1.0 / (row(statistics, 1) * row(statistics, 1)) - write.spread(eps)
+    for place, statistic in ((mean, row(statistics, 0)), (variance, squares)):
         before = write.load(place)
         write.store(before + (statistic - before) * write.spread(share), place)
 
 
 @compiled(f"void({numbers(8)}, float32, float32, {numbers(2)})")
-def finish_slopes(sums, found, made, mean, variance, channels, chunks, pixels, eps, share, first, last):
+def finish_gradients(sums, statistics, made, mean, variance, channels, chunks, pixels, eps, share, first, last):
     """Out of all chunks' sums, for channels `first` to `last`: the gradients of gamma and beta, and by how much data's
     gradient falls with the data, and at all. The moving mean and variance take their share of the batch's.
     """
@@ -244,38 +264,44 @@ def finish_slopes(sums, found, made, mean, variance, channels, chunks, pixels, e
     for away in range(first * FLOAT, last * FLOAT, _BYTES):
         begin = sums + away
         end, moving = begin + chunks * SUMS * size, mean + away
-        _finish_slopes(begin, end, found + away, made + away, moving, variance + away, size, pixels, eps, share)
+        _finish_gradients(begin, end, statistics + away, made + away, moving, variance + away, size, pixels, eps, share)
 
 
-def _spreading(kind: int) -> Any:
+def _data_gradient_kernel(kind: int) -> Any:
     @writes(9, lanes=WIDE)
-    def spread(write: Writer, head, data, stop, shifts, means, factors, slopes, result, size):
+    def data_gradient(write: Writer, head, data, relu_factors, shifts, means, factors, gradient_sums, result, size):
         def some(away, other, _):
             one, row = write.load(write.at(head, away)), write.load(write.at(data, away))
-            if kind == SCALED:
-                one = _passing(write, row, stop, shifts, away, one)
-            moved, offset = (row - write.load(write.at(means, away))), write.load(write.at(slopes, size, away))
-            made = one * write.load(write.at(factors, away)) - offset - moved * write.load(write.at(slopes, away))
+            if kind == RECOMPUTED:
+                one = _through_scaled_relu(write, row, relu_factors, shifts, away, one)
+            moved, offset = (row - write.load(write.at(means, away))), write.load(write.at(gradient_sums, size, away))
+            made = (
+                one * write.load(write.at(factors, away)) - offset - moved * write.load(write.at(gradient_sums, away))
+            )
             write.store(made, write.at(result, away))
             return other, []
 
         write.loop(size.type(0), size, write.bytes, size, [], some)
 
-    return spread
+    return data_gradient
 
 
-_spread_plain, _spread_scaled = _spreading(PLAIN), _spreading(SCALED)
+_data_gradient_plain, _data_gradient_recomputed = _data_gradient_kernel(PLAIN), _data_gradient_kernel(RECOMPUTED)
 
 
 @compiled(f"void({numbers(11)})")
-def spread(head, data, stop, shifts, means, factors, slopes, result, channels, first, last):
-    """Pixels `first` to `last`: the gradient times factors, less the slopes' second row, less the distance of data from
-    means times their first row. Before that it is stopped where data times `stop`, if there is one, plus shifts is not
-    positive.
+def data_gradient(head, data, relu_factors, shifts, means, factors, gradient_sums, result, channels, first, last):
+    """Pixels `first` to `last` of the data's gradient: head times factors, less the second row of `gradient_sums`, less
+    (data - means) times their first row. The head is zero where data times `relu_factors`, if there are any, plus
+    shifts is not positive.
     """
     size = channels * FLOAT
     for place in range(first * size, last * size, size):
-        if stop:
-            _spread_scaled(head + place, data + place, stop, shifts, means, factors, slopes, result + place, size)
+        if relu_factors:
+            _data_gradient_recomputed(
+                head + place, data + place, relu_factors, shifts, means, factors, gradient_sums, result + place, size
+            )
         else:
-            _spread_plain(head + place, data + place, stop, shifts, means, factors, slopes, result + place, size)
+            _data_gradient_plain(
+                head + place, data + place, relu_factors, shifts, means, factors, gradient_sums, result + place, size
+            )

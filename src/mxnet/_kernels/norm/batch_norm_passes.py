@@ -1,109 +1,110 @@
-"""Batch norm's passes over images, channels last, by compiled kernels (see norm_kernels).
+"""Batch norm's passes over channels-last images by compiled kernels (see batch_norm_kernels).
 
-Data are read twice on the way to the result, and twice on the way back: once for statistics or sums, once for the rest.
-`relu` costs nothing on either way.
+Data are read twice in the forward pass, and twice in the backward pass: once for statistics or sums, once for the rest.
+`relu` costs nothing in either.
 """
 
 import torch
 from torch import Tensor
 
-from ..runtime.buffers import room
+from .. import tuning
+from ..registry import enabled
+from ..runtime.buffers import room as buffer
 from ..runtime.loader import CompiledModule
 from ..runtime.plan_cache import repeated
 from ..runtime.task import Task
-from . import scale_shift as pixelwise
+from . import scale_shift
 
-CHUNK = 1 << 14  # floats whose sums are made together
-FEWEST, MOST = 16, 128  # pixels of a chunk: longer sums lose digits
-FOUND = 4  # rows of what is known of channels: mean, reciprocal deviation, what multiplies data, what moves them then
+STATISTICS = 4  # rows for each channel: mean, reciprocal standard deviation, factor and shift of data
 
-_code = CompiledModule("norm.batch_norm_kernels")
+code = CompiledModule("norm.batch_norm_kernels")
 
 
-def suits(data: Tensor, addend: Tensor | None = None) -> bool:
-    """Are there kernels for these images, both of one shape and kind?"""
-    code = _code.get(wait=True) if suits_again(data, addend) else None
-    return code is not None and data.shape[1] % code.WIDE == 0
+def applies(data: Tensor, addend: Tensor | None = None) -> bool:
+    """Are there kernels for these images, both of one shape and dtype?"""
+    kernels = code.get(wait=True) if recompute_applies(data, addend) else None
+    return kernels is not None and data.shape[1] % kernels.WIDE == 0
 
 
-def suits_again(data: Tensor, addend: Tensor | None) -> bool:
-    """Are there kernels that scale these images, both of one shape and kind, with channels last in memory?"""
+def recompute_applies(data: Tensor, addend: Tensor | None) -> bool:
+    """Is there a kernel that scales and shifts these images, both of one shape and dtype, channels-last?"""
     last = all(i is None or i.is_contiguous(memory_format=torch.channels_last) for i in (data, addend))
-    return last and pixelwise.suits(data, wait=True)
+    return last and enabled() and scale_shift.applies(data) > 0 and scale_shift.code.get(wait=True) is not None
 
 
 class _Work:
-    """Tasks of kernels on images as chunks of pixels, with room for sums of each."""
+    """Tasks of kernels on images as chunks of pixels, with a buffer for the sums of each."""
 
     def __init__(self, data: Tensor) -> None:
         batch, self.channels, height, width = data.shape
-        self.pixels, self._most = batch * height * width, data.numel() // pixelwise.WORTH_A_THREAD
-        self.chunk = min(max(CHUNK // self.channels, FEWEST), MOST)
+        self.pixels, self._most = batch * height * width, data.numel() // tuning.CHANNELS_LAST_PER_THREAD
+        fewest, most = tuning.NORM_CHUNK_PIXELS
+        self.chunk = min(max(tuning.NORM_CHUNK // self.channels, fewest), most)
         self.chunks = -(-self.pixels // self.chunk)
-        self.sums = room("sums of norms", self.chunks, 2, self.channels)
+        self.sums = buffer("sums of norms", self.chunks, 2, self.channels)
 
     def task(self, name: str, tensors: tuple[Tensor | None, ...], numbers: tuple[float, ...], count: int = 0) -> Task:
         """A kernel's work on a `count` of chunks or pixels; 0: on channels, which is little."""
         given = *(0 if t is None else t.data_ptr() for t in tensors), self.channels, *numbers
         span, most = (0, count or self.channels), self._most if count else 1
-        return Task(getattr(_code.get(wait=True), name), given, span, most, held=tensors)
+        return Task(getattr(code.get(wait=True), name), given, span, most, held=tensors)
 
 
-def normal(data: Tensor, addend: Tensor | None, gamma: Tensor, beta: Tensor, eps: float, active: bool, out: Tensor):
-    """relu(batch norm(data) + addend) into `out`, relu only if `active`; what was found out about the channels."""
-    found = gamma.new_empty(FOUND, len(gamma))
-    repeated(_normal, (data, addend, gamma, beta, found, out), eps, active)
-    return found
+def forward(data: Tensor, addend: Tensor | None, gamma: Tensor, beta: Tensor, eps: float, relu: bool, out: Tensor):
+    """relu(batch norm(data) + addend) into `out`, without relu if so; returns the channels' statistics."""
+    statistics = gamma.new_empty(STATISTICS, len(gamma))
+    repeated(_forward, (data, addend, gamma, beta, statistics, out), eps, relu)
+    return statistics
 
 
-def _normal(data, addend, gamma, beta, found, out, eps, active):
+def _forward(data, addend, gamma, beta, statistics, out, eps, relu):
     work = _Work(data)
     sizes = work.chunks, work.chunk, work.pixels, eps
     return [
         work.task("moments", (data, work.sums), (work.pixels, work.chunk), work.chunks),
-        work.task("finish_moments", (work.sums, gamma, beta, found), sizes),
-        *_scaled(data, addend, found, out, active),
+        work.task("finish_moments", (work.sums, gamma, beta, statistics), sizes),
+        *_scaled(data, addend, statistics, out, relu),
     ]
 
 
-def _scaled(data, addend, found, out, active):
-    return [pixelwise.scaling(data, found[2], found[3], (0.0 if active else None, None), out, addend)]
+def _scaled(data, addend, statistics, out, relu):
+    return [scale_shift.task(data, statistics[2], statistics[3], (0.0 if relu else None, None), out, addend)]
 
 
-def again(data: Tensor, addend: Tensor | None, found: Tensor, active: bool, out: Tensor) -> Tensor:
-    """What `normal` gave."""
-    repeated(_scaled, (data, addend, found, out), active)
+def recompute(data: Tensor, addend: Tensor | None, statistics: Tensor, relu: bool, out: Tensor) -> Tensor:
+    """The result of `forward` again."""
+    repeated(_scaled, (data, addend, statistics, out), relu)
     return out
 
 
-def slopes(
+def backward(
     head: Tensor,
     data: Tensor,
     value: Tensor | None,
-    found: Tensor,
+    statistics: Tensor,
     moving: tuple[Tensor, Tensor],
     options: tuple[bool, float, float],
     out: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradients of data, which go to `out`, of gamma and of beta; moving statistics take their share of the batch's.
+    """Gradients of data, written to `out`, of gamma and of beta; moving statistics take their share of the batch's.
 
-    Where `relu` had a result, the `value`, that is not positive, the gradient stops; `value` becomes the gradient of
-    what `relu` was given. Without an addend the data, if relu is active, tell the same. `options`: is it, epsilon, and
-    the share of the batch.
+    The head gradient is zeroed where the result of `relu`, the `value`, is not positive; `value` becomes the gradient
+    of what `relu` was given. Without an addend the data, if there is a relu, tell the same. `options`: is there a relu,
+    epsilon, and the share of the batch.
     """
-    made = torch.empty_like(found)
-    repeated(_slopes, (head, data, value, found, made, *moving, out), *options)
+    made = torch.empty_like(statistics)
+    repeated(_backward, (head, data, value, statistics, made, *moving, out), *options)
     return out, made[0], made[1]
 
 
-def _slopes(head, data, value, found, made, mean, variance, out, active, eps, share):
-    work, factors, shifts = _Work(data), found[2], found[3]
-    stop = factors if active and value is None else None
-    sums = head, data, value, stop, shifts, found, work.sums
-    rest = head if value is None else value, data, stop, shifts, found, factors, made[2:], out
-    kept, sizes = (work.sums, found, made, mean, variance), (work.chunks, work.pixels, eps, share)
+def _backward(head, data, value, statistics, made, mean, variance, out, relu, eps, share):
+    work, factors, shifts = _Work(data), statistics[2], statistics[3]
+    relu_factors = factors if relu and value is None else None
+    sums = head, data, value, relu_factors, shifts, statistics, work.sums
+    rest = head if value is None else value, data, relu_factors, shifts, statistics, factors, made[2:], out
+    kept, sizes = (work.sums, statistics, made, mean, variance), (work.chunks, work.pixels, eps, share)
     return [
-        work.task("slopes", sums, (work.pixels, work.chunk), work.chunks),
-        work.task("finish_slopes", kept, sizes),
-        work.task("spread", rest, (), work.pixels),
+        work.task("gradient_sums", sums, (work.pixels, work.chunk), work.chunks),
+        work.task("finish_gradients", kept, sizes),
+        work.task("data_gradient", rest, (), work.pixels),
     ]

@@ -1,4 +1,4 @@
-"""LRN by a kernel for vectors of eight floats; importing this module asks for numba, and compiles."""
+"""LRN by a kernel for vectors of eight floats; importing this module loads numba, and compiles."""
 
 from typing import Any
 

@@ -1,18 +1,18 @@
-"""Passes over images, channels last, for vectors of eight floats; importing this module asks for numba."""
+"""Passes over NHWC images for vectors of eight floats; importing this module loads numba."""
 
 from ..runtime.simd import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
 
 
 @writes(6, floats=2)
 def _scale(write: Writer, pixel, scale, shift, addend, result, size, low, high):
-    bounds = write.spread(low), write.spread(high)
+    clamp = write.spread(low), write.spread(high)
 
     def go(added: bool) -> None:
-        def some(place, away, _):
-            value = write.load(place) * write.load(write.at(scale, away)) + write.load(write.at(shift, away))
-            value = value + write.load(write.at(addend, away)) if added else value
-            write.store(value.between(*bounds), write.at(result, away))
-            return write.at(away, write.bytes), []
+        def some(place, offset, _):
+            value = write.load(place) * write.load(write.at(scale, offset)) + write.load(write.at(shift, offset))
+            value = value + write.load(write.at(addend, offset)) if added else value
+            write.store(value.between(*clamp), write.at(result, offset))
+            return write.at(offset, write.bytes), []
 
         write.loop(pixel, write.at(pixel, size), write.bytes, size.type(0), [], some)
 
@@ -25,9 +25,9 @@ def _scale(write: Writer, pixel, scale, shift, addend, result, size, low, high):
 
 @compiled(f"void({numbers(8)}, float32, float32)")
 def scale(data, factors, shifts, addend, result, channels, first, last, low, high):
-    """Pixels `first` to `last`, whose channels, a multiple of eight, are scaled, shifted and cut off at bounds.
+    """Pixels `first` to `last`, whose channels, a multiple of eight, are scaled, shifted and clamped.
 
-    Before that, an addend's same place is added; 0: none.
+    An addend (0: none) is added before the clamp.
     """
     size = channels * FLOAT
     for place in range(first * size, last * size, size):
@@ -44,7 +44,7 @@ def _copy(write: Writer, source, size, target):
 
 
 @compiled(f"void({numbers(6)})")
-def join(data, result, channels, all_channels, first, last):
+def concat(data, result, channels, all_channels, first, last):
     """Pixels `first` to `last`, whose channels, a multiple of eight, become some of those of larger pixels."""
     size, apart = channels * FLOAT, all_channels * FLOAT
     for pixel in range(first, last):

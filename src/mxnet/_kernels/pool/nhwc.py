@@ -1,57 +1,69 @@
-"""Pooling of predictions by compiled kernels (see pooling_kernels): maxima of windows, and means of whole images.
+"""Pooling of channels-last images for inference: maxima of windows, and global averages.
 
-torch's kernel for maxima also notes where they are, which takes three times as long.
+torch's max pooling also computes indices, which takes three times as long.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from .. import tuning
+from ..registry import Kernel
 from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
-from .windows import windows_of
-
-FEW = 256  # pixels, which one sum may have: of more, torch's sums in parts lose fewer digits
-WORTH_A_THREAD = 1 << 14  # floats, in a part of the work
+from .windows import Windows, windows_of
 
 _code = CompiledModule("pool.nhwc_kernels")
 
 Shape = tuple[int, int, int, int]
-Prepare = Callable[[torch.Tensor, torch.Tensor], Task]  # from data and result, both channels-last
+Plan = Callable[[Tensor, Tensor], Task]  # (data, result), both channels-last -> the task that pools them
 
 
-def prepared(data: torch.Tensor, attrs: dict[str, Any]) -> tuple[Shape, Prepare] | None:
-    """The result's shape, and what makes a task; None: there is no kernel for that, or not yet."""
-    if data.dtype is not torch.float32 or not data.is_cpu or data.dim() != 4 or data.shape[1] % 8 or not data.numel():
-        return None
+def _applies(data: Tensor, attrs: dict[str, Any]) -> int:
+    """`attrs` are those of the operator Pooling."""
+    if data.dtype is not torch.float32 or not data.is_cpu or data.dim() != 4 or data.shape[1] % 8:
+        return 0
     if attrs.get("layout") not in (None, "NCHW"):
-        return None
-    kind, whole = attrs.get("pool_type", "max"), attrs.get("global_pool", False)
-    if whole:
-        few = kind == "avg" and data.shape[2] * data.shape[3] <= FEW
-        return ((data.shape[0], data.shape[1], 1, 1), _means) if few and _code.get(wait=False) else None
-    return _windows(data, attrs) if kind == "max" and len(attrs.get("kernel", ())) == 2 else None
+        return 0
+    kind = attrs.get("pool_type", "max")
+    if attrs.get("global_pool", False):
+        fits = kind == "avg" and data.shape[2] * data.shape[3] <= tuning.POOL_GLOBAL_PIXELS
+    else:
+        fits = kind == "max" and len(attrs.get("kernel", ())) == 2 and _fits(_windows(data, attrs))
+    return data.numel() if fits else 0
 
 
-def _means(data: torch.Tensor, result: torch.Tensor) -> Task:
-    batch, channels, height, width = data.shape
-    means = _code.get(wait=True).means
-    given = data.data_ptr(), result.data_ptr(), height * width, channels
-    return Task(means, given, (0, batch), data.numel() // WORTH_A_THREAD, held=(data, result))
-
-
-def _windows(data: torch.Tensor, attrs: dict[str, Any]) -> tuple[Shape, Prepare] | None:
+def _windows(data: Tensor, attrs: dict[str, Any]) -> Windows:
     given = (attrs.get(name, ()) for name in ("kernel", "stride", "pad"))
-    windows = windows_of(data.shape[2:], *given, attrs.get("pooling_convention", "valid"))
-    if not windows.native or windows.any_empty() or _code.get(wait=False) is None:
-        return None
+    return windows_of(data.shape[2:], *given, attrs.get("pooling_convention", "valid"))
 
-    def prepare(data: torch.Tensor, result: torch.Tensor) -> Task:
-        batch, channels, down, right = result.shape
-        maxima = _code.get(wait=True).maxima
-        sizes = (*data.shape[2:], channels, down, right, *windows.kernel, *windows.stride, *windows.pad)
-        given, most = (data.data_ptr(), result.data_ptr(), *sizes), data.numel() // WORTH_A_THREAD
-        return Task(maxima, given, (0, batch * down), most, held=(data, result))
 
-    return (data.shape[0], data.shape[1], *windows.count), prepare
+def _fits(windows: Windows) -> bool:
+    return windows.native and not windows.any_empty()
+
+
+def _plan(data: Tensor, attrs: dict[str, Any]) -> tuple[Shape, Plan]:
+    if attrs.get("global_pool", False):
+        return (data.shape[0], data.shape[1], 1, 1), _global_average
+    windows = _windows(data, attrs)
+
+    def max_pool(data: Tensor, result: Tensor) -> Task:
+        batch, channels, height, width = result.shape
+        sizes = (*data.shape[2:], channels, height, width, *windows.kernel, *windows.stride, *windows.pad)
+        given, parts = (data.data_ptr(), result.data_ptr(), *sizes), data.numel() // tuning.POOL_NHWC_PER_THREAD
+        return Task(_code.get(wait=True).max_pool, given, (0, batch * height), parts, held=(data, result))
+
+    return (data.shape[0], data.shape[1], *windows.count), max_pool
+
+
+def _global_average(data: Tensor, result: Tensor) -> Task:
+    batch, channels, height, width = data.shape
+    given = data.data_ptr(), result.data_ptr(), height * width, channels
+    parts = data.numel() // tuning.POOL_NHWC_PER_THREAD
+    return Task(_code.get(wait=True).global_average_pool, given, (0, batch), parts, held=(data, result))
+
+
+# (data, the operator's attributes) -> the shape of the result, and the plan
+plan_pooling = Kernel("pool.nhwc", _applies, _plan, code=_code)

@@ -1,4 +1,4 @@
-"""Pooling, channels last, by kernels for vectors of eight floats; importing this module asks for numba."""
+"""Pooling of channels-last images in SIMD vectors of channels (importing this module imports numba)."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from ..runtime.simd import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, writes
 
-WIDE = 4  # vectors at a time: the processor works at several maxima at once
+UNROLL = 4  # vectors at a time: independent maxima hide the latency of each
 
 
-def _largest(vectors: int) -> Any:
+def _max(vectors: int) -> Any:
     """The kernel for the maximum of a window of rows x columns, at least one each."""
 
     @writes(6)
@@ -17,22 +17,22 @@ def _largest(vectors: int) -> Any:
         def load(address):
             return [write.load(write.at(address, i * VECTOR_BYTES)) for i in range(vectors)]
 
-        def by_row(begin, unused, largest):
-            def by_pixel(pixel, unused, largest):
-                return unused, [one.larger(two) for one, two in zip(largest, load(pixel), strict=True)]
+        def by_row(begin, unused, maximum):
+            def by_pixel(pixel, unused, maximum):
+                return unused, [one.larger(two) for one, two in zip(maximum, load(pixel), strict=True)]
 
             end = write.at(begin, write.times(channels, columns))
-            return unused, write.loop(begin, end, channels, unused, largest, by_pixel)
+            return unused, write.loop(begin, end, channels, unused, maximum, by_pixel)
 
-        largest = write.loop(data, write.at(data, write.times(row, rows)), row, data.type(0), load(data), by_row)
-        for i, lanes in enumerate(largest):
+        maximum = write.loop(data, write.at(data, write.times(row, rows)), row, data.type(0), load(data), by_row)
+        for i, lanes in enumerate(maximum):
             write.store(lanes, write.at(result, i * VECTOR_BYTES))
 
     return kernel
 
 
 def _sum(vectors: int) -> Any:
-    """The kernel for the sum of some pixels, at least one, times a number."""
+    """The kernel for the sum of at least one pixel, times a factor."""
 
     @writes(4, floats=1)
     def kernel(write: Writer, data, pixels, channels, result, factor):
@@ -47,43 +47,44 @@ def _sum(vectors: int) -> Any:
     return kernel
 
 
-_largest_four, _largest_one = _largest(WIDE), _largest(1)
-_sum_four, _sum_one = _sum(WIDE), _sum(1)
+_max_unrolled, _max_one = _max(UNROLL), _max(1)
+_sum_unrolled, _sum_one = _sum(UNROLL), _sum(1)
 
 
 @compiled(f"void({numbers(15)})")
-def maxima(
-    data, result, height, width, channels, down, right, window, across, step, aside, above, beside, first, last
+def max_pool(
+    data, result, height, width, channels, out_height, out_width, kernel_height, kernel_width, stride_height,
+    stride_width, pad_height, pad_width, first, last,
 ):  # fmt: skip
-    """Rows `first` to `last` of the results, counted over all images: of each window the part within its image."""
-    apart = channels * FLOAT
-    row = width * apart
-    wide = WIDE * VECTOR_BYTES
+    """Rows `first` to `last` of the results of all images: the part of each window that is inside its image."""
+    pixel_bytes = channels * FLOAT
+    row = width * pixel_bytes
+    wide = UNROLL * VECTOR_BYTES
     for line in range(first, last):
-        top = line % down * step - above
-        begin, end = max(top, 0), min(top + window, height)
-        start = data + (line // down * height + begin) * row
-        for x in range(right):
-            left = x * aside - beside
-            from_, to = max(left, 0), min(left + across, width)
-            at, out, i = start + from_ * apart, result + (line * right + x) * apart, 0
-            while i + wide <= apart:
-                _largest_four(at + i, end - begin, row, to - from_, apart, out + i)
+        top = line % out_height * stride_height - pad_height
+        begin, end = max(top, 0), min(top + kernel_height, height)
+        start = data + (line // out_height * height + begin) * row
+        for x in range(out_width):
+            left = x * stride_width - pad_width
+            from_, to = max(left, 0), min(left + kernel_width, width)
+            at, out, i = start + from_ * pixel_bytes, result + (line * out_width + x) * pixel_bytes, 0
+            while i + wide <= pixel_bytes:
+                _max_unrolled(at + i, end - begin, row, to - from_, pixel_bytes, out + i)
                 i += wide
-            while i < apart:
-                _largest_one(at + i, end - begin, row, to - from_, apart, out + i)
+            while i < pixel_bytes:
+                _max_one(at + i, end - begin, row, to - from_, pixel_bytes, out + i)
                 i += VECTOR_BYTES
 
 
 @compiled(f"void({numbers(6)})")
-def means(data, result, pixels, channels, first, last):
-    """The mean of all pixels of the images `first` to `last`."""
-    apart, wide = channels * FLOAT, WIDE * VECTOR_BYTES
+def global_average_pool(data, result, pixels, channels, first, last):
+    """The average of all pixels of the images `first` to `last`."""
+    pixel_bytes, wide = channels * FLOAT, UNROLL * VECTOR_BYTES
     for image in range(first, last):
-        at, out, i = data + image * pixels * apart, result + image * apart, 0
-        while i + wide <= apart:
-            _sum_four(at + i, pixels, apart, out + i, np.float32(1 / pixels))
+        at, out, i = data + image * pixels * pixel_bytes, result + image * pixel_bytes, 0
+        while i + wide <= pixel_bytes:
+            _sum_unrolled(at + i, pixels, pixel_bytes, out + i, np.float32(1 / pixels))
             i += wide
-        while i < apart:
-            _sum_one(at + i, pixels, apart, out + i, np.float32(1 / pixels))
+        while i < pixel_bytes:
+            _sum_one(at + i, pixels, pixel_bytes, out + i, np.float32(1 / pixels))
             i += VECTOR_BYTES

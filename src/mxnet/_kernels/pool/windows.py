@@ -7,11 +7,11 @@ from ..._core.errors import MXNetError
 
 
 class Windows:
-    """Where the windows lie: kernel, stride and padding of each space axis, and how many windows it has."""
+    """Kernel, stride and padding of each spatial axis, and how many windows (output size) it has."""
 
     def __init__(self, sizes, kernel, stride, pad, convention):
         self.sizes, self.kernel, self.convention = tuple(sizes), kernel, convention
-        # MXNet reads what it needs of longer ones: GluonCV's DropBlock pads with four numbers
+        # MXNet ignores further elements: GluonCV's DropBlock gives four for the padding
         self.stride = stride[: len(kernel)] or (1,) * len(kernel)
         self.pad = pad[: len(kernel)] or (0,) * len(kernel)
         if convention == "same":
@@ -43,12 +43,12 @@ class Windows:
         return 1 + (ceil(room / stride) if self.convention == "full" else room // stride)
 
     def any_empty(self):
-        """Does a last window lie wholly in the padding?"""
+        """Does a last window lie completely in the padding?"""
         axes = zip(self.count, self.sizes, self.stride, self.pad, strict=True)
         return any((count - 1) * step - pad >= size for count, size, step, pad in axes)
 
     def overhang(self):
-        """Per axis: how far the last window reaches beyond the padded data."""
+        """Per axis: how far the last window extends beyond the padded data."""
         axes = zip(self.count, self.sizes, self.kernel, self.stride, self.pad, strict=True)
         return [max(0, (c - 1) * s + k - n - 2 * p) for c, n, k, s, p in axes]
 

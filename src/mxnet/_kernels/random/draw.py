@@ -1,39 +1,36 @@
-"""Random numbers by compiled loops (see random_kernels): the same as `_core.engines` and `_core.samplers` make."""
+"""MT19937 sampling by compiled loops: the same numbers as `_core.engines` and `_core.samplers` draw."""
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..._core import engines, samplers
 from ..._core.streams import Stream
+from .. import tuning
+from ..registry import Kernel
 from ..runtime.loader import CompiledModule
-
-CALL, EACH = 1 << 18, 64  # words that are made in the time of a call, and of a number that is found by rejection
-CHOICE = 1 << 14  # and of a call for some choices
 
 _code = CompiledModule("random.mt19937_kernels")
 _none = np.empty(0, np.float32)
 _no_shapes = np.empty((5, 0), np.float32)
 
 
-def compiled() -> Any:
-    """The kernels, if they are ready; until then the numbers are made as without them."""
-    return _code.get(wait=False)
+# () -> the compiled module; `engines.COMPILED` decides how many numbers are worth it
+mt19937 = Kernel("random.mt19937", lambda: 1, lambda: _code.get(wait=True), code=_code)
 
 
-def _quick(arranged: Callable[..., tuple[np.ndarray, ...]]) -> samplers.Runner:
-    """A way that makes its arguments of the parameters by `arranged`."""
+def _sampler(arguments: Callable[..., tuple[np.ndarray, ...]]) -> samplers.Runner:
+    """A sampler whose kernel arguments are made of the parameters by `arguments`."""
 
     def run(bank: engines.Bank, parameters: tuple[np.ndarray, ...], step: int, out: np.ndarray) -> bool:
         if out.dtype != np.float32 or any(p.dtype != np.float32 or not np.isfinite(p).all() for p in parameters[:2]):
             return False
-        found = engines.COMPILED.for_numbers(len(out), CALL + EACH * len(out))
+        found = engines.COMPILED.for_numbers(len(out), tuning.RANDOM_CALL + tuning.RANDOM_REJECTION * len(out))
         if found is None:
             return False
         bank.prepare(-(-len(out) // step))
-        found.draw(bank.states, bank.words, bank.cursors, step, out, *arranged(*parameters))
+        found.draw(bank.states, bank.words, bank.cursors, step, out, *arguments(*parameters))
         return True
 
     return run
@@ -54,21 +51,21 @@ def _all_shapes(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.stack(terms).reshape(5, -1), np.float32)
 
 
-def _of_gamma(alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, ...]:
+def _gamma_arguments(alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, ...]:
     return _shapes(alpha, beta), _none, _none
 
 
-def _of_poisson(lam: np.ndarray) -> tuple[np.ndarray, ...]:
+def _poisson_arguments(lam: np.ndarray) -> tuple[np.ndarray, ...]:
     return _no_shapes, np.ascontiguousarray(lam.reshape(-1)), samplers.LOG_FACTORIALS
 
 
-def _of_both(alpha: np.ndarray, beta: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, ...]:
+def _negative_binomial_arguments(alpha: np.ndarray, beta: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, ...]:
     return _shapes(alpha, beta), _none, samplers.LOG_FACTORIALS
 
 
 def serial_gamma(rng: Stream, terms: np.ndarray, size: int) -> np.ndarray | None:
-    """Gamma numbers of `mx.np`, of the terms of all or of each; None: not without the kernels."""
-    found = engines.COMPILED.for_numbers(size, CALL + EACH * size)
+    """Gamma samples of `mx.np`, by terms of all or of each; None: not without the kernels."""
+    found = engines.COMPILED.for_numbers(size, tuning.RANDOM_CALL + tuning.RANDOM_REJECTION * size)
     if found is None:
         return None
     out, unit = np.empty(size), np.empty((size, 2))
@@ -79,27 +76,27 @@ def serial_gamma(rng: Stream, terms: np.ndarray, size: int) -> np.ndarray | None
     return out
 
 
-def choices(rng: Stream, chances: np.ndarray, each: int) -> np.ndarray | None:
-    """So many class numbers by each row of chances; None: not without the kernels, or not of these chances."""
-    found = engines.COMPILED.for_numbers(len(chances) * each, CHOICE + chances.size)
+def choices(rng: Stream, probabilities: np.ndarray, each: int) -> np.ndarray | None:
+    """Categorical samples, `each` for every row of probabilities; None: not without the kernels, or not of these."""
+    found = engines.COMPILED.for_numbers(len(probabilities) * each, tuning.RANDOM_CHOICE + probabilities.size)
     if found is None:
         return None
-    classes, edges = np.empty((len(chances), each), np.int64), np.empty(chances.shape[1], np.float32)
+    classes, edges = np.empty((len(probabilities), each), np.int64), np.empty(probabilities.shape[1], np.float32)
     with rng.lock:
         bank = rng.serial
         bank.prepare(1)
-        fine = found.choose(bank.states, bank.words, bank.cursors, chances, edges, classes)
+        fine = found.choose(bank.states, bank.words, bank.cursors, probabilities, edges, classes)
     return classes if fine else None
 
 
-WAYS: dict[object, samplers.Runner] = {
-    samplers.Gamma: _quick(_of_gamma),
-    samplers.Poisson: _quick(_of_poisson),
-    samplers.GammaPoisson: _quick(_of_both),
+SAMPLERS: dict[object, samplers.Runner] = {
+    samplers.Gamma: _sampler(_gamma_arguments),
+    samplers.Poisson: _sampler(_poisson_arguments),
+    samplers.GammaPoisson: _sampler(_negative_binomial_arguments),
 }
 
 
-def make_known() -> None:
-    """To those who make the numbers: the modules of operators that draw ask for it."""
-    samplers.QUICK.update(WAYS)
-    engines.COMPILED.find = compiled
+def register() -> None:
+    """Let `_core` use the kernels; modules of operators that draw call it."""
+    samplers.QUICK.update(SAMPLERS)
+    engines.COMPILED.find = mt19937

@@ -1,7 +1,7 @@
-"""mt19937 words, and numbers and orders out of them, by loops that numba compiles; importing it asks for numba.
+"""MT19937 engines, samplers and permutations (importing this module imports numba).
 
-Step by step the arithmetic of `_core.engines` and `_core.samplers`, rounded where that rounds. An engine is the
-addresses of its state, its words and its cursors: arrays would be counted at each call, which takes longer than it.
+The arithmetic of `_core.engines` and `_core.samplers`, with the same rounding. An engine is the addresses of its state,
+its words and its cursors: reference counts of arrays would take longer than a draw.
 """
 
 import math
@@ -40,7 +40,7 @@ def _note(write: Writer, address, number):
 
 
 @_inline
-def _twisted(state, k, following, source):
+def _twist(state, k, following, source):
     mixed = (state[k] & _HIGH) | (state[following] & _LOW)
     return np.uint32(state[source] ^ (mixed >> np.uint32(1)) ^ ((mixed & np.uint32(1)) * _MATRIX))
 
@@ -50,10 +50,10 @@ def _refill(state_at, words_at):
     """The next words of an engine."""
     state, words = carray(pointer(state_at), (LENGTH,), np.uint32), carray(pointer(words_at), (LENGTH,), np.uint32)
     for k in range(_REACH):
-        state[k] = _twisted(state, k, k + 1, k + MIDDLE)
+        state[k] = _twist(state, k, k + 1, k + MIDDLE)
     for k in range(_REACH, LENGTH - 1):
-        state[k] = _twisted(state, k, k + 1, k - _REACH)
-    state[LENGTH - 1] = _twisted(state, LENGTH - 1, 0, MIDDLE - 1)
+        state[k] = _twist(state, k, k + 1, k - _REACH)
+    state[LENGTH - 1] = _twist(state, LENGTH - 1, 0, MIDDLE - 1)
     for k in range(LENGTH):
         word = np.uint32(state[k])
         word = np.uint32(word ^ (word >> np.uint32(11)))
@@ -101,7 +101,7 @@ def _unit(engine):
 
 @_inline
 def _point(engine) -> Any:
-    """A point of the circle, and what turns it into two normal numbers by the polar method."""
+    """A point of the unit disc, and the factor that makes two normal samples of it (polar method)."""
     while True:
         x = _unit(engine) * _TWO - _ONE
         y = _unit(engine) * _TWO - _ONE
@@ -112,14 +112,14 @@ def _point(engine) -> Any:
 
 @_inline
 def _normal(engine):
-    """The point's other half is thrown away."""
+    """The second sample of the point is discarded."""
     _, y, factor = _point(engine)
     return factor * y
 
 
 @compiled(f"void({_BANK}, int64, float32[:, :])")
 def normals(states, words, cursors, first, out):
-    """A row of normal numbers from each of the engines from `first` on."""
+    """A row of normal samples from each of the engines from `first` on."""
     for row in range(len(out)):
         engine = _engine(states, words, cursors, first + row)
         for column in range(out.shape[1]):
@@ -128,7 +128,7 @@ def normals(states, words, cursors, first, out):
 
 @compiled(f"void({_BANK}, float32[::1])")
 def pairs(states, words, cursors, out):
-    """Normal numbers of the first engine, both halves of each point."""
+    """Normal samples of the first engine, both of each point."""
     engine = _engine(states, words, cursors, 0)
     for place in range(0, len(out), 2):
         x, y, factor = _point(engine)
@@ -223,7 +223,7 @@ def _log_factorial(count, table):
 
 @_inline
 def _rate(lam):
-    """What the counts of a rate need: a bound of products, or width, logarithm and that of the largest probability."""
+    """Constants of a Poisson rate: the product's bound, or width, logarithm and log of the largest probability."""
     wide = np.float64(lam)
     if lam < 12:
         return np.float32(math.exp(-wide)), _ZERO, _ZERO
@@ -234,7 +234,7 @@ def _rate(lam):
 
 @_inline
 def _few(engine, threshold):
-    """Uniform numbers are multiplied until the product is small."""
+    """Poisson sample of a small rate: uniform samples are multiplied until the product is below the threshold."""
     product, count = _unit(engine), 0
     while not product <= threshold:
         product, count = product * _unit(engine), count + 1
@@ -243,7 +243,7 @@ def _few(engine, threshold):
 
 @_inline
 def _many(engine, lam, rate, table):
-    """Rejection from a Cauchy distribution."""
+    """Poisson sample of a large rate: rejection from a Cauchy distribution."""
     root, log, peak = rate
     while True:
         y = np.float32(math.tan(np.float64(_PI * _unit(engine))))
@@ -285,7 +285,7 @@ def draw(states, words, cursors, step, out, shapes, lams, table):
 
 @_inline
 def _cumulate(chances, edges):
-    """Sums up to each chance, in double precision, kept in single."""
+    """Cumulative sums in float64, stored as float32."""
     total = 0.0
     for i in range(len(chances)):
         total += np.float64(chances[i])
@@ -294,7 +294,7 @@ def _cumulate(chances, edges):
 
 @_inline
 def _first_from(edges, number):
-    """The first edge that is not below a number; there is no branch but the loop's, which could not be foreseen."""
+    """Binary search of the first edge that is not below a number, without unpredictable branches."""
     low, size = 0, len(edges)
     while size > 1:
         half = size >> 1
@@ -305,7 +305,7 @@ def _first_from(edges, number):
 
 @_inline
 def _one(chances, number):
-    """The same of one number, without edges that are written down."""
+    """Linear search for one number, without stored edges."""
     total = 0.0
     for i in range(len(chances)):
         total += np.float64(chances[i])
@@ -316,7 +316,7 @@ def _one(chances, number):
 
 @compiled(f"boolean({_BANK}, float32[:, ::1], float32[::1], int64[:, ::1])")
 def choose(states, words, cursors, chances, edges, classes):
-    """Class numbers by each row's chances; False, and nothing is drawn, if the sums of those do not rise."""
+    """Categorical samples by each row's probabilities; False, and nothing is drawn, if one is negative or NaN."""
     most = np.uint32(0)
     for word in chances.reshape(-1).view(np.uint32):
         most = max(most, word)
@@ -335,7 +335,7 @@ def choose(states, words, cursors, chances, edges, classes):
 
 @compiled(f"void({_BANK}, int64[::1], boolean)")
 def exchange(states, words, cursors, order, upwards):
-    """Each item with one before it, or itself, upwards or downwards; places by division with rejection."""
+    """Fisher-Yates shuffle, upwards or downwards; bounded integers by division with rejection."""
     engine = _engine(states, words, cursors, 0)
     for step in range(len(order) - 1):
         limit = np.uint32(step + 2 if upwards else len(order) - step)

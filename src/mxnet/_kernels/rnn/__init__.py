@@ -1,1 +1,1 @@
-"""Recurrent layers: LSTM, GRU and the plain recurrent layer."""
+"""Recurrent layers: LSTM, GRU and the vanilla recurrent layer."""

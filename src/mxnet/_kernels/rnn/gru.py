@@ -1,7 +1,7 @@
-"""GRU and plain recurrent layers on the CPU: one product for all steps where steps do not wait for each other.
+"""GRU and vanilla (tanh, ReLU) recurrent layers: one matrix product for all steps where steps do not depend on others.
 
-torch records each step by itself, and adds up the gradients of the weights step by step. The steps that wait for each
-other are compiled once that pays (see recurrence_kernels).
+torch records each time step by itself, and accumulates the gradients of the weights step by step. The recurrent part is
+compiled once there was enough of it; until then it is made of torch's calls.
 """
 
 from functools import partial
@@ -10,45 +10,54 @@ from typing import Any
 import torch
 from torch import _VF, Tensor
 
+from .. import tuning
 from ..matmul.packed import PANEL
+from ..registry import Kernel
 from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 
-FEWEST_STEPS = 2
-FEWEST_ROWS = 4  # of the batch: one or two alone do not fill the processor's pipes
-ENOUGH = 1 << 30  # multiplications by recurrent weights, in all; fewer are not worth loading a compiler
-
-_code = CompiledModule("rnn.gru_kernels", after=ENOUGH)
+_code = CompiledModule("rnn.gru_kernels", after=tuning.GRU_COMPILE)
 
 
-def compiled(data: Tensor, recurrent: Tensor) -> Any:
-    """The kernels for these steps, or None; where gradients are asked for, they come in at the same call each time."""
+def _applies(mode: str, num_layers: int, bidirectional: bool, data: Tensor, state: Tensor, *weights: Tensor) -> int:
+    """Multiplications by the first layer's recurrent weight."""
     steps, batch, _ = data.shape
-    if data.dtype is not torch.float32 or recurrent.shape[1] % PANEL or batch < FEWEST_ROWS:
-        return None
-    return _code.earned(steps * batch * recurrent.numel(), wait=torch.is_grad_enabled())
+    recurrent = weights[1]
+    if data.dtype is not torch.float32 or recurrent.shape[1] % PANEL or batch < tuning.RNN_BATCH:
+        return 0
+    return steps * batch * recurrent.numel() if _alike(data, state, *weights) else 0
 
 
-def gains(data: Tensor, state: Any, weights: Any) -> bool:
-    """Is it faster this way? Without gradients only by kernels."""
-    if torch.compiler.is_compiling() or data.shape[0] < FEWEST_STEPS:
+def _applies_steps(mode: str, num_layers: int, bidirectional: bool, *tensors: Tensor) -> int:
+    """In training only: torch's functions predict as fast."""
+    if tensors[0].dtype not in (torch.float32, torch.float64) or not torch.is_grad_enabled():
+        return 0
+    return tensors[0].shape[0] if any(t.requires_grad for t in tensors) and _alike(*tensors) else 0
+
+
+def _alike(data: Tensor, *others: Tensor) -> bool:
+    if torch.compiler.is_compiling() or data.shape[0] < tuning.GRU_STEPS:
         return False
-    tensors = (data, state, *weights)
-    if not all(t.__class__ is Tensor and t.is_cpu and t.dtype is data.dtype for t in tensors):
-        return False
-    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
-        return data.dtype in (torch.float32, torch.float64)
-    return compiled(data, weights[1]) is not None
+    return all(t.__class__ is Tensor and t.is_cpu and t.dtype is data.dtype for t in (data, *others))
 
 
-def recurrent(mode: str, data: Tensor, state: Any, weights: Any, num_layers: int, bidirectional: bool) -> Any:
-    """What torch's function of that name returns: outputs and last states."""
-    layer = partial(_Layer.apply, _CELLS[mode], compiled(data, weights[1]))
-    return stacked(layer, data, (state,), weights, num_layers, bidirectional)
+def _run(mode: str, num_layers: int, bidirectional: bool, *tensors: Tensor) -> Any:
+    return _recurrent(_code.get(wait=True), mode, num_layers, bidirectional, *tensors)
+
+
+def _run_steps(mode: str, num_layers: int, bidirectional: bool, *tensors: Tensor) -> Any:
+    return _recurrent(None, mode, num_layers, bidirectional, *tensors)
+
+
+def _recurrent(
+    code: Any, mode: str, num_layers: int, bidirectional: bool, data: Tensor, state: Tensor, *weights: Tensor
+) -> Any:
+    """What torch's function of that name returns: outputs and final states."""
+    return stacked(partial(_Layer.apply, _CELLS[mode], code), data, (state,), weights, num_layers, bidirectional)
 
 
 def stacked(layer: Any, data: Tensor, states: Any, weights: Any, num_layers: int, bidirectional: bool) -> Any:
-    """Outputs and last states of layers, each of which is `layer(data, four weights, states)` in one direction."""
+    """Outputs and final states of stacked layers; `layer(data, four weights, states)` is one, in one direction."""
     finals: list[Any] = []
     directions = 2 if bidirectional else 1
     for first in range(0, num_layers * directions, directions):
@@ -63,23 +72,23 @@ def stacked(layer: Any, data: Tensor, states: Any, weights: Any, num_layers: int
 
 
 class _Layer(torch.autograd.Function):
-    """A cell's steps; inputs are data, weight, recurrent weight, both biases and the state before the first step.
+    """All time steps of a cell; inputs are data, weight, recurrent weight, both biases and the initial state.
 
-    `walk` of the cell writes the state behind each step, and returns what else `slopes` needs. That gives the factors
-    by which a state's gradient becomes that of the sums of its step and, for a GRU, of the state before it and of what
-    the data gave to the last gate.
+    `forward` of the cell writes the state after each step, and returns what else `derivatives` needs. These are the
+    factors from a state's gradient to those of its pre-activations and, for a GRU, of the previous state and of the
+    input projection of the candidate gate.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, cell: Any, quick: Any, data: Any, weight: Any, recurrent: Any, bias: Any, more_bias: Any, state: Any
+        ctx: Any, cell: Any, code: Any, data: Any, weight: Any, recurrent: Any, bias: Any, more_bias: Any, state: Any
     ):
         steps, batch, hidden = *data.shape[:2], recurrent.shape[1]
-        given = torch.addmm(bias, data.flatten(0, 1), weight.t()).view(steps, batch, -1)
+        projected = torch.addmm(bias, data.flatten(0, 1), weight.t()).view(steps, batch, -1)
         states = data.new_empty(steps + 1, batch, hidden)
         states[0] = state
-        parts = cell.walk(given, states, recurrent, more_bias, quick)
-        ctx.cell, ctx.quick = cell, quick
+        parts = cell.forward(projected, states, recurrent, more_bias, code)
+        ctx.cell, ctx.code = cell, code
         ctx.save_for_backward(data, weight, recurrent, bias, more_bias, state, states, *parts)
         return states[1:], states[-1].clone()
 
@@ -90,111 +99,118 @@ class _Layer(torch.autograd.Function):
         if torch.is_grad_enabled():  # a gradient to be differentiated again
             return None, None, *_plain_gradients(ctx.cell.mode, inputs, heads, wanted)
         data, weight, recurrent = inputs[:3]
-        slopes, stays, last = ctx.cell.slopes(states, *ctx.saved_tensors[7:])
-        by_gates, by_states = torch.empty_like(slopes), torch.empty_like(states)
+        derivatives, carry, candidate = ctx.cell.derivatives(states, *ctx.saved_tensors[7:])
+        by_gates, by_states = torch.empty_like(derivatives), torch.empty_like(states)
         by_states[0].zero_()
         by_states[1:] = heads[0]
         by_states[-1] += heads[1]
-        _back(ctx.quick, slopes, stays, by_gates, by_states, recurrent)
+        _backward_steps(ctx.code, derivatives, carry, by_gates, by_states, recurrent)
         flat = by_gates.flatten(0, 1)
         by_recurrent = flat.t().mm(states[:-1].flatten(0, 1)) if wanted[2] else None
         by_more = flat.sum(0) if wanted[4] else None
-        if last is not None:
-            torch.mul(by_states[1:], last, out=by_gates[..., -recurrent.shape[1] :])
+        if candidate is not None:
+            torch.mul(by_states[1:], candidate, out=by_gates[..., -recurrent.shape[1] :])
         by_data = flat.mm(weight).view_as(data) if wanted[0] else None
         by_weight = flat.t().mm(data.flatten(0, 1)) if wanted[1] else None
         by_bias = flat.sum(0) if wanted[3] else None
         return None, None, by_data, by_weight, by_recurrent, by_bias, by_more, by_states[0]
 
 
-def _back(quick: Any, slopes: Tensor, stays: Any, by_gates: Tensor, by_states: Tensor, recurrent: Tensor) -> None:
-    """From the last step to the first: gradients of gates, and of the states before them."""
-    steps, batch, hidden = len(slopes), *by_states.shape[1:]
-    if quick is not None:
+def _backward_steps(
+    code: Any, derivatives: Tensor, carry: Any, by_gates: Tensor, by_states: Tensor, recurrent: Tensor
+) -> None:
+    """From the last step to the first: gradients of the gates, and of the states before them."""
+    steps, batch, hidden = len(derivatives), *by_states.shape[1:]
+    if code is not None:
         panels = recurrent.reshape(len(recurrent), -1, PANEL).transpose(0, 1).contiguous()
-        tensors = slopes, None if stays is None else stays.contiguous(), by_gates, by_states, panels
-        shared(quick.back, steps, batch, hidden, *tensors, numbers=(len(recurrent) // hidden,))
+        tensors = derivatives, None if carry is None else carry.contiguous(), by_gates, by_states, panels
+        run_batch(code.backward, steps, batch, hidden, *tensors, numbers=(len(recurrent) // hidden,))
         return
-    wide, each = (steps, batch, -1, hidden), by_states.unbind()
-    spread = by_states.unsqueeze(2)[1:].unbind(), slopes.view(wide).unbind(), by_gates.view(wide).unbind()
-    for t, (by_state, factor, by_gate) in reversed(list(enumerate(zip(*spread, strict=True)))):
+    shape, each = (steps, batch, -1, hidden), by_states.unbind()
+    by_step = by_states.unsqueeze(2)[1:].unbind(), derivatives.view(shape).unbind(), by_gates.view(shape).unbind()
+    for t, (by_state, factor, by_gate) in reversed(list(enumerate(zip(*by_step, strict=True)))):
         torch.mul(by_state, factor, out=by_gate)
-        if stays is not None:
-            each[t].addcmul_(each[t + 1], stays[t])
+        if carry is not None:
+            each[t].addcmul_(each[t + 1], carry[t])
         each[t].addmm_(by_gates[t], recurrent)
 
 
-def shared(kernel: Any, steps: int, batch: int, hidden: int, *tensors: Tensor | None, numbers: Any = ()) -> None:
-    """Run a kernel; rows of the batch do not wait for each other, and are shared out among threads."""
+def run_batch(kernel: Any, steps: int, batch: int, hidden: int, *tensors: Tensor | None, numbers: Any = ()) -> None:
+    """Run a kernel; rows of the batch are independent, and are distributed over threads."""
     addresses = [0 if t is None else t.data_ptr() for t in tensors]
     given = (*addresses, *numbers, steps, batch, hidden)
-    Task(kernel, given, (0, batch), batch // FEWEST_ROWS, rounds=1, held=tensors).run()
+    Task(kernel, given, (0, batch), batch // tuning.RNN_BATCH, rounds=1, held=tensors).run()
 
 
-def packed_across(recurrent: Tensor) -> Tensor:
-    """The panels of a recurrent weight transposed."""
+def pack_transposed(recurrent: Tensor) -> Tensor:
+    """The panels of the transposed recurrent weight."""
     return recurrent.reshape(-1, PANEL, recurrent.shape[1]).transpose(1, 2).contiguous()
 
 
-class _Plain:
-    """A cell that bends the sum of what data and state give."""
+class _Vanilla:
+    """h' = activation(W x + U h + b)."""
 
-    def __init__(self, mode: str, bend: Any, slope: Any) -> None:
-        self.mode, self._bend, self._slope = mode, bend, slope
+    def __init__(self, mode: str, activation: Any, derivative: Any) -> None:
+        self.mode, self._activation, self._derivative = mode, activation, derivative
 
-    def walk(self, given: Tensor, states: Tensor, recurrent: Tensor, bias: Tensor, quick: Any) -> tuple[Tensor, ...]:
-        given += bias
-        if quick is not None:
-            cut = (self.mode == "rnn_relu",)
-            steps, batch, hidden = given.shape
-            shared(quick.plain, steps, batch, hidden, given, states, packed_across(recurrent), numbers=cut)
+    def forward(
+        self, projected: Tensor, states: Tensor, recurrent: Tensor, bias: Tensor, code: Any
+    ) -> tuple[Tensor, ...]:
+        projected += bias
+        if code is not None:
+            steps, batch, hidden = projected.shape
+            tensors, relu = (projected, states, pack_transposed(recurrent)), (self.mode == "rnn_relu",)
+            run_batch(code.vanilla, steps, batch, hidden, *tensors, numbers=relu)
             return ()
-        turned, bend = recurrent.t(), self._bend
-        for step, before, after in zip(given.unbind(), states[:-1].unbind(), states[1:].unbind(), strict=True):
-            bend(torch.addmm(step, before, turned, out=after))
+        transposed, activation = recurrent.t(), self._activation
+        for step, before, after in zip(projected.unbind(), states[:-1].unbind(), states[1:].unbind(), strict=True):
+            activation(torch.addmm(step, before, transposed, out=after))
         return ()
 
-    def slopes(self, states: Tensor) -> Any:
-        return self._slope(states[1:]), None, None
+    def derivatives(self, states: Tensor) -> Any:
+        return self._derivative(states[1:]), None, None
 
 
 class _Gru:
+    """r, z = sigmoid(W x + U h + b); n = tanh(W x + r (U h + b)); h' = (1 - z) n + z h."""
+
     mode = "gru"
 
     @staticmethod
-    def walk(given: Tensor, states: Tensor, recurrent: Tensor, bias: Tensor, quick: Any) -> tuple[Tensor, ...]:
-        """Of what the data gave, the gates take the place."""
-        hidden, turned = recurrent.shape[1], recurrent.t()
-        added, doors = torch.empty_like(given), slice(2 * hidden)
-        if quick is not None:
-            steps, batch, _ = given.shape
-            tensors = given, added, states, bias.contiguous(), packed_across(recurrent)
-            shared(quick.gru, steps, batch, hidden, *tensors)
-            return given, added
-        gates, shown = given.chunk(3, -1), added[..., 2 * hidden :]
-        pieces = states[:-1], states[1:], added, given[..., doors], added[..., doors], *gates, shown
-        for before, after, sums, both, more, reset, update, new, shown in zip(*map(torch.unbind, pieces), strict=True):
-            torch.addmm(bias, before, turned, out=sums)
-            both.add_(more).sigmoid_()
-            new.addcmul_(reset, shown).tanh_()
+    def forward(projected: Tensor, states: Tensor, recurrent: Tensor, bias: Tensor, code: Any) -> tuple[Tensor, ...]:
+        """The gates overwrite the input projection."""
+        hidden, transposed = recurrent.shape[1], recurrent.t()
+        from_state, reset_update = torch.empty_like(projected), slice(2 * hidden)
+        if code is not None:
+            steps, batch, _ = projected.shape
+            tensors = projected, from_state, states, bias.contiguous(), pack_transposed(recurrent)
+            run_batch(code.gru, steps, batch, hidden, *tensors)
+            return projected, from_state
+        gates, candidates = projected.chunk(3, -1), from_state[..., 2 * hidden :]
+        both = projected[..., reset_update], from_state[..., reset_update]
+        pieces = states[:-1], states[1:], from_state, *both, *gates, candidates
+        for before, after, sums, gate, more, reset, update, new, part in zip(*map(torch.unbind, pieces), strict=True):
+            torch.addmm(bias, before, transposed, out=sums)
+            gate.add_(more).sigmoid_()
+            new.addcmul_(reset, part).tanh_()
             torch.lerp(new, before, update, out=after)
-        return given, added
+        return projected, from_state
 
     @staticmethod
-    def slopes(states: Tensor, gates: Tensor, added: Tensor) -> Any:
+    def derivatives(states: Tensor, gates: Tensor, from_state: Tensor) -> Any:
         reset, update, new = gates.chunk(3, -1)
-        last = (1 - update) * (1 - new * new)
-        slopes = torch.empty_like(gates)
-        one, two, three = slopes.chunk(3, -1)
-        torch.mul(last, reset, out=three)
-        torch.mul(three, added.chunk(3, -1)[2], out=one).mul_(1 - reset)
-        torch.sub(states[:-1], new, out=two).mul_(update).mul_(1 - update)
-        return slopes, update, last
+        candidate = (1 - update) * (1 - new * new)
+        result = torch.empty_like(gates)
+        by_reset, by_update, by_new = result.chunk(3, -1)
+        torch.mul(candidate, reset, out=by_new)
+        torch.mul(by_new, from_state.chunk(3, -1)[2], out=by_reset).mul_(1 - reset)
+        torch.sub(states[:-1], new, out=by_update).mul_(update).mul_(1 - update)
+        return result, update, candidate
 
 
 _CELLS: dict[str, Any] = {
-    "rnn_tanh": _Plain("rnn_tanh", torch.tanh_, lambda state: 1 - state * state),
-    "rnn_relu": _Plain("rnn_relu", torch.relu_, lambda state: (state > 0).to(state.dtype)),
+    "rnn_tanh": _Vanilla("rnn_tanh", torch.tanh_, lambda state: 1 - state * state),
+    "rnn_relu": _Vanilla("rnn_relu", torch.relu_, lambda state: (state > 0).to(state.dtype)),
     "gru": _Gru,
 }
 
@@ -208,3 +224,14 @@ def _plain_gradients(mode: str, inputs: Any, heads: Any, wanted: Any) -> Any:
     asked = [t for t, needed in zip(inputs, wanted, strict=True) if needed]
     found = iter(torch.autograd.grad(result, asked, (heads[0], heads[1][None]), create_graph=True, allow_unused=True))
     return tuple(next(found) if needed else None for needed in wanted)
+
+
+# (mode, number of layers, whether bidirectional, data, state, four weights for each layer and direction)
+compiled_gru = Kernel("rnn.gru", _applies, _run, code=_code)
+gru_steps = Kernel("rnn.gru_steps", _applies_steps, _run_steps)
+
+
+def gru(*call: Any) -> Any:
+    """Outputs and final states; None: torch has to compute them."""
+    result = compiled_gru(*call)
+    return gru_steps(*call) if result is None else result

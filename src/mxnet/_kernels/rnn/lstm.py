@@ -1,4 +1,4 @@
-"""LSTM layers on the CPU, arranged by hand: one product for all steps where steps do not wait for each other.
+"""LSTM layers on the CPU: one matrix product for all steps where steps do not depend on others.
 
 oneDNN's layers multiply step by step, and always compute the gradient of the input.
 """
@@ -6,36 +6,35 @@ oneDNN's layers multiply step by step, and always compute the gradient of the in
 from typing import Any
 
 import torch
-from torch import _VF
+from torch import _VF, Tensor
 
+from .. import tuning
 from ..matmul.gemm import product
 from ..matmul.packed import PANEL
+from ..registry import Kernel
 from ..runtime.buffers import room
 from ..runtime.loader import CompiledModule
-from .gru import FEWEST_ROWS, packed_across, shared, stacked
-
-LEAST_WORK = 1 << 26  # multiplications by recurrent weights; less is not worth loading a compiler
-
+from .gru import pack_transposed, run_batch, stacked
 
 _code = CompiledModule("rnn.lstm_kernels")
 
 
-def gains(data: torch.Tensor, states: Any, weights: Any) -> bool:
-    """Is a network of these weights, four for each layer, faster this way?"""
-    if data.__class__ is not torch.Tensor or not data.is_cpu or data.dtype is not torch.float32 or len(weights) % 4:
-        return False
+def _applies(num_layers: int, bidirectional: bool, data: Tensor, state: Tensor, cell: Tensor, *weights: Tensor) -> int:
+    """Multiplications by the first layer's recurrent weight; layers with a projection have five weights each."""
+    if not data.is_cpu or data.dtype is not torch.float32 or len(weights) % 4:
+        return 0
     steps, batch, _ = data.shape
     hidden = weights[1].shape[1]
-    if hidden % PANEL or batch < FEWEST_ROWS or steps * batch * 4 * hidden * hidden < LEAST_WORK:
-        return False
-    same = all(t.__class__ is torch.Tensor and t.dtype is torch.float32 and t.is_cpu for t in (*states, *weights))
-    training = torch.is_grad_enabled()
-    return same and not torch.compiler.is_compiling() and _code.get(wait=training) is not None
+    if hidden % PANEL or batch < tuning.RNN_BATCH or torch.compiler.is_compiling():
+        return 0
+    tensors = data, state, cell, *weights
+    same = all(t.__class__ is Tensor and t.dtype is torch.float32 and t.is_cpu for t in tensors)
+    return steps * batch * 4 * hidden * hidden if same else 0
 
 
-def lstm(data: torch.Tensor, states: Any, weights: Any, num_layers: int, bidirectional: bool) -> Any:
-    """What torch's function returns: outputs, last states and last cells."""
-    return stacked(_Layer.apply, data, states, weights, num_layers, bidirectional)
+def _run(num_layers: int, bidirectional: bool, data: Tensor, state: Tensor, cell: Tensor, *weights: Tensor) -> Any:
+    """What torch's function returns: outputs, final states and final cells."""
+    return stacked(_Layer.apply, data, (state, cell), weights, num_layers, bidirectional)
 
 
 class _Layer(torch.autograd.Function):
@@ -45,8 +44,8 @@ class _Layer(torch.autograd.Function):
         gates = product(data.flatten(0, 1), weight.t())
         states, cells = data.new_empty(2, steps + 1, batch, hidden)
         states[0], cells[0] = state, cell
-        tensors = gates, bias + more_bias, states, cells, packed_across(recurrent)
-        shared(_code.get(wait=True).forward, steps, batch, hidden, *tensors)
+        tensors = gates, bias + more_bias, states, cells, pack_transposed(recurrent)
+        run_batch(_code.get(wait=True).forward, steps, batch, hidden, *tensors)
         ctx.save_for_backward(data, weight, recurrent, bias, more_bias, state, cell, gates, states, cells)
         return states[1:], states[-1].clone(), cells[-1].clone()
 
@@ -57,12 +56,12 @@ class _Layer(torch.autograd.Function):
             return _plain_gradients(inputs, heads, ctx.needs_input_grad)
         data, weight, recurrent, _, _, state, _ = inputs
         steps, batch, hidden = *data.shape[:2], recurrent.shape[1]
-        before = torch.cat([state.new_zeros(1, batch, hidden), heads[0]])  # none of the state before the first step
+        before = torch.cat([state.new_zeros(1, batch, hidden), heads[0]])  # the initial state is no output
         by_state, by_cell = before[-1] + heads[1], heads[2].clone()
         panels = recurrent.reshape(4 * hidden, -1, PANEL).transpose(0, 1).contiguous()
         by_gates = room("gates", *gates.shape)
         tensors = before, gates, cells, by_gates, by_state, by_cell, panels
-        shared(_code.get(wait=True).backward, steps, batch, hidden, *tensors)
+        run_batch(_code.get(wait=True).backward, steps, batch, hidden, *tensors)
         wanted = ctx.needs_input_grad
         by_bias = by_gates.sum(0) if wanted[3] or wanted[4] else None
         return (
@@ -86,3 +85,7 @@ def _plain_gradients(inputs: Any, heads: Any, wanted: Any) -> Any:
     heads = (heads[0], heads[1][None], heads[2][None])
     found = iter(torch.autograd.grad(result, asked, heads, create_graph=True, allow_unused=True))
     return tuple(next(found) if needed else None for needed in wanted)
+
+
+# (number of layers, whether bidirectional, data, state, cell, four weights for each layer and direction)
+lstm = Kernel("rnn.lstm", _applies, _run, tuning.LSTM_WORK, _code)

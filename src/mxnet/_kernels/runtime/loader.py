@@ -4,6 +4,7 @@ The first compilation on a machine takes seconds, reading it from numba's cache 
 module of kernels; `Loader` is what it is made of, for code that has a substitute of its own.
 """
 
+import atexit
 import logging
 import os
 import threading
@@ -51,8 +52,8 @@ class Loader:
         with self._lock:
             if self._future is None:
                 future: Future[Any] = Future()
-                if _numba_is_here():
-                    threading.Thread(target=self._load, args=(future,), name="mxnet-compile", daemon=True).start()
+                if not _exit.begun and _numba_is_here():
+                    _exit.start(threading.Thread(target=self._load, args=(future,), name="mxnet-compile", daemon=True))
                 else:
                     self.failure = "numba is not installed, or does not fit this Python and NumPy"
                     future.set_result(self._otherwise)
@@ -71,14 +72,16 @@ class Loader:
             self.failure = "it was being compiled when this process was forked"
 
     def _load(self, future: "Future[Any]") -> None:
+        found = self._otherwise
         try:
             with _log_level:
                 found = self._load_it()
         except Exception as error:  # whatever a compiler may say: it only costs time
             self.failure = f"numba cannot compile it: {error!r}"
-            warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
-            found = self._otherwise
-        future.set_result(found)
+            if not _exit.begun:
+                warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
+        finally:
+            future.set_result(found)
 
 
 class _LogLevel:
@@ -102,8 +105,48 @@ class _LogLevel:
                 self._logger.setLevel(self._level)
 
 
+class _Exit:
+    """Ends the threads that compile before the interpreter ends.
+
+    A daemon thread that asks for the interpreter's lock after that is unwound by the C library. If LLVM called it, its
+    C++ frames refuse, and the process aborts. So compilation stops at the next of numba's passes, and is waited for.
+    """
+
+    def __init__(self) -> None:
+        self.begun = False
+        self._threads: list[threading.Thread] = []
+
+    def start(self, thread: threading.Thread) -> None:
+        """Start a thread that compiles."""
+        if not self._threads:
+            atexit.register(self._join)
+        self._threads.append(thread)
+        thread.start()
+
+    def _join(self) -> None:
+        self.begun = True
+        if any(thread.is_alive() for thread in self._threads):
+            from numba.core import event
+
+            for kind in ("numba:run_pass", "numba:compile"):
+                event.register(kind, _stopper(event.Listener))
+            for thread in self._threads:
+                thread.join()
+
+
+def _stopper(listener: Any) -> Any:
+    """A listener of numba's events that ends the thread that compiles, as soon as it begins the next step."""
+
+    def stop(self: Any, event: Any) -> None:
+        if threading.current_thread().name == "mxnet-compile":
+            raise SystemExit
+
+    return type("Stopper", (listener,), {"on_start": stop, "on_end": lambda self, event: None})()
+
+
 _LOADERS: list[Loader] = []
 _log_level = _LogLevel()
+_exit = _Exit()
 
 
 def _in_child() -> None:

@@ -1,19 +1,19 @@
-"""The first elements of rows in one pass, which numba compiles; importing this module asks for numba."""
+"""Top-k of rows in one pass with a heap (importing this module imports numba)."""
 
 import numpy as np
 from numba import njit
 
 from ..runtime.simd import OPTIONS, compiled
 
-BLOCK = 128  # elements of which the best is looked at first: few blocks have one that counts
+BLOCK = 128  # elements; a block whose maximum is below the heap's minimum is skipped
 _ALL, _LOWEST, _INFINITE = np.int32(0x7FFFFFFF), np.int32(-0x80000000), np.int32(0x7F800000)
-_PLACE, _NONE = np.int64(0xFFFFFFFF), np.int64(-1 << 63)
+_INDEX, _NONE = np.int64(0xFFFFFFFF), np.int64(-1 << 63)
 
 
 @njit(**OPTIONS)
 def _keys(bits, keys, floating, largest):
-    """Whole numbers in the order of the elements, the best the highest, and the highest of them."""
-    highest, turn = _LOWEST, np.int32(0 if largest else -1)
+    """Integer keys in the order of the elements, the first the highest, and their maximum."""
+    highest, flip = _LOWEST, np.int32(0 if largest else -1)
     for i in range(len(bits)):
         number = bits[i]
         if floating:
@@ -21,46 +21,46 @@ def _keys(bits, keys, floating, largest):
             signed = np.int32(number ^ ((number >> np.int32(31)) & _ALL))
             zero_or_signed = signed if size != 0 else np.int32(0)  # there is one zero
             number = zero_or_signed if size <= _INFINITE else _ALL  # NaN counts as the largest
-        number = np.int32(number ^ turn)
+        number = np.int32(number ^ flip)
         keys[i] = number
         highest = max(highest, number)
     return highest
 
 
 @njit(**OPTIONS)
-def _mark(key, place):
-    return (np.int64(key) << 32) | (~np.int64(place) & _PLACE)
+def _entry(key, index):
+    return (np.int64(key) << 32) | (~np.int64(index) & _INDEX)
 
 
 @njit(**OPTIONS)
-def _sift(heap, count, mark):
-    """Put a mark in the place of the lowest one of a heap."""
+def _sift(heap, count, entry):
+    """Replace the minimum of a heap."""
     at, child = 0, 1
     while child < count:
         if child + 1 < count and heap[child + 1] < heap[child]:
             child += 1
-        if heap[child] >= mark:
+        if heap[child] >= entry:
             break
         heap[at] = heap[child]
         at, child = child, 2 * child + 1
-    heap[at] = mark
+    heap[at] = entry
 
 
 @njit(**OPTIONS)
-def _hand_out(heap, places):
-    """The places of all marks, the highest first."""
+def _pop_all(heap, indices):
+    """The indices of all entries, the highest first."""
     for count in range(len(heap), 0, -1):
-        places[count - 1] = ~heap[0] & _PLACE
+        indices[count - 1] = ~heap[0] & _INDEX
         _sift(heap, count - 1, heap[count - 1])
 
 
 @compiled("void(int32[:, ::1], int64[:, ::1], boolean, boolean)")
-def best(rows, places, floating, largest):
-    """Where the first elements of each row are, as many as `places` has columns; equal ones in their order.
+def topk(rows, indices, floating, largest):
+    """Indices of the first elements of each row, as many as `indices` has columns; equal ones in their order.
 
-    A heap keeps the best so far, each as one number: its key, and the complement of its place.
+    A heap keeps the first so far, each as one integer: its key, and the complement of its index.
     """
-    size, wanted = rows.shape[1], places.shape[1]
+    size, wanted = rows.shape[1], indices.shape[1]
     keys, heap = np.empty(BLOCK, np.int32), np.empty(wanted, np.int64)
     for row in range(len(rows)):
         for i in range(wanted):
@@ -68,10 +68,10 @@ def best(rows, places, floating, largest):
         for first in range(0, size, BLOCK):
             last = min(first + BLOCK, size)
             highest = _keys(rows[row, first:last], keys, floating, largest)
-            if _mark(highest, first) < heap[0]:
+            if _entry(highest, first) < heap[0]:
                 continue
             for i in range(last - first):
-                mark = _mark(keys[i], first + i)
-                if mark > heap[0]:
-                    _sift(heap, wanted, mark)
-        _hand_out(heap, places[row])
+                entry = _entry(keys[i], first + i)
+                if entry > heap[0]:
+                    _sift(heap, wanted, entry)
+        _pop_all(heap, indices[row])

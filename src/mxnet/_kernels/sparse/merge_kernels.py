@@ -1,4 +1,4 @@
-"""Matrices of few elements, or arrays of few rows, merged by loops that numba compiles; importing it asks for numba."""
+"""Merging of csr matrices and row-sparse arrays, products with dense ones (importing this module imports numba)."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from numba import carray, njit
 from ..runtime.entry_points import pointer
 from ..runtime.simd import OPTIONS, Writer, compiled, numbers, writes
 
-_PART, _ZERO, _BEHIND = "float32[::1], int64[::1], int64[::1]", np.float32(0), np.int64(2**62)
+_PART, _ZERO, _END = "float32[::1], int64[::1], int64[::1]", np.float32(0), np.int64(2**62)
 
 
 @compiled(f"int64({_PART}, {_PART}, float32, {_PART})")
 def merge(data, columns, starts, more, others, begins, sign, sums, places, ends):
-    """How many elements the first plus `sign` times the second has, without zeros; -1, if they are not in order.
+    """The number of elements of the first plus `sign` times the second, without zeros; -1, if indices are not sorted.
 
     Without a sign (0) they are multiplied.
     """
@@ -23,7 +23,7 @@ def merge(data, columns, starts, more, others, begins, sign, sums, places, ends)
         if not (0 <= i <= stop <= len(data) and 0 <= j <= end <= len(more)):
             return -1
         while i < stop or j < end:
-            left, right = columns[i] if i < stop else _BEHIND, others[j] if j < end else _BEHIND
+            left, right = columns[i] if i < stop else _END, others[j] if j < end else _END
             here = min(left, right)
             if here <= last:
                 return -1
@@ -38,10 +38,10 @@ def merge(data, columns, starts, more, others, begins, sign, sums, places, ends)
 
 @compiled("int64(float32[:, ::1], int64[::1], float32[:, ::1], int64[::1], float32, float32[:, ::1], int64[::1])")
 def merge_rows(data, rows, more, others, sign, sums, places):
-    """The same of arrays that keep some rows: how many both have; rows of zeros stay."""
+    """The same of row-sparse arrays: the number of rows; rows of zeros are kept."""
     i, j, number, last, zeros = 0, 0, 0, np.int64(-1), np.zeros(data.shape[1], np.float32)
     while i < len(rows) or j < len(others):
-        left, right = rows[i] if i < len(rows) else _BEHIND, others[j] if j < len(others) else _BEHIND
+        left, right = rows[i] if i < len(rows) else _END, others[j] if j < len(others) else _END
         here = min(left, right)
         if here <= last:
             return -1
@@ -60,8 +60,8 @@ def _array(address, shape, kind) -> Any:
 
 
 @njit(inline="always", **OPTIONS)
-def _weigh(data, columns, dense, out, divide, across):
-    """A row, by choices outside of loops, for which the compiler then finds vectors."""
+def _multiply_row(data, columns, dense, out, divide, across):
+    """A row; branches are outside of the loops, so that the compiler can vectorize."""
     if divide:
         for i in range(len(data)):
             out[i] = data[i] / dense[columns[i] * across]
@@ -75,10 +75,10 @@ def _weigh(data, columns, dense, out, divide, across):
 
 
 @compiled(f"boolean({numbers(5)}, boolean, {numbers(5)})")
-def weigh(data_at, columns_at, starts_at, dense_at, out_at, divide, count, rows, width, down, across):
-    """A matrix's elements times those of a dense one, or by them; False, if they are not where the matrix is.
+def multiply_dense(data_at, columns_at, starts_at, dense_at, out_at, divide, count, rows, width, down, across):
+    """A matrix's elements times those of a dense one, or by them; False, if indices are out of range.
 
-    The dense one's rows are `down` elements apart, its columns `across`: none, where one serves all.
+    `down` and `across` are the strides of the dense one's rows and columns: 0, where it is broadcast.
     """
     data, out = _array(data_at, (count,), np.float32), _array(out_at, (count,), np.float32)
     columns, starts = _array(columns_at, (count,), np.int64), _array(starts_at, (rows + 1,), np.int64)
@@ -92,7 +92,7 @@ def weigh(data_at, columns_at, starts_at, dense_at, out_at, divide, count, rows,
         return False
     for row in range(rows):
         some = slice(starts[row], starts[row + 1])
-        _weigh(data[some], columns[some], dense[row * down :], out[some], divide, across)
+        _multiply_row(data[some], columns[some], dense[row * down :], out[some], divide, across)
     return True
 
 
@@ -103,7 +103,7 @@ def _move(write: Writer, target, source, size):
 
 @compiled(f"boolean({numbers(7)})")
 def retain(data_at, rows_at, asked_at, out_at, count, number, size):
-    """The rows of `size` bytes that are asked for, zeros where there is none; False, if either are not in order."""
+    """The rows of `size` bytes that are asked for, zeros where there is none; False, if indices are not sorted."""
     rows, asked = _array(rows_at, (count,), np.int64), _array(asked_at, (number,), np.int64)
     i = 0
     for j in range(number):

@@ -1,7 +1,7 @@
-"""Offsets of boxes from anchors and back, one box after the other; numba compiles it, importing it asks for numba.
+"""Box encoding and decoding, one box after the other (importing this module imports numba).
 
-Every step is rounded as the operators of `boxes` round it. Addresses are plain numbers: arrays would be counted at each
-call, which takes longer than a few boxes.
+Every step is rounded as torch's operators round it. Arguments are addresses: reference counts of arrays would take
+longer than a few boxes.
 """
 
 import math
@@ -28,26 +28,28 @@ def _row(address, count) -> Any:
 
 
 @_inline
-def _centred(low, high) -> Any:
-    """The middle of a side, and its length."""
+def _center_size(low, high) -> Any:
+    """The center of a side, and its length."""
     size = high - low
     return low + size * F(0.5), size
 
 
 @_inline
 def _matched(place, number):
-    """Which reference is meant; beyond the ends those are, and what is no whole number of 64 bits is the first."""
+    """The index of the matched reference, clipped; 0 where the match is no 64-bit integer."""
     if not (place >= F(0)) & (place < F(2**63)):
         return 0
     return number - 1 if place >= F(number) else np.int64(place)
 
 
 @compiled(f"void({numbers(11)})")
-def encode(samples_at, matches_at, anchors_at, refs_at, means_at, stds_at, targets_at, masks_at, batch, number, known):
-    """Targets and masks of `number` anchors an image, each matched with one of `known` references."""
+def encode(
+    samples_at, matches_at, anchors_at, refs_at, means_at, stds_at, targets_at, masks_at, batch, number, references
+):
+    """Targets and masks of `number` anchors an image, each matched with one of `references` references."""
     count = batch * number
     samples, matches, anchors = _row(samples_at, count), _row(matches_at, count), _rows(anchors_at, count)
-    refs, means, stds = _rows(refs_at, batch * known), _row(means_at, 4), _row(stds_at, 4)
+    refs, means, stds = _rows(refs_at, batch * references), _row(means_at, 4), _row(stds_at, 4)
     targets, masks = _rows(targets_at, count), _rows(masks_at, count)
     for image in range(batch):
         for i in range(image * number, (image + 1) * number):
@@ -55,10 +57,10 @@ def encode(samples_at, matches_at, anchors_at, refs_at, means_at, stds_at, targe
             masks[i] = F(1) if valid else F(0)
             targets[i] = F(0)
             if valid:
-                ref = refs[image * known + _matched(matches[i], known)]
+                ref = refs[image * references + _matched(matches[i], references)]
                 for axis in range(2):
-                    center, size = _centred(ref[axis], ref[axis + 2])
-                    base, extent = _centred(anchors[i, axis], anchors[i, axis + 2])
+                    center, size = _center_size(ref[axis], ref[axis + 2])
+                    base, extent = _center_size(anchors[i, axis], anchors[i, axis + 2])
                     targets[i, axis] = ((center - base) / extent - means[axis]) / stds[axis]
                     targets[i, axis + 2] = (math.log(size / extent) - means[axis + 2]) / stds[axis + 2]
 
@@ -75,7 +77,7 @@ def decode(data_at, anchors_at, boxes_at, batch, number, from_corners, clip, std
             for axis in range(2):
                 base, extent = anchors[i, axis], anchors[i, axis + 2]
                 if from_corners:
-                    base, extent = _centred(base, extent)
+                    base, extent = _center_size(base, extent)
                 center = data[j, axis] * (std1 if axis else std0) * extent + base
                 grown = data[j, axis + 2] * (std3 if axis else std2)
                 grown = clip if (clip > F(0)) & (grown > clip) else grown

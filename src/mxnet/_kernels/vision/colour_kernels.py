@@ -1,7 +1,7 @@
-"""Saturation, hue and light of pixels, which numba compiles; importing this module asks for numba.
+"""Hue, saturation and PCA lighting of pixels (importing this module imports numba).
 
-Every step is rounded as MXNet rounds it. There are no branches but choices, and two loops where one would do, so that
-the compiler finds vectors.
+Every step is rounded as MXNet rounds it. Selects instead of branches, and several short loops, let the compiler
+vectorize.
 """
 
 import numpy as np
@@ -17,22 +17,22 @@ _BYTES, _FLOATS = "uint8[::1], uint8[::1]", "float32[::1], float32[::1]"
 
 
 @njit(**OPTIONS)
-def _byte(value):
-    """Cut to the range of bytes, and truncated."""
+def _to_uint8(value):
+    """Saturated to the range of uint8, and truncated."""
     value = value if value > F(0) else F(0)
     return np.uint8(I(value if value < F(255) else F(255)))
 
 
 @njit(**OPTIONS)
-def _larger(a, b):
-    """The larger of both, or NaN, if one is."""
+def _maximum(a, b):
+    """The maximum; NaN if either is NaN."""
     return a if (a >= b) | (a != a) else b
 
 
 @njit(**OPTIONS)
-def _around(red, green, blue):
-    """Where on the circle of colours a pixel is, its lightness and its saturation."""
-    high, low = _larger(_larger(red, green), blue), -_larger(_larger(-red, -green), -blue)
+def _rgb_to_hls(red, green, blue):
+    """Hue (degrees), lightness and saturation of a pixel."""
+    high, low = _maximum(_maximum(red, green), blue), -_maximum(_maximum(-red, -green), -blue)
     spread, total = high - low, high + low
     light = total * F(0.5)
     saturation = spread / (total if light < F(0.5) else F(2) - high - low)
@@ -45,8 +45,8 @@ def _around(red, green, blue):
 
 
 @njit(**OPTIONS)
-def _within(place):
-    """A place on the circle, from 0 to 6."""
+def _wrap_hue(place):
+    """A hue in sixths of a turn, wrapped to [0, 6)."""
     turns = I(place / F(6))
     place = place - F(6) * F(turns)
     place = place + F(6) if place < F(0) else place
@@ -55,17 +55,17 @@ def _within(place):
 
 @njit(**OPTIONS)
 def _level(sixth, lowest, highest, lower, between, upper):
-    """The one of three levels that a channel has in a sixth of the circle; bits tell of each."""
+    """The level of a channel in a sextant of the hue circle; the bit masks hold the sextants of each level."""
     level = upper if I(highest >> sixth) & I(1) != I(0) else between
     return lower if I(lowest >> sixth) & I(1) != I(0) else level
 
 
 @njit(**OPTIONS)
-def _coloured(hue, light, saturation):
-    """Red, green and blue: in each sixth of the circle one is the upper level, one the lower, one on its way."""
+def _hls_to_rgb(hue, light, saturation):
+    """Red, green and blue: in each sextant of the hue circle one is the upper level, one the lower, one between."""
     upper = light * (F(1) + saturation) if light <= F(0.5) else light + saturation - light * saturation
     lower = F(2) * light - upper
-    place = _within(hue * _SIXTH)
+    place = _wrap_hue(hue * _SIXTH)
     sixth = I(place)
     part = place - F(sixth)
     between = lower + (upper - lower) * (F(1) - part if sixth & I(1) else part)
@@ -77,14 +77,14 @@ def _coloured(hue, light, saturation):
 
 
 @njit(**OPTIONS)
-def _turn(block, red, green, blue, angle):
-    """Colours moved along the circle by an angle, laid apart by their channels."""
+def _rotate_hue(block, red, green, blue, angle):
+    """Hues rotated by an angle; channels are deinterleaved for it."""
     for i in range(PIXELS):
         red[i], green[i], blue[i] = block[i, 0], block[i, 1], block[i, 2]
     for i in range(PIXELS):
-        red[i], green[i], blue[i] = _around(red[i] / F(255), green[i] / F(255), blue[i] / F(255))
+        red[i], green[i], blue[i] = _rgb_to_hls(red[i] / F(255), green[i] / F(255), blue[i] / F(255))
     for i in range(PIXELS):
-        red[i], green[i], blue[i] = _coloured(red[i] + angle, green[i], blue[i])
+        red[i], green[i], blue[i] = _hls_to_rgb(red[i] + angle, green[i], blue[i])
     for i in range(PIXELS):
         block[i, 0], block[i, 1], block[i, 2] = red[i] * F(255), green[i] * F(255), blue[i] * F(255)
 
@@ -115,7 +115,7 @@ def _read(numbers, block):
 @njit(**OPTIONS)
 def _write_bytes(block, result):
     for i in range(len(result)):
-        result[i] = _byte(block[i])
+        result[i] = _to_uint8(block[i])
 
 
 @njit(**OPTIONS)
@@ -125,25 +125,25 @@ def _write_floats(block, result):
 
 
 @compiled(f"void({_BYTES}, float32)")
-def turn_bytes(numbers, result, angle):
+def hue_uint8(numbers, result, angle):
     block, red, green, blue = np.zeros((PIXELS, 3), F), np.empty(PIXELS, F), np.empty(PIXELS, F), np.empty(PIXELS, F)
     for first in range(0, len(numbers), 3 * PIXELS):
         _read(numbers[first : first + 3 * PIXELS], block.reshape(-1))
-        _turn(block, red, green, blue, angle)
+        _rotate_hue(block, red, green, blue, angle)
         _write_bytes(block.reshape(-1), result[first : first + 3 * PIXELS])
 
 
 @compiled(f"void({_FLOATS}, float32)")
-def turn_floats(numbers, result, angle):
+def hue_float32(numbers, result, angle):
     block, red, green, blue = np.zeros((PIXELS, 3), F), np.empty(PIXELS, F), np.empty(PIXELS, F), np.empty(PIXELS, F)
     for first in range(0, len(numbers), 3 * PIXELS):
         _read(numbers[first : first + 3 * PIXELS], block.reshape(-1))
-        _turn(block, red, green, blue, angle)
+        _rotate_hue(block, red, green, blue, angle)
         _write_floats(block.reshape(-1), result[first : first + 3 * PIXELS])
 
 
 @compiled(f"void({_BYTES}, float32, float32, float32)")
-def saturate_bytes(numbers, result, factor, share, rest):
+def saturation_uint8(numbers, result, factor, share, rest):
     block, grays = np.zeros((PIXELS, 3), F), np.empty(PIXELS, F)
     for first in range(0, len(numbers), 3 * PIXELS):
         _read(numbers[first : first + 3 * PIXELS], block.reshape(-1))
@@ -152,7 +152,7 @@ def saturate_bytes(numbers, result, factor, share, rest):
 
 
 @compiled(f"void({_FLOATS}, float32, float32, float32)")
-def saturate_floats(numbers, result, factor, share, rest):
+def saturation_float32(numbers, result, factor, share, rest):
     pixels, changed = numbers.reshape(-1, 3), result.reshape(-1, 3)
     for i in range(len(pixels)):
         gray = pixels[i, 2] * share * rest
@@ -161,7 +161,7 @@ def saturate_floats(numbers, result, factor, share, rest):
 
 
 @njit(**OPTIONS)
-def _light_shifts(red, green, blue):
+def _lighting_shifts(red, green, blue):
     """What is added to the numbers of a block's pixels."""
     shifts = np.empty((PIXELS, 3), F)
     shifts[:, 0], shifts[:, 1], shifts[:, 2] = red, green, blue
@@ -169,17 +169,17 @@ def _light_shifts(red, green, blue):
 
 
 @compiled(f"void({_BYTES}, float32, float32, float32)")
-def light_bytes(numbers, result, red, green, blue):
-    shifts = _light_shifts(red, green, blue)
+def lighting_uint8(numbers, result, red, green, blue):
+    shifts = _lighting_shifts(red, green, blue)
     for first in range(0, len(numbers), len(shifts)):
         some, changed = numbers[first : first + len(shifts)], result[first : first + len(shifts)]
         for i in range(len(some)):
-            changed[i] = _byte(F(some[i]) + shifts[i])
+            changed[i] = _to_uint8(F(some[i]) + shifts[i])
 
 
 @compiled(f"void({_FLOATS}, float32, float32, float32)")
-def light_floats(numbers, result, red, green, blue):
-    shifts = _light_shifts(red, green, blue)
+def lighting_float32(numbers, result, red, green, blue):
+    shifts = _lighting_shifts(red, green, blue)
     for first in range(0, len(numbers), len(shifts)):
         some, changed = numbers[first : first + len(shifts)], result[first : first + len(shifts)]
         for i in range(len(some)):

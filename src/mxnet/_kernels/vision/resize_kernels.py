@@ -1,4 +1,4 @@
-"""Images between their pixels, which numba compiles; importing this module asks for numba."""
+"""Bilinear interpolation and its gradient (importing this module imports numba)."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ _AXIS = "int64[::1], int64[::1], float32[::1]"
 
 
 @compiled(f"void(float32[:, :, ::1], float32[:, :, ::1], {_AXIS}, {_AXIS}, int64, int64)")
-def resize(planes, result, above, below, down, before, behind, across, first, last):
-    """Planes `first` to `last` in other sizes: between which two rows and columns each pixel is, and how far."""
+def bilinear(planes, result, above, below, down, before, behind, across, first, last):
+    """Resize planes `first` to `last`, given two neighbouring rows and columns of each pixel and their weights."""
     one = np.float32(1)
     for plane in range(first, last):
         for row in range(result.shape[1]):
@@ -23,8 +23,8 @@ def resize(planes, result, above, below, down, before, behind, across, first, la
 
 
 @compiled(f"void(float32[:, :, ::1], float32[:, :, ::1], {_AXIS}, {_AXIS}, int64, int64)")
-def spread(heads, result, above, below, down, before, behind, across, first, last):
-    """The gradient of `resize`, added to the planes of `result`."""
+def bilinear_backward(heads, result, above, below, down, before, behind, across, first, last):
+    """The gradient of `bilinear`, added to the planes of `result`."""
     one = np.float32(1)
     for plane in range(first, last):
         for row in range(heads.shape[1]):

@@ -1,64 +1,65 @@
-"""Maxima and means over the bins of regions by compiled loops (see region_kernels), where there is much to do."""
+"""Max and average pooling over the bins of regions of interest (ROI), and their gradients."""
 
 import math
 
 import torch
 from torch import Tensor
 
+from .. import tuning
+from ..registry import Kernel
 from ..runtime.buffers import share
 from ..runtime.loader import CompiledModule, any_processor
 
-LEAST = 1 << 14  # bins of all channels; fewer are not worth loading a compiler at once
-WORTH_A_THREAD = 1 << 16
-
-_code = CompiledModule("vision.roi_kernels", any_processor, after=1 << 24)
+_code = CompiledModule("vision.roi_kernels", any_processor, after=tuning.ROI_COMPILE)
 
 
 class Bins:
-    """Where the bins of all regions begin and end: `rows` and `columns` are (2, regions, bins)."""
+    """Begin and end of the bins of all regions: `rows` and `columns` are (2, regions, bins), `numbers` the images."""
 
     def __init__(self, numbers: Tensor, rows: Tensor, columns: Tensor, kinds: int) -> None:
         self.shape = len(numbers), kinds, rows.shape[2], columns.shape[2]
         self.numbers, self.rows, self.columns = numbers, rows, columns
 
-    def fit(self, data: Tensor) -> bool:
-        """Is there compiled code for them, and is it ready? Training waits for it: two runs compute the same."""
-        if data.dtype is not torch.float32 or not data.is_cpu or not self.numbers.numel():
-            return False
-        lowest, highest = torch.aminmax(self.numbers)
-        if lowest < 0 or highest >= len(data):
-            return False
-        wait = torch.is_grad_enabled() and data.requires_grad
-        if math.prod(self.shape) < LEAST:
-            return _code.earned(data.numel(), wait) is not None
-        return _code.get(wait) is not None
+    def max_pool(self, data: Tensor) -> tuple[Tensor, Tensor]:
+        """The maximum of each bin, and its index in the image, -1 of empty bins."""
+        found, indices = data.new_empty(self.shape), torch.empty(self.shape, dtype=torch.int32)
+        self._run("max_pool", data, found, indices, self.numbers, self.rows, self.columns)
+        return found, indices
 
-    def maxima(self, data: Tensor) -> tuple[Tensor, Tensor]:
-        """The largest number of each bin, and its place in the image, -1 where it has none."""
-        found, places = data.new_empty(self.shape), torch.empty(self.shape, dtype=torch.int32)
-        self._run("maxima", data, found, places, self.numbers, self.rows, self.columns)
-        return found, places
-
-    def spread_maxima(self, head: Tensor, places: Tensor, shape: torch.Size) -> Tensor:
+    def max_pool_backward(self, head: Tensor, indices: Tensor, shape: torch.Size) -> Tensor:
         """The gradient of data of that shape."""
         result = head.new_zeros(shape)
-        self._run("spread_maxima", result.flatten(2), head, places, self.numbers)
+        self._run("max_pool_backward", result.flatten(2), head, indices, self.numbers)
         return result
 
-    def means(self, data: Tensor, channels: Tensor) -> Tensor:
-        """The mean of each bin, which reads a channel of its own."""
+    def average_pool(self, data: Tensor, channels: Tensor) -> Tensor:
+        """The average of each bin, which reads a channel of its own (position-sensitive)."""
         found = data.new_empty(self.shape)
-        self._run("means", data, found, channels, self.numbers, self.rows, self.columns)
+        self._run("average_pool", data, found, channels, self.numbers, self.rows, self.columns)
         return found
 
-    def spread_means(self, head: Tensor, channels: Tensor, shape: torch.Size) -> Tensor:
+    def average_pool_backward(self, head: Tensor, channels: Tensor, shape: torch.Size) -> Tensor:
         """The gradient of data of that shape."""
         result = head.new_zeros(shape)
-        self._run("spread_means", result, head, channels, self.numbers, self.rows, self.columns)
+        self._run("average_pool_backward", result, head, channels, self.numbers, self.rows, self.columns)
         return result
 
     def _run(self, name: str, *tensors: Tensor) -> None:
         kernel = getattr(_code.get(wait=True), name)
         arrays = [t.detach().contiguous().numpy() for t in tensors]
-        most = math.prod(self.shape) // WORTH_A_THREAD
-        share(lambda first, last: kernel(*arrays, first, last), 0, self.shape[1], most)
+        parts = math.prod(self.shape) // tuning.ROI_PER_THREAD
+        share(lambda first, last: kernel(*arrays, first, last), 0, self.shape[1], parts)
+
+
+def _applies(data: Tensor, bins: Bins) -> int:
+    """Elements of the data; many bins load the compiler at the second call."""
+    if data.dtype is not torch.float32 or not data.is_cpu or not bins.numbers.numel():
+        return 0
+    lowest, highest = torch.aminmax(bins.numbers)
+    if lowest < 0 or highest >= len(data):
+        return 0
+    return data.numel() if math.prod(bins.shape) < tuning.ROI_BINS else max(data.numel(), tuning.ROI_COMPILE)
+
+
+# (data, bins) -> the bins, whose methods are compiled
+roi_bins = Kernel("vision.roi_bins", _applies, lambda data, bins: bins, code=_code)

@@ -1,7 +1,7 @@
-"""Maxima and means over regions of images, which numba compiles; importing this module asks for numba.
+"""Max and average pooling over the bins of regions of interest (importing this module imports numba).
 
-Everything goes channel by channel, from `first` to `last`: threads that share them never write to the same place. The
-bins of region r reach from `rows[0, r, i]` to `rows[1, r, i]`, and the same in columns.
+Channels `first` to `last` are computed: threads never write to the same channel. The bins of region r extend from
+`rows[0, r, i]` to `rows[1, r, i]`, and the same in columns.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ _WHERE = f"int64[::1], {_BOUNDS}, {_BOUNDS}, int64, int64"
 
 
 @compiled(f"void({_IMAGES}, {_IMAGES}, {_PLACES}, {_WHERE})")
-def maxima(data, found, places, numbers, rows, columns, first, last):
+def max_pool(data, found, places, numbers, rows, columns, first, last):
     """The largest number of each bin, and its place in the image: -1 in empty bins, which have 0, and among NaN."""
     width = data.shape[3]
     for channel in range(first, last):
@@ -34,7 +34,7 @@ def maxima(data, found, places, numbers, rows, columns, first, last):
 
 
 @compiled(f"void(float32[:, :, ::1], {_IMAGES}, {_PLACES}, int64[::1], int64, int64)")
-def spread_maxima(result, heads, places, numbers, first, last):
+def max_pool_backward(result, heads, places, numbers, first, last):
     """The gradient of `maxima`, added to (images, channels, pixels)."""
     for channel in range(first, last):
         for region in range(len(numbers)):
@@ -47,7 +47,7 @@ def spread_maxima(result, heads, places, numbers, first, last):
 
 
 @compiled(f"void({_IMAGES}, {_IMAGES}, int64[:, ::1], {_WHERE})")
-def means(data, found, channels, numbers, rows, columns, first, last):
+def average_pool(data, found, channels, numbers, rows, columns, first, last):
     """The mean of each bin, 0 of empty ones; bin i, j of class k reads channel k * cells + channels[i, j]."""
     cells = channels.max() + 1
     for kind in range(first, last):
@@ -64,7 +64,7 @@ def means(data, found, channels, numbers, rows, columns, first, last):
 
 
 @compiled(f"void({_IMAGES}, {_IMAGES}, int64[:, ::1], {_WHERE})")
-def spread_means(result, heads, channels, numbers, rows, columns, first, last):
+def average_pool_backward(result, heads, channels, numbers, rows, columns, first, last):
     """The gradient of `means`, added to the images of `result`."""
     cells = channels.max() + 1
     for kind in range(first, last):

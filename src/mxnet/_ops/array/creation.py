@@ -5,9 +5,10 @@ from typing import Any
 
 import torch
 
-from ..._core.attrs import Dtype
+from ..._core.attrs import Dtype, Long
 from ..._core.dtypes import NAMES
 from ..._core.errors import MXNetError
+from ..._device.copies import number
 from ...util import is_np_shape
 from ..registry.registry import Attrs, op
 from ..registry.torch_dtypes import TORCH, number_for, torch_dtype
@@ -61,7 +62,7 @@ def set_value(*, src: float, shape: tuple | None = None, dtype: Dtype | None = N
 
 
 @op("_eye")
-def eye(*, N: int, M: int = 0, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device=None):
+def eye(*, N: Long, M: Long = 0, k: Long = 0, ctx: str = "", dtype: Dtype = "float32", _device=None):
     """Ones on the `k`-th diagonal of an `N` by `M` matrix, square without `M`."""
     return ones_on_diagonal(N, M if M > 0 else N, k, dtype, _device)
 
@@ -116,7 +117,7 @@ def ramp(start: float, step: float, places: torch.Tensor, kind: torch.dtype) -> 
     """`start + i * step`, each rounded to `kind`; MXNet counts in integers for float16 too, and drops the fractions."""
     if not kind.is_floating_point or kind is torch.float16:
         return (places * int(step) + int(start)).to(kind)
-    return places.to(kind).mul_(torch.tensor(step, dtype=kind, device=places.device)).add_(start)
+    return places.to(kind).mul_(number(step, kind, places.device)).add_(start)
 
 
 @op("_linspace")

@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from ..._core.attrs import Count, Dtype
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, ValueFault
+from ..._device import late
 from ..._kernels.runtime.concrete import has_values
 from ..registry.gradient import without_gradient
 from ..registry.registry import Attrs, op
@@ -20,15 +21,22 @@ class IndexOutOfBoundsError(MXNetError, IndexError):
 
 
 def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
-    """Whole numbers out of `indices`, brought between 0 and `size` as `mode` says."""
+    """Integer `indices`, clipped or wrapped into [0, size) as `mode` says."""
     whole = indices.long()
     if mode == "clip":
         return whole.clamp(0, size - 1)
     if mode == "wrap":
         return whole.remainder(size)
-    if has_values(whole) and whole.numel() and (whole.min() < 0 or whole.max() >= size):
-        raise MXNetError(f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}")
-    return whole
+    if not has_values(whole) or not whole.numel():
+        return whole
+    words = f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}"
+    if whole.is_cpu:
+        if whole.min() < 0 or whole.max() >= size:
+            raise ValueFault(words)
+        return whole
+    low, high = whole.aminmax()
+    late.require((low >= 0) & (high < size), lambda: ValueFault(words))
+    return whole.clamp(0, size - 1)  # a GPU that reads elsewhere ends the process
 
 
 def _rows_quickly(axis, mode):
@@ -201,11 +209,26 @@ def coordinates(indices: torch.Tensor, shape: Shape) -> tuple[torch.Tensor, ...]
     rows = indices.long().unbind(0)
     if len(rows) > len(shape):
         raise MXNetError(f"{len(rows)} rows of indices for an array of {len(shape)} axes")
-    for axis, (row, size) in enumerate(zip(rows, shape, strict=False)):
-        if has_values(row) and row.numel() and (row.min() < -size or row.max() >= size):
-            wrong = row[(row < -size) | (row >= size)][0].item()
-            raise IndexOutOfBoundsError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+    rows = [_bounded(row, axis, size) for axis, (row, size) in enumerate(zip(rows, shape, strict=False))]
     return tuple(torch.where(row < 0, row + size, row) for row, size in zip(rows, shape, strict=False))
+
+
+def _bounded(row: torch.Tensor, axis: int, size: int) -> torch.Tensor:
+    """Coordinates of one axis, which must be within it; a GPU gets them brought there, and tells later."""
+    if not has_values(row) or not row.numel():
+        return row
+
+    def failure() -> IndexOutOfBoundsError:
+        wrong = int(row[(row < -size) | (row >= size)][0])
+        return IndexOutOfBoundsError(f"index {wrong} is out of bounds for axis {axis} with size {size}")
+
+    if row.is_cpu:
+        if row.min() < -size or row.max() >= size:
+            raise failure()
+        return row
+    low, high = row.aminmax()
+    late.require((low >= -size) & (high < size), failure)
+    return row.clamp(-size, size - 1)
 
 
 @op("gather_nd", dtype="any")

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from ..._core.errors import MXNetError
-from ..._kernels.elementwise.transpose import dense, turned
+from ..._kernels.elementwise.transpose import contiguous_copy, transposed_copy
 from ...util import is_np_shape
 from ..registry.output_shapes import PRIMES, stable, with_primes
 from ..registry.registry import Attrs, op
@@ -132,16 +132,16 @@ def flatten(data):
     return data.flatten(1) if data.dim() > 1 else data.reshape(-1, 1)
 
 
-def _turned(data: torch.Tensor) -> torch.Tensor | None:
-    return turned(data) if data.dim() == 2 else None
+def _transposed(data: torch.Tensor) -> torch.Tensor | None:
+    return transposed_copy(data) if data.dim() == 2 else None
 
 
 def _permuted(axes):
     """torch takes negative axes, too, and refuses what is no permutation."""
-    return (lambda data: dense(data.permute(axes))) if axes else None
+    return (lambda data: contiguous_copy(data.permute(axes))) if axes else None
 
 
-@op("transpose", plain=_turned, quick=_permuted)
+@op("transpose", plain=_transposed, quick=_permuted)
 def transpose(data, *, axes: tuple = ()):
     """Axes in another order; without one, reversed."""
     if not axes:
@@ -184,7 +184,7 @@ def swap_axis(data, *, dim1: int = 0, dim2: int = 0):
 
 @op("reverse", "flip", shape="same")
 def reverse(data, *, axis: tuple):
-    """The order of elements turned around along axes."""
+    """The elements of some axes in reversed order."""
     return torch.flip(data, [real_axis(a, data.dim()) for a in axis])
 
 

@@ -4,6 +4,7 @@ import torch
 
 from ..._core.errors import MXNetError
 from ..._core.rounding import single
+from ..._device.copies import number
 from ..elementwise.identity import to_dtype
 from ..elementwise.masks import marks
 from ..registry.gradient import with_gradient
@@ -15,7 +16,7 @@ Bound = int | None
 
 
 def slices(shape: Shape, begin: tuple[Bound, ...], end: tuple[Bound, ...], step: tuple[Bound, ...]):
-    """Python slices with positive steps, and the axes that are to be turned around afterwards."""
+    """Python slices with positive steps, and the axes that are to be flipped afterwards."""
     if len(begin) > len(shape):
         raise MXNetError(f"Slicing axis exceeds data dimensions: begin={begin}, shape {bracket(shape)}")
     if len(begin) != len(end):
@@ -23,7 +24,7 @@ def slices(shape: Shape, begin: tuple[Bound, ...], end: tuple[Bound, ...], step:
     if step and len(step) != len(begin):
         raise MXNetError(f"step and begin must have the same length: {step}, {begin}")
     parts: list[slice] = []
-    turned: list[int] = []
+    flipped: list[int] = []
     for i, (b, e, s) in enumerate(zip(begin, end, step or (None,) * len(begin), strict=True)):
         if s is None or s > 0:
             parts.append(slice(b, e, s))
@@ -32,17 +33,17 @@ def slices(shape: Shape, begin: tuple[Bound, ...], end: tuple[Bound, ...], step:
             raise MXNetError(f"slice op step[{i}] cannot be 0")
         picked = range(shape[i])[b:e:s]
         parts.append(slice(picked[-1], picked[0] + 1, -s) if picked else slice(0, 0))
-        turned.append(i)
-    return tuple(parts), turned
+        flipped.append(i)
+    return tuple(parts), flipped
 
 
 def cut(data: torch.Tensor, begin, end, step) -> torch.Tensor:
     """A slice, also one that steps backwards."""
     if not step and len(begin) == len(end) <= data.dim():
         return data[tuple(map(slice, begin, end))]
-    parts, turned = slices(tuple(data.shape), begin, end, step)
+    parts, flipped = slices(tuple(data.shape), begin, end, step)
     piece = data[parts]
-    return torch.flip(piece, turned) if turned else piece
+    return torch.flip(piece, flipped) if flipped else piece
 
 
 def slice_shape(attrs: Attrs, shapes: Shapes) -> Shapes:
@@ -107,12 +108,12 @@ def slice_like(data, shape_like, *, axes: tuple | None = ()):
 @op("_slice_assign", "_crop_assign")
 def slice_assign(lhs, rhs, *, begin: tuple, end: tuple, step: tuple = ()):
     """`lhs` with a slice of it replaced by `rhs`."""
-    parts, turned = slices(tuple(lhs.shape), begin, end, step)
+    parts, flipped = slices(tuple(lhs.shape), begin, end, step)
     result = lhs.clone()
     part = result[parts]
     if part.shape != rhs.shape:
         raise MXNetError(f"a slice of shape {bracket(part.shape)} cannot hold {bracket(rhs.shape)}")
-    part.copy_(torch.flip(rhs, turned) if turned else rhs)
+    part.copy_(torch.flip(rhs, flipped) if flipped else rhs)
     return result
 
 
@@ -141,7 +142,7 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
 def between(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
     """Values cut to bounds, by MXNet's comparisons."""
     if a_min > a_max:  # the upper bound is asked first
-        low, high = (to_dtype(torch.tensor(bound, device=data.device), data.dtype) for bound in (a_min, a_max))
+        low, high = (to_dtype(number(bound, torch.float32, data.device), data.dtype) for bound in (a_min, a_max))
         return torch.where(data > a_max, high, torch.where(data < a_min, low, data))
     if data.is_floating_point():
         if data.dtype is torch.float16:  # bounds beyond its range are infinite

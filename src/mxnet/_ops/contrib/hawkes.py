@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from ..._core.errors import MXNetError
+from ..._device import late
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
 
@@ -21,6 +22,7 @@ def _replay(lda, alpha, beta, state, lags, marks, valid_length, max_time):
     last = torch.zeros_like(lda)
     time = torch.zeros_like(lags[:, 0])
     likelihood = torch.zeros_like(time)
+    marks = late.bounded(marks.long(), lda.shape[1], "hawkesll: marks")
     for j in range(lags.shape[1]):
         valid = j < valid_length
         mark = marks[:, j : j + 1].long()

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from ..._core.errors import MXNetError
+from ..._device import late
 from ..array.creation import ramp
 from ..elementwise.identity import to_dtype
 from ..elementwise.rounding import round_away
@@ -46,7 +47,7 @@ def _straight_through(function, data: Tensor) -> Tensor:
 
 @op("_contrib_round_ste", shape="same")
 def round_ste(data):
-    """Round to the nearest whole number; the gradient passes as if nothing happened."""
+    """Round to the nearest integer; the gradient is passed through unchanged (straight-through estimator)."""
     return _straight_through(round_away, data)
 
 
@@ -116,13 +117,14 @@ def index_copy(old_tensor, index_vector, new_tensor):
             f"index_copy puts rows into an array of the same row shape, at most as many as it has: "
             f"{tuple(new_tensor.shape)} into {tuple(old_tensor.shape)}"
         )
-    return old_tensor.index_copy(0, index_vector.long(), new_tensor)
+    rows = late.bounded(index_vector.long(), len(old_tensor), "index_copy")
+    return old_tensor.index_copy(0, rows, new_tensor)
 
 
 @op("_contrib_backward_index_copy", outputs=3, dtype="any", differentiable=False)
 def backward_index_copy(ograd, old_tensor, index_vector, new_tensor):
     """Gradients of `index_copy`: of the old rows, of the indices (zero), of the new rows."""
-    rows = index_vector.long()
+    rows = late.bounded(index_vector.long(), len(old_tensor), "index_copy")
     return ograd.index_fill(0, rows, 0), torch.zeros_like(index_vector), ograd.index_select(0, rows)
 
 

@@ -1,4 +1,7 @@
-"""Truth values of many numbers, by NumPy's loops: torch takes up to ten times as long to write single bytes."""
+"""Comparisons and other predicates with bool results, by NumPy: torch takes up to ten times as long to write bytes.
+
+While kernels are switched off, torch computes them.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,14 +9,16 @@ from typing import Any
 import numpy as np
 import torch
 
-MANY = 1 << 13  # numbers from which it pays
+from ..._kernels import tuning
+from ..._kernels.registry import enabled
+
 KINDS = frozenset([torch.float32, torch.float64])
 
 Test = Callable[..., torch.Tensor]
 
 
 def of_one(function: Test, quick: Callable[..., Any]) -> Test:
-    """A test of each number."""
+    """A predicate of each element."""
 
     def test(data: torch.Tensor) -> torch.Tensor:
         return torch.from_numpy(quick(data.detach().numpy())) if _many(data) else function(data)
@@ -22,7 +27,7 @@ def of_one(function: Test, quick: Callable[..., Any]) -> Test:
 
 
 def of_two(function: Test, quick: Callable[..., Any]) -> Test:
-    """A comparison with another array of the same type, or with a number as a tensor."""
+    """A comparison with another array of the same dtype, or with a scalar tensor."""
 
     def test(lhs: torch.Tensor, rhs: Any) -> torch.Tensor:
         if rhs.__class__ is not torch.Tensor or not _many(lhs) or not rhs.is_cpu:
@@ -33,17 +38,17 @@ def of_two(function: Test, quick: Callable[..., Any]) -> Test:
             rhs = rhs.to(lhs.dtype)
         try:
             return torch.from_numpy(quick(lhs.detach().numpy(), rhs.detach().numpy()))
-        except ValueError:  # shapes that do not fit: torch says so
+        except ValueError:  # shapes that cannot be broadcast: torch raises the error
             return function(lhs, rhs)
 
     return test
 
 
 def _many(data: torch.Tensor) -> bool:
-    """Are there many, at hand, in a program that nobody writes down?"""
-    if data.__class__ is not torch.Tensor or torch.compiler.is_compiling() or data.numel() < MANY:
+    """Are there many concrete elements, in a call that is not traced?"""
+    if data.__class__ is not torch.Tensor or torch.compiler.is_compiling() or data.numel() < tuning.BOOL_ELEMENTS:
         return False
-    return data.dtype in KINDS and data.is_cpu and not torch.compiler.is_exporting()
+    return data.dtype in KINDS and data.is_cpu and enabled() and not torch.compiler.is_exporting()
 
 
 COMPARISONS = {

@@ -7,7 +7,8 @@ import torch
 
 from ..._core.attrs import Dtype
 from ..._core.errors import MXNetError
-from ..registry.gradient import with_gradient, without_gradient
+from ..._device.copies import constant
+from ..registry.gradient import headless, with_gradient, without_gradient
 from ..registry.integer_gradient import with_root
 from ..registry.registry import op
 from ..registry.shape_rules import fill_same
@@ -41,7 +42,12 @@ def block_grad(data):
 @op("make_loss", shape="same")
 def make_loss(data):
     """`data` as a loss: the gradient is one, whatever comes from above."""
-    return with_gradient(torch.clone, lambda inputs, outputs, heads: torch.ones_like(inputs[0]), data)
+    return with_gradient(torch.clone, _ones, data)
+
+
+@headless
+def _ones(inputs, outputs, heads):
+    return torch.ones_like(inputs[0])
 
 
 @op("Cast", "cast", "_npi_cast")
@@ -108,13 +114,13 @@ def ones_like(data):
 @op("shape_array", differentiable=False)
 def shape_array(data):
     """The shape of `data` as an int64 array."""
-    return torch.tensor(data.shape, dtype=torch.int64, device=data.device)
+    return constant(tuple(data.shape), torch.int64, data.device)
 
 
 @op("size_array", differentiable=False)
 def size_array(data):
     """The number of elements as an int64 array of one element."""
-    return torch.tensor([data.numel()], dtype=torch.int64, device=data.device)
+    return torch.full((1,), data.numel(), dtype=torch.int64, device=data.device)
 
 
 def _span(begin: int | None, end: int | None, ndim: int) -> tuple[int, int]:

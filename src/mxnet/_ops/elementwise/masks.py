@@ -1,4 +1,4 @@
-"""Masks of numbers: 1 and 0, by which processors multiply in a tenth of the time of torch's choice by truth values."""
+"""Floating-point masks of 1 and 0: multiplying by them takes a tenth of the time of torch's `where` with bool masks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def marks(test: Callable[..., Tensor], lhs: Tensor, rhs: Any) -> Tensor:
-    """1 where a comparison holds, else 0, as numbers of the type of `lhs`."""
+    """1 where a comparison holds, else 0, in the dtype of `lhs`."""
     lhs, rhs = lhs.detach(), rhs.detach() if isinstance(rhs, Tensor) else rhs
     if lhs.__class__ is not Tensor or torch.compiler.is_compiling():
         return test(lhs, rhs).to(lhs.dtype)
@@ -16,5 +16,5 @@ def marks(test: Callable[..., Tensor], lhs: Tensor, rhs: Any) -> Tensor:
 
 
 def kept(values: Tensor, marked: Tensor) -> Tensor:
-    """The values where `marked` is 1, else 0, even where they are infinite or no numbers; all are floating."""
+    """The values where `marked` is 1, else 0, even where they are infinite or NaN; all are floating point."""
     return torch.ops.aten.threshold_backward(values, marked.expand(values.shape), 0.5)

@@ -5,7 +5,9 @@ from typing import Literal
 import torch
 
 from ..._core.errors import MXNetError
-from ..._kernels.matmul.gemm import times
+from ..._device.settings import under
+from ..._kernels import tuning
+from ..._kernels.matmul.gemm import matmul
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import Shapes, bracket
 
@@ -13,17 +15,24 @@ Storage = Literal["csr", "default", "row_sparse"] | None
 
 
 def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
-    return times(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+    return _product(lhs, rhs) if lhs.dim() == rhs.dim() == 2 else None
+
+
+def _product(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+    if lhs.is_cuda:
+        return under(torch.mm, (lhs, rhs))
+    result = matmul(lhs, rhs) if lhs.numel() >= tuning.GEMM_SIDE**2 else None
+    return torch.mm(lhs, rhs) if result is None else result
 
 
 def _product_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
     """Of arrays whose common size is known; vectors make one number."""
     left, right = shapes
-    turned_a, turned_b = attrs["transpose_a"], attrs["transpose_b"]
-    if not left or not right or len(left) == len(right) == 1 and (turned_a or turned_b):
+    transpose_a, transpose_b = attrs["transpose_a"], attrs["transpose_b"]
+    if not left or not right or len(left) == len(right) == 1 and (transpose_a or transpose_b):
         return None
-    rows, inner = (left[1:], left[0]) if turned_a else (left[:-1], left[-1])
-    columns, same = (right[:-1], right[-1]) if turned_b else (right[1:], right[0])
+    rows, inner = (left[1:], left[0]) if transpose_a else (left[:-1], left[-1])
+    columns, same = (right[:-1], right[-1]) if transpose_b else (right[1:], right[0])
     return [(*rows, *columns) or (1,)] if inner and inner == same else None
 
 
@@ -41,7 +50,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
     left, right = lhs.dim(), rhs.dim()
     if left == right == 2:
-        return times(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
+        return _product(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
     if left == right == 1:
         if transpose_a or transpose_b:
             raise MXNetError("Cannot transpose vectors")
@@ -51,7 +60,7 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
         raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
     if lhs.is_sparse and right == 1:
         return torch.mv(lhs.t() if transpose_a else lhs, rhs)
-    return torch.tensordot(lhs, rhs, ([a], [b]))  # pyright: ignore[reportArgumentType]
+    return under(torch.tensordot, (lhs, rhs, ([a], [b])))
 
 
 @op("batch_dot", shape=_products_shape)
@@ -61,7 +70,8 @@ def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False,
         raise MXNetError(
             f"batch_dot currently only support N-D*N-D array (N >= 3){bracket(lhs.shape)} v.s. {bracket(rhs.shape)}"
         )
-    return torch.matmul(lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs)
+    sides = lhs.mT if transpose_a else lhs, rhs.mT if transpose_b else rhs
+    return torch.matmul(*sides) if lhs.is_cpu else under(torch.matmul, sides)
 
 
 @op("khatri_rao")

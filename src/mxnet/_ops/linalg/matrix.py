@@ -7,6 +7,8 @@ import math
 import torch
 
 from ..._core.errors import MXNetError
+from ..._device import late
+from ..._device.settings import under
 from ..._kernels.runtime.concrete import is_concrete
 from ..reduce.reduction import at_least_1d
 from ..registry.gradient import with_gradient
@@ -30,7 +32,8 @@ def _square(A: torch.Tensor) -> torch.Tensor:
 def _product(A: torch.Tensor, B: torch.Tensor, transpose_a: bool, transpose_b: bool, alpha: float) -> torch.Tensor:
     if A.dim() < 2 or A.dim() != B.dim() or A.shape[:-2] != B.shape[:-2]:
         raise MXNetError(f"matrices of shapes {bracket(A.shape)} and {bracket(B.shape)} do not fit together")
-    result = torch.matmul(A.mT if transpose_a else A, B.mT if transpose_b else B)
+    sides = A.mT if transpose_a else A, B.mT if transpose_b else B
+    result = torch.matmul(*sides) if A.is_cpu else under(torch.matmul, sides)
     return result if alpha == 1 else alpha * result
 
 
@@ -95,7 +98,12 @@ def trsm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool 
 @linalg("potrf")
 def potrf(A, *, lower: bool = True):
     """The Cholesky factor of a positive definite matrix."""
-    return torch.linalg.cholesky(_square(A), upper=not lower)
+    matrix = _square(A)
+    if matrix.is_cpu or matrix.is_meta:
+        return torch.linalg.cholesky(matrix, upper=not lower)
+    factor, failed = torch.linalg.cholesky_ex(matrix, upper=not lower)
+    late.require((failed == 0).all(), lambda: MXNetError("potrf: a matrix is not positive definite"))
+    return factor
 
 
 @linalg("potri")
@@ -204,6 +212,10 @@ def _factors(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
 def _inverted(A: torch.Tensor) -> torch.Tensor:
     """Two triangular systems solved from the right, where rows stay as they lie: half the time of torch's inverse."""
     found = _factors(A)
+    if found is None and not A.is_cpu and not A.is_meta:
+        inverted, failed = torch.linalg.inv_ex(A)
+        late.require((failed == 0).all(), lambda: MXNetError("inverse: a matrix is singular"))
+        return inverted
     if found is None:
         return torch.linalg.inv(A)
     rows = found[0].mT

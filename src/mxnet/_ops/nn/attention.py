@@ -5,13 +5,13 @@ from typing import Any
 
 import torch
 
-from ..._kernels.attention import self_attention as head_by_head
+from ..._kernels.attention.self_attention import plan_attention
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
 from .softmax import softmax
 
 Tensors = tuple[torch.Tensor, ...]
-# Numbers for which torch has the one-kernel attention on the CPU.
+# dtypes for which torch has flash attention on the CPU.
 _FUSED_DTYPES = frozenset([torch.float32, torch.float64, torch.bfloat16, torch.float16])
 _flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 _flash_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
@@ -29,7 +29,7 @@ def _scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
     return torch.bmm(queries / queries.shape[-1] ** 0.5, keys.transpose(1, 2))
 
 
-def _mixed(attention: torch.Tensor, values: torch.Tensor, heads: int) -> torch.Tensor:
+def _weighted_values(attention: torch.Tensor, values: torch.Tensor, heads: int) -> torch.Tensor:
     mixed = torch.bmm(attention, values).transpose(0, 1)
     length, count, size = mixed.shape
     return mixed.reshape(length, count // heads, heads * size)
@@ -45,7 +45,7 @@ def interleaved_matmul_selfatt_qk(queries_keys_values, *, heads: int):
 @op("_contrib_interleaved_matmul_selfatt_valatt")
 def interleaved_matmul_selfatt_valatt(queries_keys_values, attention, *, heads: int):
     """Values weighted by attention, (length, batch, heads * size)."""
-    return _mixed(attention, _heads(queries_keys_values, heads, 3)[2], heads)
+    return _weighted_values(attention, _heads(queries_keys_values, heads, 3)[2], heads)
 
 
 @op("_contrib_interleaved_matmul_encdec_qk")
@@ -57,14 +57,14 @@ def interleaved_matmul_encdec_qk(queries, keys_values, *, heads: int):
 @op("_contrib_interleaved_matmul_encdec_valatt")
 def interleaved_matmul_encdec_valatt(keys_values, attention, *, heads: int):
     """An encoder's values weighted by attention."""
-    return _mixed(attention, _heads(keys_values, heads, 2)[1], heads)
+    return _weighted_values(attention, _heads(keys_values, heads, 2)[1], heads)
 
 
-# ---- products, softmax and mixture at once: what graphs call where they find the three behind one another ----
+# ---- scores, softmax and weighted values in one call: what graphs call where they find the three in sequence ----
 
 
 def self_attention(queries_keys_values: torch.Tensor, length: torch.Tensor | None = None, *, heads: int) -> Any:
-    """Softmax of the scaled products, times the values; positions from `length` on get no share."""
+    """Softmax of the scaled products, times the values; positions from `length` on get no weight."""
 
     def plain(data: torch.Tensor) -> torch.Tensor:
         weights = _softmax(interleaved_matmul_selfatt_qk(data, heads=heads), length)
@@ -76,7 +76,7 @@ def self_attention(queries_keys_values: torch.Tensor, length: torch.Tensor | Non
 def cross_attention(
     queries: torch.Tensor, keys_values: torch.Tensor, length: torch.Tensor | None = None, *, heads: int
 ) -> Any:
-    """As `self_attention`, of a decoder's queries to what an encoder gave."""
+    """As `self_attention`, of a decoder's queries to an encoder's keys and values."""
 
     def plain(queries: torch.Tensor, keys_values: torch.Tensor) -> torch.Tensor:
         weights = _softmax(interleaved_matmul_encdec_qk(queries, keys_values, heads=heads), length)
@@ -103,7 +103,7 @@ def _attention(
     if not all(t.numel() for t in inputs):  # torch's kernel divides by sizes
         return plain(*inputs)
     mask = None if length is None else _mask(inputs, heads, length)
-    kernels = None if mask is not None else head_by_head.kernels_for(inputs, heads, parts)
+    kernels = None if mask is not None else plan_attention(heads, parts, *inputs)
 
     def forward(*tensors: torch.Tensor) -> Tensors:
         if kernels is not None:
@@ -141,7 +141,7 @@ def _packed(parts: Tensors) -> torch.Tensor:
 
 
 def _mask(inputs: Tensors, heads: int, length: torch.Tensor) -> torch.Tensor:
-    """What is added to the products: minus infinity from `length`, (batch * heads, queries), on."""
+    """The additive mask of the scores: minus infinity from `length`, (batch * heads, queries), on."""
     steps, batch = inputs[-1].shape[0], inputs[0].shape[1]
     outside = torch.arange(steps) >= length.view(batch, heads, -1, 1)
     return inputs[0].new_zeros(outside.shape).masked_fill_(outside, -torch.inf)

@@ -11,18 +11,20 @@ from ..registry.fill_rules import assign
 from ..registry.registry import op
 
 
-def normalize_batch(data, gamma, beta, moving_mean, moving_var, *, eps, momentum, fix_gamma, training, axis=1):
+def normalize_batch(
+    data, gamma, beta, moving_mean, moving_var, *, eps, momentum, fix_gamma, training, axis=1, set_gamma=True
+):
     """Normalized data, and the mean and the reciprocal standard deviation that did it.
 
     `training` takes the batch's own statistics, and has the backward pass update the moving ones: MXNet does it there,
     hence a forward pass alone, even a recorded one, changes nothing. Otherwise the moving statistics are used, and the
-    last result is None. `fix_gamma` sets gamma to one, for good.
+    last result is None. `fix_gamma` takes gamma for one (see `fixed`).
     """
     if axis != 1:
         axis = _channel_axis(axis, data.dim())
         data = data.movedim(axis, 1) if data.dim() > 1 else data
     if fix_gamma:
-        gamma = fixed(gamma)
+        gamma = fixed(gamma, set_gamma)
     if training:
         if not (data.is_contiguous() or data.is_contiguous(memory_format=torch.channels_last)):
             data = data.contiguous()  # torch's loop over other strides is slower and sums with less care
@@ -36,8 +38,14 @@ def normalize_batch(data, gamma, beta, moving_mean, moving_var, *, eps, momentum
     return (result.movedim(1, axis) if axis != 1 and result.dim() > 1 else result), mean, invstd
 
 
-def fixed(gamma):
-    """Gamma set to one, for good, and its gradient to zero."""
+def fixed(gamma: torch.Tensor, set_gamma: bool | None = True) -> torch.Tensor:
+    """Ones in the place of gamma, whose gradient is zero.
+
+    MXNet sets gamma itself to one, for good, wherever it computes the statistics that the backward pass reads. That is
+    always so in a single call; in a graph `set_gamma` tells, None meaning: while it is recorded.
+    """
+    if set_gamma is False or (set_gamma is None and not torch.is_grad_enabled()):
+        return torch.ones_like(gamma)
     gamma.data.fill_(1)
     if gamma.requires_grad and torch.is_grad_enabled():
         gamma = gamma.view_as(gamma)
@@ -113,6 +121,7 @@ def batch_norm(
     min_calib_range: float | None = None,
     max_calib_range: float | None = None,
     _train: bool = False,
+    _set_gamma: bool | None = True,
 ):
     """(data - mean) / sqrt(var + eps) * gamma + beta, statistics taken over all axes but `axis`.
 
@@ -126,6 +135,7 @@ def batch_norm(
         "fix_gamma": fix_gamma,
         "training": training,
         "axis": axis,
+        "set_gamma": _set_gamma,
     }
     result, mean, invstd = normalize_batch(data, gamma, beta, moving_mean, moving_var, **attrs)
     if invstd is None:

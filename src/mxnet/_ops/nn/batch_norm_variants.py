@@ -24,6 +24,7 @@ def batch_norm_with_relu(
     min_calib_range: float | None = None,
     max_calib_range: float | None = None,
     _train: bool = False,
+    _set_gamma: bool | None = True,
 ):
     """BatchNorm, negative results cut to zero."""
     result, mean, invstd = batch_norm(
@@ -39,6 +40,7 @@ def batch_norm_with_relu(
         output_mean_var=output_mean_var,
         axis=axis,
         _train=_train,
+        _set_gamma=_set_gamma,
     )
     return torch.relu(result), mean, invstd
 

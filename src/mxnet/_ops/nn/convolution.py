@@ -1,13 +1,13 @@
-"""Convolution and Deconvolution over one, two or three space axes."""
+"""Convolution and Deconvolution over one, two or three spatial axes."""
 
 from typing import Literal
 
 import torch
 
-from ..._core.attrs import Count
+from ..._core.attrs import Count, Long
 from ..._core.errors import MXNetError
-from ..._kernels.conv.deconv import by_products
-from ..._kernels.conv.nchw_small import few_channels, gains
+from ..._device.settings import under
+from ..._kernels.conv.choose import conv2d, deconv
 from ..registry.fill_rules import assign
 from ..registry.layout import channels_last, shape_first, shape_last, to_first, to_last
 from ..registry.registry import op
@@ -101,7 +101,7 @@ def convolution(
     pad: tuple = (),
     num_filter: Count,
     num_group: int = 1,
-    workspace: int = 1024,
+    workspace: Long = 1024,
     no_bias: bool = False,
     cudnn_tune: Tuning | None = None,
     cudnn_off: bool = False,
@@ -117,10 +117,11 @@ def convolution(
         data, weight = to_first(data), to_first(weight)
     pairs = (("stride", stride), ("dilate", dilate), ("pad", pad))
     _check("Convolution", data, weight, kernel, num_filter, weight.shape[0], pairs)
-    if len(kernel) == 2 and gains(data, weight, dilate, num_group):
-        result = few_channels(data, weight, bias, stride, pad)
-    else:
-        result = _CONVOLVE[len(kernel)](data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group)
+    result = conv2d(data, weight, bias, stride, pad, dilate, num_group) if len(kernel) == 2 else None
+    if result is None:
+        convolve = _CONVOLVE[len(kernel)]
+        arguments = data, weight, bias, stride or 1, pad or 0, dilate or 1, num_group
+        result = convolve(*arguments) if data.is_cpu else under(convolve, arguments, cudnn_tune, cudnn_off)
     return to_last(result) if last else result
 
 
@@ -136,7 +137,7 @@ def convolution_v1(
     pad: tuple = (),
     num_filter: Count,
     num_group: int = 1,
-    workspace: int = 1024,
+    workspace: Long = 1024,
     no_bias: bool = False,
     cudnn_tune: Tuning | None = None,
     cudnn_off: bool = False,
@@ -144,7 +145,8 @@ def convolution_v1(
 ):
     """The older registration of Convolution, which old symbol files name."""
     attrs = {"kernel": kernel, "stride": stride, "dilate": dilate, "pad": pad, "num_group": num_group}
-    return convolution(data, weight, bias, num_filter=num_filter, layout=layout, **attrs)
+    library = {"cudnn_tune": cudnn_tune, "cudnn_off": cudnn_off}
+    return convolution(data, weight, bias, num_filter=num_filter, layout=layout, **attrs, **library)
 
 
 @op("Deconvolution", inputs=bias_unless_no_bias, fill=_transposed_parameters)
@@ -161,7 +163,7 @@ def deconvolution(
     target_shape: tuple = (),
     num_filter: Count,
     num_group: int = 1,
-    workspace: int = 512,
+    workspace: Long = 512,
     no_bias: bool = True,
     cudnn_tune: Tuning | None = None,
     cudnn_off: bool = False,
@@ -175,11 +177,11 @@ def deconvolution(
     _check("Deconvolution", data, weight, kernel, num_filter, weight.shape[1] * num_group, pairs)
     if any(target_shape):
         pad, adj = _reaching(target_shape, data.shape[2:], kernel, stride, dilate)  # pyright: ignore[reportAssignmentType]
-    geometry = stride, pad, adj, dilate
-    result = by_products(data, weight, bias, geometry) if num_group == 1 else None
+    result = deconv(data, weight, bias, stride, pad, adj, dilate, num_group)
     if result is None:
         transposed = _TRANSPOSED[len(kernel)]
-        result = transposed(data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1)
+        arguments = data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1
+        result = transposed(*arguments) if data.is_cpu else under(transposed, arguments, cudnn_tune, cudnn_off)
     return to_last(result) if last else result
 
 

@@ -7,6 +7,8 @@ import torch.nn.functional as F
 
 from ..._core.attrs import Count
 from ..._core.errors import MXNetError
+from ..._device.settings import under
+from ..._kernels import tuning
 from ..._kernels.matmul import gemm
 from ..registry.fill_rules import assign
 from ..registry.registry import op
@@ -34,13 +36,13 @@ def _result(attrs, shapes):
 
 
 def _quick(num_hidden, no_bias, flatten):
-    """A matrix, or rows that need no flattening, and parameters of the usual shape."""
-    least = gemm.LEAST_WORK // num_hidden if num_hidden else 0
+    """For a matrix, or rows that need no flattening, and a bias of one axis."""
+    least = tuning.GEMM_WORK // num_hidden if num_hidden else 0  # elements of data
 
     def dense(data, weight, bias):
         if (flatten and data.dim() != 2) or weight.size(0) != num_hidden or (bias is not None and bias.dim() > 1):
             return None
-        return F.linear(data, weight, bias) if data.numel() < least else gemm.dense(data, weight, bias, F.linear)
+        return F.linear(data, weight, bias) if data.numel() < least else _affine(data, weight, bias)
 
     return dense
 
@@ -63,4 +65,11 @@ def fully_connected(
         raise MXNetError(f"Shape inconsistent, Provided = {bracket(weight.shape)}, inferred shape={expected}")
     if bias is not None and bias.dim() > 1:
         bias = bias.flatten()
-    return gemm.dense(data, weight, bias, F.linear)
+    return _affine(data, weight, bias)
+
+
+def _affine(data, weight, bias):
+    if data.is_cuda:
+        return under(F.linear, (data, weight, bias))
+    result = gemm.dense(data, weight, bias)
+    return F.linear(data, weight, bias) if result is None else result

@@ -1,11 +1,15 @@
 """Sliding windows laid out as columns, and columns summed back into an image: im2col, col2im."""
 
 from collections.abc import Iterator
+from itertools import product
+from math import prod
+from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor
 
 from ..._core.errors import MXNetError
+from ..._kernels.registry import enabled
 from ..._kernels.runtime.concrete import is_concrete
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
@@ -34,60 +38,67 @@ def _windows(kernel: Shape, stride: Shape, dilate: Shape, pad: Shape) -> dict[st
     return parts
 
 
-def _room(windows: dict[str, Shape], size: Shape) -> Shape:
+def _output_size(windows: dict[str, Shape], size: Shape) -> Shape:
     """How many windows there are along each axis."""
     parts = zip(size, *(windows[name] for name in ("kernel_size", "stride", "dilation", "padding")), strict=True)
     return tuple((n + 2 * pad - dilate * (kernel - 1) - 1) // stride + 1 for n, kernel, stride, dilate, pad in parts)
 
 
-def _steps(windows: dict[str, Shape], room: Shape) -> Iterator[tuple[int, int, slice, slice]]:
-    """Each place of a window, and which rows and columns of the image with its border lie there."""
-    (down, tall, rows), (right, wide, columns) = zip(windows["dilation"], windows["stride"], room, strict=True)
-    for i in range(windows["kernel_size"][0]):
-        for j in range(windows["kernel_size"][1]):
-            first, left = i * down, j * right
-            end, edge = first + (rows - 1) * tall + 1, left + (columns - 1) * wide + 1
-            yield i, j, slice(first, end, tall), slice(left, edge, wide)
+_ALL = (slice(None), slice(None))  # images and channels
 
 
-def _by_hand(tensor: Tensor, room: Shape) -> bool:
-    """Are whole rows copied, which is several times as quick as torch's element by element?"""
-    return is_concrete(tensor) and min(room) > 0 and tensor.numel() > 0
+def _steps(windows: dict[str, Shape], out_size: Shape) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+    """The index of each place of a window, and of what lies there in the image with its border."""
+    axes = list(zip(windows["dilation"], windows["stride"], out_size, strict=True))
+    for place in product(*map(range, windows["kernel_size"])):
+        inside = (
+            slice(i * dilate, i * dilate + (number - 1) * stride + 1, stride)
+            for i, (dilate, stride, number) in zip(place, axes, strict=True)
+        )
+        yield (*_ALL, *place), (*_ALL, *inside)
+
+
+def _by_slices(tensor: Tensor, out_size: Shape) -> bool:
+    """Copy whole rows, several times as fast as torch's unfold, element by element? torch has two axes only."""
+    return min(out_size) > 0 and tensor.numel() > 0 and ((enabled() and is_concrete(tensor)) or len(out_size) > 2)
 
 
 def _unfolded(images: Tensor, windows: dict[str, Shape]) -> Tensor:
-    room = _room(windows, tuple(images.shape[2:]))
-    if not _by_hand(images, room):
+    out_size = _output_size(windows, tuple(images.shape[2:]))
+    if not _by_slices(images, out_size):
         return F.unfold(images, **windows)
     size = tuple(images.shape[2:])
 
     def forward(images: Tensor) -> Tensor:
-        (down, right), kernel = windows["padding"], windows["kernel_size"]
-        padded = F.pad(images, (right, right, down, down))
-        columns = padded.new_empty(*images.shape[:2], *kernel, *room)
-        for i, j, rows, across in _steps(windows, room):
-            columns[:, :, i, j] = padded[:, :, rows, across]
-        return columns.view(len(images), -1, room[0] * room[1])
+        padded = F.pad(images, [n for pad in reversed(windows["padding"]) for n in (pad, pad)])
+        columns = padded.new_empty(*images.shape[:2], *windows["kernel_size"], *out_size)
+        for place, inside in _steps(windows, out_size):
+            columns[place] = padded[inside]
+        return columns.view(len(images), -1, prod(out_size))
 
     return with_gradient(forward, lambda inputs, outputs, heads: _folded(heads[0], size, windows), images)
 
 
 def _folded(columns: Tensor, size: Shape, windows: dict[str, Shape]) -> Tensor:
-    room, kernel = _room(windows, size), windows["kernel_size"]
-    area = kernel[0] * kernel[1]
-    fits = columns.dim() == 3 and not columns.shape[1] % area and columns.shape[2] == room[0] * room[1]
-    if not fits or not _by_hand(columns, room):
+    out_size, kernel = _output_size(windows, size), windows["kernel_size"]
+    fits = columns.dim() == 3 and not columns.shape[1] % prod(kernel) and columns.shape[2] == prod(out_size)
+    if not fits and len(out_size) > 2:
+        raise MXNetError(
+            f"col2im: data of shape {bracket(columns.shape)} are no columns of {prod(kernel)} numbers for each channel "
+            f"and {prod(out_size)} windows, which output_size {bracket(size)} has"
+        )
+    if not fits or not _by_slices(columns, out_size):
         return F.fold(columns, size, **windows)
 
     def forward(columns: Tensor) -> Tensor:
-        (down, right), (height, width) = windows["padding"], size
-        windows_of = columns.reshape(len(columns), -1, *kernel, *room)
-        padded = columns.new_zeros(*windows_of.shape[:2], height + 2 * down, width + 2 * right)
+        pads = windows["padding"]
+        windows_of = columns.reshape(len(columns), -1, *kernel, *out_size)
+        padded = columns.new_zeros(*windows_of.shape[:2], *(n + 2 * pad for n, pad in zip(size, pads, strict=True)))
         number = max(1, TOGETHER // padded[0].numel())
         for images, some in zip(padded.split(number), windows_of.split(number), strict=True):
-            for i, j, rows, across in _steps(windows, room):
-                images[:, :, rows, across].add_(some[:, :, i, j])
-        return padded[:, :, down : down + height, right : right + width].contiguous()
+            for place, inside in _steps(windows, out_size):
+                images[inside].add_(some[place])
+        return padded[(*_ALL, *(slice(p, p + n) for n, p in zip(size, pads, strict=True)))].contiguous()
 
     return with_gradient(forward, lambda inputs, outputs, heads: _unfolded(heads[0], windows), columns)
 
@@ -96,6 +107,8 @@ def _folded(columns: Tensor, size: Shape, windows: dict[str, Shape]) -> Tensor:
 def im2col(data, *, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: tuple = ()):
     """Each window that a convolution would see, as a column."""
     require_floating(data, "im2col")
+    if len(kernel) == 1 and data.dim() == 4:  # MXNet reads the memory of each image as if its last axis were not there
+        data = data.reshape(len(data), -1)[:, : data.shape[1] * data.shape[2]].reshape(data.shape[:3])
     if len(kernel) + 2 != data.dim() or len(kernel) > 2:
         raise MXNetError(f"im2col: a kernel of {len(kernel)} axes does not fit data of shape {bracket(data.shape)}")
     images = data.unsqueeze(2) if len(kernel) == 1 else data
@@ -106,7 +119,7 @@ def im2col(data, *, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: 
 def col2im(data, *, output_size: tuple, kernel: tuple, stride: tuple = (), dilate: tuple = (), pad: tuple = ()):
     """Columns of windows added up where they came from."""
     require_floating(data, "col2im")
-    if len(kernel) != len(output_size) or len(kernel) > 2:
+    if len(kernel) != len(output_size) or len(kernel) > 3:
         raise MXNetError(f"col2im: kernel {bracket(kernel)} does not fit output_size {bracket(output_size)}")
     size = (1, *output_size) if len(kernel) == 1 else tuple(output_size)
     images = _folded(data, size, _windows(kernel, stride, dilate, pad))

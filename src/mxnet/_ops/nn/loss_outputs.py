@@ -9,7 +9,7 @@ from ..._core.attrs import Fraction
 from ..._core.errors import MXNetError
 from ..elementwise.masks import marks
 from ..registry.fill_rules import assign
-from ..registry.gradient import with_gradient
+from ..registry.gradient import headless, with_gradient
 from ..registry.output_shapes import known
 from ..registry.registry import op
 from ..registry.torch_dtypes import require_floating
@@ -71,6 +71,7 @@ def softmax_output(
             return torch.softmax(data, -1)
         return torch.softmax(data.reshape(columns), 1).view(data.shape)
 
+    @headless
     def backward(inputs, outputs, heads):
         output, label = outputs[0], inputs[1]
         if output.shape == label.shape:
@@ -164,6 +165,7 @@ def _regression(data, label, grad_scale, forward, difference):
     if label.shape[:1] != data.shape[:1] or label.numel() != data.numel():
         raise MXNetError(f"Shape inconsistent, Provided={list(label.shape)}, inferred shape={list(data.shape)}")
 
+    @headless
     def backward(inputs, outputs, heads):
         label = inputs[1]
         width = max(1, label.numel() // max(1, label.shape[0]))
@@ -216,6 +218,7 @@ def svm_output(data, label, *, margin: float = 1.0, regularization_coefficient: 
             "the label of operator SVMOutput"
         )
 
+    @headless
     def backward(inputs, outputs, heads):
         output, label = outputs[0], inputs[1]
         classes = torch.arange(output.shape[-1], dtype=torch.float32, device=output.device)
@@ -233,6 +236,7 @@ def make_loss(data, *, grad_scale: float = 1.0, valid_thresh: float = 0.0, norma
     """The data itself, declared to be a loss: its gradient is `grad_scale`, whatever comes after."""
     require_floating(data, "MakeLoss")
 
+    @headless
     def backward(inputs, outputs, heads):
         grad = torch.full_like(inputs[0], grad_scale)
         if normalization == "batch":

@@ -5,18 +5,12 @@ from typing import Literal
 import torch
 
 from ..._core.errors import MXNetError
-from ..._kernels.runtime.loader import CompiledModule
-from ..._kernels.runtime.task import Task
+from ..._kernels.norm.lrn import lrn as lrn_kernel
 from ..registry.fill_rules import assign
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
 
 _ROWS = 512
-MANY = 1 << 15  # numbers; for fewer LRN is not worth loading a compiler
-FEWEST = 8  # pixels: what a vector holds
-WORTH_A_THREAD = 1 << 14
-
-_code = CompiledModule("norm.lrn_kernels")
 
 
 def _axis(axis, dims, operator):
@@ -158,7 +152,6 @@ def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, ns
     if data.dim() != 4:
         raise MXNetError(f"LRN needs data of 4 dimensions, got shape {tuple(data.shape)}")
     side, share = (nsize - 1) // 2, alpha / nsize
-    training = torch.is_grad_enabled() and data.requires_grad  # waits for compiled code: two runs compute the same
 
     def scale(data):
         return _with_neighbours(torch.full_like(data, knorm), data, data, side, share)
@@ -169,26 +162,18 @@ def lrn(data, *, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0, ns
         near = _with_neighbours(torch.zeros_like(data), pulls, data.new_ones(()), side, 1.0)
         return torch.addcmul(_power(scales, beta).mul_(heads[0]), near, data, value=-2 * share * beta)
 
+    use_kernel = lrn_kernel.ready(data, side, share, knorm, beta)  # asked outside of `forward`, which is not recorded
+
     def forward(data):
-        kernel = _code.get(wait=training) if beta == 0.75 and side >= 0 and _fits(data) else None
-        if kernel is None:
-            return _power(scale(data), beta).mul_(data)
-        result, (images, channels, pixels) = torch.empty_like(data), data.flatten(2).shape
-        given = data.data_ptr(), result.data_ptr(), channels, pixels, side, share, knorm
-        Task(kernel.lrn, given, (0, images * channels), data.numel() // WORTH_A_THREAD).run()
-        return result
+        if use_kernel:
+            return lrn_kernel.run(data, side, share, knorm, beta)
+        return _power(scale(data), beta).mul_(data)
 
     return with_gradient(forward, backward, data)
 
 
-def _fits(data):
-    """Has the kernel for LRN something to do? Its values are those of the other way, but for rounding."""
-    plain = data.__class__ is torch.Tensor and data.is_cpu and data.dtype is torch.float32 and data.is_contiguous()
-    return plain and data.numel() >= MANY and data[0, 0].numel() >= FEWEST and not torch.compiler.is_compiling()
-
-
 def _with_neighbours(total, left, right, side, share):
-    """`total`, to which the products of `side` channels before and after each one are added, in one's share."""
+    """Add to `total` the products of `side` channels before and after each one, times `share`."""
     channels = total.shape[1]
     for shift in range(-min(side, channels - 1), min(side, channels - 1) + 1):
         to, source = max(0, -shift), max(0, shift)
@@ -199,7 +184,7 @@ def _with_neighbours(total, left, right, side, share):
 
 
 def _power(scale, beta):
-    """The scale to the power of `-beta`; for three quarters, as everybody has it, roots take a fifth of the time."""
+    """The scale to the power of `-beta`; for the default of three quarters, roots take a fifth of the time."""
     if beta != 0.75:
         return scale.pow(-beta)
     root = scale.rsqrt()

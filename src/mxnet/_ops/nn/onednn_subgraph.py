@@ -111,7 +111,7 @@ def _largest_scale(bias: Tensor, data_scale: float) -> Tensor:
 
 
 def _in_steps(weight: Tensor, bias: Tensor | None, data_scale: float, each: bool) -> Scales:
-    """Weight and bias as whole numbers; with `each` every channel of the weight has a scale of its own."""
+    """Quantized weight and bias; with `each` every channel of the weight has a scale of its own."""
     ends = weight.flatten(1).abs().amax(1) if each else weight.abs().amax().reshape(1)
     scales = torch.where(ends > 0, quotient(HALF["int8"], ends), INT32)
     if bias is not None and each:
@@ -191,7 +191,7 @@ def fused_convolution(
 
 
 def _convolve(data: Tensor, steps: Tensor, shift: Tensor | None, layer: Attrs, factor: Tensor | None) -> Tensor:
-    """Sums of products, each channel times a factor; whole numbers, in floats as long as these are exact enough."""
+    """Sums of products, each channel times a factor; integers, in floats as long as these are exact enough."""
     attrs = {**layer, "no_bias": shift is None}
     sums = convolution(data.float(), steps, *(() if shift is None else (shift,)), **attrs)
     if factor is None:

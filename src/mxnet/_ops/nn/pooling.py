@@ -1,4 +1,4 @@
-"""Pooling over one, two or three space axes, in MXNet's conventions for the last window."""
+"""Max, average, sum and Lp pooling over one, two or three spatial axes, in MXNet's conventions for the last window."""
 
 from typing import Any, Literal
 
@@ -7,9 +7,8 @@ import torch.nn.functional as F
 
 from ..._core.attrs import Sizes
 from ..._core.errors import MXNetError
-from ..._kernels.norm.fused_norm import computable, keep, kept
-from ..._kernels.pool import nchw as planes
-from ..._kernels.pool.max_2x2 import halved, halves
+from ..._kernels.norm.fused_norm import can_recompute, save_or_recompute, saved
+from ..._kernels.pool import nchw
 from ..._kernels.pool.windows import Windows, windows_of
 from ..registry.gradient import with_gradient
 from ..registry.layout import channels_last, to_first, to_last
@@ -22,7 +21,7 @@ _GLOBAL_MAX = {2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}
 
 
 def _average_3d(data, *window, **options):
-    """torch has no half precision kernel of this one on the CPU."""
+    """torch's avg_pool3d has no float16 kernel on the CPU."""
     if data.dtype == torch.float16 and data.device.type == "cpu":
         return F.avg_pool3d(data.float(), *window, **options).half()
     return F.avg_pool3d(data, *window, **options)
@@ -32,7 +31,7 @@ _AVERAGE = {2: F.avg_pool2d, 3: _average_3d}
 
 
 def _pooled_shape(attrs: Attrs, shapes: Shapes) -> Shapes:
-    """Windows of an axis whose size is not known (0) cannot be counted."""
+    """An axis of unknown size (0) has an unknown number of windows."""
     data = shapes[0]
     if data is None:
         return [None]
@@ -110,46 +109,47 @@ def _max(data, windows):
     if not windows.native:
         data = F.pad(data, _padding(windows), value=torch.finfo(data.dtype).min)
         return pool(data, windows.kernel, windows.stride)
-    if space == 2 and halves(data, windows.kernel, windows.stride, windows.pad):
-        return halved(data)
-    if planes.ready(data, windows):
-        return planes.maxima(data, windows)
+    result = nchw.max_pool(data, windows) if space == 2 else None
+    if result is not None:
+        return result
     result = pool(data, windows.kernel, windows.stride, windows.pad, 1, windows.convention == "full")
     return _completed(result, windows, torch.finfo(data.dtype).min, space)
 
 
-class _Places(torch.autograd.Function):
-    """torch's maximum over two axes; data that can be computed again are not kept."""
+class _MaxPoolRecompute(torch.autograd.Function):
+    """torch's two-dimensional max pooling; inputs that can be recomputed are not saved for the gradient."""
 
     @staticmethod
     def forward(ctx: Any, data, *window):
-        result, places = torch.ops.aten.max_pool2d_with_indices(data, *window)
+        result, indices = torch.ops.aten.max_pool2d_with_indices(data, *window)
         ctx.window = window
-        keep(ctx, data, places)
+        save_or_recompute(ctx, data, indices)
         return result
 
     @staticmethod
     def backward(ctx: Any, *heads):
-        data, places = kept(ctx)
-        gradient = torch.ops.aten.max_pool2d_with_indices_backward(heads[0], data, *ctx.window, places)
+        data, indices = saved(ctx)
+        gradient = torch.ops.aten.max_pool2d_with_indices_backward(heads[0], data, *ctx.window, indices)
         return gradient, *[None] * len(ctx.window)
 
 
-def lean_pooling(data, *, kernel=(), stride=(), pad=(), pooling_convention="valid", layout=None, **attrs):
-    """The operator Pooling, by the maximum; it does not keep data that can be computed again."""
+def max_pooling_recompute(data, *, kernel=(), stride=(), pad=(), pooling_convention="valid", layout=None, **attrs):
+    """The operator Pooling with `pool_type="max"`; an input that can be recomputed is not saved for the gradient."""
     given = {"kernel": kernel, "stride": stride, "pad": pad, "pooling_convention": pooling_convention, "layout": layout}
-    if computable(data) and len(kernel) == 2 and not attrs.get("global_pool") and layout in (None, "NCHW"):
+    if can_recompute(data) and len(kernel) == 2 and not attrs.get("global_pool") and layout in (None, "NCHW"):
         windows = windows_of(data.shape[2:], kernel, stride, pad, pooling_convention)
         if windows.native:
             window = windows.kernel, windows.stride, windows.pad, (1, 1), pooling_convention == "full"
-            return _completed(_Places.apply(data, *window), windows, torch.finfo(data.dtype).min, 2)
+            return _completed(_MaxPoolRecompute.apply(data, *window), windows, torch.finfo(data.dtype).min, 2)
     return pooling(data, **given, **attrs)
 
 
 def _average(data, windows, include_pad):
-    if planes.ready(data, windows):
-        return planes.sums(data, windows, include_pad, lambda data: _plain_average(data, windows, include_pad))
-    return _plain_average(data, windows, include_pad)
+    def plain(data):
+        return _plain_average(data, windows, include_pad)
+
+    result = nchw.average(data, windows, include_pad, plain)
+    return plain(data) if result is None else result
 
 
 def _plain_average(data, windows, include_pad):
@@ -161,9 +161,8 @@ def _plain_average(data, windows, include_pad):
 
 
 def _sum(data, windows):
-    if planes.ready(data, windows):
-        return planes.sums(data, windows, None, lambda data: _plain_sum(data, windows))
-    return _plain_sum(data, windows)
+    result = nchw.average(data, windows, None, lambda data: _plain_sum(data, windows))
+    return _plain_sum(data, windows) if result is None else result
 
 
 def _plain_sum(data, windows):
@@ -176,7 +175,7 @@ def _plain_sum(data, windows):
 
 
 def _completed(result, windows, value, space):
-    """torch drops a last window that lies wholly in the padding; MXNet keeps it, empty."""
+    """torch drops a last window that lies completely in the padding; MXNet keeps it, empty."""
     if windows.convention != "full":
         return result
     missing = [c - n for c, n in zip(windows.count, result.shape[-space:], strict=True)]
@@ -189,7 +188,7 @@ def _padding(windows):
 
 
 def _window_sizes(data, windows, include_pad):
-    """How many elements each window has: padding counts where `include_pad`, what lies beyond it never."""
+    """The number of elements of each window: padding counts if `include_pad`, what lies beyond it never does."""
     ones = torch.ones((1, 1, *windows.sizes), dtype=data.dtype, device=data.device)
     if include_pad:
         ones = F.pad(ones, [x for p in reversed(windows.pad) for x in (p, p)], value=1)
@@ -201,15 +200,15 @@ def _window_sizes(data, windows, include_pad):
 
 
 def _root(total, p):
-    """The p-th root, of negative sums too; where the sum is zero the gradient is zero."""
+    """The p-th root, also of negative sums; the gradient is zero where the sum is zero."""
     if p == 1:
         return total
     if p == 2:
-        return with_gradient(torch.sqrt, _root_slope, total)
+        return with_gradient(torch.sqrt, _root_backward, total)
     return _plain_root(total, p)
 
 
-def _root_slope(inputs, outputs, heads):
+def _root_backward(inputs, outputs, heads):
     if torch.is_grad_enabled():  # a gradient to be differentiated again
         return torch.autograd.grad(_plain_root(inputs[0], 2), inputs[0], heads[0], create_graph=True)
     return (heads[0] * 0.5).div_(outputs[0]).masked_fill_(inputs[0] == 0, 0)
@@ -247,7 +246,7 @@ def pooling_v1(
     stride: Sizes = (),
     pad: tuple = (),
 ):
-    """The older Pooling: padding counts as zeros in the maximum and in the mean, all tied maxima get the gradient."""
+    """The older Pooling: padding counts as zeros in the maximum and the average; all tied maxima get the gradient."""
     space = data.dim() - 2
     if global_pool:
         kernel, stride, pad = tuple(data.shape[2:]), (), ()

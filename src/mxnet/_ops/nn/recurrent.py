@@ -1,7 +1,7 @@
-"""RNN: the fused recurrent network of many layers, whose weights and biases lie packed in one vector.
+"""RNN: the fused multi-layer recurrent network (LSTM, GRU, vanilla), whose weights and biases are one packed vector.
 
 The vector holds, layer by layer and in each layer direction by direction, the input weights, the recurrent weights
-and the projection; behind all of them, in the same order, the input biases and the recurrent biases.
+and the projection; after all of them, in the same order, the input biases and the recurrent biases.
 """
 
 from functools import lru_cache
@@ -13,8 +13,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ..._core.attrs import Fraction
 from ..._core.errors import MXNetError
-from ..._kernels.rnn import gru as recurrence
-from ..._kernels.rnn import lstm
+from ..._device.settings import under
+from ..._kernels.rnn.gru import gru
+from ..._kernels.rnn.lstm import lstm
 from ..registry.fill_rules import assign
 from ..registry.registry import op
 
@@ -69,13 +70,13 @@ def _output_shapes(attrs, shapes):
 
 def parameter_count(attrs, width):
     """Length of the packed vector for data of that width."""
-    shapes = _pieces(attrs["mode"], width, attrs["state_size"], attrs["num_layers"], attrs["bidirectional"],
+    shapes = _parameter_shapes(attrs["mode"], width, attrs["state_size"], attrs["num_layers"], attrs["bidirectional"],
                      attrs["projection_size"])  # fmt: skip
     return sum(torch.Size(s).numel() for s in shapes)
 
 
 @lru_cache(maxsize=256)
-def _pieces(mode, width, state_size, num_layers, bidirectional, projection_size):
+def _parameter_shapes(mode, width, state_size, num_layers, bidirectional, projection_size):
     """Shapes of the matrices and biases in the order in which they are packed."""
     rows, hidden = GATES[mode] * state_size, projection_size or state_size
     directions = 2 if bidirectional else 1
@@ -96,10 +97,10 @@ def _unpack(parameters, shapes, projected):
             f"Shape inconsistent, Provided = {list(parameters.shape)}, inferred shape=[{sum(sizes)}]: the parameters "
             "of operator RNN"
         )
-    return _ordered([p.view(s) for p, s in zip(parameters.split(sizes), shapes, strict=True)], projected)
+    return _torch_order([p.view(s) for p, s in zip(parameters.split(sizes), shapes, strict=True)], projected)
 
 
-def _ordered(views, projected):
+def _torch_order(views, projected):
     """The matrices and biases in torch's order: weights, biases and projection of a direction together."""
     each = 3 if projected else 2
     count = len(views) // (each + 2)
@@ -133,7 +134,7 @@ def rnn(
 ):
     """A stack of recurrent layers over (time, batch, features); `p` drops between the layers in training.
 
-    Under `use_sequence_length` each sequence ends at its own step: outputs behind it are zero, final states are those
+    Under `use_sequence_length` each sequence ends at its own step: outputs after it are zero, final states are those
     of its last step, and the backward direction starts there.
     """
     if use_sequence_length and mode != "lstm":
@@ -144,44 +145,53 @@ def rnn(
     if mode != "lstm" and (projection_size or lstm_state_clip_min is not None):
         raise MXNetError("RNN: projection and state clipping are for mode lstm only")
     if isinstance(parameters, torch.Tensor):
-        shapes = _pieces(mode, data.shape[2], state_size, num_layers, bidirectional, projection_size)
+        shapes = _parameter_shapes(mode, data.shape[2], state_size, num_layers, bidirectional, projection_size)
         weights = _unpack(parameters, shapes, bool(projection_size))
     else:
         weights = parameters  # a graph that has the matrices need not pack them first
     states = state if state_cell is None else (state, state_cell)
-    dropout = p if _train and not _quiet(data) else 0.0
+    dropout = p if _train and not _ignores_dropout(data) else 0.0
     if lstm_state_clip_min is not None and lstm_state_clip_max is not None:
         bounds = (lstm_state_clip_min, lstm_state_clip_max)
-        network = _Clipped(weights, num_layers, dropout, bidirectional, bool(projection_size), bounds)
+        network = _ClippedLSTM(weights, num_layers, dropout, bidirectional, bool(projection_size), bounds)
         result = network(data, state, state_cell, sequence_length)
     elif sequence_length is not None:
-        result = _of_lengths(mode, data, states, weights, num_layers, dropout, _train, bidirectional, sequence_length)
-    elif mode == "lstm" and not projection_size and not dropout and lstm.gains(data, states, weights):
-        result = lstm.lstm(data, states, weights, num_layers, bidirectional)
-    elif mode != "lstm" and not dropout and recurrence.gains(data, states, weights):
-        result = recurrence.recurrent(mode, data, states, weights, num_layers, bidirectional)
+        result = _variable_length(
+            mode, data, states, weights, num_layers, dropout, _train, bidirectional, sequence_length
+        )
     else:
-        run = getattr(_VF, mode)
-        result = run(data, states, weights, True, num_layers, dropout, _train, bidirectional, False)
+        result = None
+        if not dropout and not projection_size:
+            result = _by_kernel(mode, data, states, weights, num_layers, bidirectional)
+        if result is None:
+            run = getattr(_VF, mode)
+            result = under(run, (data, states, weights, True, num_layers, dropout, _train, bidirectional, False))
     return tuple(result) if state_outputs else result[0]
 
 
+def _by_kernel(mode, data, states, weights, num_layers, bidirectional):
+    """Outputs and final states; None: torch has to compute them."""
+    if mode == "lstm":
+        return lstm(num_layers, bidirectional, data, *states, *weights)
+    return gru(mode, num_layers, bidirectional, data, states, *weights)
+
+
 def rnn_of_parts(data, parts, *states, **attrs):
-    """`RNN` on the matrices and biases that would be packed, in that order, without the packing."""
+    """`RNN` on the unpacked matrices and biases, in the order in which they would be packed."""
     projection = attrs.get("projection_size")
     sizes = (data.shape[-1], attrs["state_size"], attrs["num_layers"], attrs.get("bidirectional", False), projection)
-    shapes = _pieces(attrs["mode"], *sizes)
+    shapes = _parameter_shapes(attrs["mode"], *sizes)
     if len(parts) == len(shapes) and all(p.shape == s for p, s in zip(parts, shapes, strict=True)):
-        return rnn(data, _ordered(list(parts), bool(projection)), *states, **attrs)
+        return rnn(data, _torch_order(list(parts), bool(projection)), *states, **attrs)
     return rnn(data, torch.cat([p.reshape(-1) for p in parts]), *states, **attrs)
 
 
-def _quiet(data):
-    """MXNet's CPU kernels for single precision have no dropout between layers, whatever `p` is."""
+def _ignores_dropout(data):
+    """MXNet's CPU kernels for float32 apply no dropout between layers, whatever `p` is."""
     return data.dtype == torch.float32 and data.device.type == "cpu"
 
 
-def _of_lengths(mode, data, states, weights, num_layers, dropout, train, bidirectional, lengths):
+def _variable_length(mode, data, states, weights, num_layers, dropout, train, bidirectional, lengths):
     packed = pack_padded_sequence(data, lengths.detach().long().cpu(), enforce_sorted=False)
     order, back = packed.sorted_indices, packed.unsorted_indices
     one = isinstance(states, torch.Tensor)
@@ -194,8 +204,8 @@ def _of_lengths(mode, data, states, weights, num_layers, dropout, train, bidirec
     return output, *(s.index_select(1, back) for s in final)
 
 
-class _Clipped:
-    """LSTM step by step, the cell state kept within bounds, which no fused kernel does."""
+class _ClippedLSTM:
+    """LSTM step by step with the cell state clipped, which no fused kernel computes."""
 
     def __init__(self, weights, num_layers, dropout, bidirectional, projected, bounds):
         self.weights, self.num_layers, self.dropout = weights, num_layers, dropout
@@ -228,8 +238,8 @@ class _Clipped:
     def _step(self, x, hidden, cell, weights):
         input_weight, hidden_weight, input_bias, hidden_bias, *projection = weights
         gates = torch.addmm(input_bias, x, input_weight.t()) + torch.addmm(hidden_bias, hidden, hidden_weight.t())
-        enter, forget, new, leave = gates.chunk(4, 1)
-        cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
+        input_gate, forget_gate, candidate, output_gate = gates.chunk(4, 1)
+        cell = forget_gate.sigmoid() * cell + input_gate.sigmoid() * candidate.tanh()
         cell = cell.clamp(*self.bounds)
-        hidden = leave.sigmoid() * cell.tanh()
+        hidden = output_gate.sigmoid() * cell.tanh()
         return (hidden @ projection[0].t() if projection else hidden), cell

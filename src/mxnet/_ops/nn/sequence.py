@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
+from ..._device import late
 from ..elementwise.masks import kept
 from ..registry.fill_rules import assign
 from ..registry.registry import op
@@ -92,5 +93,6 @@ def sequence_reverse(data, sequence_length=None, *, use_sequence_length: bool = 
     steps, lengths = _steps(data, axis, sequence_length)
     source = torch.where(steps < lengths, lengths - 1 - steps, steps)
     batch = data.shape[1]
+    source = late.bounded(source, len(data), "SequenceReverse: sequence_length")
     places = source * batch + torch.arange(batch, device=data.device)
     return data.flatten(0, 1).index_select(0, places.reshape(-1)).view(data.shape)

@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 
-from ..._core.attrs import Count
+from ..._core.attrs import Count, Long
 from ..._core.errors import MXNetError
 from ..registry.fill_rules import assign
 from ..registry.registry import op
@@ -45,7 +45,7 @@ def upsampling(
     sample_type: Literal["bilinear", "nearest"],
     multi_input_mode: Literal["concat", "sum"] = "concat",
     num_args: int = 1,
-    workspace: int = 512,
+    workspace: Long = 512,
 ):
     """The first input enlarged `scale` times, the others (under `nearest`) to the same size, joined or summed."""
     if sample_type == "bilinear":

@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from ..._core.attrs import Dtype
+from ..._core.attrs import Dtype, Long
+from ..._device.copies import number
 from ..array.creation import ones_on_diagonal
 from ..elementwise.identity import to_dtype
 from ..registry.registry import op
@@ -32,7 +33,7 @@ def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32",
 def _filled(result, value: float):
     if result.dtype is torch.bool or result.device.type == "meta":
         return result.fill_(value)
-    return result.copy_(to_dtype(torch.tensor(value, dtype=torch.float64), result.dtype))
+    return result.copy_(to_dtype(number(value, torch.float64, result.device), result.dtype))
 
 
 @op("_npi_full_like", dtype="any", differentiable=False)
@@ -42,7 +43,7 @@ def full_like(a, *, fill_value: float, ctx: str = "", dtype: Dtype | None = None
 
 
 @op("_npi_eye", dtype="any")
-def eye(*, N: int, M: int | None = None, k: int = 0, ctx: str = "", dtype: Dtype = "float32", _device):
+def eye(*, N: Long, M: Long | None = None, k: Long = 0, ctx: str = "", dtype: Dtype = "float32", _device):
     """Ones on a diagonal."""
     return ones_on_diagonal(N, N if M is None else M, k, dtype, _device)
 

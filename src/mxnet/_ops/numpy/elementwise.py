@@ -3,6 +3,7 @@
 import torch
 
 from ..._core.errors import MXNetError
+from ..._device.copies import number
 from ..elementwise import binary
 from ..elementwise.bool_cast import COMPARISONS, TESTS
 from ..elementwise.identity import to_dtype
@@ -159,8 +160,8 @@ def _number(data, scalar: float, name: str, is_int: bool):
     """An array and a number in one type; to arrays of truth values a number is true or false."""
     data = _beside_number(data, name, is_int)
     if data.dtype is torch.float32 or data.dtype is torch.float64:
-        return data, torch.tensor(float(scalar), dtype=data.dtype, device=data.device)
-    return data, to_dtype(torch.tensor(float(scalar), dtype=torch.float64, device=data.device), data.dtype)
+        return data, number(float(scalar), data.dtype, data.device)
+    return data, to_dtype(number(float(scalar), torch.float64, data.device), data.dtype)
 
 
 def _register_binary(name, function):

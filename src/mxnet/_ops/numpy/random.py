@@ -12,12 +12,13 @@ import torch
 
 from ..._core.attrs import Dtype, Floats
 from ..._core.errors import MXNetError, ValueRefused
-from ..._kernels.random.draw import make_known, serial_gamma
+from ..._device import late
+from ..._kernels.random.draw import register, serial_gamma
 from ..registry.registry import op
 from ..registry.torch_dtypes import NAME, TORCH, torch_dtype
 
 FLOATS = ("float16", "float32", "float64")
-make_known()
+register()
 
 
 # -- what the distributions share --------------------------------------------------------------------------------------
@@ -48,17 +49,25 @@ def constant(parameter):
     return parameter.detach() if isinstance(parameter, torch.Tensor) else parameter
 
 
+def _together(shapes):
+    try:
+        return np.broadcast_shapes(*shapes)  # torch's own imports sympy, half a second
+    except ValueError:
+        told = " ".join(str(list(shape)) for shape in shapes)
+        raise MXNetError(f"operands could not be broadcast together with shapes {told}") from None
+
+
 def wanted_shape(size, parameters, batch=False):
     """The result's shape: what is asked for, or the parameters' common one; a batch stands in front of that."""
     shapes = [p.shape for p in parameters if isinstance(p, torch.Tensor)]
     size = None if size is None else tuple(size)
     if not shapes:
         return size or ()
-    common = torch.broadcast_shapes(*shapes)
+    common = _together(shapes)
     if size is None:
-        return tuple(common)
+        return common
     if batch:
-        return size + tuple(common)
+        return size + common
     fits = len(common) <= len(size) and all(c in (1, s) for c, s in zip(common[::-1], size[::-1], strict=False))
     if not fits:
         raise MXNetError(f"operands could not be broadcast together with shapes {list(common)} {list(size)}")
@@ -98,7 +107,10 @@ def require(parameter, words, *, above=False):
     if isinstance(parameter, torch.Tensor):
         if parameter.device.type == "meta" or not parameter.numel():
             return
-        parameter = parameter.detach().min().item()
+        least = parameter.detach().min()
+        fulfilled = least > 0 if above else least >= 0
+        late.require(fulfilled, lambda: ValueRefused(f"Check failed: {words}, got {least.item():g}"))
+        return
     if not (parameter > 0 if above else parameter >= 0):
         raise ValueRefused(f"Check failed: {words}, got {parameter:g}")
 

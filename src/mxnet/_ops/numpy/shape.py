@@ -127,13 +127,13 @@ def roll(data, *, shift: tuple | None = None, axis: tuple | None = None):
 
 @op("_npi_flip", dtype="any")
 def flip(data, *, axis: tuple | None):
-    """Turned round along axes, all if None."""
+    """Reversed along axes, all if None (flip)."""
     return torch.flip(data, tuple(range(data.dim())) if axis is None else axis)
 
 
 @op("_npi_rot90", dtype="any")
 def rot90(data, *, k: int = 1, axes: tuple | None = None):
-    """Turned by quarters in the plane of two axes."""
+    """Rotated by multiples of 90 degrees in the plane of two axes."""
     return torch.rot90(data, k, axes or (0, 1))
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import torch
 
 from ..._core.errors import MXNetError
-from ..array.sorting import in_order
+from ..array.sorting import sort_values
 from ..registry.registry import op
 from ..registry.shape_rules import real_axis
 from .reduce import refuse_truth
@@ -72,7 +72,7 @@ def percentile(
     if ranks.device.type != "meta" and not bool(((ranks >= 0) & (ranks <= 100)).all()):
         raise MXNetError("percentiles must be in the range [0, 100]")
     places = (ranks.reshape(-1) * (rows.shape[-1] - 1) / 100.0).float()
-    found = _between(in_order(rows, -1), places, interpolation, a.dtype if a.is_floating_point() else rows.dtype)
+    found = _between(sort_values(rows, -1), places, interpolation, a.dtype if a.is_floating_point() else rows.dtype)
     sizes = [1 if i in axes else s for i, s in enumerate(a.shape)] if keepdims else [a.shape[i] for i in kept]
     return found.movedim(-1, 0).reshape((*ranks.shape, *sizes))
 
@@ -108,7 +108,7 @@ def unique(
     if axis is None or data.dim() == 1:
         data, axis = data.reshape(-1), None  # torch compares numbers far quicker than slices of one number
     if axis is None and not return_index and not return_inverse:
-        found, counts = torch.unique_consecutive(in_order(data, 0), return_counts=True)
+        found, counts = torch.unique_consecutive(sort_values(data, 0), return_counts=True)
         return [found, counts] if return_counts else [found]
     found, inverse, counts = torch.unique(data, sorted=True, return_inverse=True, return_counts=True, dim=axis)
     first = torch.full_like(counts, data.shape[axis or 0])

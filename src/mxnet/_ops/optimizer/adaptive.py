@@ -1,5 +1,7 @@
 """Optimizer updates of one weight with adaptive rates: Adam and its kin, RMSProp, FTML, FTRL, Adagrad by rows, LAMB."""
 
+from collections.abc import Callable, Sequence
+
 import torch
 from torch import Tensor
 
@@ -19,6 +21,8 @@ from .update_rules import (
     updated,
     updated_master,
 )
+
+Step = Callable[[], Sequence[Tensor]]
 
 
 def _like_weight(attrs: dict, shapes: list) -> list:
@@ -56,9 +60,22 @@ def adam_update(
     return updated(formulas.adam, weight, grad, (mean, var), (lr, wd), *numbers)
 
 
-def _usable(scale: Tensor) -> bool:
-    """A loss scale of zero, infinity or NaN marks a step to be left out. Without values (meta) every one counts."""
-    return scale.is_meta or bool(torch.isfinite(scale[0]) & (scale[0] != 0))
+def unless_skipped(scale: Tensor, changed: Sequence[Tensor], kept: Sequence[Tensor], step: Step) -> Sequence[Tensor]:
+    """What `step` returns, and `changed` as it leaves them, unless the loss scale says to leave the step out.
+
+    A scale of zero, infinity or NaN says so: then all stays as it was, and copies of `kept` are returned. On a GPU both
+    cases are computed and the device selects one, so that the host need not wait. Without values (meta) any one counts.
+    """
+    if scale.is_meta:
+        return step()
+    usable = torch.isfinite(scale) & (scale != 0)
+    if scale.is_cpu:
+        return step() if bool(usable) else [t.clone() for t in kept]
+    before = [t.clone() for t in changed]
+    results = step()
+    for now, old in zip(changed, before, strict=True):
+        now.copy_(torch.where(usable, now, old))
+    return [torch.where(usable, new, old) for new, old in zip(results, kept, strict=True)]
 
 
 @op(
@@ -81,12 +98,14 @@ def adamw_update(
 ):
     """Adam with decoupled weight decay; the step is left out when `rescale_grad` is zero or not finite."""
     same_shapes(weight, grad, mean, var)
-    scale, bound = rescale_grad.flatten(), limit(clip_gradient)
-    if not _usable(scale):
-        return weight.clone()
-    grad.copy_((grad * scale[0].to(grad.dtype)).clamp_(-bound, bound))  # MXNet leaves the scaled gradient behind
+    scale, bound = rescale_grad.flatten()[0], limit(clip_gradient)
     numbers = 1.0, limit(-1.0), held(beta1), held(beta2), epsilon
-    return updated(formulas.adamw, weight, grad, (mean, var), (eta * lr, eta * wd), *numbers)
+
+    def step() -> list[Tensor]:
+        grad.copy_((grad * scale.to(grad.dtype)).clamp_(-bound, bound))  # MXNet leaves the scaled gradient behind
+        return [updated(formulas.adamw, weight, grad, (mean, var), (eta * lr, eta * wd), *numbers)]
+
+    return unless_skipped(scale, (grad, mean, var), (weight,), step)[0]
 
 
 @op(
@@ -116,12 +135,14 @@ def mp_adamw_update(
 ):
     """`_adamw_update` on a float32 master copy of the weight."""
     same_shapes(weight, grad, mean, var, weight32)
-    scale = rescale_grad.flatten()
-    if not _usable(scale):
-        return weight.clone()
+    scale = rescale_grad.flatten()[0]
     numbers = 1.0, limit(clip_gradient), held(beta1), held(beta2), epsilon
-    rates, grad = (eta * lr, eta * wd), grad.float() * scale[0]
-    return updated_master(formulas.adamw, weight, grad, (mean, var), weight32, rates, *numbers)
+
+    def step() -> list[Tensor]:
+        rates, scaled = (eta * lr, eta * wd), grad.float() * scale
+        return [updated_master(formulas.adamw, weight, scaled, (mean, var), weight32, rates, *numbers)]
+
+    return unless_skipped(scale, (mean, var, weight32), (weight,), step)[0]
 
 
 @op("ftml_update", mutates=("d", "v", "z"), fill=fill_same, shape="same", differentiable=False)
@@ -253,9 +274,10 @@ def _lamb_direction(
 
 
 def _trust_ratio(r1: Tensor, r2: Tensor, lower: float, upper: float) -> Tensor:
-    if r1.shape != (1,) or r2.shape != (1,):
-        wrong, which = (r1, "r1") if r1.shape != (1,) else (r2, "r2")
-        raise MXNetError(f"Check failed: {which}_shape[0] == 1U ({wrong.shape} vs. 1) : {which} shape incorrect")
+    for norm, which in ((r1, "r1"), (r2, "r2")):  # MXNet looks at the first axis only, and reads the first number
+        if norm.shape[:1] != (1,):
+            raise MXNetError(f"Check failed: {which}_shape[0] == 1U ({norm.shape} vs. 1) : {which} shape incorrect")
+    r1, r2 = r1.reshape(-1)[:1], r2.reshape(-1)[:1]
     r1 = r1.clamp_min(lower) if lower >= 0 else r1
     r1 = r1.clamp_max(upper) if upper >= 0 else r1
     return torch.where((r1 == 0) | (r2 == 0), torch.ones_like(r1), r1 / r2)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
 from ..._kernels.optimizer import formulas
 from ..registry.registry import op
+from .adaptive import unless_skipped
 from .multi import check_count, input_names, masters_of, split, stored, weight_count
 from .steps import lamb, new_weights
 from .update_rules import held, limit, single_precision
@@ -37,10 +37,6 @@ def _check_adamw(lrs: Floats, wds: Floats, etas: Floats, number: int) -> None:
     check_count(etas, number, "learning rates schedule multiplier", "num_weights")
 
 
-def _skipped(scale: Tensor) -> bool:
-    return not (scale.is_meta or bool(torch.isfinite(scale) & (scale != 0)))
-
-
 @op(
     "_multi_adamw_update",
     inputs=input_names(ADAM, "rescale_grad"),
@@ -63,11 +59,13 @@ def multi_adamw_update(
     _check_adamw(lrs, wds, etas, num_weights)
     weights, grads, means, variances = split(data[:-1], ADAM)
     scale = data[-1].flatten()[0]
-    if _skipped(scale):
-        return tuple(w.clone() for w in weights)
     numbers = clip_gradient, held(beta1), held(beta2), epsilon
-    grads = [g * scale.to(g.dtype) for g in grads]
-    return tuple(_adamw(weights, grads, (means, variances), (lrs, wds, etas), *numbers))
+
+    def step() -> Sequence[Tensor]:
+        rescaled = [g * scale.to(g.dtype) for g in grads]
+        return tuple(_adamw(weights, rescaled, (means, variances), (lrs, wds, etas), *numbers))
+
+    return tuple(unless_skipped(scale, [*means, *variances], weights, step))
 
 
 @op(
@@ -94,12 +92,14 @@ def multi_mp_adamw_update(
     weights, grads, means, variances, weights32 = split(data[:-1], MP_ADAM)
     single_precision(*means, *variances, *weights32)
     scale = data[-1].flatten()[0]
-    if _skipped(scale):
-        return tuple(w.clone() for w in weights)
-    masters = masters_of(weights, weights32)
     numbers = clip_gradient, held(beta1), held(beta2), epsilon
-    grads = [g.float() * scale for g in grads]
-    return stored(weights, masters, _adamw(masters, grads, (means, variances), (lrs, wds, etas), *numbers))
+
+    def step() -> Sequence[Tensor]:
+        masters = masters_of(weights, weights32)
+        rescaled = [g.float() * scale for g in grads]
+        return stored(weights, masters, _adamw(masters, rescaled, (means, variances), (lrs, wds, etas), *numbers))
+
+    return tuple(unless_skipped(scale, [*means, *variances, *weights32], weights, step))
 
 
 # LAMB

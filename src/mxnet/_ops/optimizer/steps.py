@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from ..._core.rounding import single
+from ..._device.copies import constant
 from ..._kernels.optimizer import formulas, single_pass
 from ..._kernels.optimizer.tensor_lists import Numbers, Steady, Tensors, alike, uniform
 from .tensor_list import Plain, State, Value, per_tensor
@@ -182,7 +183,7 @@ def lars_factors(
     """How much slower each layer learns: eta*|w| / (|g| + wd*|w| + epsilon), 1 where a norm is zero."""
     sizes = torch.stack(torch._foreach_norm([w.float() for w in weights]))
     slopes = torch.stack(torch._foreach_norm([g.float() for g in grads])) * rescale
-    decay = torch.tensor(list(wds), dtype=sizes.dtype, device=sizes.device)
+    decay = constant(list(wds), sizes.dtype, sizes.device)
     factors = eta * sizes / (slopes + decay * sizes + epsilon)
     return list(torch.where((sizes > 0) & (slopes > 0), factors, torch.ones_like(factors)).unbind())
 

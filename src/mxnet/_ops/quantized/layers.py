@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from ..._core.attrs import Dtype
+from ..._core.attrs import Dtype, Long
 from ..._core.errors import MXNetError
 from ..array.indexing import embedding
 from ..nn.convolution import Layout, Tuning, convolution
@@ -37,7 +37,7 @@ from .ranges import (
     units_of,
 )
 
-EXACT = 1 << 24  # whole numbers up to here are exact in float32
+EXACT = 1 << 24  # integers up to here are exact in float32
 
 
 def _one_scale(sums: Tensor, ends: tuple[Tensor, ...], axis: int) -> Tensor:
@@ -64,7 +64,7 @@ def _separated(attrs: Attrs, tensors: tuple[Tensor, ...]) -> tuple[Tensor | None
 
 
 def _whole_sums(compute, data: Tensor, weight: Tensor, axes: tuple[int, int], area: int) -> Tensor:
-    """`compute(data, weight)` in whole numbers: in floats, over as many channels at a time as stay exact."""
+    """`compute(data, weight)` in integers: in floats, over as many channels at a time as stay exact."""
     worst = (255 if data.dtype == torch.uint8 else 128) * 128 * area
     channels, step = weight.shape[axes[1]], EXACT // worst
     if step == 0:
@@ -142,7 +142,7 @@ def quantized_conv(
     pad: tuple = (),
     num_filter: int,
     num_group: int = 1,
-    workspace: int = 1024,
+    workspace: Long = 1024,
     no_bias: bool = False,
     cudnn_tune: Tuning | None = None,
     cudnn_off: bool = False,

@@ -6,12 +6,13 @@ import torch
 from torch import Tensor
 
 from ..._core.errors import MXNetError
+from ..._device.copies import number
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
 from ..registry.torch_dtypes import NAME, TORCH
 
 INT32 = float(0x7FFFFFFF)
-# How many steps a range has. `quantize` and `requantize` keep to whole numbers, the others spend half a step more.
+# How many steps a range has. `quantize` and `requantize` keep to integers, the others spend half a step more.
 WHOLE = {"int8": 127.0, "uint8": 255.0}
 HALF = {"int8": 127.5, "uint8": 255.5}
 
@@ -44,7 +45,7 @@ def quotient(number: float, of: Tensor) -> Tensor:
 
 def scalar(value: float, like: Tensor) -> Tensor:
     """One end of a range, as the operators hand it on."""
-    return torch.tensor([value], dtype=torch.float32, device=like.device)
+    return number(value, torch.float32, like.device).reshape(1)
 
 
 def _calibrated(data: Tensor, low: float | None, high: float | None) -> tuple[Tensor, Tensor]:

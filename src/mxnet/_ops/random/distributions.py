@@ -9,9 +9,10 @@ from typing import Literal
 
 import torch
 
-from ..._core.attrs import Dtype
+from ..._core.attrs import Dtype, Long
 from ..._core.errors import MXNetError
-from ..._kernels.random import draw as random_quick
+from ..._device.copies import uploaded
+from ..._kernels.random import draw as random_kernels
 from ...util import is_np_shape
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
@@ -19,7 +20,7 @@ from ..registry.torch_dtypes import NAME, TORCH
 from . import torch_streams as random_device
 
 FLOATS = ("float16", "float32", "float64")
-random_quick.make_known()
+random_kernels.register()
 
 
 # -- what the three kinds of operators share ---------------------------------------------------------------------------
@@ -362,8 +363,8 @@ def sample_generalized_negative_binomial(mu, alpha, *, shape: tuple = (), dtype:
 @creator("_random_randint", "random_randint")
 def random_randint(
     *,
-    low: int,
-    high: int,
+    low: Long,
+    high: Long,
     shape: tuple | None = None,
     ctx: str = "",
     dtype: Dtype | None = None,
@@ -413,7 +414,7 @@ def choose(rows, each, rng):
     if rows.device.type == "meta":
         return torch.empty((len(rows), each), dtype=torch.int64, device="meta")
     if rows.is_cpu and rows.dtype is torch.float32:
-        quick = random_quick.choices(rng, rows.contiguous().numpy(), each)
+        quick = random_kernels.choices(rng, rows.contiguous().numpy(), each)
         if quick is not None:
             return torch.from_numpy(quick)
     edges = rows.double().cumsum(1).float().to(rows.dtype)
@@ -452,4 +453,4 @@ def sample_unique_zipfian(*, range_max: int, shape: tuple | None = None, _rng, _
     if device.type == "meta":
         return tuple(torch.empty(s, dtype=torch.int64, device=device) for s in (size, size[:1]))
     samples, tries = _rng.unique_zipfian(range_max, *size)
-    return torch.from_numpy(samples).to(device), torch.from_numpy(tries).to(device)
+    return uploaded(samples, device), uploaded(tries, device)

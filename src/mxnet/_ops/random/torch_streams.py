@@ -4,7 +4,11 @@ from collections.abc import Callable, Sequence
 
 import torch
 
+from ..._core.errors import MXNetError
+from ..._device import late
+
 Parameter = float | torch.Tensor
+_SHAPES = "gamma numbers need a positive, finite shape"
 
 
 def _float(dtype: torch.dtype) -> torch.dtype:
@@ -14,7 +18,9 @@ def _float(dtype: torch.dtype) -> torch.dtype:
 
 def _wide(parameter: Parameter, like: torch.Tensor) -> torch.Tensor:
     """A parameter for each element of `like`; arrays of parameters lead its dimensions."""
-    value = torch.as_tensor(parameter, dtype=like.dtype, device=like.device)
+    if not isinstance(parameter, torch.Tensor):
+        return like.new_full((), parameter).expand(like.shape)
+    value = parameter.to(like.dtype)
     return value.reshape(value.shape + (1,) * (like.dim() - value.dim())).expand(like.shape)
 
 
@@ -34,8 +40,20 @@ def exponential(like: torch.Tensor, lam: Parameter) -> torch.Tensor:
     return torch.empty_like(like).exponential_() / _wide(lam, like)
 
 
+def _check_shapes(shapes: Parameter) -> None:
+    """Refuse what the CPU refuses: numbers at once, those of a device when the host next waits for it."""
+    if not isinstance(shapes, torch.Tensor):
+        if not -2 / 3 < shapes < float("inf"):
+            raise MXNetError(f"{_SHAPES}, got {shapes}")
+    elif shapes.numel():
+        late.require(
+            ((shapes > -2 / 3) & shapes.isfinite()).all(), lambda: MXNetError(f"{_SHAPES}, got {shapes.cpu()}")
+        )
+
+
 def gamma(like: torch.Tensor, alpha: Parameter, beta: Parameter) -> torch.Tensor:
     """Gamma numbers."""
+    _check_shapes(alpha)
     return torch._standard_gamma(_wide(alpha, like).contiguous()) * _wide(beta, like)
 
 

@@ -27,6 +27,8 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | No
             raise MXNetError("_histogram with bin_cnt needs range=(low, high), low first")
         return _equal_bins(flat, bin_cnt, *range)
     edges = bins.to(flat.dtype)  # pyright: ignore[reportOptionalMemberAccess]
+    if not flat.is_cpu and not flat.is_meta and edges.numel():
+        return _counted_on_device(flat, edges), bins.clone()  # pyright: ignore[reportOptionalMemberAccess]
 
     def placed(values: torch.Tensor) -> torch.Tensor:
         inside = values[(values >= edges[0]) & (values <= edges[-1])]
@@ -44,6 +46,8 @@ def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tupl
         low, high = low - 0.5, high + 0.5
     steps = torch.arange(count + 1, dtype=torch.float64, device=flat.device)
     edges = to_dtype((high * steps + (count - steps) * low) / count, flat.dtype)
+    if not flat.is_cpu and not flat.is_meta:
+        return _equal_on_device(flat, edges, count, low, high), edges
 
     def placed(values: torch.Tensor) -> torch.Tensor:
         wide = values.double()  # the range is, too: a float32 next to its ends may lie outside
@@ -54,6 +58,32 @@ def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tupl
         return place[place >= 0]
 
     return _counted(flat, edges, low, high, placed), edges
+
+
+def _equal_on_device(flat: torch.Tensor, edges: torch.Tensor, count: int, low: float, high: float) -> torch.Tensor:
+    """Equal bins where no size may depend on values: elements outside go to a bin behind the last."""
+    wide = flat.double()
+    inside = (wide >= low) & (wide <= high)
+    values, wide = torch.where(inside, flat, edges[0]), torch.where(inside, wide, low)
+    place = ((wide - low) * count / (high - low)).long().clamp(0, count - 1)
+    place = (place - (values < edges[place]).long()).clamp_min(-1)
+    above = (values >= edges[(place + 1).clamp_max(count)]) & (place != count - 1)
+    return _summed(place + above.long(), inside, count)
+
+
+def _counted_on_device(flat: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
+    """Bins between given edges, in the same way."""
+    inside = (flat >= edges[0]) & (flat <= edges[-1])
+    values = torch.where(inside, flat, edges[0])
+    below = torch.searchsorted(edges, values)
+    place = torch.where(torch.isinf(values), below, torch.searchsorted(edges, values, right=True))
+    return _summed(place.clamp(max=edges.numel() - 1) - 1, inside & (place > 0), edges.numel() - 1)
+
+
+def _summed(place: torch.Tensor, inside: torch.Tensor, bins: int) -> torch.Tensor:
+    place = torch.where(inside & (place >= 0), place, bins)
+    counts = torch.zeros(bins + 1, dtype=torch.int64, device=place.device)
+    return counts.scatter_add_(0, place, torch.ones_like(place))[:bins].clone()
 
 
 def _counted(flat: torch.Tensor, edges: torch.Tensor, low: float, high: float, placed: Placed) -> torch.Tensor:

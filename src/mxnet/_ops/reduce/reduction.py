@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from ..._core.errors import MXNetError
+from ..._core.lru import Recent
 from ..elementwise.identity import to_dtype
 from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import Attrs, op
@@ -119,16 +120,16 @@ def _square_sum(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> to
     return _sum(data * data, axes, keepdims)
 
 
-_COUNTS: dict[int, torch.Tensor] = {}
+_COUNTS: Recent[int, torch.Tensor] = Recent(1024)
 
 
 def _count(number: int) -> torch.Tensor:
     """A number of elements as an array of one float; the last ones are kept, to be read only."""
     found = _COUNTS.get(number)
     if found is None:
-        if len(_COUNTS) >= 1024:
-            _COUNTS.clear()
-        found = _COUNTS[number] = torch.tensor([number], dtype=torch.float32, device="cpu")
+        found = _COUNTS.again(number)
+    if found is None:
+        found = _COUNTS.keep(number, torch.tensor([number], dtype=torch.float32, device="cpu"))
     return found
 
 

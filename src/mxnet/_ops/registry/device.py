@@ -1,11 +1,17 @@
 """The torch device of a context, and the number of threads in a forked process."""
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from ..._core.errors import MXNetError
-from ...context import Context, virtual_gpus
+from ..._device import fallback
+from ..._device.available import device_of, why_not
+from ...context import Context
+from . import observe
+from .registry import Op
 
 
 def torch_device(ctx: Context) -> torch.device:
@@ -21,16 +27,36 @@ def torch_device(ctx: Context) -> torch.device:
 def _find(ctx: Context) -> torch.device:
     if ctx.device_type != "gpu":
         return torch.device("cpu")
-    if torch.cuda.is_available() and ctx.device_id < torch.cuda.device_count():
-        return torch.device("cuda", ctx.device_id)
-    if torch.backends.mps.is_available() and ctx.device_id == 0:
-        return torch.device("mps")
-    if ctx.device_id < virtual_gpus():
-        return torch.device("cpu")
-    raise MXNetError(
-        f"{ctx} is not available: this machine has no such GPU; use mx.cpu(), "
-        "or set MXNET_VIRTUAL_GPUS=2 to run GPU code on the CPU"
-    )
+    device = device_of(ctx)
+    if device is None:
+        raise MXNetError(why_not(ctx))
+    if device.type == "mps":
+        _fall_back()
+    return device
+
+
+def _fall_back() -> None:
+    """Let operators that Apple's GPUs lack run on the CPU, eagerly and in graphs, from now on."""
+    if not _FALLING:
+        _FALLING.append(_with_fallback)
+        observe.watch(_with_fallback, graphs=True)
+
+
+_FALLING: list[observe.Wrapper] = []
+
+
+def _with_fallback(op: Op, name: str = "") -> Callable[..., Any]:
+    function = op.fn
+
+    def call(*tensors: Any, **attrs: Any) -> Any:
+        try:
+            return function(*tensors, **attrs)
+        except (NotImplementedError, TypeError) as error:
+            if not fallback.lacking(error):
+                raise
+            return fallback.on_cpu(op.name, function, tensors, attrs, error)
+
+    return call
 
 
 def _in_child() -> None:

@@ -59,14 +59,43 @@ def with_gradient(
     return forward(*inputs)
 
 
+def headless(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a rule that does not read the head gradients: the gradient of a loss, or zeros."""
+    rule.headless = True  # type: ignore[attr-defined]
+    return rule
+
+
+@headless
 def _zeros(inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], heads: Sequence[torch.Tensor]) -> Any:
     return [None if t is None else torch.zeros_like(t) for t in inputs]  # pyright: ignore[reportUnnecessaryComparison]
 
 
+def _headless(node: Any) -> bool:
+    return getattr(getattr(node, "rule", node), "headless", False)
+
+
 def ignores_head(result: torch.Tensor) -> bool:
-    """Does the gradient not depend on the head gradient? Then MXNet does not require one."""
-    node = result.grad_fn
-    return getattr(node, "rule", None) is _zeros or getattr(node, "headless", False)
+    """Does the operator that computed `result` ignore the head gradient?"""
+    return _headless(result.grad_fn)
+
+
+def reads_head(result: torch.Tensor) -> bool:
+    """Does a head gradient of `result` reach a variable? If losses or blocks are on all paths, MXNet needs none."""
+    if result.grad_fn is None:
+        return result.requires_grad
+    ahead: list[Any] = [result.grad_fn]
+    seen: set[Any] = set(ahead)
+    while ahead:
+        node = ahead.pop()
+        if _headless(node):
+            continue
+        if not node.next_functions:  # torch's mark of a leaf
+            return True
+        for function, _ in node.next_functions:
+            if function is not None and function not in seen:
+                seen.add(function)
+                ahead.append(function)
+    return False
 
 
 def without_gradient(forward: Callable[..., Any], *inputs: torch.Tensor | None) -> Any:

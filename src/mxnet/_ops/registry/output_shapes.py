@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
+from ..._core.lru import Recent
 from ...context import cpu
 from .registry import Attrs, Op
 from .shape_rules import bracket
@@ -17,8 +18,8 @@ from .torch_dtypes import NAME, TORCH
 
 Shape = tuple[int, ...]
 PRIMES = ((7919, 7927, 7933, 7937), (6007, 6011, 6029, 6037))
-MAX_CACHED = 1 << 14  # trial runs; bounds the memo of programs whose shapes never repeat
-_MEMO: dict[Any, Any] = {}
+MAX_CACHED = 1 << 10  # trial runs; bounds the memo of programs whose shapes never repeat
+_MEMO: Recent[Any, Any] = Recent(MAX_CACHED)
 # What a function may raise when the sizes or types it got cannot be combined.
 _REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError)
 
@@ -116,11 +117,9 @@ def _run(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], dtypes: Sequence[str |
     """(shape, dtype) of each output, memoised by operator, attributes and inputs."""
     types = tuple(d or "float32" for d in dtypes) + ("float32",) * (len(shapes) - len(dtypes))
     key = (op.name, tuple(sorted((k, _key(v)) for k, v in attrs.items())), shapes, types)
-    found = _MEMO.get(key)
+    found = _MEMO.get(key) or _MEMO.again(key)
     if found is None:
-        if len(_MEMO) >= MAX_CACHED:
-            _MEMO.clear()
-        found = _MEMO[key] = _outputs(op, attrs, shapes, types)
+        found = _MEMO.keep(key, _outputs(op, attrs, shapes, types))
     return found
 
 
@@ -164,6 +163,8 @@ def _injected(op: Op, device: str) -> Attrs:
             values[name] = cpu()
         elif name in ("_kept", "_stypes"):
             values[name] = None
+        elif name == "_set_gamma":
+            values[name] = False
         else:
             from ..._core.streams import Stream
 

@@ -21,7 +21,7 @@ from ..._core.attrs import Attr, attribute, text
 from ..._core.errors import MXNetError
 
 Attrs = dict[str, Any]
-INJECTED = ("_train", "_device", "_rng", "_ctx", "_kept", "_stypes", "_graphs")
+INJECTED = ("_train", "_device", "_rng", "_ctx", "_kept", "_stypes", "_graphs", "_set_gamma")
 REGISTRY: dict[str, "Op"] = {}
 
 

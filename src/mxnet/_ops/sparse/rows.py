@@ -3,6 +3,7 @@
 import torch
 
 from ..._core.errors import MXNetError
+from ..._device import late
 from ..._kernels.optimizer import formulas
 from ..optimizer.update_rules import fill_same, limit, updated
 from ..registry.registry import op
@@ -11,7 +12,7 @@ from ..registry.registry import op
 @op("_sparse_retain", dtype="any")
 def sparse_retain(data, indices):
     """`data` with only the named rows; the others become zero."""
-    rows = indices.detach().long().reshape(-1)
+    rows = late.bounded(indices.detach().long().reshape(-1), data.shape[0], "sparse_retain")
     kept = torch.zeros(data.shape[0], dtype=torch.bool, device=data.device).index_fill_(0, rows, True)
     return torch.where(
         kept.view(-1, *[1] * (data.dim() - 1)), data, torch.zeros((), dtype=data.dtype, device=data.device)

@@ -1,23 +1,20 @@
 """Bounding boxes: overlap, non-maximum suppression, matching, encoding and decoding."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..._core.errors import MXNetError
-from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.runtime.loader import CompiledModule, any_processor
-from ..._kernels.vision.nms import shares, suppress
+from ..._device.copies import constant
+from ..._kernels.vision import boxes as box_kernels
 from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import op
+from .box_overlap import DEVICE_BOXES, fits_device, pairwise_iou, suppress, survivors
 from .score_ranking import falling
 
 Format = Literal["center", "corner"]
-CALL = 1 << 11  # boxes that are encoded in the time of a call
-
-_code = CompiledModule("vision.box_kernels", any_processor, after=1 << 22)
 
 
 def corners(boxes: Tensor, layout: str) -> Tensor:
@@ -48,7 +45,7 @@ def box_iou(lhs, rhs, *, format: Format = "corner"):
 
     def overlap(lhs: Tensor, rhs: Tensor) -> Tensor:
         left, right = lhs.reshape(-1, 4), rhs.reshape(-1, 4)
-        found = shares(corners(left, format), corners(right, format), (areas(left, format), areas(right, format)))
+        found = pairwise_iou(corners(left, format), corners(right, format), (areas(left, format), areas(right, format)))
         return found.reshape(*lhs.shape[:-1], *rhs.shape[:-1])
 
     return without_gradient(overlap, lhs, rhs)
@@ -97,7 +94,30 @@ def _survivors(rows: Tensor, attrs: dict) -> Tensor:
     return candidates[suppress(boxes, size, attrs["overlap_thresh"], ids)]
 
 
-def reformed(boxes: Tensor, to: str) -> Tensor:
+def _nms_on_device(images: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
+    """The rows that survive, by falling score, and where each came from; nothing depends on values but values."""
+    batch, number, width = images.shape
+    score = images[..., attrs["score_index"]]
+    valid = score > attrs["valid_thresh"]
+    if attrs["id_index"] >= 0:
+        valid &= images[..., attrs["id_index"]] != attrs["background_id"]
+    order = torch.sort(torch.where(valid, score, -torch.inf), dim=1, descending=True, stable=True).indices
+    order = order[:, : attrs["topk"]]
+    chosen = images.gather(1, order[..., None].expand(-1, -1, width))
+    given = chosen[..., attrs["coord_start"] : attrs["coord_start"] + 4]
+    per_class = attrs["id_index"] >= 0 and not attrs["force_suppress"]
+    ids = chosen[..., attrs["id_index"]].to(torch.int32) if per_class else None
+    boxes, size = corners(given, attrs["in_format"]), areas(given, attrs["in_format"])
+    left = survivors(boxes, size, valid.gather(1, order), attrs["overlap_thresh"], ids)
+    place = torch.where(left, left.cumsum(1) - 1, number)  # others go behind the end, which is cut off
+    out = images.new_full((batch, number + 1, width), -1)
+    out.scatter_(1, place[..., None].expand(-1, -1, width), chosen)
+    source = order + torch.arange(batch, device=images.device)[:, None] * number
+    record = images.new_full((batch, number + 1), -1).scatter_(1, place, source.to(images.dtype))
+    return out[:, :-1].reshape(-1, width), record[:, :-1].reshape(-1, 1)
+
+
+def convert_format(boxes: Tensor, to: str) -> Tensor:
     """Boxes of the other format in this one, except where the first coordinate is negative (suppressed, says MXNet)."""
     if to == "corner":
         changed = corners(boxes, "center")
@@ -112,15 +132,18 @@ def _nms(data: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
     flat = images.reshape(-1, images.shape[-1])
     if attrs["topk"] == 0:
         return data.clone(), torch.arange(len(flat), device=data.device).to(data.dtype).reshape(*data.shape[:-1], 1)
-    attrs = {**attrs, "topk": attrs["topk"] if attrs["topk"] > 0 else number}
-    out, record = torch.full_like(flat, -1), flat.new_full((len(flat), 1), -1)
-    for i, image in enumerate(images):
-        kept = _survivors(image, attrs) + i * number
-        out[i * number : i * number + len(kept)] = flat[kept]
-        record[i * number : i * number + len(kept), 0] = kept.to(data.dtype)
+    attrs = {**attrs, "topk": min(attrs["topk"], number) if attrs["topk"] > 0 else number}
+    if fits_device(images, attrs["topk"]):
+        out, record = _nms_on_device(images, attrs)
+    else:
+        out, record = torch.full_like(flat, -1), flat.new_full((len(flat), 1), -1)
+        for i, image in enumerate(images):
+            kept = _survivors(image, attrs) + i * number
+            out[i * number : i * number + len(kept)] = flat[kept]
+            record[i * number : i * number + len(kept), 0] = kept.to(data.dtype)
     if attrs["in_format"] != attrs["out_format"]:
         start = attrs["coord_start"]
-        out[..., start : start + 4] = reformed(out[..., start : start + 4], attrs["out_format"])
+        out[..., start : start + 4] = convert_format(out[..., start : start + 4], attrs["out_format"])
     return out.reshape(data.shape), record.reshape(*data.shape[:-1], 1)
 
 
@@ -129,6 +152,10 @@ def _nms_gradient(inputs, outputs, heads):
     grad = torch.zeros_like(inputs[0]).reshape(-1, inputs[0].shape[-1])
     source = outputs[1].flatten().long()
     kept = source >= 0
+    if not grad.is_cpu:
+        grad, place = grad.new_zeros(len(grad) + 1, grad.shape[1]), torch.where(kept, source, len(grad))
+        grad = grad.index_copy_(0, place, heads[0].reshape(-1, grad.shape[1]))
+        return grad[:-1].reshape(inputs[0].shape)
     return grad.index_copy(0, source[kept], heads[0].reshape(grad.shape)[kept]).reshape(inputs[0].shape)
 
 
@@ -191,6 +218,25 @@ def _match(scores: Tensor, is_ascend: bool, threshold: float, limit: int) -> tup
     return row_match, column_match
 
 
+def _match_on_device(scores: Tensor, is_ascend: bool, threshold: float, limit: int) -> tuple[Tensor, Tensor]:
+    """The same for all matrices at once; a step a pair, taken or not, so that the host need not look."""
+    rows, columns = scores.shape[-2:]
+    left = scores.reshape(-1, rows, columns).clone()
+    worst = torch.inf if is_ascend else -torch.inf
+    row_match = left.new_full(left.shape[:2], -1)
+    column_match = left.new_full((len(left), columns), -1)
+    numbers = torch.arange(max(rows, columns), device=scores.device)
+    for _ in range(min(rows, columns, limit)):
+        value, place = left.flatten(1).min(1) if is_ascend else left.flatten(1).max(1)
+        good = (value < threshold if is_ascend else value > threshold)[:, None]
+        r, c = (place // columns)[:, None], (place % columns)[:, None]
+        in_row, in_column = (numbers[:rows] == r) & good, (numbers[:columns] == c) & good
+        row_match = torch.where(in_row, c.to(scores.dtype), row_match)
+        column_match = torch.where(in_column, r.to(scores.dtype), column_match)
+        left.masked_fill_(in_row[:, :, None] | in_column[:, None], worst)
+    return row_match.reshape(scores.shape[:-1]), column_match.reshape(*scores.shape[:-2], columns)
+
+
 @op(
     "_contrib_bipartite_matching",
     outputs=2,
@@ -203,6 +249,8 @@ def bipartite_matching(data, *, is_ascend: bool = False, threshold: float, topk:
     limit = topk + 1 if topk > 0 else max(data.shape)  # MXNet stops one pair late
 
     def pair(scores: Tensor) -> tuple[Tensor, Tensor]:
+        if not scores.is_cpu and min(*scores.shape[-2:], limit) <= DEVICE_BOXES:
+            return _match_on_device(scores, is_ascend, threshold, limit)
         found = [_match(s, is_ascend, threshold, limit) for s in scores.reshape(-1, *scores.shape[-2:])]
         shapes = scores.shape[:-1], (*scores.shape[:-2], scores.shape[-1])
         return tuple(  # pyright: ignore[reportReturnType]
@@ -222,33 +270,6 @@ def _centers(boxes: Tensor, axis: int = -1) -> tuple[Tensor, Tensor]:
     return low + size * 0.5, size
 
 
-def _kernels(number: int, *tensors: Tensor) -> Any:
-    """The compiled loops, for some boxes; None: not for these tensors, or not ready."""
-    plain = all(t.__class__ is Tensor and t.dtype is torch.float32 and t.is_cpu for t in tensors)
-    return _code.earned(CALL + number) if plain and is_concrete(tensors[0]) else None
-
-
-def _encoded_in_one_pass(*inputs: Tensor) -> tuple[Tensor, Tensor] | None:
-    samples, matches, anchors, refs, means, stds = inputs
-    batch, number = anchors.shape[:2]
-    alike = samples.shape == matches.shape == anchors.shape[:2] and means.shape == stds.shape == (4,)
-    if not alike or len(refs) != batch or not refs.shape[1] or (kernels := _kernels(batch * number, *inputs)) is None:
-        return None
-    held = [t.contiguous() for t in inputs]
-    results = torch.empty(anchors.shape), torch.empty(anchors.shape)
-    kernels.encode(*(t.data_ptr() for t in (*held, *results)), batch, number, refs.shape[1])
-    return results
-
-
-def _decoded_in_one_pass(data: Tensor, anchors: Tensor, from_corners: bool, clip: float, *stds: float) -> Tensor | None:
-    batch, number = data.shape[:2]
-    if anchors.shape[:2] != (1, number) or (kernels := _kernels(batch * number, data, anchors)) is None:
-        return None
-    held = data.contiguous(), anchors.contiguous(), torch.empty(data.shape)
-    kernels.decode(*(t.data_ptr() for t in held), batch, number, from_corners, clip, *stds)
-    return held[-1]
-
-
 @op("_contrib_box_encode", outputs=2)
 def box_encode(samples, matches, anchors, refs, means, stds):
     """Regression targets from anchors (corner) to their matched references, and the mask of positive samples."""
@@ -258,10 +279,10 @@ def box_encode(samples, matches, anchors, refs, means, stds):
         )
 
     def encode(samples, matches, anchors, refs, means, stds):
-        """With the coordinates in front: of rows of four torch has no vectors."""
-        quick = _encoded_in_one_pass(samples, matches, anchors, refs, means, stds)
-        if quick is not None:
-            return quick
+        """With the coordinates as the first axis: torch does not vectorize rows of four."""
+        found = box_kernels.encode(samples, matches, anchors, refs, means, stds)
+        if found is not None:
+            return found
         index = matches.long().clamp(0, refs.shape[1] - 1).expand(4, -1, -1)
         center, size = _centers(refs.permute(2, 0, 1).gather(2, index), 0)
         base, extent = _centers(anchors.permute(2, 0, 1).contiguous(), 0)
@@ -293,12 +314,12 @@ def box_decode(
         )
 
     def decode(data: Tensor, anchors: Tensor) -> Tensor:
-        quick = _decoded_in_one_pass(data, anchors, format == "corner", clip, std0, std1, std2, std3)
-        if quick is not None:
-            return quick
+        found = box_kernels.decode(data, anchors, format == "corner", clip, std0, std1, std2, std3)
+        if found is not None:
+            return found
         base, extent = _centers(anchors) if format == "corner" else (anchors[..., :2], anchors[..., 2:])
-        center = data[..., :2] * data.new_tensor([std0, std1]) * extent + base
-        grown = data[..., 2:] * data.new_tensor([std2, std3])
+        center = data[..., :2] * constant((std0, std1), data.dtype, data.device) * extent + base
+        grown = data[..., 2:] * constant((std2, std3), data.dtype, data.device)
         half = torch.exp(grown.clamp_max(clip) if clip > 0 else grown) * extent * 0.5
         return torch.cat([center - half, center + half], -1)
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..._core.attrs import Count
+from ..._core.attrs import Count, Long
 from ..._core.errors import MXNetError
 from ..registry.registry import op
 from .bilinear_sampling import FAR, away_below, sampled
@@ -128,7 +128,7 @@ def deformable_convolution(
     num_filter: Count,
     num_group: int = 1,
     num_deformable_group: int = 1,
-    workspace: int = 1024,
+    workspace: Long = 1024,
     no_bias: bool = False,
     layout: Layout = None,
 ):
@@ -155,7 +155,7 @@ def modulated_deformable_convolution(
     num_filter: Count,
     num_group: int = 1,
     num_deformable_group: int = 1,
-    workspace: int = 1024,
+    workspace: Long = 1024,
     no_bias: bool = False,
     im2col_step: int = 64,
     layout: Layout = None,

@@ -7,13 +7,14 @@ from torch import Tensor
 
 from ..._core.attrs import Factor, Floats
 from ..._core.errors import MXNetError
-from ..._kernels.random.draw import make_known
+from ..._device.copies import constant
+from ..._kernels.random.draw import register
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
-from .colour import brighter, contrasted, lit, saturated, turned
+from .colour import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation, pca_lighting
 from .opencv import resize
 
-make_known()
+register()
 
 
 def _batched(data: Tensor, what: str) -> None:
@@ -75,7 +76,7 @@ def normalize(data, *, mean: Floats = (0.0, 0.0, 0.0, 0.0), std: Floats = (1.0, 
         )
     kind = data.dtype if data.is_floating_point() else torch.float32
     shift, scale = (
-        torch.tensor(_channel(v, data.shape, n, channels), dtype=kind, device=data.device).reshape(-1, 1, 1)
+        constant(_channel(v, data.shape, n, channels), kind, data.device).reshape(-1, 1, 1)
         for v, n in ((mean, "mean"), (std, "std"))
     )
     return ((data - shift) / scale).to(data.dtype)
@@ -153,7 +154,7 @@ def adjust_lighting(data, *, alpha: Floats):
     """AlexNet's colour shift along the principal components, `alpha` of each."""
     if len(alpha) != 3:
         raise MXNetError(f"adjust_lighting needs three numbers in alpha, got {len(alpha)}")
-    return _augmented(lambda image: lit(image, alpha), data)
+    return _augmented(lambda image: pca_lighting(image, alpha), data)
 
 
 # Random: one draw of the context's single engine decides
@@ -191,31 +192,31 @@ def random_flip_top_bottom(data, *, _rng):
 def random_brightness(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Multiply the image by a random factor."""
     factor = _factor(_rng, min_factor, max_factor)
-    return _augmented(lambda image: brighter(image, factor), data)
+    return _augmented(lambda image: adjust_brightness(image, factor), data)
 
 
 @op("_image_random_contrast", shape="same")
 def random_contrast(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Move all pixels from or to the image's mean grey."""
     factor = _factor(_rng, min_factor, max_factor)
-    return _augmented(lambda image: contrasted(image, factor), data)
+    return _augmented(lambda image: adjust_contrast(image, factor), data)
 
 
 @op("_image_random_saturation", shape="same")
 def random_saturation(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Move every pixel from or to its grey."""
     factor = _factor(_rng, min_factor, max_factor)
-    return _augmented(lambda image: saturated(image, factor), data)
+    return _augmented(lambda image: adjust_saturation(image, factor), data)
 
 
 @op("_image_random_hue", shape="same")
 def random_hue(data, *, min_factor: Factor, max_factor: Factor, _rng):
     """Turn the colour circle by a random part of a turn."""
     alpha = _factor(_rng, min_factor, max_factor)
-    return _augmented(lambda image: turned(image, alpha), data)
+    return _augmented(lambda image: adjust_hue(image, alpha), data)
 
 
-JITTER = ((brighter, 1.0), (contrasted, 1.0), (saturated, 1.0), (turned, 0.0))
+JITTER = ((adjust_brightness, 1.0), (adjust_contrast, 1.0), (adjust_saturation, 1.0), (adjust_hue, 0.0))
 
 
 @op("_image_random_color_jitter", shape="same")
@@ -241,4 +242,4 @@ def random_color_jitter(data, *, brightness: float, contrast: float, saturation:
 def random_lighting(data, *, alpha_std: float = 0.05, _rng):
     """`adjust_lighting` by normally distributed amounts."""
     alpha = _rng.serial_normal(3, 0.0, alpha_std).tolist()
-    return _augmented(lambda image: lit(image, alpha), data)
+    return _augmented(lambda image: pca_lighting(image, alpha), data)

@@ -9,10 +9,12 @@ from torch import Tensor
 
 from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
+from ..._device import late
+from ..._device.copies import constant
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.vision.nms import intersections, suppress
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
+from .box_overlap import fits_device, intersections, suppress, survivors
 from .score_ranking import best_class, falling
 
 MOST_KEPT = 1 << 14  # boxes
@@ -56,7 +58,7 @@ def _priors(
     root = np.sqrt(np.float64(ratios))  # pyright: ignore[reportArgumentType]
     shapes = [(s, root[0]) for s in sizes] + [(sizes[0], r) for r in root[1:]]
     halves = [(s * height / width * r / 2, s / r / 2) for s, r in shapes]
-    half = torch.tensor(halves, dtype=dtype, device=device)
+    half = constant(halves, dtype, device)
     ends = torch.stack([-half, half], 1)
     y = ((torch.arange(height, device=device) + offsets[0]) * step_y).to(dtype)
     x = ((torch.arange(width, device=device) + offsets[1]) * step_x).to(dtype)
@@ -68,11 +70,15 @@ def _priors(
 _kept_priors = lru_cache(maxsize=64)(_priors)  # those of a network are asked for at every step
 
 
-def _overlaps(anchors: Tensor, truth: Tensor) -> np.ndarray:
+def _ratios(anchors: Tensor, truth: Tensor) -> Tensor:
     common = intersections(anchors, truth)
     size = [(b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1]) for b in (anchors, truth)]
     union = size[0][:, None] + size[1][None] - common
-    return torch.where(union == 0, 0, common / union).float().cpu().numpy()
+    return torch.where(union == 0, 0, common / union).float()
+
+
+def _overlaps(anchors: Tensor, truth: Tensor) -> np.ndarray:
+    return _ratios(anchors, truth).cpu().numpy()
 
 
 def _assign(overlap: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -113,7 +119,7 @@ def _offsets(anchors: Tensor, truth: Tensor, variances: Floats) -> Tensor:
     anchors, truth = anchors.float(), truth.float()
     size, wanted = anchors[:, 2:] - anchors[:, :2], truth[:, 2:] - truth[:, :2]
     shift = ((truth[:, :2] + truth[:, 2:]) * 0.5 - (anchors[:, :2] + anchors[:, 2:]) * 0.5) / size
-    return torch.cat([shift, torch.log(wanted / size)], 1) / anchors.new_tensor(variances)
+    return torch.cat([shift, torch.log(wanted / size)], 1) / constant(variances, anchors.dtype, anchors.device)
 
 
 def _check_target(anchor: Tensor, label: Tensor, cls_pred: Tensor, variances: Floats) -> None:
@@ -128,6 +134,61 @@ def _check_target(anchor: Tensor, label: Tensor, cls_pred: Tensor, variances: Fl
         )
     if len(variances) != 4:
         raise MXNetError(f"Variance size must be 4, got {len(variances)}")
+
+
+def _assign_on_device(overlap: Tensor, present: Tensor, threshold: float) -> tuple[Tensor, Tensor, Tensor]:
+    """`_assign` of all images at once, (batch, anchors, truths), without a look at values."""
+    left = overlap.masked_fill(~present[:, None], -1)
+    best, match = left.max(2)
+    positive = torch.zeros_like(best, dtype=torch.bool)
+    anchors, truths = (torch.arange(n, device=overlap.device) for n in overlap.shape[1:])
+    for _ in range(overlap.shape[2]):
+        value, place = left.flatten(1).max(1, keepdim=True)
+        anchor, truth = place // len(truths), place % len(truths)
+        row, column = (anchors == anchor) & (value > 1e-6), (truths == truth) & (value > 1e-6)
+        match, best, positive = torch.where(row, truth, match), torch.where(row, value, best), positive | row
+        left = left.masked_fill(row[:, :, None] | column[:, None], -1)
+    if threshold > 0:
+        positive |= best > threshold
+    return match, best, positive & present.any(1, keepdim=True)
+
+
+def _negatives_on_device(scores: Tensor, best: Tensor, positive: Tensor, ratio: float, threshold: float) -> Tensor:
+    """`_hard_negatives` of all images at once, as a mask."""
+    wanted = torch.minimum((positive.sum(1).double() * ratio).long(), (~positive).sum(1))
+    candidates = ~positive & (best < threshold)
+    words = "MultiBoxTarget: more negative anchors are wanted than are below the threshold"
+    late.require((candidates.sum(1) >= wanted).all(), lambda: MXNetError(words))
+    background = torch.softmax(scores, 1)[:, 0].masked_fill(~candidates, torch.inf)
+    rank = torch.sort(background, dim=1, stable=True).indices.argsort(1)
+    return candidates & (rank < wanted[:, None])
+
+
+def _targets_on_device(
+    anchors: Tensor,
+    label: Tensor,
+    cls_pred: Tensor,
+    threshold: float,
+    ignore_label: float,
+    mining: tuple[float, float],
+    variances: Floats,
+) -> tuple[Tensor, ...]:
+    """The targets of all images at once, where the host need not wait for any value."""
+    (batch, truths), number = label.shape[:2], len(anchors)
+    if not truths:
+        empty = anchors.new_zeros(batch, number * 4)
+        return empty, empty.clone(), anchors.new_full((batch, number), ignore_label)
+    present = (label[:, :, 0] != -1).long().cumprod(1).bool()
+    overlap = _ratios(anchors, label[:, :, 1:5].reshape(-1, 4)).reshape(number, batch, truths).movedim(0, 1)
+    match, best, positive = _assign_on_device(overlap, present, threshold)
+    negative = _negatives_on_device(cls_pred, best, positive, *mining) if mining[0] > 0 else ~positive
+    matched = label.gather(1, match[..., None].expand(-1, -1, label.shape[2]))
+    background = torch.where(negative & present.any(1, keepdim=True), 0.0, ignore_label).to(anchors.dtype)
+    classes = torch.where(positive, (matched[..., 0] + 1).to(anchors.dtype), background)
+    offsets = _offsets(anchors.expand(batch, -1, -1).reshape(-1, 4), matched[..., 1:5].reshape(-1, 4), variances)
+    mask = positive[..., None].expand(-1, -1, 4)
+    offsets = torch.where(mask, offsets.reshape(batch, number, 4).to(anchors.dtype), 0)
+    return offsets.flatten(1), mask.to(anchors.dtype).flatten(1), classes
 
 
 @op(
@@ -155,6 +216,9 @@ def multibox_target(
     _check_target(anchor, label, cls_pred, variances)
 
     def targets(anchor: Tensor, label: Tensor, cls_pred: Tensor) -> tuple[Tensor, ...]:
+        if not anchor.is_cpu:
+            mining = negative_mining_ratio, negative_mining_thresh
+            return _targets_on_device(anchor[0], label, cls_pred, overlap_threshold, ignore_label, mining, variances)
         anchors, batch, number = anchor[0], label.shape[0], anchor.shape[1]
         loc_target, loc_mask = anchor.new_zeros(batch, number, 4), anchor.new_zeros(batch, number, 4)
         cls_target = anchor.new_full((batch, number), ignore_label)
@@ -210,6 +274,25 @@ def _suppressed(columns: Tensor, threshold: float, force: bool, topk: int) -> Te
     return out
 
 
+def _detected_on_device(columns: Tensor, enough: Tensor, topk: int, threshold: float | None, force: bool) -> Tensor:
+    """Detections of all images (batch, 6, n) at once, where the host need not wait for any value."""
+    place, count = torch.arange(columns.shape[2], device=columns.device), enough.sum(1, keepdim=True)
+    first = torch.sort((~enough).to(torch.int8), dim=1, stable=True).indices  # those with enough score, in their order
+    given = columns.gather(2, first[:, None].expand_as(columns))
+    if threshold is not None:
+        score = torch.where(place < count, given[:, 1], -torch.inf)
+        order = torch.sort(score, dim=1, descending=True, stable=True).indices[:, :topk]
+        best = given.gather(2, order[:, None].expand(-1, 6, -1))
+        ranked = place[:topk] < count
+        size = (best[:, 4] - best[:, 2]) * (best[:, 5] - best[:, 3])
+        left = survivors(best[:, 2:].mT, size, ranked, threshold, None if force else best[:, 0], inclusive=True)
+        given = given.clone()
+        given[:, 1:, :topk] = torch.where(ranked[:, None], best[:, 1:], given[:, 1:, :topk])
+        given[:, 0] = -1
+        given[:, 0, :topk] = torch.where(left, best[:, 0], -1)
+    return torch.where((place < count)[:, None], given, -1).mT.contiguous()
+
+
 @op("_contrib_MultiBoxDetection", shape=lambda attrs, shapes: [(shapes[0][0], shapes[2][1], 6)])
 def multibox_detection(
     cls_prob,
@@ -236,10 +319,15 @@ def multibox_detection(
         score, kind = best_class(cls_prob[:, 1:])
         edges = _edges(loc_pred.unflatten(1, (number, 4)), anchor[0], variances, clip)
         columns = torch.stack([kind.to(cls_prob.dtype), score, *edges], 1)
+        enough = score >= threshold
+        best = min(nms_topk, number) if nms_topk > 0 else number
+        suppressed = 0 < nms_threshold <= 1
+        if fits_device(columns.mT, best if suppressed else 0):
+            return _detected_on_device(columns, enough, best, nms_threshold if suppressed else None, force_suppress)
         out = columns.new_full((len(columns), number, 6), -1)
-        for i, enough in enumerate(score >= threshold):
-            valid = columns[i].index_select(1, torch.nonzero(enough)[:, 0])
-            if valid.shape[1] and 0 < nms_threshold <= 1:
+        for i, which in enumerate(enough):
+            valid = columns[i].index_select(1, torch.nonzero(which)[:, 0])
+            if valid.shape[1] and suppressed:
                 valid = _suppressed(valid, nms_threshold, force_suppress, nms_topk)
             out[i, : valid.shape[1]] = valid.T
         return out

@@ -12,7 +12,6 @@ from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
 from ..._core.extras import opencv
 from ..._formats import images
-from ..._formats.images import check_size, check_whole
 from ..registry.registry import op
 
 RESIZABLE = (torch.uint8, torch.float32, torch.float64)
@@ -32,7 +31,9 @@ def _array(tensor: Tensor) -> np.ndarray:
 
 def _tensor(array: np.ndarray, device: torch.device) -> Tensor:
     """OpenCV drops the axis of a single channel; it comes back here."""
-    return torch.from_numpy(array[..., None] if array.ndim == 2 else np.ascontiguousarray(array)).to(device)
+    return torch.from_numpy(array[..., None] if array.ndim == 2 else np.ascontiguousarray(array)).to(
+        device, non_blocking=True
+    )
 
 
 def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
@@ -50,12 +51,7 @@ def resize(image: Tensor, height: int, width: int, interp: int) -> Tensor:
 def _decoded(data: np.ndarray, flag: int, to_rgb: bool, name: str = "image") -> Tensor:
     if flag not in (0, 1):
         raise MXNetError(f"flag: Convert decoded image to grayscale (0) or color (1), got {flag}")
-    content = data.tobytes()
-    check_size(content, name)
-    check_whole(content, name)
-    image = _do(opencv().imdecode, data, flag)
-    if image is None:  # pyright: ignore[reportUnnecessaryComparison]
-        raise MXNetError(f"Check failed: !res.empty(): Decoding failed. Invalid image file. ({name})")
+    image = images.decode(data.tobytes(), flag, name)
     if to_rgb and flag != 0 and image.ndim == 3:
         image = _do(opencv().cvtColor, image, opencv().COLOR_BGR2RGB)
     return _tensor(image, torch.device("cpu"))
@@ -127,4 +123,4 @@ def imdecode(mean, *, index: int, x0: int, y0: int, x1: int, y1: int, c: int, si
         raise MXNetError("_imdecode needs the bytes of an image in str_img: mx.nd.imdecode passes them")
     image = _decoded(data, 0 if c == 1 else 1, True).float()
     image = image[y0 : y1 or None, x0 : x1 or None].permute(2, 0, 1)[None].contiguous()
-    return image - mean if mean.numel() > 1 else image
+    return image - mean.cpu() if mean.numel() > 1 else image

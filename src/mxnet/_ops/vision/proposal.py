@@ -8,9 +8,10 @@ from torch import Tensor
 
 from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
-from ..._kernels.vision.nms import suppress
+from ..._device.copies import constant, uploaded
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
+from .box_overlap import suppress
 from .score_ranking import falling
 
 
@@ -54,14 +55,14 @@ def _image(scores: Tensor, deltas: Tensor, info: list[float], base: Tensor, attr
         deltas.unflatten(0, (number, 4)).permute(2, 3, 0, 1).reshape(-1, 4),
         attrs["iou_loss"],
     )
-    edge = boxes.new_tensor([im_width - 1, im_height - 1] * 2)
+    edge = constant([im_width - 1, im_height - 1] * 2, boxes.dtype, boxes.device)
     boxes = torch.minimum(boxes, edge).clamp_min(0)
     score = scores.permute(1, 2, 0).clone()
     score[real[0] :], score[:, real[1] :] = -1, -1
     score = score.flatten()
     least = attrs["rpn_min_size"] * im_scale
     small = ((boxes[:, 2:] - boxes[:, :2] + 1) < least).any(1)
-    grown = boxes + boxes.new_tensor([-least / 2] * 2 + [least / 2] * 2)
+    grown = boxes + constant([-least / 2] * 2 + [least / 2] * 2, boxes.dtype, boxes.device)
     return torch.where(small[:, None], grown, boxes), torch.where(small, -1, score)
 
 
@@ -84,7 +85,7 @@ def _propose(cls_prob: Tensor, bbox_pred: Tensor, im_info: Tensor, attrs: dict) 
             f"numbers for each pair, got cls_prob {tuple(cls_prob.shape)} and bbox_pred {tuple(bbox_pred.shape)}"
         )
     shape = _base_anchors(attrs["feature_stride"], attrs["scales"], attrs["ratios"])
-    base = torch.from_numpy(shape).to(cls_prob.device, cls_prob.dtype)
+    base = uploaded(shape, cls_prob.device, cls_prob.dtype)
     rois, scores = [], []
     for i, info in enumerate(im_info.tolist()):
         boxes, score = _selected(*_image(cls_prob[i, number:], bbox_pred[i], info, base, attrs), attrs)

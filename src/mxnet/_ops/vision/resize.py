@@ -1,7 +1,6 @@
 """Pooling and resizing of feature maps to a wanted height and width."""
 
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -10,16 +9,10 @@ from torch import Tensor
 
 from ..._core.attrs import Count
 from ..._core.errors import MXNetError
-from ..._kernels.runtime.buffers import share
-from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.runtime.loader import CompiledModule, any_processor
-from ..registry.gradient import with_gradient
+from ..._kernels.vision.resize import bilinear, neighbours
 from ..registry.registry import op
 
 Mode = Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"]
-WORTH_A_THREAD = 1 << 15  # pixels
-
-_code = CompiledModule("vision.resize_kernels", any_processor, after=1 << 22)
 
 
 @op("_contrib_AdaptiveAvgPooling2D")
@@ -59,22 +52,10 @@ def _wanted(sizes: tuple[int, int], like: Tensor | None, mode: str, fixed: tuple
     return tuple(map(ROUNDED[mode], sizes))
 
 
-@lru_cache(maxsize=256)
-def _neighbours(size: int, wanted: int, align_corners: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The two pixels each result lies between and how near it is to the second one, a float32 in MXNet."""
-    end = int(align_corners)
-    scale = np.float32(size - end) / np.float32(wanted - end) if wanted > 1 else np.float32(0)
-    steps = np.arange(wanted)
-    place = scale * steps.astype("float32") if align_corners else float(scale) * (steps + 0.5) - 0.5
-    place = np.maximum(place, 0).astype("float32")
-    first = place.astype("int64")
-    return first, np.minimum(first + 1, size - 1), place - first.astype("float32")
-
-
 def _resized_double(data: Tensor, wanted: tuple[int, int], align_corners: bool) -> Tensor:
-    """MXNet's positions are float32 for float64 images too, torch's are exact: networks show it from 1e-7 on."""
+    """MXNet's positions are float32 for float64 images too, torch's are float64: results differ from 1e-7 on."""
     for axis in (3, 2):
-        parts = _neighbours(data.shape[axis], wanted[axis - 2], align_corners)
+        parts = neighbours(data.shape[axis], wanted[axis - 2], align_corners)
         first, second, near = (torch.from_numpy(part).to(data.device) for part in parts)
         near = near.to(data.dtype).reshape(-1, *[1] * (3 - axis))
         data = data.index_select(axis, first) * (1 - near) + data.index_select(axis, second) * near
@@ -85,36 +66,6 @@ def _resized(data: Tensor, wanted: tuple[int, int], align_corners: bool) -> Tens
     if not align_corners:  # MXNet's one-pixel result is the first pixel, torch's the middle one
         data = data[:, :, : 1 if wanted[0] == 1 else None, : 1 if wanted[1] == 1 else None]
     return F.interpolate(data, wanted, mode="bilinear", align_corners=align_corners)
-
-
-def _ready(data: Tensor, wanted: tuple[int, int]) -> bool:
-    """Is there compiled code for these images? Training waits for it: two runs compute the same."""
-    if data.dtype is not torch.float32 or not data.is_cpu or not is_concrete(data) or not data.numel():
-        return False
-    if wanted == tuple(data.shape[2:]):  # a copy, NaN not mixed with anything
-        return False
-    pixels = data.shape[0] * data.shape[1] * wanted[0] * wanted[1]
-    return _code.earned(pixels, wait=torch.is_grad_enabled() and data.requires_grad) is not None
-
-
-def _in_one_pass(data: Tensor, wanted: tuple[int, int], align_corners: bool) -> Tensor:
-    """What `_resized` gives, by compiled code, which finds its neighbours in a table instead of for each plane anew."""
-    axes = [t for pair in zip(data.shape[2:], wanted, strict=True) for t in _neighbours(*pair, align_corners)]
-
-    def run(name: str, source: Tensor, target: Tensor) -> Tensor:
-        kernel = getattr(_code.get(wait=True), name)
-        arrays = [t.detach().contiguous().flatten(0, 1).numpy() for t in (source, target)]
-        most = max(source.numel(), target.numel()) // WORTH_A_THREAD
-        share(lambda first, last: kernel(*arrays, *axes, first, last), 0, len(arrays[0]), most)
-        return target
-
-    def backward(inputs: Any, outputs: Any, heads: Any) -> Any:
-        if torch.is_grad_enabled():  # a gradient to be differentiated again
-            plain = _resized(inputs[0], wanted, align_corners)
-            return torch.autograd.grad(plain, inputs[0], heads[0], create_graph=True)
-        return run("spread", heads[0], heads[0].new_zeros(inputs[0].shape))
-
-    return with_gradient(lambda x: run("resize", x, x.new_empty(*x.shape[:2], *wanted)), backward, data)
 
 
 @op(
@@ -144,4 +95,5 @@ def bilinear_resize2d(
         raise MXNetError(f"BilinearResize2D: the result would be {wanted[0]} x {wanted[1]}")
     if data.dtype == torch.float64:
         return _resized_double(data, wanted, align_corners)
-    return (_in_one_pass if _ready(data, wanted) else _resized)(data, wanted, align_corners)
+    result = bilinear(data, wanted, align_corners, _resized)
+    return _resized(data, wanted, align_corners) if result is None else result

@@ -10,12 +10,16 @@ from torch import Tensor
 from ..._core.attrs import Fraction, Sizes
 from ..._core.errors import MXNetError
 from ..._core.rounding import single
+from ..._device import late
+from ..._device.copies import constant
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.vision.roi_bins import Bins
+from ..._kernels.vision.roi_bins import Bins, roi_bins
 from ..elementwise.rounding import round_away
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
 
+_MOST_POINTS = 1 << 14  # along an axis of a bin
+_POSITIVE = "every region must have a positive width and height"
 _SUMMED = frozenset([torch.float32, torch.float64])  # types of which torch sums rows by shares
 
 
@@ -28,9 +32,14 @@ def _check(data: Tensor, rois: Tensor, columns: tuple[int, ...], name: str) -> N
         )
 
 
+def _columns(rows: Tensor, *which: int) -> Tensor:
+    """Some columns of a matrix; a list as index would be copied to the device, and waited for."""
+    return torch.stack([rows[:, number] for number in which], 1)
+
+
 def _cell(position: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
     """Lower index, upper index and weight of the upper one, for positions inside an axis of that size."""
-    position = position.clamp(0, size - 1)
+    position = position.nan_to_num(0.0).clamp(0, size - 1)  # a place that is no number must not become an address
     low = position.floor()
     return low.long(), (low.long() + 1).clamp_max(size - 1), position - low
 
@@ -62,7 +71,13 @@ def _grids(extent: Tensor, pooled: tuple[int, int], ratio: int) -> list[tuple[tu
     """Regions grouped by how many points (rows, columns) each of their bins is sampled at."""
     if ratio > 0:
         return [((ratio, ratio), torch.arange(len(extent), device=extent.device))]
-    counts = torch.ceil(extent / extent.new_tensor(pooled)).long()
+    points = torch.ceil(extent / constant(pooled, extent.dtype, extent.device))
+    if not (points <= _MOST_POINTS).all():  # also NaN
+        raise MXNetError(
+            f"ROIAlign samples regions once a pixel: one of {extent.amax().item():g} pixels is too large, or its "
+            "coordinates are no numbers; give a sample_ratio, or leave such regions out"
+        )
+    counts = points.long()
     return [
         ((int(pair[0]), int(pair[1])), torch.nonzero((counts == pair).all(1))[:, 0])
         for pair in torch.unique(counts, dim=0)
@@ -205,9 +220,10 @@ def roi_align(
     rois = rois.detach()
     image = rois[:, 0].long() if rois.shape[1] == 5 else torch.zeros(len(rois), dtype=torch.long, device=rois.device)
     box = rois[:, -4:] * single(spatial_scale) - (0.5 if aligned else 0)
-    start, extent = box[:, [1, 0]], box[:, [3, 2]] - box[:, [1, 0]]
-    if aligned and (extent[image >= 0] <= 0).any():
-        raise MXNetError("ROIAlign: with aligned=True every region must have a positive width and height")
+    start, extent = _columns(box, 1, 0), _columns(box, 3, 2) - _columns(box, 1, 0)
+    if aligned:
+        positive = ((extent > 0).all(1) | (image < 0)).all()
+        late.require(positive, lambda: MXNetError(f"ROIAlign: with aligned=True {_POSITIVE}"))
     extent = extent if aligned else extent.clamp_min(1)
     out = _over_groups(
         data, image, start, extent, pooled_size, sample_ratio, lambda y, x, members: (y, x), position_sensitive
@@ -224,7 +240,7 @@ def rroi_align(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction, sampl
 
     def pool(data: Tensor, rois: Tensor) -> Tensor:
         scale = single(spatial_scale)
-        center, extent = rois[:, [2, 1]] * scale, (rois[:, [4, 3]] * scale).clamp_min(1)
+        center, extent = _columns(rois, 2, 1) * scale, (_columns(rois, 4, 3) * scale).clamp_min(1)
         angle = rois[:, 5] * (math.pi / 180)
 
         def place(y: Tensor, x: Tensor, members: Tensor) -> tuple[Tensor, Tensor]:
@@ -261,7 +277,7 @@ def _planes(data: Tensor, image: Tensor, output_dim: int, pooled: int, group: in
 
 def _rounded_regions(rois: Tensor, spatial_scale: float) -> tuple[Tensor, Tensor]:
     """Start and extent (y, x) of regions whose corners are whole pixels of the image."""
-    corner = round_away(rois[:, [2, 1, 4, 3]])
+    corner = round_away(_columns(rois, 2, 1, 4, 3))
     spatial_scale = single(spatial_scale)
     start = corner[:, :2] * spatial_scale
     return start, ((corner[:, 2:] + 1) * spatial_scale - start).clamp_min(0.1)
@@ -292,7 +308,7 @@ def psroi_pooling(data, rois, *, spatial_scale: Fraction, output_dim: int, poole
         return _rectangles(data, _planes(data, number, output_dim, pooled_size, group), y, x)
 
     bins = Bins(number, y, x, output_dim)
-    if not is_concrete(number) or not bins.fit(data):
+    if not is_concrete(number) or roi_bins(data, bins) is None:
         return plain(data)
     return _bin_means(plain, data, bins, _planes(data, number.new_zeros(1), 1, pooled_size, group)[0, 0])
 
@@ -303,9 +319,9 @@ def _bin_means(plain: Callable[[Tensor], Tensor], data: Tensor, bins: Bins, chan
     def backward(inputs: Sequence[Tensor], outputs: Sequence[Tensor], heads: Sequence[Tensor]) -> Any:
         if torch.is_grad_enabled():  # a gradient to be differentiated again
             return torch.autograd.grad(plain(inputs[0]), inputs[0], heads[0], create_graph=True)
-        return bins.spread_means(heads[0], channels, inputs[0].shape)
+        return bins.average_pool_backward(heads[0], channels, inputs[0].shape)
 
-    return with_gradient(lambda data: bins.means(data, channels), backward, data)
+    return with_gradient(lambda data: bins.average_pool(data, channels), backward, data)
 
 
 def _rectangles(data: Tensor, plane: Tensor, y: Tensor, x: Tensor) -> Tensor:
@@ -324,8 +340,10 @@ def _bin_bounds(rois: Tensor, spatial_scale: float, pooled: int, limit: torch.Si
     start, extent = _rounded_regions(rois, spatial_scale)
     index = torch.arange(pooled + 1, device=rois.device, dtype=rois.dtype)
     edges = index[None, :, None] * (extent / pooled)[:, None] + start[:, None]
-    bounds = torch.stack([edges[:, :-1].floor(), edges[:, 1:].ceil()]).clamp_min(0)
-    bounds = torch.minimum(bounds, rois.new_tensor(limit)).long()
+    bounds = torch.stack([edges[:, :-1].floor(), edges[:, 1:].ceil()])
+    bounds = torch.fmin(
+        torch.fmax(bounds, rois.new_zeros(())), constant(tuple(limit), rois.dtype, rois.device)
+    ).long()  # NaN is 0: empty bins
     return bounds[..., 0], bounds[..., 1]
 
 

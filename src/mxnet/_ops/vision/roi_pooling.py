@@ -9,7 +9,7 @@ from ..._core.attrs import Fraction, Sizes
 from ..._core.errors import MXNetError
 from ..._core.rounding import single
 from ..._kernels.runtime.concrete import is_concrete
-from ..._kernels.vision.roi_bins import Bins
+from ..._kernels.vision.roi_bins import Bins, roi_bins
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
 
@@ -23,14 +23,14 @@ def roi_pooling(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction):
             f"{tuple(rois.shape)}"
         )
     number = rois.detach()[:, 0].long()
-    edges = _round(rois.detach()[:, 1:] * single(spatial_scale))
+    edges = _as_int32(_round(rois.detach()[:, 1:] * single(spatial_scale)))
     rows = _bins(edges[:, 1], edges[:, 3], pooled_size[0], data.shape[2])
     columns = _bins(edges[:, 0], edges[:, 2], pooled_size[1], data.shape[3])
     empty = ~((rows[1] > rows[0])[:, :, None] & (columns[1] > columns[0])[:, None])
     empty |= ((number < 0) | (number >= data.shape[0]))[:, None, None]
     numbers, empty = number.clamp(0, data.shape[0] - 1), empty.unsqueeze(1)
-    if not is_concrete(number):
-        return _traced_maxima(_numbers(data)[numbers], rows, columns).masked_fill(empty, 0)
+    if not is_concrete(number) or not number.is_cpu:
+        return _traced_maxima(_without_nan(data)[numbers], rows, columns).masked_fill(empty, 0)
     return _pooled(data, Bins(numbers, rows, columns, data.shape[1]), empty)
 
 
@@ -39,20 +39,21 @@ def _pooled(data, bins, empty):
     wanted = torch.is_grad_enabled() and data.requires_grad
 
     def forward(data):
-        found, places = bins.maxima(data) if bins.fit(data) else _maxima(_numbers(data), bins, wanted)
-        return found.masked_fill_(empty, 0), places
+        quick = roi_bins(data, bins)
+        found, indices = _maxima(_without_nan(data), bins, wanted) if quick is None else quick.max_pool(data)
+        return found.masked_fill_(empty, 0), indices
 
     def backward(inputs, outputs, heads):
-        head, places = heads[0].masked_fill(empty, 0), outputs[1]
-        if places.dtype is torch.int32 and not torch.is_grad_enabled():
-            return bins.spread_maxima(head, places, inputs[0].shape)
-        head = head.masked_fill(places < 0, 0)
-        return _spread(head, places.clamp_min(0).long(), bins.numbers, inputs[0].shape)
+        head, indices = heads[0].masked_fill(empty, 0), outputs[1]
+        if indices.dtype is torch.int32 and not torch.is_grad_enabled():
+            return bins.max_pool_backward(head, indices, inputs[0].shape)
+        head = head.masked_fill(indices < 0, 0)
+        return _spread(head, indices.clamp_min(0).long(), bins.numbers, inputs[0].shape)
 
     return with_gradient(forward, backward, data)[0]
 
 
-def _numbers(data):
+def _without_nan(data):
     """What maxima are taken of: NaN, and whatever else is below the lowest single number, is that number."""
     low = _low(data)
     return torch.where(data > low, data, low)
@@ -81,11 +82,11 @@ def _filled(bins, size):
 
 
 def _maxima(data, bins, wanted):
-    """The maxima of all bins, and, if they are wanted, their places in the image, the first, line by line; -1: none."""
+    """The maxima of all bins, and, if wanted, the index of the first occurrence in the image; -1: none."""
     height, width = data.shape[2:]
     found = data.new_empty(bins.shape)
     regions = zip(bins.numbers.tolist(), _filled(bins.rows, height), _filled(bins.columns, width), strict=True)
-    places = torch.empty(found.shape if wanted else (0,), dtype=torch.long, device=data.device)
+    indices = torch.empty(found.shape if wanted else (0,), dtype=torch.long, device=data.device)
     for region, (number, rows, columns) in enumerate(regions):
         lines, top = data[number, :, : max(last for _, last in rows)], min(first for first, _ in rows)
         parts = [lines[:, top:, left:right] for left, right in columns]
@@ -100,15 +101,15 @@ def _maxima(data, bins, wanted):
         for down, (first, last) in enumerate(rows):
             found[region, :, down], line = across[:, first - top : last - top].max(1)
             line = line + (first - top)
-            places[region, :, down] = (line + top) * width + along.gather(1, line.unsqueeze(1)).squeeze(1)
-    return found, places.masked_fill_(found <= _low(found), -1) if wanted else places
+            indices[region, :, down] = (line + top) * width + along.gather(1, line.unsqueeze(1)).squeeze(1)
+    return found, indices.masked_fill_(found <= _low(found), -1) if wanted else indices
 
 
-def _spread(head, places, number, shape):
+def _spread(head, indices, number, shape):
     """The gradient: each bin's head at the place of its maximum."""
     batch, channels, height, width = shape
     plane = number[:, None] * channels + torch.arange(channels, device=head.device)
-    where = places + (plane * (height * width))[:, :, None, None]
+    where = indices + (plane * (height * width))[:, :, None, None]
     result = head.new_zeros(batch * channels * height * width)
     return result.index_add_(0, where.flatten(), head.flatten()).view(shape)
 
@@ -118,9 +119,15 @@ def _round(number):
     return torch.trunc(number + 0.5 * number.sign())
 
 
+def _as_int32(edges):
+    """What processors make of a number that 32 bits do not hold, infinity or NaN: the lowest integer."""
+    return torch.where(edges.abs() < 2.0**31, edges, -(2.0**31))
+
+
 def _bins(start, end, count, size):
     """(2, regions, bins): the first position of each bin, and the one behind its last."""
-    width = (end - start + 1).clamp_min(1) / count
+    across = end - start + 1
+    width = across.masked_fill(across >= 2.0**31, 1).clamp_min(1) / count  # beyond 32 bits it would be negative
     steps = torch.arange(count, dtype=start.dtype, device=start.device)
     first = (torch.floor(steps * width[:, None]) + start[:, None]).clamp(0, size)
     last = (torch.ceil((steps + 1) * width[:, None]) + start[:, None]).clamp(0, size)

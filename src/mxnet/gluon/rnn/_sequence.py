@@ -55,6 +55,21 @@ class Sequence:
         return self.data if merge is None else self.whole() if merge else self.steps()
 
 
+def format_sequence(length, inputs, layout, merge, in_layout=None):
+    """MXNet's helper for cells that unroll by themselves: (sequence, time axis, `mx.nd` or `mx.sym`, batch size).
+
+    The sequence is merged, split or left as it is; one array of another layout than `layout` is transposed.
+    """
+    given = Sequence(length, inputs, layout)
+    axis, split_axis = given.axis, (in_layout or layout).find("T")
+    if is_tensor(inputs):
+        given.axis = split_axis
+    found = given.as_asked(merge)
+    if is_tensor(inputs) and is_tensor(found) and axis != split_axis:
+        found = given.F.swapaxes(found, dim1=axis, dim2=split_axis)
+    return found, axis, given.F, given.batch_size
+
+
 def _as_list_of(split):
     return list(split) if isinstance(split, symbol.Symbol) else _as_list(split)
 

@@ -6,6 +6,8 @@ from .. import nn
 from ..block import Block, HybridBlock
 from ..utils import _indent
 from ._sequence import Sequence, begin_state_of, is_tensor, masked, reversed_steps
+from ._sequence import begin_state_of as _get_begin_state  # noqa: F401 - MXNet's names, which programs import
+from ._sequence import format_sequence as _format_sequence  # noqa: F401
 
 LeakyReLU = nn.LeakyReLU
 

@@ -7,6 +7,7 @@ import torch
 
 from ..._core.modes import MODES
 from ..._core.writes import WRITES, span
+from ..._device.copies import FLIGHTS
 from ..._ops.registry import observe, registry
 from .generated import FAILURES
 from .invoke import check_writable, invoke
@@ -98,7 +99,7 @@ _IN_PLACE = """
 def operator(self, other):
     try:
         t = self._t
-        if unobserved and not MODES.recording and t.is_floating_point():
+        if unobserved and not MODES.recording and t.is_floating_point() and not FLIGHTS:
             if other.__class__ is NDArray:
                 u = other._t
                 if t.dtype is u.dtype and self._ctx is other._ctx:
@@ -185,6 +186,7 @@ def _compile(cls, name, template, names, slow):
         "FAILURES": FAILURES,
         "MODES": MODES,
         "WRITES": WRITES,
+        "FLIGHTS": FLIGHTS,
         "span": span,
         "float32": torch.float32,
         "names": names,

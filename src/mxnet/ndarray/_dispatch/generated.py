@@ -10,13 +10,14 @@ import torch
 
 from ..._core.attrs import NULL, text
 from ..._core.errors import MXNetError
+from ..._core.lru import Recent
 from ..._core.modes import MODES
 from ..._ops.registry import observe, registry
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.signature import SPARSE, docstring, namespace, parameters
-from ...context import Context, current_context
-from .invoke import check_dtype, invoke, own
+from ...context import PINNED, Context, current_context
+from .invoke import DECODERS, check_dtype, invoke, own
 
 # What an operator or the parser of its attributes may raise; `invoke` then repeats the call and reports the error.
 FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MXNetError)
@@ -48,7 +49,7 @@ def generated_function_for(name, array, slow, convert):
 def _functions(operator):
     """The functions that generated code calls; without the `plain` and `quick` ones while a wrapper is set."""
     observed = observe.watching()
-    plain, plans = None if observed else operator.plain, {}
+    plain, plans = None if observed else operator.plain, Recent(_MAX_PLANS)
     return {
         "fn": observe.observed(operator),
         "plain": plain or (lambda *tensors: None),
@@ -91,9 +92,7 @@ def _plan(operator, plans, quick, key, names, values, count=None):
     inputs = None if operator.inputs_of is None else len(operator.input_names(kw))
     plan = None if quick is None else quick(**operator.full(kw)), kw, inputs
     if all(map(_is_immutable, values)) and not any(operator.attrs[n].kind.startswith("string") for n in kw):
-        if len(plans) >= _MAX_PLANS:
-            plans.clear()
-        plans[key] = plan
+        plans.keep(key, plan)
     return plan
 
 
@@ -297,7 +296,8 @@ def _has_fast_path(operator):
     changes = operator.mutates or operator.aux or operator.free
     sparse = storage.STYPE_ATTRIBUTE.get(operator.name) == "stype"  # the result is another array class
     takes = operator.inputs or operator.variadic
-    return bool(takes) and not changes and not sparse and "_device" not in operator.injected
+    device = "_device" in operator.injected or operator.name in DECODERS
+    return bool(takes) and not changes and not sparse and not device
 
 
 def _injected_arguments(operator, ctx):
@@ -320,7 +320,7 @@ def _fast_creation(operator):
     absent = "".join(f" and {name} is None" for name in operator.inputs)
     return f"""
     _ctx = current_context() if ctx is _Null else ctx
-    if out is None and not kwargs and _ctx.__class__ is Context{absent}:
+    if out is None and not kwargs and _ctx.__class__ is Context and _ctx.device_typeid != {PINNED}{absent}:
         try:
 {_boolean_checks(operator, "{}", 12)}            _key = ({", ".join(attrs)},)
             try: _q, _kw, _count = plans[_key]

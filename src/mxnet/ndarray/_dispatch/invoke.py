@@ -10,15 +10,18 @@ from ..._core.errors import MXNetError
 from ..._core.hints import advice
 from ..._core.modes import MODES
 from ..._core.writes import wrote
-from ..._kernels.elementwise.transpose import dense
+from ..._device.copies import FLIGHTS, held_pinned, put, settle
+from ..._device.errors import explained
+from ..._kernels.elementwise.transpose import contiguous_copy
 from ..._ops.registry import integer_gradient
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.observe import observed, watching
 from ..._ops.registry.shape_rules import bracket
 from ..._ops.registry.torch_dtypes import NAME
-from ...context import Context, current_context, parse_context
+from ...context import PINNED, Context, cpu, current_context, parse_context
 
+DECODERS = frozenset(["_cvimdecode", "_cvimread", "_imdecode"])  # their results are the CPU's in any context
 CONSUMED = "remx_consumed"  # metadata key of autograd nodes whose graph a backward pass has freed
 IN_GRAPH = (
     "Assigning to NDArrays that are already in a computational graph will cause undefined behavior when evaluating "
@@ -86,6 +89,14 @@ def in_graph(array):
     return tensor.requires_grad or mark == MODES.epoch or not (mark is None or isinstance(mark, int))
 
 
+def recorded_tensor(array):
+    """The tensor of an array that belongs to the graph being recorded (a dense one, of sparse arrays); else None."""
+    if not MODES.recording or (array._ag is None and array.stype != "default"):
+        return None
+    tensor = graph_tensor(array)
+    return tensor if tensor.requires_grad else None
+
+
 def check_writable(array):
     """While recording, an array that belongs to a graph may not be written."""
     if MODES.recording and in_graph(array):
@@ -98,7 +109,7 @@ def own(result, tensors):
         base = result._base
         for t in tensors:
             if t is base or (t is not None and t._is_view() and t._base is base):  # `_is_view` is cheaper than `_base`
-                return dense(result)
+                return contiguous_copy(result)
     else:
         for t in tensors:
             if t is result:
@@ -148,11 +159,13 @@ def check_dtype(op, attrs):
             raise TypeError(f"{error}, in operator {op.name}(dtype={attrs['dtype']!r})") from None
 
 
-def pick_context(inputs, attrs, ctx):
-    """The context of the call: that of its inputs, else the requested one, else the current one."""
+def pick_context(inputs, attrs, ctx, out=None):
+    """The context of the call: that of its inputs, else of `out`, else the requested one, else the current one."""
     for x in inputs:
         if x is not None:
             return x._ctx.home
+    if out is not None:
+        return (out[0] if isinstance(out, (list, tuple)) else out)._ctx.home
     if ctx is not None:
         return ctx
     requested = attrs.get("ctx")
@@ -231,7 +244,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     parsed = op.parse(attrs)
     if op.variadic is not None and op.count in op.attrs and op.count not in parsed:
         parsed[op.count] = len(inputs)
-    where = pick_context(inputs, attrs, ctx)
+    where = cpu() if op.name in DECODERS else pick_context(inputs, attrs, ctx, out)
     if out is not None and not inputs:
         parsed = from_output(op, parsed, out)
     try:
@@ -241,13 +254,15 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
-        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {str(error).strip()}{hint}") from error
+        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {explained(error)}{hint}") from error
     results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
     if out is not None:
         return _write_outputs(op, inputs, results, recorded, out)
     from ..ndarray import wrap
 
     mark = MODES.epoch if recorded else None
+    if where.device_typeid == PINNED:
+        results = [held_pinned(r) for r in results]
     arrays = [wrap(r, where, mark) for r in results]
     return arrays[0] if len(arrays) == 1 else arrays
 
@@ -290,7 +305,7 @@ def write(target, result, recorded=False, name="assignment"):
     """Copy `result` into `target`'s memory; if it was recorded, `target` becomes part of the graph."""
     check_writable(target)
     if target.stype != "default":
-        target._assign(result.detach())
+        target._assign(result.detach(), result if recorded and result.requires_grad else None)
         return
     t = target._t
     if t.shape != result.shape and not (t.numel() == result.numel() == 1):
@@ -307,5 +322,7 @@ def write(target, result, recorded=False, name="assignment"):
     elif t.dtype is result.dtype and t.data_ptr() == result.data_ptr() and t.stride() == result.stride():
         pass
     else:
-        plain_tensor(target).copy_(result.data.view(t.shape) if t.shape != result.shape else result.data)
+        if FLIGHTS:
+            settle(t)
+        put(plain_tensor(target), result.data.view(t.shape) if t.shape != result.shape else result.data)
     wrote(t)

@@ -2,7 +2,7 @@
 
 import sys
 
-from ..._core.modules import complete
+from ..._core.shims.modules import complete
 from ..._ops.registry import registry
 from ..._ops.registry.signature import names_in_namespace
 from .generated import generated_function, operator_of

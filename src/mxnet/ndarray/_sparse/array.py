@@ -7,11 +7,12 @@ import torch
 
 from ..._core.dtypes import dtype_name
 from ..._core.errors import MXNetError, NotSupportedForSparseNDArray
-from ..._core.writes import wrote
+from ..._core.modes import MODES
+from ..._core.shims.handles import Handle, handle_of
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.torch_dtypes import SCALAR, torch_dtype
 from ...context import Context, cpu
-from .._dispatch.invoke import SparseStorage, check_writable, freed, plain_tensor
+from .._dispatch.invoke import SparseStorage, check_writable, freed, plain_tensor, recorded_tensor, write
 from ..ndarray import NDArray, wrap
 from . import parts as _parts
 
@@ -54,6 +55,8 @@ class BaseSparseNDArray(NDArray):
     __hash__ = NDArray.__hash__
 
     def __init__(self, handle=None, writable=True):
+        if isinstance(handle, Handle):
+            handle = handle.owner
         parts, sizes, ctx = (handle._parts, handle._sizes, handle._ctx) if handle is not None else (None, (), cpu())
         self._parts, self._sizes, self._ctx = parts, sizes, ctx
         self._ag = self._graph = None
@@ -85,8 +88,8 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def handle(self):
-        """The parts underneath, where MXNet has a pointer."""
-        return self._parts
+        """Where MXNet has a pointer: `value` is a number of this array's own, and its class makes the array of it."""
+        return None if self._parts is None else handle_of(self)
 
     @property
     def data(self):
@@ -136,10 +139,24 @@ class BaseSparseNDArray(NDArray):
         """Replace the parts; the old values are dropped."""
         self._parts, self._graph = parts, graph
 
-    def _assign(self, dense):
-        """Take the values of a dense tensor."""
+    def _assign(self, dense, graph=None):
+        """Take the values of a dense tensor, with the graph that it comes from."""
         own = self._parts[0]
         self._replace(self._of_dense(dense.to(own.device, own.dtype)))
+        self._follow(graph)
+
+    def _follow(self, graph):
+        """Become part of a graph as the array that `graph` stands for; None leaves it a constant."""
+        if graph is not None:
+            self._graph, self._ag = graph.to(self._parts[0].device, self._parts[0].dtype), MODES.epoch
+        return self
+
+    def _copied(self, ctx, dtype):
+        """A copy in a context and of a type, recorded if the array is."""
+        device = torch_device(ctx)
+        data, *places = self._parts
+        parts = (data.to(device, dtype, copy=True), *(p.to(device, copy=True) for p in places))
+        return type(self)._made(parts, self._sizes, ctx)._follow(recorded_tensor(self))
 
     def asnumpy(self):
         """The whole array as NumPy's."""
@@ -165,8 +182,7 @@ class BaseSparseNDArray(NDArray):
     def copyto(self, other):
         """Copy into another array of this or dense storage, or into a new one in the given context."""
         if isinstance(other, Context):
-            device = torch_device(other)
-            return type(self)._made([p.to(device, copy=True) for p in self._parts], self._sizes, other)
+            return self._copied(other, self._parts[0].dtype)
         if not isinstance(other, NDArray):
             raise TypeError(f"copyto does not support type {type(other)}")
         if other.stype not in ("default", self.stype):
@@ -176,21 +192,20 @@ class BaseSparseNDArray(NDArray):
             return False
         if other.shape != self.shape:
             raise MXNetError(f"copyto: the arrays must have one shape, got {self.shape} and {other.shape}")
-        check_writable(other)
+        graph = recorded_tensor(self)
         if other.stype == "default":
-            plain_tensor(other).copy_(self._dense())
-            wrote(other._t)
-        else:
-            other._replace(_converted_like(self._parts, other._parts[0]))
-        return other
+            values = self._dense() if graph is None else graph
+            write(other, values.to(plain_tensor(other).dtype), graph is not None, "_copyto")
+            return other
+        check_writable(other)
+        other._replace(_converted_like(self._parts, other._parts[0]))
+        return other._follow(graph)
 
     def astype(self, dtype, copy=True):
         """A copy of another type; itself if `copy` is False and the type is that already."""
         if not copy and dtype_name(dtype) == dtype_name(self.dtype):
             return self
-        data, *indices = self._parts
-        parts = (data.to(torch_dtype(dtype), copy=True), *(i.clone() for i in indices))
-        return type(self)._made(parts, self._sizes, self._ctx)
+        return self._copied(self._ctx, torch_dtype(dtype))
 
     def detach(self):
         """The same memory as a constant."""
@@ -222,7 +237,7 @@ class BaseSparseNDArray(NDArray):
         check_writable(self)
         if isinstance(value, NDArray):
             if value is not self:
-                self._assign(plain_tensor(value)) if value.stype == "default" else value.copyto(self)
+                value.copyto(self)
         elif isinstance(value, (np.ndarray, np.generic)):
             warnings.warn(
                 f"Assigning non-NDArray object to {type(self).__name__} is not efficient", RuntimeWarning, stacklevel=2

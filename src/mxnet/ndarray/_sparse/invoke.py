@@ -8,7 +8,7 @@ from ..._core.dtypes import dtype_name
 from ..._core.errors import MXNetError
 from ..._core.modes import MODES
 from ..._core.writes import wrote
-from ..._kernels.sparse.merge import merged, merged_rows, retained, weighed
+from ..._kernels.sparse.merge import merge_csr, merge_rows, multiply_dense, retain_rows
 from ..._ops import custom
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
@@ -198,9 +198,9 @@ def _elementwise(op, inputs, parsed, kind):
         return None
     function, pair = partial(_function, op, **parsed), (lhs._parts, rhs._parts)
     if kind == "row_sparse":
-        return _like(lhs, merged_rows(*pair, op.name) or _parts.rows_combined(function, pair))
+        return _like(lhs, merge_rows(*pair, op.name) or _parts.rows_combined(function, pair))
     if kind == "csr":
-        return _like(lhs, merged(*pair, op.name) or _parts.csr_combined(function, pair, lhs.shape))
+        return _like(lhs, merge_csr(*pair, op.name) or _parts.csr_combined(function, pair, lhs.shape))
     return None
 
 
@@ -222,7 +222,7 @@ def _multiply(op, inputs, parsed, kind):
 def _scaled_elements(matrix, dense, divide=False):
     """A matrix's stored elements multiplied or divided by a dense array broadcast to its shape."""
     data, columns, starts = matrix._parts
-    fast = weighed(matrix._parts, dense, matrix.shape, divide)
+    fast = multiply_dense(matrix._parts, dense, matrix.shape, divide)
     if fast is not None:
         return fast
     factor = _parts.dense_at_elements(dense, columns, starts, matrix.shape)
@@ -254,7 +254,7 @@ def _sum_of_rows(op, inputs, parsed, kind):
     given = [x._parts for x in inputs]
     total = given[0]
     for more in given[1:]:
-        total = total and merged_rows(total, more, "elemwise_add")
+        total = total and merge_rows(total, more, "elemwise_add")
     if total is None or len(given) == 1:
         total = _parts.rows_combined(lambda *aligned: torch.stack(aligned).sum(0), given)
     return _like(inputs[0], total)
@@ -265,7 +265,7 @@ def _retain(op, inputs, parsed, kind):
     if not isinstance(array, RowSparseNDArray):
         raise MXNetError(f"sparse_retain keeps rows of row_sparse arrays, got storage {array.stype}")
     wanted = plain_tensor(rows).to(torch.int64, copy=True).reshape(-1)
-    fast = retained(array._parts, wanted)
+    fast = retain_rows(array._parts, wanted)
     return _like(array, _parts.rows_retained(array._parts, wanted) if fast is None else (fast, wanted))
 
 

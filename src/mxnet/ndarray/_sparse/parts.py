@@ -262,9 +262,12 @@ def rows_taken(parts, rows):
 
 
 def coo_of_csr(parts, shape, transposed=False):
-    """CSR parts as a torch COO matrix."""
+    """CSR parts as a torch COO matrix.
+
+    Rows are in order, which is all that torch's products need of a coalesced matrix, so it is marked as such: no sort.
+    """
     data, columns, starts = parts
     row = row_numbers(starts)
     position = torch.stack((columns, row) if transposed else (row, columns))
     sizes = (shape[1], shape[0]) if transposed else tuple(shape)
-    return torch.sparse_coo_tensor(position, data, sizes, check_invariants=False)
+    return torch.sparse_coo_tensor(position, data, sizes, check_invariants=False, is_coalesced=not transposed)

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from ..._kernels.vision.nms import suppress
-from ..._ops.vision.boxes import corners, reformed
+from ..._ops.vision.box_overlap import suppress
+from ..._ops.vision.boxes import convert_format, corners
 from ..._ops.vision.multibox import decoded
 
 LEAST = -3e38  # scores below take no part
@@ -63,7 +63,7 @@ def box_nms(
     order = torch.sort(left.to(torch.int32), dim=1, descending=True, stable=True).indices
     rows, left = _picked(rows, order), left.gather(1, order)
     if in_format != out_format:
-        boxes = reformed(rows[..., coord_start : coord_start + 4], out_format)
+        boxes = convert_format(rows[..., coord_start : coord_start + 4], out_format)
         rows = torch.cat([rows[..., :coord_start], boxes, rows[..., coord_start + 4 :]], -1)
     rows = torch.where(left[..., None], rows, -1)
     missing = data.shape[-2] - rows.shape[1]

@@ -1,82 +1,85 @@
-"""Winograd's F(2x2, 3x3) for convolutions of few pixels whose weight is kept, where numba is installed.
+"""Winograd's F(2x2, 3x3) for convolutions of few pixels with a constant weight, by compiled kernels.
 
-Larger tiles (see winograd) take fewer multiplications, but a few pixels are too few tiles for their 36 matrices, which
-have to come out of memory: here are 16, less than half, for four times as many tiles.
+F(4x4, 3x3) (see f4x4) takes fewer multiplications, but few pixels make too few tiles for its 36 matrices, which have to
+come out of memory: F(2x2, 3x3) has 16, less than half, for four times as many tiles.
 """
 
-import math
-from collections.abc import Callable
+from typing import Any
 
 import torch
+from torch import Tensor
 
-from ...matmul import packed as panels
+from ... import tuning
+from ...matmul.packed import PANEL, product_task, with_odd_stride
 from ...runtime.loader import CompiledModule
 from ...runtime.task import Task
 from .. import direct
-from ..direct import Bounds, ends
-
-FEWEST_TILES, FEWEST_CHANNELS = 12, 128  # with less, the plain sum is as fast
-WORTH_A_THREAD = 1 << 14  # floats, in a part of the work
+from ..clamp import Clamp, limits
+from ..problem import Problem, Way
+from .tasks import Take
 
 _code = CompiledModule("conv.winograd.f2x2_kernels")
-_KERNEL = torch.tensor([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], dtype=torch.float64)
+_WEIGHT = torch.tensor([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], dtype=torch.float64)
 
 
-def pays(data: torch.Tensor, weight: torch.Tensor) -> bool:
-    """Is a convolution (3 x 3, with zeros around) of this kind faster by small tiles? Nobody waits for kernels."""
-    filters, channels = weight.shape[:2]
-    if data.dtype is not torch.float32 or not data.is_cpu or data.shape[1] != channels:
-        return False
-    if channels % 8 or filters % panels.PANEL:
-        return False
-    if min(filters, channels) < FEWEST_CHANNELS or math.prod((len(data), *_sides(data))) < FEWEST_TILES:
-        return False
-    loaded = direct.loaded() and _code.get(wait=False) is not None
-    return bool(loaded) and panels.gains(filters, wait=False)
+def _applies(problem: Problem) -> int:
+    filters, channels, *window = problem.weight
+    if window != [3, 3] or not (problem.is_plain and problem.is_float32) or {*problem.stride, *problem.pad} != {1}:
+        return 0
+    if channels % 8 or filters % PANEL or min(filters, channels) < tuning.WINOGRAD_F2X2_CHANNELS:
+        return 0
+    down, right = _tiles(problem.data[2:])
+    return problem.work if problem.data[0] * down * right >= tuning.WINOGRAD_F2X2_TILES else 0
 
 
-def _sides(data: torch.Tensor) -> tuple[int, int]:
-    return -(-data.shape[2] // 2), -(-data.shape[3] // 2)
+def _tiles(sizes: Any) -> list[int]:
+    """How many tiles cover rows and columns."""
+    return [-(-size // 2) for size in sizes]
 
 
-def weight_matrices(weight: torch.Tensor) -> torch.Tensor:
-    """The weight (filters, channels, 3, 3) as 16 matrices in panels of 16 filters."""
-    filters, channels = weight.shape[:2]
-    exact = torch.mm(torch.kron(_KERNEL, _KERNEL), weight.detach().double().reshape(-1, 9).t())
-    rows = exact.to(weight.dtype).view(16, filters // panels.PANEL, panels.PANEL, channels)
-    return rows.transpose(2, 3).contiguous()
+class PackedWeights:
+    """A constant 3 x 3 weight as 16 matrices in panels of 16 filters; the padding is one."""
+
+    adds = True
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, geometry: Any, clamp: Clamp) -> None:
+        self.filters, channels = weight.shape[:2]
+        exact = torch.mm(torch.kron(_WEIGHT, _WEIGHT), weight.detach().double().reshape(-1, 9).t())
+        rows = exact.to(weight.dtype).view(16, self.filters // PANEL, PANEL, channels)
+        self.matrices = rows.transpose(2, 3).contiguous()
+        self.bias = weight.new_zeros(self.filters) if bias is None else bias
+        self.clamp = clamp
+
+    def shape(self, data: Tensor) -> tuple[int, ...]:
+        """The result's."""
+        return data.shape[0], self.filters, *data.shape[2:]
+
+    def tasks(self, data: Tensor, result: Tensor, addend: Tensor | None, take: Take) -> list[Task]:
+        """The convolution, plus `addend`, clamped; tensors are channels-last, buffers come from `take`."""
+        (batch, channels, height, width), filters, kernels = data.shape, self.filters, _code.get(wait=True)
+        down, right = _tiles((height, width))
+        count = batch * down * right
+        inputs, outputs = (with_odd_stride(take, i, 16, count, size) for i, size in enumerate((channels, filters)))
+        padded = take(2, batch, 2 * down + 2, 2 * right + 2, channels)
+        source = padded.data_ptr(), down, right, channels, inputs.data_ptr(), inputs.stride(0) * inputs.itemsize
+        zeros = data.new_zeros(filters)
+        target = result.data_ptr(), 0 if addend is None else addend.data_ptr(), height, width, filters, down, right
+        tiles = outputs.data_ptr(), outputs.stride(0) * outputs.itemsize
+        given = (*tiles, *target, self.bias.data_ptr(), zeros.data_ptr(), *limits(self.clamp))
+        span, held = (0, count), (outputs, self.bias, zeros, addend, result)
+        most = [t.numel() // tuning.CHANNELS_LAST_PER_THREAD for t in (inputs, outputs)]
+        return [
+            direct.pad_task(data.permute(0, 2, 3, 1), padded, (1, 1)),
+            Task(kernels.input_transform, source, span, most[0], held=(padded, inputs)),
+            product_task(inputs, self.matrices, outputs),
+            Task(kernels.output_transform, given, span, most[1], scratch=filters, held=held),
+        ]
 
 
-def jobs(
-    data: torch.Tensor,
-    matrices: torch.Tensor,
-    bias: torch.Tensor | None,
-    addend: torch.Tensor | None,
-    bounds: Bounds,
-    result: torch.Tensor,
-    take: Callable[..., torch.Tensor],
-) -> list[Task]:
-    """What computes, in memory from `take`: the convolution, plus `addend`, cut off at `bounds`.
-
-    Data, addend and result are channels-last.
-    """
-    (batch, channels, height, width), filters = data.shape, result.shape[1]
-    (down, right), made = _sides(data), _code.get(wait=True)
-    count = batch * down * right
-    spread, gathered = (panels.side_by_side(take, i, 16, count, size) for i, size in enumerate((channels, filters)))
-    padded = take(2, batch, 2 * down + 2, 2 * right + 2, channels)
-    zeros = data.new_zeros(filters)
-    bias = zeros if bias is None else bias
-    source = padded.data_ptr(), down, right, channels, spread.data_ptr(), spread.stride(0) * spread.itemsize
-    target = result.data_ptr(), 0 if addend is None else addend.data_ptr(), height, width, filters, down, right
-    constants = bias.data_ptr(), zeros.data_ptr()
-
-    most, least = spread.numel() // WORTH_A_THREAD, gathered.numel() // WORTH_A_THREAD
-    tiles = gathered.data_ptr(), gathered.stride(0) * gathered.itemsize
-    given, held = (*tiles, *target, *constants, *ends(bounds)), (bias, zeros, addend, result)
-    return [
-        direct.enclosing(data.permute(0, 2, 3, 1), padded, (1, 1)),
-        Task(made.spread, source, (0, count), most, held=(padded, spread)),
-        panels.multiplying(spread, matrices, gathered),
-        Task(made.gather, given, (0, count), least, scratch=filters, held=(gathered, *held)),
-    ]
+PACKED = Way(
+    "conv.packed_winograd_f2x2",
+    "3x3 windows of stride 1 and a constant weight, with too few tiles for Winograd's F(4x4, 3x3)",
+    _applies,
+    lambda problem: PackedWeights,
+    _code,
+)

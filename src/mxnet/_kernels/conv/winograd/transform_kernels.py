@@ -1,10 +1,10 @@
-"""Winograd's transforms of tiles (see winograd) for the processor's vectors; importing this module asks for numba.
+"""The transforms of Winograd's F(4x4, 3x3) and F(2x2, 5x5) for the processor's vectors; importing loads numba.
 
-Images are (image, row, column, channel), tiles (36, tile, channel), counted from `origin`: those from `begin` to `end`
-are worked on. Windows are of 3 x 3 pixels, and tiles of results of 4 x 4; or they are of 5 x 5 and 2 x 2. Addresses and
-distances are numbers, in bytes. Pixels are found by a table of their addresses, so that those beyond the image's edges
-can lie elsewhere. There are as many channels as a vector has lanes at least; where they are no multiple of it, the last
-vector overlaps the one before. NaN stays.
+Images are NHWC, transformed tiles (36, tile, channel) with tiles counted from `origin`; those from `begin` to `end` are
+computed. Addresses, strides and offsets are in bytes. A tile's pixels are found by a table of their addresses, so that
+those beyond the image's edges can point to zeros (or, for stores, to memory that is discarded). There are at least as
+many channels as a vector has lanes; where they are no multiple of it, the last vector overlaps the one before. NaN
+propagates.
 """
 
 import functools
@@ -18,31 +18,31 @@ from ...runtime.simd import FLOAT, FUSED, LANES, OPTIONS, WIDE, Writer, compiled
 A, B = 2 / 3, 3 / 2
 A2, B2, SUM = 4 / 9, 9 / 4, 4 / 9 + 9 / 4
 A3, B3 = 8 / 27, 27 / 8
-# One over the product of a point's distances from all others.
+# Reciprocals of the products of a point's differences from all others.
 OVER_A, OVER_B = 1 / (8 / 9 * (4 / 9 - 9 / 4)), 1 / (9 / 2 * (9 / 4 - 4 / 9))
-KERNEL, LAST = 9 * FLOAT, 8 * FLOAT  # bytes of a kernel, and of what is before its last float
+KERNEL, LAST = 9 * FLOAT, 8 * FLOAT  # bytes of a kernel, and of what is pad its last float
 AHEAD = 16 * KERNEL  # bytes of the kernels that are fetched ahead
 ADDRESS = 8  # bytes
 
 _compiled = functools.partial(compiled, fastmath=FUSED)
 
 
-# Polynomials: opposite points share the even and the odd part
+# One-dimensional transforms: opposite interpolation points share the even and the odd part of a polynomial
 
 
 def _points(first, even, odd, even_too, odd_too, last):
     return [first, even + odd, even - odd, even_too + odd_too, even_too - odd_too, last]
 
 
-def _spread_six(d0, d1, d2, d3, d4, d5):
-    """Six values multiplied with B transposed."""
+def _input_points(d0, d1, d2, d3, d4, d5):
+    """Six values multiplied by the transpose of B."""
     even, odd = d4 - d2 * B2, (d3 - d1 * B2) * A
     even_too, odd_too = d4 - d2 * A2, (d3 - d1 * A2) * B
     return _points(d4 - d2 * SUM + d0, even, odd, even_too, odd_too, d5 - d3 * SUM + d1)
 
 
-def _collect_six(v0, v1, v2, v3, v4, v5):
-    """Six values multiplied with B: the adjoint of `_spread_six`."""
+def _input_points_adjoint(v0, v1, v2, v3, v4, v5):
+    """Six values multiplied by B: the adjoint of `_input_points`."""
     even, odd, even_too, odd_too = v1 + v2, v1 - v2, v3 + v4, v3 - v4
     return [
         v0,
@@ -54,8 +54,8 @@ def _collect_six(v0, v1, v2, v3, v4, v5):
     ]
 
 
-def _gather_six(v0, v1, v2, v3, v4, v5):
-    """Six values multiplied with A transposed: four."""
+def _output_points(v0, v1, v2, v3, v4, v5):
+    """Six values multiplied by the transpose of A: four results."""
     even, odd, even_too, odd_too = v1 + v2, v1 - v2, v3 + v4, v3 - v4
     return [
         v0 + even + even_too,
@@ -65,38 +65,38 @@ def _gather_six(v0, v1, v2, v3, v4, v5):
     ]
 
 
-def _widen_four(y0, y1, y2, y3):
-    """Four values multiplied with A, the adjoint of `_gather_six`: six."""
+def _output_points_adjoint(y0, y1, y2, y3):
+    """Four values multiplied by A, the adjoint of `_output_points`: six results."""
     return _points(y0, y0 + y2 * A2, y1 * A + y3 * A3, y0 + y2 * B2, y1 * B + y3 * B3, y3)
 
 
-def _gather_two(v0, v1, v2, v3, v4, v5):
-    """The same for windows of five: two values."""
+def _output_points_2x2(v0, v1, v2, v3, v4, v5):
+    """`_output_points` of F(2x2, 5x5): two results."""
     return [v0 + (v1 + v2) + (v3 + v4), (v1 - v2) * A + (v3 - v4) * B + v5]
 
 
-def _widen_two(y0, y1):
-    """The adjoint of `_gather_two`."""
+def _output_points_2x2_adjoint(y0, y1):
+    """The adjoint of `_output_points_2x2`."""
     return _points(y0, y0, y1 * A, y0, y1 * B, y1)
 
 
-def _twice(transform, values, side):
-    """A square of side x side values transformed along columns, then along rows: row by row, as registers are few."""
+def _rows_and_columns(transform, values, side):
+    """A one-dimensional transform along the columns of side x side values, then along the rows, row by row."""
     columns = [transform(*values[column::side]) for column in range(side)]
     for row in zip(*columns, strict=True):
         yield from transform(*row)
 
 
-# A vector of a tile's channels
+# Two-dimensional transforms of one vector of channels
 
 
-def _pixel(write: Writer, table, number, away):
-    """The address of a pixel's channels, by a table."""
-    return write.at(write.whole(write.at(table, number * ADDRESS)), away)
+def _pixel(write: Writer, table, number, offset):
+    """The address of a pixel's channels, from the table."""
+    return write.at(write.whole(write.at(table, number * ADDRESS)), offset)
 
 
 def _load(write: Writer, source, stride):
-    """The 36 values, `stride` apart, that are worked on together."""
+    """The 36 values of a tile, `stride` apart."""
     return [write.load(write.at(source, write.times(stride, number))) for number in range(36)]
 
 
@@ -106,100 +106,106 @@ def _store(write: Writer, values, target, stride):
 
 
 @writes(4, lanes=WIDE)
-def _spread(write: Writer, pixels, away, target, stride):
-    values = [write.load(_pixel(write, pixels, number, away)) for number in range(36)]
-    _store(write, _twice(_spread_six, values, 6), target, stride)
+def _input_transform(write: Writer, pixels, offset, target, stride):
+    values = [write.load(_pixel(write, pixels, number, offset)) for number in range(36)]
+    _store(write, _rows_and_columns(_input_points, values, 6), target, stride)
 
 
-def _widening(transform, side: int):
+def _gradient_transform_kernel(transform, side: int):
     @writes(4, lanes=WIDE)
-    def kernel(write: Writer, pixels, away, target, stride):
-        values = [write.load(_pixel(write, pixels, number, away)) for number in range(side * side)]
-        _store(write, _twice(transform, values, side), target, stride)
+    def kernel(write: Writer, pixels, offset, target, stride):
+        values = [write.load(_pixel(write, pixels, number, offset)) for number in range(side * side)]
+        _store(write, _rows_and_columns(transform, values, side), target, stride)
 
     return kernel
 
 
 @writes(5, lanes=WIDE)
-def _collect(write: Writer, source, stride, pixels, away, done):
-    for number, value in enumerate(_twice(_collect_six, _load(write, source, stride), 6)):
-        place = _pixel(write, pixels, number, away)
+def _input_adjoint(write: Writer, source, stride, pixels, offset, done):
+    for number, value in enumerate(_rows_and_columns(_input_points_adjoint, _load(write, source, stride), 6)):
+        place = _pixel(write, pixels, number, offset)
         write.store(write.load(place) + write.behind(done, value, write.zeros()), place)
 
 
-def _gathering(transform):
+def _output_transform_kernel(transform):
     @writes(6, floats=2, lanes=WIDE)
-    def kernel(write: Writer, source, stride, pixels, addends, bias, away, low, high):
-        bounds, shift = (write.spread(low), write.spread(high)), write.load(write.at(bias, away))
-        for number, value in enumerate(_twice(transform, _load(write, source, stride), 6)):
-            total = value + shift + write.load(_pixel(write, addends, number, away))
-            write.store(total.between(*bounds), _pixel(write, pixels, number, away))
+    def kernel(write: Writer, source, stride, pixels, addends, bias, offset, low, high):
+        clamp, shift = (write.spread(low), write.spread(high)), write.load(write.at(bias, offset))
+        for number, value in enumerate(_rows_and_columns(transform, _load(write, source, stride), 6)):
+            total = value + shift + write.load(_pixel(write, addends, number, offset))
+            write.store(total.between(*clamp), _pixel(write, pixels, number, offset))
 
     return kernel
 
 
-_widen, _widen_small = _widening(_widen_four, 4), _widening(_widen_two, 2)
-_gather, _gather_small = _gathering(_gather_six), _gathering(_gather_two)
+_gradient_transform, _gradient_transform_2x2 = (
+    _gradient_transform_kernel(_output_points_adjoint, 4),
+    _gradient_transform_kernel(_output_points_2x2_adjoint, 2),
+)
+_output_transform, _output_transform_2x2 = (
+    _output_transform_kernel(_output_points),
+    _output_transform_kernel(_output_points_2x2),
+)
 
 
 # Tiles
 
 
 @njit(**OPTIONS)
-def _find(found, first, height, width, pixel, tile, window, before, step, elsewhere):
-    """The addresses of a tile's pixels, on which windows of so many begin; those beyond the edges are elsewhere.
+def _tile_addresses(found, first, height, width, pixel, tile, window, pad, step, outside):
+    """Fill `found` with the addresses of a tile's pixels; those beyond the image's edges become `outside`.
 
-    The first tile begins `before` the image, the others `step` further each.
+    The first tile begins `pad` pixels before the image, each next one `step` further.
     """
-    more, side = 2 * before - window + step, step + window - 1
+    more, side = 2 * pad - window + step, step + window - 1
     down, right = (height + more) // step, (width + more) // step
     image, place = tile // (down * right), tile % (down * right)
-    top, left = step * (place // right) - before, step * (place % right) - before
+    top, left = step * (place // right) - pad, step * (place % right) - pad
     for row in range(side):
         for column in range(side):
             y, x = top + row, left + column
             inside = 0 <= y < height and 0 <= x < width
             at = first + ((image * height + y) * width + x) * pixel
-            found[row * side + column] = at if inside else elsewhere
+            found[row * side + column] = at if inside else outside
 
 
 @njit(**OPTIONS)
-def _find_wide(found, first, height, width, pixel, tile, window, before, elsewhere):
-    """The pixels of a tile of data, 6 x 6: loops of a number of turns that is known are quicker."""
+def _input_tile(found, first, height, width, pixel, tile, window, pad, outside):
+    """The 6 x 6 pixels of an input tile; loops whose length is a constant are faster."""
     if window == 3:
-        _find(found, first, height, width, pixel, tile, 3, before, 4, elsewhere)
+        _tile_addresses(found, first, height, width, pixel, tile, 3, pad, 4, outside)
     else:
-        _find(found, first, height, width, pixel, tile, 5, before, 2, elsewhere)
+        _tile_addresses(found, first, height, width, pixel, tile, 5, pad, 2, outside)
 
 
 @njit(**OPTIONS)
-def _find_own(found, first, height, width, pixel, tile, step, elsewhere):
-    """The pixels of a tile of results."""
+def _output_tile(found, first, height, width, pixel, tile, step, outside):
+    """The pixels of an output tile."""
     if step == 4:
-        _find(found, first, height, width, pixel, tile, 1, 0, 4, elsewhere)
+        _tile_addresses(found, first, height, width, pixel, tile, 1, 0, 4, outside)
     else:
-        _find(found, first, height, width, pixel, tile, 1, 0, 2, elsewhere)
+        _tile_addresses(found, first, height, width, pixel, tile, 1, 0, 2, outside)
 
 
 @njit(**OPTIONS)
 def _some(first, channels):
-    """Where some channels begin, so that they end with the last at the latest, and how many of them came before."""
+    """Where a vector of channels begins so that it fits, and how many of its lanes the vector before had."""
     at = min(first, channels - WIDE)
     return at, first - at
 
 
 @_compiled(f"void({numbers(13)})")
-def spread(images, height, width, channels, tiles, stride, row, apart, window, before, origin, begin, end):
-    """The tiles of 6 x 6 pixels, as results' tiles are apart, that begin `before` the image; transformed.
+def input_transform(images, height, width, channels, tiles, stride, row, apart, window, pad, origin, begin, end):
+    """The input transform of tiles of 6 x 6 pixels.
 
-    Tiles lie `row` from each other, 16 channels `apart` from the next 16: side by side, or in panels, the last of which
-    holds the last 16.
+    Tiles are `row` bytes apart, each 16 channels `apart` from the next 16: contiguous, or in panels of 16 channels, the
+    last of which holds the last 16.
     """
     pixels, zeros = np.empty(36, np.int64), np.zeros(channels, np.float32)
     in_panels = row == PANEL * FLOAT
     many = (channels + PANEL - 1) // PANEL * PANEL if in_panels else channels
     for tile in range(begin, end):
-        _find_wide(pixels, images, height, width, channels * FLOAT, tile, window, before, zeros.ctypes.data)
+        _input_tile(pixels, images, height, width, channels * FLOAT, tile, window, pad, zeros.ctypes.data)
         for first in range(0, many, WIDE):
             at, target = _some(first, channels)[0], tiles + (tile - origin) * row
             if in_panels:
@@ -207,79 +213,81 @@ def spread(images, height, width, channels, tiles, stride, row, apart, window, b
                 target += first // PANEL * apart + first % PANEL * FLOAT
             else:
                 target += at * FLOAT
-            _spread(pixels.ctypes.data, at * FLOAT, target, stride)
+            _input_transform(pixels.ctypes.data, at * FLOAT, target, stride)
 
 
 @_compiled(f"void({numbers(10)})")
-def widen(images, height, width, channels, tiles, stride, step, origin, begin, end):
-    """The tiles of 4 x 4 pixels (`step`), or 2 x 2, side by side, as 6 x 6 values."""
+def gradient_transform(images, height, width, channels, tiles, stride, step, origin, begin, end):
+    """The adjoint of the output transform: tiles of 4 x 4 (`step`) or 2 x 2 pixels of the head become 6 x 6 values."""
     pixels, zeros = np.empty(16, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
-        _find_own(pixels, images, height, width, channels * FLOAT, tile, step, zeros.ctypes.data)
+        _output_tile(pixels, images, height, width, channels * FLOAT, tile, step, zeros.ctypes.data)
         for first in range(0, channels, WIDE):
-            away = _some(first, channels)[0] * FLOAT
-            target = tiles + (tile - origin) * channels * FLOAT + away
+            offset = _some(first, channels)[0] * FLOAT
+            target = tiles + (tile - origin) * channels * FLOAT + offset
             if step == 4:
-                _widen(pixels.ctypes.data, away, target, stride)
+                _gradient_transform(pixels.ctypes.data, offset, target, stride)
             else:
-                _widen_small(pixels.ctypes.data, away, target, stride)
+                _gradient_transform_2x2(pixels.ctypes.data, offset, target, stride)
 
 
 @_compiled(f"void({numbers(12)})")
-def collect(tiles, stride, images, height, width, pixel, channels, window, before, origin, begin, end):
-    """The adjoint of `spread`: each tile's 6 x 6 pixels are added to the images, which may have more channels."""
-    pixels, scrap = np.empty(36, np.int64), np.zeros(channels, np.float32)
+def input_adjoint(tiles, stride, images, height, width, pixel, channels, window, pad, origin, begin, end):
+    """The adjoint of `input_transform`: each tile's 6 x 6 pixels are added to the images, of `pixel` channels."""
+    pixels, discard = np.empty(36, np.int64), np.zeros(channels, np.float32)
     for tile in range(begin, end):
-        _find_wide(pixels, images, height, width, pixel * FLOAT, tile, window, before, scrap.ctypes.data)
+        _input_tile(pixels, images, height, width, pixel * FLOAT, tile, window, pad, discard.ctypes.data)
         for first in range(0, channels, WIDE):
             at, done = _some(first, channels)
             source = tiles + ((tile - origin) * channels + at) * FLOAT
-            _collect(source, stride, pixels.ctypes.data, at * FLOAT, done)
+            _input_adjoint(source, stride, pixels.ctypes.data, at * FLOAT, done)
 
 
 @_compiled(f"void({numbers(10)}, float32, float32, {numbers(3)})")
-def gather(tiles, stride, images, height, width, pixel, channels, step, bias, addend, low, high, origin, begin, end):
-    """The 4 x 4 pixels (`step`), or 2 x 2, of each tile; bias and the addend's same place are added, bounds applied.
+def output_transform(
+    tiles, stride, images, height, width, pixel, channels, step, bias, addend, low, high, origin, begin, end
+):
+    """The output transform: 4 x 4 (`step`) or 2 x 2 pixels of each tile; bias and addend are added, then clamped.
 
-    The channels may be some of those that a `pixel` of the images has. The addend is none (0), other memory or, if
+    The channels may be some of the `pixel` channels of the images. The addend is none (0), other memory or, if the
     channels are a multiple of 16, the images themselves.
     """
     pixels, addends = np.empty(16, np.int64), np.empty(16, np.int64)
-    scrap, zeros = np.zeros(channels, np.float32), np.zeros(channels, np.float32)
+    discard, zeros = np.zeros(channels, np.float32), np.zeros(channels, np.float32)
     addends[:] = zeros.ctypes.data
     for tile in range(begin, end):
-        _find_own(pixels, images, height, width, pixel * FLOAT, tile, step, scrap.ctypes.data)
+        _output_tile(pixels, images, height, width, pixel * FLOAT, tile, step, discard.ctypes.data)
         if addend:
-            _find_own(addends, addend, height, width, pixel * FLOAT, tile, step, zeros.ctypes.data)
+            _output_tile(addends, addend, height, width, pixel * FLOAT, tile, step, zeros.ctypes.data)
         for first in range(0, channels, WIDE):
-            away = _some(first, channels)[0] * FLOAT
-            source = tiles + (tile - origin) * channels * FLOAT + away
+            offset = _some(first, channels)[0] * FLOAT
+            source = tiles + (tile - origin) * channels * FLOAT + offset
             if step == 4:
-                _gather(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, away, low, high)
+                _output_transform(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, offset, low, high)
             else:
-                _gather_small(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, away, low, high)
+                _output_transform_2x2(source, stride, pixels.ctypes.data, addends.ctypes.data, bias, offset, low, high)
 
 
-# Kernels
+# The weight's transforms
 
 
-def _spread_three(w0, w1, w2):
-    """Three values multiplied with G: six."""
+def _weight_points(w0, w1, w2):
+    """Three values multiplied by G: six results."""
     even, odd = (w0 + w2 * A2) * OVER_A, w1 * (OVER_A * A)
     even_too, odd_too = (w0 + w2 * B2) * OVER_B, w1 * (OVER_B * B)
     return _points(w0, even, odd, even_too, odd_too, w2)
 
 
-def _collect_three(v0, v1, v2, v3, v4, v5):
-    """Six values multiplied with G transposed, the adjoint of `_spread_three`: three."""
+def _weight_points_adjoint(v0, v1, v2, v3, v4, v5):
+    """Six values multiplied by the transpose of G, the adjoint of `_weight_points`: three results."""
     even, odd = (v1 + v2) * OVER_A, (v1 - v2) * (OVER_A * A)
     even_too, odd_too = (v3 + v4) * OVER_B, (v3 - v4) * (OVER_B * B)
     return [v0 + even + even_too, odd + odd_too, even * A2 + even_too * B2 + v5]
 
 
 @writes(4, lanes=WIDE)
-def _spread_kernels(write: Writer, kernels, along, matrices, apart):
-    """A vector of kernels, `along` from each other, as 36 values `apart` from each other."""
+def _weight_transform(write: Writer, kernels, along, matrices, apart):
+    """A vector of 3 x 3 kernels, `along` apart, as 36 values with a stride of `apart`."""
     eight, parts = Writer(write.builder, LANES), []
     for first in range(0, WIDE, LANES):
         places = [write.at(kernels, write.times(along, first + lane)) for lane in range(LANES)]
@@ -287,13 +295,16 @@ def _spread_kernels(write: Writer, kernels, along, matrices, apart):
             write.prefetch(write.at(place, AHEAD))
         parts.append([*eight.turned([eight.load(place) for place in places]), eight.picked(places, LAST)])
     nine = parts[0] if len(parts) == 1 else [write.joined(*both) for both in zip(*parts, strict=True)]
-    _store(write, _twice(_spread_three, nine, 3), matrices, apart)
+    _store(write, _rows_and_columns(_weight_points, nine, 3), matrices, apart)
 
 
 @writes(3, lanes=WIDE)
-def _collect_kernels(write: Writer, matrices, apart, kernels):
-    """The adjoint: a vector of kernels side by side."""
-    eight, nine = Writer(write.builder, LANES), list(_twice(_collect_three, _load(write, matrices, apart), 6))
+def _weight_adjoint(write: Writer, matrices, apart, kernels):
+    """The adjoint: a vector of contiguous kernels."""
+    eight, nine = (
+        Writer(write.builder, LANES),
+        list(_rows_and_columns(_weight_points_adjoint, _load(write, matrices, apart), 6)),
+    )
     for first in range(0, WIDE, LANES):
         part = [write.mixed(lanes, lanes, list(range(first, first + LANES))) for lanes in nine]
         places = [write.at(kernels, (first + lane) * KERNEL) for lane in range(LANES)]
@@ -303,21 +314,21 @@ def _collect_kernels(write: Writer, matrices, apart, kernels):
 
 
 @_compiled(f"void({numbers(10)})")
-def spread_kernels(kernels, size, depth, down, along, columns, matrices, stride, begin, end):
-    """Kernels of 3 x 3 transformed to (36, size), `stride` bytes from each other, of which `begin` to `end` are made.
+def weight_transform(kernels, size, depth, down, along, columns, matrices, stride, begin, end):
+    """The weight transform: 3 x 3 kernels as (36, size), matrices `stride` apart; `begin` to `end` are computed.
 
-    The result is made of runs of 16: in a panel of `depth` runs the next one is `down` kernels further, within a run
-    the next kernel `along` further, and the next panel `columns` further.
+    The result consists of runs of 16. Within a run the next kernel is `along` kernels further in the weight, the next
+    run of a panel of `depth` runs is `down` further, and the next panel `columns` further.
     """
     for first in range(begin, end, WIDE):
-        run, back = first // PANEL, max(0, first + WIDE - size)  # the last vector may begin among those before
+        run, back = first // PANEL, max(0, first + WIDE - size)  # the last vector may begin among those pad
         start = run % depth * down + run // depth * columns + first % PANEL * along - back
-        _spread_kernels(kernels + start * KERNEL, along * KERNEL, matrices + (first - back) * FLOAT, stride)
+        _weight_transform(kernels + start * KERNEL, along * KERNEL, matrices + (first - back) * FLOAT, stride)
 
 
 @_compiled(f"void({numbers(6)})")
-def collect_kernels(matrices, stride, size, kernels, begin, end):
-    """The adjoint of `spread_kernels`, kernels side by side: what it writes is not added."""
+def weight_adjoint(matrices, stride, size, kernels, begin, end):
+    """The adjoint of `weight_transform` for contiguous kernels; it overwrites what is there."""
     for each in range(begin, end, WIDE):
         first = min(each, size - WIDE)
-        _collect_kernels(matrices + first * FLOAT, stride, kernels + first * KERNEL)
+        _weight_adjoint(matrices + first * FLOAT, stride, kernels + first * KERNEL)

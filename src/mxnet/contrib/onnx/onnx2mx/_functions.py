@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ....base import MXNetError
+from ._limits import shapes_stay_small
 from ._node import Unknown
 
 
@@ -10,9 +12,12 @@ def inferred(model):
     import onnx
     import onnx.inliner
 
-    if model.functions:
-        model = onnx.inliner.inline_local_functions(model, convert_version=True)
-    return onnx.shape_inference.infer_shapes(model, data_prop=True)
+    try:
+        if model.functions:
+            model = onnx.inliner.inline_local_functions(model, convert_version=True)
+        return onnx.shape_inference.infer_shapes(model, data_prop=shapes_stay_small(model.graph))
+    except (onnx.shape_inference.InferenceError, MemoryError, RuntimeError, ValueError, TypeError) as error:
+        raise MXNetError(f"the shapes of the model's values cannot be inferred: {str(error).strip()}") from None
 
 
 def evaluated(proto, opsets, constants):

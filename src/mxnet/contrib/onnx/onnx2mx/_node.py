@@ -119,6 +119,10 @@ class Node:
     def dtype(self, index=0):
         return self.importer.types.get(self.inputs[index], "float32")
 
+    def claim(self, *shape, width=8):
+        """Room for a constant that the converter is about to make; refused if the model asks for too much."""
+        self.importer.budget.claim(self, shape, width)
+
     def parameter(self, ending, value, learned=False):
         """A parameter made from constants of the node, under its name with an ending."""
         return self.importer.root.parameter(f"{self.name}_{ending}", value, learned)

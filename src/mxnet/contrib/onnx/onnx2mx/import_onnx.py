@@ -8,15 +8,27 @@ import numpy as np
 from .... import ndarray as nd
 from .... import symbol
 from ...._core.dtypes import FLAGS
+from ...._core.errors import OperatorMissing
 from ...._core.extras import load as load_extra
 from ....base import MXNetError
 from . import _converters  # noqa: F401 - fills the table
 from ._functions import body_of, evaluated, inferred
+from ._limits import SHOWN, Budget, check_nodes, foldable
 from ._node import TABLE, Node, Unknown, apply_partial
 
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
 DOMAINS = ("", "ai.onnx")
-LARGEST = 1 << 30  # elements of a constant that is computed at import
+# What the package onnx, NumPy and the converters raise for a file that is not as ONNX wants it.
+FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 TABLES = ("constants", "learned", "partial", "symbols", "shapes", "types")  # what is known of values, by name
 
 
@@ -36,23 +48,48 @@ def read_model(model_file):
 class Importer:
     """Turns the nodes of a graph into symbols, in order. One inside another sees what the outer one knows."""
 
-    def __init__(self, opsets, outer=None, prefix=""):
+    def __init__(self, opsets, outer=None, prefix="", budget=None):
         self.opsets = opsets
         self.opset = max((version for domain, version in opsets.items() if domain in DOMAINS), default=1)
         self.outer, self.prefix, self.inputs = outer, prefix, outer.inputs if outer else []
         self.root = outer.root if outer else self
         self.used = outer.used if outer else {}
+        self.budget = outer.budget if outer else budget or Budget()
         self.variables = {}  # shapes of the variables that bodies of loops have
         for table in TABLES:
             setattr(self, table, ChainMap({}, *(getattr(outer, table).maps if outer else ())))
 
     def model(self, model):
         """The outputs of a whole model; its inputs are variables."""
+        check_nodes(model, self.budget)
+        self._check_constants(model)
         graph = inferred(model).graph
         weights = {t.name for t in graph.initializer}
         self.inputs = [info.name for info in graph.input if info.name not in weights]
         self.symbols.update((name, symbol.Variable(name)) for name in self.inputs)
         return self.outputs(graph)
+
+    def _check_constants(self, model):
+        """Refuse constants that are too large before ONNX infers shapes from them, for which it makes lists as long."""
+        ahead = Importer(self.opsets, budget=Budget(model))
+        small = (tensor for tensor in model.graph.initializer if math.prod(tensor.dims) <= SHOWN)
+        ahead.constants.update((tensor.name, stored_array(tensor)) for tensor in small)
+        for proto in model.graph.node:
+            names = [name for name in proto.input if name]
+            if proto.domain not in DOMAINS or proto.op_type in RANDOM or not all(n in ahead.constants for n in names):
+                continue
+            try:
+                node = Node(proto, ahead)
+                made = None if node.graphs else foldable(node, proto, ahead.constants, self.opset)
+            except MXNetError:
+                raise
+            except FAULTS:  # its conversion will say what is wrong with it
+                continue
+            for shape, dtype in made or ():
+                ahead.budget.claim(node, shape, dtype.itemsize)
+            if made and all(math.prod(shape) <= SHOWN for shape, _ in made):
+                results = ahead._evaluated(node, proto, names)
+                ahead.constants.update(zip(filter(None, proto.output), map(np.asarray, results), strict=False))
 
     def outputs(self, graph):
         """The symbols that a graph gives; its inputs are known already."""
@@ -61,12 +98,10 @@ class Importer:
 
     def convert(self, graph):
         """Go through the nodes of a graph whose inputs are known already."""
-        import onnx
-
         for info in (*graph.input, *graph.value_info, *graph.output):
             self._note(info)
         for tensor in graph.initializer:
-            value = onnx.numpy_helper.to_array(tensor)
+            value = stored_array(tensor)
             self.know(tensor.name, value, learned=value.ndim > 0 and value.dtype.kind == "f")
         for proto in graph.node:
             self._convert(proto)
@@ -83,7 +118,10 @@ class Importer:
             sizes = (d.dim_value if d.HasField("dim_value") else Unknown(d.dim_param or None) for d in tensor.shape.dim)
             self.shapes[info.name] = list(sizes)
         if tensor.elem_type:
-            self.types[info.name] = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
+            try:
+                self.types[info.name] = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name
+            except (KeyError, ValueError):
+                raise MXNetError(f"the value {info.name}: ONNX has no element type {tensor.elem_type}") from None
 
     def know(self, name, value, learned=False):
         """Enter a constant, and whether it was learned; what merely is part of a formula must not learn either."""
@@ -152,16 +190,23 @@ class Importer:
         return self.symbols[name]
 
     def _convert(self, proto):
-        node = Node(proto, self)
+        shown = f"node {self.prefix}{proto.name or next(filter(None, proto.output), '')} ({proto.op_type})"
+        self.budget.node(shown)
+        try:
+            self._converted(Node(proto, self), proto)
+        except MXNetError as error:
+            if shown in str(error) or str(error).startswith("node "):
+                raise
+            raise MXNetError(f"{shown}: {error}") from error
+        except FAULTS as error:
+            reason = f"it is not as ONNX wants it ({type(error).__name__}: {error}); check the file"
+            raise MXNetError(f"{shown}: {reason}") from error
+
+    def _converted(self, node, proto):
         if self._fold(node, proto):
             return
         converter = TABLE.get(node.op) if proto.domain in DOMAINS else None
-        try:
-            results = converter(node) if converter else self._from_body(node, proto)
-        except (TypeError, ValueError, LookupError, AttributeError) as error:
-            raise node.refuse(
-                f"it is not as ONNX wants it ({type(error).__name__}: {error}); check the file"
-            ) from error
+        results = converter(node) if converter else self._from_body(node, proto)
         if results is not None:  # otherwise they are entered already
             self._enter(node, results)
 
@@ -176,7 +221,7 @@ class Importer:
         """What a function is made of, where ONNX itself says that."""
         body = body_of(proto, self) if proto.domain in DOMAINS else None
         if body is None:
-            raise NotImplementedError(
+            raise OperatorMissing(
                 f"{node}: operator {proto.domain + '.' if proto.domain else ''}{node.op} cannot be imported; "
                 "export the model with simpler operators"
             )
@@ -203,7 +248,11 @@ class Importer:
             return self._fold_partial(node, names)
         if node.op in RANDOM or node.graphs or any(name not in self.constants for name in names):
             return False
-        self._check_size(node)
+        made = foldable(node, proto, self.constants, self.opsets.get(proto.domain, self.opset))
+        if made is None:
+            return False
+        for shape, dtype in made:
+            self.budget.claim(node, shape, dtype.itemsize)
         learned = any(self.learned.get(name) for name in names) or _stored(node)
         results = self._evaluated(node, proto, names)
         for name, value in zip(filter(None, node.outputs), map(np.asarray, results), strict=True):
@@ -216,14 +265,6 @@ class Importer:
             return evaluated(proto, self.opsets, {name: self.constants[name] for name in names})
         except Exception as error:  # whatever the package's own code finds wrong with the constants
             raise node.refuse(f"its value for constant inputs cannot be computed: {error}") from error
-
-    def _check_size(self, node):
-        """A few bytes can ask for any number of zeros."""
-        for name in node.outputs:
-            shape = self.shapes.get(name) or []
-            known = math.prod(n for n in shape if not isinstance(n, Unknown))
-            if known > LARGEST:
-                raise node.refuse(f"a constant of shape {shape} is too large")
 
     def _fold_shape(self, node):
         source, shape = self.symbols.get(node.inputs[0]), enumerate(self.shapes[node.inputs[0]])
@@ -254,6 +295,16 @@ class Importer:
             self.know(name, value.astype(np.int64))
 
 
+def stored_array(tensor):
+    """The values of a tensor that a file holds."""
+    import onnx
+
+    try:
+        return onnx.numpy_helper.to_array(tensor)
+    except FAULTS as error:
+        raise MXNetError(f"the tensor {tensor.name!r} of shape {list(tensor.dims)} is damaged: {error}") from error
+
+
 def _stored(node):
     """Is it a node that holds a weight? Some programs write them so."""
     return node.op == "Constant" and len(getattr(node.attr("value"), "dims", ())) > 1
@@ -265,8 +316,10 @@ class GraphProto:
     def from_onnx(self, graph, opset_version=None):
         """(symbol, arg_params, aux_params) of a model, or of a graph of operators of that version."""
         model = self._model(graph, opset_version)
-        importer = Importer({o.domain: o.version for o in model.opset_import})
+        importer = Importer({o.domain: o.version for o in model.opset_import}, budget=Budget(model))
         outputs = importer.model(model)
+        if not outputs:
+            raise MXNetError("the graph has no outputs")
         sym = outputs[0] if len(outputs) == 1 else symbol.Group(outputs)
         states, arguments = set(sym.list_auxiliary_states()), set(sym.list_arguments())
         arrays = {name: nd.array(value, dtype=value.dtype) for name, value in importer.used.items()}

@@ -8,6 +8,7 @@ import numpy as np
 from .... import base, image, recordio
 from ...._core.errors import MXNetError
 from ...._core.on_error import checked_on_error
+from ...._formats import image_lists
 from ...._formats.archives import extract, unpacked
 from ...._formats.fetch import check_sha1, download, from_repository  # noqa: F401 - MXNet's module shows it
 from ....util import default_array, is_np_array
@@ -43,7 +44,7 @@ def _obtain(root, namespace, name, sha1):
     return from_repository("gluon/dataset/" + namespace, name, path, sha1)
 
 
-def _read_idx(path, magic):
+def read_idx(path, magic):
     """The array in a gzipped IDX file of bytes, checked against its own header."""
     content = unpacked(path, largest=1 << 30)
     dimensions = magic & 0xFF
@@ -87,7 +88,7 @@ class MNIST(_DownloadedDataset):
     def _get_data(self):
         files = [self._train_data, self._train_label] if self._train else [self._test_data, self._test_label]
         paths = [_obtain(self._root, self._namespace, *file) for file in files]
-        images, labels = (_read_idx(path, magic) for path, magic in zip(paths, (0x803, 0x801), strict=True))
+        images, labels = (read_idx(path, magic) for path, magic in zip(paths, (0x803, 0x801), strict=True))
         if len(images) != len(labels):
             raise MXNetError(f"{self._root}: {len(images)} images but {len(labels)} labels")
         self._data, self._label = _arrays(images[..., np.newaxis], labels.astype(np.int32))
@@ -212,15 +213,7 @@ class ImageListDataset(Tolerant, Dataset):
         return label.item() if label.size == 1 else label
 
     def _parsed(self, path):
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                fields = line.strip().split("\t")
-                if len(fields) < 3:
-                    raise MXNetError(f"{path}, line {number}: expected index, label(s) and path separated by tabs")
-                try:
-                    yield int(fields[0]), self._labels([float(value) for value in fields[1:-1]]), fields[-1]
-                except ValueError as error:
-                    raise MXNetError(f"{path}, line {number}: {error}") from error
+        return ((key, self._labels(labels), name) for key, labels, name in image_lists.entries(path))
 
     def _read(self, idx):
         label, name = self._imglist[self._imgkeys[idx]]

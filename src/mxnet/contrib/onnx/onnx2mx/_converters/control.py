@@ -124,6 +124,7 @@ def _for(node, graph, states, turns):
     number = graph.input[0].name
     if turns <= MOST and any(number in n.input for n in graph.node):
         return _unrolled(node, graph, states, turns)
+    node.claim(turns)
     steps = node.parameter("steps", np.arange(turns, dtype=np.int64).reshape(-1, 1))
     true = node.parameter("true", np.ones(1, dtype=bool))
     shapes = [[], [], *(node.importer.shape_of(name) for name in node.inputs[2:])]

@@ -71,6 +71,8 @@ def _map(node, size, kind, value, region=None, filler=0.0, data=None):
     attrs = {name: v for name, v in node.attrs.items() if name not in skip}
     if node.op == "Upsample":
         attrs.update(coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    rows = size if data is None else len(data)
+    node.claim(rows, max(size, math.ceil(size * value) if kind == "scales" else value))
     data = np.eye(size, dtype=np.float32) if data is None else data
     new = {"scales": np.array([1, value], np.float32), "sizes": np.array([len(data), value], np.int64)}
     feed = {"x": data, kind: new[kind]}

@@ -127,6 +127,7 @@ def _eye_like(node):
         raise node.refuse("it needs an input of known size")
     kind = node.attr("dtype")
     dtype = tensor_dtype_to_np_dtype(kind).name if kind else node.dtype()
+    node.claim(*shape)
     return node.parameter("eye", np.eye(*shape, k=node.attr("k", 0), dtype=dtype))
 
 

@@ -32,7 +32,12 @@ class Pool:
         more = [0, 0, *(s - 1 for s in self.strides)]
         return padded(self.node, x, nothing + more, rank, value=value if beyond is None else beyond)
 
+    def written_out(self):
+        """A node for each place in a window, in each direction."""
+        self.node.claim(sum(self.kernel), width=1 << 12)
+
     def swept(self, x, operator):
+        self.written_out()
         return swept(x, operator, self.kernel, self.strides, self.dilations)
 
     def kept(self, x):
@@ -69,6 +74,7 @@ def _max_pool(node):
 
 def _max_with_places(pool, x):
     places = pool.padded(_places(pool.node, x), -1.0)
+    pool.written_out()
     found = swept_places(pool.padded(x, -math.inf), places, pool.kernel, pool.strides, pool.dilations)
     top, place = map(pool.kept, found)
     return top, sym.cast(place, dtype="int64")
@@ -82,6 +88,7 @@ def _places(node, x):
     sizes = node.shape()[2:]
     if any(isinstance(n, Unknown) for n in sizes):
         raise node.refuse("storage_order 1 needs an input of known size")
+    node.claim(*sizes)
     order = np.arange(math.prod(sizes)).reshape(sizes[::-1]).T  # where the elements of an image stand
     shift = order - np.arange(order.size).reshape(sizes)
     return sym.broadcast_add(flat, node.parameter("places", shift.astype("float64")[None, None]))

@@ -66,6 +66,7 @@ def _parameters(node, size, both):
     """All weights, then all biases, direction by direction, as a parameter of its own."""
     weights, recurrent = node.const(1), node.const(2)
     count = len(GATES[node.op])
+    node.claim(both, 2 * count * size)
     biases = node.const(3, np.zeros((both, 2 * count * size), weights.dtype)).reshape(both, 2, -1)
 
     def ordered(matrix):

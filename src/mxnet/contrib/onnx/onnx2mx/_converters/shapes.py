@@ -163,8 +163,9 @@ def constant(node, value, sizes):
     """One number everywhere; a size that only the data tell is that of an input of the model."""
     if np.unique(value).size != 1:
         raise node.refuse(f"the shape {sizes} must be known")
-    dtype = value.dtype.name
-    result = node.parameter("value", np.full([1 if isinstance(n, Unknown) else n for n in sizes], value.ravel()[0]))
+    dtype, shape = value.dtype.name, [1 if isinstance(n, Unknown) else n for n in sizes]
+    node.claim(*shape)
+    result = node.parameter("value", np.full(shape, value.ravel()[0]))
     for axis, size in enumerate(sizes):
         if isinstance(size, Unknown):
             zeros = sym.cast(zeros_of_size(node, size), dtype=dtype)
@@ -296,6 +297,7 @@ def _wrapped(node, x, pads, rank):
             continue
         if isinstance(size, Unknown):
             raise node.refuse("padding of mode wrap needs an input of known size")
+        node.claim(max(0, before + size + after))
         places = np.arange(-before, size + after) % size
         x = sym.take(x, node.parameter(f"places{axis}", places), axis=axis)
     return x

@@ -1,0 +1,66 @@
+"""What a device reports, in words: memory that is exhausted, and failures of operators that ran some time ago."""
+
+import torch
+
+LATE = ("CUDA error", "device-side assert", "HIP error", "cuBLAS error", "CUBLAS_STATUS", "CUDNN_STATUS")
+_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def readable(size: int) -> str:
+    """Bytes in the unit a person would choose."""
+    for unit, name in _UNITS:
+        if size >= unit:
+            return f"{size / unit:.2f} {name}"
+    return f"{size} bytes"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Is a device's memory exhausted?"""
+    return isinstance(error, torch.cuda.OutOfMemoryError) or "out of memory" in str(error).lower()
+
+
+def is_late(error: BaseException) -> bool:
+    """Was it an earlier operator that failed?"""
+    return isinstance(error, RuntimeError) and any(mark in str(error) for mark in LATE)
+
+
+def explained(error: BaseException) -> str:
+    """The text of what torch raised, with what to do about it."""
+    text = str(error).strip()
+    if is_out_of_memory(error):
+        return _out_of_memory(text)
+    if is_late(error):
+        return _late(text)
+    return text
+
+
+def _out_of_memory(text: str) -> str:
+    asked = text.split(" If reserved but unallocated")[0].split(" See documentation")[0].rstrip(". ")
+    return (
+        f"{asked}. {_state()}Use a smaller batch, compute activations again in the backward pass "
+        "(MXNET_BACKWARD_DO_MIRROR=1), drop arrays that are not needed any more, or call ctx.empty_cache() if other "
+        "programs or libraries share the GPU"
+    )
+
+
+def _state() -> str:
+    if not torch.cuda.is_available():
+        return ""
+    parts: list[str] = []
+    for number in range(torch.cuda.device_count()):
+        free, total = torch.cuda.mem_get_info(number)
+        held = torch.cuda.memory_allocated(number)
+        parts.append(
+            f"gpu({number}): {readable(held)} in arrays, {readable(free)} free for new ones and other programs, "
+            f"{readable(total)} in all"
+        )
+    return "; ".join(parts) + ". "
+
+
+def _late(text: str) -> str:
+    first = text.splitlines()[0] if text else "the device failed"
+    return (
+        f"{first}. The GPU reports this late: an operator that ran before may have failed. Run the program again with "
+        "MXNET_ENGINE_TYPE=NaiveEngine, which waits after each operator, to see which; after such an error the process "
+        "cannot use the GPU any more"
+    )

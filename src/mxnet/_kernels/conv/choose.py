@@ -1,0 +1,148 @@
+"""The choice of a way to compute a convolution: one ordered table for eager calls, training and inference graphs.
+
+The first way of the table that applies computes; a choice is kept for all problems that are equal. `conv2d` and
+`deconv` are what operators call.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..registry import OFF, SWITCH, TRACED, Decision
+from . import channels_last, deconv_products, direct, nchw_few_channels, nchw_odd_channels, pointwise
+from .problem import EAGER, INFERENCE, TRAINING, TRANSPOSED, Problem, Way
+from .winograd import f2x2, ways
+
+WAYS: dict[str, tuple[Way, ...]] = {
+    EAGER: (
+        nchw_few_channels.WAY,
+        ways.COMPILED,
+        ways.TORCH,
+        nchw_odd_channels.ONE_CHANNEL,
+        nchw_odd_channels.ODD_CHANNELS,
+    ),
+    TRAINING: (ways.COMPILED, ways.TORCH, pointwise.WAY, channels_last.STRIDE2, channels_last.WAY),
+    INFERENCE: (direct.DEPTHWISE, direct.DENSE, ways.PACKED, ways.PACKED_TORCH, f2x2.PACKED),
+    TRANSPOSED: (deconv_products.ONE_PIXEL, deconv_products.SIDE_BY_SIDE, deconv_products.FEW_FILTERS),
+}
+LIBRARY = {EAGER: "conv.torch", TRAINING: "conv.torch", INFERENCE: "conv.onednn", TRANSPOSED: "conv.torch"}
+MOST_CHOICES = 1 << 12  # networks that take images of any size have ever new ones
+
+
+class Choice(NamedTuple):
+    """The way, None for the library's own; what it computes with; and the rule that decided, for explanations."""
+
+    way: Way | None
+    compute: Any
+    decision: Decision
+
+
+_choices: dict[Problem, Choice] = {}
+
+
+def forget() -> None:
+    """Decide anew for every problem, as limits or compiled code have changed."""
+    _choices.clear()
+
+
+def choose(problem: Problem) -> Choice:
+    """The way that computes the problem now; also tells whoever wants decisions explained."""
+    choice = _choices.get(problem) or _decide(problem)
+    if SWITCH.mode == TRACED:
+        SWITCH.log.append(choice.decision)
+    return choice
+
+
+def _decide(problem: Problem) -> Choice:
+    """The first way that applies, and is compiled; training waits for code, so that two runs compute the same."""
+    waiting = ""
+    for way in WAYS[problem.mode]:
+        work = way.applies(problem)
+        if work < way.minimum_work:
+            continue
+        code = way.code
+        if code is None or code.earned(work, wait=problem.mode != INFERENCE) is not None:
+            decision = Decision(way.name, True, f"{way.rule} ({work} multiplications)")
+            return _keep(problem, Choice(way, way.run(problem), decision), not waiting)
+        state, reason = code.state()
+        if state in ("idle", "compiling"):
+            waiting = waiting or f"; {way.name} waits: {reason}"
+    rule = f"no kernel is faster for {_described(problem)}{waiting}"
+    return _keep(problem, Choice(None, None, Decision(LIBRARY[problem.mode], True, rule)), not waiting)
+
+
+def _keep(problem: Problem, choice: Choice, final: bool) -> Choice:
+    if final:
+        if len(_choices) >= MOST_CHOICES:
+            _choices.clear()
+        _choices[problem] = choice
+    return choice
+
+
+def _described(problem: Problem) -> str:
+    window, stride = ("x".join(map(str, sizes)) for sizes in (problem.weight[2:], problem.stride))
+    groups = f", {problem.groups} groups" if problem.groups > 1 else ""
+    return f"a window of {window}, stride {stride}{groups}, data of {tuple(problem.data)}, {problem.weight[0]} filters"
+
+
+ONES, ZEROS = (1, 1), (0, 0)
+
+
+def conv2d(
+    data: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    pad: tuple[int, ...],
+    dilate: tuple[int, ...],
+    groups: int,
+    mode: str = EAGER,
+) -> Tensor | None:
+    """The convolution over two axes, with its gradients, by the way that is fastest; None: torch's own is.
+
+    Eager calls and their results are NCHW in memory; results of training graphs are channels-last.
+    """
+    recorded = mode == TRAINING or (weight.requires_grad and torch.is_grad_enabled() and data.is_contiguous())
+    if not recorded or SWITCH.mode == OFF or not data.is_cpu or data.__class__ is not Tensor:
+        return None
+    if torch.compiler.is_compiling():
+        return None
+    described = None if bias is None else (bias.shape, bias.dtype)
+    geometry = stride or ONES, pad or ZEROS, dilate or ONES, groups
+    kinds = data.dtype, weight.dtype, mode == EAGER, torch.get_num_threads()
+    choice = choose(Problem(mode, data.shape, weight.shape, described, *geometry, *kinds))
+    return None if choice.way is None else choice.compute(data, weight, bias)
+
+
+def packed_conv2d(data: tuple[int, ...], dtype: torch.dtype, weight: tuple[int, ...], geometry: Any) -> Choice:
+    """The choice for channels-last data and a constant weight of these shapes; its `compute` packs the weight.
+
+    The geometry is padding, stride, dilation and groups.
+    """
+    pad, stride, dilate, groups = geometry
+    kinds = dtype, torch.float32, False, torch.get_num_threads()
+    return choose(Problem(INFERENCE, data, weight, None, (*stride,), (*pad,), (*dilate,), groups, *kinds))
+
+
+def deconv(
+    data: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    pad: tuple[int, ...],
+    adj: tuple[int, ...],
+    dilate: tuple[int, ...],
+    groups: int,
+) -> Tensor | None:
+    """The deconvolution, with its gradients, where another way is faster than torch's; else None."""
+    if SWITCH.mode == OFF or not data.is_cpu or data.__class__ is not Tensor or torch.compiler.is_compiling():
+        return None
+    recorded = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (data, weight, bias))
+    axes = data.dim() - 2
+    ones, zeros = (1,) * axes, (0,) * axes
+    geometry = tuple(stride) or ones, tuple(pad) or zeros, tuple(dilate) or ones, groups
+    described = None if bias is None else (bias.shape, bias.dtype)
+    kinds = data.dtype, weight.dtype, True, torch.get_num_threads(), tuple(adj) or zeros, recorded
+    choice = choose(Problem(TRANSPOSED, data.shape, weight.shape, described, *geometry, *kinds))
+    return None if choice.way is None else choice.compute(data, weight, bias)

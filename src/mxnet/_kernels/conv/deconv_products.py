@@ -1,0 +1,100 @@
+"""Deconvolutions that are faster as matrix products than by oneDNN, which fills blocks of filters with zeros.
+
+A single pixel gives one window for each image: all of it is one product. Up to four filters, as in the last layer of
+a generator, leave most of a block unfilled: the columns of a product, summed where windows overlap (col2im), take a
+fifth to a half of the time. In inference, windows that do not overlap need no sums.
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .. import tuning
+from ..runtime.autograd import with_gradient
+from .problem import Problem, Way
+
+_COL2IM = frozenset([torch.float32, torch.float64])  # dtypes of torch's fold
+
+
+def _work(problem: Problem) -> int:
+    return problem.work if problem.groups == 1 else 0
+
+
+def _is_unpadded(problem: Problem) -> bool:
+    return not any((*problem.pad, *problem.adj)) and set(problem.dilate) <= {1}
+
+
+def _one_pixel_applies(problem: Problem) -> int:
+    return _work(problem) if _is_unpadded(problem) and max(problem.data[2:]) == 1 else 0
+
+
+def _side_by_side_applies(problem: Problem) -> int:
+    """Gradients of windows side by side are not faster in another order."""
+    apart = tuple(problem.stride) == tuple(problem.weight[2:])
+    return _work(problem) if _is_unpadded(problem) and apart and not problem.recorded else 0
+
+
+def _few_filters_applies(problem: Problem) -> int:
+    if len(problem.data) != 4 or problem.weight[1] > tuning.DECONV_FILTERS or problem.dtype not in _COL2IM:
+        return 0
+    below = all(a < b for a, b in zip(problem.adj, problem.stride, strict=True))
+    return _work(problem) if below else 0
+
+
+def _one_pixel(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    result = (data.flatten(1) @ weight.flatten(1)).unflatten(1, weight.shape[1:])
+    return result if bias is None else result + bias.reshape(-1, *[1] * (weight.dim() - 2))
+
+
+def _columns(data: Tensor, weight: Tensor) -> Tensor:
+    """A product for each image; `matmul` would copy them into one matrix, and the result back."""
+    return torch.bmm(weight.flatten(1).t().expand(len(data), -1, -1), data.flatten(2))
+
+
+def _side_by_side(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """One product, then pixels are moved to their places."""
+    (batch, _, *sizes), kernel = data.shape, weight.shape[2:]
+    product = _columns(data, weight)
+    if bias is not None:
+        product += bias.repeat_interleave(kernel.numel()).unsqueeze(1)
+    order = [axis for i in range(2, 2 + len(sizes)) for axis in (i + len(sizes), i)]
+    pixels = product.view(batch, -1, *kernel, *sizes).permute(0, 1, *order)
+    return pixels.reshape(batch, -1, *(n * k for n, k in zip(sizes, kernel, strict=True)))
+
+
+def _few_filters(problem: Problem) -> Any:
+    kernel, stride, pad, adj, dilate = problem.weight[2:], problem.stride, problem.pad, problem.adj, problem.dilate
+    axes = zip(problem.data[2:], kernel, stride, pad, adj, dilate, strict=True)
+    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + 1 + a for n, k, s, p, a, d in axes)
+
+    def forward(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        result = F.fold(_columns(data, weight), size, tuple(kernel), dilate, pad, stride)
+        return result if bias is None else result.add_(bias[:, None, None])
+
+    def backward(inputs: Any, outputs: Any, heads: Any) -> Any:
+        data, weight, *bias = inputs
+        wanted = [t.requires_grad for t in inputs] + [False] * (2 - len(bias))
+        sizes = [len(bias[0])] if bias else None
+        given = heads[0], data, weight, sizes, stride, pad, dilate, True, adj, 1
+        return torch.ops.aten.convolution_backward(*given, wanted[:3])[: len(inputs)]
+
+    def compute(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        return with_gradient(forward, backward, data, weight, *([] if bias is None else [bias]))
+
+    return compute
+
+
+ONE_PIXEL = Way(
+    "conv.deconv_one_pixel", "images of one pixel: one matrix product", _one_pixel_applies, lambda problem: _one_pixel
+)
+SIDE_BY_SIDE = Way(
+    "conv.deconv_side_by_side",
+    "windows that do not overlap, without gradients: one matrix product",
+    _side_by_side_applies,
+    lambda problem: _side_by_side,
+)
+FEW_FILTERS = Way(
+    "conv.deconv_few_filters", "up to four filters: matrix products and col2im", _few_filters_applies, _few_filters
+)

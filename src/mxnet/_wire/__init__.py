@@ -1,0 +1,1 @@
+"""Authenticated messages between the processes of one job: secret, handshake, frames, server. Imports `_core` only."""

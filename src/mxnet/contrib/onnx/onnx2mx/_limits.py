@@ -1,0 +1,156 @@
+"""Limits of an import: how many bytes of constants and how many nodes a few bytes of a file may ask for."""
+
+import math
+
+import numpy as np
+
+from ...._core.environment import whole_number
+from ....base import MXNetError
+
+BYTES, NODES = 1 << 28, 100_000  # defaults of the two settings
+_GROWN = 4  # times the bytes of the file's own tensors: weights that are transposed or converted are made again
+SHOWN = 4096  # elements of a constant from which shapes may follow
+_PROPAGATED = 1 << 16  # elements of a shape that ONNX's inference may carry along
+# How many elements come out depends on the values that go in, at most so many times their number.
+_BY_VALUES = {"NonZero": 32, "Compress": 1, "Unique": 4, "NonMaxSuppression": 3, "If": 1}
+_SLOW = frozenset("Conv ConvTranspose ConvInteger MatMul MatMulInteger Gemm Einsum LSTM GRU RNN Resize Upsample DFT "
+                  "STFT AveragePool MaxPool LpPool GridSample RoiAlign DeformConv Col2Im LRN Det".split())  # fmt: skip
+_WORK = 10**8  # multiplications of a node that is computed at import; others stay in the graph
+
+
+class Budget:
+    """What is left of both limits; the importers of one model share it."""
+
+    def __init__(self, model=None):
+        there = sum(tensor.ByteSize() for tensor in model.graph.initializer) if model is not None else 0
+        self.limit = whole_number("MXNET_ONNX_MAX_CONSTANT_BYTES", BYTES, "a number of bytes") + _GROWN * there
+        self.most_nodes = whole_number("MXNET_ONNX_MAX_NODES", NODES, "a number of nodes")
+        self.bytes = self.nodes = 0
+
+    def node(self, name):
+        """Count a node; bodies of functions and loops count each time they are written out."""
+        self.nodes += 1
+        if self.nodes > self.most_nodes:
+            raise MXNetError(_too_many_nodes(name, self.most_nodes))
+
+    def claim(self, node, shape, width):
+        """Room for an array of elements of `width` bytes, before it is made."""
+        if any(n < 0 for n in shape):
+            raise node.refuse(f"a constant of shape {list(shape)} is not possible")
+        self.bytes += math.prod(shape) * width
+        if self.bytes > self.limit:
+            raise node.refuse(
+                f"a constant of shape {list(shape)} is too large: constants computed at import would have "
+                f"{self.bytes} bytes, {self.limit} are allowed; if you trust the file, raise "
+                "MXNET_ONNX_MAX_CONSTANT_BYTES"
+            )
+
+
+def _too_many_nodes(name, most):
+    return (
+        f"{name}: the model has more than {most} nodes with its functions and loops written out; if you trust "
+        "the file, raise MXNET_ONNX_MAX_NODES"
+    )
+
+
+def check_nodes(model, budget):
+    """Refuse functions that call each other into more nodes than allowed, before they are written out."""
+    functions = {(f.domain, f.name): f for f in model.functions}
+    known = {}
+
+    def count(nodes, above):
+        total = 0
+        for node in nodes:
+            key = (node.domain, node.op_type)
+            total += 1 + sum(count(g.node, above) for a in node.attribute for g in (a.g, *a.graphs))
+            if key in functions:
+                if key in above:
+                    raise MXNetError(f"node {node.name or node.op_type}: the function {node.op_type} calls itself")
+                if key not in known:
+                    known[key] = count(functions[key].node, {*above, key})
+                total += known[key]
+        return total
+
+    if count(model.graph.node, set()) > budget.most_nodes:
+        raise MXNetError(_too_many_nodes("the graph", budget.most_nodes))
+
+
+def shapes_stay_small(graph):
+    """May ONNX's inference carry the values of shapes along? Joining them again and again makes them huge."""
+    lengths = {tensor.name: math.prod(tensor.dims) for tensor in graph.initializer}
+    return _stay_small(graph, lengths)
+
+
+def _stay_small(graph, lengths):
+    for node in graph.node:
+        longest = [lengths.get(name, 64) for name in node.input]
+        length = sum(longest) if node.op_type == "Concat" else max(longest, default=0)
+        length = max([length, *(math.prod(a.t.dims) for a in node.attribute)])
+        if node.op_type == "Concat" and length > _PROPAGATED:
+            return False
+        lengths.update(dict.fromkeys(node.output, length))
+        if not all(_stay_small(inner, lengths) for a in node.attribute for inner in (a.g, *a.graphs)):
+            return False
+    return True
+
+
+def foldable(node, proto, constants, opset):
+    """Shapes and types of what a node makes of constants; None if that is unknown, or too much work for now."""
+    inputs = [constants[name] for name in proto.input if name]
+    elements = sum(np.size(value) for value in inputs)
+    factor = _BY_VALUES.get(node.op)
+    if factor is not None:
+        return [((factor * elements,), np.dtype(np.int64))]
+    found = _range(node, inputs) if node.op == "Range" else _outputs(node, proto, constants, opset)
+    if found is None:
+        return None
+    work = sum(math.prod(shape) for shape, _ in found) * max(map(np.size, inputs), default=1)
+    return None if node.op in _SLOW and work > _WORK else found
+
+
+def _range(node, inputs):
+    """ONNX's inference wants numbers without axes; lists of one are usual too."""
+    start, limit, step = (np.asarray(value).ravel()[0].item() for value in inputs)
+    if not step or not all(map(math.isfinite, (start, limit, step))):
+        raise node.refuse(f"a range from {start} to {limit} by {step} has no end")
+    return [((max(0, math.ceil((limit - start) / step)),), np.asarray(inputs[0]).dtype)]
+
+
+def _outputs(node, proto, constants, opset):
+    import onnx
+
+    try:
+        schema = onnx.defs.get_schema(proto.op_type, opset, proto.domain)
+    except onnx.defs.SchemaError:
+        return None
+    given = {name: constants[name] for name in proto.input if name}
+    types = {name: _type_of(value) for name, value in given.items()}
+    small = {name: onnx.numpy_helper.from_array(np.asarray(value), name)
+             for name, value in given.items() if np.size(value) <= SHOWN}  # fmt: skip
+    versions = [onnx.helper.make_opsetid(proto.domain, opset)]
+    try:
+        found = onnx.shape_inference.infer_node_outputs(schema, proto, types, small, opset_imports=versions)
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError, ValueError) as error:
+        raise node.refuse(f"its constant inputs do not fit: {str(error).strip()}") from None
+    pairs = [_shape_and_type(found.get(name)) for name in proto.output if name]
+    return None if None in pairs else pairs
+
+
+def _type_of(value):
+    import onnx
+
+    value = np.asarray(value)
+    return onnx.helper.make_tensor_type_proto(onnx.helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+
+
+def _shape_and_type(kind):
+    """(shape, dtype) of a tensor whose sizes are all known."""
+    import onnx
+
+    if kind is None or not kind.HasField("tensor_type") or not kind.tensor_type.HasField("shape"):
+        return None
+    sizes = kind.tensor_type.shape.dim
+    if not all(size.HasField("dim_value") for size in sizes):
+        return None
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type or onnx.TensorProto.DOUBLE)
+    return tuple(size.dim_value for size in sizes), dtype

@@ -1,0 +1,100 @@
+"""Loaded optimizer states, compared with the parameters that they are for before anything keeps them."""
+
+from numbers import Number
+
+from .._core.dtypes import dtype_name
+from .._core.errors import MXNetError
+from ..lr_scheduler import LRScheduler
+from ..ndarray import NDArray
+
+
+def check_keys(states, weights):
+    """Refuse states of parameters that are not there."""
+    unknown = [key for key in states if key not in weights]
+    if unknown:
+        raise MXNetError(
+            f"the optimizer states are of other parameters: there are states for {_shown(unknown)}, the parameters are "
+            f"{_shown(weights)}; load the file that was saved with this network"
+        )
+
+
+def _shown(keys):
+    keys = list(keys)
+    return ", ".join(map(repr, keys[:5])) + (", …" if len(keys) > 5 else "")
+
+
+def check_state(optimizer, index, name, weight, state):
+    """Refuse a state that differs from a fresh one of this weight in its parts, their shapes or dtypes."""
+    fresh = optimizer.create_state_multi_precision(index, weight)
+    wrong = _difference(fresh, state, hasattr(optimizer, "momentum"))
+    if wrong:
+        raise MXNetError(
+            f"the optimizer state of parameter {name!r} ({index!r}) does not fit {type(optimizer).__name__} and a "
+            f"weight of shape {weight.shape} and {dtype_name(weight.dtype)}: {wrong}"
+        )
+
+
+def _difference(fresh, state, momentum):
+    """What differs, in words. With `momentum`, which may be zero by now, a state may be more than is needed."""
+    if fresh is None or state is None:
+        unused = momentum and fresh is None and isinstance(state, NDArray)
+        return "" if fresh is state or unused else f"expected {_described(fresh)}, got {_described(state)}"
+    if isinstance(fresh, (tuple, list)) and isinstance(state, (tuple, list)) and len(fresh) == len(state):
+        found = (_difference(a, b, momentum) for a, b in zip(fresh, state, strict=True))
+        return next(filter(None, found), "")
+    if isinstance(fresh, dict) and isinstance(state, dict) and fresh.keys() == state.keys():
+        return next(filter(None, (_difference(fresh[key], state[key], momentum) for key in fresh)), "")
+    return "" if _described(fresh) == _described(state) else f"expected {_described(fresh)}, got {_described(state)}"
+
+
+def _described(value):
+    if isinstance(value, NDArray):
+        kind = "" if value.stype == "default" else f"{value.stype} "
+        return f"a {kind}{dtype_name(value.dtype)} array of shape {value.shape}"
+    if isinstance(value, (tuple, list)):
+        return f"{len(value)} parts"
+    if isinstance(value, dict):
+        return f"a dict of {_shown(value)}"
+    if isinstance(value, Number):
+        return "a number"
+    return "nothing" if value is None else f"a value of type {type(value).__name__}"
+
+
+# -- the optimizer that a file may hold --------------------------------------------------------------------------------
+
+
+def check_optimizer(optimizer):
+    """Complete and check the attributes of an optimizer that was made without its constructor."""
+    try:
+        fresh = type(optimizer)()
+    except TypeError:  # an optimizer of the program's own that needs arguments
+        return
+    for name, usual in vars(fresh).items():
+        if name not in vars(optimizer):
+            setattr(optimizer, name, usual)  # MXNet's older versions did not have it
+        elif not _fits(name, getattr(optimizer, name), usual):
+            given = _described(getattr(optimizer, name))
+            raise MXNetError(f"the optimizer in the states has {given} for {name}, which is {_described(usual)}")
+    optimizer._check_loaded()
+
+
+def _fits(name, given, usual):
+    if name == "lr_scheduler":
+        return given is None or isinstance(given, LRScheduler)
+    if name == "_all_index_update_counts":
+        return isinstance(given, dict) and all(isinstance(v, dict) and _counts(v) for v in given.values())
+    if name == "_index_update_count":
+        return isinstance(given, dict) and _counts(given)
+    if name in ("lr_mult", "wd_mult"):
+        return isinstance(given, dict) and all(isinstance(v, Number) for v in given.values())
+    if name == "lr":
+        return given is None or isinstance(given, Number)
+    if isinstance(usual, dict):
+        return isinstance(given, dict)
+    if isinstance(usual, Number):
+        return isinstance(given, Number) or (given is None and not isinstance(usual, bool))
+    return usual is not None or given is None or isinstance(given, Number)
+
+
+def _counts(values):
+    return all(isinstance(v, int) for v in values.values())

@@ -1,0 +1,166 @@
+"""ONNX files that ask for more than they hold: refused with the node's name, at once and in little memory."""
+
+import resource
+import time
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import mxnet as mx
+from mxnet.contrib.onnx.onnx2mx.import_onnx import GraphProto
+
+
+def model(nodes, outputs, constants=(), functions=(), inputs=()):
+    stored = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs]
+    graph = helper.make_graph(nodes, "g", infos, [onnx.ValueInfoProto(name=name) for name in outputs], stored)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    return helper.make_model(graph, opset_imports=opsets, functions=functions)
+
+
+def node(op, inputs, name="huge", **attrs):
+    return helper.make_node(op, inputs, ["y"], name=name, **attrs)
+
+
+def one(op, *constants, **attrs):
+    named = [(f"c{i}", value) for i, value in enumerate(constants)]
+    return model([node(op, [name for name, _ in named], **attrs)], ["y"], named)
+
+
+def doubled(times):
+    """A list of two numbers joined to itself again and again."""
+    nodes = [helper.make_node("Concat", [f"x{i}"] * 2, [f"x{i + 1}"], name=f"n{i}", axis=0) for i in range(times)]
+    return model(nodes, [f"x{times}"], [("x0", np.array([1, 2], np.int64))])
+
+
+def laughs(levels):
+    """Functions that each call the next one ten times."""
+    versions = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    functions = []
+    for level in range(levels):
+        kind, domain = ("Add", "") if level == levels - 1 else (f"F{level + 1}", "mine")
+        places = ["a", *(f"t{i}" for i in range(9)), "b"]
+        wide = lambda name, double=kind == "Add": [name, name] if double else [name]
+        body = [
+            helper.make_node(kind, wide(old), [new], domain=domain)
+            for old, new in zip(places, places[1:], strict=False)
+        ]
+        functions.append(helper.make_function("mine", f"F{level}", ["a"], ["b"], body, versions))
+    return model(
+        [helper.make_node("F0", ["x"], ["y"], domain="mine")], ["y"], [("x", np.ones(2, np.float32))], functions
+    )
+
+
+def endless():
+    versions = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    body = [helper.make_node("F", ["a"], ["b"], domain="mine")]
+    function = helper.make_function("mine", "F", ["a"], ["b"], body, versions)
+    return model(
+        [helper.make_node("F", ["x"], ["y"], domain="mine")], ["y"], [("x", np.ones(2, np.float32))], [function]
+    )
+
+
+def loop(turns):
+    value = lambda name, kind, shape: helper.make_tensor_value_info(name, kind, shape)
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Add", ["s", "s"], ["t"])],
+        "body",
+        [value("i", TensorProto.INT64, []), value("go", TensorProto.BOOL, []), value("s", TensorProto.FLOAT, [1])],
+        [value("on", TensorProto.BOOL, []), value("t", TensorProto.FLOAT, [1])],
+    )
+    return model([node("Loop", ["n", "", "x"], body=body)], ["y"], [("n", np.int64(turns))], inputs=[("x", [1])])
+
+
+ints = lambda *values: np.array(values, np.int64)
+HOSTILE = {
+    "ConstantOfShape": one("ConstantOfShape", ints(300_000_000)),
+    "ConstantOfShape of negative size": one("ConstantOfShape", ints(-3)),
+    "ConstantOfShape of 2^62 squared": one("ConstantOfShape", ints(2**62, 2**62)),
+    "Range": one("Range", np.int64(0), np.int64(300_000_000), np.int64(1)),
+    "Range of two inputs": one("Range", np.int64(0), np.int64(4)),
+    "Range without end": one("Range", np.float32(0), np.float32(1), np.float32(0)),
+    "Range to infinity": one("Range", np.float32(0), np.float32(np.inf), np.float32(1)),
+    "Expand": one("Expand", np.ones(1, np.float32), ints(1 << 30)),
+    "Tile": one("Tile", np.ones(2, np.float32), ints(1 << 30)),
+    "Pad": one("Pad", np.ones(2, np.float32), ints(0, 1 << 30)),
+    "OneHot": one("OneHot", ints(1, 2), np.int64(1 << 30), np.array([0, 1], np.float32)),
+    "Loop": loop(2**31 - 1),
+    "a Pad of 2^30 whose length a Slice takes": model(
+        [
+            node("Pad", ["a", "p"]),
+            helper.make_node("Identity", ["y"], ["out"], name="i"),
+            helper.make_node("Slice", ["y", "out", "c"], ["z"], name="s"),
+        ],
+        ["z"],
+        [("a", np.ones(2, np.float32)), ("p", ints(1 << 29, 1 << 29))],
+    ),
+    "a join of 2^40 numbers": doubled(40),
+    "functions of 10^9 nodes": laughs(9),
+    "a function that calls itself": endless(),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_refused_at_once(name):
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    with pytest.raises(mx.MXNetError, match="node |the graph: the model has more than 100000 nodes"):
+        GraphProto().from_onnx(HOSTILE[name])
+    assert time.process_time() - start < 2
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    assert grown < (600 << 20 if "join" in name else 64 << 20)  # a join reaches the limit by doubling
+
+
+def test_the_settings_raise_the_limits(monkeypatch):
+    monkeypatch.setenv("MXNET_ONNX_MAX_CONSTANT_BYTES", "1000")
+    small = one("ConstantOfShape", ints(300))
+    with pytest.raises(mx.MXNetError, match=r"node huge \(ConstantOfShape\).*1200 bytes, 1072 are allowed.*MXNET_ONNX"):
+        GraphProto().from_onnx(small)
+    monkeypatch.setenv("MXNET_ONNX_MAX_CONSTANT_BYTES", "1200")
+    _, args, _ = GraphProto().from_onnx(small)
+    assert [value.shape for value in args.values()] == [(300,)]
+    monkeypatch.setenv("MXNET_ONNX_MAX_NODES", "3")
+    with pytest.raises(mx.MXNetError, match="more than 3 nodes.*raise MXNET_ONNX_MAX_NODES"):
+        GraphProto().from_onnx(doubled(4))
+    GraphProto().from_onnx(doubled(3))
+
+
+def test_the_sum_of_all_constants_is_bounded(monkeypatch):
+    monkeypatch.setenv("MXNET_ONNX_MAX_CONSTANT_BYTES", "4000")
+    nodes = [helper.make_node("ConstantOfShape", ["s"], [f"y{i}"], name=f"n{i}") for i in range(4)]
+    with pytest.raises(mx.MXNetError, match=r"node n2 \(ConstantOfShape\)"):
+        GraphProto().from_onnx(model(nodes, [f"y{i}" for i in range(4)], [("s", ints(500))]))
+
+
+def test_a_constant_that_takes_long_stays_in_the_graph():
+    left, right = np.ones((300, 400), np.float32), np.ones((400, 300), np.float32)
+    sym, args, _ = GraphProto().from_onnx(one("MatMul", left, right))
+    assert sorted(args) == ["c0", "c1"]
+    assert sym.eval(**args)[0].asnumpy().tolist() == (left @ right).tolist()
+
+
+def test_weights_of_a_wrong_size():
+    damaged = one("Abs", np.ones(3, np.float32))
+    damaged.graph.initializer[0].dims[0] = 1 << 40
+    with pytest.raises(mx.MXNetError, match="the tensor 'c0' of shape .* is damaged|cannot be inferred"):
+        GraphProto().from_onnx(damaged)
+
+
+def test_an_element_type_that_is_none():
+    damaged = one("Abs", np.ones(3, np.float32))
+    damaged.graph.value_info.append(helper.make_tensor_value_info("v", TensorProto.FLOAT, [1]))
+    damaged.graph.value_info[0].type.tensor_type.elem_type = 99
+    with pytest.raises(mx.MXNetError, match="ONNX has no element type 99|cannot be inferred"):
+        GraphProto().from_onnx(damaged)
+
+
+def test_no_outputs():
+    with pytest.raises(mx.MXNetError, match="the graph has no outputs"):
+        GraphProto().from_onnx(model([], []))
+
+
+def test_an_operator_that_is_missing_is_both_errors():
+    with pytest.raises(NotImplementedError, match=r"node huge \(Nonsense\)") as caught:
+        GraphProto().from_onnx(model([node("Nonsense", ["x"])], ["y"], inputs=[("x", [1])]))
+    assert isinstance(caught.value, mx.MXNetError)

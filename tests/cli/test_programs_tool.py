@@ -1,0 +1,84 @@
+"""The tool that runs other people's programs twice finds them, and tells agreement from difference."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).parents[2] / "tools"
+
+
+@pytest.fixture
+def tool(monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    import programs
+
+    return programs
+
+
+def ran(output, code=0, files=()):
+    return {"code": code, "output": output, "files": list(files)}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "verdict"),
+    [
+        (ran("loss 0.12345\n"), ran("loss 0.12346\n"), "agrees"),
+        (ran("loss 0.12\n"), ran("loss 0.13\n"), "differs"),
+        (ran("loss 0.12\nSpeed: 3 samples/sec\n"), ran("loss 0.12\nSpeed: 5 samples/sec\n"), "agrees"),
+        (ran("1 2"), ran("1 2 3"), "differs"),
+        (ran("nan"), ran("nan"), "agrees"),
+        (ran("nan"), ran("1"), "differs"),
+        (ran("1", files=["a"]), ran("1"), "differs"),
+        (ran("1"), ran("1\nValueError: no", 1), "differs"),
+        (ran("ValueError: x", 1), ran("ValueError: y", 1), "stops alike"),
+        (ran("ValueError: x", 1), ran("KeyError: y", 1), "stops otherwise"),
+        (ran("MXNetError: x", 1), ran("mxnet.base.MXNetError: y", 1), "stops alike"),
+        (ran("ImportError: x", 1), ran("1"), "runs only here"),
+        (ran("", "timeout"), ran("1"), "too long"),
+        (ran("1"), ran("", "timeout"), "too slow"),
+        (ran("done"), ran("done"), "prints nothing"),
+    ],
+)
+def test_verdicts(tool, theirs, ours, verdict):
+    assert tool.compared(theirs, ours)[0] == verdict
+
+
+SYMBOL = """
+import mxnet as mx
+def get_symbol(num_classes, num_layers=3):
+    data = mx.sym.Variable("data")
+    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(data, num_hidden=num_classes), name="softmax")
+"""
+BLOCK = """
+from mxnet import gluon
+class Net(gluon.HybridBlock):
+    def __init__(self, classes):
+        super().__init__()
+        self.dense = gluon.nn.Dense(classes)
+    def hybrid_forward(self, F, x):
+        return F.relu(self.dense(x))
+"""
+CELL = (
+    "%matplotlib inline\nimport mxnet as mx\nprint(mx.nd.ones(2).sum().asscalar(), len(mx.gluon.data.vision.MNIST()))"
+)
+
+
+def test_programs_are_found_run_and_compared(tmp_path):
+    checkout = tmp_path / "somebody+programs"
+    checkout.mkdir()
+    (checkout / "symbol.py").write_text(SYMBOL)
+    (checkout / "block.py").write_text(BLOCK)
+    (checkout / "other.py").write_text("import numpy\n")
+    (checkout / "book.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": CELL}]}))
+    command = [sys.executable, str(TOOLS / "programs.py"), "--mxnet", sys.executable, "--remx", sys.executable]
+    source = str(TOOLS.parent / "src")
+    command += ["--mxnet-path", source, "--remx-path", source, "--report", str(tmp_path / "r.json"), str(checkout)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout.endswith("3 programs of 1 checkouts: {'agrees': 3}\n"), done.stdout + done.stderr
+    found = {r["program"].split("/")[1]: r["remx"]["output"] for r in json.loads((tmp_path / "r.json").read_text())}
+    assert sorted(found) == ["block.py", "book.ipynb", "symbol.py"]
+    assert "get_symbol gradients" in found["symbol.py"] and "Net hybrid 0" in found["block.py"]
+    assert found["book.ipynb"].startswith("2.0 256")

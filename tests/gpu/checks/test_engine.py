@@ -1,0 +1,219 @@
+"""Asynchrony as MXNet has it: who waits, when errors are reported, and which settings hold during a call."""
+
+import numpy as np
+import pytest
+import simulated
+import torch
+
+import mxnet as mx
+from mxnet import autograd, nd
+from mxnet._device import late, settings
+from mxnet._ops.nn import convolution
+from mxnet.base import MXNetError
+from mxnet.gluon import nn
+from mxnet.ndarray import naive_engine
+
+GPU = mx.gpu(0)
+
+
+@pytest.fixture
+def naive():
+    naive_engine.enable()
+    yield
+    naive_engine.disable()
+
+
+def test_waiting():
+    x = nd.ones((3,), ctx=GPU) + 1
+    for wait in (nd.waitall, x.wait_to_read, x.wait_to_write, x.asnumpy, x.sum().asscalar, x.tolist):
+        with simulated.watched() as events:
+            wait()
+        assert simulated.of_kind(events, "sync"), wait
+
+
+def test_waiting_for_the_cpu_waits_for_no_gpu():
+    with simulated.watched() as events:
+        nd.ones((3,)).wait_to_read()
+        nd.ones((3,)).asnumpy()
+    assert not events
+
+
+def test_an_index_outside_is_reported_late():
+    x = nd.array(np.arange(12.0).reshape(4, 3), ctx=GPU)
+    calls = {
+        "index 7 is out of bounds for axis 0 with size 4": [
+            lambda: x[nd.array([1, 7], ctx=GPU)],
+            lambda: nd.gather_nd(x, nd.array([[7]], ctx=GPU)),
+        ],
+        "indices out of bound": [lambda: nd.take(x, nd.array([9], ctx=GPU), mode="raise")],
+    }
+    for text, makers in calls.items():
+        for make in makers:
+            for wait in (nd.waitall, lambda: x.asnumpy(), lambda: x.wait_to_read(), lambda: float(x[0, 0].asscalar())):
+                with simulated.watched() as events:
+                    make()
+                assert not simulated.of_kind(events, "sync", "assert"), events
+                with pytest.raises((MXNetError, IndexError), match=text):
+                    wait()
+                wait()  # it is reported once
+
+
+def test_a_matrix_that_is_not_positive_is_reported_late():
+    bad = nd.array([[1.0, 2.0], [2.0, 1.0]], ctx=GPU)
+    factor = nd.linalg.potrf(bad)
+    with pytest.raises(MXNetError, match="not positive definite"):
+        factor.asnumpy()
+    singular = nd.linalg.inverse(nd.zeros((2, 2), ctx=GPU))
+    with pytest.raises(MXNetError, match="singular"):
+        singular.wait_to_read()
+
+
+def test_an_error_of_the_device_says_that_it_comes_late():
+    x = nd.ones((3,), ctx=GPU)
+    with simulated.failing("aten::exp.out"):
+        y = nd.exp(x)
+        with pytest.raises(MXNetError, match="device-side assert.*NaiveEngine"):
+            y.asnumpy()
+
+
+def test_naive_engine_names_the_operator(naive):
+    x = nd.ones((3,), ctx=GPU)
+    with simulated.failing("aten::exp.out"), pytest.raises(MXNetError, match="operator exp"):
+        nd.exp(x)
+    net = mx.sym.exp(mx.sym.var("x"), name="grown")
+    with simulated.failing("aten::exp.out"), pytest.raises(MXNetError, match="exp.*grown"):
+        net.bind(GPU, {"x": x}).forward()
+
+
+def test_naive_engine_waits_after_each_operator(naive):
+    x = nd.ones((3,), ctx=GPU)
+    with simulated.watched() as events:
+        nd.exp(x)
+        x + x
+        x + 1
+    assert len(simulated.of_kind(events, "sync")) == 3
+    x.attach_grad()
+    with autograd.record():
+        y = nd.exp(x)
+    with simulated.watched() as events:
+        y.backward()
+    assert simulated.of_kind(events, "sync")
+
+
+def test_out_of_memory_says_what_to_do():
+    with simulated.memory_limit(1 << 20), pytest.raises(MXNetError) as caught:
+        nd.ones((1024, 1024), ctx=GPU)
+    text = str(caught.value)
+    for words in (
+        "Tried to allocate 4 MiB",
+        "gpu(0)",
+        "free",
+        "smaller batch",
+        "MXNET_BACKWARD_DO_MIRROR",
+        "empty_cache",
+    ):
+        assert words in text, text
+    net = nn.Dense(512)
+    net.initialize(ctx=GPU)
+    net.hybridize()
+    x = nd.ones((256, 512), ctx=GPU)
+    net(x)
+    with simulated.memory_limit(1 << 10), pytest.raises(MXNetError, match="smaller batch"):
+        net(x)
+    x.attach_grad()
+    with autograd.record():
+        y = net(x)
+    with simulated.memory_limit(1 << 10), pytest.raises(MXNetError, match="smaller batch"):
+        y.backward()
+    assert net(x).asnumpy().shape == (256, 512)
+
+
+def test_memory_information():
+    free, total = mx.context.gpu_memory_info(0)
+    x = nd.ones((1 << 20,), ctx=GPU)
+    assert mx.context.gpu_memory_info(0) == (free - x._t.nbytes, total)
+    with simulated.watched() as events:
+        mx.gpu(1).empty_cache()
+        mx.cpu().empty_cache()
+    assert [e.what for e in simulated.of_kind(events, "empty_cache")] == ["1"]
+
+
+SETTINGS = [
+    ({}, {}, {"benchmark": True, "conv": "tf32", "matmul": "ieee"}),
+    ({"MXNET_CUDNN_AUTOTUNE_DEFAULT": "0"}, {}, {"benchmark": False}),
+    ({"MXNET_CUDNN_AUTOTUNE_DEFAULT": "0"}, {"cudnn_tune": "fastest"}, {"benchmark": True}),
+    ({}, {"cudnn_tune": "off"}, {"benchmark": False}),
+    ({}, {"cudnn_off": True}, {"enabled": False}),
+    ({"MXNET_CUDA_ALLOW_TENSOR_CORE": "0"}, {}, {"conv": "ieee", "rnn": "ieee", "matmul": "ieee"}),
+    ({"MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION": "1"}, {}, {"matmul": "tf32"}),
+    ({"MXNET_ENFORCE_DETERMINISM": "1"}, {}, {"deterministic": True, "algorithms": (True, True)}),
+]
+NAMES = ("enabled", "benchmark", "deterministic", "algorithms", "matmul", "conv", "rnn")
+
+
+@pytest.mark.parametrize(("environment", "attributes", "expected"), SETTINGS)
+def test_settings_hold_during_a_call_only(monkeypatch, environment, attributes, expected):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    before = {name: settings.get(name) for name in NAMES}
+    seen, convolve = [], torch.conv2d
+
+    def watched(*inputs):
+        seen.append({name: settings.get(name) for name in NAMES})
+        return convolve(*inputs)
+
+    monkeypatch.setitem(convolution._CONVOLVE, 2, watched)
+    data, weight = nd.ones((1, 2, 5, 5), ctx=GPU), nd.ones((3, 2, 3, 3), ctx=GPU)
+    nd.Convolution(data, weight, kernel=(3, 3), num_filter=3, no_bias=True, **attributes)
+    assert {name: seen[0][name] for name in expected} == expected
+    assert {name: settings.get(name) for name in NAMES} == before
+    nd.Convolution(data.as_in_context(mx.cpu()), weight.as_in_context(mx.cpu()), kernel=(3, 3), num_filter=3,
+                   no_bias=True, **attributes)  # fmt: skip
+    assert seen[-1] == before  # nothing changes for the CPU
+
+
+def test_settings_hold_during_backward_too(monkeypatch):
+    monkeypatch.setenv("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION", "1")
+    before, seen = settings.get("matmul"), []
+    x = nd.ones((2, 2), ctx=GPU)
+    x.attach_grad()
+    with autograd.record():
+        y = nd.dot(x, x)
+    y._t.register_hook(lambda grad: seen.append(settings.get("matmul")))
+    y.backward()
+    assert seen == ["tf32"] and settings.get("matmul") == before
+
+
+def test_a_failing_call_gives_the_settings_back():
+    before = {name: settings.get(name) for name in NAMES}
+    with pytest.raises(MXNetError):
+        nd.Convolution(nd.ones((1, 2, 5, 5), ctx=GPU), nd.ones((3, 5, 3, 3), ctx=GPU), kernel=(3, 3), num_filter=3,
+                       no_bias=True)  # fmt: skip
+    assert {name: settings.get(name) for name in NAMES} == before
+
+
+def test_wrong_setting(monkeypatch):
+    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "maybe")
+    with pytest.raises((MXNetError, ValueError), match="MXNET_CUDNN_AUTOTUNE_DEFAULT must be 0, 1 or 2"):
+        settings.wanted()
+
+
+def test_conditions_are_not_kept_after_discarding():
+    nd.take(nd.ones((2,), ctx=GPU), nd.array([5], ctx=GPU), mode="raise")
+    assert late.PENDING
+    late.discard()
+    nd.waitall()
+
+
+def test_copies_that_do_not_fit_are_told_in_the_same_words():
+    host, there = nd.ones((512, 512)), nd.ones((512, 512), ctx=mx.gpu(1))
+    for make in (
+        lambda: nd.array(np.ones((512, 512)), ctx=GPU),
+        lambda: nd.array(host, ctx=GPU),
+        lambda: nd.array(host, ctx=GPU, dtype="float16"),
+        lambda: host.as_in_context(GPU),
+        lambda: there.as_in_context(GPU),
+        lambda: nd.zeros((512, 512), ctx=GPU),
+    ):
+        with simulated.memory_limit(1 << 10), pytest.raises(MXNetError, match="smaller batch"):
+            make()

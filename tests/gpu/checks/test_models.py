@@ -1,0 +1,494 @@
+"""Whole models on simulated GPUs learn what they learn on the CPU."""
+
+import numpy as np
+import pytest
+import simulated
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet.gluon import nn
+
+CPU, GPU, GPUS = mx.cpu(), mx.gpu(0), [mx.gpu(0), mx.gpu(1)]
+LONG = [pytest.param(False, marks=pytest.mark.slow), True]
+
+
+@pytest.fixture(autouse=True)
+def no_races():
+    simulated.EVENTS.clear()
+    yield
+    assert not simulated.of_kind(simulated.EVENTS, "race", "assert")
+
+
+def values(net):
+    return {name: p.data(p.list_ctx()[0]).asnumpy() for name, p in net._collect_params_with_prefix().items()}
+
+
+def assert_same(left, right, rtol=1e-3, atol=1e-4):
+    assert left.keys() == right.keys()
+    for name in left:
+        np.testing.assert_allclose(right[name], left[name], rtol=rtol, atol=atol, err_msg=name)
+
+
+def trained(make, contexts, shape, steps=2, optimizer="sgd", rule=None, hybrid=True, kvstore="device", **more):
+    """Parameters and losses after some steps with the same seeds."""
+    mx.random.seed(3)
+    np.random.seed(3)
+    net = make()
+    net.initialize(mx.init.Xavier(), ctx=contexts)
+    if hybrid:
+        net.hybridize()
+    trainer = gluon.Trainer(net.collect_params(), optimizer, rule or {"learning_rate": 0.05}, kvstore=kvstore, **more)
+    loss, found = gluon.loss.SoftmaxCrossEntropyLoss(), []
+    random = np.random.RandomState(5)
+    for _ in range(steps):
+        data = nd.array(random.uniform(0, 4, (8, *shape)))
+        label = nd.array(random.randint(0, 4, 8))
+        parts = [gluon.utils.split_and_load(a, contexts) for a in (data, label)]
+        with autograd.record():
+            losses = [loss(net(x), y) for x, y in zip(*parts, strict=True)]
+        autograd.backward(losses)
+        trainer.step(8)
+        found.append(np.concatenate([part.asnumpy() for part in losses]))
+    return values(net), {str(i): part for i, part in enumerate(found)}
+
+
+def compare(make, shape, contexts=None, **more):
+    want, found = trained(make, [CPU], shape, **more), trained(make, contexts or [GPU], shape, **more)
+    assert_same(want[1], found[1])
+    assert_same(want[0], found[0])
+
+
+def mlp():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(12, activation="relu"), nn.Dense(4))
+    return net
+
+
+def normed():
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(6, 3), nn.BatchNorm(), nn.Activation("relu"), nn.GlobalAvgPool2D(), nn.Dense(4))
+    return net
+
+
+def words():
+    net = nn.HybridSequential()
+    net.add(nn.Embedding(10, 5), nn.Flatten(), nn.Dense(4))
+    return net
+
+
+class Sequence(gluon.HybridBlock):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer, self.out = layer, nn.Dense(4)
+
+    def hybrid_forward(self, F, x):
+        return self.out(self.layer(F.transpose(x, axes=(1, 0, 2))))
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_mlp(gpus, hybrid):
+    compare(mlp, (6,), GPUS[:gpus], hybrid=hybrid, steps=3)
+
+
+def test_deferred_weights_are_those_of_the_cpu():
+    """The same seed gives the same weights on any device: they are drawn from the CPU's stream."""
+    found = []
+    for ctx in (CPU, GPU):
+        for scope in (CPU, ctx):
+            with scope:
+                mx.random.seed(11)
+                net = mlp()
+                net.initialize(mx.init.Normal(0.5), ctx=ctx)
+                net(nd.ones((2, 5), ctx=ctx))
+                found.append(values(net))
+    for other in found[1:]:
+        assert_same(found[0], other, 0, 0)
+
+
+def test_out_decides_the_context():
+    target = nd.zeros((3,), ctx=CPU)
+    with GPU:
+        nd.random.normal(0, 1, shape=(3,), out=target)
+        mx.random.seed(1)
+        nd.random.uniform(0, 1, shape=(3,), out=target)
+    mx.random.seed(1)
+    assert target.context == CPU
+    np.testing.assert_array_equal(target.asnumpy(), nd.random.uniform(0, 1, shape=(3,), ctx=CPU).asnumpy())
+    on_device = nd.zeros((3,), ctx=GPU)
+    nd.random.uniform(0, 1, shape=(3,), out=on_device, ctx="cpu(0)")
+    nd.ones((3,), ctx=CPU, out=on_device)
+    assert on_device._t.device.type == "cuda" and on_device.asnumpy().tolist() == [1, 1, 1]
+
+
+@pytest.mark.slow
+def test_resnet():
+    def make():
+        return gluon.model_zoo.vision.get_resnet(2, 18, classes=4, thumbnail=True)
+
+    want, found = (trained(make, [ctx], (3, 16, 16), steps=1) for ctx in (CPU, GPU))
+    assert_same(want[1], found[1], 1e-2, 1e-3)
+    assert_same(want[0], found[0], 2e-2, 2e-3)
+
+
+@pytest.mark.parametrize("layer", [gluon.rnn.LSTM, gluon.rnn.GRU, gluon.rnn.RNN])
+@pytest.mark.parametrize("hybrid", LONG)
+def test_recurrent_layers(layer, hybrid):
+    class Net(Sequence):
+        def hybrid_forward(self, F, x):
+            return self.out(F.SequenceLast(self.layer(F.transpose(x, axes=(1, 0, 2)))))
+
+    compare(lambda: Net(layer(6, 2, bidirectional=True)), (5, 3), hybrid=hybrid)
+
+
+@pytest.mark.parametrize("cell", [gluon.rnn.LSTMCell, gluon.rnn.GRUCell, gluon.rnn.RNNCell])
+def test_recurrent_cells(cell):
+    class Net(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.cell, self.out = cell(5), nn.Dense(4)
+
+        def hybrid_forward(self, F, x):
+            outputs, _ = self.cell.unroll(4, x, layout="NTC", merge_outputs=True)
+            return self.out(outputs)
+
+    compare(Net, (4, 3))
+
+
+OPTIMIZERS = sorted(set(mx.optimizer.Optimizer.opt_registry) - {"test", "ccsgd", "custom"})
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers(name):
+    rule = {} if name in ("adadelta",) else {"learning_rate": 0.01}
+    if name == "sgld":  # adds noise of the device's own stream
+        trained(mlp, [GPU], (6,), optimizer=name, rule=rule)
+    elif name == "groupadagrad":  # for matrices
+        compare(lambda: nn.Dense(4, use_bias=False), (6,), optimizer=name, rule=rule, steps=3)
+    else:
+        compare(mlp, (6,), optimizer=name, rule=rule, steps=3)
+
+
+@pytest.mark.parametrize("name", [n for n in OPTIMIZERS if n not in ("sgld", "dcasgd")])
+def test_optimizer_steps_do_not_wait(name):
+    rule = {} if name == "adadelta" else {"learning_rate": 0.01}
+    weight = nd.array(np.random.RandomState(0).normal(size=(6, 4)), ctx=GPU)
+    gradient = nd.array(np.random.RandomState(1).normal(size=(6, 4)), ctx=GPU)
+    updater = mx.optimizer.get_updater(mx.optimizer.create(name, **rule))
+    updater(0, gradient, weight)
+    with simulated.watched() as events:
+        updater(0, gradient, weight)
+    assert not simulated.of_kind(events, "sync"), events
+
+
+STORES = ["local", "local_update_cpu", "local_allreduce_cpu", "local_allreduce_device", "device", "nccl", None]
+
+
+@pytest.mark.parametrize("kvstore", STORES)
+@pytest.mark.parametrize("update", LONG)
+def test_two_gpus_of_a_trainer(kvstore, update):
+    if kvstore is None:  # every device learns by itself
+        trained(mlp, GPUS, (6,), kvstore=None)
+        return
+    update = None if kvstore == "nccl" else update
+    compare(mlp, (6,), GPUS, kvstore=kvstore, update_on_kvstore=update, steps=3)
+
+
+@pytest.mark.parametrize("kvstore", STORES[:-1])
+def test_two_gpus_of_a_module(kvstore):
+    found = []
+    for contexts in ([CPU], GPUS):
+        mx.random.seed(3)
+        net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="one")
+        net = mx.sym.FullyConnected(mx.sym.Activation(net, act_type="tanh"), num_hidden=4, name="two")
+        module = mx.mod.Module(mx.sym.SoftmaxOutput(net, name="softmax"), context=contexts)
+        random = np.random.RandomState(2)
+        data = mx.io.NDArrayIter(random.normal(size=(16, 6)), random.randint(0, 4, 16), 8)
+        module.fit(
+            data, kvstore=kvstore, num_epoch=2, initializer=mx.init.Xavier(), optimizer_params={"learning_rate": 0.1}
+        )
+        found.append({name: array.asnumpy() for name, array in module.get_params()[0].items()})
+    assert_same(*found)
+
+
+def test_a_store_on_the_gpu_takes_gradients_of_the_cpu():
+    store = mx.kv.create("device")
+    store.init("w", nd.ones((3,), ctx=GPU))
+    store.push("w", nd.ones((3,), ctx=CPU) * 5)
+    out = [nd.zeros((3,), ctx=ctx) for ctx in (CPU, *GPUS)]
+    store.pull("w", out=out)
+    assert [o.asnumpy().tolist() for o in out] == [[5, 5, 5]] * 3
+    store.set_optimizer(mx.optimizer.SGD(learning_rate=1.0))
+    store.push("w", [nd.ones((3,), ctx=CPU), nd.ones((3,), ctx=GPUS[1])])
+    store.pull("w", out=out)
+    assert [o.asnumpy().tolist() for o in out] == [[3, 3, 3]] * 3
+    store.pushpull("w", nd.ones((3,), ctx=CPU), out=out[0])
+
+
+def test_group2ctx():
+    with mx.AttrScope(ctx_group="first"):
+        net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="one")
+    with mx.AttrScope(ctx_group="second"):
+        net = mx.sym.FullyConnected(net, num_hidden=4, name="two")
+        net = mx.sym.SoftmaxOutput(net, name="softmax")
+    results = []
+    for contexts in ((CPU, CPU), tuple(GPUS)):
+        executor = net.simple_bind(
+            contexts[0], group2ctx={"first": contexts[0], "second": contexts[1]}, data=(4, 6), softmax_label=(4,)
+        )
+        random = np.random.RandomState(1)
+        for name in sorted(executor.arg_dict):
+            array = executor.arg_dict[name]
+            array[:] = random.uniform(-1, 1, array.shape) if name != "softmax_label" else 1
+        executor.forward(is_train=True)
+        executor.backward()
+        results.append({n: g.asnumpy() for n, g in executor.grad_dict.items() if g is not None})
+        results[-1]["output"] = executor.outputs[0].asnumpy()
+    assert executor.arg_dict["two_weight"].context == GPUS[1]
+    assert_same(*results)
+
+
+def test_amp():
+    from mxnet.contrib import amp
+
+    net = normed()
+    net.initialize(ctx=GPU)
+    net.hybridize()
+    net(nd.ones((2, 3, 8, 8), ctx=GPU))
+    converted = amp.convert_hybrid_block(net, target_dtype="float16", ctx=GPU)
+    out = converted(nd.ones((2, 3, 8, 8), ctx=GPU))
+    assert out.context == GPU
+    np.testing.assert_allclose(out.asnumpy(), net(nd.ones((2, 3, 8, 8), ctx=GPU)).asnumpy(), rtol=2e-2, atol=2e-2)
+
+
+def test_half_precision_training():
+    net = mlp()
+    net.initialize(ctx=GPU)
+    net.cast("float16")
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "multi_precision": True})
+    data, label = nd.array(np.eye(4, 6), ctx=GPU, dtype="float16"), nd.array([0, 1, 2, 3], ctx=GPU)
+    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    found = []
+    for _ in range(8):
+        with autograd.record():
+            value = loss(net(data), label)
+        value.backward()
+        trainer.step(4)
+        found.append(float(value.mean().asscalar()))
+    assert found[-1] < found[0]
+
+
+def test_export_and_import(tmp_path):
+    net = normed()
+    net.initialize(ctx=GPU)
+    net.hybridize()
+    data = nd.array(np.random.RandomState(0).normal(size=(2, 3, 8, 8)), ctx=GPU)
+    want = net(data).asnumpy()
+    net.export(str(tmp_path / "net"))
+    net.save_parameters(str(tmp_path / "net.params"))
+    for ctx in (GPUS[1], CPU):
+        again = gluon.SymbolBlock.imports(
+            str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params"), ctx=ctx
+        )
+        out = again(data.as_in_context(ctx))
+        assert out.context == ctx
+        np.testing.assert_allclose(out.asnumpy(), want, rtol=1e-4, atol=1e-5)
+    other = normed()
+    other.load_parameters(str(tmp_path / "net.params"), ctx=GPUS)
+    np.testing.assert_allclose(other(data.as_in_context(GPUS[1])).asnumpy(), want, rtol=1e-4, atol=1e-5)
+    loaded = mx.nd.load(str(tmp_path / "net.params"))
+    assert all(a.context == CPU for a in loaded.values())
+
+
+def test_custom_operators():
+    class Scaled(mx.operator.CustomOp):
+        def forward(self, is_train, req, in_data, out_data, aux):
+            assert in_data[0].context == GPU
+            self.assign(out_data[0], req[0], in_data[0] * 3)
+
+        def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+            self.assign(in_grad[0], req[0], out_grad[0] * 3)
+
+    @mx.operator.register("scaled_on_gpu")
+    class ScaledProp(mx.operator.CustomOpProp):
+        def create_operator(self, ctx, shapes, dtypes):
+            assert str(ctx) == str(GPU)
+            return Scaled()
+
+    x = nd.array([1.0, 2.0], ctx=GPU)
+    x.attach_grad()
+    with autograd.record():
+        y = nd.Custom(x, op_type="scaled_on_gpu")
+    y.backward()
+    assert y.context == GPU and x.grad.context == GPU
+    assert y.asnumpy().tolist() == [3, 6] and x.grad.asnumpy().tolist() == [3, 3]
+
+    class Squared(autograd.Function):
+        def forward(self, x):
+            self.save_for_backward(x)
+            return x * x
+
+        def backward(self, head):
+            (x,) = self.saved_tensors
+            return 2 * x * head
+
+    with autograd.record():
+        y = Squared()(x)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [2, 4]
+
+
+def test_sparse_embedding():
+    def make():
+        net = nn.HybridSequential()
+        net.add(nn.Embedding(10, 5, sparse_grad=True), nn.Flatten(), nn.Dense(4))
+        return net
+
+    compare(make, (3,), hybrid=False)
+    compare(make, (3,), GPUS, hybrid=False)
+
+
+LAYERS = {
+    "Dense": (lambda: nn.Dense(3), (2, 4)),
+    "Conv1D": (lambda: nn.Conv1D(3, 2), (2, 3, 6)),
+    "Conv2D": (lambda: nn.Conv2D(3, 2, groups=1), (2, 3, 6, 6)),
+    "Conv3D": (lambda: nn.Conv3D(3, 2), (2, 3, 5, 5, 5)),
+    "Conv1DTranspose": (lambda: nn.Conv1DTranspose(3, 2), (2, 3, 6)),
+    "Conv2DTranspose": (lambda: nn.Conv2DTranspose(3, 2), (2, 3, 6, 6)),
+    "Conv3DTranspose": (lambda: nn.Conv3DTranspose(3, 2), (2, 3, 4, 4, 4)),
+    "DeformableConvolution": (lambda: gluon.contrib.cnn.DeformableConvolution(3, 3), (2, 3, 6, 6)),
+    "MaxPool1D": (nn.MaxPool1D, (2, 3, 6)),
+    "MaxPool2D": (nn.MaxPool2D, (2, 3, 6, 6)),
+    "MaxPool3D": (nn.MaxPool3D, (2, 3, 6, 6, 6)),
+    "AvgPool1D": (nn.AvgPool1D, (2, 3, 6)),
+    "AvgPool2D": (nn.AvgPool2D, (2, 3, 6, 6)),
+    "AvgPool3D": (nn.AvgPool3D, (2, 3, 6, 6, 6)),
+    "GlobalMaxPool2D": (nn.GlobalMaxPool2D, (2, 3, 6, 6)),
+    "GlobalAvgPool2D": (nn.GlobalAvgPool2D, (2, 3, 6, 6)),
+    "ReflectionPad2D": (lambda: nn.ReflectionPad2D(2), (2, 3, 6, 6)),
+    "BatchNorm": (nn.BatchNorm, (4, 3, 5, 5)),
+    "InstanceNorm": (nn.InstanceNorm, (4, 3, 5, 5)),
+    "LayerNorm": (nn.LayerNorm, (4, 3)),
+    "GroupNorm": (lambda: nn.GroupNorm(3), (4, 3, 5)),
+    "Embedding": (lambda: nn.Embedding(20, 4), (2, 3)),
+    "Flatten": (nn.Flatten, (2, 3, 4)),
+    "LeakyReLU": (lambda: nn.LeakyReLU(0.1), (2, 4)),
+    "PReLU": (nn.PReLU, (2, 4)),
+    "ELU": (nn.ELU, (2, 4)),
+    "SELU": (nn.SELU, (2, 4)),
+    "Swish": (nn.Swish, (2, 4)),
+    "GELU": (nn.GELU, (2, 4)),
+    "Lambda": (lambda: nn.HybridLambda("tanh"), (2, 4)),
+    "PixelShuffle2D": (lambda: gluon.contrib.nn.PixelShuffle2D(2), (2, 4, 3, 3)),
+    "SyncBatchNorm": (lambda: gluon.contrib.nn.SyncBatchNorm(num_devices=1), (4, 3, 5, 5)),
+}
+
+
+@pytest.mark.parametrize("hybrid", LONG)
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name, hybrid):
+    make, shape = LAYERS[name]
+    found = []
+    for ctx in (CPU, GPU):
+        mx.random.seed(7)
+        layer = make()
+        layer.initialize(mx.init.Uniform(0.5), ctx=ctx)
+        if hybrid:
+            layer.hybridize()
+        x = nd.array(np.random.RandomState(3).uniform(0, 2, shape), ctx=ctx)
+        x.attach_grad()
+        with autograd.record():
+            y = layer(x)
+        y.backward()
+        assert y.context == ctx and x.grad.context == ctx
+        grads = {n: p.grad().asnumpy() for n, p in layer._collect_params_with_prefix().items() if p.grad_req != "null"}
+        found.append({"y": y.asnumpy(), "x": x.grad.asnumpy(), **grads, **values(layer)})
+    assert_same(*found)
+
+
+LOSSES = {
+    "L2Loss": 2, "L1Loss": 2, "SigmoidBinaryCrossEntropyLoss": 2, "SoftmaxCrossEntropyLoss": "class", "KLDivLoss": 2,
+    "HuberLoss": 2, "HingeLoss": 2, "SquaredHingeLoss": 2, "LogisticLoss": 2, "TripletLoss": 3, "PoissonNLLLoss": 2,
+    "CosineEmbeddingLoss": "pair", "CTCLoss": "ctc",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses(name):
+    found = []
+    for ctx in (CPU, GPU):
+        random = np.random.RandomState(4)
+        inputs = [random.uniform(0.1, 0.9, (4, 5)) for _ in range(3)]
+        if LOSSES[name] == "class":
+            inputs = [inputs[0], np.arange(4)]
+        elif LOSSES[name] == "pair":
+            inputs = [inputs[0], inputs[1], np.array([1, -1, 1, -1])]
+        elif LOSSES[name] == "ctc":
+            inputs = [random.normal(size=(2, 8, 5)), np.array([[1, 2, 0], [3, 1, 2]])]
+        else:
+            inputs = inputs[: LOSSES[name]]
+        arrays = [nd.array(a, ctx=ctx) for a in inputs]
+        arrays[0].attach_grad()
+        with autograd.record():
+            value = getattr(gluon.loss, name)()(*arrays)
+        value.backward()
+        assert value.context == ctx
+        found.append({"loss": value.asnumpy(), "grad": arrays[0].grad.asnumpy()})
+    assert_same(*found)
+
+
+METRICS = (
+    "Accuracy TopKAccuracy F1 MCC Perplexity MAE MSE RMSE CrossEntropy NegativeLogLikelihood PearsonCorrelation PCC "
+    "Loss"
+).split()
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_metrics(name):
+    found = []
+    for ctx in (CPU, GPU):
+        random = np.random.RandomState(4)
+        metric = getattr(mx.metric, name)(
+            **{"Perplexity": {"ignore_label": None}, "TopKAccuracy": {"top_k": 2}}.get(name, {})
+        )
+        scores = random.uniform(0.1, 1, (6, 2))
+        scores /= scores.sum(1, keepdims=True)
+        label = np.array([0, 1, 1, 0, 1, 0])
+        if name in ("MAE", "MSE", "RMSE", "PearsonCorrelation"):
+            scores, label = scores[:, :1], random.uniform(0, 1, (6, 1))
+        for _ in range(2):
+            metric.update([nd.array(label, ctx=ctx)], [nd.array(scores, ctx=ctx)])
+        found.append({"value": np.array(metric.get()[1])})
+    assert_same(*found)
+
+
+@pytest.mark.parametrize("name", ["Accuracy", "TopKAccuracy", "F1", "Perplexity", "CrossEntropy", "Loss", "MAE", "MSE"])
+def test_metrics_do_not_wait(name):
+    metric = getattr(mx.metric, name)(
+        **{"Perplexity": {"ignore_label": None}, "TopKAccuracy": {"top_k": 2}}.get(name, {})
+    )
+    scores, labels = nd.array([[0.2, 0.8], [0.6, 0.4]], ctx=GPU), nd.array([0, 1])
+    if name in ("MAE", "MSE"):
+        scores = scores[:, 0]
+    with simulated.watched() as events:
+        for _ in range(3):
+            metric.update([labels], [scores])
+    assert not simulated.of_kind(events, "sync"), events
+    assert np.isfinite(metric.get()[1])
+
+
+@pytest.mark.parametrize("name", ["CrossEntropy", "NegativeLogLikelihood", "F1"])
+def test_wrong_classes_of_metrics_are_told_when_they_are_read(name):
+    metric = getattr(mx.metric, name)()
+    metric.update([nd.array([0, 7, 3], ctx=GPU)], [nd.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]], ctx=GPU)])
+    with pytest.raises((mx.MXNetError, ValueError), match="out of bounds|binary"):
+        metric.get()
+
+
+def test_global_norm():
+    found = []
+    for contexts in ([CPU, CPU], GPUS):
+        arrays = [nd.array([3.0, 4.0], ctx=contexts[0]), nd.array([12.0], ctx=contexts[1])]
+        norm = gluon.utils.clip_global_norm(arrays, 1.0)
+        found.append({"norm": np.array(norm), **{str(i): a.asnumpy() for i, a in enumerate(arrays)}})
+    assert_same(*found)

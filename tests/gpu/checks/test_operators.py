@@ -1,0 +1,123 @@
+"""Every registered operator's samples on `gpu(0)`: device, context, values and gradients are those of the CPU."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import simulated
+from operator_cases import Recorded, cases, compare, operators
+from synchronizing import SELDOM, SYNCHRONIZING
+
+import mxnet as mx
+from mxnet import autograd, nd
+from mxnet._device import late
+from mxnet.base import MXNetError
+
+GPU = mx.gpu(0)
+PIXELS = Path(__file__).resolve().parents[2] / "data" / "pixels.png"
+LARGEST = 20_000  # elements in the inputs of a sample
+# Their numbers come from another stream on a GPU, as in MXNet: only shape, dtype and device are compared.
+RANDOM = {"Dropout", "RNN", "_contrib_dgl_csr_neighbor_uniform_sample", "LeakyReLU"}
+DECODERS = {"_cvimdecode", "_cvimread", "_imdecode"}  # to the CPU's memory, as in MXNet
+
+
+def on(ctx, case):
+    """Outputs, inputs afterwards, gradients: all as arrays of NumPy; events of the call and of backward."""
+    with ctx:
+        arrays = [nd.array(a, ctx=ctx, dtype=a.dtype) for a in case.inputs]
+        for i in case.grads or ():
+            arrays[i].attach_grad()
+        if case.seed is not None:
+            mx.random.seed(case.seed)
+        heads = [nd.array(h, ctx=ctx, dtype=h.dtype) for h in case.heads] if case.grads else None
+        with simulated.watched() as events:
+            if case.grads:
+                with autograd.record(train_mode=case.train):
+                    outputs = call(case, arrays)
+                autograd.backward(outputs, heads, train_mode=case.train)
+            else:
+                with autograd.train_mode() if case.train else autograd.predict_mode():
+                    outputs = call(case, arrays)
+    gradients = [arrays[i].grad for i in case.grads or ()]
+    results = [] if case.operator in DECODERS else outputs
+    for array in [*results, *arrays, *gradients]:
+        assert array.context == ctx, f"{case}: {array.context}"
+        assert array._t.device.type == ("cuda" if ctx == GPU else "cpu"), f"{case}: {array._t.device}"
+    return outputs, arrays, gradients, events
+
+
+def call(case, arrays):
+    result = getattr(nd._internal, case.operator)(*arrays, **case.attrs)
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+@pytest.mark.parametrize("operator", operators())
+def test_equals_the_cpu(operator):
+    seen = set()
+    for case in cases(operator):
+        if case.size > LARGEST:
+            continue
+        want, found = on(mx.cpu(), case), on(GPU, case)
+        for kind, left, right in zip(("output", "input", "gradient"), want, found, strict=False):
+            assert len(left) == len(right)
+            for i, (a, b) in enumerate(zip(left, right, strict=True)):
+                a, b = a.asnumpy(), b.asnumpy()
+                assert (a.dtype, a.shape) == (b.dtype, b.shape), f"{case} {kind} {i}"
+                if case.seed is None and not (operator in RANDOM and case.train):
+                    compare(f"{case} {kind} {i}", b, a, scale=10)
+        events = found[3]
+        assert not simulated.of_kind(events, "race", "assert"), (case, events)
+        seen |= {(e.what, e.lines) for e in simulated.of_kind(events, "sync")}
+    if seen:
+        assert operator in SYNCHRONIZING, f"{operator} waits for the device: {sorted(seen)}"
+    else:
+        assert operator not in SYNCHRONIZING, f"{operator} does not wait for the device any more"
+    assert operator not in SELDOM or not seen, f"{operator} waits for the device: {sorted(seen)}"
+
+
+def test_decoders_give_arrays_of_the_cpu():
+    content = PIXELS.read_bytes()
+    with GPU:
+        for image in (mx.image.imdecode(content), mx.image.imread(str(PIXELS)), mx.nd.imdecode(content)):
+            assert image.context == mx.cpu() and image._t.device.type == "cpu"
+
+
+def _spoilt(array, value):
+    """An input whose numbers are wrong: indices, lengths, classes and sizes that nobody meant."""
+    info = np.iinfo(array.dtype) if array.dtype.kind in "iu" else None
+    if info is not None:
+        value = min(max(value, info.min), info.max)
+    return np.full_like(array, value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", [-1000, 1000])
+@pytest.mark.parametrize("operator", operators())
+def test_wrong_values_leave_the_gpu_usable(operator, value):
+    """A kernel that reads where no memory is would end the process's use of its GPU: bounds are checked before."""
+    for case in cases(operator)[:3]:
+        for i in range(len(case.inputs)):
+            if case.size > 500 or operator in DECODERS:
+                continue
+            inputs = [_spoilt(a, value) if i == j else a for j, a in enumerate(case.inputs)]
+            with simulated.watched() as events:
+                try:
+                    changed = Recorded(**{**vars(case), "inputs": inputs})
+                    outputs, _, gradients, _ = on(GPU, changed)
+                    for result in (*outputs, *gradients):
+                        result.wait_to_read()
+                except (MXNetError, IndexError, ValueError) as error:
+                    assert "two devices" not in str(error), error
+                    late.discard()
+            assert not simulated.of_kind(events, "race", "assert"), (case, i, events)
+
+
+@pytest.mark.parametrize("alpha", [-1.0, np.inf, np.nan])
+def test_invalid_parameters_of_gamma(alpha):
+    for ctx in (mx.cpu(), GPU):
+        with pytest.raises(MXNetError, match="positive"):
+            nd.random.gamma(alpha, 1.0, shape=(3,), ctx=ctx)
+        with pytest.raises(MXNetError, match="positive"):
+            nd.random.gamma(nd.array([1.0, alpha], ctx=ctx), nd.ones(2, ctx=ctx)).asnumpy()
+        with pytest.raises(ValueError, match="scale < 0"):
+            mx.np.random.normal(0, mx.np.array([-1.0], ctx=ctx)).asnumpy()

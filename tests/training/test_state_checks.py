@@ -1,0 +1,178 @@
+"""Optimizer states are compared with the parameters when they are loaded; what does not fit changes nothing."""
+
+import numpy as np
+import pytest
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet.optimizer import state_files
+
+OPTIMIZERS = ["sgd", "nag", "signum", "dcasgd", "lbsgd", "lars", "adam", "nadam", "adagrad", "rmsprop", "adadelta",
+              "ftrl", "ftml", "adamax", "lamb", "sgld", "test"]  # fmt: skip
+
+
+def updater(name="adam", **options):
+    return mx.optimizer.get_updater(mx.optimizer.create(name, **options))
+
+
+def step(update, weight):
+    update(0, nd.ones(weight.shape, dtype=weight.dtype), weight)
+
+
+def weights(weight):
+    return {0: ("dense_weight", weight)}
+
+
+def trained(name="adam", shape=(2, 3), dtype="float32", **options):
+    made, weight = updater(name, **options), nd.ones(shape, dtype=dtype)
+    step(made, weight)
+    return made, weight
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("pickled", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_own_states_fit(name, pickled, dtype):
+    made, weight = trained(name, dtype=dtype, multi_precision=dtype == "float16")
+    other = updater(name, multi_precision=dtype == "float16")
+    other.set_states(made.get_states(True, pickled), weights=weights(weight))
+    step(other, weight)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (
+            lambda: trained(shape=(3, 2)),
+            r"expected a float32 array of shape \(2, 3\), got a float32 array of shape \(3, 2\)",
+        ),
+        (lambda: trained(dtype="float64"), "got a float64 array"),
+        (lambda: trained("sgd", momentum=0.9), "expected 2 parts, got a float32 array"),
+        (lambda: trained("ftml"), "expected 2 parts, got 3 parts"),
+        (lambda: trained("sgd"), "expected 2 parts, got nothing"),
+    ],
+)
+def test_states_that_do_not_fit(wrong, words, late):
+    data = wrong()[0].get_states()
+    made, weight = trained()
+    before = made.get_states(dump_optimizer=True)
+    with pytest.raises(mx.MXNetError, match=r"state of parameter .* does not fit Adam.*" + words):
+        made.set_states(data, weights=None if late else weights(weight))
+        step(made, weight)
+    if not late:
+        assert made.get_states(dump_optimizer=True) == before
+
+
+@pytest.mark.parametrize("state", [(nd.zeros((2, 3)),) * 2 + (1,), "text", 3, [], {"a": 1}, (None, None), (1, 2)])
+def test_states_of_other_kinds(state):
+    made, weight = trained()
+    with pytest.raises(mx.MXNetError, match="does not fit"):
+        made.set_states(state_files.dumps({0: state}), weights=weights(weight))
+
+
+def test_states_of_other_parameters():
+    data = trained()[0].get_states()
+    made, weight = trained()
+    with pytest.raises(mx.MXNetError, match="there are states for 0, the parameters are 'w'"):
+        made.set_states(data, weights={"w": ("w", weight)})
+    made.set_states(data, weights={"w": ("w", weight)}, complete=False)
+
+
+def test_momentum_that_was_set_to_zero():
+    """As in MXNet, whose SGD passes over the state then; one without momentum cannot go on with it."""
+    data = trained("sgd", momentum=0.9)[0].get_states()
+    made, weight = updater("sgd", learning_rate=0.1), nd.array([[1.0, 2, 3], [4, 5, 6]])
+    made.set_states(data, weights=weights(weight))
+    step(made, weight)
+    np.testing.assert_allclose(weight.asnumpy(), [[0.9, 1.9, 2.9], [3.9, 4.9, 5.9]], rtol=1e-6)
+    with pytest.raises(mx.MXNetError, match="expected a float32 array of shape .*, got nothing"):
+        updater("sgd", momentum=0.9).set_states(trained("sgd")[0].get_states(), weights=weights(weight))
+
+
+ATTRIBUTES = [("lr", "fast"), ("beta1", (1, 2)), ("idx2name", 3), ("lr_scheduler", 0.1),
+              ("_index_update_count", {0: "x"}), ("_all_index_update_counts", {0: 1}), ("lr_mult", {"a": None}),
+              ("clip_gradient", "x"), ("multi_precision", None)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), ATTRIBUTES)
+def test_an_optimizer_with_damaged_attributes(name, value):
+    made, weight = trained()
+    optimizer = mx.optimizer.create("adam")
+    setattr(optimizer, name, value)
+    with pytest.raises(mx.MXNetError, match=f"the optimizer in the states has .* for {name}"):
+        made.set_states(state_files.dumps((made.states, optimizer)), weights=weights(weight))
+
+
+def test_an_optimizer_that_could_take_no_step():
+    optimizer = mx.optimizer.create("groupadagrad")
+    optimizer.wd = 0.1
+    with pytest.raises(mx.MXNetError, match="weight decay of 0.1, which it does not support"):
+        updater("groupadagrad").set_states(state_files.dumps(({}, optimizer)))
+
+
+def test_an_optimizer_without_an_attribute_gets_the_usual_one():
+    made, weight = trained()
+    optimizer = mx.optimizer.create("adam", learning_rate=0.5)
+    del optimizer.beta1
+    made.set_states(state_files.dumps((made.states, optimizer)))
+    assert (made.optimizer.beta1, made.optimizer.lr) == (0.9, 0.5)
+    step(made, weight)
+
+
+def net(units, prefix="net_"):
+    made = gluon.nn.Dense(units, in_units=3, prefix=prefix)
+    made.initialize()
+    return made, gluon.Trainer(made.collect_params(), "adam", kvstore=None)
+
+
+def one_step(model, trainer):
+    with autograd.record():
+        loss = model(nd.ones((2, 3))).sum()
+    loss.backward()
+    trainer.step(2)
+
+
+def test_trainer(tmp_path):
+    path = str(tmp_path / "a.states")
+    for units in (4, 5):
+        model, trainer = net(units)
+        one_step(model, trainer)
+        if units == 4:
+            trainer.save_states(path)
+    before = trainer._updaters[0].get_states(True)
+    with pytest.raises(mx.MXNetError, match=r"a.states.*parameter 'net_bias' \(0\) does not fit Adam.*\(5,\)"):
+        trainer.load_states(path)
+    assert trainer._updaters[0].get_states(True) == before
+    one_step(model, trainer)
+
+
+def test_module(tmp_path):
+    path = str(tmp_path / "a.states")
+    for units in (4, 5):
+        data = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=units, name="fc")
+        module = mx.mod.Module(mx.sym.SoftmaxOutput(data, name="softmax"))
+        module.bind([("data", (2, 3))], [("softmax_label", (2,))])
+        module.init_params()
+        module.init_optimizer(kvstore=None, optimizer="adam")
+        module.forward_backward(mx.io.DataBatch([nd.ones((2, 3))], [nd.zeros(2)]))
+        module.update()
+        if units == 4:
+            module.save_optimizer_states(path)
+            module.load_optimizer_states(path)
+    with pytest.raises(mx.MXNetError, match=r"parameter 'fc_weight' \(0\) does not fit"):
+        module.load_optimizer_states(path)
+
+
+def test_kvstore(tmp_path):
+    path = str(tmp_path / "a.states")
+    store = mx.kv.create("local")
+    store.set_optimizer(mx.optimizer.create("adam"))
+    store.init(3, nd.ones((2, 3)))
+    store.push(3, nd.ones((2, 3)))
+    store.save_optimizer_states(path)
+    other = mx.kv.create("local")
+    other.set_optimizer(mx.optimizer.create("adam"))
+    other.init(3, nd.ones((3, 3)))
+    with pytest.raises(mx.MXNetError, match="parameter 3 .* does not fit"):
+        other.load_optimizer_states(path)

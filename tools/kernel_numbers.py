@@ -1,0 +1,227 @@
+"""How exact networks are: writes docs/numbers.md: python tools/kernel_numbers.py --mxnet PYTHON
+
+For every network, the error of its output and of its gradients against double precision, of real MXNet 1.9.1 (the
+interpreter PYTHON), of torch's own operators (kernels switched off) and of ReMX with its kernels. Parameters, images
+and heads are the same for all. `--only NAME` measures some networks, `--check` prints without writing.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+# name in the zoo -> (image size, batch)
+NETWORKS = {
+    "alexnet": (224, 2),
+    "densenet121": (64, 2),
+    "inceptionv3": (299, 1),
+    "mobilenet1.0": (64, 2),
+    "mobilenetv2_1.0": (64, 2),
+    "resnet18_v1": (64, 2),
+    "resnet18_v2": (64, 2),
+    "resnet50_v1": (64, 2),
+    "resnet50_v2": (64, 2),
+    "squeezenet1.1": (64, 2),
+    "vgg11": (64, 2),
+    "vgg11_bn": (64, 2),
+}
+FAMILIES = {
+    "LeNet (few channels, 2x2 pooling)": "lenet",
+    "3x3 stack (Winograd)": "winograd",
+    "LSTM, two layers": "lstm",
+    "GRU, two layers": "gru",
+    "BERT-like encoder (attention, dense)": "encoder",
+}
+LIMIT = 1.5  # times MXNet's error
+
+
+def network(mx, name):
+    """The network and the shape of its input."""
+    gluon, nn = mx.gluon, mx.gluon.nn
+    if name in NETWORKS:
+        size, batch = NETWORKS[name]
+        return gluon.model_zoo.vision.get_model(name, classes=10), (batch, 3, size, size)
+    if name in ("lstm", "gru"):
+        layer = {"lstm": gluon.rnn.LSTM, "gru": gluon.rnn.GRU}[name]
+        return layer(256, 2, input_size=128), (35, 16, 128)
+    net = nn.HybridSequential()
+    if name == "lenet":
+        net.add(
+            nn.Conv2D(20, 5, activation="relu"), nn.MaxPool2D(), nn.Conv2D(50, 5, activation="relu"), nn.MaxPool2D()
+        )
+        net.add(nn.Dense(500, activation="relu"), nn.Dense(10))
+        return net, (64, 1, 28, 28)
+    if name == "winograd":
+        for _ in range(4):
+            net.add(nn.Conv2D(64, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
+        net.add(nn.GlobalAvgPool2D(), nn.Dense(10))
+        return net, (4, 64, 32, 32)
+    return encoder(mx), (64, 4, 256)
+
+
+def encoder(mx):
+    """Two encoder layers on interleaved projections, as GluonNLP's BERT has them; (length, batch, units)."""
+    nn = mx.gluon.nn
+
+    class Layer(mx.gluon.HybridBlock):
+        def __init__(self, units, heads):
+            super().__init__()
+            self.heads = heads
+            with self.name_scope():
+                self.project = nn.Dense(3 * units, flatten=False)
+                self.out = nn.Dense(units, flatten=False)
+                self.first, self.second = nn.Dense(4 * units, flatten=False), nn.Dense(units, flatten=False)
+                self.norm, self.last = nn.LayerNorm(), nn.LayerNorm()
+
+        def hybrid_forward(self, F, x):
+            qkv = self.project(x)
+            weights = F.softmax(F.contrib.interleaved_matmul_selfatt_qk(qkv, heads=self.heads), axis=-1)
+            x = self.norm(x + self.out(F.contrib.interleaved_matmul_selfatt_valatt(qkv, weights, heads=self.heads)))
+            return self.last(x + self.second(F.LeakyReLU(self.first(x), act_type="gelu")))
+
+    net = nn.HybridSequential()
+    net.add(Layer(256, 4), Layer(256, 4))
+    return net
+
+
+def parameters(net):
+    """Parameters by their place, whatever the blocks are called."""
+    return list(net.collect_params().values())
+
+
+def measure(mx, name, folder, dtype="float32"):
+    """Output and gradients, hybridized, from the parameters in the folder."""
+    given = np.load(Path(folder) / f"{name}.npz")
+    net, shape = network(mx, name)
+    net.initialize()
+    net.hybridize()
+    if dtype != "float32":
+        net.cast(dtype)
+    data = mx.nd.array(given["data"], dtype=dtype)
+    net(data)
+    for i, parameter in enumerate(parameters(net)):
+        parameter.set_data(mx.nd.array(given[f"p{i}"], dtype=dtype))
+    for _ in range(3):
+        output = net(data)
+    with mx.autograd.record():
+        loss = (net(data) * mx.nd.array(given["head"], dtype=dtype)).sum()
+    loss.backward()
+    wanted = [p for p in parameters(net) if p.grad_req != "null"]
+    return output.asnumpy(), [p.grad().asnumpy() for p in wanted]
+
+
+def prepare(mx, name, folder):
+    """Parameters as a network in training has them, an input and a head, for all contestants."""
+    mx.random.seed(7)
+    rng = np.random.RandomState(7)
+    net, shape = network(mx, name)
+    net.initialize(mx.init.Xavier(magnitude=2))
+    data = rng.randn(*shape).astype("float32")
+    out = net(mx.nd.array(data))
+    arrays = {}
+    for i, parameter in enumerate(parameters(net)):
+        value = parameter.data().asnumpy()
+        if parameter.name.endswith("running_mean"):
+            value = rng.randn(*value.shape) * 0.1
+        elif parameter.name.endswith("running_var"):
+            value = rng.rand(*value.shape) + 0.5
+        arrays[f"p{i}"] = value.astype("float32")
+    head = rng.randn(*out.shape).astype("float32")
+    np.savez(Path(folder) / f"{name}.npz", data=data, head=head, **arrays)
+
+
+def errors(found, exact):
+    """Largest error of the output, and median over parameters of the relative error of gradients."""
+    (output, grads), (wanted, slopes) = found, exact
+    forward = np.abs(output - wanted).max() / np.abs(wanted).max()
+    each = [np.linalg.norm(g - s) / np.linalg.norm(s) for g, s in zip(grads, slopes, strict=True) if np.linalg.norm(s)]
+    return float(forward), float(np.median(each))
+
+
+def contest(name, folder, mxnet):
+    """(of MXNet, of torch, of ReMX), each (forward, gradient)."""
+    import mxnet as mx
+
+    prepare(mx, name, folder)
+    with mx.runtime.kernels_off():
+        exact = measure(mx, name, folder, "float64")
+        plain = errors(measure(mx, name, folder), exact)
+    ours = errors(measure(mx, name, folder), exact)
+    theirs = None
+    if mxnet:
+        subprocess.run([mxnet, __file__, "--worker", name, folder], check=True, env={**os.environ, "PYTHONPATH": ""})
+        found = np.load(Path(folder) / f"{name}-mxnet.npz")
+        grads = [found[f"g{i}"] for i in range(len(found.files) - 1)]
+        theirs = errors((found["output"], grads), exact)
+    return theirs, plain, ours
+
+
+def worker(name, folder):
+    """What real MXNet computes."""
+    import mxnet as mx
+
+    output, grads = measure(mx, name, folder)
+    np.savez(Path(folder) / f"{name}-mxnet.npz", output=output, **{f"g{i}": g for i, g in enumerate(grads)})
+
+
+TEXTS = {
+    "en": (
+        "# Numbers of the kernels",
+        "Errors against double precision: of outputs (the largest, in parts of the largest value) and of gradients (the "
+        "median over all parameters of the relative error). MXNet is 1.9.1; torch is ReMX with `MXNET_KERNELS=torch`; "
+        "ReMX is with its kernels. Parameters, images and heads are the same. Made by `tools/kernel_numbers.py`.",
+        "| network | output: MXNet | torch | ReMX | gradients: MXNet | torch | ReMX |",
+    ),
+    "zh": (
+        "# 内核的数值",
+        "相对于双精度的误差：输出（最大误差与最大值之比）和梯度（所有参数的相对误差的中位数）。MXNet 是 1.9.1；torch 是设了 `MXNET_KERNELS=torch` 的 ReMX；"
+        "ReMX 使用自己的内核。参数、图像和头梯度都相同。由 `tools/kernel_numbers.py` 生成。",
+        "| 网络 | 输出：MXNet | torch | ReMX | 梯度：MXNet | torch | ReMX |",
+    ),
+}
+
+
+def page(rows, language):
+    title, text, head = TEXTS[language]
+    lines = [title, "", text, "", head, "|---" * 7 + "|"]
+    for name, results in rows:
+        cells = [f"{r[part]:.1e}" if r else "" for part in (0, 1) for r in results]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mxnet", help="an interpreter with MXNet 1.9.1")
+    parser.add_argument("--only", action="append", help="a network; may be repeated")
+    parser.add_argument("--check", action="store_true", help="print, and write nothing")
+    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        worker(*options.worker)
+        return 0
+    rows, late = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for label, name in [*((n, n) for n in NETWORKS), *FAMILIES.items()]:
+            if options.only and name not in options.only:
+                continue
+            results = contest(name, folder, options.mxnet)
+            print(label, results, flush=True)
+            rows.append((label, results))
+            theirs, _, ours = results
+            late += [label] if theirs and any(o > LIMIT * t for o, t in zip(ours, theirs, strict=True)) else []
+    if not options.check:
+        (ROOT / "docs" / "numbers.md").write_text(page(rows, "en"), encoding="utf-8")
+        (ROOT / "docs" / "zh" / "numbers.md").write_text(page(rows, "zh"), encoding="utf-8")
+    if late:
+        print(f"more than {LIMIT} times MXNet's error: {', '.join(late)}")
+    return bool(late)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
