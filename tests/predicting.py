@@ -39,7 +39,7 @@ def agree(net, x):
     want = net(x).asnumpy()
     net.hybridize(True, clear=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "FAILURES", ())  # the plain graph shall not step in for a rewritten one that fails
+        patch.setattr(program, "OPERATOR_ERRORS", ())  # the unfolded graph must not hide a failure
         for _ in range(4):
             np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
     assert folded_now(net)

@@ -14,7 +14,7 @@ from ._device.errors import explained
 from ._device.settings import Scope
 from ._device.waiting import ENGINE, wait_for_all
 from ._ops.elementwise.identity import to_dtype
-from ._ops.registry import integer_gradient as whole
+from ._ops.registry import integer_gradient
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
 from .ndarray._dispatch.invoke import CONSUMED, graph_tensor, in_graph, plain_tensor
 from .ndarray.ndarray import NDArray, wrap
@@ -223,7 +223,7 @@ def _mark(array, gradient, req):
     if array._t.is_floating_point():
         root = array._t.requires_grad_(True)
     else:
-        array._t = whole.leaf(array._t)
+        array._t = integer_gradient.leaf(array._t)
         root = array._t.root
     variable.handle = root.register_post_accumulate_grad_hook(variable.deliver)
 
@@ -251,7 +251,7 @@ def _heads(heads, head_grads):
             if isinstance(head._ag, Variable) or head._ag == MODES.epoch:
                 continue  # recorded, but nothing differentiable leads to it
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
-        t = whole.differentiable(t)
+        t = integer_gradient.differentiable(t)
         tensors.append(t)
         seeds.append(_ones(t.data) if seed is None else _seed(seed, t))
     return tensors, seeds
@@ -268,10 +268,10 @@ def _seed(seed, tensor):
     if not isinstance(seed, NDArray):
         raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
     if seed.stype != "default":
-        from .ndarray._sparse.invoke import remember
+        from .ndarray._sparse.invoke import attach_sparse_source
 
         sparse, seed = seed, seed.tostype("default")
-        remember(seed._t, sparse)
+        attach_sparse_source(seed._t, sparse)
     if seed._t.shape != tensor.shape:
         if seed._t.numel() < tensor.numel():
             raise MXNetError(
@@ -344,7 +344,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     MODES.recording, MODES.training = create_graph, train_mode
     try:
         with torch.set_grad_enabled(create_graph):
-            leaves = [whole.differentiable(graph_tensor(v)) for v in variables]
+            leaves = [integer_gradient.differentiable(graph_tensor(v)) for v in variables]
             # heads without a tensor are constants: nothing leads from them to a variable
             grads = [None] * len(leaves)
             if tensors:
@@ -388,14 +388,14 @@ def _get_symbol(x):
     function (`from mxnet.autograd import get_symbol`): nobody else pays half a microsecond a call for it. Who imports
     `*` and says nothing of it has not named it.
     """
-    from .ndarray._dispatch.history import Rebuilding, origin
+    from .ndarray._dispatch.history import GraphRebuilder, origin
     from .symbol import Symbol
 
     if not isinstance(x, NDArray):
         raise TypeError(f"get_symbol: Invalid argument type, expecting {NDArray}, got {type(x)}")
     if not in_graph(x):
         raise MXNetError("NDArray is not part of a computation graph. Did you forget to turn on recording?")
-    return Symbol([Rebuilding().entry(origin(x))])
+    return Symbol([GraphRebuilder().entry(origin(x))])
 
 
 _get_symbol.__name__ = _get_symbol.__qualname__ = "get_symbol"
@@ -411,9 +411,9 @@ def __getattr__(name):
     if name != "get_symbol":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _mentions(sys._getframe(1).f_code, name):
-        from .ndarray._dispatch.history import keep
+        from .ndarray._dispatch.history import record_history
 
-        keep()
+        record_history()
         globals()[name] = _get_symbol
     return _get_symbol
 

@@ -11,16 +11,16 @@ from ._core.errors import FaultyOutputs, MXNetError, ValueFault
 from ._core.heap import keep_freed
 from ._core.writes import wrote, wrote_anywhere
 from ._device.settings import Scope
-from ._graph.debug.memory import footprint
-from ._graph.debug.watch import Walk
+from ._graph.debug.memory import peak_memory
+from ._graph.debug.monitored_run import MonitoredRun
 from ._graph.infer.fixpoint import type_facts
-from ._graph.infer.storage import factors, head_stypes, minding
-from ._graph.infer.zero_size import settled, user_shape_facts
-from ._graph.ir.cse import eliminate
+from ._graph.infer.storage import head_stypes, left_operands_of_dot, stypes_of_storage_aware_nodes
+from ._graph.infer.zero_size import fully_known, user_shape_facts
+from ._graph.ir.cse import eliminate_common_subexpressions
 from ._graph.ir.node import walk
 from ._graph.lower.program import Program, placement
-from ._graph.training.gradient_flow import check, visited
-from ._ops.registry import integer_gradient as whole
+from ._graph.training.gradient_flow import check_differentiable, visited
+from ._ops.registry import integer_gradient
 from ._ops.registry.device import torch_device
 from ._ops.registry.gradient import ignores_head, reads_head
 from ._ops.registry.output_shapes import known
@@ -28,8 +28,8 @@ from ._ops.registry.torch_dtypes import torch_dtype
 from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
 from .context import Context
 from .ndarray._dispatch.invoke import SparseStorage, plain_tensor
-from .ndarray._sparse.graph_heads import computed, parted
-from .ndarray._sparse.invoke import remember, store_gradient, stored
+from .ndarray._sparse.graph_heads import compute_heads, heads_on_parts
+from .ndarray._sparse.invoke import attach_sparse_source, store_gradient, stored
 from .ndarray._sparse.parts import coo_of_csr
 from .ndarray.cached_op import unshared
 from .ndarray.ndarray import NDArray, wrap
@@ -77,39 +77,39 @@ class Executor:
         self._outputs = None  # arrays made when somebody asks for them, filled by every forward
         self._fault = None  # what the last forward met in the values
         self._filled = False  # has a forward run?
-        self._tape = None  # (outputs, leaves) of a forward that can be differentiated
-        self._ran = False  # the mode of the last forward
-        self._given = {}  # argument -> the tensor that its gradient array got from here
+        self._tape = None  # (outputs, leaves, monitored run) of a forward pass that was recorded
+        self._ran = False  # the mode of the last forward pass
+        self._own_gradients = {}  # argument -> the tensor that this executor put into its gradient array
         self._leaves = {}  # position -> (tensor of the argument, the leaf made from it)
         self._dicts = {}
         self._program = self._prepare()
-        # what draws anew in each run cannot be run again to find the gradient of the last one
-        self._fickle = any(n.op and n.parsed.get("mode") == "always" for n in walk(symbol._entries))
+        # Dropout with mode="always" draws anew in each run: `backward` cannot repeat it, so inference is recorded too.
+        self._random_in_inference = any(n.op and n.parsed.get("mode") == "always" for n in walk(symbol._entries))
 
     def _prepare(self):
-        """Make the program, and say where each array goes into it and comes out of it."""
+        """Make the program, and map the bound arrays to its inputs."""
         program = self._make_program()
         order = self._place_arrays(program)
         reqs, grads = self.handle.reqs, self.handle.grads
         self._wanted = [
-            (place, arg) for arg, place in enumerate(order) if grads[arg] is not None and reqs[arg] != "null"
+            (position, arg) for arg, position in enumerate(order) if grads[arg] is not None and reqs[arg] != "null"
         ]
-        variables = [program.variables[place] for place, _ in self._wanted]
-        self._note_storage(program, {node.name for node in variables})
-        check(program, variables)
+        variables = [program.variables[position] for position, _ in self._wanted]
+        self._infer_storage(program, {node.name for node in variables})
+        check_differentiable(program, variables)
         program.trained = visited(program, variables)
         return program
 
     def _make_program(self):
         base, heads = self.handle.base, self._symbol._entries
-        if base is not None and not base._program.unsized and not self._group2ctx and base._ctx is self._ctx:
+        if base is not None and not base._program.has_inferred_sizes and not self._group2ctx and base._ctx is self._ctx:
             return base._program
         unique = is_on("MXNET_ELIMINATE_COMMON_EXPR", default=True) and not self._group2ctx
-        place = placement(heads, self._ctx, self._group2ctx)
-        return Program(eliminate(heads) if unique else heads, place, apart=True)
+        context_of = placement(heads, self._ctx, self._group2ctx)
+        return Program(eliminate_common_subexpressions(heads) if unique else heads, context_of, executor=True)
 
     def _place_arrays(self, program):
-        """Put the bound arrays in the order of the program's variables; the places of the arguments among these."""
+        """Put the bound arrays in the order of the program's variables; returns the positions of the arguments."""
         states = set(program.states)
         order = [i for i in range(len(program.variables)) if i not in states]
         self._arrays = [None] * len(program.variables)
@@ -119,31 +119,31 @@ class Executor:
             self._arrays[i] = array
         return order
 
-    def _note_storage(self, program, wanted):
-        """What comes out sparse, and which sparse matrices stay so: left sides of products without a gradient."""
+    def _infer_storage(self, program, wanted):
+        """Infer which heads are sparse, and which CSR inputs stay sparse: left operands of `dot` without gradients."""
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
-        program.stypes = minding(program.heads, given)
-        self._kinds = head_stypes(program.heads, given)
-        self._parted = parted(program.heads, given) if set(given.values()) != {"default"} else []
-        self._sparse = any(kind != "default" for kind in self._kinds) or bool(self._parted)
-        self._factors = factors(program.heads) - wanted if "csr" in given.values() else set()
+        program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
+        self._head_stypes = head_stypes(program.heads, given)
+        self._heads_on_parts = heads_on_parts(program.heads, given) if set(given.values()) != {"default"} else []
+        self._sparse = any(kind != "default" for kind in self._head_stypes) or bool(self._heads_on_parts)
+        self._csr_operands = left_operands_of_dot(program.heads) - wanted if "csr" in given.values() else set()
 
     # running
 
     def forward(self, is_train=False, **kwargs):
         """Compute the outputs; keyword arguments are copied into the bound arguments first."""
         if kwargs:
-            self._feed(kwargs)
+            self._copy_inputs(kwargs)
         train = bool(is_train)
         self._tape = None
         tensors = self._tensors()
-        record = (train or self._fickle) and bool(self._wanted)
+        record = (train or self._random_in_inference) and bool(self._wanted)
         self._ran, self._fault = train, None
         try:
             results = self._run(tensors, train, record)
         except ValueFault as error:
             return self._fail(error)
-        self._deliver(results, tensors, train)
+        self._set_outputs(results, tensors, train)
         return self._outputs
 
     def _fail(self, error):
@@ -155,19 +155,19 @@ class Executor:
         return self._fault
 
     def _tensors(self):
-        """The bound arrays' tensors; sparse arrays enter a graph as dense ones, but for the left sides of products."""
+        """The bound arrays' tensors; sparse arrays are passed as dense ones, except left operands of `dot`."""
         try:
             return [array._t for array in self._arrays]
         except SparseStorage:
             names = [node.name for node in self._program.variables]
-            return [self._opened(array, name) for array, name in zip(self._arrays, names, strict=True)]
+            return [self._input_tensor(array, name) for array, name in zip(self._arrays, names, strict=True)]
 
-    def _opened(self, array, name):
-        if array.stype == "csr" and name in self._factors:
+    def _input_tensor(self, array, name):
+        if array.stype == "csr" and name in self._csr_operands:
             return coo_of_csr(array._parts, array.shape)
         return plain_tensor(array)
 
-    def _feed(self, given):
+    def _copy_inputs(self, given):
         arguments = self.arg_dict
         for name, array in given.items():
             if not isinstance(array, (NDArray, np.ndarray)):
@@ -183,51 +183,51 @@ class Executor:
             arguments[name][:] = array
 
     def _run(self, tensors, train, record, again=False):
-        """The heads' tensors; with `record`, leaves stand in for the arguments whose gradients are wanted."""
+        """The heads' tensors; with `record`, arguments whose gradients are wanted are replaced by leaves."""
         before = torch.is_grad_enabled()
-        leaves = self._stand_in(tensors) if record else None
-        walk = self._walk(record, silent=again) if self._monitor_callback is not None else None
+        leaves = self._make_leaves(tensors) if record else None
+        monitored = self._monitored_run(record, silent=again) if self._monitor_callback is not None else None
         torch._C._set_grad_enabled(record)
         try:
-            outputs = (walk or self._program).run(tensors, train)
+            outputs = (monitored or self._program).run(tensors, train)
         finally:
             torch._C._set_grad_enabled(before)
         if record:
-            self._tape = outputs, leaves, walk
+            self._tape = outputs, leaves, monitored
         return outputs
 
-    def _walk(self, record, silent):
-        """A run that shows its values to the callback; a silent one only its gradients."""
+    def _monitored_run(self, record, silent):
+        """A run that reports its values to the callback; a silent one only its gradients."""
 
-        def show(name, _, tensor):
+        def report(name, _, tensor):
             self._monitor_callback(name.encode(), wrap(tensor, self._ctx))
 
-        return Walk(self._program, show, self._monitor_all, cut=record, silent=silent)
+        return MonitoredRun(self._program, report, self._monitor_all, differentiable=record, silent=silent)
 
-    def _stand_in(self, tensors):
-        """Put differentiable aliases of the arguments into `tensors`; an alias serves as long as its tensor does."""
+    def _make_leaves(self, tensors):
+        """Replace arguments in `tensors` by leaves that share their memory; a leaf is reused while its tensor is."""
         leaves, given = [], list(tensors)
-        for place, tensor in enumerate(tensors):
+        for position, tensor in enumerate(tensors):
             if tensor.requires_grad:
-                tensors[place] = tensor.detach()
-        for place, arg in self._wanted:
-            tensor = given[place]
-            known_tensor, leaf = self._leaves.get(place, (None, None))
+                tensors[position] = tensor.detach()
+        for position, arg in self._wanted:
+            tensor = given[position]
+            known_tensor, leaf = self._leaves.get(position, (None, None))
             if known_tensor is not tensor:
                 leaf = tensor.detach()
-                leaf = leaf.requires_grad_() if leaf.is_floating_point() else whole.leaf(leaf)
-                leaf.grad_stype = self.handle.grads[arg].stype  # embeddings look at this
-                self._leaves[place] = (tensor, leaf)
-            tensors[place] = leaf
-            leaves.append(whole.differentiable(leaf))
+                leaf = leaf.requires_grad_() if leaf.is_floating_point() else integer_gradient.leaf(leaf)
+                leaf.grad_stype = self.handle.grads[arg].stype  # read by embeddings
+                self._leaves[position] = (tensor, leaf)
+            tensors[position] = leaf
+            leaves.append(integer_gradient.differentiable(leaf))
         return leaves
 
-    def _deliver(self, outputs, tensors, train):
-        """Show the results in the output arrays, which stay the same objects from run to run."""
-        # `data`, not `detach`: whoever writes into an output before `backward` has its values there, as in MXNet
+    def _set_outputs(self, outputs, tensors, train):
+        """Put the results into the output arrays, which stay the same objects from run to run."""
+        # `data`, not `detach`: a write into an output before `backward` changes the values that it uses, as in MXNet.
         fresh = [t.data if t.requires_grad else t for t in unshared(outputs, tensors)]
         if self._sparse:
-            self._deliver_stored(fresh, train)
+            self._set_sparse_outputs(fresh, train)
         elif self._outputs is None:
             self._outputs = self._wrapped(fresh)
         else:
@@ -235,12 +235,12 @@ class Executor:
                 _fill(array, tensor)
         if not self._filled:
             self._filled = True
-            self._share(fresh)
+            self._share_memory(fresh)
 
-    def _deliver_stored(self, fresh, train):
+    def _set_sparse_outputs(self, fresh, train):
         """Deliver results of which some are sparse: the arrays stay, their parts are new."""
-        arrays = self._stored(fresh)
-        self._recompute(arrays, train)
+        arrays = self._in_storage_types(fresh)
+        self._compute_on_parts(arrays, train)
         if self._outputs is None:
             self._outputs = arrays
             return
@@ -251,23 +251,23 @@ class Executor:
                 mine._replace(new._parts)
 
     def _wrapped(self, tensors):
-        return [wrap(t, self._program.place(e.node)) for t, e in zip(tensors, self._program.heads, strict=True)]
+        return [wrap(t, self._program.context_of(e.node)) for t, e in zip(tensors, self._program.heads, strict=True)]
 
-    def _stored(self, fresh):
+    def _in_storage_types(self, fresh):
         """The results in the storage that MXNet gives them."""
-        pairs = zip(self._wrapped(fresh), self._kinds, strict=True)
+        pairs = zip(self._wrapped(fresh), self._head_stypes, strict=True)
         return [a if kind == "default" else stored(a, kind) for a, kind in pairs]
 
-    def _recompute(self, arrays, train):
-        """Heads that depend on which rows their inputs keep: of those the dense run knows only the values."""
-        if self._parted:
-            heads = [self._program.heads[i] for i in self._parted]
+    def _compute_on_parts(self, arrays, train):
+        """Recompute heads whose stored rows depend on those of the inputs: the dense run has only their values."""
+        if self._heads_on_parts:
+            heads = [self._program.heads[i] for i in self._heads_on_parts]
             bound = {n.name: array for n, array in zip(self._program.variables, self._arrays, strict=True)}
-            for i, array in zip(self._parted, computed(heads, bound, self._ctx, train), strict=True):
+            for i, array in zip(self._heads_on_parts, compute_heads(heads, bound, self._ctx, train), strict=True):
                 arrays[i] = array
 
-    def _share(self, fresh):
-        """A reshaped executor computes into the memory of the one it came from, until that one runs itself."""
+    def _share_memory(self, fresh):
+        """A reshaped executor writes into the output memory of the one it came from, until that one runs itself."""
         base = self.handle.base
         if base is None or base._filled or self._sparse:
             return
@@ -287,19 +287,19 @@ class Executor:
             return
         if self._tape is None:
             self._run(self._tensors(), self._ran, True, again=True)
-        outputs, leaves, walk = self._tape
+        outputs, leaves, monitored = self._tape
         self._tape = None
-        roots, seeds = self._seeds(outputs, heads, walk)
-        if walk is not None:
-            gradients = self._walk_back(walk, outputs, roots, seeds)
+        roots, seeds = self._seeds(outputs, heads, monitored)
+        if monitored is not None:
+            gradients = self._monitored_backward(monitored, outputs, roots, seeds)
         elif roots:
             with Scope(roots[0].is_cuda):
                 gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)
-        wrote_anywhere()  # states of layers
+        wrote_anywhere()  # auxiliary states
         taken = {seed.data_ptr() for seed in seeds}
-        given = self._given
+        given = self._own_gradients
         for (_, arg), gradient in zip(self._wanted, gradients, strict=True):
             target = self.handle.grads[arg]
             if gradient is not None and given.get(arg) is not None and gradient.is_contiguous():
@@ -310,10 +310,10 @@ class Executor:
                     continue
             self._store(arg, gradient, taken)
 
-    def _walk_back(self, walk, outputs, roots, seeds):
+    def _monitored_backward(self, monitored, outputs, roots, seeds):
         seed_of = {id(root): seed for root, seed in zip(roots, seeds, strict=True)}
-        found = walk.backward([seed_of.get(id(t)) for t in outputs], len(self._program.variables))
-        return [found[place] for place, _ in self._wanted]
+        found = monitored.backward([seed_of.get(id(t)) for t in outputs], len(self._program.variables))
+        return [found[position] for position, _ in self._wanted]
 
     def _head_gradients(self, out_grads):
         if out_grads is None:
@@ -327,11 +327,11 @@ class Executor:
                 raise TypeError(f"inputs must be NDArray, got {type(gradient)}")
         return list(out_grads)
 
-    def _seeds(self, outputs, heads, walk):
+    def _seeds(self, outputs, heads, monitored):
         """Which outputs to start from and with what; losses, and what follows from them alone, need no gradient."""
         roots, seeds = [], []
         for i, tensor in enumerate(outputs):
-            rule = tensor.__dict__.pop("rule", None)
+            rule = tensor.__dict__.pop("deferred_rule", None)
             if rule is not None:
                 begin, inputs = rule
                 for start, seed in zip(inputs, begin(inputs, (tensor,), ()), strict=False):
@@ -341,12 +341,12 @@ class Executor:
                 continue
             if not tensor.requires_grad:
                 continue
-            tensor = whole.differentiable(tensor)
+            tensor = integer_gradient.differentiable(tensor)
             if ignores_head(tensor):
                 seed = torch.ones_like(tensor)
             elif i < len(heads):
-                seed = self._in_storage(_seed(heads[i], tensor, i), self._kinds[i])
-            elif reads_head(tensor) if walk is None else walk.reads_head(i):
+                seed = self._in_storage(_seed(heads[i], tensor, i), self._head_stypes[i])
+            elif reads_head(tensor) if monitored is None else monitored.reads_head(i):
                 raise MXNetError(_HEAD_NEEDED)
             else:
                 seed = torch.ones_like(tensor)
@@ -355,11 +355,11 @@ class Executor:
         return roots, seeds
 
     def _in_storage(self, seed, kind):
-        """The gradient of a sparse head is sparse, too, for operators that look at it."""
-        return seed if kind == "default" else remember(seed, stored(wrap(seed, self._ctx), kind))
+        """The gradient of a sparse head is sparse too, for operators that look at its storage."""
+        return seed if kind == "default" else attach_sparse_source(seed, stored(wrap(seed, self._ctx), kind))
 
     def _store(self, arg, gradient, taken):
-        """Write or add a gradient; `taken` holds where the tensors begin that already belong to somebody."""
+        """Write or add a gradient; `taken` has the addresses of tensors that are in use."""
         target, req = self.handle.grads[arg], self.handle.reqs[arg]
         if target.stype != "default":
             store_gradient(target, gradient, req)
@@ -373,9 +373,9 @@ class Executor:
             self._replace(arg, target, gradient, taken)
 
     def _replace(self, arg, target, gradient, taken):
-        """Let the array have the gradient's memory; copy into memory that others may be looking at."""
+        """Give the gradient's memory to the array; copy instead if the array's memory may be shared."""
         memory = target._t
-        mine = memory is self._given.get(arg) or not memory._is_view()
+        mine = memory is self._own_gradients.get(arg) or not memory._is_view()
         if not mine or memory.dtype is not gradient.dtype or memory.shape != gradient.shape:
             memory.copy_(gradient.view(memory.shape))
             wrote(memory)
@@ -386,7 +386,7 @@ class Executor:
         elif not gradient.is_contiguous():
             gradient = gradient.contiguous()
         taken.add(start)
-        target._t = self._given[arg] = gradient
+        target._t = self._own_gradients[arg] = gradient
 
     # watching
 
@@ -407,13 +407,13 @@ class Executor:
         return self._outputs if self._fault is None else self._fault
 
     def _blank_outputs(self):
-        heads, place = self._program.heads, self._program.place
+        heads, context_of = self._program.heads, self._program.context_of
         facts = self._program.shapes([a.shape for a in self._arrays])
         given = {n.name: dtype_name(a.dtype) for n, a in zip(self._program.variables, self._arrays, strict=True)}
         types = type_facts(heads, given)
         shapes = [facts.of(e) if known(facts.of(e)) else (0,) for e in heads]
-        kinds = [{"dtype": torch_dtype(types.of(e)), "device": torch_device(place(e.node))} for e in heads]
-        return self._stored([torch.zeros(shape, **kind) for shape, kind in zip(shapes, kinds, strict=True)])
+        kinds = [{"dtype": torch_dtype(types.of(e)), "device": torch_device(context_of(e.node))} for e in heads]
+        return self._in_storage_types([torch.zeros(shape, **kind) for shape, kind in zip(shapes, kinds, strict=True)])
 
     def _named(self, kind, list_names, arrays):
         if kind not in self._dicts:
@@ -459,7 +459,7 @@ class Executor:
         """An executor for other input shapes that shares memory with this one wherever that is possible."""
         given = {name: shape for name, shape in kwargs.items() if isinstance(shape, tuple)}
         free = set(self._symbol.list_inputs()) if partial_shaping else set()
-        found = self._found_shapes(given)
+        found = self._infer_shapes(given)
         args, grads, states = [], [], []
         for name, array, grad in zip(self._symbol.list_arguments(), self.arg_arrays, self.handle.grads, strict=True):
             shape = _new_shape(name, array, found, free | set(given), _ARGUMENT_CHANGED)
@@ -474,23 +474,23 @@ class Executor:
             new.set_monitor_callback(self._monitor_callback, self._monitor_all)
         return new
 
-    def _found_shapes(self, given):
-        """What can be said of the shapes of variables, by name."""
+    def _infer_shapes(self, given):
+        """The shapes of variables, by name, as far as they can be inferred."""
         entries = self._symbol._entries
         facts = user_shape_facts(entries, given, strict=False)
         return {n.name: facts.first(n) for n in facts.graph.variables}
 
     def debug_str(self):
-        """The graph as text, then the memory that the values inside it take."""
+        """The graph as text, then the memory of its intermediate values."""
         program = self._program
         shapes = program.shapes([a.shape for a in self._arrays])
         names = {n.name: dtype_name(a.dtype) for n, a in zip(program.variables, self._arrays, strict=True)}
-        wanted = [program.variables[place] for place, _ in self._wanted]
-        size = footprint(program, shapes, type_facts(program.heads, names), wanted)
+        wanted = [program.variables[position] for position, _ in self._wanted]
+        size = peak_memory(program, shapes, type_facts(program.heads, names), wanted)
         return f"{self._symbol.debug_str()}Total {size >> 20} MB allocated\nTotal 11 TempSpace resource requested\n"
 
     def get_optimized_symbol(self):
-        """The symbol that runs: without repeated calls."""
+        """The symbol that runs: after common subexpression elimination."""
         return type(self._symbol)(self._program.heads)
 
 
@@ -524,7 +524,7 @@ def _seed(gradient, tensor, number):
 
 def _new_shape(name, array, found, free, complaint):
     """The shape that a variable has now; only those that are `free` may have got another one."""
-    shape = found[name] if settled(found[name]) else array.shape
+    shape = found[name] if fully_known(found[name]) else array.shape
     if shape != array.shape and name not in free:
         raise MXNetError(complaint.format(name))
     return shape

@@ -29,7 +29,7 @@ from .base import (  # noqa: F401 - public names of this module
     py_str,
 )
 from .ndarray._dispatch.invoke import graph_tensor, plain_tensor
-from .ndarray._sparse.invoke import remember, remembered, stored, zeros
+from .ndarray._sparse.invoke import attach_sparse_source, sparse_source, stored, zeros
 from .ndarray._sparse.parts import coo_of_rows
 from .ndarray.ndarray import NDArray, wrap
 from .util import is_np_array  # noqa: F401
@@ -161,7 +161,7 @@ class _Custom(torch.autograd.Function):
 
 def _tensors(arrays):
     """Dense tensors of arrays, which remember the sparse ones."""
-    return tuple(a._t if a.stype == "default" else remember(a._dense(), a) for a in arrays)
+    return tuple(a._t if a.stype == "default" else attach_sparse_source(a._dense(), a) for a in arrays)
 
 
 def _gradient_stype(tensor):
@@ -253,7 +253,7 @@ class _Run:
 
 def _array(tensor, ctx):
     """The array that a tensor of a graph stands for."""
-    sparse = remembered(tensor)
+    sparse = sparse_source(tensor)
     return wrap(tensor.detach().contiguous(), ctx) if sparse is None else sparse
 
 

@@ -451,14 +451,16 @@ def test_dense_layers_take_both_signs_in_packed_kernels(monkeypatch):
 )
 def test_convolutions_take_both_signs_in_packed_kernels(kernel, pad, stride, group, whole, monkeypatch):
     """Where the processor adds unsigned products exactly, signed data are moved by 128; zeros around them are zeros."""
-    if whole and not integers.whole_range():
+    if whole and not integers.has_exact_uint8_products():
         pytest.skip("sums of unsigned products overflow on this processor")
-    monkeypatch.setattr(integers, "whole_range", lambda: whole)
-    ways, apply = [], integers.Layer._apply
-    monkeypatch.setattr(integers.Layer, "_apply", lambda self, *given: ways.append("moved") or apply(self, *given))
-    floats = integers.Layer._by_floats
+    monkeypatch.setattr(integers, "has_exact_uint8_products", lambda: whole)
+    ways, apply = [], integers.PackedLayer._apply
     monkeypatch.setattr(
-        integers.Layer, "_by_floats", lambda self, *given: ways.append("floats") or floats(self, *given)
+        integers.PackedLayer, "_apply", lambda self, *given: ways.append("moved") or apply(self, *given)
+    )
+    floats = integers.PackedLayer._in_float
+    monkeypatch.setattr(
+        integers.PackedLayer, "_in_float", lambda self, *given: ways.append("floats") or floats(self, *given)
     )
     generator = np.random.default_rng(3)
     first = sym.Variable("data")

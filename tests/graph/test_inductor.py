@@ -94,7 +94,7 @@ def test_torchs_settings_count(calls):
         torch.use_deterministic_algorithms(False)
     net(data)
     assert calls == ["direct"] * 3
-    assert len(code_of(net).codes) == 2
+    assert len(code_of(net).compiled) == 2
 
 
 class Counted(mx.operator.CustomOp):
@@ -148,16 +148,16 @@ def test_weights_are_reordered_once_and_again_after_a_change(calls):
         expected, kept = eager(net, data), []
         for _ in range(3):
             np.testing.assert_allclose(net(data).asnumpy(), expected, rtol=1e-4, atol=1e-5)
-            kept.append(code_of(net).codes[0].run.__self__.kept)
+            kept.append(code_of(net).compiled[0].run.__self__.kept)
         return [after is not before for before, after in zip(kept, kept[1:], strict=False)]
 
     assert check() == [False, False]
-    kept = code_of(net).codes[0].run.__self__.kept
+    kept = code_of(net).compiled[0].run.__self__.kept
     assert [w.is_contiguous(memory_format=torch.channels_last) for w in kept] == [True, True]
     weight = net[0].weight.data()
     weight[1] = 7  # a part, in the same memory
     assert check() == [False, False]
-    assert code_of(net).codes[0].run.__self__.kept is not kept
+    assert code_of(net).compiled[0].run.__self__.kept is not kept
     weight.as_torch()[2, 0, 0, 0] += 1  # by somebody else
     assert check() == [False, False]
     weight._t = weight._t.detach().clone().requires_grad_() * 1
@@ -173,7 +173,7 @@ def test_weights_of_a_network_that_learns_between_predictions(calls):
     for _ in range(6):
         net[0].weight.data()[:] *= 0.5
         np.testing.assert_allclose(net(data).asnumpy(), eager(net, data), rtol=1e-4, atol=1e-5)
-    code = code_of(net).codes[0].run.__self__
+    code = code_of(net).compiled[0].run.__self__
     assert not code.sure
     assert code.changes == 6
 
@@ -211,13 +211,13 @@ def test_networks_that_learn_between_predictions_are_compiled_as_a_whole(calls):
         calls.clear()
         np.testing.assert_allclose(net(data).asnumpy(), expected[-1], rtol=1e-4, atol=1e-5)
     assert calls == ["direct"]
-    assert len(code_of(net).codes) == 1
+    assert len(code_of(net).compiled) == 1
 
 
 def test_inputs_are_not_kept():
     import weakref
 
-    code = inductor.Code.__new__(inductor.Code)
+    code = inductor.CompiledGraph.__new__(inductor.CompiledGraph)
     tensor = torch.zeros(3)
     code.__init__(None, [tensor])
     gone = weakref.ref(tensor)
@@ -235,4 +235,4 @@ def test_inductor_itself():
     net.hybridize(backend="inductor")
     for _ in range(2):
         np.testing.assert_allclose(net(data).asnumpy(), expected, rtol=1e-5, atol=1e-6)
-    assert len(code_of(net).codes) == 1
+    assert len(code_of(net).compiled) == 1

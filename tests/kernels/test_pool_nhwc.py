@@ -102,7 +102,7 @@ class Between(gluon.HybridBlock):
 @pytest.mark.parametrize("ready", [False, True])
 def test_networks(ready, monkeypatch):
     monkeypatch.setattr(nhwc._code, "_found", (kernels if ready else None,))
-    monkeypatch.setattr(program, "FAILURES", ())  # the plain graph shall not step in for a rewritten one that fails
+    monkeypatch.setattr(program, "OPERATOR_ERRORS", ())  # the unfolded graph must not hide a failure
     mx.random.seed(3)
     net = Between()
     net.initialize(mx.init.Xavier(magnitude=3))

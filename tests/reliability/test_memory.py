@@ -32,14 +32,14 @@ def test_nothing_piles_up(kind, name):
 @pytest.fixture
 def small_caches(monkeypatch):
     """Every cache keeps eight entries, so that a short run fills them."""
-    monkeypatch.setattr(program, "MOST_CODES", 8)
+    monkeypatch.setattr(program, "MAX_CACHED_CODES", 8)
     monkeypatch.setattr(packed, "MOST_VIEWS", 8)
-    monkeypatch.setattr(call, "MOST_ANSWERS", 8)
+    monkeypatch.setattr(call, "MAX_INFERRED", 8)
     monkeypatch.setattr(infer, "_MEMO", Recent(8))
     monkeypatch.setattr(call, "_CALLS", Recent(8))
     monkeypatch.setattr(reduction, "_COUNTS", Recent(8))
     monkeypatch.setattr(pooling, "windows_of", functools.lru_cache(8)(pooling._Windows))
-    for function in faces._FACES.values():
+    for function in faces._GENERATED.values():
         function.__globals__["plans"].clear()
         monkeypatch.setattr(function.__globals__["plans"], "most", 8)
 
@@ -65,7 +65,7 @@ def test_a_leak_would_be_seen():
 
 
 def test_sizes_that_never_come_again_are_forgotten(monkeypatch):
-    monkeypatch.setattr(program, "MOST_CODES", 3)
+    monkeypatch.setattr(program, "MAX_CACHED_CODES", 3)
     monkeypatch.setattr(infer, "_MEMO", Recent(3))
     net = mx.gluon.rnn.GRU(4, input_size=2)  # states of zeros are as many as there are rows
     net.initialize()

@@ -14,9 +14,9 @@ from mxnet.ndarray._dispatch import history
 def forget():
     """As in a program that has not named get_symbol yet: nobody else's operators keep a history."""
     vars(autograd).pop("get_symbol", None)
-    history.keep.cache_clear()
+    history.record_history.cache_clear()
     if observe.watching():
-        observe.unwatch(history._noting)
+        observe.unwatch(history._record_calls)
 
 
 @pytest.fixture(autouse=True)

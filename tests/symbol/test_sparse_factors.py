@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mxnet as mx
-from mxnet._graph.infer.storage import factors
+from mxnet._graph.infer.storage import left_operands_of_dot
 
 S = mx.sym
 ROWS, COLUMNS = 6, 50
@@ -26,14 +26,14 @@ def _machine():
 
 def test_which_variables_stay_sparse():
     x, w, v = S.var("x"), S.var("w"), S.var("v")
-    assert factors(S.dot(x, w)._entries) == {"x"}
-    assert factors(S.dot(S.square(x), w)._entries) == {"x"}
-    assert factors((S.dot(x, w) + S.dot(S.square(S.abs(x)), v))._entries) == {"x"}
-    assert factors((S.dot(x, w) + S.sum(S.square(x)))._entries) == set()
-    assert factors(S.Group([S.dot(x, w), S.square(x)])._entries) == set()
-    assert factors(S.Group([S.dot(x, w), x])._entries) == set()
-    assert factors(S.dot(x, w, transpose_b=True)._entries) == set()
-    assert factors(S.dot(S.exp(x), w)._entries) == set()
+    assert left_operands_of_dot(S.dot(x, w)._entries) == {"x"}
+    assert left_operands_of_dot(S.dot(S.square(x), w)._entries) == {"x"}
+    assert left_operands_of_dot((S.dot(x, w) + S.dot(S.square(S.abs(x)), v))._entries) == {"x"}
+    assert left_operands_of_dot((S.dot(x, w) + S.sum(S.square(x)))._entries) == set()
+    assert left_operands_of_dot(S.Group([S.dot(x, w), S.square(x)])._entries) == set()
+    assert left_operands_of_dot(S.Group([S.dot(x, w), x])._entries) == set()
+    assert left_operands_of_dot(S.dot(x, w, transpose_b=True)._entries) == set()
+    assert left_operands_of_dot(S.dot(S.exp(x), w)._entries) == set()
 
 
 def _values(shape, seed):

@@ -1,6 +1,6 @@
 """Batch norm folded into the weights of the convolution or dense layer before it, in a symbol and its parameters."""
 
-from .._graph.ir.node import Entry, Node, copy, variable, walk
+from .._graph.ir.node import Entry, Node, copy_graph, variable, walk
 from .._ops.registry.registry import find
 
 LAYERS = ("Convolution", "FullyConnected")
@@ -8,7 +8,7 @@ LAYERS = ("Convolution", "FullyConnected")
 
 def fold_norms(heads, arguments, states, excluded=()):
     """(heads, arguments, states) without the batch norms that follow a layer alone; what is given stays as it is."""
-    heads, arguments, states = copy(heads), dict(arguments), dict(states)
+    heads, arguments, states = copy_graph(heads), dict(arguments), dict(states)
     users = _users(heads)
     for norm in [n for n in walk(heads) if n.op is not None and n.op.name == "BatchNorm"]:
         layer = norm.inputs[0].node
@@ -90,7 +90,7 @@ def _caps(node):
 
 def without_caps(heads, excluded):
     """The graph with plain rectifiers for capped ones: integers of a range that ends at the cap stop there anyway."""
-    heads = copy(heads)
+    heads = copy_graph(heads)
     capped = {id(node) for layer, node in activated(heads) if _caps(node) and not {layer.name, node.name} & excluded}
     for node in walk(heads):
         if id(node) in capped:

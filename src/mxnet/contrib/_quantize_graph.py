@@ -1,7 +1,7 @@
 """A graph rewritten for 8-bit integers: quantized operators, conversions to and from them, calibrated ranges."""
 
 from .._core.errors import MXNetError
-from .._graph.ir.node import Entry, Node, label, variable, walk
+from .._graph.ir.node import Entry, Node, entry_name, variable, walk
 from .._ops.registry.registry import find
 from ._output_names import output_name
 
@@ -93,7 +93,7 @@ class Quantizer:
         self.images[id(node)], self.sources[id(new)] = new, node
 
     def _copy(self, node):
-        return node.twin([self.real(e) for e in node.inputs])
+        return node.with_inputs([self.real(e) for e in node.inputs])
 
     def _twin(self, node):
         kept = KEPT.get(node.op.name, lambda i: False)
@@ -151,12 +151,12 @@ class Quantizer:
         if node.op is None:
             return []
         if node.op.name in BY_OUTPUT:
-            return [label(Entry(self.sources[id(node)]))]
+            return [entry_name(Entry(self.sources[id(node)]))]
         if node.op.name not in BY_INPUT:
             return []
         entry = node.inputs[0]
         source = self.sources[id(node)] if id(node) in self.sources else self.sources[id(entry.node)]
-        return [label(Entry(source, entry.index))]
+        return [entry_name(Entry(source, entry.index))]
 
 
 def _channels(node):
@@ -187,7 +187,7 @@ def calibrate(heads, ranges):
         if node.op is None or node.op.name not in BY_INPUT | BY_OUTPUT:
             continue
         entry = node.inputs[0] if node.op.name in BY_INPUT else Entry(node)
-        found = ranges.get(label(entry).removeprefix(PREFIX))
+        found = ranges.get(entry_name(entry).removeprefix(PREFIX))
         if found is not None:
             node.attrs["min_calib_range"], node.attrs["max_calib_range"] = (_text(float(end)) for end in found)
             node.parse()

@@ -9,8 +9,8 @@ from .._core.modes import MODES
 from .._core.streams import stream
 from .._core.writes import lend
 from .._graph.infer.dynamic import lower_dynamic
-from .._graph.ir.node import auxiliary, walk
-from .._graph.lower.lower import Lowered, lower, unsized
+from .._graph.ir.node import mutated_variables, walk
+from .._graph.lower.lower import Lowered, has_inferred_sizes, lower
 from ..base import MXNetError
 from ..context import current_context
 from ..gluon import Block, HybridBlock
@@ -95,7 +95,7 @@ class Trace:
 
     def lowered(self, train, ctx) -> Lowered:
         nodes = walk(self.heads)
-        if not unsized(nodes):
+        if not has_inferred_sizes(nodes):
             return lower(self.heads, train, ctx)
         if not self.shapes:
             raise MXNetError("the graph makes arrays whose size follows its inputs: give examples, to_module(net, x)")
@@ -136,7 +136,7 @@ class GraphModule(Tree):
     def __init__(self, trace, parameters):
         super().__init__()
         nodes = walk(trace.heads)
-        changed = auxiliary(nodes)
+        changed = mutated_variables(nodes)
         self.adopt(parameters, {n.name for n in nodes if id(n) in changed})
         self.trace = trace
         self.context = next((p.list_ctx()[0] for p in parameters.values()), None) or current_context()

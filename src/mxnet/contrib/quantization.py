@@ -5,7 +5,7 @@ import warnings
 from types import SimpleNamespace
 
 from .. import ndarray  # noqa: F401
-from .._graph.ir.node import copy
+from .._graph.ir.node import copy_graph
 from ..base import c_array, c_str, c_str_array, check_call, py_str  # noqa: F401
 from ..context import Context, cpu
 from ..io import DataBatch, DataDesc, DataIter  # noqa: F401
@@ -64,7 +64,7 @@ def _calibrate_quantized_sym(qsym, th_dict):
     """The quantized symbol with ranges written into it, found by the names of layers' outputs."""
     if not th_dict:
         return qsym
-    heads = copy(qsym._entries)
+    heads = copy_graph(qsym._entries)
     calibrate(heads, th_dict)
     return Symbol(heads)
 

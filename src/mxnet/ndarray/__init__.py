@@ -4,9 +4,9 @@
 import multiprocessing.pool as _pool
 from importlib import import_module as _import_module
 
-from .._ops.registry.signature import shown as _names
+from .._ops.registry.signature import names_in_namespace as _names
 from ._dispatch.check_nan import enable_if_asked as _enable_if_asked
-from ._dispatch.generated import face as _face
+from ._dispatch.generated import generated_function as _generated_function
 from ._dispatch.generated import operator_of as _operator_of
 from .functions import *
 from .functions import __all__ as _functions
@@ -37,7 +37,7 @@ def __getattr__(name):
     if name in _FROM:
         value = getattr(_import_module(f".{_FROM[name]}", __name__), name)
     elif _operator_of("op", name):
-        value = _face(name)
+        value = _generated_function(name)
     else:
         raise AttributeError(f"module 'mxnet.ndarray' has no attribute '{name}'")
     globals()[name] = value

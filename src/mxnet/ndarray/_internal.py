@@ -1,5 +1,5 @@
 """Operators of `mx.nd._internal`, generated from the registry."""
 
-from ._dispatch.namespaces import show
+from ._dispatch.namespaces import module_attributes
 
-__getattr__, __dir__ = show(__name__, "_internal")
+__getattr__, __dir__ = module_attributes(__name__, "_internal")

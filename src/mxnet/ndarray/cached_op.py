@@ -8,12 +8,12 @@ from .._core.errors import MXNetError
 from .._core.heap import keep_freed
 from .._core.modes import MODES
 from .._device import graphs
-from .._graph.infer.storage import head_stypes, minding
+from .._graph.infer.storage import head_stypes, stypes_of_storage_aware_nodes
 from .._graph.lower.backends import compiler
 from .._graph.lower.program import Program
 from .._ops.registry.torch_dtypes import NAME
 from ..context import current_context
-from ._dispatch.history import INLINE_LIMIT, Made
+from ._dispatch.history import INLINE_LIMIT, GraphCall
 from ._dispatch.invoke import SparseStorage, graph_tensor, own, plain_tensor, write
 from .ndarray import NDArray
 
@@ -81,7 +81,7 @@ class CachedOp:
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = self._prepared(ctx, args)
-        if not program.familiar(tensors):
+        if not program.same_types_as_before(tensors):
             types = tuple(map(_dtype, tensors))
             if types not in self._types:
                 self._check(program, args, types)
@@ -89,19 +89,19 @@ class CachedOp:
             for i in program.states:
                 tensors[i] = args[i]._t.data
         results = self._run(program, tensors, recording)
-        if not program.fresh:
+        if not program.owns_output:
             results = unshared(results, tensors)
-        if program.kinds is not None:
-            return self._stored(self._wrap(results, tensors, ctx, recording, None, args), program.kinds, out)
+        if program.head_stypes is not None:
+            return self._stored(self._wrap(results, tensors, ctx, recording, None, args), program.head_stypes, out)
         return self._wrap(results, tensors, ctx, recording, out, args)
 
     def _prepared(self, ctx, args):
         """A program for arrays of these storages."""
         program = Program(self.symbol._entries, ctx, self._compiler)
         given = {n.name: a.stype for n, a in zip(program.variables, args, strict=True)}
-        program.stypes = minding(program.heads, given)
+        program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
         kinds = head_stypes(program.heads, given)
-        program.kinds = kinds if set(kinds) - {"default"} else None
+        program.head_stypes = kinds if set(kinds) - {"default"} else None
         return program
 
     def _replayed(self, program):
@@ -147,11 +147,11 @@ class CachedOp:
         recorded = recording and any(t.requires_grad for t in tensors)
         mark = MODES.epoch if recorded else None
         kind = type(args[0]) if self.is_np_sym and args else NDArray
-        made = Made(self.symbol, args, self._inline) if recorded else None
+        call = GraphCall(self.symbol, args, self._inline) if recorded else None
         arrays = []
         for i, t in enumerate(results):
             if recorded:
-                t.made = made, i
+                t.call = call, i
             a = _new(kind)
             a._t = t
             a._ctx = ctx
@@ -161,14 +161,14 @@ class CachedOp:
 
     def _stored(self, arrays, kinds, out):
         """Results in the storage that MXNet gives them."""
-        from ._sparse.invoke import put, stored
+        from ._sparse.invoke import stored, write_any_storage
 
         arrays = arrays if isinstance(arrays, list) else [arrays]
         arrays = [stored(a, kind) for a, kind in zip(arrays, kinds, strict=True)]
         if out is None:
             return arrays[0] if len(arrays) == 1 else arrays
         for target, array in zip(out if isinstance(out, (list, tuple)) else [out], arrays, strict=True):
-            put(target, array)
+            write_any_storage(target, array)
         return out
 
     def register_op_hook(self, callback, monitor_all=False):
@@ -177,14 +177,14 @@ class CachedOp:
 
     def _watched(self, program):
         """What runs the graph while somebody looks at it."""
-        from .._graph.debug.watch import Walk
+        from .._graph.debug.monitored_run import MonitoredRun
 
         callback, everything = self._monitor
-        ctx = program.place(program.heads[0].node)
+        ctx = program.context_of(program.heads[0].node)
 
         def show(name, operator, tensor):
             a = _new(NDArray)
             a._t, a._ctx, a._ag = tensor, ctx, None
             callback(name, operator, a)
 
-        return Walk(program, show, everything, by_operator=True).run
+        return MonitoredRun(program, show, everything, by_operator=True).run

@@ -9,8 +9,8 @@ from .._core.nest import flatten as _flatten
 from .._core.nest import regroup as _regroup
 from ..base import _as_list
 from ..context import current_context
-from ._dispatch.generated import face as _face
-from ._dispatch.namespaces import show as _show
+from ._dispatch.generated import generated_function as _generated_function
+from ._dispatch.namespaces import module_attributes as _module_attributes
 from ._sparse.graph_sampling import (
     dgl_adjacency,
     dgl_csr_neighbor_non_uniform_sample,
@@ -21,7 +21,7 @@ from ._sparse.graph_sampling import (
 )
 from .ndarray import NDArray
 
-_lookup, __dir__ = _show(__name__, "contrib")
+_lookup, __dir__ = _module_attributes(__name__, "contrib")
 __all__ = [
     "cond", "dgl_adjacency", "dgl_csr_neighbor_non_uniform_sample", "dgl_csr_neighbor_uniform_sample",
     "dgl_graph_compact", "dgl_subgraph", "edge_id", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian",
@@ -51,7 +51,7 @@ def foreach(body, data, init_states):
         outputs, states = body(data[i] if single else [d[i] for d in data], states)
         outputs, form = _flat(outputs, "foreach output")
         steps.append(outputs)
-    stacked = [_face("stack")(*parts) for parts in zip(*steps, strict=True)]
+    stacked = [_generated_function("stack")(*parts) for parts in zip(*steps, strict=True)]
     return _regroup(stacked, form) if steps else [], states
 
 
@@ -96,7 +96,7 @@ def _stack_padded(parts, limit, number):
         from .functions import zeros
 
         items.append(zeros((missing, *parts[0].shape), ctx=parts[0].context, dtype=parts[0].dtype))
-    return _face("concat")(*items, dim=0)
+    return _generated_function("concat")(*items, dim=0)
 
 
 def cond(pred, then_func, else_func):
@@ -157,7 +157,7 @@ def adamw_update(
 ):  # fmt: skip
     """One step of AdamW."""
     scale = _scale(rescale_grad, weight.context)
-    return _face("_adamw_update")(
+    return _generated_function("_adamw_update")(
         weight, grad, mean, var, scale, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd,
         clip_gradient=clip_gradient, out=out, name=name, **kwargs,
     )  # fmt: skip
@@ -169,7 +169,7 @@ def mp_adamw_update(
 ):  # fmt: skip
     """One step of AdamW on half-precision weights with a single-precision master copy."""
     scale = _scale(rescale_grad, weight.context)
-    return _face("_mp_adamw_update")(
+    return _generated_function("_mp_adamw_update")(
         weight, grad, mean, var, weight32, scale, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd,
         clip_gradient=clip_gradient, out=out, name=name, **kwargs,
     )  # fmt: skip
@@ -178,7 +178,7 @@ def mp_adamw_update(
 def multi_adamw_update(weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs):
     """One step of AdamW on several weights."""
     arrays = [*_interleaved(weights, grads, mean, var), _scale(rescale_grad, weights[0].context)]
-    return _face("_multi_adamw_update")(
+    return _generated_function("_multi_adamw_update")(
         *arrays, out=out, num_weights=size or len(weights), lrs=lrs, wds=wds, etas=etas, name=name, **kwargs
     )
 
@@ -188,14 +188,14 @@ def multi_mp_adamw_update(
 ):
     """One step of AdamW on several half-precision weights with single-precision master copies."""
     arrays = [*_interleaved(weights, grads, mean, var, weights32), _scale(rescale_grad, weights[0].context)]
-    return _face("_multi_mp_adamw_update")(
+    return _generated_function("_multi_mp_adamw_update")(
         *arrays, out=out, num_weights=size or len(weights), lrs=lrs, wds=wds, etas=etas, name=name, **kwargs
     )
 
 
 def multi_lamb_update(weights, grads, mean, var, step_count, lrs, wds, out=None, num_tensors=0, **kwargs):
     """One step of LAMB on several weights."""
-    return _face("_multi_lamb_update")(
+    return _generated_function("_multi_lamb_update")(
         *_interleaved(weights, grads, mean, var), out=out, num_tensors=num_tensors or len(weights),
         step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,
     )  # fmt: skip
@@ -203,7 +203,7 @@ def multi_lamb_update(weights, grads, mean, var, step_count, lrs, wds, out=None,
 
 def multi_mp_lamb_update(weights, grads, mean, var, weights32, step_count, lrs, wds, out=None, num_tensors=0, **kwargs):
     """One step of LAMB on several half-precision weights with single-precision master copies."""
-    return _face("_multi_mp_lamb_update")(
+    return _generated_function("_multi_mp_lamb_update")(
         *_interleaved(weights, grads, mean, var, weights32), out=out, num_tensors=num_tensors or len(weights),
         step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,
     )  # fmt: skip

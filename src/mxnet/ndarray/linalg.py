@@ -1,5 +1,5 @@
 """Operators of `mx.nd.linalg`, generated from the registry."""
 
-from ._dispatch.namespaces import show as _show
+from ._dispatch.namespaces import module_attributes as _module_attributes
 
-__getattr__, __dir__ = _show(__name__, "linalg")
+__getattr__, __dir__ = _module_attributes(__name__, "linalg")

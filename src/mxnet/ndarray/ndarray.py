@@ -20,8 +20,7 @@ from .._device.copies import put as transfer
 from .._device.waiting import number, wait
 from .._kernels.elementwise.transpose import transposed_copy
 from .._ops.elementwise.identity import QUICK_CASTS, to_dtype
-from .._ops.registry import integer_gradient as whole
-from .._ops.registry import observe
+from .._ops.registry import integer_gradient, observe
 from .._ops.registry.device import torch_device
 from .._ops.registry.torch_dtypes import SCALAR, torch_dtype
 from ..context import PINNED, Context, cpu
@@ -251,7 +250,7 @@ class NDArray(Exchange, NDArrayBase):
 
     def tostype(self, stype):
         """The array in another storage."""
-        return self if stype == "default" else _face("cast_storage")(self, stype=stype)
+        return self if stype == "default" else _generated_function("cast_storage")(self, stype=stype)
 
     # ------------------------------------------------------------------ reading and writing parts
     def __getitem__(self, key):
@@ -325,7 +324,7 @@ class NDArray(Exchange, NDArrayBase):
             self._ag = MODES.epoch
         indexing.store(target, key, value)
         if recorded and not target.is_floating_point():
-            self._t = whole.standing_for(target, value)
+            self._t = integer_gradient.with_gradient_of(target, value)
 
     @staticmethod
     def _basic_indexing_slice_is_contiguous(slc_key, shape):
@@ -408,15 +407,15 @@ class NDArray(Exchange, NDArrayBase):
         """A new axis of size one; with `inplace` the memory is shared."""
         if inplace:
             return self._viewed(lambda t: t.unsqueeze(axis))
-        return _face("expand_dims")(self, axis=axis)
+        return _generated_function("expand_dims")(self, axis=axis)
 
     def flatten(self, inplace=False):
         """All axes but the first in one; with `inplace` the memory is shared."""
-        return self._viewed(lambda t: t.flatten(1)) if inplace else _face("flatten")(self)
+        return self._viewed(lambda t: t.flatten(1)) if inplace else _generated_function("flatten")(self)
 
     def squeeze(self, axis=None, inplace=False):
         """Without axes of size one; with `inplace` the memory is shared."""
-        squeezed = _face("squeeze")(self, axis=axis)
+        squeezed = _generated_function("squeeze")(self, axis=axis)
         return self._viewed(lambda t: t.reshape(squeezed.shape)) if inplace else squeezed
 
     def broadcast_to(self, shape):
@@ -430,7 +429,7 @@ class NDArray(Exchange, NDArrayBase):
                 f"{self.shape} and requested shape {shape}"
             )
         array = self.reshape(own_shape) if own_shape != self.shape else self
-        return _face("broadcast_to")(array, shape=wanted)
+        return _generated_function("broadcast_to")(array, shape=wanted)
 
     def broadcast_like(self, other):
         """Stretched to the shape of `other`."""
@@ -438,7 +437,7 @@ class NDArray(Exchange, NDArrayBase):
 
     def diag(self, k=0, **kwargs):
         """Its diagonal, or a matrix with it as diagonal."""
-        return _face("diag")(self, k=k, **kwargs)
+        return _generated_function("diag")(self, k=k, **kwargs)
 
     # ------------------------------------------------------------------ waiting: on the CPU every call has finished
     def wait_to_read(self):
@@ -510,10 +509,10 @@ def zeros_like_plain(array):
     return wrap(torch.zeros_like(array._t.data), array._ctx.home)
 
 
-def _face(name):
-    from ._dispatch.generated import face
+def _generated_function(name):
+    from ._dispatch.generated import generated_function
 
-    return face(name)
+    return generated_function(name)
 
 
 def _from_object(value, like):

@@ -1,9 +1,9 @@
 """Operators of `mx.nd.op`, generated from the registry."""
 
-from ._dispatch.namespaces import show as _show
+from ._dispatch.namespaces import module_attributes as _module_attributes
 
 __all__ = ["CachedOp"]  # noqa: F822 - and the operators
-_lookup, __dir__ = _show(__name__, "op")
+_lookup, __dir__ = _module_attributes(__name__, "op")
 
 
 def __getattr__(name):

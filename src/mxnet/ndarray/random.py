@@ -6,7 +6,7 @@ from .._core.attrs import NULL as _Null
 from .._core.dispatch import draw as _drawn
 from ..context import current_context
 from . import _internal
-from ._dispatch.namespaces import show as _show
+from ._dispatch.namespaces import module_attributes as _module_attributes
 from .ndarray import NDArray
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "generalized_negative_binomial", "shuffle", "randint",
 ]  # fmt: skip
 
-_operators, _listing = _show(__name__, "random")
+_operators, _listing = _module_attributes(__name__, "random")
 
 
 def __getattr__(name):

@@ -11,7 +11,7 @@ from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows 
 from ..context import Context, current_context  # noqa: F401
 from . import functions as _functions
 from ._dispatch.invoke import plain_tensor as _plain_tensor
-from ._dispatch.namespaces import show as _show
+from ._dispatch.namespaces import module_attributes as _module_attributes
 from ._sparse.arithmetic import add, divide, multiply, subtract
 from ._sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from ._sparse.array import scipy_sparse as _scipy_sparse
@@ -23,7 +23,7 @@ __all__ = [
     "BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "add", "csr_matrix", "divide", "multiply",
     "row_sparse_array", "subtract",
 ]  # fmt: skip
-_lookup, __dir__ = _show(__name__, "sparse")
+_lookup, __dir__ = _module_attributes(__name__, "sparse")
 
 
 # ---------------------------------------------------------------------- making them

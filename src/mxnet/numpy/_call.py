@@ -10,7 +10,7 @@ from .._core.tracing import Traced
 from .._ops.registry import registry
 from ..context import current_context
 from ..ndarray._dispatch.generated import call as run
-from ..ndarray._dispatch.generated import creation_of, face_of
+from ..ndarray._dispatch.generated import creation_of, generated_function_for
 from ..ndarray._dispatch.invoke import invoke
 from ..ndarray.ndarray import NDArrayBase
 from ..util import np_ufunc_legal_option
@@ -64,7 +64,7 @@ def face(name):
 def _made(name):
     from .multiarray import ndarray
 
-    function = _FACES[name] = face_of(name, ndarray, partial(_every_case, name), as_np)
+    function = _FACES[name] = generated_function_for(name, ndarray, partial(_every_case, name), as_np)
     return function
 
 

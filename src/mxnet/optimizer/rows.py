@@ -5,7 +5,7 @@ import torch
 from .._core.writes import wrote_anywhere
 from ..ndarray import NDArray
 from ..ndarray._dispatch.invoke import plain_tensor
-from ..ndarray._sparse.array import opened_at
+from ..ndarray._sparse.array import rows_for_update
 
 
 def arrays_of(state):
@@ -30,7 +30,7 @@ def update_rows(step, index, weight, grad, state, lr, wd):
         if grad.stype == "default":
             _update_whole(step, arrays, plain_tensor(grad), lr, wd, index)
         elif len(rows := plain_tensor(grad.indices).long()):
-            opened = [opened_at(rows, array, whole=array is not weight) for array in arrays]
+            opened = [rows_for_update(rows, array, whole=array is not weight) for array in arrays]
             parts = [values.index_select(0, places) for values, places, _ in opened]
             _call(step, parts, plain_tensor(grad.data), lr, wd, index)
             for array, (values, places, kept), part in zip(arrays, opened, parts, strict=True):

@@ -8,7 +8,7 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._graph.infer.fixpoint import type_facts
 from .._graph.infer.storage import gradient_stypes
-from .._graph.infer.zero_size import settled, user_shape_facts
+from .._graph.infer.zero_size import fully_known, user_shape_facts
 from .._graph.lower.program import placement
 from .._ops.registry.device import torch_device
 from .._ops.registry.shape_rules import open_bracket
@@ -24,7 +24,7 @@ class Allocation:
         given = {name: shape for name, shape in shapes.items() if isinstance(shape, tuple)}
         facts = user_shape_facts(symbol._entries, given, strict=False)
         self.variables = facts.graph.variables
-        self.states = facts.graph.changed
+        self.states = facts.graph.mutated
         self.place = placement(symbol._entries, ctx, group2ctx)
         self.shapes = {id(n): facts.first(n) for n in self.variables}
         self._complete()
@@ -32,7 +32,7 @@ class Allocation:
         self.gradients = gradient_stypes(symbol._entries, {n.name: self._stype(n, False) for n in self.variables})
 
     def _complete(self):
-        unknown = [n for n in self.variables if not settled(self.shapes[id(n)])]
+        unknown = [n for n in self.variables if not fully_known(self.shapes[id(n)])]
         if unknown:
             listed = "".join(f"{n.name}: {_text(self.shapes[id(n)])}, " for n in unknown)
             raise MXNetError(

@@ -8,8 +8,20 @@ from .._core.shims.handles import Handle, handle_of
 from .._core.tracing import Traced
 from .._formats.atomic import write_file
 from .._graph.ir import json as graph_json
-from .._graph.ir.attributes import check_texts, lookup, set_attributes, shown
-from .._graph.ir.node import Entry, Node, connect, copy, entry_of, forget, label, mismatch, order, stamp, walk
+from .._graph.ir.attributes import check_strings, lookup_attribute, set_attributes, user_attributes
+from .._graph.ir.node import (
+    Entry,
+    Node,
+    assign_versions,
+    connect_inputs,
+    copy_graph,
+    entry_name,
+    entry_of,
+    invalidate_graph_caches,
+    topological_order,
+    unknown_argument_message,
+    walk,
+)
 from ..util import is_np_shape
 
 _CLASS: list[type] = []
@@ -105,21 +117,21 @@ class SymbolBase(Traced):
 
     def list_outputs(self):
         """Names of the outputs: the node's name, then the output's."""
-        return [label(entry) for entry in self._entries]
+        return [entry_name(entry) for entry in self._entries]
 
     def list_arguments(self):
         """Names of the variables the graph reads, in the order of use."""
-        graph = order(self._entries)
-        return [n.name for n in graph.variables if id(n) not in graph.changed]
+        graph = topological_order(self._entries)
+        return [n.name for n in graph.variables if id(n) not in graph.mutated]
 
     def list_auxiliary_states(self):
         """Names of the variables that operators change, such as moving averages."""
-        graph = order(self._entries)
-        return [n.name for n in graph.variables if id(n) in graph.changed] if graph.changed else []
+        graph = topological_order(self._entries)
+        return [n.name for n in graph.variables if id(n) in graph.mutated] if graph.mutated else []
 
     def list_inputs(self):
         """Names of all variables: arguments and auxiliary states, in the order of use."""
-        return [n.name for n in order(self._entries).variables]
+        return [n.name for n in topological_order(self._entries).variables]
 
     def get_internals(self):
         """A group of every output of every node of the graph."""
@@ -148,7 +160,7 @@ class SymbolBase(Traced):
             return node.name
         if key == "op_name":
             return node.op.name if node.op is not None else "null"
-        return lookup(node.attrs, key)
+        return lookup_attribute(node.attrs, key)
 
     def list_attr(self, recursive=False):
         """All attributes of this symbol's own node."""
@@ -156,14 +168,14 @@ class SymbolBase(Traced):
             raise DeprecationWarning(
                 "Symbol.list_attr with recursive=True has been deprecated. Please use attr_dict instead."
             )
-        return shown(self._entries[0].node.attrs)
+        return user_attributes(self._entries[0].node.attrs)
 
     def attr_dict(self):
         """All attributes of all nodes, by the node's name."""
         found: dict[str, dict[str, str]] = {}
         for node in walk(self._entries):
             if node.attrs:
-                found.setdefault(node.name, {}).update(shown(node.attrs))
+                found.setdefault(node.name, {}).update(user_attributes(node.attrs))
         return found
 
     def _set_attr(self, **kwargs):
@@ -171,17 +183,17 @@ class SymbolBase(Traced):
         node = self._node()
         if node is None:
             raise MXNetError("Symbol.SetAttrs only works for non-grouped symbol")
-        check_texts(kwargs)
+        check_strings(kwargs)
         if "name" in kwargs:
             node.name = kwargs.pop("name")
         set_attributes(node.attrs, kwargs.items())
         node.parse()
-        forget()
+        invalidate_graph_caches()
 
     # composition
 
     def __copy__(self):
-        return type(self)(copy(self._entries))
+        return type(self)(copy_graph(self._entries))
 
     def __deepcopy__(self, memo):
         return self.__copy__()
@@ -199,12 +211,12 @@ class SymbolBase(Traced):
         if not all(isinstance(symbol, SymbolBase) for symbol in (*args, *kwargs.values())):
             raise TypeError("Compose expect `Symbol` as arguments")
         given, named = _entries_of(args, kwargs)
-        forget()
+        invalidate_graph_caches()
         if name:
             self._entries[0].node.name = name
         node = self._node()
         if node is not None and not node.inputs and node.op is not None:
-            connect(node, given, named)
+            connect_inputs(node, given, named)
         else:
             self._replace(given, named)
 
@@ -216,11 +228,11 @@ class SymbolBase(Traced):
                 raise MXNetError("General composition only support kwargs for now")
             return
         if not set(named) <= set(variables):
-            raise MXNetError(mismatch(named, variables))
+            raise MXNetError(unknown_argument_message(named, variables))
         for node in nodes:
             if any(e.node.op is None and e.node.name in named for e in node.inputs):
                 node.inputs = [_replaced(e, named) for e in node.inputs]
-                stamp(node)
+                assign_versions(node)
         self._entries = [_replaced(e, named) for e in self._entries]
 
     def _gen_atomic_symbol(self):

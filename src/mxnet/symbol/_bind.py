@@ -5,8 +5,8 @@ import warnings
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from .._graph.infer.fixpoint import shape_facts, type_facts
-from .._graph.ir.node import order
-from .._graph.lower.backends import OF_MXNET
+from .._graph.ir.node import topological_order
+from .._graph.lower.backends import MXNET_BACKENDS
 from ..context import Context, current_context
 from ._later import later
 
@@ -39,9 +39,9 @@ class Binding:
 
     def _check_bound(self, args, states):
         """Arrays must fit the graph and each other, in shape and dtype."""
-        graph = order(self._entries)
+        graph = topological_order(self._entries)
         rest, held = iter(args), iter(states)
-        by_name = {n.name: next(held) if id(n) in graph.changed else next(rest) for n in graph.variables}
+        by_name = {n.name: next(held) if id(n) in graph.mutated else next(rest) for n in graph.variables}
         shape_facts(self._entries, {name: a.shape for name, a in by_name.items()})
         type_facts(self._entries, {name: dtype_name(a.dtype) for name, a in by_name.items()})
 
@@ -110,7 +110,7 @@ class Binding:
 
     def get_backend_symbol(self, backend):
         """The symbol prepared for one of MXNet's backends; torch runs the graph as it is."""
-        if backend not in OF_MXNET:
+        if backend not in MXNET_BACKENDS:
             raise MXNetError(f"SubgraphProperty {backend} is not found in SubgraphBackendRegistry")
         _check_backend(backend, {})
         return self.__copy__()
@@ -136,7 +136,7 @@ class Binding:
                 raise ValueError(f"{shape} has to be a tuple or list.")
         assert ctx is None or isinstance(ctx, Context)
         _check_backend(backend, kwargs)
-        if backend not in OF_MXNET and backend != "inductor":
+        if backend not in MXNET_BACKENDS and backend != "inductor":
             warnings.warn(f"backend {backend!r} is not known here; the graph runs on PyTorch unchanged", stacklevel=2)
         return self.__copy__()
 

@@ -1,7 +1,7 @@
 """Bodies of loops and branches: Python functions traced to graphs, then cut from the graph around them."""
 
 from .._core.nest import flatten, regroup
-from .._graph.ir.node import Entry, Node, label, variable, walk
+from .._graph.ir.node import Entry, Node, entry_name, variable, walk
 from .._graph.lower.subgraphs import variables
 from .._ops.registry import registry
 from ..attribute import AttrScope, scope
@@ -57,7 +57,7 @@ def cut(heads, name):
     def enter(entry):
         key = (id(entry.node), entry.index)
         if key not in inner:
-            name_in = label(entry)
+            name_in = entry_name(entry)
             inner[key] = Entry(variable(name_in, {}))
             sources[name_in] = Entry(entry.node, entry.index)
         return inner[key]
@@ -71,7 +71,7 @@ def cut(heads, name):
         if not outside(Entry(node)):
             if node.op is None:
                 sources[node.name] = Entry(_copied(node), 0, node.version)
-            copies[id(node)] = node.twin([moved(e) for e in node.inputs])
+            copies[id(node)] = node.with_inputs([moved(e) for e in node.inputs])
     return [moved(e) for e in heads], sources
 
 

@@ -5,7 +5,7 @@ import warnings
 from .._core.dtypes import SCALARS, dtype_name
 from .._core.errors import MXNetError
 from .._graph.infer.fixpoint import type_facts
-from .._graph.infer.zero_size import settled, user_shape_facts
+from .._graph.infer.zero_size import fully_known, user_shape_facts
 from ..util import is_np_shape
 
 
@@ -55,7 +55,7 @@ class Inference:
                     "Cannot decide shape for the following arguments (0s in shape means unknown dimensions).",
                     self.list_arguments(),
                     shapes,
-                    lambda shape: not settled(shape) or not (shape or is_np_shape()),
+                    lambda shape: not fully_known(shape) or not (shape or is_np_shape()),
                 )
             return result
         except MXNetError:
@@ -70,7 +70,7 @@ class Inference:
         _checked_shapes(args, kwargs)
         given = _given(self, args, kwargs, "shapes")
         facts = user_shape_facts(self._entries, {name: shape for name, shape in given.items() if shape is not None})
-        if not partial and not facts.complete(settled):
+        if not partial and not facts.complete(fully_known):
             return None, None, None
         # what is not known is None under NumPy's semantics, otherwise `()`
         return facts.results() if is_np_shape() else tuple([s or () for s in shapes] for shapes in facts.results())

@@ -2,7 +2,7 @@
 
 from .._core.shims.modules import complete
 from .._ops.registry import registry
-from .._ops.registry.signature import namespace, shown
+from .._ops.registry.signature import names_in_namespace, namespace
 from .register import make
 
 
@@ -16,7 +16,7 @@ def home(name: str) -> tuple[str, str]:
 
 def names(space: str) -> dict[str, str]:
     """Names in a namespace, with the operators behind them."""
-    return shown(space, home)
+    return names_in_namespace(space, home)
 
 
 def lookup(module: dict, space: str):

@@ -5,7 +5,7 @@ from typing import Any
 
 from .._core.attrs import NULL, text
 from .._graph.ir.attributes import dtype_text, operator_attributes
-from .._graph.ir.node import Entry, call
+from .._graph.ir.node import Entry, call_node
 from .._ops.registry.registry import Op
 from .._ops.registry.signature import docstring, parameters
 from ..attribute import scope
@@ -20,7 +20,7 @@ def create(
 ) -> Any:
     """The symbol of a new node that calls `op`."""
     written = ((k, dtype_text(v) if k == "dtype" else text(v)) for k, v in attrs.items())
-    node = call(op, name, operator_attributes(written), args, named, subgraphs)
+    node = call_node(op, name, operator_attributes(written), args, named, subgraphs)
     return _base.symbol_class()([Entry(node, i) for i in range(node.visible())])
 
 

@@ -11,7 +11,7 @@ from .._core.dtypes import FLAGS, dtype_name
 from .._core.errors import MXNetError, NotImplementedForSymbol
 from .._core.hints import not_opened
 from .._graph.ir import json as graph_json
-from .._graph.ir.attributes import check_texts, set_attributes
+from .._graph.ir.attributes import check_strings, set_attributes
 from .._graph.ir.node import Entry, variable
 from .._ops.registry.methods import FLUENT
 from ..attribute import AttrScope, scope  # noqa: F401 - a public name of this module
@@ -214,7 +214,7 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
             )
         attrs[key] = text(value)
     node = variable(name)
-    check_texts(attrs)
+    check_strings(attrs)
     set_attributes(node.attrs, attrs.items())
     return Symbol([Entry(node)])
 

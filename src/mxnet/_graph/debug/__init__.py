@@ -1,1 +1,1 @@
-"""Looking into graphs: monitors and memory use."""
+"""Inspection of graphs: monitors of intermediate values, memory use."""

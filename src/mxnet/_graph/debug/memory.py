@@ -1,4 +1,4 @@
-"""How much memory the values inside a graph take: all that the backward pass needs, or what lives at one time."""
+"""Memory of a graph's intermediate values: all of them if there is a backward pass, else the peak of live ones."""
 
 from collections.abc import Iterable
 
@@ -7,37 +7,37 @@ import numpy as np
 from ..infer.fixpoint import Facts
 from ..ir.node import Node
 from ..lower.program import Program
-from ..training.gradient_flow import path
-from ..training.mirror import needed, repeated, stretches
-from ..training.mirror import wanted as mirror_wanted
+from ..training.gradient_flow import gradient_path
+from ..training.mirror import is_wanted as mirror_wanted
+from ..training.mirror import needed, repeated, segments
 
 
-def footprint(program: Program, shapes: Facts, types: Facts, wanted: Iterable[Node]) -> int:
-    """Bytes of the values that operators make, at the moment there are most of them."""
+def peak_memory(program: Program, shapes: Facts, types: Facts, wanted: Iterable[Node]) -> int:
+    """Bytes of the values that operators compute, at the time when most of them are alive."""
     sizes = {id(n): _size(n, shapes, types) for n in program.nodes if n.op is not None}
-    if path(program, wanted):
-        return _kept(program, sizes)
+    if gradient_path(program, wanted):
+        return _stored_for_backward(program, sizes)
     last = {id(e.node): i for i, n in enumerate(program.nodes) for e in n.inputs}
-    kept = {id(e.node) for e in program.heads}
+    outputs = {id(e.node) for e in program.heads}
     live = most = 0
     for i, node in enumerate(program.nodes):
         live += sizes.get(id(node), 0)
         most = max(most, live)
         for before in {id(e.node) for e in node.inputs}:
-            if last[before] == i and before not in kept:
+            if last[before] == i and before not in outputs:
                 live -= sizes.get(before, 0)
     return most
 
 
-def _kept(program: Program, sizes: dict[int, int]) -> int:
-    """Bytes that the backward pass needs: all values, but of mirrored stretches only those that others read, and
-    beside them the values of the largest stretch, which are there while it is computed again.
+def _stored_for_backward(program: Program, sizes: dict[int, int]) -> int:
+    """Bytes that the backward pass needs: all values, but of mirrored segments only those that others read, and
+    beside them the values of the largest segment, which are there while it is computed again.
     """
     calls = [node for node in program.nodes if node.op is not None]
     if not mirror_wanted(program.nodes):
         return sum(sizes.values())
     total = largest = 0
-    parts = stretches(calls)
+    parts = segments(calls)
     for number, (mirrored, nodes) in enumerate(parts):
         inside = sum(sizes[id(node)] for node in nodes)
         if not repeated(mirrored, nodes, number == len(parts) - 1):

@@ -1,4 +1,4 @@
-"""What MXNet's monitors call the values inside a graph: inputs, outputs and gradients of every operator."""
+"""The names under which MXNet's monitors report values: inputs, outputs and gradients of every operator."""
 
 from ..ir.node import Node
 from ..lower.program import LOSSES
@@ -22,7 +22,7 @@ _NAMED_GRADIENTS = frozenset(
         "SpatialTransformer", "SwapAxis", "_contrib_MultiBoxTarget", "_contrib_PSROIPooling", "_contrib_SyncBatchNorm",
     ]
 )  # fmt: skip
-# Comparisons and the like: every input has a node of its own that makes zeros.
+# Comparisons and the like: in MXNet the zero gradient of each input has a node of its own.
 _ZEROS = frozenset(
     [
         "_contrib_box_decode", "_contrib_box_encode", "_contrib_dequantize", "_equal", "_greater", "_greater_equal",
@@ -31,7 +31,7 @@ _ZEROS = frozenset(
         "broadcast_logical_xor", "broadcast_not_equal",
     ]
 )  # fmt: skip
-_OWN = {
+_SPECIAL_NAMES = {
     "batch_dot": ("backward_lhs_output", "backward_rhs_output"),
     "broadcast_like": ("backward_output", "rhs_backward_output"),
     "gather_nd": ("backward_output", "backward_indices_output"),
@@ -39,28 +39,28 @@ _OWN = {
     "reshape_like": ("backward_output", "rhs_backward_output"),
     "where": ("cond_backward_output", "backward_output0", "backward_output1"),
 }
-# The gradient of the output is that of the inputs, without a node in between.
-_PASSES_ON = frozenset(["_contrib_round_ste", "_contrib_sign_ste", "elemwise_add"])
+# The head gradient is the gradient of the inputs: MXNet has no node for it.
+_IDENTITY_GRADIENT = frozenset(["_contrib_round_ste", "_contrib_sign_ste", "elemwise_add"])
 
 
 def input_name(node: Node, index: int) -> str:
-    """What the `index`-th input of an operator is called."""
+    """The name of an operator's input number `index`."""
     names = node.input_names()
     named = len(names) > 1 or node.op.name in _NAMED_INPUT  # type: ignore[union-attr]
     return f"{node.name}_{names[index] if named else f'input{index}'}"
 
 
 def gradient_names(node: Node) -> list[str]:
-    """What the gradients of an operator's inputs are called, those of states left out; empty if they are not shown."""
+    """The names of the gradients of an operator's inputs without its states; empty if MXNet does not report them."""
     name = node.op.name  # type: ignore[union-attr]
     states = set(node.mutated())
     inputs = [n for i, n in enumerate(node.input_names()) if i not in states][: len(node.inputs) - len(states)]
-    if name in _PASSES_ON:
+    if name in _IDENTITY_GRADIENT:
         return []
     if name == "add_n":
         return ["output"] * len(inputs)
-    if name in _OWN:
-        return [f"{node.name}_{suffix}" for suffix in _OWN[name]]
+    if name in _SPECIAL_NAMES:
+        return [f"{node.name}_{suffix}" for suffix in _SPECIAL_NAMES[name]]
     if name in _ZEROS:
         return [f"{node.name}_in{i}_backward_output" for i in range(len(inputs))]
     if name in _NAMED_GRADIENTS:
@@ -69,5 +69,5 @@ def gradient_names(node: Node) -> list[str]:
 
 
 def takes_head(node: Node) -> bool:
-    """Does the gradient of an output begin with one that the user gives?"""
+    """Does the operator need a head gradient?"""
     return node.op is not None and node.op.name not in LOSSES and node.op.name not in _ZEROS and node.op.differentiable

@@ -1,7 +1,7 @@
-"""Sizes that follow the inputs: creation operators whose size the rest of the graph tells, for any input size.
+"""Lowering for dynamic shapes: creation operators whose size is inferred, for inputs of any size.
 
-Lowering writes such a size as a number, right for one set of input shapes. Here the shapes of the inputs are moved,
-one size at a time, to see which numbers move along; those become expressions of the input's size.
+Ordinary lowering writes an inferred size as a constant, which is right for one set of input shapes. Here the graph is
+lowered again with one input size changed at a time; constants that change become expressions of that input size.
 """
 
 import operator
@@ -12,42 +12,42 @@ from torch import fx
 
 from ..._core.errors import MXNetError
 from ..ir.node import Entry
-from ..lower.lower import Lowered, Place, lower
+from ..lower.lower import DevicePlacement, Lowered, lower
 from .fixpoint import shape_facts
 
 Shape = tuple[int, ...]
-STEP = 5  # added to a size to see what moves
+SIZE_STEP = 5  # added to an input size to see which constants change
 
 
 def lower_dynamic(
-    heads: Iterable[Entry], train: bool, place: Place, shapes: dict[str, Shape], free: Iterable[str]
+    heads: Iterable[Entry], train: bool, context_of: DevicePlacement, shapes: dict[str, Shape], free: Iterable[str]
 ) -> Lowered:
-    """The graph as code for inputs of any size; `shapes` is an example for all variables, `free` those that vary."""
+    """The graph as code for inputs of any size; `shapes` are example shapes, `free` the variables that vary."""
     heads = list(heads)
 
-    def written(given: dict[str, Shape]) -> Lowered:
-        return lower(heads, train, place, shape_facts(heads, given))
+    def lowered_for(given: dict[str, Shape]) -> Lowered:
+        return lower(heads, train, context_of, shape_facts(heads, given))
 
-    lowered = written(shapes)
+    lowered = lowered_for(shapes)
     for name in free:
         for axis in range(len(shapes[name])):
-            moved = tuple(n + STEP * (i == axis) for i, n in enumerate(shapes[name]))
+            changed = tuple(n + SIZE_STEP * (i == axis) for i, n in enumerate(shapes[name]))
             try:
-                other = written({**shapes, name: moved})
+                other = lowered_for({**shapes, name: changed})
             except MXNetError:
                 continue  # the parameters fix this size
-            _follow(lowered, other, name, axis, shapes[name][axis])
+            _replace_constants(lowered, other, name, axis, shapes[name][axis])
     lowered.module.rewrite()
     return lowered
 
 
-def _follow(lowered: Lowered, other: Lowered, name: str, axis: int, size: int) -> None:
-    """Where a number differs between the two, put what it is in terms of the size that was moved."""
+def _replace_constants(lowered: Lowered, other: Lowered, name: str, axis: int, size: int) -> None:
+    """Replace constants that differ between the two graphs by expressions of the input size that was changed."""
     source = _placeholder(lowered, name)
-    twins = {node.name: node for node in other.module.graph.nodes}
+    others = {node.name: node for node in other.module.graph.nodes}
     for node in list(lowered.module.graph.nodes):
         for key in ("shape", "stop"):
-            old, new = node.kwargs.get(key), twins[node.name].kwargs.get(key) if node.name in twins else None
+            old, new = node.kwargs.get(key), others[node.name].kwargs.get(key) if node.name in others else None
             if old != new and node.op == "call_function":
                 with lowered.module.graph.inserting_before(node):
                     value = _expression(lowered.module.graph, source, axis, size, old, new)
@@ -64,7 +64,7 @@ def _expression(graph: fx.Graph, source: fx.Node, axis: int, size: int, old: Any
         return tuple(_expression(graph, source, axis, size, a, b) for a, b in zip(old, new, strict=True))
     if old == new or isinstance(old, fx.Node):
         return old
-    factor = (new - old) / STEP
+    factor = (new - old) / SIZE_STEP
     factor = int(factor) if factor == int(factor) else factor
     shape = graph.call_function(getattr, (source, "shape"))
     value = graph.call_function(operator.getitem, (shape, axis))

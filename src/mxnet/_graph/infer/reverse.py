@@ -1,6 +1,6 @@
-"""Shapes of inputs out of shapes of outputs, for the operators where MXNet deduces in that direction.
+"""Backward shape inference: input shapes from output shapes, for the operators for which MXNet does it.
 
-A rule takes (attributes, input shapes, output shapes) and returns better input shapes; 0 is an unknown size.
+A rule takes (attributes, input shapes, output shapes) and returns refined input shapes; 0 is an unknown size.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ Shapes = list[Shape | None]
 Rule = Callable[[Attrs, Shapes, Shapes], Shapes]
 
 
-def _with(shapes: Shapes, index: int, axis: int, size: int) -> Shapes:
+def _fill_size(shapes: Shapes, index: int, axis: int, size: int) -> Shapes:
     """`shapes` with one unknown size filled in."""
     shape = shapes[index]
     if shape is None or not size or not -len(shape) <= axis < len(shape) or shape[axis]:
@@ -23,40 +23,40 @@ def _with(shapes: Shapes, index: int, axis: int, size: int) -> Shapes:
     return [*shapes[:index], better, *shapes[index + 1 :]]
 
 
-def _filled(shapes: Shapes, index: int, shape: Shape) -> Shapes:
+def _fill_shape(shapes: Shapes, index: int, shape: Shape) -> Shapes:
     """`shapes` with what is unknown of one of them taken from `shape`."""
     if shapes[index] is None:
         return [*shapes[:index], shape, *shapes[index + 1 :]]
     for axis, size in enumerate(shape):
-        shapes = _with(shapes, index, axis, size)
+        shapes = _fill_size(shapes, index, axis, size)
     return shapes
 
 
-def _dense(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+def _fully_connected(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     out = outs[0]
     if out is None:
         return ins
     if attrs["flatten"]:
-        return _with(ins, 0, 0, out[0])
+        return _fill_size(ins, 0, 0, out[0])
     for axis, size in enumerate(out[:-1]):
-        ins = _with(ins, 0, axis, size)
+        ins = _fill_size(ins, 0, axis, size)
     return ins
 
 
 def _convolution(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
-    """The batch, and sizes along axes without stride, which are the output's plus what the kernel takes."""
+    """The batch size, and the spatial sizes along axes with stride 1."""
     out = outs[0]
     kernel = attrs["kernel"]
     if out is None or len(out) != len(kernel) + 2 or (attrs.get("layout") or "NC").find("C") != 1:
         return ins
-    ins = _with(ins, 0, 0, out[0])
+    ins = _fill_size(ins, 0, 0, out[0])
     count = len(kernel)
     strides = attrs["stride"] or (1,) * count
     dilates = attrs["dilate"] or (1,) * count
     pads = attrs["pad"] or (0,) * count
     for i in range(count):
         if strides[i] == 1 and out[i + 2]:
-            ins = _with(ins, 0, i + 2, out[i + 2] + dilates[i] * (kernel[i] - 1) - 2 * pads[i])
+            ins = _fill_size(ins, 0, i + 2, out[i + 2] + dilates[i] * (kernel[i] - 1) - 2 * pads[i])
     return ins
 
 
@@ -68,15 +68,15 @@ def _concat(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     for i in range(len(ins)):
         for axis, size in enumerate(out):
             if axis != joined:
-                ins = _with(ins, i, axis, size)
+                ins = _fill_size(ins, i, axis, size)
     sizes = [s[joined] if s is not None and len(s) == len(out) else 0 for s in ins]
     if out[joined] and sizes.count(0) == 1:
-        ins = _with(ins, sizes.index(0), joined, out[joined] - sum(sizes))
+        ins = _fill_size(ins, sizes.index(0), joined, out[joined] - sum(sizes))
     return ins
 
 
-def _packed(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
-    """Flat parameters of a recurrent layer: the unknown ones (one for each direction) share what is left equally."""
+def _rnn_param_concat(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """Flat parameters of a recurrent layer: the unknown ones (one for each direction) have equal sizes."""
     out = outs[0]
     unknown = [i for i, s in enumerate(ins) if s is None or s == (0,)]
     if out is None or not out[0] or not unknown:
@@ -93,8 +93,8 @@ def _split(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     out = tuple(max(sizes) for sizes in zip(*seen, strict=False))
     parts, squeezed = attrs["num_outputs"], attrs["squeeze_axis"]
     cut = attrs["axis"] % (len(out) + squeezed)
-    whole = (*out[:cut], parts, *out[cut:]) if squeezed else (*out[:cut], out[cut] * parts, *out[cut + 1 :])
-    return _filled(ins, 0, whole)
+    joined = (*out[:cut], parts, *out[cut:]) if squeezed else (*out[:cut], out[cut] * parts, *out[cut + 1 :])
+    return _fill_shape(ins, 0, joined)
 
 
 def _transpose(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
@@ -103,9 +103,9 @@ def _transpose(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
         return ins
     axes = attrs["axes"] or tuple(reversed(range(len(out))))
     back = [0] * len(out)
-    for place, axis in enumerate(axes):
-        back[axis] = out[place]
-    return _filled(ins, 0, tuple(back))
+    for position, axis in enumerate(axes):
+        back[axis] = out[position]
+    return _fill_shape(ins, 0, tuple(back))
 
 
 def _reshape(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
@@ -114,16 +114,16 @@ def _reshape(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     if shape is None or out is None or 0 in out or shape.count(0) != 1:
         return ins
     rest = prod(s for s in shape if s)
-    return _with(ins, 0, shape.index(0), prod(out) // rest) if prod(out) % rest == 0 else ins
+    return _fill_size(ins, 0, shape.index(0), prod(out) // rest) if prod(out) % rest == 0 else ins
 
 
-def _axis_kept(*axes: int) -> Rule:
+def _same_axes(*axes: int) -> Rule:
     """The first input shares these axes with the output."""
 
     def rule(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
         out = outs[0]
         for axis in axes if out is not None else ():
-            ins = _with(ins, 0, axis, out[axis] if axis < len(out) else 0)  # type: ignore[index]
+            ins = _fill_size(ins, 0, axis, out[axis] if axis < len(out) else 0)  # type: ignore[index]
         return ins
 
     return rule
@@ -134,7 +134,7 @@ def _first_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     out = outs[0]
     if out is None:
         return ins
-    return _filled(ins, 0, out)
+    return _fill_shape(ins, 0, out)
 
 
 def _pair_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
@@ -148,17 +148,17 @@ def _all_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
     if out is None:
         return ins
     for i in range(len(ins)):
-        ins = _filled(ins, i, out)
+        ins = _fill_shape(ins, i, out)
     return ins
 
 
 def _each_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
-    """Each input has the shape of the output at its place."""
+    """Each input has the shape of the output at the same position."""
     return [_all_like(attrs, [one], [out])[0] for one, out in zip(ins, outs, strict=True)]
 
 
-def _chosen(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
-    """What is chosen from has the output's shape; as in MXNet, once the condition is known."""
+def _where(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
+    """`x` and `y` have the output's shape; as in MXNet, only once the condition's shape is known."""
     condition = ins[0]
     if condition is None or 0 in condition:
         return ins
@@ -166,20 +166,20 @@ def _chosen(attrs: Attrs, ins: Shapes, outs: Shapes) -> Shapes:
 
 
 RULES: dict[str, Rule] = {
-    "FullyConnected": _dense,
+    "FullyConnected": _fully_connected,
     "Convolution": _convolution,
     "Convolution_v1": _convolution,
-    "Pooling": _axis_kept(0, 1),
+    "Pooling": _same_axes(0, 1),
     "Concat": _concat,
-    "_rnn_param_concat": _packed,
+    "_rnn_param_concat": _rnn_param_concat,
     "SliceChannel": _split,
     "transpose": _transpose,
     "Reshape": _reshape,
-    "Flatten": _axis_kept(0),
+    "Flatten": _same_axes(0),
     "_contrib_quantized_conv": _convolution,
-    "_contrib_quantized_fully_connected": _dense,
-    "_contrib_quantized_pooling": _axis_kept(0, 1),
-    "_contrib_quantized_flatten": _axis_kept(0),
+    "_contrib_quantized_fully_connected": _fully_connected,
+    "_contrib_quantized_pooling": _same_axes(0, 1),
+    "_contrib_quantized_flatten": _same_axes(0),
     "_contrib_quantized_elemwise_add": _pair_like,
     "_contrib_quantized_elemwise_mul": _pair_like,
     **dict.fromkeys(
@@ -219,11 +219,11 @@ RULES: dict[str, Rule] = {
     ),
     "_identity_with_attr_like_rhs": _all_like,
     "amp_multicast": _each_like,
-    "where": _chosen,
+    "where": _where,
 }
 
 
 def reverse(name: str, attrs: Attrs, same: bool, ins: Sequence[Shape | None], outs: Sequence[Shape | None]) -> Shapes:
-    """Input shapes as far as the output shapes tell them; `same` says that all shapes of the operator are one."""
+    """Input shapes refined by the output shapes; `same`: all inputs and outputs of the operator have one shape."""
     rule = RULES.get(name) or (_all_like if same else None)
     return rule(attrs, list(ins), list(outs)) if rule is not None else list(ins)

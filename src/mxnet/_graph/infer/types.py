@@ -1,4 +1,4 @@
-"""Dtypes of one operator's outputs from those of its inputs, by rule: nothing is run."""
+"""Dtypes of one operator's outputs from those of its inputs, by rule, without running it."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ def _like(position: int) -> Rule:
 
 
 def _topk(attrs: Attrs, ins: Types, count: int) -> Types:
-    """Values have the data's dtype, indices the one asked for."""
+    """Values have the data's dtype, indices the requested one."""
     indices = attrs["dtype"]
     kinds = {"value": [ins[0]], "mask": [ins[0]], "indices": [indices], "both": [ins[0], indices]}
     return kinds[attrs["ret_typ"]]
@@ -34,8 +34,8 @@ def _widest(attrs: Attrs, ins: Types, count: int) -> Types:
     return widest(ins, attrs["cast_narrow"])
 
 
-def _half(attrs: Attrs, ins: Types, count: int) -> Types:
-    """The type asked for, unless the data is of another family; unknown as long as that is."""
+def _amp_cast(attrs: Attrs, ins: Types, count: int) -> Types:
+    """The requested type if the data has a type that mixed precision casts, else the data's type."""
     return [attrs["dtype"] if ins[0] in MIXED else ins[0]]
 
 
@@ -49,7 +49,7 @@ def _calibrated(attrs: Attrs) -> bool:
 
 
 def _quantized(attrs: Attrs, ins: Types, count: int) -> Types:
-    """The type asked for; `auto` is unsigned where the calibrated range has nothing below zero."""
+    """The requested type; `auto` is unsigned if the calibrated range is nonnegative."""
     kind = attrs.get("out_type", "uint8")
     if kind == "auto":
         kind = "uint8" if _calibrated(attrs) and attrs["min_calib_range"] >= 0 else "int8"
@@ -79,8 +79,8 @@ def _quantized_join(attrs: Attrs, ins: Types, count: int) -> Types:
     return [_signed(ins[: attrs["num_args"]]), "float32", "float32"]
 
 
-def _beside_number(attrs: Attrs, ins: Types) -> Types:
-    """The array's dtype; integers beside a number that is none become float64, truth values beside one int64."""
+def _scalar_operand(attrs: Attrs, ins: Types) -> Types:
+    """The array's dtype; integers with a float scalar become float64, booleans with an integer scalar int64."""
     kind = ins[0]
     if kind is None or "float" in kind:
         return [kind]
@@ -119,7 +119,7 @@ RULES: dict[str, Rule] = {
     "_sample_multinomial": lambda attrs, ins, count: [attrs["dtype"], ins[0]][:count],
     "_sample_unique_zipfian": lambda attrs, ins, count: ["int64"] * count,
     "all_finite": _fixed("float32"),
-    "amp_cast": _half,
+    "amp_cast": _amp_cast,
     "amp_multicast": _widest,
     "multi_sum_sq": _fixed("float32"),
     "norm": lambda attrs, ins, count: [attrs["out_dtype"] or ins[0]],
@@ -148,8 +148,8 @@ def output_types(name: str, attrs: Attrs, ins: Types, count: int) -> Types:
     if rule is not None:
         return rule(attrs, ins, count)
     if name.endswith("_scalar") and "is_int" in attrs:
-        return _beside_number(attrs, ins)
-    asked = attrs.get("dtype")
-    if isinstance(asked, str) and asked != "None":
-        return [asked] * count
+        return _scalar_operand(attrs, ins)
+    requested = attrs.get("dtype")
+    if isinstance(requested, str) and requested != "None":
+        return [requested] * count
     return [ins[0] if ins else "float32"] * count

@@ -1,7 +1,7 @@
 """Shapes under NumPy's semantics (`mx.util.np_shape`), where a size of 0 is known and -1 is not.
 
-Rules for single operators read 0 as unknown. So the graph is inferred twice with a large prime in place of each zero:
-sizes that do not move are as they are, those that move are continued to where the prime would be 0.
+The rules of single operators read 0 as unknown. So inference runs twice, each time with another large prime in place
+of every zero. A size that is equal in both runs is known; one that differs is extrapolated linearly to a prime of 0.
 """
 
 from collections.abc import Iterable
@@ -11,31 +11,31 @@ from ..._core.errors import MXNetError
 from ..._ops.registry.output_shapes import known
 from ...util import is_np_shape
 from ..ir.node import Entry
-from .fixpoint import Facts, encoded, shape_facts
+from .fixpoint import Facts, encode_shape, shape_facts
 
 Shape = tuple[int, ...]
 PRIMES = 1000003, 1000033
 
 
 def user_shape_facts(heads: Iterable[Entry], given: dict[str, Shape], strict: bool = True) -> Facts:
-    """All shapes that follow from what a user gives, in the semantics that hold at the moment."""
+    """Infer all shapes from those that a user gives, under the current shape semantics."""
     heads = list(heads)
     if not is_np_shape():
-        return shape_facts(heads, {name: encoded(s, 0) for name, s in given.items() if s}, strict)
+        return shape_facts(heads, {name: encode_shape(s, 0) for name, s in given.items() if s}, strict)
     try:
         first, second = (
-            shape_facts(heads, {name: encoded(s, p) for name, s in given.items()}, strict, p) for p in PRIMES
+            shape_facts(heads, {name: encode_shape(s, p) for name, s in given.items()}, strict, p) for p in PRIMES
         )
     except MXNetError as error:
-        raise MXNetError(_with_zeros(str(error))) from None
+        raise MXNetError(_primes_to_zeros(str(error))) from None
     for node, shapes in first.values.items():
         pairs = zip(shapes, second.values[node], strict=True)
         first.values[node] = tuple(tuple(map(_size, a, b)) if a is not None else None for a, b in pairs)
     return first
 
 
-def settled(shape: Any) -> bool:
-    """Is every size of a user's shape there?"""
+def fully_known(shape: Any) -> bool:
+    """Is every size of a user's shape known, under the current semantics?"""
     return shape is not None and all(s >= 0 for s in shape) if is_np_shape() else known(shape)
 
 
@@ -46,7 +46,7 @@ def _size(one: int, other: int) -> int:
     return max(one - slope * PRIMES[0], 0)
 
 
-def _with_zeros(text: str) -> str:
+def _primes_to_zeros(text: str) -> str:
     for prime in PRIMES:
         text = text.replace(str(prime), "0")
     return text

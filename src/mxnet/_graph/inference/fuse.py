@@ -1,7 +1,6 @@
-"""Operators that torch computes in one call, found behind one another in a graph: attention, recurrent
-layers whose parameters are packed first, the cross entropy of labels.
+"""Operator fusion: attention, recurrent layers whose parameters are concatenated first, softmax cross entropy.
 
-A rewritten graph gives the same values and gradients but for rounding. What is shown outside, or used twice, stays.
+A rewritten graph gives the same values and gradients up to rounding. Values that have other users are not fused.
 """
 
 from typing import Any
@@ -13,94 +12,114 @@ from ..._ops.nn.cross_entropy import label_entropy
 from ..._ops.nn.recurrent import rnn_of_parts
 from ..._ops.registry.registry import find
 from ..lower.codegen import Code
-from ..lower.lower import calls, pick, sole_user
+from ..lower.fx_calls import argument, arguments_from, calls, pick, sole_user
 
-SELF_SCORES, SELF_MIXED, CROSS_SCORES, CROSS_MIXED = (
+SELF_SCORES, SELF_VALUES, CROSS_SCORES, CROSS_VALUES = (
     find(f"_contrib_interleaved_matmul_{n}").fn for n in ("selfatt_qk", "selfatt_valatt", "encdec_qk", "encdec_valatt")
 )
 SOFTMAX, DROPOUT = find("softmax").fn, find("Dropout").fn
-RNN, PACKED, RESHAPE = (find(n).fn for n in ("RNN", "_rnn_param_concat", "Reshape"))
-LOG_SOFTMAX, PICK, SCALED, MEAN = (find(n).fn for n in ("log_softmax", "pick", "_mul_scalar", "mean"))
+RNN, PARAM_CONCAT, RESHAPE = (find(n).fn for n in ("RNN", "_rnn_param_concat", "Reshape"))
+LOG_SOFTMAX, PICK, MUL_SCALAR, MEAN = (find(n).fn for n in ("log_softmax", "pick", "_mul_scalar", "mean"))
 
 
-def _only(node: Any, target: Any) -> fx.Node | None:
-    """The call of `target` that made the value, if nobody else uses it; looks through the choice of an output."""
-    while calls(node, pick) and node.args[1] == 0 and len(node.users) == 1:
-        node = node.args[0]
+def _sole_producer(node: Any, target: Any) -> fx.Node | None:
+    """The call of `target` that computed the value, if it has no other user; selections of output 0 are skipped."""
+    while calls(node, pick) and argument(node, "index") == 0 and len(node.users) == 1:
+        node = argument(node, "result")
     return node if calls(node, target) and len(node.users) == 1 else None
 
 
 def _attention_weights(value: Any) -> fx.Node | None:
-    """The softmax over the last axis that made the value; a dropout between that does nothing is passed over."""
-    dropped = _only(value, DROPOUT)
-    if dropped is not None:
-        active = dropped.kwargs.get("_train") or dropped.kwargs.get("mode") == "always"
-        if active and dropped.kwargs.get("p", 0.5):
+    """The softmax over the last axis that computed the value; an inactive dropout after it is skipped."""
+    dropout = _sole_producer(value, DROPOUT)
+    if dropout is not None:
+        active = argument(dropout, "_train") or argument(dropout, "mode") == "always"
+        if active and argument(dropout, "p"):
             return None
-        value = dropped.args[0]
-    found = _only(value, SOFTMAX)
-    if found is None or found.kwargs.get("axis", -1) not in (-1, 2) or found.kwargs.get("dtype"):
+        value = argument(dropout, "data")
+    softmax = _sole_producer(value, SOFTMAX)
+    if softmax is None or argument(softmax, "axis") not in (-1, 2) or argument(softmax, "dtype"):
         return None
-    return found if found.kwargs.get("temperature") in (None, 1) else None
+    return softmax if argument(softmax, "temperature") in (None, 1) else None
 
 
 def _fuse_attention(graph: fx.Graph, node: fx.Node) -> bool:
-    cross = node.target is CROSS_MIXED
-    weights = _attention_weights(node.args[1])
-    scores = _only(weights.args[0], CROSS_SCORES if cross else SELF_SCORES) if weights is not None else None
-    if weights is None or scores is None or scores.kwargs["heads"] != node.kwargs["heads"]:
+    """softmax(Q Kᵀ) V, with an optional `length` of the softmax."""
+    cross = node.target is CROSS_VALUES
+    projections = "keys_values" if cross else "queries_keys_values"
+    softmax = _attention_weights(argument(node, "attention"))
+    if softmax is None:
         return False
-    if scores.args[-1] is not node.args[0]:  # keys and values of different origin
+    scores = _sole_producer(argument(softmax, "data"), CROSS_SCORES if cross else SELF_SCORES)
+    if scores is None or argument(scores, "heads") != argument(node, "heads"):
+        return False
+    if argument(scores, projections) is not argument(node, projections):  # keys and values of different origin
         return False
     with graph.inserting_before(node):
         function = cross_attention if cross else self_attention
-        made = graph.call_function(function, (*scores.args, *weights.args[1:]), {"heads": node.kwargs["heads"]})
-    made.meta["layers"] = [node.name]
-    node.replace_all_uses_with(made)
+        inputs = *scores.args, *arguments_from(softmax, "length")
+        attention = graph.call_function(function, inputs, {"heads": argument(node, "heads")})
+    attention.meta["layers"] = [node.name]  # for explanations
+    node.replace_all_uses_with(attention)
     return True
 
 
-def _fuse_network(graph: fx.Graph, node: fx.Node) -> bool:
-    """A recurrent network whose parameters are packed only to be unpacked again."""
-    packed = _only(node.args[1], PACKED)
-    parts = [_flattened(part) for part in packed.args] if packed is not None else [None]
-    if None in parts or packed is None or packed.kwargs.get("dim", 1) != 0:
+def _fuse_rnn(graph: fx.Graph, node: fx.Node) -> bool:
+    """A recurrent layer whose parameters are concatenated only to be split again."""
+    concat = _sole_producer(argument(node, "parameters"), PARAM_CONCAT)
+    if concat is None or argument(concat, "dim") != 0:
+        return False
+    parts = tuple(_flattened(part) for part in arguments_from(concat, "data"))
+    if None in parts:
         return False
     with graph.inserting_before(node):
-        made = graph.call_function(rnn_of_parts, (node.args[0], tuple(parts), *node.args[2:]), dict(node.kwargs))
-    made.meta["layers"] = [node.name]
-    node.replace_all_uses_with(made)
+        inputs = argument(node, "data"), parts, *arguments_from(node, "state")
+        layer = graph.call_function(rnn_of_parts, inputs, dict(node.kwargs))
+    layer.meta["layers"] = [node.name]  # for explanations
+    node.replace_all_uses_with(layer)
     return True
 
 
 def _flattened(value: Any) -> Any:
-    """What was made one row of; None if it is no such value."""
-    return value.args[0] if calls(value, RESHAPE) and tuple(value.kwargs.get("shape", ())) == (-1,) else None
+    """The value that was reshaped to one dimension; None if it is no such reshape."""
+    return argument(value, "data") if calls(value, RESHAPE) and tuple(argument(value, "shape")) == (-1,) else None
 
 
-def _fuse_loss(graph: fx.Graph, node: fx.Node) -> bool:
-    """Minus the logarithm of each label's share, as losses take it; the call keeps its name for those it fails."""
-    logarithms, after = _only(node.args[0], LOG_SOFTMAX), sole_user(node)
-    if logarithms is None or not calls(after, SCALED) or after.kwargs.get("scalar") != -1 or len(after.args) > 1:
+def _fuse_cross_entropy(graph: fx.Graph, node: fx.Node) -> bool:
+    """-pick(log_softmax(pred), label), and the mean over each sample that may follow; `node` is the pick.
+
+    The fused call takes the place of the pick and keeps its name, so that errors name the user's node.
+    """
+    log_softmax, negated = _sole_producer(argument(node, "data"), LOG_SOFTMAX), sole_user(node)
+    if log_softmax is None or negated is None or not _negates(negated) or set(log_softmax.kwargs) - {"axis"}:
         return False
-    choice = node.kwargs
-    if set(logarithms.kwargs) - {"axis"} or not choice.get("keepdims") or choice.get("mode", "clip") != "clip":
+    if not argument(node, "keepdims") or argument(node, "mode") != "clip":
         return False
-    axes = logarithms.kwargs.get("axis", -1), choice.get("axis", -1)
-    average = sole_user(after)
-    samples = calls(average, MEAN) and average.kwargs.get("axis") == (0,) and average.kwargs.get("exclude")
-    samples = samples and not average.kwargs.get("keepdims")
-    node.target, node.args = label_entropy, (logarithms.args[0], node.args[1])
-    node.kwargs = {"axes": axes, "samples": bool(samples)}
-    (average if samples else after).replace_all_uses_with(node)
+    axes = argument(log_softmax, "axis"), argument(node, "axis")
+    mean = sole_user(negated)
+    by_sample = mean is not None and _averages_samples(mean)
+    node.args = argument(log_softmax, "data"), argument(node, "index")
+    node.target, node.kwargs = label_entropy, {"axes": axes, "samples": by_sample}
+    (mean if by_sample else negated).replace_all_uses_with(node)  # type: ignore[union-attr]
     return True
 
 
-FUSIONS = {PICK: _fuse_loss, SELF_MIXED: _fuse_attention, CROSS_MIXED: _fuse_attention, RNN: _fuse_network}
+def _negates(node: fx.Node) -> bool:
+    return calls(node, MUL_SCALAR) and argument(node, "scalar") == -1
+
+
+def _averages_samples(node: fx.Node) -> bool:
+    """Is it the mean over all axes but the first?"""
+    if not calls(node, MEAN) or argument(node, "keepdims"):
+        return False
+    return argument(node, "axis") == (0,) and bool(argument(node, "exclude"))
+
+
+FUSIONS = {PICK: _fuse_cross_entropy, SELF_VALUES: _fuse_attention, CROSS_VALUES: _fuse_attention, RNN: _fuse_rnn}
 
 
 def fused(module: Code) -> Code:
-    """The graph with what can be computed in one call, or the module itself where there is nothing of the kind."""
+    """The graph with fused operators; the module itself if there is nothing to fuse."""
     if not any(node.target in FUSIONS for node in module.graph.nodes):
         return module
     graph = fx.Graph()

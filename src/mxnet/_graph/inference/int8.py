@@ -1,10 +1,10 @@
-"""Quantized layers on oneDNN's 8-bit kernels: sums of products, requantization and rectifier in one call.
+"""Quantized layers on oneDNN's 8-bit kernels: a layer, its requantization and a ReLU in one call.
 
-The kernels take unsigned data: where int8 data may be negative, 128 is added, and what that gives is taken away again.
-Processors without VNNI add products of 8 bits in pairs of 16, which overflows for unsigned data of 8 bits but never
-for values up to 128. There data known to be int8 and nowhere negative (behind a rectifier) takes this way, other int8
-data of a dense layer takes it twice, once for each sign, and convolutions of it add in floats. uint8 data runs as
-operators, whose sums are exact too. A result may differ by one step where a half is rounded.
+The kernels take unsigned data: int8 data that may be negative is passed with a zero point of 128. Processors without
+VNNI add pairs of 8-bit products in 16 bits, which saturates for full-range uint8 data but never for values up to 128.
+On these, int8 data known to be nonnegative (after a ReLU) uses the kernels; other int8 data of a dense layer uses them
+twice, once for each sign; convolutions of such data run in float32; uint8 data runs operator by operator, which is
+exact too. A result may differ by one level where a half is rounded.
 """
 
 from collections.abc import Callable
@@ -18,10 +18,10 @@ from ..._ops.quantized.quantize import HALF, WHOLE, reach, scalar
 from ..._ops.registry.registry import find
 from ..._ops.registry.torch_dtypes import NAME, TORCH
 from ..lower.codegen import Code
-from ..lower.lower import calls, pick
+from ..lower.fx_calls import argument, calls, selected_output
 from .parameter_watch import same_bytes
 
-CONVOLUTION, DENSE, SUM, REQUANTIZE, RECTIFIER, POOLING, FLATTEN = (
+CONVOLUTION, DENSE, ADD, REQUANTIZE, RELU, POOLING, FLATTEN = (
     find(f"_contrib_{n}").fn
     for n in (
         "quantized_conv",
@@ -33,9 +33,9 @@ CONVOLUTION, DENSE, SUM, REQUANTIZE, RECTIFIER, POOLING, FLATTEN = (
         "quantized_flatten",
     )
 )
-CONVOLVE, MULTIPLY = (find(name).fn for name in ("Convolution", "FullyConnected"))
-STEPS = {torch.int8: 127.0, torch.uint8: 255.0}
-MIDDLE = 128  # what zero becomes where signed data become unsigned: its sign is turned
+FLOAT_CONVOLUTION, FLOAT_DENSE = (find(name).fn for name in ("Convolution", "FullyConnected"))
+LEVELS = {torch.int8: 127.0, torch.uint8: 255.0}
+ZERO_POINT = 128  # of int8 data passed as uint8: its sign bit is flipped
 
 
 def available() -> bool:
@@ -43,102 +43,106 @@ def available() -> bool:
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.onednn, "qconv2d_pointwise")
 
 
-def whole_range() -> bool:
-    """Does the processor add products of unsigned 8-bit data without overflow?"""
+def has_exact_uint8_products() -> bool:
+    """Does the processor add products of full-range uint8 data without saturation (VNNI or AMX)?"""
     return torch.cpu._is_vnni_supported() or torch.cpu._is_amx_tile_supported()
 
 
-class Step:
-    """What a quantized operator, its requantization and perhaps a rectifier make together."""
+class QuantizedStep:
+    """A quantized operator fused with its requantization and an optional ReLU."""
 
-    def __init__(self, operator: fx.Node, requantize: fx.Node, rectified: bool) -> None:
-        self.kernel, self.attrs, self.rectified = operator.target, dict(operator.kwargs), rectified
-        low, high = requantize.kwargs["min_calib_range"], requantize.kwargs["max_calib_range"]
-        self.reach = max(abs(low), abs(high))
-        kind = requantize.kwargs.get("out_type", "int8")
-        self.kind = ("uint8" if low >= 0 else "int8") if kind == "auto" else kind
+    def __init__(self, operator: fx.Node, requantize: fx.Node, followed_by_relu: bool) -> None:
+        self.kernel, self.attrs, self.followed_by_relu = operator.target, dict(operator.kwargs), followed_by_relu
+        low, high = argument(requantize, "min_calib_range"), argument(requantize, "max_calib_range")
+        self.max_abs = max(abs(low), abs(high))
+        out_dtype = argument(requantize, "out_type")
+        self.out_dtype = ("uint8" if low >= 0 else "int8") if out_dtype == "auto" else out_dtype
         self.requantize = dict(requantize.kwargs)
 
-    def ranged(self, result: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        low = -self.reach if self.kind == "int8" else 0.0
-        return result, scalar(low, result), scalar(self.reach, result)
+    def with_range(self, result: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        low = -self.max_abs if self.out_dtype == "int8" else 0.0
+        return result, scalar(low, result), scalar(self.max_abs, result)
 
-    def _steps(self, reals: torch.Tensor) -> torch.Tensor:
-        """Reals in steps of the result's range, as the integers they are next to."""
-        limits = torch.iinfo(TORCH[self.kind])
-        return reals.round_().clamp_(0 if self.rectified else limits.min, limits.max).to(TORCH[self.kind])
+    def _round_to_levels(self, reals: torch.Tensor) -> torch.Tensor:
+        """Round values, in units of the result's quantization step, to its integer type."""
+        limits = torch.iinfo(TORCH[self.out_dtype])
+        return reals.round_().clamp_(0 if self.followed_by_relu else limits.min, limits.max).to(TORCH[self.out_dtype])
 
-    def by_operators(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def fallback(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         result = REQUANTIZE(*self.kernel(*tensors, **self.attrs), **self.requantize)
-        return RECTIFIER(*result, act_type="relu") if self.rectified else result
+        return RELU(*result, act_type="relu") if self.followed_by_relu else result
 
 
-class Sum(Step):
-    """The sum of two quantized arrays, straight to 8 bits."""
+class QuantizedAdd(QuantizedStep):
+    """The sum of two quantized arrays, requantized to 8 bits."""
 
-    def __call__(self, lhs: torch.Tensor, rhs: torch.Tensor, *ends: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def __call__(self, lhs: torch.Tensor, rhs: torch.Tensor, *ranges: torch.Tensor) -> tuple[torch.Tensor, ...]:
         if self.attrs.get("min_calib_range") is not None:
-            return self.by_operators(lhs, rhs, *ends)
-        reaches = [max(abs(float(low)), abs(float(high))) for low, high in zip(ends[::2], ends[1::2], strict=True)]
-        unit = WHOLE[self.kind] / self.reach
-        one, two = (r / HALF[NAME[x.dtype]] * unit for r, x in zip(reaches, (lhs, rhs), strict=True))
-        return self.ranged(self._steps(lhs.float().mul_(one).add_(rhs, alpha=two)))
+            return self.fallback(lhs, rhs, *ranges)
+        max_abs = [max(abs(float(low)), abs(float(high))) for low, high in zip(ranges[::2], ranges[1::2], strict=True)]
+        unit = WHOLE[self.out_dtype] / self.max_abs
+        one, two = (r / HALF[NAME[x.dtype]] * unit for r, x in zip(max_abs, (lhs, rhs), strict=True))
+        return self.with_range(self._round_to_levels(lhs.float().mul_(one).add_(rhs, alpha=two)))
 
 
-class Layer(Step):
-    """A convolution or dense layer with constant weight, packed for the kernel and kept while its inputs stay."""
+class PackedLayer(QuantizedStep):
+    """A convolution or dense layer whose weights are packed for the kernel until they change."""
 
-    def __init__(self, layer: fx.Node, requantize: fx.Node, rectified: bool, positive: bool) -> None:
-        super().__init__(layer, requantize, rectified)
-        self.positive = positive
-        self._state: Any = None  # (what was packed, the packed constants): one tuple, so that threads find both of one
+    def __init__(self, layer: fx.Node, requantize: fx.Node, followed_by_relu: bool, nonnegative: bool) -> None:
+        super().__init__(layer, requantize, followed_by_relu)
+        self.nonnegative = nonnegative
+        self._state: Any = None  # (key, packed inputs, constants): one tuple, so that threads never see a mixture
 
     def __call__(self, data: torch.Tensor, weight: torch.Tensor, *rest: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        if not self._fits(data):
-            return self.by_operators(data, weight, *rest)
+        if not self._supported_data(data):
+            return self.fallback(data, weight, *rest)
         constants = self._constants(data, weight, rest)
         if not self._signed(data):
-            return self.ranged(self._apply(data.view(torch.uint8), constants, self._ending()))
-        if whole_range():
-            return self.ranged(self._apply((data ^ -MIDDLE).view(torch.uint8), constants, self._ending()))
-        return self.ranged((self._by_floats if self.kernel is CONVOLUTION else self._difference)(data, constants))
+            return self.with_range(self._apply(data.view(torch.uint8), constants, self._output_arguments()))
+        if has_exact_uint8_products():
+            return self.with_range(
+                self._apply((data ^ -ZERO_POINT).view(torch.uint8), constants, self._output_arguments())
+            )
+        return self.with_range((self._in_float if self.kernel is CONVOLUTION else self._by_sign)(data, constants))
 
-    def _fits(self, data: torch.Tensor) -> bool:
+    def _supported_data(self, data: torch.Tensor) -> bool:
         if data.device.type != "cpu" or data.requires_grad:
             return False
-        if data.dtype == torch.uint8 and not whole_range():
+        if data.dtype == torch.uint8 and not has_exact_uint8_products():
             return False
         return self.kernel is not CONVOLUTION or data.dim() == 4
 
     def _signed(self, data: torch.Tensor) -> bool:
-        return data.dtype == torch.int8 and not self.positive
+        return data.dtype == torch.int8 and not self.nonnegative
 
-    def _by_floats(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
-        """Sums of products in floats, which have more places than 8 bits need, straight to these."""
-        given, factor = constants
-        attrs = {**self.attrs, "no_bias": len(given) == 1}
+    def _in_float(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
+        """The layer in float32, which represents the sums exactly enough, then rounded to 8 bits."""
+        parameters, factor = constants
+        attrs = {**self.attrs, "no_bias": len(parameters) == 1}
         if not self._pointwise():
-            return self._steps(CONVOLVE(data.float(), *given, **attrs).mul_(factor.reshape(1, -1, 1, 1)))
-        weight, *bias = given
+            return self._round_to_levels(
+                FLOAT_CONVOLUTION(data.float(), *parameters, **attrs).mul_(factor.reshape(1, -1, 1, 1))
+            )
+        weight, *bias = parameters
         rows, hidden = data.permute(0, 2, 3, 1).float(), weight.shape[0]
-        made = MULTIPLY(rows, weight.flatten(1), *bias, num_hidden=hidden, no_bias=attrs["no_bias"], flatten=False)
-        return self._steps(made.mul_(factor)).permute(0, 3, 1, 2)
+        result = FLOAT_DENSE(rows, weight.flatten(1), *bias, num_hidden=hidden, no_bias=attrs["no_bias"], flatten=False)
+        return self._round_to_levels(result.mul_(factor)).permute(0, 3, 1, 2)
 
     def _pointwise(self) -> bool:
-        """Is the convolution a product of matrices, a row for each place?"""
+        """Is the convolution 1×1 with stride 1, and so a matrix product?"""
         stride, pad, _, groups = self._geometry()
         return groups == 1 and set(self.attrs["kernel"]) == {1} and set(stride) == {1} and not any(pad)
 
-    def _apply(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
-        return (self._convolve if self.kernel is CONVOLUTION else self._multiply)(data, constants, ending)
+    def _apply(self, data: torch.Tensor, constants: Any, output_arguments: tuple[Any, ...]) -> torch.Tensor:
+        return (self._convolve if self.kernel is CONVOLUTION else self._dense)(data, constants, output_arguments)
 
-    def _difference(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
-        """What positive numbers give, less what negative ones give: both are unsigned, and none above 128."""
-        ending = 1.0, 0, torch.float32, "none", [], ""
-        reals = self._apply(data.clamp_min(0).view(torch.uint8), constants, ending)
+    def _by_sign(self, data: torch.Tensor, constants: Any) -> torch.Tensor:
+        """The layer on the positive part minus the layer on the negated negative part; both are at most 128."""
+        output_arguments = 1.0, 0, torch.float32, "none", [], ""
+        reals = self._apply(data.clamp_min(0).view(torch.uint8), constants, output_arguments)
         without_bias = *constants[:-1], None
-        reals.sub_(self._apply(data.clamp_max(0).neg_().view(torch.uint8), without_bias, ending))
-        return self._steps(reals.mul_(WHOLE[self.kind] / self.reach))
+        reals.sub_(self._apply(data.clamp_max(0).neg_().view(torch.uint8), without_bias, output_arguments))
+        return self._round_to_levels(reals.mul_(WHOLE[self.out_dtype] / self.max_abs))
 
     def _constants(self, data: torch.Tensor, weight: torch.Tensor, rest: tuple[torch.Tensor, ...]) -> Any:
         key = (data.shape, data.dtype)
@@ -149,23 +153,25 @@ class Layer(Step):
         return state[2]
 
     def _packed(self, data: torch.Tensor, weight: torch.Tensor, rest: tuple[torch.Tensor, ...]) -> Any:
-        bias, ends = (None, rest) if self.attrs.get("no_bias") else (rest[0], rest[1:])
-        scale = float(reach(*ends[:2])) / STEPS[data.dtype]
-        filters = weight.shape[0]
-        steps = (reach(*ends[2:4]) / 127.0).expand(filters).contiguous()
-        zeros = torch.zeros(filters, dtype=torch.int32)
-        real = None if bias is None else bias_in_sums(data, bias, ends) * (scale * float(steps.max()))
-        moved = self._signed(data) and whole_range()
-        if self.kernel is CONVOLUTION and self._signed(data) and not moved:
-            unit = scale * steps  # what a sum of one stands for, by channel
-            given = [weight.float()] if real is None else [weight.float(), real / unit]
-            return given, unit * (WHOLE[self.kind] / self.reach)
-        zero = MIDDLE if moved else 0
+        bias, ranges = (None, rest) if self.attrs.get("no_bias") else (rest[0], rest[1:])
+        scale = float(reach(*ranges[:2])) / LEVELS[data.dtype]
+        channels = weight.shape[0]
+        weight_scales = (reach(*ranges[2:4]) / 127.0).expand(channels).contiguous()
+        zeros = torch.zeros(channels, dtype=torch.int32)
+        float_bias = None if bias is None else bias_in_sums(data, bias, ranges) * (scale * float(weight_scales.max()))
+        shifted = self._signed(data) and has_exact_uint8_products()
+        if self.kernel is CONVOLUTION and self._signed(data) and not shifted:
+            unit = scale * weight_scales  # the scale of the accumulator, by output channel
+            parameters = [weight.float()] if float_bias is None else [weight.float(), float_bias / unit]
+            return parameters, unit * (WHOLE[self.out_dtype] / self.max_abs)
+        zero = ZERO_POINT if shifted else 0
         if self.kernel is CONVOLUTION:
-            packed = torch.ops.onednn.qconv_prepack(weight, steps, scale, zero, *self._geometry(), list(data.shape))
+            packed = torch.ops.onednn.qconv_prepack(
+                weight, weight_scales, scale, zero, *self._geometry(), list(data.shape)
+            )
         else:
-            packed = torch.ops.onednn.qlinear_prepack(weight, [size_of_rows(data, self.attrs), weight.shape[1]])
-        return scale, zero, packed, steps, zeros, real
+            packed = torch.ops.onednn.qlinear_prepack(weight, [number_of_rows(data, self.attrs), weight.shape[1]])
+        return scale, zero, packed, weight_scales, zeros, float_bias
 
     def _geometry(self) -> tuple[list[int], list[int], list[int], int]:
         attrs = self.attrs
@@ -176,55 +182,56 @@ class Layer(Step):
             attrs.get("num_group", 1),
         )
 
-    def _ending(self) -> tuple[Any, ...]:
-        after = "relu" if self.rectified else "none"
-        return self.reach / WHOLE[self.kind], 0, TORCH[self.kind], after, [], ""
+    def _output_arguments(self) -> tuple[Any, ...]:
+        after = "relu" if self.followed_by_relu else "none"
+        return self.max_abs / WHOLE[self.out_dtype], 0, TORCH[self.out_dtype], after, [], ""
 
-    def _convolve(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
+    def _convolve(self, data: torch.Tensor, constants: Any, output_arguments: tuple[Any, ...]) -> torch.Tensor:
         data = data.contiguous(memory_format=torch.channels_last)
-        return torch.ops.onednn.qconv2d_pointwise(data, *constants, *self._geometry(), *ending)
+        return torch.ops.onednn.qconv2d_pointwise(data, *constants, *self._geometry(), *output_arguments)
 
-    def _multiply(self, data: torch.Tensor, constants: Any, ending: tuple[Any, ...]) -> torch.Tensor:
+    def _dense(self, data: torch.Tensor, constants: Any, output_arguments: tuple[Any, ...]) -> torch.Tensor:
         rows = data.reshape(data.shape[0], -1) if self.attrs.get("flatten", True) else data
-        return torch.ops.onednn.qlinear_pointwise(rows.contiguous(), *constants, *ending)
+        return torch.ops.onednn.qlinear_pointwise(rows.contiguous(), *constants, *output_arguments)
 
 
-def size_of_rows(data: torch.Tensor, attrs: dict[str, Any]) -> int:
-    """How many rows a dense layer multiplies."""
+def number_of_rows(data: torch.Tensor, attrs: dict[str, Any]) -> int:
+    """The number of rows that a dense layer multiplies."""
     return data.shape[0] if attrs.get("flatten", True) else data.numel() // data.shape[-1]
 
 
-def _sole_user(node: fx.Node, target: Any) -> fx.Node | None:
-    """The call that takes all outputs of `node` as its first inputs, if nobody else takes any."""
+def _sole_user_of_outputs(node: fx.Node, target: Any) -> fx.Node | None:
+    """The call of `target` whose values, minimum and maximum are the outputs of `node`, if they have no other user."""
     users = {user for output in node.users for user in output.users}
     found = next(iter(users)) if len(users) == 1 else None
     if found is None or not calls(found, target) or any(len(output.users) != 1 for output in node.users):
         return None
-    return found if all(_source(value) is node for value in found.args[:3]) else None
+    values_and_range = found.args[:3]  # the first inputs of every operator on quantized data
+    return found if all(_source(value) is node for value in values_and_range) else None
 
 
 def _source(value: Any) -> Any:
-    """The call whose output was chosen."""
-    chosen = isinstance(value, fx.Node) and value.op == "call_function" and len(value.args) == 2
-    return value.args[0] if chosen and (value.target is pick or value.target.__name__ == "getitem") else value
+    """The call of which the value is an output; the value itself if it is not a selected output."""
+    selection = selected_output(value)
+    return value if selection is None else selection[0]
 
 
-def _positive(value: Any, rectified: set[fx.Node]) -> bool:
-    """Do the integers come out of a rectifier, if through pooling?"""
+def _nonnegative(value: Any, followed_by_relu: set[fx.Node]) -> bool:
+    """Are the values certain to be nonnegative: the result of a ReLU, perhaps after pooling or flattening?"""
     node = _source(value)
     while calls(node, POOLING, FLATTEN):
-        node = _source(node.args[0])
-    return node in rectified or calls(node, RECTIFIER)
+        node = _source(argument(node, "data"))
+    return node in followed_by_relu or calls(node, RELU)
 
 
-def _supported(node: fx.Node) -> bool:
+def _supported_layer(node: fx.Node) -> bool:
     if node.target is not CONVOLUTION:
         return True
-    return len(node.kwargs["kernel"]) == 2 and node.kwargs.get("layout") in (None, "NCHW")
+    return len(argument(node, "kernel")) == 2 and argument(node, "layout") in (None, "NCHW")
 
 
 def _named(layer: Callable[..., Any], index: int) -> Callable[..., Any]:
-    """A function of its own, as the code of a graph calls functions only."""
+    """The layer as a function with a name, which calls in fx graphs need."""
 
     def packed_layer(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         return layer(*tensors)
@@ -239,25 +246,25 @@ def with_packed_integers(module: Code) -> Code:
         return module
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
-    rectified: set[fx.Node] = set()
-    for index, node in enumerate([n for n in graph.nodes if calls(n, CONVOLUTION, DENSE, SUM)]):
-        _pack(graph, node, index, rectified)
+    followed_by_relu: set[fx.Node] = set()
+    for index, node in enumerate([n for n in graph.nodes if calls(n, CONVOLUTION, DENSE, ADD)]):
+        _replace_by_packed(graph, node, index, followed_by_relu)
     graph.eliminate_dead_code()
     return Code(graph, "Quantized")
 
 
-def _pack(graph: fx.Graph, node: fx.Node, index: int, rectified: set[fx.Node]) -> None:
-    requantize = _sole_user(node, REQUANTIZE) if _supported(node) else None
-    if requantize is None or requantize.kwargs.get("min_calib_range") is None:
+def _replace_by_packed(graph: fx.Graph, node: fx.Node, index: int, followed_by_relu: set[fx.Node]) -> None:
+    requantize = _sole_user_of_outputs(node, REQUANTIZE) if _supported_layer(node) else None
+    if requantize is None or argument(requantize, "min_calib_range") is None:
         return
-    rectifier = _sole_user(requantize, RECTIFIER)
-    last = rectifier or requantize
-    if node.target is SUM:
-        layer: Step = Sum(node, requantize, rectifier is not None)
+    relu = _sole_user_of_outputs(requantize, RELU)
+    last = relu or requantize
+    if node.target is ADD:
+        layer: QuantizedStep = QuantizedAdd(node, requantize, relu is not None)
     else:
-        layer = Layer(node, requantize, rectifier is not None, _positive(node.args[0], rectified))
+        layer = PackedLayer(node, requantize, relu is not None, _nonnegative(argument(node, "data"), followed_by_relu))
     with graph.inserting_before(last):
-        made = graph.call_function(_named(layer, index), node.args)
-    last.replace_all_uses_with(made)
-    if rectifier is not None:
-        rectified.add(made)
+        call = graph.call_function(_named(layer, index), node.args)
+    last.replace_all_uses_with(call)
+    if relu is not None:
+        followed_by_relu.add(call)

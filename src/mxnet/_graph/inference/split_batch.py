@@ -1,7 +1,7 @@
-"""A batch for which a network would need more memory than it may keep goes through it in portions.
+"""Batch splitting: a batch whose activations exceed the buffers that may be kept is computed in portions.
 
-New memory at each run costs more time than it takes to compute part of the batch after the other. What is behind the
-last layer that works on each image alone gets the whole batch.
+Allocating fresh memory at each run costs more time than computing portions of the batch one after the other. Layers
+after the last one that treats every image independently get the whole batch.
 """
 
 import math
@@ -14,18 +14,18 @@ from torch import fx
 from ..._core.lru import Recent
 from .packed_conv import Workspace
 
-PORTION = 1 << 26  # bytes that a portion may take: images enough for good use of the weights
+PORTION = 1 << 26  # bytes of activations of one portion: enough images to reuse the weights in cache
 
 Forward = Callable[..., Any]
 
 
 class Portions:
-    """A graph that is run as a whole, or up to a node in portions of its data, an argument by its place."""
+    """Runs a graph as a whole, or up to the node `cut` in portions of argument number `data`."""
 
     def __init__(self, module: fx.GraphModule, data: int, cut: fx.Node | None) -> None:
         self._graph, self._forward, self._data, self._cut = module.graph, module.forward, data, cut
         self._halves: tuple[Forward, Forward] | None = None
-        self._counts: Recent[tuple[int, ...], int] = Recent(256)  # into how many portions data of a shape are divided
+        self._counts: Recent[tuple[int, ...], int] = Recent(256)  # number of portions, by shape of the data
 
     def run(self, arguments: Sequence[Any], workspace: Workspace) -> Any:
         """The graph's results."""
@@ -37,13 +37,13 @@ class Portions:
         return second(*arguments, self._gathered(first, list(arguments), count, workspace))
 
     def divide(self, arguments: Sequence[Any], needed: int) -> None:
-        """Take such data in portions from now on: as a whole they needed so many bytes."""
+        """Compute data of this shape in portions from now on; the whole batch needed `needed` bytes."""
         shape = arguments[self._data].shape
         if self._counts.again(shape) is None:
             self._counts.keep(shape, min(shape[0], math.ceil(needed / PORTION)))
 
     def _gathered(self, first: Forward, arguments: list[Any], count: int, workspace: Workspace) -> torch.Tensor:
-        """What the portions give, in memory of its own: it may be the result that a user sees."""
+        """The concatenated results of the portions, in memory of their own: it may be the result that a user sees."""
         data, begin, gathered = arguments[self._data], 0, None
         for portion in data.tensor_split(count):
             arguments[self._data] = portion
@@ -57,38 +57,38 @@ class Portions:
 
 
 def _halves(graph: fx.Graph, cut: fx.Node) -> tuple[Forward, Forward]:
-    """What comes up to a node, and what comes behind it, which takes the node's value as its last argument."""
+    """The graph up to a node, and the graph after it, which takes the node's value as its last argument."""
     first, second = fx.Graph(), fx.Graph()
     before: dict[fx.Node, fx.Node] = {}
-    behind: dict[fx.Node, fx.Node] = {}
+    after: dict[fx.Node, fx.Node] = {}
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     for node in inputs:
-        before[node], behind[node] = first.node_copy(node), second.node_copy(node)
+        before[node], after[node] = first.node_copy(node), second.node_copy(node)
     others = [node for node in graph.nodes if node.op != "placeholder"]
-    place = others.index(cut) + 1
-    for node in others[:place]:
+    position = others.index(cut) + 1
+    for node in others[:position]:
         before[node] = first.node_copy(node, before.__getitem__)
     first.output(before[cut])
-    behind[cut] = second.placeholder("gathered")
-    for node in others[place:]:
-        behind[node] = second.node_copy(node, behind.__getitem__)
-    made = [fx.GraphModule(torch.nn.Module(), half, "Portion").forward for half in (first, second)]
-    return made[0], made[1]
+    after[cut] = second.placeholder("gathered")
+    for node in others[position:]:
+        after[node] = second.node_copy(node, after.__getitem__)
+    functions = [fx.GraphModule(torch.nn.Module(), half, "Portion").forward for half in (first, second)]
+    return functions[0], functions[1]
 
 
 def last_cut(graph: fx.Graph, inputs: set[fx.Node], alone: Callable[[fx.Node], bool]) -> fx.Node | None:
-    """The last node behind which nothing else that came before is needed, and up to which all work on images `alone`.
+    """The last node that is the only value its successors need, with all nodes before it working on images `alone`.
 
-    They take `inputs` and each other's results only.
+    Those nodes read only `inputs` and each other's results.
     """
     found = None
-    needed: set[fx.Node] = set()  # results that somebody further down reads
+    needed: set[fx.Node] = set()  # results that later nodes read
     order = {node: i for i, node in enumerate(graph.nodes)}
     for node in graph.nodes:
         if node.op == "placeholder":
             continue
-        taken = {value for value in node.all_input_nodes if value.op == "placeholder"}
-        if node.op != "call_function" or not alone(node) or not taken <= inputs:
+        placeholders = {value for value in node.all_input_nodes if value.op == "placeholder"}
+        if node.op != "call_function" or not alone(node) or not placeholders <= inputs:
             break
         needed = {value for value in {*needed, node} if any(order[user] > order[node] for user in value.users)}
         if needed == {node}:

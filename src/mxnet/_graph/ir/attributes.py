@@ -1,4 +1,4 @@
-"""Attributes as a graph keeps them: text, some of them hidden from operators behind double underscores."""
+"""Node attributes: strings; those that are not an operator's own are stored as `__key__` and hidden from it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ def dtype_text(value: object) -> str:
     return "float64" if value is None else dtype_name(value)
 
 
-def _misplaced(key: str, hidden: str, value: str) -> str:
+def _deprecated_key(key: str, hidden: str, value: str) -> str:
     owner = key[: -len(hidden) - 1]
     return (
         f"setting variable attributes with {key} is deprecated. please instead use\n"
@@ -23,21 +23,21 @@ def _misplaced(key: str, hidden: str, value: str) -> str:
 
 
 def operator_attributes(given: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What an operator's node keeps: keys that are not the operator's own are hidden."""
-    kept: dict[str, str] = {}
+    """The attributes of a new operator node; keys that are not the operator's own become `__key__`."""
+    attrs: dict[str, str] = {}
     for key, value in given:
         for hidden in HIDDEN:
             if key.startswith(hidden):
                 key = f"__{key}__"
                 break
             if key.endswith(hidden) and not key.startswith("__"):
-                raise MXNetError(_misplaced(key, hidden, value))
-        kept[key] = value
-    return kept
+                raise MXNetError(_deprecated_key(key, hidden, value))
+        attrs[key] = value
+    return attrs
 
 
-def check_texts(given: Mapping[str, Any]) -> None:
-    """What a user sets as attributes must be text."""
+def check_strings(given: Mapping[str, Any]) -> None:
+    """Attributes that a user sets must be strings."""
     for key, value in given.items():
         if not isinstance(value, str):
             raise ValueError(f"Set Attr only accepts string values, got {key}={value!r}")
@@ -51,20 +51,21 @@ def set_attributes(attrs: dict[str, str], given: Iterable[tuple[str, str]]) -> N
                 key = f"__{key}__"
                 break
             if key.endswith(hidden):
-                raise MXNetError(_misplaced(key, hidden, value))
+                raise MXNetError(_deprecated_key(key, hidden, value))
         attrs[key] = value
 
 
-def shown(attrs: dict[str, str]) -> dict[str, str]:
-    """What a user sees: hidden attributes under both their names."""
-    seen: dict[str, str] = {}
+def user_attributes(attrs: dict[str, str]) -> dict[str, str]:
+    """The attributes as a user sees them: hidden ones under `__key__` and under `key`."""
+    visible: dict[str, str] = {}
     for key, value in attrs.items():
-        seen[key] = value
+        visible[key] = value
         if key[2:-2] in HIDDEN and key.startswith("__"):
-            seen[key[2:-2]] = value
-    return seen
+            visible[key[2:-2]] = value
+    return visible
 
 
-def lookup(attrs: dict[str, str], key: str) -> str | None:
+def lookup_attribute(attrs: dict[str, str], key: str) -> str | None:
+    """The value of an attribute by its own or its hidden name."""
     value = attrs.get(key)
     return attrs.get(f"__{key}__") if value is None and key in HIDDEN else value

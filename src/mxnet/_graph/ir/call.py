@@ -1,4 +1,4 @@
-"""An operator with its attributes, read once: what every node that makes the same call shares."""
+"""Calls: an operator with its parsed attributes, shared by all nodes that have the same operator and attributes."""
 
 from functools import cache, cached_property
 from typing import Any
@@ -7,19 +7,19 @@ from ..._core.lru import Recent
 from ..._ops.registry.registry import Attrs, Op
 from .outputs import NAMES, declared
 
-MOST_CALLS = 1 << 10  # kept; programs whose attributes never repeat have ever new ones
-MOST_ANSWERS = 256  # of one call
+MAX_CALLS = 1 << 10  # bounds the cache of programs whose attributes never repeat
+MAX_INFERRED = 256  # inference results of one call
 
 
 class Call:
-    """What follows from an operator and its attributes alone; the attributes are not to be changed."""
+    """What follows from an operator and its attributes alone. The attributes are shared and must not be changed."""
 
     def __init__(self, op: Op | None, parsed: Attrs) -> None:
         self.op, self.parsed = op, parsed
-        self.changes = op is not None and bool(op.aux or op.mutates)  # are some inputs changed?
-        self.lasting = op is None or op.name != "Custom"  # is a question always answered alike?
-        self.answers: Recent[Any, Any] = Recent(MOST_ANSWERS)
-        self._mutated: dict[int, tuple[int, ...]] = {}  # by the number of inputs, as what follows
+        self.mutates_inputs = op is not None and bool(op.aux or op.mutates)
+        self.cacheable = op is None or op.name != "Custom"  # a user's class may infer differently each time
+        self.inferred: Recent[Any, Any] = Recent(MAX_INFERRED)  # results of shape and dtype inference
+        self._mutated: dict[int, tuple[int, ...]] = {}  # by the number of inputs, like `_arity`
         self._arity: dict[int, tuple[int, int]] = {}
 
     @cached_property
@@ -42,44 +42,44 @@ class Call:
 
     @cached_property
     def declared(self) -> int:
-        """How many outputs MXNet counts."""
+        """How many outputs MXNet counts, including the work space of its kernels."""
         return declared(self.op.name, self.full, len(self.output_names)) if self.op is not None else 1
 
     def arity(self, given: int) -> tuple[int, int]:
-        """The least and the largest number of inputs; `given` counts those of a variadic operator."""
+        """The smallest and the largest number of inputs; `given` is the number for a variadic operator."""
         found = self._arity.get(given)
         if found is None:
             assert self.op is not None
-            wanted = self.op.input_names(self.parsed, given)
-            found = self._arity[given] = len([n for n in wanted if n not in self.op.optional]), len(wanted)
+            names = self.op.input_names(self.parsed, given)
+            found = self._arity[given] = len([n for n in names if n not in self.op.optional]), len(names)
         return found
 
     def mutated(self, count: int) -> tuple[int, ...]:
-        """Positions, among `count` inputs, of those that the operator changes."""
+        """Positions, among `count` inputs, of those that the operator writes."""
         found = self._mutated.get(count)
         if found is None:
-            found = self._mutated[count] = self._changed(count)
+            found = self._mutated[count] = self._find_mutated(count)
         return found
 
-    def _changed(self, count: int) -> tuple[int, ...]:
+    def _find_mutated(self, count: int) -> tuple[int, ...]:
         op = self.op
-        if op is None or not self.changes:
+        if op is None or not self.mutates_inputs:
             return ()
-        changed = {*op.aux_names(self.parsed), *op.mutates}
-        names = op.input_names(self.parsed, count)[:count]  # mom_0, mom_1, … if they are updates of many weights
-        return tuple(i for i, n in enumerate(names) if n in changed or op.variadic and n.rpartition("_")[0] in changed)
+        written = {*op.aux_names(self.parsed), *op.mutates}
+        names = op.input_names(self.parsed, count)[:count]  # mom_0, mom_1, … in multi-tensor updates
+        return tuple(i for i, n in enumerate(names) if n in written or op.variadic and n.rpartition("_")[0] in written)
 
-    def keep(self, question: Any, answer: Any) -> None:
-        """Keep what was found out about the call; when it gets too much, what was not asked of late is dropped."""
-        self.answers.keep(question, answer)
+    def cache_inference(self, key: Any, result: Any) -> None:
+        """Cache a result of inference; results that were not used recently are dropped when there are too many."""
+        self.inferred.keep(key, result)
 
 
 VARIABLE = Call(None, {})
-_CALLS: Recent[tuple[Op, tuple[tuple[str, str], ...]], Call] = Recent(MOST_CALLS)
+_CALLS: Recent[tuple[Op, tuple[tuple[str, str], ...]], Call] = Recent(MAX_CALLS)
 
 
-def call_of(op: Op, attrs: dict[str, str]) -> Call:
-    """The call of `op` with attributes as text; operators that have none accept any text."""
+def cached_call(op: Op, attrs: dict[str, str]) -> Call:
+    """The call of `op` with attributes as strings; an operator without attributes ignores them."""
     key = (op, tuple(attrs.items()))
     found = _CALLS.get(key) or _CALLS.again(key)
     if found is None:
@@ -88,6 +88,6 @@ def call_of(op: Op, attrs: dict[str, str]) -> Call:
 
 
 @cache
-def bare(op: Op) -> Call:
-    """The call of `op` as long as its attributes have not been read."""
+def unparsed_call(op: Op) -> Call:
+    """The call of a node of `op` whose attributes have not been parsed yet."""
     return Call(op, {})

@@ -1,4 +1,4 @@
-"""Common expressions are computed once: equal calls on equal inputs become one node."""
+"""Common subexpression elimination: equal calls on equal inputs become one node."""
 
 from collections.abc import Iterable
 
@@ -6,41 +6,41 @@ from ..._ops.registry.registry import find
 from .node import Entry, Node, entry_of, walk
 
 
-def _repeatable(node: Node) -> bool:
-    """Does the same call always give the same value, and change nothing?"""
+def _is_pure(node: Node) -> bool:
+    """Is the call pure: does it always return the same value and write none of its inputs?"""
     op = node.op
     assert op is not None
     return not (op.aux or op.mutates or op.injected or node.subgraphs)
 
 
-def eliminate(heads: Iterable[Entry]) -> list[Entry]:
-    """The graph without repeated calls; variables stay the same objects. Equal heads are kept apart by copies."""
+def eliminate_common_subexpressions(heads: Iterable[Entry]) -> list[Entry]:
+    """The graph without repeated calls; variables stay the same objects. Heads that become equal are copied."""
     heads = list(heads)
     new: dict[Node, Node] = {}
     seen: dict[object, Node] = {}
     for node in walk(heads):
-        new[node] = node if node.op is None else _unified(node, new, seen)
-    return _apart([Entry(new[e.node], e.index, e.version) for e in heads], heads)
+        new[node] = node if node.op is None else _deduplicated(node, new, seen)
+    return _copy_repeated_heads([Entry(new[e.node], e.index, e.version) for e in heads], heads)
 
 
-def _unified(node: Node, new: dict[Node, Node], seen: dict[object, Node]) -> Node:
+def _deduplicated(node: Node, new: dict[Node, Node], seen: dict[object, Node]) -> Node:
     inputs = [entry_of((new[e[0]], e[1], e[2])) for e in node.inputs]
     key: object = None
-    if _repeatable(node):
+    if _is_pure(node):
         key = (node.op, frozenset(node.attrs.items()), *inputs)
         if key in seen:
             return seen[key]
         seen[key] = node
     if inputs == [*node.inputs]:
         return node
-    twin = node.twin(inputs)
+    rewired = node.with_inputs(inputs)
     if key is not None:
-        seen[key] = twin
-    return twin
+        seen[key] = rewired
+    return rewired
 
 
-def _apart(heads: list[Entry], before: list[Entry]) -> list[Entry]:
-    """Two outputs that became one value are still two outputs."""
+def _copy_repeated_heads(heads: list[Entry], before: list[Entry]) -> list[Entry]:
+    """Two outputs that became one value must remain two arrays: the second one gets a copy node."""
     taken: set[tuple[int, int]] = set()
     result = []
     for head, old in zip(heads, before, strict=True):

@@ -1,4 +1,4 @@
-"""A graph as MXNet 1.x's JSON: written byte for byte as MXNet 1.9.1 writes it, read from every age."""
+"""A graph as MXNet 1.x's JSON: written byte for byte as MXNet 1.9.1 writes it, read from files of every version."""
 
 import json
 import re
@@ -11,12 +11,12 @@ from ..._core.errors import MXNetError
 from ..._ops.registry.registry import Op, lookup
 from ..._ops.registry.shape_rules import open_bracket
 from ...util import is_np_shape
-from ..infer.fixpoint import own_shape
+from ..infer.fixpoint import declared_shape
 from .attributes import HIDDEN
-from .node import Entry, Node, entry_of, initialise, order, variable, walk
+from .node import Entry, Node, entry_of, set_initializers, topological_order, variable, walk
 
 VERSION = 10901
-MOST = 1 << 16
+MAX_COUNT = 1 << 16
 _COUNTS = {"num_args", "num_arrays", "num_outputs", "num_tensors", "num_weights", "sections"}
 _SPECIAL = re.compile(r'[\\"\n\r\t]').search
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -95,20 +95,20 @@ def dumps(heads: Iterable[Entry], np_shape: bool = False) -> str:
 def without_casts(heads: Iterable[Entry]) -> list[Entry]:
     """The graph without the casts that automatic mixed precision put in."""
     heads = list(heads)
-    if not {"amp_cast", "amp_multicast"} & {n.op.name for n in order(heads).calls}:  # type: ignore[union-attr]
+    if not {"amp_cast", "amp_multicast"} & {n.op.name for n in topological_order(heads).calls}:  # type: ignore[union-attr]
         return heads
 
-    def bare(entry: Entry) -> Entry:
+    def skip_casts(entry: Entry) -> Entry:
         while entry.node.op is not None and entry.node.op.name in ("amp_cast", "amp_multicast"):
             entry = entry.node.inputs[entry.index]
         return entry
 
     new: dict[int, Node] = {}
     for node in walk(heads):
-        if bare(Entry(node)).node is node:
-            inputs = [bare(e) for e in node.inputs]
-            new[id(node)] = node.twin([Entry(new[id(e.node)], *e[1:]) for e in inputs])
-    return [Entry(new[id(e.node)], *e[1:]) for e in map(bare, heads)]
+        if skip_casts(Entry(node)).node is node:
+            inputs = [skip_casts(e) for e in node.inputs]
+            new[id(node)] = node.with_inputs([Entry(new[id(e.node)], *e[1:]) for e in inputs])
+    return [Entry(new[id(e.node)], *e[1:]) for e in map(skip_casts, heads)]
 
 
 # reading
@@ -124,14 +124,14 @@ def loads(text: str) -> list[Entry]:
     version = _version(data)
     upgrade(heads, version)
     if is_np_shape() and "is_np_shape" not in data.get("attrs", {}):
-        _tell_unknown(heads)
+        _mark_unknown_sizes(heads)
     return heads
 
 
-def _tell_unknown(heads: list[Entry]) -> None:
-    """Files from before NumPy's shapes write a size that is not known as 0, which is a size to those who have them."""
+def _mark_unknown_sizes(heads: list[Entry]) -> None:
+    """Files without `is_np_shape` write an unknown size as 0; under NumPy semantics, where 0 is a size, it is -1."""
     for node in walk(heads):
-        shape = own_shape(node, 0) if node.op is None else None
+        shape = declared_shape(node, 0) if node.op is None else None
         if shape is not None:
             node.attrs["__shape__"] = open_bracket(shape)
 
@@ -146,7 +146,7 @@ def _expect(condition: Any, message: str) -> None:
 
 
 def _version(data: dict[str, Any]) -> int:
-    """MXNet's number of the version that wrote the file; 0.8 did not write one."""
+    """The number of the MXNet version that wrote the file; 0.8 and before did not write one."""
     attrs = data.get("attrs", {})
     _expect(isinstance(attrs, dict), '"attrs" must be an object')
     version = attrs.get("mxnet_version", ["int", 800])
@@ -175,12 +175,12 @@ def _operator(op: str, name: str) -> Op:
     return found
 
 
-def _read_node(raw: Any, place: int, before: list[Node]) -> Node:
+def _read_node(raw: Any, position: int, earlier: list[Node]) -> Node:
     if not isinstance(raw, dict):
-        raise _malformed(f"node {place} must be an object")
+        raise _malformed(f"node {position} must be an object")
     op, name = raw.get("op"), raw.get("name")
     if not isinstance(op, str) or not isinstance(name, str):
-        raise _malformed(f'node {place} needs "op" and "name"')
+        raise _malformed(f'node {position} needs "op" and "name"')
     inputs, subgraphs = raw.get("inputs", []), raw.get("subgraphs", [])
     if not isinstance(inputs, list):
         raise _malformed(f'"inputs" of node {name} must be an array')
@@ -188,7 +188,7 @@ def _read_node(raw: Any, place: int, before: list[Node]) -> Node:
     attrs = _read_attrs(raw, name)
     if operator is None and inputs:
         raise _malformed(f"variable {name} must not have inputs")
-    node = Node(operator, name, attrs, [_read_entry(e, before, name) for e in inputs])
+    node = Node(operator, name, attrs, [_read_entry(e, earlier, name) for e in inputs])
     if not isinstance(subgraphs, list):
         raise _malformed(f'"subgraphs" of node {name} must be an array')
     node.subgraphs = [_read_graph(graph) for graph in subgraphs]
@@ -222,32 +222,33 @@ def _read_entry(raw: Any, nodes: list[Node], user: str | None) -> Entry:
 
 
 def upgrade(heads: list[Entry], version: int = VERSION) -> None:
-    """Parse all nodes, and mend what older versions wrote differently."""
+    """Parse all nodes, and convert what older versions wrote differently."""
     nodes = walk(heads)
     for node in nodes:
-        _hide(node)
+        _move_hidden_attributes(node)
         node.parse()
-        _bound(node)
+        _check_counts(node)
         if version < 900:
-            _add_missing(node)
+            _add_missing_inputs(node)
         if version < 904:
-            initialise(node)
+            set_initializers(node)
         if version < 905 and node.op is not None and node.op.name in ("argmax", "argmin"):
-            _whole_axis(node)
+            _upgrade_flat_argmax(node)
         for graph in node.subgraphs:
             upgrade(graph)
     _check(nodes, heads)
 
 
-def _bound(node: Node) -> None:
-    """Refuse counts of inputs or outputs that no network has: lists of that length are made of them."""
+def _check_counts(node: Node) -> None:
+    """Refuse absurd counts of inputs or outputs, which would make huge lists."""
     for key in _COUNTS & node.parsed.keys():
         count = node.parsed[key]
-        _expect(not isinstance(count, int) or count <= MOST, f"node {node.name}: {key}={count} is more than {MOST}")
+        small = not isinstance(count, int) or count <= MAX_COUNT
+        _expect(small, f"node {node.name}: {key}={count} is more than {MAX_COUNT}")
 
 
-def _hide(node: Node) -> None:
-    """Old files keep `lr_mult` and friends, and even `weight_lr_mult`, among an operator's own attributes."""
+def _move_hidden_attributes(node: Node) -> None:
+    """Old files have `lr_mult` and the like, even `weight_lr_mult`, among an operator's own attributes."""
     for key in [k for k in node.attrs if k.endswith(HIDDEN) and not k.startswith("__")]:
         hidden = next(h for h in HIDDEN if key.endswith(h))
         value = node.attrs.pop(key)
@@ -265,7 +266,7 @@ def _hide(node: Node) -> None:
         node.attrs[key] = value
 
 
-def _add_missing(node: Node) -> None:
+def _add_missing_inputs(node: Node) -> None:
     """Files from before 0.9 leave auxiliary states out."""
     if node.op is None or node.op.variadic is not None:
         return
@@ -274,7 +275,7 @@ def _add_missing(node: Node) -> None:
     node.inputs = [*node.inputs, *[Entry(variable(name, dict(node.attrs))) for name in names]]
 
 
-def _whole_axis(node: Node) -> None:
+def _upgrade_flat_argmax(node: Node) -> None:
     """Before 0.9.5 an axis of -1 meant the whole array."""
     if node.attrs.get("axis") == "-1":
         del node.attrs["axis"]
@@ -282,7 +283,7 @@ def _whole_axis(node: Node) -> None:
 
 
 def _check(nodes: Iterable[Node], heads: list[Entry]) -> None:
-    """Every input must exist: right number of inputs, outputs within what their nodes give."""
+    """Check that nodes have the right number of inputs, and that every entry is an output of its node."""
     for node in nodes:
         if node.op is not None:
             _check_inputs(node, node.op)
@@ -298,9 +299,9 @@ def _check_inputs(node: Node, op: Op) -> None:
     if op.inputs_of is not None and op.count in op.attrs and op.count not in node.parsed:
         raise _malformed(f"node {node.name} ({op.name}) does not say its {op.count}")
     if node.subgraphs or "_graphs" in op.injected:
-        from ..lower.subgraphs import check
+        from ..lower.subgraphs import check_subgraphs
 
-        check(node)
+        check_subgraphs(node)
     else:
         least, most = node.call.arity(len(node.inputs))
         if not least <= len(node.inputs) <= most:

@@ -1,8 +1,8 @@
-"""What MXNet calls an operator's outputs, and how many it counts: some of its kernels keep work space as outputs."""
+"""Names and number of an operator's outputs in MXNet, some of whose kernels have work space as hidden outputs."""
 
 from typing import Any
 
-# Outputs that MXNet counts and hides and that nothing here computes; JSON numbers all outputs of a graph.
+# Operators with hidden outputs that are not computed here; they count in the numbers of `node_row_ptr` in JSON.
 _COUNTS = {
     "BilinearSampler": 2,
     "Correlation": 3,
@@ -18,7 +18,7 @@ _COUNTS = {
     "_linalg_slogdet": 4,
     "sort": 2,
 }
-# One output only, but not called just "output".
+# Operators with one output whose name is not "output".
 NAMES = {
     "SliceChannel": "output0",
     "_linalg_det": "output0",
@@ -28,9 +28,9 @@ NAMES = {
 
 
 def _pooling(attrs: dict[str, Any]) -> int:
-    """Maximum pooling keeps where it found the maxima."""
-    planar = (attrs["layout"] or "NC")[:2] == "NC"
-    return 2 if attrs["pool_type"] == "max" and 1 <= len(attrs["kernel"] or ()) <= 3 and planar else 1
+    """Max pooling has the positions of the maxima as a second output."""
+    channels_first = (attrs["layout"] or "NC")[:2] == "NC"
+    return 2 if attrs["pool_type"] == "max" and 1 <= len(attrs["kernel"] or ()) <= 3 and channels_first else 1
 
 
 def declared(name: str, attrs: dict[str, Any], count: int) -> int:

@@ -1,6 +1,6 @@
-"""An fx graph as a Python function, one line a call, written when it is first needed.
+"""Code generation: an fx graph as a Python function with one line per call, compiled when it is first needed.
 
-torch's own `GraphModule` is written at once and takes several times as long; `as_module` makes one, for torch's tools.
+torch's `GraphModule` generates its code at once and takes several times as long; `as_module` makes one for its tools.
 """
 
 import itertools
@@ -13,13 +13,13 @@ import torch
 from torch import fx
 from torch.fx.immutable_collections import immutable_list
 
-FILE = "<graph>."  # and a number: what ends with the bracket has no lines, to tracebacks
+FILE_PREFIX = "<graph>."  # and a number; tracebacks show no source lines for names that end with `>`
 _NUMBERS = itertools.count()
-_PLAIN = (int, str, bool, type(None))
+_LITERALS = (int, str, bool, type(None))
 
 
 class Code:
-    """A graph whose nodes are inputs, calls of functions and one output."""
+    """An fx graph of placeholders, function calls and one output, with its Python function made lazily."""
 
     def __init__(self, graph: fx.Graph, name: str = "Graph") -> None:
         self.graph, self.name = graph, name
@@ -27,22 +27,22 @@ class Code:
     @cached_property
     def forward(self) -> Callable[..., Any]:
         """The graph as a function of its inputs."""
-        written = _Writer(self.graph)
-        space: dict[str, Any] = {**written.space, "__name__": self.name, "__loader__": _Source(written.text)}
-        exec(compile(written.text, f"{FILE}{next(_NUMBERS)}", "exec"), space)
-        return space["forward"]
+        source = _Writer(self.graph)
+        namespace: dict[str, Any] = {**source.namespace, "__name__": self.name, "__loader__": _Source(source.text)}
+        exec(compile(source.text, f"{FILE_PREFIX}{next(_NUMBERS)}", "exec"), namespace)
+        return namespace["forward"]
 
     def rewrite(self) -> None:
-        """The graph has changed."""
+        """Must be called after a change of the graph: the function is generated again."""
         self.__dict__.pop("forward", None)
 
     def as_module(self) -> fx.GraphModule:
-        """The same for torch's tools."""
+        """The graph as a `GraphModule`, for torch's tools."""
         return fx.GraphModule(torch.nn.Module(), self.graph, self.name)
 
 
 class _Source:
-    """Tells tracebacks the lines of the code."""
+    """A module loader that gives tracebacks the source lines."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -52,13 +52,13 @@ class _Source:
 
 
 class _Writer:
-    """The text of a graph's function, and what the names in it stand for."""
+    """Generates the source of a graph's function, and the namespace of the objects that it refers to."""
 
     def __init__(self, graph: fx.Graph) -> None:
-        self.space: dict[str, Any] = {}
+        self.namespace: dict[str, Any] = {}
         self._names: dict[int, str] = {}
-        self._taken = {node.name for node in graph.nodes}
-        self._last = _last_uses(graph)
+        self._used_names = {node.name for node in graph.nodes}
+        self._freed_after = _last_uses(graph)
         inputs = [node.name for node in graph.nodes if node.op == "placeholder"]
         lines = [self._line(node) for node in graph.nodes if node.op != "placeholder"]
         self.text = "\n    ".join([f"def forward({', '.join(inputs)}):", *lines]) + "\n"
@@ -67,8 +67,7 @@ class _Writer:
         if node.op == "output":
             return f"return {self._value(node.args[0])}"
         assert node.op == "call_function", f"{node.op} {node.name}: a lowered graph has only calls of functions"
-        done = self._last.get(node, ())
-        freed = "".join(f"{other.name} = " for other in done)
+        freed = "".join(f"{other.name} = " for other in self._freed_after.get(node, ()))
         return f"{node.name} = {self._call(node)}" + (f"; {freed}None" if freed else "")
 
     def _call(self, node: fx.Node) -> str:
@@ -82,7 +81,7 @@ class _Writer:
         kind = value.__class__
         if kind is fx.Node:
             return value.name
-        if kind in _PLAIN:
+        if kind in _LITERALS:
             return repr(value)
         if kind is tuple or kind is immutable_list or kind is list:
             inner = "".join(f"{self._value(item)}, " for item in value)
@@ -90,20 +89,20 @@ class _Writer:
         return self._object(value)
 
     def _object(self, value: Any) -> str:
-        """A name, which no input and no value has, for what cannot be written."""
+        """A name, used by no input and no value, for an object that has no literal."""
         name = self._names.get(id(value))
         if name is None:
             name = f"__{len(self._names)}"
-            while name in self._taken:
+            while name in self._used_names:
                 name += "_"
             self._names[id(value)] = name
-            self._taken.add(name)
-            self.space[name] = value
+            self._used_names.add(name)
+            self.namespace[name] = value
         return name
 
 
 def _last_uses(graph: fx.Graph) -> dict[fx.Node, list[fx.Node]]:
-    """Which values nobody reads after each call: their memory is free from then on."""
+    """The values that are not read after each call, so that their memory can be freed there."""
     found: dict[fx.Node, list[fx.Node]] = {}
     seen: set[fx.Node] = set()
     for node in reversed(graph.nodes):

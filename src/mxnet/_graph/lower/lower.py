@@ -1,7 +1,7 @@
-"""Lowering: a graph becomes one torch.fx module, plain Python code that calls the operators' functions in order.
+"""Lowering: a graph becomes a torch.fx graph that calls the operators' functions in topological order.
 
-Attributes are parsed once, here, and stand in the code as constants; a value is dropped at its last use. The code
-takes the graph's variables in the order of `list_inputs()`, then a random stream for each context that needs one.
+Parsed attributes become constants in the fx graph. Its inputs are the graph's variables in the order of
+`list_inputs()`, then a random stream for each context that needs one.
 """
 
 import functools
@@ -22,24 +22,25 @@ from ..._core.errors import MXNetError
 from ..._core.hints import advice
 from ..._device.errors import explained
 from ..._ops.registry.device import torch_device
-from ..._ops.registry.gradient import rule_apart
+from ..._ops.registry.gradient import with_deferred_rule
 from ..._ops.registry.observe import in_graphs
 from ..._ops.registry.torch_dtypes import NAME
 from ...context import Context
-from ..infer.fixpoint import Facts, counted
+from ..infer.fixpoint import Facts, attrs_with_count
 from ..ir.node import Entry, Node, walk
 from .codegen import Code
+from .fx_calls import calls, moved, pick, sole_user  # noqa: F401 - rewriting passes import these from here
 
-_NO_WORD = re.compile("[^0-9A-Za-z]")
-Place = Callable[[Node], Context]
+_NOT_IDENTIFIER = re.compile("[^0-9A-Za-z]")
+DevicePlacement = Callable[[Node], Context]
 Slot = tuple[int, int]
-Kept = dict[int, dict[str, Any]]  # what nodes of a bound graph remember from run to run
-Stypes = Mapping[int, list[str]]  # the storage of the inputs of nodes, where it matters and is not all dense
+NodeStates = dict[int, dict[str, Any]]  # state of custom operators in an executor, by node id, kept from run to run
+Stypes = Mapping[int, list[str]]  # storage types of a node's inputs, by node id, where an operator needs them
 
 
 @dataclass
 class Lowered:
-    """A graph as code: call `run(*tensors, *streams)`; it returns a tuple of tensors, one per head."""
+    """A lowered graph: `run(*tensors, *streams)` returns a tuple of tensors, one per head."""
 
     module: Code
     variables: list[Node]
@@ -53,11 +54,11 @@ class Lowered:
 
     @cached_property
     def run(self) -> Callable[..., tuple[torch.Tensor, ...]]:
-        """The graph as it is; whoever has a quicker form puts it here."""
+        """The graph's function; a rewritten or compiled one may be assigned instead."""
         return self.module.forward
 
     def explain(self, tensors: Sequence[Any], error: Exception) -> MXNetError:
-        """The failure in the user's terms: run again step by step to find the operator that refuses."""
+        """Run again step by step to find the operator that fails, and name it in the error."""
         values: dict[fx.Node, Any] = {}
         given = iter(tensors)
         with torch.no_grad():
@@ -82,60 +83,41 @@ class Lowered:
         return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {shapes}){hint}")
 
 
-def pick(result: Any, index: int) -> torch.Tensor:
-    """One output of an operator whose function may leave hidden outputs out."""
-    return result[index] if result.__class__ is tuple or result.__class__ is list else result
-
-
-def calls(node: Any, *targets: Any) -> bool:
-    """Is this value of a graph a call of one of these functions?"""
-    return isinstance(node, fx.Node) and node.op == "call_function" and node.target in targets
-
-
-def sole_user(node: fx.Node) -> fx.Node | None:
-    """Who reads the value, if nobody else does."""
-    return next(iter(node.users)) if len(node.users) == 1 else None
-
-
-def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """The tensor on another device."""
-    return tensor.to(device)
-
-
 class _Builder:
-    """Writes the fx graph of some nodes, in order."""
+    """Builds the fx graph of some nodes, given in topological order."""
 
     def __init__(
         self,
         train: bool,
-        place: Place,
+        context_of: DevicePlacement,
         shapes: Facts | None,
-        kept: Kept | None,
+        node_states: NodeStates | None,
         stypes: Stypes,
         trained: Set[int] | None = None,
     ) -> None:
-        self.train, self.place, self.shapes, self.kept, self.stypes = train, place, shapes, kept, stypes
+        self.train, self.context_of, self.shapes = train, context_of, shapes
+        self.node_states, self.stypes = node_states, stypes
         self.trained = trained
         self.graph = fx.Graph()
         self.values: dict[Slot, fx.Node] = {}
         self.results: dict[int, fx.Node] = {}
         self.streams: dict[Context, fx.Node] = {}
         self.calls: dict[str, Node] = {}
-        self.words: set[str] = set()  # names of inputs
-        self.apart: set[int] = set()  # nodes whose rule for the gradient is left on their result
+        self.input_names: set[str] = set()  # names of inputs
+        self.deferred: set[int] = set()  # ids of nodes whose gradient rule is attached to their result
 
     def input(self, node: Node, index: int = 0, name: str | None = None) -> None:
-        word = _word(name or node.name)
-        while word in self.words:  # a graph may have several variables of one name
-            word += "_"
-        self.words.add(word)
-        self.values[(id(node), index)] = self.graph.create_node("placeholder", word, name=None)
+        identifier = _identifier(name or node.name)
+        while identifier in self.input_names:  # a graph may have several variables of one name
+            identifier += "_"
+        self.input_names.add(identifier)
+        self.values[(id(node), index)] = self.graph.create_node("placeholder", identifier, name=None)
 
     def add_streams(self, nodes: Iterable[Node]) -> None:
-        """Placeholders come first in an fx graph, so streams are known before any call is written."""
+        """Add placeholders for random streams; in an fx graph they must come before any call."""
         for node in nodes:
             if node.op is not None and "_rng" in node.op.injected:
-                ctx = self.place(node)
+                ctx = self.context_of(node)
                 if ctx not in self.streams:
                     self.streams[ctx] = self.graph.placeholder(f"stream{len(self.streams)}")
 
@@ -143,14 +125,14 @@ class _Builder:
         slot = (id(entry.node), entry.index)
         if slot not in self.values:
             target = pick if _hides(entry.node) else operator.getitem
-            made, name = self.results[id(entry.node)], f"{_word(entry.node.name)}_{entry.index}"
-            self.values[slot] = self.graph.create_node("call_function", target, (made, entry.index), {}, name)
+            call, name = self.results[id(entry.node)], f"{_identifier(entry.node.name)}_{entry.index}"
+            self.values[slot] = self.graph.create_node("call_function", target, (call, entry.index), {}, name)
         return self.values[slot]
 
-    def at(self, entry: Entry, ctx: Context) -> fx.Node:
-        """The value where it is needed; a copy if it was made on another device."""
+    def value_on(self, entry: Entry, ctx: Context) -> fx.Node:
+        """The value on the device of `ctx`; a copy if it was computed on another device."""
         value = self.value(entry)
-        source = self.place(entry.node)
+        source = self.context_of(entry.node)
         if source is ctx or torch_device(source) == torch_device(ctx):
             return value
         return self.graph.call_function(moved, (value, torch_device(ctx)))
@@ -158,13 +140,13 @@ class _Builder:
     def call(self, node: Node) -> None:
         op = node.op
         assert op is not None
-        ctx = self.place(node)
-        args = tuple(self.at(entry, ctx) for entry in node.inputs)
+        ctx = self.context_of(node)
+        args = tuple(self.value_on(entry, ctx) for entry in node.inputs)
         kwargs = {**self.constants(node), **self.injected(node, ctx)}
-        function = node_function(node, self.train, ctx, self.kept, self.stypes)
-        if id(node) in self.apart:
-            function = _apart(function)
-        result = self.graph.create_node("call_function", function, args, kwargs, name=_word(node.name))
+        function = node_function(node, self.train, ctx, self.node_states, self.stypes)
+        if id(node) in self.deferred:
+            function = _with_deferred_rule(function)
+        result = self.graph.create_node("call_function", function, args, kwargs, name=_identifier(node.name))
         self.calls[result.name] = node
         if op.outputs == 1 and not node.subgraphs:
             self.values[(id(node), 0)] = result
@@ -172,9 +154,9 @@ class _Builder:
             self.results[id(node)] = result
 
     def constants(self, node: Node) -> dict[str, Any]:
-        """The attributes; a creation operator of unknown size gets the size that the graph says."""
-        attrs = counted(node)
-        if node.inputs or self.shapes is None or not _open({**node.op.defaults, **attrs}):
+        """The attributes; a creation operator of unknown size gets the inferred size."""
+        attrs = attrs_with_count(node)
+        if node.inputs or self.shapes is None or not _is_unsized({**node.op.defaults, **attrs}):
             return attrs
         found = self.shapes.of(Entry(node))
         if found is None:
@@ -201,33 +183,35 @@ class _Builder:
         return Code(self.graph, name)
 
 
-def node_function(node: Node, train: bool, ctx: Context, kept: Kept | None, stypes: Stypes) -> Callable[..., Any]:
+def node_function(
+    node: Node, train: bool, ctx: Context, node_states: NodeStates | None, stypes: Stypes
+) -> Callable[..., Any]:
     """The function to call for a node."""
     assert node.op is not None
     if node.subgraphs:
-        from .subgraphs import bound
+        from .subgraphs import subgraph_function
 
-        return bound(node, train, ctx)
+        return subgraph_function(node, train, ctx)
     if "_ctx" in node.op.injected:
-        own = None if kept is None else kept.setdefault(id(node), {})
-        return _placed(node.op.fn, ctx, own, stypes.get(id(node)))
+        own = None if node_states is None else node_states.setdefault(id(node), {})
+        return _bind_context(node.op.fn, ctx, own, stypes.get(id(node)))
     return in_graphs(node.op, node.name)
 
 
-def _placed(
-    function: Callable[..., Any], ctx: Context, kept: dict[str, Any] | None, stypes: list[str] | None
+def _bind_context(
+    function: Callable[..., Any], ctx: Context, node_states: dict[str, Any] | None, stypes: list[str] | None
 ) -> Callable[..., Any]:
-    """The function with its context and what it remembers, which cannot stand in fx code as constants."""
+    """The function with its context and state bound, which cannot be constants in an fx graph."""
 
     @functools.wraps(function)
     def call(*tensors: Any, **attrs: Any) -> Any:
-        return function(*tensors, **attrs, _ctx=ctx, _kept=kept, _stypes=stypes)
+        return function(*tensors, **attrs, _ctx=ctx, _kept=node_states, _stypes=stypes)
 
     return call
 
 
-def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
-    return functools.wraps(function)(functools.partial(rule_apart, function))
+def _with_deferred_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+    return functools.wraps(function)(functools.partial(with_deferred_rule, function))
 
 
 def _hides(node: Node) -> bool:
@@ -236,19 +220,19 @@ def _hides(node: Node) -> bool:
     return op is not None and (op.visible is not None or callable(op.outputs))
 
 
-def _word(name: str) -> str:
-    """A name as Python allows it."""
-    word = _NO_WORD.sub("_", name)
-    return f"n{word}" if not word or word[0].isdigit() or iskeyword(word) else word
+def _identifier(name: str) -> str:
+    """A valid Python identifier for a name."""
+    identifier = _NOT_IDENTIFIER.sub("_", name)
+    return f"n{identifier}" if not identifier or identifier[0].isdigit() or iskeyword(identifier) else identifier
 
 
-def unsized(nodes: Iterable[Node]) -> bool:
-    """Does the graph create arrays whose sizes only the rest of the graph tells?"""
-    return any(node.op is not None and not node.inputs and _open(node.parsed) for node in nodes)
+def has_inferred_sizes(nodes: Iterable[Node]) -> bool:
+    """Does the graph create arrays whose sizes must be inferred from the rest of the graph?"""
+    return any(node.op is not None and not node.inputs and _is_unsized(node.parsed) for node in nodes)
 
 
-def _open(attrs: dict[str, Any]) -> bool:
-    """Do the attributes of a creation operator leave a size, or the end of a range, to the rest of the graph?"""
+def _is_unsized(attrs: dict[str, Any]) -> bool:
+    """Do the attributes of a creation operator leave a size, or the end of a range, to shape inference?"""
     shape = attrs.get("shape")
     if attrs.get("infer_range") and attrs.get("stop") is None:
         return True
@@ -260,40 +244,44 @@ def _open(attrs: dict[str, Any]) -> bool:
 def lower(
     heads: Iterable[Entry],
     train: bool,
-    place: Place | Context,
+    context_of: DevicePlacement | Context,
     shapes: Facts | None = None,
     variables: list[Node] | None = None,
     mirror: bool = False,
-    apart: Iterable[Node] = (),
-    kept: Kept | None = None,
+    deferred: Iterable[Node] = (),
+    node_states: NodeStates | None = None,
     stypes: Stypes = MappingProxyType({}),
     trained: Set[int] | None = None,
 ) -> Lowered:
-    """The graph below `heads` as code. `variables` fixes the order of the inputs; `mirror` trades time for memory;
-    results of the nodes `apart` carry the rules of their gradients (see `rule_apart`); `kept` is for operators that
-    remember, `stypes` for those that mind the storage of their inputs; `trained` has the identities of the nodes that
-    a backward pass will visit, where that is known."""
+    """Lower the graph below `heads`.
+
+    `context_of` says where each node runs, `shapes` has the inferred sizes of creation operators, `variables` fixes the
+    order of the inputs. With `mirror`, activations are recomputed in the backward pass. Results of the nodes `deferred`
+    carry their gradient rules (see `with_deferred_rule`). `node_states` holds the state of custom operators, `stypes`
+    the storage types of inputs for operators that look at them, `trained` the ids of the nodes that a backward pass
+    will visit, if they are known.
+    """
     heads = list(heads)
     nodes = walk(heads)
-    calls = [n for n in nodes if n.op is not None]
+    operators = [n for n in nodes if n.op is not None]
     variables = [n for n in nodes if n.op is None] if variables is None else variables
-    if isinstance(place, Context):
-        place = _everywhere(place)
-    builder = _Builder(train, place, shapes, kept, stypes, trained)
-    builder.apart.update(map(id, apart))
+    if isinstance(context_of, Context):
+        context_of = _single_context(context_of)
+    builder = _Builder(train, context_of, shapes, node_states, stypes, trained)
+    builder.deferred.update(map(id, deferred))
     for node in variables:
         builder.input(node)
-    builder.add_streams(calls)
+    builder.add_streams(operators)
     if mirror and train:
         from ..training.mirror import call_segments
 
-        call_segments(builder, calls, heads)
+        call_segments(builder, operators, heads)
     else:
-        for node in calls:
+        for node in operators:
             builder.call(node)
     module = builder.finish([builder.value(head) for head in heads], "Graph")
     return Lowered(module, variables, list(builder.streams), builder.calls)
 
 
-def _everywhere(ctx: Context) -> Place:
+def _single_context(ctx: Context) -> DevicePlacement:
     return lambda node: ctx

@@ -1,4 +1,4 @@
-"""A graph made ready to run: code for training and for inference, made when first needed, and where each node runs."""
+"""A graph ready to run: code for training and inference, generated when first needed, and device placement."""
 
 import functools
 import linecache
@@ -17,17 +17,17 @@ from ..infer.fixpoint import Facts, shape_facts, type_facts
 from ..inference.fold import Folding, fold
 from ..inference.fuse import fused
 from ..inference.int8 import with_packed_integers
-from ..ir.node import Entry, Node, auxiliary, walk
+from ..ir.node import Entry, Node, mutated_variables, walk
 from ..training.memory_format import compilable, ordered
-from ..training.mirror import wanted as mirror_wanted
+from ..training.mirror import is_wanted as mirror_wanted
 from .backends import Compiler
-from .codegen import FILE
-from .lower import Kept, Lowered, Place, Stypes, lower, unsized
+from .codegen import FILE_PREFIX
+from .lower import DevicePlacement, Lowered, NodeStates, Stypes, has_inferred_sizes, lower
 
-MOST_CODES = 256  # of one graph: where code depends on the inputs' sizes, some programs have ever new ones
-# What operators raise when they are given something they cannot work with.
-FAILURES = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError)
-# Outputs of these operators are losses: their gradient does not depend on what follows.
+MAX_CACHED_CODES = 256  # of one graph: code may depend on the inputs' sizes, and some programs never repeat them
+# What operators raise for invalid inputs.
+OPERATOR_ERRORS = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError)
+# Outputs of these operators are losses: their gradient does not depend on the head gradient.
 LOSSES = frozenset(
     [
         "SoftmaxOutput",
@@ -44,83 +44,89 @@ LOSSES = frozenset(
 )
 
 
-# Of these the gradient of the first input follows from inputs and output alone, by a rule of the operator.
-RULED = frozenset(["SoftmaxOutput", "LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput"])
+# Losses whose gradient rule computes the gradient of the first input from inputs and output alone.
+LOSSES_WITH_RULE = frozenset(
+    ["SoftmaxOutput", "LinearRegressionOutput", "LogisticRegressionOutput", "MAERegressionOutput"]
+)
 
 
-def placement(heads: Iterable[Entry], ctx: Context, groups: dict[str, Context] | None) -> Place:
-    """Where each node runs: its `ctx_group` says, else its inputs' place, else its users', else `ctx`."""
+def placement(heads: Iterable[Entry], ctx: Context, groups: dict[str, Context] | None) -> DevicePlacement:
+    """The context of each node: that of its `ctx_group`, else of its inputs, else of its users, else `ctx`."""
     if not groups:
         return lambda node: ctx
     nodes = walk(heads)
-    places: dict[int, Context] = {}
+    contexts: dict[int, Context] = {}
     for node in nodes:
         group = groups.get(node.attrs.get("__ctx_group__", ""))
         if group is None:
-            group = next((places[id(e.node)] for e in node.inputs if id(e.node) in places), None)
+            group = next((contexts[id(e.node)] for e in node.inputs if id(e.node) in contexts), None)
         if group is not None:
-            places[id(node)] = group
+            contexts[id(node)] = group
     for node in reversed(nodes):
-        where = places.setdefault(id(node), ctx) if node.op is not None else places.get(id(node))
+        where = contexts.setdefault(id(node), ctx) if node.op is not None else contexts.get(id(node))
         for entry in node.inputs if where is not None else ():
-            places.setdefault(id(entry.node), where)  # type: ignore[arg-type]
-    return lambda node: places.get(id(node), ctx)
+            contexts.setdefault(id(entry.node), where)  # type: ignore[arg-type]
+    return lambda node: contexts.get(id(node), ctx)
 
 
 class Program:
-    """The graph below `heads`, placed, as runnable code; inputs come in the order of `list_inputs()`.
+    """The graph below `heads` as runnable code; inputs are in the order of `list_inputs()`.
 
-    With `apart`, heads that are losses carry the rules of their gradients instead of a recorded graph, and custom
-    operators live as long as the program, as they do in MXNet's executors.
+    `executor` is for bound graphs: heads that are losses carry their gradient rules instead of being recorded (see
+    `with_deferred_rule`), and custom operators live as long as the program, as they do in MXNet's executors.
     """
 
     def __init__(
-        self, heads: Iterable[Entry], place: Place | Context, compiler: Compiler | None = None, apart: bool = False
+        self,
+        heads: Iterable[Entry],
+        context_of: DevicePlacement | Context,
+        compiler: Compiler | None = None,
+        executor: bool = False,
     ) -> None:
         self.heads, self.compiler = list(heads), compiler
-        self.place: Place = (lambda node: place) if isinstance(place, Context) else place
+        self.context_of: DevicePlacement = (lambda node: context_of) if isinstance(context_of, Context) else context_of
         self.nodes = walk(self.heads)
         self.variables = [n for n in self.nodes if n.op is None]
-        changed = auxiliary(self.nodes)
-        self.apart = self._losses() if apart else []
-        self.kept: Kept | None = {} if apart else None
+        mutated = mutated_variables(self.nodes)
+        self.deferred = self._heads_with_rule() if executor else []
+        self.node_states: NodeStates | None = {} if executor else None
         self.stypes: Stypes = {}
-        self.trained: set[int] | None = None  # nodes that backward passes visit; None: those of recorded runs, all
-        self.kinds: list[str] | None = None  # the storage of the heads where it is not all dense
-        self.states = [i for i, n in enumerate(self.variables) if id(n) in changed]
-        self.unsized = unsized(self.nodes)
-        self.fresh = len(self.heads) == 1 and _is_fresh(self.heads[0].node)
-        self._codes: Recent[Any, tuple[Lowered, list[Any]]] = Recent(MOST_CODES)
+        self.trained: set[int] | None = None  # ids of the nodes that backward passes visit; None: all of a recorded run
+        self.head_stypes: list[str] | None = None  # storage types of the heads, if not all are dense
+        self.states = [i for i, n in enumerate(self.variables) if id(n) in mutated]
+        self.has_inferred_sizes = has_inferred_sizes(self.nodes)
+        self.owns_output = len(self.heads) == 1 and _owns_output(self.heads[0].node)
+        self._codes: Recent[Any, tuple[Lowered, list[Any]]] = Recent(MAX_CACHED_CODES)
         self._folding: Folding | bool | None = None
-        self._plain: Callable[..., Any] | None = None  # the graph as it is, until a compiled program can be folded
+        self._uncompiled: Callable[..., Any] | None = None  # runs until a compiled program can be folded
         self._checked: set[Any] = set()
 
     @functools.cached_property
-    def writes(self) -> bool:
-        """Are variables changed even in inference?"""
-        return any(_writes(node, self.trained) for node in self.nodes)
+    def writes_in_inference(self) -> bool:
+        """Are variables written even in inference?"""
+        return any(_writes_in_inference(node, self.trained) for node in self.nodes)
 
-    def _losses(self) -> list[Node]:
-        """Heads that are losses by a rule of their own, and nothing else."""
+    def _heads_with_rule(self) -> list[Node]:
+        """Loss heads with a gradient rule whose values no other node uses."""
         used = {id(entry.node) for node in self.nodes for entry in node.inputs}
         heads = [entry.node for entry in self.heads]
-        return [n for n in heads if n.op is not None and n.op.name in RULED and id(n) not in used]
+        return [n for n in heads if n.op is not None and n.op.name in LOSSES_WITH_RULE and id(n) not in used]
 
     def code(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
-        """The code for a mode, with the random streams it draws from; while kernels are off, the graph as it is."""
-        key: Any = (train, tuple(t.shape for t in tensors)) if self.unsized else train
+        """The code for a mode, with the random streams it draws from; unrewritten while kernels are switched off."""
+        key: Any = (train, tuple(t.shape for t in tensors)) if self.has_inferred_sizes else train
         if SWITCH.mode == OFF:
             key = OFF, key
-        made = self._codes.get(key) or self._codes.again(key)
-        if made is None:
-            made = self._codes.keep(key, self._make(train, tensors))
-        return made
+        code = self._codes.get(key) or self._codes.again(key)
+        if code is None:
+            code = self._codes.keep(key, self._make(train, tensors))
+        return code
 
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
-        shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.unsized else None
+        shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.has_inferred_sizes else None
         mirror = train and mirror_wanted(self.nodes)
-        options: dict[str, Any] = {"kept": self.kept, "stypes": self.stypes, "trained": self.trained}
-        lowered = lower(self.heads, train, self.place, shapes, self.variables, mirror, self.apart, **options)
+        options: dict[str, Any] = {"node_states": self.node_states, "stypes": self.stypes, "trained": self.trained}
+        lowered = lower(self.heads, train, self.context_of, shapes, self.variables, mirror, self.deferred, **options)
         rewrite = SWITCH.mode != OFF
         if self.compiler is not None:
             code = lowered.module if train or not rewrite else compilable(lowered.module)
@@ -132,20 +138,20 @@ class Program:
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 
     def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
-        """Code in which every operator is one call, for those who look at the values in between."""
-        shapes = tuple(tuple(t.shape) for t in tensors) if self.unsized else None
-        made = self._codes.again(("steps", train, shapes))
-        if made is None:
+        """Code without rewriting: one call per operator, for monitors of intermediate values."""
+        shapes = tuple(tuple(t.shape) for t in tensors) if self.has_inferred_sizes else None
+        code = self._codes.again(("steps", train, shapes))
+        if code is None:
             facts = self.shapes(shapes) if shapes is not None else None
-            options: dict[str, Any] = {"kept": self.kept, "stypes": self.stypes, "trained": self.trained}
-            lowered = lower(self.heads, train, self.place, facts, self.variables, **options)
-            made = self._codes.keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
-        return made
+            options: dict[str, Any] = {"node_states": self.node_states, "stypes": self.stypes, "trained": self.trained}
+            lowered = lower(self.heads, train, self.context_of, facts, self.variables, **options)
+            code = self._codes.keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
+        return code
 
     def run(self, tensors: Sequence[torch.Tensor], train: bool) -> tuple[torch.Tensor, ...]:
-        """The heads' values; torch's grad mode decides if they can be differentiated."""
+        """The heads' values, recorded for autograd if torch's grad mode is on."""
         rewritten = SWITCH.mode != OFF
-        known = None if self.unsized or not rewritten else self._codes.get(train)
+        known = None if self.has_inferred_sizes or not rewritten else self._codes.get(train)
         lowered, streams = known or self.code(train, tensors)
         run = lowered.run
         if rewritten and not train and self._folding is not False and not torch.is_grad_enabled():
@@ -156,11 +162,11 @@ class Program:
         try:
             return run(*tensors, *streams)
         except MXNetError as error:
-            raise named(lowered, error, _running(error)) from error
-        except FAILURES as error:
+            raise with_node_name(lowered, error, _running(error)) from error
+        except OPERATOR_ERRORS as error:
             raise lowered.explain([*tensors, *streams], error) from error
         finally:
-            if train or self.writes or torch.is_grad_enabled():
+            if train or self.writes_in_inference or torch.is_grad_enabled():
                 wrote_anywhere()
 
     @property
@@ -168,14 +174,14 @@ class Program:
         """The graph folded for inference, if there is one by now."""
         return self._folding
 
-    def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
-        """Are they of the types of a run before, to be seen without a look at each?"""
+    def same_types_as_before(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Do the inputs have the types of an earlier run? A cheap test; False if unknown."""
         return isinstance(self._folding, Folding) and self._folding.familiar(tensors)
 
     def _run_folded(
         self, lowered: Lowered, tensors: Sequence[torch.Tensor], streams: list[Any]
     ) -> tuple[torch.Tensor, ...] | None:
-        """The heads by the graph made for inference; None where it does not apply, or has to be explained."""
+        """The heads by the folded graph; None if it does not apply, or failed."""
         if self._folding is None:
             self._folding = self._foldable() and fold(lowered, tensors, self.compiler)
         if not self._folding:
@@ -184,54 +190,54 @@ class Program:
         if ready is None:
             return None
         layers, same = ready
-        if streams and not same():  # numbers must not be drawn in vain
+        if streams and not same():  # random numbers must not be drawn for a run that is discarded
             return self._folding.note(tensors)
         try:
             results = self._folding.run(tensors, streams, layers)
-        except FAILURES:  # the graph as it is finds the operator to blame, and tells it
+        except OPERATOR_ERRORS:  # the unfolded graph runs next and reports which operator failed
             results = None
         return results if same() else self._folding.note(tensors)
 
     def _foldable(self) -> bool:
         names = {node.op.name for node in self.nodes if node.op is not None}
-        return not self.unsized and not names.isdisjoint(("Convolution", "FullyConnected"))
+        return not self.has_inferred_sizes and not names.isdisjoint(("Convolution", "FullyConnected"))
 
     def _unfolded(self, lowered: Lowered) -> Callable[..., Any]:
-        """What runs the graph as it is: a compiler need not look at it if the next run will have it folded."""
+        """What runs the unfolded graph: uncompiled code if the next run will be folded, which saves a compilation."""
         if self.compiler is None or not isinstance(self._folding, Folding) or not self._folding.expected:
             return lowered.run
-        self._plain = self._plain or fused(lowered.module).forward
-        return self._plain
+        self._uncompiled = self._uncompiled or fused(lowered.module).forward
+        return self._uncompiled
 
     def shapes(self, given: Sequence[tuple[int, ...]]) -> Facts:
-        """All shapes of the graph for inputs of these shapes."""
+        """Infer all shapes of the graph for inputs of these shapes."""
         names = {n.name: s for n, s in zip(self.variables, given, strict=True)}
         return shape_facts(self.heads, names)
 
     def check_types(self, types: tuple[str, ...]) -> None:
-        """Refuse inputs whose dtypes do not fit together; each combination is looked at once."""
+        """Refuse inputs of incompatible dtypes; each combination is checked once."""
         if types not in self._checked:
             type_facts(self.heads, {n.name: t for n, t in zip(self.variables, types, strict=True)})
             self._checked.add(types)
 
 
-def _is_fresh(node: Node) -> bool:
-    """Does its result lie, for certain, in memory of its own, which no input has?"""
+def _owns_output(node: Node) -> bool:
+    """Is its result certain to share no memory with an input?"""
     while node.op is not None and node.op.name in ("Flatten", "Reshape"):
         node = node.inputs[0].node
     return node.op is not None and node.op.name in ("Convolution", "FullyConnected", "softmax", "log_softmax")
 
 
-def _writes(node: Node, trained: set[int] | None) -> bool:
-    """Does it change variables even in inference? Batch norms set a fixed gamma to one (`_ops.batch_norm.fixed`)."""
+def _writes_in_inference(node: Node, trained: set[int] | None) -> bool:
+    """Does it write variables even in inference? Batch norms set a fixed gamma to one (`_ops.batch_norm.fixed`)."""
     op = node.op
     if op is None or op.mutates or "fix_gamma" not in op.attrs or not node.parsed.get("fix_gamma", True):
         return op is not None and bool(op.mutates)
     return "_set_gamma" not in op.injected or (trained is not None and id(node) in trained)
 
 
-def named(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetError:
-    """An operator's own refusal with the name of the node, by the names of values in code that were being computed."""
+def with_node_name(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetError:
+    """An operator's error with the name of the node; `running` are the names of the values being computed."""
     node = next((lowered.calls[name] for name in running if name in lowered.calls), None)
     if node is None or node.op is None or f"Error in operator {node.name}" in str(error):
         return error
@@ -239,9 +245,9 @@ def named(lowered: Lowered, error: MXNetError, running: Iterable[str]) -> MXNetE
 
 
 def _running(error: MXNetError) -> Iterator[str]:
-    """What the lines of generated code were computing when the error came up, outermost first."""
+    """The names of the values that generated code was computing when the error was raised, outermost first."""
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename.startswith((FILE, "<eval_with_key>")):  # torch's name for such code
+        if frame.f_code.co_filename.startswith((FILE_PREFIX, "<eval_with_key>")):  # torch's name for such code
             yield linecache.getline(frame.f_code.co_filename, line, frame.f_globals).split("=")[0].strip()
 
 

@@ -1,4 +1,4 @@
-"""Nodes that hold graphs: what their bodies' inputs are, and inference and lowering through them."""
+"""Nodes with subgraphs (control flow, CachedOp, fused oneDNN layers): their inputs, inference and lowering."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,63 +7,64 @@ from ..._core.errors import MXNetError
 from ...context import Context
 from ..infer.fixpoint import Facts, shape_facts, type_facts
 from ..ir import onednn_nodes as onednn
-from ..ir.node import CACHED, FUSED, Node, walk
+from ..ir.node import CACHED_OP, ONEDNN_FUSED, Node, walk
 
 Shape = tuple[int, ...]
 
 
 def body_inputs(node: Node) -> list[list[int]]:
-    """For every body of the node: which input of the node each input of the body is."""
+    """For every body of the node: the position among the node's inputs of each of the body's inputs."""
     assert node.op is not None
     attrs = node.op.full(node.parsed)
     if node.op.name == "_foreach":
-        places = (*attrs["in_data_locs"], *attrs["in_state_locs"], *attrs["remain_locs"])
-        order = [0] * len(places)
-        for outer, inner in enumerate(places):
-            if not 0 <= inner < len(order):
-                raise MXNetError(f"node {node.name}: the positions {places} do not number the inputs of its body")
-            order[inner] = outer
-        return [order]
+        locations = (*attrs["in_data_locs"], *attrs["in_state_locs"], *attrs["remain_locs"])
+        positions = [0] * len(locations)
+        for outer, inner in enumerate(locations):
+            if not 0 <= inner < len(positions):
+                raise MXNetError(f"node {node.name}: the positions {locations} do not number the inputs of its body")
+            positions[inner] = outer
+        return [positions]
     if node.op.name == "_while_loop":
         return [list(attrs["cond_input_locs"]), list(attrs["func_input_locs"])]
     if node.op.name == "_cond":
         return [list(attrs[f"{part}_input_locs"]) for part in ("cond", "then", "else")]
-    if node.op.name == CACHED:
+    if node.op.name == CACHED_OP:
         return [list(range(len(node.inputs)))]
-    if node.op.name in FUSED:
+    if node.op.name in ONEDNN_FUSED:
         return [list(range(onednn.inner_inputs(node)))]
     raise MXNetError(f"operator {node.op.name} of node {node.name} holds subgraphs that cannot be run")
 
 
 def variables(heads: Any) -> list[Node]:
+    """The variables of a graph, in topological order."""
     return [n for n in walk(heads) if n.op is None]
 
 
-def check(node: Node) -> None:
+def check_subgraphs(node: Node) -> None:
     """A node read from a file must have bodies that fit it."""
-    if node.op is not None and node.op.name in FUSED:
+    if node.op is not None and node.op.name in ONEDNN_FUSED:
         onednn.check(node)
         return
-    orders = body_inputs(node)
-    if len(orders) != len(node.subgraphs):
-        raise MXNetError(f"node {node.name} needs {len(orders)} subgraphs, it has {len(node.subgraphs)}")
-    for heads, order in zip(node.subgraphs, orders, strict=True):
+    body_positions = body_inputs(node)
+    if len(body_positions) != len(node.subgraphs):
+        raise MXNetError(f"node {node.name} needs {len(body_positions)} subgraphs, it has {len(node.subgraphs)}")
+    for heads, positions in zip(node.subgraphs, body_positions, strict=True):
         count = len(variables(heads))
-        if len(order) != count or any(not 0 <= i < len(node.inputs) for i in order):
-            raise MXNetError(f"node {node.name}: its subgraph has {count} inputs, the attributes name {order}")
+        if len(positions) != count or any(not 0 <= i < len(node.inputs) for i in positions):
+            raise MXNetError(f"node {node.name}: its subgraph has {count} inputs, the attributes name {positions}")
     results = [len(heads) for heads in node.subgraphs]
     expected = {"_cond": [1, *results[1:2] * 2], "_while_loop": [1, *results[1:]]}.get(node.op.name, results)  # type: ignore[union-attr]
-    if results != expected or (node.op.name != CACHED and results[-1] != node.outputs()):  # type: ignore[union-attr]
+    if results != expected or (node.op.name != CACHED_OP and results[-1] != node.outputs()):  # type: ignore[union-attr]
         raise MXNetError(f"node {node.name}: its subgraphs have {results} outputs, which does not fit {node.op.name}")  # type: ignore[union-attr]
 
 
-def bound(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
+def subgraph_function(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
     """The node's function with its bodies ready to run inside it."""
     from .program import Program
 
     if onednn.quantized(node):
-        return onednn.bound(node)
-    train = train and node.op.name not in FUSED  # type: ignore[union-attr]  # which are made for predictions
+        return onednn.quantized_function(node)
+    train = train and node.op.name not in ONEDNN_FUSED  # type: ignore[union-attr]  # which are for inference only
 
     def runner(heads: Any) -> Callable[..., Any]:
         program = Program(heads, ctx)
@@ -79,19 +80,19 @@ def bound(node: Node, train: bool, ctx: Context) -> Callable[..., Any]:
     function = node.op.fn  # type: ignore[union-attr]
     graphs = tuple(runner(heads) for heads in node.subgraphs)
 
-    if node.op.name == CACHED:  # type: ignore[union-attr]
-        return _named(lambda *tensors: graphs[0](list(tensors)), "graph")
-    if node.op.name in FUSED:  # type: ignore[union-attr]
-        return onednn.constant(lambda tensors, attrs: graphs[0](list(tensors))[0])
+    if node.op.name == CACHED_OP:  # type: ignore[union-attr]
+        return _with_name(lambda *tensors: graphs[0](list(tensors)), "graph")
+    if node.op.name in ONEDNN_FUSED:  # type: ignore[union-attr]
+        return onednn.fused_function(lambda tensors, attrs: graphs[0](list(tensors))[0])
 
     def call(*tensors: Any, **attrs: Any) -> Any:
         return function(*tensors, **attrs, _graphs=graphs)
 
-    return _named(call, node.op.name.strip("_"))  # type: ignore[union-attr]
+    return _with_name(call, node.op.name.strip("_"))  # type: ignore[union-attr]
 
 
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Lowered code calls functions by their names."""
+def _with_name(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function with a name, which fx graphs use for their values."""
     function.__name__ = function.__qualname__ = name
     return function
 
@@ -107,14 +108,16 @@ def _merge(old: Any, new: Any) -> Any:
     return old
 
 
-def _infer(node: Node, ins: list[Any], entering: Callable[[int, Any], Any], find: Callable[..., Facts]) -> list[Facts]:
-    """Facts about each body; what is learnt there about inputs that enter as they are flows back into `ins`."""
+def _infer(
+    node: Node, ins: list[Any], body_value: Callable[[int, Any], Any], infer: Callable[..., Facts]
+) -> list[Facts]:
+    """Infer each body; `ins` is refined by what is found for inputs that are passed to a body unchanged."""
     results = []
-    for heads, order in zip(node.subgraphs, body_inputs(node), strict=True):
+    for heads, positions in zip(node.subgraphs, body_inputs(node), strict=True):
         inner = variables(heads)
-        given = {n.name: entering(outer, ins[outer]) for n, outer in zip(inner, order, strict=True)}
-        facts = find(heads, {name: value for name, value in given.items() if value is not None})
-        for n, outer in zip(inner, order, strict=True):
+        given = {n.name: body_value(outer, ins[outer]) for n, outer in zip(inner, positions, strict=True)}
+        facts = infer(heads, {name: value for name, value in given.items() if value is not None})
+        for n, outer in zip(inner, positions, strict=True):
             if not _sliced(node, outer):
                 ins[outer] = _merge(ins[outer], facts.first(n))
         results.append(facts)
@@ -130,12 +133,12 @@ def subgraph_shapes(node: Node, ins: list[Shape | None], outs: list[Shape | None
     """Shapes of the inputs and outputs of a node with bodies."""
     ins = list(ins)
 
-    def entering(outer: int, shape: Shape | None) -> Shape | None:
+    def body_value(outer: int, shape: Shape | None) -> Shape | None:
         if shape is None or not _sliced(node, outer):
             return shape
         return shape[1:] if len(shape) > 1 else (1,)
 
-    facts = _infer(node, ins, entering, shape_facts)
+    facts = _infer(node, ins, body_value, shape_facts)
     if onednn.quantized(node):
         return onednn.shapes(node, ins[: onednn.inner_inputs(node)], _results(node, facts))
     return ins, _stacked(node, ins, _results(node, facts))
@@ -150,7 +153,7 @@ def subgraph_types(node: Node, ins: list[str | None], outs: list[str | None]) ->
 
 
 def _results(node: Node, facts: list[Facts]) -> list[Any]:
-    """What the bodies say of their outputs: the last body's, or for a branch what either knows."""
+    """The values of the outputs: those of the last body, or for `_cond` those of either branch."""
     values = [f.of(head) for f in facts[-1:] for head in f.heads]
     if node.op.name == "_cond":  # type: ignore[union-attr]
         then = [facts[1].of(head) for head in facts[1].heads]
@@ -159,9 +162,9 @@ def _results(node: Node, facts: list[Facts]) -> list[Any]:
 
 
 def _stacked(node: Node, ins: list[Any], shapes: list[Any]) -> list[Any]:
-    """Outputs of all steps lie along a new first axis."""
+    """Output shapes of a loop: the outputs of all steps are stacked along a new first axis."""
     name = node.op.name  # type: ignore[union-attr]
-    if name in ("_cond", CACHED, *FUSED):
+    if name in ("_cond", CACHED_OP, *ONEDNN_FUSED):
         return shapes
     if name == "_foreach":
         steps = ins[0][0] if ins[0] else 0

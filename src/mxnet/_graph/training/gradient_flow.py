@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from ..._core.errors import MXNetError
-from ..ir.node import FUSED, Node
+from ..ir.node import ONEDNN_FUSED, Node
 from ..lower.program import Program
 
-# Gradients end here: these operators hand zeros back.
-_STOPS = frozenset(("BlockGrad", "stop_gradient"))
+# Operators that return zero gradients.
+_ZERO_GRADIENT = frozenset(("BlockGrad", "stop_gradient"))
 # MXNet has no gradient for these (the updates of optimizers aside, which have none by nature).
-_WITHOUT = frozenset(
+_NON_DIFFERENTIABLE = frozenset(
     [
         "_broadcast_backward",
         "_contrib_allclose",
@@ -31,31 +31,31 @@ _WITHOUT = frozenset(
 )
 
 
-def _lacking(node: Node) -> bool:
+def _has_no_gradient(node: Node) -> bool:
     name = node.op.name if node.op is not None else ""
-    return name in _WITHOUT or "_update" in name
+    return name in _NON_DIFFERENTIABLE or "_update" in name
 
 
-def stops(node: Node) -> bool:
-    """Does no gradient pass the operator, as MXNet has it?"""
+def blocks_gradient(node: Node) -> bool:
+    """Does the operator block gradients in MXNet?"""
     op = node.op
-    if op is None or (node.subgraphs and op.name not in FUSED):
+    if op is None or (node.subgraphs and op.name not in ONEDNN_FUSED):
         return False
-    return op.name in _STOPS or (not op.differentiable and not _lacking(node))
+    return op.name in _ZERO_GRADIENT or (not op.differentiable and not _has_no_gradient(node))
 
 
-def path(program: Program, wanted: Iterable[Node]) -> list[Node]:
-    """The operators that a gradient passes on its way from a head to one of the wanted variables."""
-    leads = {id(node) for node in wanted}
+def gradient_path(program: Program, wanted: Iterable[Node]) -> list[Node]:
+    """The operators on the paths of gradients from the heads to the wanted variables."""
+    reaches_wanted = {id(node) for node in wanted}
     for node in program.nodes:
-        if node.op is not None and not stops(node) and any(id(e.node) in leads for e in node.inputs):
-            leads.add(id(node))
-    passed = {id(e.node) for e in program.heads} & leads
+        if node.op is not None and not blocks_gradient(node) and any(id(e.node) in reaches_wanted for e in node.inputs):
+            reaches_wanted.add(id(node))
+    on_path = {id(e.node) for e in program.heads} & reaches_wanted
     result = []
     for node in reversed(program.nodes):
-        if node.op is not None and id(node) in passed:
+        if node.op is not None and id(node) in on_path:
             result.append(node)
-            passed |= {id(e.node) for e in node.inputs if id(e.node) in leads}
+            on_path |= {id(e.node) for e in node.inputs if id(e.node) in reaches_wanted}
     return result
 
 
@@ -72,10 +72,10 @@ def visited(program: Program, wanted: Iterable[Node]) -> set[int]:
     return found | {id(entry.node) for entry in read if entry.index}
 
 
-def check(program: Program, wanted: Iterable[Node]) -> None:
+def check_differentiable(program: Program, wanted: Iterable[Node]) -> None:
     """Refuse to differentiate through an operator that has no gradient."""
-    for node in path(program, wanted):
-        if _lacking(node):
+    for node in gradient_path(program, wanted):
+        if _has_no_gradient(node):
             raise MXNetError(
                 f"Operator {node.op.name} is non-differentiable because it didn't register FGradient attribute "  # type: ignore[union-attr]
                 f"(node {node.name}); bind with grad_req='null' for its inputs, or put BlockGrad after it"

@@ -9,7 +9,7 @@ from ..._core.attrs import Dtype
 from ..._core.errors import MXNetError
 from ..._device.copies import constant
 from ..registry.gradient import headless, with_gradient, without_gradient
-from ..registry.integer_gradient import tied
+from ..registry.integer_gradient import with_root
 from ..registry.registry import op
 from ..registry.shape_rules import fill_same
 from ..registry.torch_dtypes import torch_dtype
@@ -66,7 +66,7 @@ def to_dtype(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 def _whole(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     result = data.to(torch.int32) if dtype in (torch.uint8, torch.int8, torch.int16) else data
     result = result.to(dtype, copy=True)
-    return tied(result, data) if data.requires_grad and torch.is_grad_enabled() else result
+    return with_root(result, data) if data.requires_grad and torch.is_grad_enabled() else result
 
 
 # from and to a type -> torch's method, quicker than `to`; not where numbers wrap around.

@@ -1,1 +1,1 @@
-"""The operator registry: registration, lookup, signatures, inference for one call, gradient rules, observation."""
+"""The operator registry: registration, lookup, signatures, shape inference of one call, gradient rules, wrappers."""

@@ -1,4 +1,4 @@
-"""Where a context's tensors live in torch, and in how many threads a forked process computes."""
+"""The torch device of a context, and the number of threads in a forked process."""
 
 import os
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from .registry import Op
 
 
 def torch_device(ctx: Context) -> torch.device:
-    """The torch device behind a context; virtual GPUs are the CPU, as long as the environment says so."""
+    """The torch device behind a context; virtual GPUs (`MXNET_VIRTUAL_GPUS`) are the CPU."""
     device = ctx._torch
     if device is None:
         device = _find(ctx)
@@ -60,7 +60,7 @@ def _with_fallback(op: Op, name: str = "") -> Callable[..., Any]:
 
 
 def _in_child() -> None:
-    """As MXNet does it: the threads of OpenMP do not survive a fork, and would be waited for without end."""
+    """Use one thread, as MXNet does: OpenMP's threads do not survive a fork, and waiting for them would deadlock."""
     torch.set_num_threads(1)
 
 

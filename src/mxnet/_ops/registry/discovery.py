@@ -1,4 +1,4 @@
-"""Where operators are defined: the module of each, imported when one of its operators is wanted."""
+"""Lazy imports: the module that defines each operator, imported when the operator is first looked up."""
 
 from functools import cache
 from importlib import import_module
@@ -20,13 +20,14 @@ def load(name: str) -> None:
 
 
 def load_all() -> None:
+    """Import every module that defines operators."""
     for module in modules():
         import_module(f"{OPERATORS}.{module}")
 
 
 @cache
 def modules() -> list[str]:
-    """Every module of the operators' chapters, as `chapter.module`; the registry itself is none of them."""
+    """Every module of the operators' chapters, as `chapter.module`; the registry itself is left out."""
     root = Path(__file__).parents[1]
     files = (path.relative_to(root) for path in root.rglob("*.py") if path.name != "__init__.py")
     return sorted(".".join(path.with_suffix("").parts) for path in files if path.parts[0] != "registry")

@@ -1,4 +1,4 @@
-"""Deduction of input shapes: what `fill` rules are made of."""
+"""Helpers for `fill` rules, which deduce unknown input shapes from known ones."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ Shape = tuple[int, ...] | None
 
 
 def merge(given: Shape, deduced: Sequence[int], operator: str, name: str) -> tuple[int, ...]:
-    """The deduced shape, its unknown sizes taken from the given one; it is an error if the two disagree."""
+    """Combine the given and the deduced shape of an input; raise if they disagree. A size of 0 is unknown."""
     if given is None or given == ():
         return tuple(deduced)
     if len(given) != len(deduced) or any(a and b and a != b for a, b in zip(given, deduced, strict=True)):

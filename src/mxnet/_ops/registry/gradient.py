@@ -1,4 +1,4 @@
-"""Gradients that differ from torch's own: one rule class for all operators that need one."""
+"""Gradient rules: operators whose gradient in MXNet differs from the one torch would compute."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -7,34 +7,34 @@ from typing import Any
 import torch
 
 from ..._kernels.runtime.autograd import CustomGradient
-from .integer_gradient import Whole, with_rule
+from .integer_gradient import IntegerWithGradient, apply_gradient_rule
 
 
-class _Apart(threading.local):
-    wanted = False
+class _Deferral(threading.local):
+    requested = False
 
 
-_APART = _Apart()
+_DEFERRAL = _Deferral()
 
 
-def rule_apart(function: Callable[..., Any], *tensors: Any, **attrs: Any) -> Any:
-    """What an operator returns; a rule that it has for its gradient is not recorded but left on the result.
+def with_deferred_rule(function: Callable[..., Any], *tensors: Any, **attrs: Any) -> Any:
+    """Call an operator's function; its gradient rule is not recorded by torch but attached to the result.
 
-    `result.rule` is then (rule, inputs), for callers who begin to differentiate here: that way torch need not enter
-    Python again in the middle of its backward pass.
+    `result.deferred_rule` is then (rule, inputs). A caller that starts its backward pass at this operator applies the
+    rule itself, so that torch's engine need not call back into Python.
     """
-    _APART.wanted = True
+    _DEFERRAL.requested = True
     try:
         return function(*tensors, **attrs)
     finally:
-        _APART.wanted = False
+        _DEFERRAL.requested = False
 
 
-def _leave_rule(forward: Callable[..., Any], backward: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    _APART.wanted = False
+def _defer_rule(forward: Callable[..., Any], backward: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    _DEFERRAL.requested = False
     with torch.no_grad():
         result = forward(*inputs)
-    result.rule = backward, inputs
+    result.deferred_rule = backward, inputs
     return result
 
 
@@ -45,16 +45,16 @@ def with_gradient(
 ) -> Any:
     """`forward(*inputs)`, differentiated by `backward(inputs, outputs, heads)`.
 
-    `backward` returns a gradient (or None) per input; missing ones are None. Attributes belong in the two closures,
-    tensors must come through `inputs`: the rule saves them, and a closure over them would keep the graph alive.
+    `backward` returns one gradient (or None) per input; trailing ones may be left out. Attributes belong in the two
+    closures; tensors must be passed as `inputs`, which autograd saves: a closure would keep the graph alive.
     """
     if torch.is_grad_enabled():
-        for t in inputs:  # a loop, since this is on the way of every call
+        for t in inputs:  # a plain loop: this runs at every call of the operator
             if t is not None and t.requires_grad:
-                if t.__class__ is Whole:
-                    return with_rule(with_gradient, forward, backward, inputs)
-                if _APART.wanted:
-                    return _leave_rule(forward, backward, inputs)
+                if t.__class__ is IntegerWithGradient:
+                    return apply_gradient_rule(with_gradient, forward, backward, inputs)
+                if _DEFERRAL.requested:
+                    return _defer_rule(forward, backward, inputs)
                 return CustomGradient.apply(forward, backward, *inputs)
     return forward(*inputs)
 
@@ -75,12 +75,12 @@ def _headless(node: Any) -> bool:
 
 
 def ignores_head(result: torch.Tensor) -> bool:
-    """Does the operator that made `result` compute its gradient without the one that comes from above?"""
+    """Does the operator that computed `result` ignore the head gradient?"""
     return _headless(result.grad_fn)
 
 
 def reads_head(result: torch.Tensor) -> bool:
-    """Does a gradient given for `result` reach a variable? If losses and blocks are on all ways, MXNet wants none."""
+    """Does a head gradient of `result` reach a variable? If losses or blocks are on all paths, MXNet needs none."""
     if result.grad_fn is None:
         return result.requires_grad
     ahead: list[Any] = [result.grad_fn]
@@ -99,5 +99,5 @@ def reads_head(result: torch.Tensor) -> bool:
 
 
 def without_gradient(forward: Callable[..., Any], *inputs: torch.Tensor | None) -> Any:
-    """`forward(*inputs)` whose gradient is zero. MXNet delivers those zeros, so the result stays part of the graph."""
+    """`forward(*inputs)` with a gradient of zero. MXNet returns those zeros, so the result stays part of the graph."""
     return with_gradient(forward, _zeros, *inputs)

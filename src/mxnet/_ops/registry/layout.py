@@ -1,4 +1,4 @@
-"""Memory layouts of image-like data: channels behind the space axes are computed as views with channels first."""
+"""NCHW and NHWC layouts: channels-last data is computed as a channels-first view of the same memory."""
 
 from ..._core.errors import MXNetError
 
@@ -6,7 +6,7 @@ DEFAULT = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
 def channels_last(layout, space, operator):
-    """Are the channels the last axis? `space` is the number of space axes that the kernel has."""
+    """Are the channels the last axis? `space` is the number of spatial axes (the length of the kernel)."""
     if layout is None or layout == DEFAULT.get(space):
         return False
     if len(layout) != space + 2:
@@ -25,10 +25,10 @@ def to_last(tensor):
 
 
 def shape_first(shape, last):
-    """A shape with its channels second."""
+    """A shape of data in NCHW order; `last` says that it is in NHWC order now."""
     return (shape[0], shape[-1], *shape[1:-1]) if last else tuple(shape)
 
 
 def shape_last(shape, last):
-    """The same, back."""
+    """A shape of data in NCHW order as NHWC, if `last`."""
     return (shape[0], *shape[2:], shape[1]) if last else tuple(shape)

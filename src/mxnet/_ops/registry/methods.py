@@ -1,4 +1,4 @@
-"""The operators that arrays and symbols also offer as methods: one list for both faces."""
+"""The operators that NDArray and Symbol also have as methods: one list for both classes."""
 
 # name of the method = name of the operator function that it calls with `self` first
 FLUENT = tuple(

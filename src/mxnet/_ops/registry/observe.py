@@ -1,6 +1,7 @@
-"""Watching operators: one wrapper around every operator's function, and nothing on the way when there is none.
+"""Wrappers around every operator's function, for the profiler, NaN checks and history.
 
-The eager faces take `observed(op)` when a wrapper is set, and are told to take their functions anew when it changes.
+Without a wrapper nothing is added to a call. The generated eager functions hold `observed(op)`; when wrappers are set
+or removed, the callbacks registered by `on_change` make them fetch it again.
 """
 
 from collections.abc import Callable
@@ -24,10 +25,10 @@ def observed(op: Op) -> Callable[..., Any]:
 
 
 def _chain(wrap: Wrapper, op: Op, inner: Callable[..., Any]) -> Callable[..., Any]:
-    """A second wrapper around the first: it is made for a stand-in whose function is the wrapped one."""
-    stand_in = Op.__new__(Op)
-    stand_in.__dict__.update(op.__dict__, fn=inner)
-    return wrap(stand_in)
+    """Put a second wrapper around the first, through a copy of `op` whose function is the wrapped one."""
+    wrapped = Op.__new__(Op)
+    wrapped.__dict__.update(op.__dict__, fn=inner)
+    return wrap(wrapped)
 
 
 def watching() -> bool:
@@ -36,7 +37,7 @@ def watching() -> bool:
 
 
 def in_graphs(op: Op, name: str = "") -> Callable[..., Any]:
-    """What a graph that is lowered now calls for its node `name`: the function inside the wrappers for graphs."""
+    """The function that a graph lowered now calls for its node `name`, inside the wrappers for graphs."""
     function = op.fn
     for named in _GRAPH_WRAPPERS:
         wrap = partial(named, name=name)
@@ -56,7 +57,7 @@ def watch(wrapper: Wrapper, graphs: bool = False) -> None:
 
 
 def unwatch(wrapper: Wrapper) -> None:
-    """Take the wrapper away again."""
+    """Remove a wrapper."""
     _WRAPPERS.remove(wrapper)
     if wrapper in _GRAPH_WRAPPERS:
         _GRAPH_WRAPPERS.remove(wrapper)
@@ -64,7 +65,7 @@ def unwatch(wrapper: Wrapper) -> None:
 
 
 def on_change(refresh: Callable[[], None]) -> None:
-    """Be told when wrappers come or go; for code that keeps operators' functions."""
+    """Register a callback for when wrappers are set or removed; for code that caches operators' functions."""
     _REFRESH.append(refresh)
 
 

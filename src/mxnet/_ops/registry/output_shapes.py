@@ -1,7 +1,7 @@
 """Shapes and dtypes of one operator's inputs and outputs, by its declarations, else by a trial run.
 
-A shape is a tuple or None (nothing known); a size of 0 is unknown. Unknown sizes are found by running the function
-twice with two different primes in their place: an output size that moves is unknown, one that stays is known.
+A shape is a tuple or None (nothing known); a size of 0 is unknown. For unknown sizes the function is run twice with
+different primes in their place: an output size that differs between the runs is unknown, one that does not is known.
 """
 
 from collections.abc import Sequence
@@ -18,19 +18,19 @@ from .torch_dtypes import NAME, TORCH
 
 Shape = tuple[int, ...]
 PRIMES = ((7919, 7927, 7933, 7937), (6007, 6011, 6029, 6037))
-MOST_KEPT = 1 << 10  # results; programs whose shapes never repeat have ever new ones
-_MEMO: Recent[Any, Any] = Recent(MOST_KEPT)
+MAX_CACHED = 1 << 10  # trial runs; bounds the memo of programs whose shapes never repeat
+_MEMO: Recent[Any, Any] = Recent(MAX_CACHED)
 # What a function may raise when the sizes or types it got cannot be combined.
 _REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError)
 
 
 def known(shape: Shape | None) -> bool:
-    """Is every size there?"""
+    """Are the rank and every size known?"""
     return shape is not None and all(s > 0 for s in shape)
 
 
 def unify(a: Shape | None, b: Shape | None, where: str) -> Shape | None:
-    """What two partial shapes say together."""
+    """Merge two partial shapes of one value; raise if they disagree."""
     if a is None or b is None:
         return b if a is None else a
     if len(a) != len(b) or any(x and y and x != y for x, y in zip(a, b, strict=False)):
@@ -56,7 +56,7 @@ def _broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
 def infer_shape(
     op: Op, attrs: Attrs, shapes: Sequence[Shape | None], dtypes: Sequence[str | None] = ()
 ) -> tuple[list[Shape | None], list[Shape | None]]:
-    """Completed input shapes and the output shapes; None where nothing can be said yet. `attrs` are parsed."""
+    """Completed input shapes and the output shapes; None where they are not known yet. `attrs` are parsed."""
     inputs = list(shapes)
     if op.fill is not None:
         filled = op.fill(op.full(attrs), list(inputs))
@@ -71,9 +71,9 @@ def infer_shape(
     if op.shape == "broadcast":
         return inputs, [_broadcast(inputs)] * count
     if callable(op.shape):
-        told = op.shape(op.full(attrs), list(inputs))
-        if told is not None:
-            return inputs, list(told)
+        declared = op.shape(op.full(attrs), list(inputs))
+        if declared is not None:
+            return inputs, list(declared)
     if any(s is None for s in inputs):
         return inputs, [None] * count
     return inputs, _by_running(op, attrs, inputs, dtypes, count)
@@ -82,14 +82,15 @@ def infer_shape(
 def _by_running(
     op: Op, attrs: Attrs, shapes: Sequence[Shape | None], dtypes: Sequence[str | None], count: int
 ) -> list[Shape | None]:
-    whole = all(known(s) for s in shapes)
+    """Output shapes by a trial run; two runs with primes for unknown sizes tell which output sizes are known."""
+    all_known = all(known(s) for s in shapes)
     try:
         first = _run(op, attrs, with_primes(shapes, PRIMES[0]), dtypes)
     except MXNetError:
-        if whole:
+        if all_known:
             raise
         return [None] * count
-    if whole:
+    if all_known:
         return [s for s, _ in first]
     try:
         second = _run(op, attrs, with_primes(shapes, PRIMES[1]), dtypes)
@@ -99,12 +100,12 @@ def _by_running(
 
 
 def stable(a: Shape, b: Shape) -> Shape | None:
-    """What does not depend on the primes that stood for unknown sizes."""
+    """The sizes that do not depend on the primes that stood for unknown ones; the others become 0."""
     return tuple(x if x == y else 0 for x, y in zip(a, b, strict=True)) if len(a) == len(b) else None
 
 
 def with_primes(shapes: Sequence[Shape | None], primes: tuple[int, ...]) -> tuple[Shape, ...]:
-    """Shapes in which primes stand for unknown sizes."""
+    """Shapes with unknown sizes replaced by primes."""
     return tuple(tuple(s or primes[i % len(primes)] for i, s in enumerate(shape or ())) for shape in shapes)
 
 
@@ -132,7 +133,7 @@ def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, 
                 tensors = [torch.zeros(s, dtype=TORCH[t], device=device) for s, t in zip(shapes, types, strict=True)]
                 result = op.fn(*tensors, **attrs, **_injected(op, device))
             break
-        except (MXNetError, *_REFUSALS) as refusal:  # zeros may be refused as values where shapes would fit
+        except (MXNetError, *_REFUSALS) as refusal:  # an operator may refuse zeros as values though the shapes fit
             error = error or refusal
     if result is None:
         listed = ", ".join(str(tuple(s)) for s in shapes)
@@ -142,9 +143,9 @@ def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, 
 
 
 def _devices(size: int) -> tuple[str, ...]:
-    """Where to run: small inputs for real, as many meta functions load torch's compiler, which takes seconds.
+    """Where to run. Small inputs run on the CPU: many meta functions import torch's compiler, which takes seconds.
 
-    Large inputs run on `meta`; a few functions look at values and refuse that, so a real run is the second choice.
+    Large inputs run on `meta`; a few functions read values and refuse that, so the CPU is the second choice.
     """
     if 0 < size <= 1 << 20:
         return "cpu", "meta"
@@ -174,7 +175,7 @@ def _injected(op: Op, device: str) -> Attrs:
 def infer_type(
     op: Op, attrs: Attrs, dtypes: Sequence[str | None], shapes: Sequence[Shape | None] = ()
 ) -> tuple[list[str | None], list[str | None]]:
-    """Completed input dtypes and the output dtypes, as names; None where nothing can be said yet."""
+    """Completed input dtypes and the output dtypes, as names; None where they are not known yet."""
     inputs = _completed_types(op, attrs, list(dtypes))
     count = len(op.output_names(attrs))
     if any(d is None for d in inputs):
@@ -183,8 +184,8 @@ def infer_type(
     unsized = not inputs and callable(op.shape) and not all(known(s) for s in op.shape(op.full(attrs), []))
     if (shapes or not inputs) and not unsized and all(known(s) for s in shapes):
         return inputs, [t for _, t in _run(op, attrs, tuple(s or () for s in shapes), inputs)]  # pyright: ignore[reportReturnType]
-    asked = op.full(attrs).get("dtype")
-    return inputs, [asked if asked in TORCH else (inputs[0] if inputs else "float32")] * count  # pyright: ignore[reportReturnType]
+    dtype = op.full(attrs).get("dtype")
+    return inputs, [dtype if dtype in TORCH else (inputs[0] if inputs else "float32")] * count  # pyright: ignore[reportReturnType]
 
 
 def _completed_types(op: Op, attrs: Attrs, dtypes: list[str | None]) -> list[str | None]:

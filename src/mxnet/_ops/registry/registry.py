@@ -4,11 +4,11 @@
     def fully_connected(data, weight, bias=None, *, num_hidden: int, no_bias: bool = False, flatten: bool = True):
 
 Positional parameters are inputs, `*data` means any number of them, keyword-only parameters are attributes.
-Keyword-only parameters that begin with an underscore are handed in by the caller and are no attributes:
+Keyword-only parameters that begin with an underscore are injected by the caller and are not attributes:
 `_train` (is the network training), `_device` (the torch device to create on), `_rng` (the context's random stream),
-`_ctx` (the context itself), `_kept` (a dict that an executor keeps for the node, None elsewhere), `_stypes` (the
-storage that its inputs, which come as dense tensors, have in a graph; None: dense), `_graphs` (the bodies of a node
-that holds graphs, as functions).
+`_ctx` (the context itself), `_kept` (a dict in which an executor stores the node's state between runs, None
+elsewhere), `_stypes` (the storage types in the graph of its inputs, which are passed as dense tensors; None: all
+dense), `_graphs` (the bodies of a control flow operator, as functions).
 An operator with `**attrs` takes attributes of any name, as text.
 """
 
@@ -26,7 +26,26 @@ REGISTRY: dict[str, "Op"] = {}
 
 
 class Op:
-    """A registered operator: the function, and the declarations that its faces are made from."""
+    """A registered operator: the function, and the declarations that `nd` and `sym` functions are generated from.
+
+    inputs   attrs -> names of the inputs this call has (`bias` is absent under `no_bias`)
+    outputs  their number, or their names, or attrs -> either
+    visible  number of outputs that a caller sees
+    aux      inputs that are auxiliary states (or attrs -> them); the function updates them in place when `_train`
+    mutates  inputs the function changes in place (optimizer states)
+    count    the attribute that counts the inputs of a variadic operator
+    fill     (attrs, shapes) -> shapes: deduces unknown input shapes; a shape is a tuple or None, 0 an unknown size
+    fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
+    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; otherwise, or where it returns
+             None, a trial run finds them and reports errors
+    dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
+    storage  (attrs, storage types) -> those of the outputs, for an operator on arrays of any storage
+    differentiable  does a gradient pass through it? Bound graphs are checked by this
+    plain    a faster function for calls with default attributes that are neither recorded nor traced; it may return
+             None to decline a call
+    quick    attrs -> such a function for these attributes, or None; called once per set of attributes. Its results
+             share no memory with the inputs; for a variadic operator it takes the inputs as one list
+    """
 
     def __init__(
         self,
@@ -65,7 +84,7 @@ class Op:
 
     @property
     def doc(self) -> str:
-        """The function's own words."""
+        """The function's docstring."""
         return inspect.getdoc(self.fn) or ""
 
     def _read_signature(self) -> None:
@@ -88,7 +107,7 @@ class Op:
         self.free = bool(code.co_flags & inspect.CO_VARKEYWORDS)
 
     def parse(self, given: Attrs) -> Attrs:
-        """Typed attributes out of what a user or a file gave; those at their default are left to the function."""
+        """Typed attributes out of what a user or a file gave; attributes that were not given are left out."""
         parsed: Attrs = {}
         for key, value in given.items():
             attr = self.attrs.get(key)
@@ -136,7 +155,7 @@ class Op:
         return ("output",) if outputs == 1 else tuple(f"output{i}" for i in range(outputs))
 
     def visible_outputs(self, parsed: Attrs) -> int:
-        """How many of the outputs a caller sees (BatchNorm keeps its mean and variance to itself)."""
+        """How many of the outputs a caller sees (BatchNorm hides its mean and variance)."""
         if self.visible is None:
             return len(self.output_names(parsed))
         return self.visible(self.full(parsed)) if callable(self.visible) else self.visible
@@ -164,26 +183,10 @@ def op(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function under `names`, the first being MXNet's own, the others its aliases.
 
-    inputs   attrs -> names of the inputs this call has (`bias` is absent under `no_bias`)
-    outputs  how many, or their names, or attrs -> either
-    visible  how many of them the caller sees
-    aux      inputs that are auxiliary states (or attrs -> them); the function updates them in place when `_train`
-    mutates  inputs the function changes in place (optimizer states)
-    count    the attribute that counts the inputs of a variadic operator
-    fill     (attrs, shapes) -> shapes: deduces unknown input shapes; a shape is a tuple or None, 0 an unknown size
-    fill_types  (attrs, dtypes) -> dtypes: the same for dtype names
-    shape    "same" | "broadcast" | (attrs, shapes) -> output shapes, without running; else, or where it returns None,
-             a trial run tells them, and what is wrong with them
-    dtype    "same": floating inputs must share one dtype (MXNet promotes nothing); "any": no check
-    storage  (attrs, storage types) -> those of the outputs, for an operator on arrays of any storage
-    differentiable  does a gradient pass through it? Bound graphs are checked by this
-    plain    the function for default attributes where nothing is recorded or traced, if there is a quicker one
-    quick    attributes -> such a function for them, or None; it is asked once per set of attributes, and what it gives
-             has memory of its own and may decline a call by None; that of `*data` takes them as a list
+    The keyword arguments are the declarations that `Op` documents.
     """
 
-    caller = sys._getframe(1).f_globals["__name__"]  # pyright: ignore[reportPrivateUsage]
-    module = caller.partition("._ops.")[2]
+    caller: str = sys._getframe(1).f_globals["__name__"]  # pyright: ignore[reportPrivateUsage]
 
     def register(fn: Callable[..., Any]) -> Callable[..., Any]:
         operator = Op(
@@ -203,15 +206,19 @@ def op(
             differentiable=differentiable,
             plain=plain,
             quick=quick,
-            module=module,
+            module=caller.partition("._ops.")[2],
         )
-        for name in names:
-            if name in REGISTRY:
-                raise ValueError(f"operator {name} is registered twice")
-            REGISTRY[name] = operator
+        _add(operator)
         return fn
 
     return register
+
+
+def _add(operator: Op) -> None:
+    for name in operator.names:
+        if name in REGISTRY:
+            raise ValueError(f"operator {name} is registered twice")
+        REGISTRY[name] = operator
 
 
 def find(name: str) -> Op:

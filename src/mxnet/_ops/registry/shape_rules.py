@@ -1,4 +1,4 @@
-"""What shape rules share: axes counted from the end, deduction of unknown shapes."""
+"""Helpers for shape rules: normalized axes, MXNet's notation of shapes, merging of partial shapes."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ Shapes = list[Shape | None]
 
 
 def real_axis(axis: int, ndim: int, what: str = "axis") -> int:
-    """`axis` counted from the front; MXNet's words where it is out of range."""
+    """`axis` counted from the front; raises MXNet's error if it is out of range."""
     if -ndim <= axis < ndim:
         return axis + ndim if axis < 0 else axis
     has = f"an input of {ndim} axes has {-ndim} to {ndim - 1}"
@@ -23,12 +23,12 @@ def bracket(shape: Sequence[int]) -> str:
 
 
 def open_bracket(shape: Sequence[int]) -> str:
-    """The same of a shape that may have unknown sizes, which are 0 here and -1 to MXNet's users."""
+    """A shape with unknown sizes in MXNet's notation: they are 0 internally and -1 in messages."""
     return bracket([size or -1 for size in shape])
 
 
 def merge(shapes: Sequence[Shape | None]) -> Shape | None:
-    """What is known about one shape from several partial views of it; a size of 0 is unknown."""
+    """Merge several partial views of one shape; a size of 0 is unknown."""
     result: Shape | None = None
     for shape in shapes:
         if not shape or result is None:

@@ -1,11 +1,11 @@
-"""The call signature that an operator's faces show: inputs first, then attributes, then what the face adds."""
+"""Signatures, docstrings and namespaces of the functions generated from operators (`mx.nd.X`, `mx.sym.X`)."""
 
 from collections.abc import Callable
 
 from . import registry
 from .registry import Op
 
-# general operators that MXNet shows beside those on sparse arrays
+# general operators that MXNet also lists in `nd.sparse` and `sym.sparse`
 SPARSE = (
     "ElementWiseSum Embedding FullyConnected LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput abs "
     "adam_update add_n arccos arccosh arcsin arcsinh arctan arctanh broadcast_add broadcast_div broadcast_minus "
@@ -17,7 +17,7 @@ SPARSE = (
 
 
 def parameters(operator: Op, tail: str) -> str:
-    """The text between the parentheses of the generated function."""
+    """The parameter list of the generated function: inputs, then attributes, then `tail`."""
     if operator.variadic is not None:
         return f"*{operator.variadic}, **kwargs"
     parts = [f"{name}=None" for name in operator.inputs]
@@ -26,7 +26,7 @@ def parameters(operator: Op, tail: str) -> str:
 
 
 def docstring(operator: Op) -> str:
-    """The operator's own words, then its inputs and attributes with their types."""
+    """The docstring of the operator's function, then its inputs and attributes with their types."""
     lines = [operator.doc or f"Operator {operator.name}.", "", "Parameters", "----------"]
     if operator.variadic is not None:
         lines.append(f"{operator.variadic} : any number of arrays")
@@ -38,14 +38,14 @@ def docstring(operator: Op) -> str:
 
 
 def namespace(name: str) -> tuple[str, str]:
-    """Where MXNet shows an operator: (sub-namespace, name in it)."""
+    """The namespace in which MXNet exposes an operator: (sub-namespace, name in it)."""
     for prefix in ("_contrib_", "_linalg_", "_image_", "_sparse_", "_random_"):
         if name.startswith(prefix):
             return prefix.strip("_"), name[len(prefix) :]
     return ("_internal", name) if name.startswith("_") else ("op", name)
 
 
-def shown(space: str, home: Callable[[str], tuple[str, str]] = namespace) -> dict[str, str]:
+def names_in_namespace(space: str, home: Callable[[str], tuple[str, str]] = namespace) -> dict[str, str]:
     """Names in a sub-namespace (`op`, `contrib`, `linalg`, …), with the operators behind them."""
     found = {name: name for name in SPARSE} if space == "sparse" else {}
     for name in registry.names():

@@ -10,10 +10,10 @@ DENSE, ROWS, CSR = "default", "row_sparse", "csr"
 KINDS = (DENSE, ROWS, CSR)
 INCONSISTENT = "Storage type inconsistent, Provided = {}, inferred storage type = {}"
 
-# operators that make sparse results of dense inputs when this attribute asks for it
-ASKED = {"cast_storage": "stype", "dot": "forward_stype", "batch_dot": "forward_stype"}
-# f(0) = 0: the same elements stay nonzero
-PATTERN_KEPT = frozenset(
+# operators whose result on dense inputs is sparse if this attribute says so
+STYPE_ATTRIBUTE = {"cast_storage": "stype", "dot": "forward_stype", "batch_dot": "forward_stype"}
+# f(0) = 0: the result has the sparsity pattern of the input
+ZERO_PRESERVING = frozenset(
     "abs sign rint round ceil floor trunc fix square sqrt cbrt log1p expm1 sin tan arcsin arctan degrees radians sinh "
     "tanh arcsinh arctanh relu _copy negative BlockGrad make_loss zeros_like clip _contrib_gradientmultiplier "
     "_mul_scalar _div_scalar _scatter_plus_scalar _scatter_minus_scalar".split()
@@ -28,16 +28,17 @@ _COMPARISONS: dict[str, Callable[[float], bool]] = {
     "_lesser_equal_scalar": lambda s: s >= 0,
 }
 _SHIFTS = frozenset(("_plus_scalar", "_minus_scalar"))
-ALIKE = frozenset(("elemwise_add", "elemwise_sub", "_maximum", "_minimum", "_hypot", "_grad_add"))
+# operators on two inputs whose result is sparse if both inputs have the same storage
+SAME_STORAGE = frozenset(("elemwise_add", "elemwise_sub", "_maximum", "_minimum", "_hypot", "_grad_add"))
 
 
 def result_stypes(op: Op, attrs: dict[str, Any], stypes: Sequence[str]) -> str | list[str]:
-    """The storage of each result, where they have different ones, else the one that they share."""
+    """The storage type of all results, or a list of those of each if the operator has a `storage` rule."""
     return result_stype(op, attrs, stypes) if op.storage is None else op.storage(attrs, stypes)
 
 
 def result_stype(op: Op, attrs: dict[str, Any], stypes: Sequence[str]) -> str:
-    """The storage of the results (they share one) of `op` with these parsed attributes on inputs of these storages."""
+    """The storage type, common to all results, of `op` with these parsed attributes on inputs of these types."""
     name = op.name
     if name == "cast_storage":
         return _cast(attrs["stype"], *stypes)
@@ -46,41 +47,41 @@ def result_stype(op: Op, attrs: dict[str, Any], stypes: Sequence[str]) -> str:
     if all(kind == DENSE for kind in stypes):
         return DENSE
     first = stypes[0]
-    if pattern_kept(op, attrs):
+    if preserves_zeros(op, attrs):
         return first
-    if name in ALIKE:
+    if name in SAME_STORAGE:
         return first if stypes[1] == first else DENSE
     rule = _RULES.get(name)
     return rule(attrs, *stypes) if rule is not None else DENSE
 
 
-def pattern_kept(op: Op, attrs: dict[str, Any]) -> bool:
-    """Does the operator of one input turn zeros into zeros?"""
+def preserves_zeros(op: Op, attrs: dict[str, Any]) -> bool:
+    """Does the operator, which has one input, map zeros to zeros?"""
     name = op.name
-    if name in PATTERN_KEPT:
+    if name in ZERO_PRESERVING:
         return True
     if name in _COMPARISONS:
         return not _COMPARISONS[name](float(attrs["scalar"]))
     return name in _SHIFTS and float(attrs["scalar"]) == 0
 
 
-def _cast(asked: str, given: str) -> str:
-    if {asked, given} == {ROWS, CSR}:
+def _cast(wanted: str, given: str) -> str:
+    if {wanted, given} == {ROWS, CSR}:
         raise MXNetError(
             "Check failed: infer_stype_success: Operator not implemented: operator = cast_storage\n"
-            f"input storage types = [{given}, ]\noutput storage types = [{asked}, ]"
+            f"input storage types = [{given}, ]\noutput storage types = [{wanted}, ]"
         )
-    return asked
+    return wanted
 
 
 def _dot(attrs: dict[str, Any], lhs: str, rhs: str) -> str:
-    asked = attrs.get("forward_stype")
-    if asked is not None:
-        return asked
-    across, turned = attrs.get("transpose_a", False), attrs.get("transpose_b", False)
-    if lhs == CSR and rhs in (DENSE, ROWS) and across and not turned:
+    forward_stype = attrs.get("forward_stype")
+    if forward_stype is not None:
+        return forward_stype
+    transpose_a, transpose_b = attrs.get("transpose_a", False), attrs.get("transpose_b", False)
+    if lhs == CSR and rhs in (DENSE, ROWS) and transpose_a and not transpose_b:
         return ROWS
-    return CSR if lhs == DENSE and rhs == CSR and not across else DENSE
+    return CSR if lhs == DENSE and rhs == CSR and not transpose_a else DENSE
 
 
 def _product(attrs: dict[str, Any], lhs: str, rhs: str) -> str:
@@ -103,11 +104,11 @@ def _stacked(attrs: dict[str, Any], *stypes: str) -> str:
 
 def _square_sum(attrs: dict[str, Any], data: str) -> str:
     axis = attrs.get("axis")
-    kept = attrs.get("keepdims", False) and axis is not None and tuple(_many(axis)) in ((1,), (-1,))
-    return ROWS if data == ROWS and kept else DENSE
+    keeps_rows = attrs.get("keepdims", False) and axis is not None and tuple(_as_tuple(axis)) in ((1,), (-1,))
+    return ROWS if data == ROWS and keeps_rows else DENSE
 
 
-def _many(axis: Any) -> tuple[int, ...]:
+def _as_tuple(axis: Any) -> tuple[int, ...]:
     return axis if isinstance(axis, (tuple, list)) else (axis,)  # pyright: ignore[reportReturnType]
 
 

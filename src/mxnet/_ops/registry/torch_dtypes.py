@@ -1,4 +1,4 @@
-"""MXNet's data types as torch's."""
+"""Conversion between MXNet's data types and torch's."""
 
 import math
 
@@ -13,12 +13,12 @@ SCALAR: dict[torch.dtype, type] = {dtype: SCALARS[name] for dtype, name in NAME.
 
 
 def torch_dtype(dtype: object) -> torch.dtype:
-    """The torch dtype for whatever a user calls one."""
+    """The torch dtype of anything that a user may pass as `dtype`."""
     return dtype if isinstance(dtype, torch.dtype) else TORCH[dtype_name(dtype)]
 
 
 def require_floating(data: torch.Tensor, operator: str = "") -> None:
-    """MXNet has some operators for floating point only, where torch computes on integers too."""
+    """Refuse integers in operators that MXNet has for floating point only, though torch would accept them."""
     if not data.is_floating_point():
         where = f", in operator {operator}" if operator else ""
         name = str(data.dtype).removeprefix("torch.")
@@ -26,12 +26,12 @@ def require_floating(data: torch.Tensor, operator: str = "") -> None:
 
 
 def number_for(value: float, dtype: torch.dtype) -> float:
-    """A number as an array of `dtype` holds it: integers lose fractions and wrap around, as in C, reals overflow."""
+    """A number converted to `dtype` as in C: integers are truncated and wrap around, floats overflow to infinity."""
     if dtype is torch.bool:
         return bool(value)
     if dtype.is_floating_point:
         return math.copysign(math.inf, value) if abs(value) > torch.finfo(dtype).max else value
     limits = torch.iinfo(dtype)
-    beyond = 2 ** (max(limits.bits, 32) - 1)  # processors convert to int32 at least, and give its least for the rest
-    whole = int(value) if -beyond <= value < beyond else -beyond
-    return (whole - limits.min) % 2**limits.bits + limits.min
+    beyond = 2 ** (max(limits.bits, 32) - 1)  # CPUs convert to int32 or wider; out of range gives the smallest value
+    integer = int(value) if -beyond <= value < beyond else -beyond
+    return (integer - limits.min) % 2**limits.bits + limits.min

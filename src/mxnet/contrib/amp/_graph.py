@@ -1,8 +1,8 @@
 """Casts in graphs: every node gets its inputs in the precision its operator wants, as MXNet's pass gives them."""
 
 from ..._core.dtypes import FLAGS
-from ..._graph.infer.fixpoint import one_type, type_facts
-from ..._graph.ir.node import Entry, call, forget, walk
+from ..._graph.infer.fixpoint import infer_node_types, type_facts
+from ..._graph.ir.node import Entry, call_node, invalidate_graph_caches, walk
 from ..._ops.registry.registry import find
 from .._output_names import output_name
 
@@ -50,7 +50,7 @@ class Converter:
         self.heads = [self._version(e, HIGH) for e in heads]
 
     def _convert(self, node):
-        twin = node.twin()
+        twin = node.with_inputs()
         self.new[id(node)] = twin
         for i, kind in enumerate(self._variable(node) if node.op is None else self._operator(node, twin)):
             if kind in self.versions:
@@ -100,7 +100,7 @@ class Converter:
 
     @staticmethod
     def _types(node, kind):
-        return one_type(node, [kind, *[None] * len(node.inputs)][: len(node.inputs)], [None] * node.outputs())
+        return infer_node_types(node, [kind, *[None] * len(node.inputs)][: len(node.inputs)], [None] * node.outputs())
 
     def _widest(self, node):
         """All inputs in the widest of their precisions; only where one of these is unknown is that left to the run."""
@@ -114,7 +114,7 @@ class Converter:
     def _multicast(self, entries):
         attrs = {"num_outputs": str(len(entries))}
         name = f"{self._label(entries[0])}_amp_multicast"
-        made = call(find("amp_multicast"), name, attrs, [self._plain(e) for e in entries], {})
+        made = call_node(find("amp_multicast"), name, attrs, [self._plain(e) for e in entries], {})
         return [Entry(made, i, e.version) for i, e in enumerate(entries)]
 
     def _plain(self, entry):
@@ -128,7 +128,7 @@ class Converter:
         known, key = self.versions[kind], self._key(entry)
         if key not in known:
             name = f"{self._label(entry)}_amp_cast_{kind}"
-            made = call(find("amp_cast"), name, {"dtype": kind}, [self._plain(entry)], {})
+            made = call_node(find("amp_cast"), name, {"dtype": kind}, [self._plain(entry)], {})
             known[key] = Entry(made, 0, entry.version)
         return known[key]
 
@@ -148,7 +148,7 @@ def store(heads, data, parameters, rules, cast_parameters):
     for node in nodes:
         if node.op is None and node.name in parameters:
             node.attrs.pop("__dtype__", None)
-    forget()
+    invalidate_graph_caches()
     facts = type_facts(heads, dict.fromkeys(data, HIGH))
     types = {n.name: facts.first(n) for n in nodes if n.op is None}
     if cast_parameters:
@@ -156,7 +156,7 @@ def store(heads, data, parameters, rules, cast_parameters):
     for node in nodes:
         if node.op is None and (node.name in parameters if parameters else "__dtype__" in node.attrs):
             node.attrs["__dtype__"] = str(FLAGS[types[node.name] or HIGH])
-    forget()
+    invalidate_graph_caches()
 
 
 def _read_as(nodes, types, dtype):

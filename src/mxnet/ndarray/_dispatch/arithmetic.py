@@ -1,4 +1,4 @@
-"""`+`, `<` and their kin on NDArrays, one table for all: operator, scalar operator, reversed scalar operator."""
+"""Python operators (`+`, `<`, …) of NDArrays, from one table: operator, scalar operator, reversed scalar operator."""
 
 import numbers
 from functools import partial
@@ -29,9 +29,9 @@ BINARY = {
 }
 COMPARISONS = ("eq", "ne", "gt", "ge", "lt", "le")
 REVERSED = ("add", "sub", "mul", "truediv", "mod", "pow")
-_SCOPES = []  # of the compiled operators, whose functions change while operators are watched
+_NAMESPACES = []  # of the compiled methods, whose functions are replaced while operators are observed
 
-# What `t op= u` calls on floating tensors; the remainder has rules of its own, and goes the long way.
+# What `t op= u` calls on floating tensors; `%=` has rules of its own, and always goes through `invoke`.
 IN_PLACE = {"add": "add_", "sub": "sub_", "mul": "mul_", "truediv": "div_"}
 
 _SCALAR = """
@@ -62,12 +62,12 @@ _SCALAR = """
 _BINARY = """
 def operator(self, other):
     try:
-        t = self._t  # a sparse array has none, and goes the slow way
+        t = self._t  # raises for a sparse array, which goes through `invoke`
         if other.__class__ is NDArray:
             u = other._t
             if t.dtype is u.dtype and self._ctx is other._ctx:
                 if not (t.requires_grad or u.requires_grad):
-                    r = {quickly}
+                    r = {without_recording}
                     a = new(NDArray); a._t = r; a._ctx = self._ctx.home; a._ag = None
                     return a
                 if MODES.recording:
@@ -86,9 +86,9 @@ def operator(self, other):
                 return a
 """ + _SCALAR.format(keyword="elif").lstrip("\n")
 
-_FORWARD = _BINARY.replace("{quickly}", "quick_array(t, u)")
-# Written out here what `quick_array` does: a call of Python's takes as long as a third of torch's comparison.
-_COMPARISON = _BINARY.replace("{quickly}", "test(t, u, out=t.new()) if unwatched else quick_array(t, u)")
+_FORWARD = _BINARY.replace("{without_recording}", "quick_array(t, u)")
+# `quick_array` inlined: a Python call takes a third of the time of torch's comparison.
+_COMPARISON = _BINARY.replace("{without_recording}", "test(t, u, out=t.new()) if unobserved else quick_array(t, u)")
 
 _REVERSED = """
 def operator(self, other):
@@ -99,7 +99,7 @@ _IN_PLACE = """
 def operator(self, other):
     try:
         t = self._t
-        if unwatched and not MODES.recording and t.is_floating_point() and not FLIGHTS:
+        if unobserved and not MODES.recording and t.is_floating_point() and not FLIGHTS:
             if other.__class__ is NDArray:
                 u = other._t
                 if t.dtype is u.dtype and self._ctx is other._ctx:
@@ -120,12 +120,12 @@ def operator(self, other):
 
 
 def scalar_attrs(value):
-    """A number as the scalar operators take it; integer arrays cut its fraction off."""
+    """A number as the attribute of scalar operators; integer arrays truncate it."""
     return {"scalar": int(value) if isinstance(value, numbers.Integral) else float(value)}
 
 
 def binary(lhs, rhs, names):
-    """`lhs op rhs` where either may be a number; the rest of what MXNet accepts is a TypeError."""
+    """`lhs op rhs` where either may be a number; anything else is a TypeError."""
     from ..ndarray import NDArrayBase
 
     array, scalar, reverse = names
@@ -143,12 +143,12 @@ def install(cls):
     """Give `cls` its operators."""
     for name, names in BINARY.items():
         template = _COMPARISON if name in COMPARISONS else _FORWARD
-        _set(cls, f"__{name}__", template, names, partial(_equality, name, names=names))
+        _set(cls, f"__{name}__", template, names, partial(_binary_or_equality, name, names=names))
         if name in REVERSED:
-            _set(cls, f"__r{name}__", _REVERSED, (names[0], names[2]), partial(_turned, names))
+            _set(cls, f"__r{name}__", _REVERSED, (names[0], names[2]), partial(_reflected, names))
         if name in IN_PLACE:
-            _set(cls, f"__i{name}__", _IN_PLACE, names, partial(_assigned, names))
-    cls.__imod__ = lambda self, other: _assigned(BINARY["mod"], self, other)
+            _set(cls, f"__i{name}__", _IN_PLACE, names, partial(_in_place_slow, names))
+    cls.__imod__ = lambda self, other: _in_place_slow(BINARY["mod"], self, other)
     cls.__neg__ = _negated
     cls.__abs__ = lambda self: self.abs()
     cls.__matmul__ = _dot
@@ -168,7 +168,7 @@ def _negated(self):
 
 
 def _set(cls, name, template, names, slow):
-    """Built when first used: the operator families are loaded then."""
+    """Define a method that is compiled when first called, which imports the operators' modules."""
 
     def first(self, other):
         function = _compile(cls, name, template, names, slow)
@@ -194,23 +194,23 @@ def _compile(cls, name, template, names, slow):
         "test": getattr(torch, name[2:-2], None),
         "slow": slow,
     }
-    _take_functions(scope)
-    _SCOPES.append(scope)
+    _set_functions(scope)
+    _NAMESPACES.append(scope)
     exec(compile(template, f"<NDArray.{name}>", "exec"), scope)
     function = scope["operator"]
     function.__name__, function.__qualname__ = name, f"NDArray.{name}"
     return function
 
 
-def _take_functions(scope):
-    """The operators' functions, watched or not, and the quick ones while nobody watches."""
+def _set_functions(scope):
+    """Put the operators' functions into a namespace; the quick ones only while nothing observes operators."""
     from ..._ops.elementwise.scalar import ON_FLOAT32, ON_FLOATS, PASSED
 
     array, number = (registry.find(name) for name in scope["names"][:2])
     array_fn, scalar_fn = observe.observed(array), observe.observed(number)
-    scope.update(array_fn=array_fn, scalar_fn=scalar_fn, unwatched=not observe.watching())
+    scope.update(array_fn=array_fn, scalar_fn=scalar_fn, unobserved=not observe.watching())
     if observe.watching():
-        quick = partial(_watched, scalar_fn)
+        quick = partial(_call_observed, scalar_fn)
         scope.update(quick_array=array_fn, quick_scalar=quick, quick_number=quick, numbers=PASSED)
     else:
         quick = ON_FLOATS[number.name]
@@ -219,31 +219,31 @@ def _take_functions(scope):
         scope.update(quick_number=quick_number, numbers=numbers)
 
 
-def _watched(function, tensor, number):
+def _call_observed(function, tensor, number):
     return function(tensor, scalar=number)
 
 
-def _take_functions_anew():
-    for scope in _SCOPES:
-        _take_functions(scope)
+def _refresh_functions():
+    for scope in _NAMESPACES:
+        _set_functions(scope)
 
 
-observe.on_change(_take_functions_anew)
+observe.on_change(_refresh_functions)
 
 
-def _equality(name, lhs, rhs, names):
-    """`x == None` and `x == "a"` are plain questions, not array operations."""
+def _binary_or_equality(name, lhs, rhs, names):
+    """`lhs op rhs`; comparisons with None or a string are Python comparisons, not array operations."""
     if name in ("eq", "ne") and (rhs is None or isinstance(rhs, str)):
         return name == "ne"
     return binary(lhs, rhs, names)
 
 
-def _turned(names, self, other):
+def _reflected(names, self, other):
     return binary(other, self, names)
 
 
-def _assigned(names, self, other):
-    """`self op= other` with every rule and every error."""
+def _in_place_slow(names, self, other):
+    """`self op= other` through `invoke`, with all checks."""
     from ..ndarray import NDArrayBase
 
     check_writable(self)

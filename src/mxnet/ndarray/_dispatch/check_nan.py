@@ -1,7 +1,7 @@
-"""`MXNET_CHECK_NAN=1`: the first operator that makes a NaN out of numbers raises, and says from what and where.
+"""`MXNET_CHECK_NAN=1`: the first operator that produces a NaN from inputs without NaN raises an error.
 
-Backward passes are watched too: every step of torch's graph that belongs to an operator gets a hook, which knows the
-operator, its inputs and the block it ran in.
+Backward passes are checked too: every node of torch's graph that belongs to an operator gets a hook, which knows the
+operator, its inputs and the Gluon block it ran in.
 """
 
 import sys
@@ -24,12 +24,12 @@ def _has_nan(values):
 
 
 def _values(tensor):
-    """The numbers that are there: of a sparse tensor, those it stores."""
+    """The stored values of a tensor: all, or those of a sparse tensor."""
     return tensor.coalesce().values() if tensor.layout is torch.sparse_coo else tensor
 
 
 def _range(tensor):
-    """Shape and extremes of an input, for the message."""
+    """Dtype, shape, minimum and maximum of a tensor, for the message."""
     if not isinstance(tensor, torch.Tensor):
         return repr(tensor)[:40]
     text = f"{str(tensor.dtype).removeprefix('torch.')}{tuple(tensor.shape)}"
@@ -47,22 +47,22 @@ def _ranges(tensors, what):
 
 
 def _block(name):
-    """The Gluon block that is running: the innermost one on the stack, or its child that made the graph's node."""
+    """The Gluon block that is running: the innermost one on the stack, or its child whose prefix the node has."""
     frame = sys._getframe(2)
     while frame is not None:
         owner = frame.f_locals.get("self")
         if frame.f_code.co_name in ("forward", "hybrid_forward", "__call__") and hasattr(owner, "collect_params"):
-            owner = _maker(owner, name)
+            owner = _innermost_block(owner, name)
             return f"in block {owner.name} ({type(owner).__name__})"
         frame = frame.f_back
     return "outside any block"
 
 
-def _maker(block, name):
-    """The innermost block below whose prefix a node's name begins with; in a hybridized net only the net is running."""
+def _innermost_block(block, name):
+    """The innermost child block whose prefix a node's name has; of a hybridized net only the root is on the stack."""
     for child in block._children.values():
         if name.startswith(child.prefix) and child.prefix != block.prefix:
-            return _maker(child, name)
+            return _innermost_block(child, name)
     return block
 
 
@@ -76,14 +76,14 @@ class _Call:
         self.tensors = [t.detach() if isinstance(t, torch.Tensor) else t for t in tensors]
 
     def error(self, what, more=""):
-        shown = {key: value for key, value in self.attributes.items() if not key.startswith("_")}
+        attributes = {key: value for key, value in self.attributes.items() if not key.startswith("_")}
         ranges = "; ".join(filter(None, [_ranges(self.tensors, "input"), more]))
         return MXNetError(
-            f"MXNET_CHECK_NAN: {what} {self.op.name}({shown}){self.node} made a NaN {self.block}. {ranges}"
+            f"MXNET_CHECK_NAN: {what} {self.op.name}({attributes}){self.node} made a NaN {self.block}. {ranges}"
         )
 
     def check_gradient(self, gradients, heads):
-        """Called by torch after a step of the backward pass: from the gradients `heads` it made `gradients`."""
+        """The hook of a backward node, which computed `gradients` from the gradients `heads`."""
         if _has_nan(gradients) and not _has_nan(heads):
             raise self.error("the gradient of operator", _ranges(heads, "gradient of output"))
 
@@ -92,12 +92,12 @@ class _Call:
 
 
 def _node(tensor):
-    """The step of torch's graph that a tensor's gradient goes to."""
+    """The node of torch's graph that receives a tensor's gradient."""
     return torch.autograd.graph.get_gradient_edge(tensor).node
 
 
 def _watch_backward(result, before, call):
-    """Hook every step between the operator's results and what its inputs came from (`before`)."""
+    """Put a hook on every backward node between the operator's results and its inputs' nodes (`before`)."""
     results = result if isinstance(result, (tuple, list)) else (result,)
     waiting = [_node(t) for t in results if isinstance(t, torch.Tensor) and t.requires_grad]
     seen = set(before)
@@ -109,13 +109,13 @@ def _watch_backward(result, before, call):
             waiting += [following for following, _ in node.next_functions]
 
 
-def _checked(op, name=""):
-    """The operator's function with a look at what it returns; creation of NaN on purpose has no numbers to blame."""
+def _check_outputs(op, name=""):
+    """The operator's function with a check of its results; operators without float inputs may create NaN."""
     function = op.fn
 
     def call(*tensors, **attributes):
         recorded = [t for t in tensors if isinstance(t, torch.Tensor) and t.requires_grad and torch.is_grad_enabled()]
-        before = [_node(t) for t in recorded]  # asked first: an operator may write into its input
+        before = [_node(t) for t in recorded]  # before the call: an operator may write into its input
         numbers = any(True for _ in _tensors(tensors)) and not _has_nan(tensors)
         result = function(*tensors, **attributes)
         if numbers and _has_nan(result):
@@ -128,16 +128,16 @@ def _checked(op, name=""):
 
 
 def enable():
-    """Check every operator from now on, and every one in graphs that are made from now on."""
-    observe.watch(_checked, graphs=True)
+    """Check every operator from now on, also in graphs that are lowered from now on."""
+    observe.watch(_check_outputs, graphs=True)
 
 
 def disable():
-    """Check no more."""
-    observe.unwatch(_checked)
+    """Stop checking."""
+    observe.unwatch(_check_outputs)
 
 
 def enable_if_asked():
-    """Follow the environment variable."""
+    """Enable the check if the environment variable is set."""
     if is_on("MXNET_CHECK_NAN"):
         enable()

@@ -1,19 +1,19 @@
 """Methods that are operators: `x.exp()` is `nd.exp(x)`."""
 
 from ..._ops.registry.methods import FLUENT
-from .generated import face
+from .generated import generated_function
 
 METHODS = (*FLUENT, "split_v2")
 
 
 class Fluent:
-    """Becomes the generated function of the operator the first time the method is asked for."""
+    """A descriptor that replaces itself by the operator's generated function on first access."""
 
     def __init__(self, name):
         self.name = name
 
     def __get__(self, instance, owner):
-        function = _SPECIAL.get(self.name) or face(self.name)
+        function = _SPECIAL.get(self.name) or generated_function(self.name)
         setattr(owner, self.name, function)
         return function if instance is None else function.__get__(instance, owner)
 
@@ -23,7 +23,7 @@ def _transpose(self, *axes, **kwargs):
     if len(axes) == 1 and isinstance(axes[0], (tuple, list)):
         axes = axes[0]
     given = {"axes": tuple(axes)} if axes else {}
-    return face("transpose")(self, **{**given, **kwargs})
+    return generated_function("transpose")(self, **{**given, **kwargs})
 
 
 def _split_v2(self, *args, **kwargs):

@@ -1,7 +1,7 @@
-"""The imperative face of the registry: `nd.X` functions generated from the operators, on first use.
+"""The functions `mx.nd.X`, generated from the registered operators on first use.
 
-A generated function runs the common case by itself: NDArrays that are not being differentiated, no `out`.
-Whatever does not fit, errors included, goes to `invoke`, which knows every rule and says what is wrong.
+A generated function has a fast path for the common case: NDArrays of one context and dtype, and no `out`. Everything
+else, errors included, goes to `invoke`, which implements every rule and reports what is wrong.
 """
 
 from functools import partial
@@ -19,90 +19,90 @@ from ..._ops.registry.signature import SPARSE, docstring, namespace, parameters
 from ...context import PINNED, Context, current_context
 from .invoke import DECODERS, check_dtype, invoke, own
 
-# What an operator or its attribute readers may raise; `invoke` repeats the call and reports it.
+# What an operator or the parser of its attributes may raise; `invoke` then repeats the call and reports the error.
 FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MXNetError)
-_FACES = {}
+_GENERATED = {}
 
 
-def face(name):
-    """The function that shows the operator `name` to users."""
-    function = _FACES.get(name)
+def generated_function(name):
+    """The `mx.nd` function of the operator `name`."""
+    function = _GENERATED.get(name)
     if function is None:
         from ..ndarray import NDArray
 
-        function = _FACES[name] = _build(registry.find(name), name, NDArray, call, _finish)
+        function = _GENERATED[name] = _build(registry.find(name), name, NDArray, call, _finish)
     return function
 
 
-def face_of(name, array, slow, made):
-    """The same for another class of arrays: `slow` is its `call`, `made` turns a list of results into its arrays."""
-    function = _FACES.get((name, array))
+def generated_function_for(name, array, slow, convert):
+    """The same for another array class: `slow` is its `call`, `convert` turns NDArrays into its arrays."""
+    function = _GENERATED.get((name, array))
     if function is None:
 
         def finish(*parts):
-            return made(_finish(*parts))
+            return convert(_finish(*parts))
 
-        function = _FACES[name, array] = _build(registry.find(name), name, array, slow, finish)
+        function = _GENERATED[name, array] = _build(registry.find(name), name, array, slow, finish)
     return function
 
 
 def _functions(operator):
-    """What a face calls: the operator's function, watched or not, and the quick ones while nobody watches."""
-    watched = observe.watching()
-    plain, plans = None if watched else operator.plain, Recent(_MOST_PLANS)
+    """The functions that generated code calls; without the `plain` and `quick` ones while a wrapper is set."""
+    observed = observe.watching()
+    plain, plans = None if observed else operator.plain, Recent(_MAX_PLANS)
     return {
         "fn": observe.observed(operator),
         "plain": plain or (lambda *tensors: None),
         "plans": plans,
-        "plan": partial(_plan, operator, plans, None if watched else operator.quick),
+        "plan": partial(_plan, operator, plans, None if observed else operator.quick),
     }
 
 
 def creation_of(name, array):
-    """A function of an operator's attributes and a context that makes an array, or None for what `invoke` must see."""
+    """A function from a creation operator's attributes and context to an array, or None if `invoke` must run."""
     key = name, array, "creation"
-    if key not in _FACES:
+    if key not in _GENERATED:
         operator = registry.find(name)
-        body = _fast_creation(operator) if _creates(operator) else ""
+        body = _fast_creation(operator) if _is_creation(operator) else ""
         source = f"def operator({parameters(operator, 'out=None, name=None')}):\n{body}\n    return None\n"
-        _FACES[key] = _compiled(operator, name, array, source)
-    return _FACES[key]
+        _GENERATED[key] = _compiled(operator, name, array, source)
+    return _GENERATED[key]
 
 
-# Values that stay what they are: attributes made of these are read once.
-_LASTING = frozenset({int, bool, str, type(None), type(NULL), type})
-_MOST_PLANS = 512
+# Immutable types: attributes of these types are parsed once.
+_IMMUTABLE = frozenset({int, bool, str, type(None), type(NULL), type})
+_MAX_PLANS = 512
 
 
-def _lasting(value):
+def _is_immutable(value):
     if value.__class__ is tuple:
-        return _LASTING.issuperset(map(type, value))
-    return value.__class__ in _LASTING or (value.__class__ is float and value != 0)  # 0.0 and -0.0 are equal keys
+        return _IMMUTABLE.issuperset(map(type, value))
+    return value.__class__ in _IMMUTABLE or (value.__class__ is float and value != 0)  # 0.0 and -0.0 are equal keys
 
 
 def _plan(operator, plans, quick, key, names, values, count=None):
-    """What need not be done again for the same attributes: the quick function, the parsed ones, how many inputs."""
+    """The cached part of a call with these attributes: (quick function, parsed attributes, number of inputs)."""
     if not operator.attrs.keys() >= set(names):
-        raise ValueError  # the slow way says which it does not know
+        raise ValueError  # `invoke` reports the unknown attribute
     kw = {n: operator.attrs[n].read(v) for n, v in zip(names, values, strict=True) if v is not NULL}
     if count is not None and operator.count in operator.attrs:
         kw.setdefault(operator.count, count)
     if any(a.required and a.name not in kw for a in operator.attrs.values()):
-        raise ValueError  # the slow way says which is missing
+        raise ValueError  # `invoke` reports the missing attribute
     inputs = None if operator.inputs_of is None else len(operator.input_names(kw))
     plan = None if quick is None else quick(**operator.full(kw)), kw, inputs
-    if all(map(_lasting, values)) and not any(operator.attrs[n].kind.startswith("string") for n in kw):
+    if all(map(_is_immutable, values)) and not any(operator.attrs[n].kind.startswith("string") for n in kw):
         plans.keep(key, plan)
     return plan
 
 
-def _take_functions_anew():
-    for function in _FACES.values():
+def _refresh_functions():
+    for function in _GENERATED.values():
         scope = function.__globals__
         scope.update(_functions(scope["OP"]))
 
 
-observe.on_change(_take_functions_anew)
+observe.on_change(_refresh_functions)
 
 
 def operator_of(space, short):
@@ -114,7 +114,7 @@ def operator_of(space, short):
 
 
 def call(operator, inputs, attrs, kwargs, out):
-    """The whole story of a call from a generated function: which arguments are arrays, which are attributes."""
+    """The slow path of a generated function: sorts its arguments into inputs and attributes, then invokes."""
     from ..ndarray import NDArray
 
     attrs.update(kwargs)
@@ -123,9 +123,9 @@ def call(operator, inputs, attrs, kwargs, out):
     if operator.variadic is not None:
         named = {k: attrs.pop(k) for k in [k for k, v in attrs.items() if isinstance(v, NDArray)]}
         if named:
-            inputs = inputs + [named[n] for n in operator.input_names(_tolerant(operator, attrs)) if n in named]
+            inputs = inputs + [named[n] for n in operator.input_names(_parse_known(operator, attrs)) if n in named]
     else:
-        wanted = operator.input_names(_tolerant(operator, attrs)) if operator.inputs_of else operator.inputs
+        wanted = operator.input_names(_parse_known(operator, attrs)) if operator.inputs_of else operator.inputs
         inputs = [x for n, x in zip(operator.inputs, inputs, strict=True) if x is not None or n in wanted]
         while inputs and inputs[-1] is None:
             inputs.pop()
@@ -148,7 +148,7 @@ def _check_count(operator, inputs, wanted, attrs):
     """Which inputs a call has depends on its attributes; MXNet takes neither fewer nor more."""
     given = sum(x is not None for x in inputs)
     if given != len(wanted):
-        operator.parse(attrs)  # a misspelt attribute may be why
+        operator.parse(attrs)  # a misspelt attribute is reported first
         raise MXNetError(
             f"Check failed: num_inputs == infered_num_inputs ({given} vs. {len(wanted)}) : Operator {operator.name} "
             f"expects {len(wanted)} inputs, but got {given} instead. With these attributes its inputs are "
@@ -156,8 +156,8 @@ def _check_count(operator, inputs, wanted, attrs):
         )
 
 
-def _tolerant(operator, attrs):
-    """Parsed attributes as far as they are attributes, for asking which inputs a call has."""
+def _parse_known(operator, attrs):
+    """The known attributes, parsed, to find out which inputs a call has; unknown ones are left out."""
     check_dtype(operator, attrs)
     known = {k: operator.attrs[k].parse(v, operator.name) for k, v in attrs.items() if k in operator.attrs}
     return {**{k: text(v) for k, v in attrs.items()}, **known} if operator.free else known
@@ -200,7 +200,7 @@ def _compiled(operator, name, array, source, **more):
 def _finish(operator, result, tensors, ctx, parsed, mark):
     from ..ndarray import wrap
 
-    if isinstance(result, torch.Tensor):  # of a class of its own (whole numbers with gradients)
+    if isinstance(result, torch.Tensor):  # of a subclass: IntegerWithGradient
         result = (result,)
     if operator.visible is not None:
         result = result[: operator.visible_outputs(parsed)]
@@ -210,7 +210,7 @@ def _finish(operator, result, tensors, ctx, parsed, mark):
 
 def _variadic(operator):
     arrays = operator.variadic
-    fast = _fast_variadic(operator) if _simple(operator) else ""
+    fast = _fast_variadic(operator) if _has_fast_path(operator) else ""
     return f"""
 def operator(*{arrays}, **kwargs):
 {fast}
@@ -220,7 +220,7 @@ def operator(*{arrays}, **kwargs):
 
 
 def _fast_variadic(operator):
-    """The common case: arrays of one context (and dtype), recorded or not; attributes by name."""
+    """The fast path of a variadic operator: arrays of one context (and dtype), recorded or not."""
     arrays = operator.variadic
     same = " or _t.dtype is not _type" if operator.dtype == "same" else ""
     return f"""
@@ -241,11 +241,11 @@ def _fast_variadic(operator):
                     _t = _t.data
             _tensors.append(_t)
         else:
-{_truths(operator, "kwargs.get('{}', _Null)", 12)}            _key = len({arrays}), tuple(kwargs.items())
+{_boolean_checks(operator, "kwargs.get('{}', _Null)", 12)}            _key = len({arrays}), tuple(kwargs.items())
             try: _q, _kw, _count = plans[_key]
             except (KeyError, TypeError):
                 _q, _kw, _count = plan(_key, tuple(kwargs), tuple(kwargs.values()), len({arrays}))
-{_quick_variadic(operator)}            _r = fn(*_tensors, **_kw{_told(operator, "_ctx.home")})
+{_quick_variadic(operator)}            _r = fn(*_tensors, **_kw{_injected_arguments(operator, "_ctx.home")})
             if _r.__class__ is Tensor:
                 _a = new(NDArray)
                 _a._t = own(_r, _tensors)
@@ -259,7 +259,7 @@ def _fast_variadic(operator):
 
 
 def _quick_variadic(operator):
-    """A call where nothing is recorded by the operator's quick function."""
+    """Code for calls that are not recorded: the operator's quick function."""
     if operator.quick is None:
         return ""
     return """
@@ -278,7 +278,7 @@ def _fixed(operator):
     attrs = list(operator.attrs)
     gather = "\n".join(f'    if {a} is not _Null: attrs["{a}"] = {a}' for a in attrs)
     inputs = ", ".join(operator.inputs)
-    fast = _fast(operator) if _simple(operator) else _fast_creation(operator) if _creates(operator) else ""
+    fast = _fast(operator) if _has_fast_path(operator) else _fast_creation(operator) if _is_creation(operator) else ""
     return f"""
 def operator({parameters(operator, "out=None, name=None")}):
 {fast}
@@ -288,45 +288,45 @@ def operator({parameters(operator, "out=None, name=None")}):
 """
 
 
-def _simple(operator):
-    """Can the generated code run it alone? Not where a second run (after a failure) would change something.
+def _has_fast_path(operator):
+    """Does the generated function have a fast path? Not if a second run, after a failure, would write twice.
 
-    That a call which fails may have drawn numbers twice does no harm.
+    Random numbers may be drawn twice by a call that fails; that does no harm.
     """
     changes = operator.mutates or operator.aux or operator.free
-    sparse = storage.ASKED.get(operator.name) == "stype"  # its whole point is another class of array
+    sparse = storage.STYPE_ATTRIBUTE.get(operator.name) == "stype"  # the result is another array class
     takes = operator.inputs or operator.variadic
     device = "_device" in operator.injected or operator.name in DECODERS
     return bool(takes) and not changes and not sparse and not device
 
 
-def _told(operator, ctx):
-    """What the operator asks its caller for, beside the device."""
+def _injected_arguments(operator, ctx):
+    """Source of the injected keyword arguments, except `_device`."""
     train = ", _train=MODES.training" if "_train" in operator.injected else ""
     return train + (f", _rng=stream({ctx}.device_typeid, {ctx}.device_id)" if "_rng" in operator.injected else "")
 
 
-def _creates(operator):
-    """Is it an operator without inputs, or whose inputs may all be absent, which makes an array where it is told?"""
+def _is_creation(operator):
+    """Is it a creation operator: no required inputs, one output, made in the context of its attribute `ctx`?"""
     changes = operator.mutates or operator.aux or operator.free or operator.variadic is not None
-    told = "_device" in operator.injected and {"_device", "_rng"}.issuperset(operator.injected)
-    alone = operator.outputs == 1 and set(operator.inputs) <= set(operator.optional)
-    return told and "ctx" in operator.attrs and alone and not changes
+    on_device = "_device" in operator.injected and {"_device", "_rng"}.issuperset(operator.injected)
+    no_required_input = operator.outputs == 1 and set(operator.inputs) <= set(operator.optional)
+    return on_device and "ctx" in operator.attrs and no_required_input and not changes
 
 
 def _fast_creation(operator):
-    """The common case: a context, or none, and no `out`. What fails does so before anything is drawn."""
+    """The fast path of creation: no `out`. Failures happen before random numbers are drawn."""
     attrs = [a for a in operator.attrs if a != "ctx"]
     absent = "".join(f" and {name} is None" for name in operator.inputs)
     return f"""
     _ctx = current_context() if ctx is _Null else ctx
     if out is None and not kwargs and _ctx.__class__ is Context and _ctx.device_typeid != {PINNED}{absent}:
         try:
-{_truths(operator, "{}", 12)}            _key = ({", ".join(attrs)},)
+{_boolean_checks(operator, "{}", 12)}            _key = ({", ".join(attrs)},)
             try: _q, _kw, _count = plans[_key]
             except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)
-            if _count: raise ValueError  # the slow way explains it
-            _r = fn(**_kw, _device=torch_device(_ctx){_told(operator, "_ctx")})
+            if _count: raise ValueError  # `invoke` reports it
+            _r = fn(**_kw, _device=torch_device(_ctx){_injected_arguments(operator, "_ctx")})
             if _r.__class__ is Tensor:
                 _a = new(NDArray)
                 _a._t = _r
@@ -338,51 +338,68 @@ def _fast_creation(operator):
 """
 
 
+class _FixedInputs:
+    """Source fragments about the inputs of an operator with a fixed number of them; tensor i is called `_t{i}`."""
+
+    def __init__(self, operator):
+        self.operator, self.first = operator, operator.inputs[0]
+        self.tensors = [f"_t{i}" for i in range(len(operator.inputs))]
+        self.pairs = list(zip(self.tensors, operator.inputs, strict=True))
+
+    def _or_none(self, name, value):
+        return f"None if {name} is None else {value}" if name in self.operator.optional else value
+
+    def _if_given(self, name, condition, otherwise):
+        """A condition on an input; `otherwise` is its value for an absent optional one."""
+        if name not in self.operator.optional:
+            return condition
+        return f"({name} is None or {condition})" if otherwise else f"({name} is not None and {condition})"
+
+    def unwrap(self):
+        """Statements that take the tensors out of the arrays."""
+        return "".join(f"            {t} = {self._or_none(n, f'{n}._t')}\n" for t, n in self.pairs)
+
+    def compatible(self):
+        """Do all inputs have one context (and dtype)?"""
+        same = [self._if_given(n, f"({_compatible(self.operator, t, n, self.first)})", True) for t, n in self.pairs[1:]]
+        return " and ".join(same) or "True"
+
+    def any_requires_grad(self):
+        return " or ".join(self._if_given(n, f"{t}.requires_grad", False) for t, n in self.pairs)
+
+    def all_recordable(self):
+        """Does no input come from a graph of an earlier recording, which `invoke` must look at?"""
+        return " and ".join(
+            self._if_given(n, f"({n}._ag.__class__ is not int or {n}._ag == _mark)", True) for _, n in self.pairs
+        )
+
+    def detach(self):
+        return "; ".join(f"{t} = {self._or_none(n, f'{t}.data')}" for t, n in self.pairs)
+
+
 def _fast(operator):
-    """The common case: arrays of one context (and dtype), recorded or not, and no `out`."""
-    inputs = operator.inputs
-    tensors = [f"_t{i}" for i in range(len(inputs))]
-    pairs = list(zip(tensors, inputs, strict=True))
-    first = inputs[0]
-    optional = operator.optional
-
-    def unless_none(name, value, other="None"):
-        return f"{other} if {name} is None else {value}" if name in optional else value
-
-    take = "".join(f"            {t} = {unless_none(n, f'{n}._t')}\n" for t, n in pairs)
-    same = [
-        f"({n} is None or ({_alike(operator, t, n, first)}))" if n in optional else _alike(operator, t, n, first)
-        for t, n in pairs[1:]
-    ]
-    grown = " or ".join(
-        f"({n} is not None and {t}.requires_grad)" if n in optional else f"{t}.requires_grad" for t, n in pairs
-    )
-    fresh = " and ".join(
-        f"({n} is None or {n}._ag.__class__ is not int or {n}._ag == _mark)"
-        if n in optional
-        else f"({n}._ag.__class__ is not int or {n}._ag == _mark)"
-        for n in inputs
-    )
-    strip = "; ".join(f"{t} = {unless_none(n, f'{t}.data')}" for t, n in pairs)
+    """The fast path: arrays of one context (and dtype), recorded or not, and no `out`."""
+    inputs = _FixedInputs(operator)
+    tensors, first = inputs.tensors, inputs.first
     kw = ", **_kw" if operator.attrs else ""
     group = f"({', '.join(tensors)},)"
     parsed = "_kw" if operator.attrs else "{}"
-    unasked = " and forward_stype is _Null" if "forward_stype" in operator.attrs else ""
+    dense = " and forward_stype is _Null" if "forward_stype" in operator.attrs else ""
     return f"""
-    if out is None and not kwargs{unasked}:
+    if out is None and not kwargs{dense}:
         try:
-{take}
+{inputs.unwrap()}
             _mark = None
-            _able = {" and ".join(same) or "True"}
-            if _able and ({grown}):
+            _able = {inputs.compatible()}
+            if _able and ({inputs.any_requires_grad()}):
                 if MODES.recording:
                     _mark = MODES.epoch
-                    _able = {fresh}
+                    _able = {inputs.all_recordable()}
                 else:
-                    {strip}
+                    {inputs.detach()}
             if _able:
 {_quick(operator, tensors, first)}
-                _r = fn({", ".join(tensors)}{kw}{_told(operator, f"{first}._ctx.home")})
+                _r = fn({", ".join(tensors)}{kw}{_injected_arguments(operator, f"{first}._ctx.home")})
                 if _r.__class__ is Tensor:
                     if _r._is_view() or _r is _t0: _r = own(_r, {group})
                     _a = new(NDArray)
@@ -397,7 +414,7 @@ def _fast(operator):
 
 
 def _quick(operator, tensors, first):
-    """A call where nothing is recorded by the operator's quick functions, which may decline; the attributes read."""
+    """Code that parses the attributes and, for calls that are not recorded, tries the `plain` and `quick` functions."""
     attrs, given = list(operator.attrs), ", ".join(tensors)
     done = f"""
                     if _r is not None:
@@ -414,14 +431,14 @@ def _quick(operator, tensors, first):
                     _r = plain({given}){done}"""
     if attrs:
         code += f"""
-{_truths(operator, "{}", 16)}                _key = ({", ".join(attrs)},)
+{_boolean_checks(operator, "{}", 16)}                _key = ({", ".join(attrs)},)
                 try: _q, _kw, _count = plans[_key]
                 except (KeyError, TypeError): _q, _kw, _count = plan(_key, {tuple(attrs)!r}, _key)"""
     if attrs and operator.inputs_of is not None:
         sure = len(operator.inputs) - len(operator.optional)
         present = " + ".join([str(sure), *(f"({n} is not None)" for n in operator.inputs if n in operator.optional)])
         code += f"""
-                if _count != {present}: raise ValueError  # the slow way explains it"""
+                if _count != {present}: raise ValueError  # `invoke` reports it"""
     if attrs and operator.quick is not None:
         code += f"""
                 if _q is not None and _mark is None:
@@ -429,8 +446,8 @@ def _quick(operator, tensors, first):
     return code
 
 
-def _truths(operator, given, indent):
-    """Truth values are looked at before the memo: 1.0, which is none, is equal to True as a key."""
+def _boolean_checks(operator, given, indent):
+    """Code that checks booleans before the lookup of a plan: as a key, 1.0 would equal True."""
     pad = " " * indent
     names = [a.name for a in operator.attrs.values() if a.kind.startswith("boolean")]
     return "".join(
@@ -438,6 +455,6 @@ def _truths(operator, given, indent):
     )
 
 
-def _alike(operator, tensor, name, first):
+def _compatible(operator, tensor, name, first):
     same = f"{name}._ctx is {first}._ctx"
     return f"{same} and {tensor}.dtype is _t0.dtype" if operator.dtype == "same" else same

@@ -1,7 +1,7 @@
-"""How an array came out of graphs and operators: which ones, applied to what.
+"""The history of an array for `autograd.get_symbol`: which graphs and operators computed it, from which inputs.
 
-Results of `CachedOp` carry it, where it is free. Recorded operators leave it on the nodes of torch's graph, once
-`keep` was called: it costs about half a microsecond a call, which only those pay who ask for `autograd.get_symbol`.
+Results of `CachedOp` always carry it, at no cost. Recorded operators store it in the metadata of torch's graph nodes
+once `record_history` was called: it costs about half a microsecond per call, paid only by users of `get_symbol`.
 """
 
 import functools
@@ -12,7 +12,7 @@ import torch
 from ..._core.attrs import text
 from ..._core.errors import MXNetError
 from ..._graph.ir.attributes import dtype_text
-from ..._graph.ir.node import CACHED, Entry, Node, copy, variable, walk
+from ..._graph.ir.node import CACHED_OP, Entry, Node, copy_graph, variable, walk
 from ..._ops.registry import observe
 from ..._ops.registry.registry import find
 from ..._ops.registry.torch_dtypes import NAME
@@ -20,12 +20,12 @@ from .invoke import SparseStorage
 
 CAST = "ToCopyBackward0"
 FROM_END = 1 << 63
-MOST = 1 << 40  # no axis is as long
-INLINE_LIMIT = 2  # a graph of more operators than this is one node of the history
+MAX_SIZE = 1 << 40  # longer than any axis: torch's open end of a slice
+INLINE_LIMIT = 2  # a graph with more operators than this becomes one node of the symbol
 
 
-class Made:
-    """One call of a graph: its symbol, and for every input the call that made it or a weak reference to the array."""
+class GraphCall:
+    """One call of a graph: its symbol, and for every input its origin (see `origin`)."""
 
     __slots__ = ("inputs", "limit", "symbol")
 
@@ -38,8 +38,8 @@ class Made:
             self.inputs = [origin(a) for a in arrays]
 
 
-class Noted:
-    """One call of an operator, with what it was applied to."""
+class OperatorCall:
+    """One call of an operator: its name, attributes and the origins of its inputs."""
 
     __slots__ = ("attrs", "inputs", "name")
 
@@ -49,7 +49,7 @@ class Noted:
 
 
 def origin(array):
-    """(call, which of its results) of a recorded result, (reference, None) of any other array."""
+    """The origin of an array: (call, output index) of a recorded result, (weak reference, None) of any other."""
     return (weakref.ref(array), None) if array.stype != "default" else _tensor_origin(array._t)
 
 
@@ -57,24 +57,24 @@ def _tensor_origin(tensor):
     node = tensor.grad_fn
     if node is None:
         return weakref.ref(tensor), None
-    return getattr(tensor, "made", None) or _node_origin(node, tensor.output_nr, tuple(tensor.shape), tensor.dtype)
+    return getattr(tensor, "call", None) or _node_origin(node, tensor.output_nr, tuple(tensor.shape), tensor.dtype)
 
 
 def _node_origin(node, index, shape, dtype):
-    """The origin of a value of torch's graph; what arrays' own methods made of others is said by operators."""
+    """The origin of a value of torch's graph; views and casts by array methods are expressed as operators."""
     leaf = getattr(node, "variable", None)
     if leaf is not None:
         return weakref.ref(leaf), None
-    made = node.metadata.get(("made", index))
-    steps = _TOLD[node.name()](node, shape, dtype) if made is None and node.name() in _TOLD else None
+    call = node.metadata.get(("call", index))
+    steps = _TORCH_NODES[node.name()](node, shape, dtype) if call is None and node.name() in _TORCH_NODES else None
     if steps is None:
-        return made or (None, None)
+        return call or (None, None)
     before = tuple(getattr(node, "_saved_self_sym_sizes", shape))
     source = _node_origin(*node.next_functions[0], before, None if node.name() == CAST else dtype)
     for name, attrs in steps:
-        made = Noted(name, (), attrs)
-        made.inputs.append(source)
-        source = made, 0
+        call = OperatorCall(name, (), attrs)
+        call.inputs.append(source)
+        source = call, 0
     return source
 
 
@@ -82,12 +82,12 @@ def _reshape(node, shape, dtype):
     return [("Reshape", {"shape": shape})]
 
 
-def _signed(place):
-    """torch shows places from the end as if they had no sign."""
-    return place - (1 << 64) if place >= FROM_END else place
+def _signed(index):
+    """torch shows negative indices as unsigned 64-bit integers."""
+    return index - (1 << 64) if index >= FROM_END else index
 
 
-def _part(node, shape, dtype):
+def _slice(node, shape, dtype):
     end = node._saved_end
     if node._saved_step != 1:
         return None
@@ -97,49 +97,49 @@ def _part(node, shape, dtype):
             {
                 "axis": node._saved_dim,
                 "begin": _signed(node._saved_start),
-                "end": None if MOST < end < FROM_END else _signed(end),
+                "end": None if MAX_SIZE < end < FROM_END else _signed(end),
             },
         )
     ]
 
 
-def _element(node, shape, dtype):
-    axis, place = node._saved_dim, _signed(node._saved_index)
-    attrs = {"axis": axis, "begin": place, "end": place + 1 or None}
+def _select(node, shape, dtype):
+    axis, index = node._saved_dim, _signed(node._saved_index)
+    attrs = {"axis": axis, "begin": index, "end": index + 1 or None}
     return [("slice_axis", attrs), ("Reshape", {"shape": shape or (1,)})]
 
 
-# Methods that are no operators here, by the names torch gives what they record: (operator, attributes) for each.
-_TOLD = {
+# Array methods that call torch directly, by the name of torch's backward node: equivalent (operator, attributes) pairs.
+_TORCH_NODES = {
     **dict.fromkeys(("ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0"), _reshape),
     CAST: lambda node, shape, dtype: None if dtype is None else [("Cast", {"dtype": NAME[dtype]})],
     "CloneBackward0": lambda node, shape, dtype: [],  # a copy of what would have shared memory
-    "SliceBackward0": _part,
-    "SelectBackward0": _element,
+    "SliceBackward0": _slice,
+    "SelectBackward0": _select,
 }
 
 
 @functools.cache
-def keep():
-    """Have recorded operators leave their history from now on."""
-    observe.watch(_noting)
+def record_history():
+    """Store the history of recorded operators from now on."""
+    observe.watch(_record_calls)
 
 
-def _noting(op):
+def _record_calls(op):
     function, name, injected = op.fn, op.name, op.injected
 
     @functools.wraps(function)
-    def noting(*tensors, **attrs):
+    def recording(*tensors, **attrs):
         result = function(*tensors, **attrs)
         results = result if result.__class__ is tuple or result.__class__ is list else (result,)
         if any(r.__class__ is torch.Tensor and r.grad_fn is not None for r in results):
-            made = Noted(name, tensors, {k: v for k, v in attrs.items() if k not in injected})
+            call = OperatorCall(name, tensors, {k: v for k, v in attrs.items() if k not in injected})
             for i, r in enumerate(results):
                 if r.grad_fn is not None:
-                    r.grad_fn.metadata["made", r.output_nr] = made, i
+                    r.grad_fn.metadata["call", r.output_nr] = call, i
         return result
 
-    return noting
+    return recording
 
 
 def _unknown():
@@ -150,34 +150,34 @@ def _unknown():
     )
 
 
-class Rebuilding:
-    """Turns a history back into a graph; an array that was used twice is one variable."""
+class GraphRebuilder:
+    """Turns a history into a graph; an array that was used twice becomes one variable."""
 
     def __init__(self):
         self.calls, self.variables = {}, {}
 
     def entry(self, origin):
-        """The graph's entry for one value of the history; without recursion, as loops make histories long."""
+        """The graph's entry for one value of the history. Without recursion: loops make histories long."""
         stack = [origin]
         while stack:
-            made, index = stack[-1]
-            if made is None:
+            call, index = stack[-1]
+            if call is None:
                 raise _unknown()
-            waiting = [] if index is None or id(made) in self.calls else self._waiting(made)
-            stack.extend(reversed(waiting))
-            if not waiting:
+            missing = [] if index is None or id(call) in self.calls else self._missing_inputs(call)
+            stack.extend(reversed(missing))
+            if not missing:
                 stack.pop()
-                if index is not None and id(made) not in self.calls:
-                    self.calls[id(made)] = self._call(made)
-        return self._known(origin)
+                if index is not None and id(call) not in self.calls:
+                    self.calls[id(call)] = self._call(call)
+        return self._entry_of(origin)
 
-    def _waiting(self, made):
-        """Calls that must be there before this one."""
-        return [o for o in made.inputs if o[0] is None or (o[1] is not None and id(o[0]) not in self.calls)]
+    def _missing_inputs(self, call):
+        """Inputs of the call that have no node yet."""
+        return [o for o in call.inputs if o[0] is None or (o[1] is not None and id(o[0]) not in self.calls)]
 
-    def _known(self, origin):
-        made, index = origin
-        return Entry(self._variable(made)) if index is None else self.calls[id(made)][index]
+    def _entry_of(self, origin):
+        call, index = origin
+        return Entry(self._variable(call)) if index is None else self.calls[id(call)][index]
 
     def _variable(self, reference):
         array = reference()
@@ -189,22 +189,22 @@ class Rebuilding:
             self.variables[id(array)] = variable(f"{kind}{len(self.variables)}")
         return self.variables[id(array)]
 
-    def _call(self, made):
-        return self._operator(made) if isinstance(made, Noted) else self._graph(made)
+    def _call(self, call):
+        return self._operator(call) if isinstance(call, OperatorCall) else self._graph(call)
 
-    def _operator(self, made):
-        inputs = [self._known(origin) for origin in made.inputs]
-        attrs = {k: dtype_text(v) if k == "dtype" else text(v) for k, v in made.attrs.items()}
-        node = Node(find(made.name), f"node_{len(self.calls)}", attrs, inputs)
+    def _operator(self, call):
+        inputs = [self._entry_of(origin) for origin in call.inputs]
+        attrs = {k: dtype_text(v) if k == "dtype" else text(v) for k, v in call.attrs.items()}
+        node = Node(find(call.name), f"node_{len(self.calls)}", attrs, inputs)
         node.parse()
         return [Entry(node, i) for i in range(node.outputs())]
 
-    def _graph(self, made):
-        heads = made.symbol._entries
+    def _graph(self, call):
+        heads = call.symbol._entries
         inner = [n for n in walk(heads) if n.op is None]
-        given = {id(n): self._known(origin) for n, origin in zip(inner, made.inputs, strict=True)}
-        if sum(n.op is not None for n in walk(heads)) <= made.limit:
-            return copy(heads, lambda e: given.get(id(e.node)))
-        node = Node(find(CACHED), f"node_{len(self.calls)}", {}, [given[id(n)] for n in inner])
-        node.subgraphs = [copy(heads)]
+        given = {id(n): self._entry_of(origin) for n, origin in zip(inner, call.inputs, strict=True)}
+        if sum(n.op is not None for n in walk(heads)) <= call.limit:
+            return copy_graph(heads, lambda e: given.get(id(e.node)))
+        node = Node(find(CACHED_OP), f"node_{len(self.calls)}", {}, [given[id(n)] for n in inner])
+        node.subgraphs = [copy_graph(heads)]
         return [Entry(node, i) for i in range(len(heads))]

@@ -1,6 +1,6 @@
-"""Calling an operator on NDArrays: check the inputs, run the function, wrap what comes out.
+"""Calling an operator on NDArrays: check the inputs, run the function, wrap the results.
 
-The generated faces do the common case themselves (`faces.py`); everything else, and every error, passes here.
+Generated functions have a fast path for the common case (`generated.py`); everything else, and every error, comes here.
 """
 
 import torch
@@ -13,7 +13,7 @@ from ..._core.writes import wrote
 from ..._device.copies import FLIGHTS, held_pinned, put, settle
 from ..._device.errors import explained
 from ..._kernels.elementwise.transpose import contiguous_copy
-from ..._ops.registry import integer_gradient as whole
+from ..._ops.registry import integer_gradient
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.observe import observed, watching
@@ -22,7 +22,7 @@ from ..._ops.registry.torch_dtypes import NAME
 from ...context import PINNED, Context, cpu, current_context, parse_context
 
 DECODERS = frozenset(["_cvimdecode", "_cvimread", "_imdecode"])  # their results are the CPU's in any context
-CONSUMED = "remx_consumed"  # a mark on autograd nodes whose graph a backward has freed
+CONSUMED = "remx_consumed"  # metadata key of autograd nodes whose graph a backward pass has freed
 IN_GRAPH = (
     "Assigning to NDArrays that are already in a computational graph will cause undefined behavior when evaluating "
     "gradients. Please call backward first to clear the graph or do this out side of a record section. Also note "
@@ -33,11 +33,11 @@ IN_PLACE = "Inplace operations (+=, -=, x[:]=, etc) are not supported when recor
 
 
 class SparseStorage(MXNetError):
-    """Raised where the dense tensor of a sparse array is asked for; it never gets further than this module."""
+    """Raised on access to the dense tensor of a sparse array; always caught, so that users never see it."""
 
 
 def graph_tensor(array):
-    """The tensor to record with; a graph that a backward has freed counts as a constant, as in MXNet."""
+    """The tensor to record with; a result of a graph that was freed is a constant, as in MXNet."""
     try:
         t = array._t
     except SparseStorage:
@@ -49,9 +49,10 @@ def graph_tensor(array):
 
 
 def freed(node):
-    """Does this history lead into a graph that a backward has freed? A network's state hangs beside the loss's own way.
+    """Does the graph behind this autograd node contain nodes that a backward pass has freed?
 
-    Leaves are common to many graphs, and tell nothing.
+    The whole graph is searched: a recurrent network's state need not be on the path of the loss. Leaves are shared by
+    many graphs and are ignored.
     """
     stack, seen, last = [node], set(), node
     while stack:
@@ -59,20 +60,20 @@ def freed(node):
         before = node.next_functions
         if node in seen or not before:
             continue
-        if CONSUMED in node.metadata and (node is last or not _turned_leaf(node)):
+        if CONSUMED in node.metadata and (node is last or not _is_transposed_leaf(node)):
             return True
         seen.add(node)
         stack += [n for n, _ in before if n is not None]
     return False
 
 
-def _turned_leaf(node):
-    """Is it the transpose of a leaf? Like the leaf, it may belong to graphs that are still whole."""
+def _is_transposed_leaf(node):
+    """Is it the transpose of a leaf? Like a leaf, it may also belong to graphs that are not freed."""
     return node.name() == "TBackward0" and not node.next_functions[0][0].next_functions
 
 
 def plain_tensor(array):
-    """The tensor without its history; writes through it touch no version counter. Of a sparse array a dense copy."""
+    """The tensor detached, with its own version counter; of a sparse array a dense copy."""
     try:
         t = array._t
     except SparseStorage:
@@ -84,7 +85,7 @@ def in_graph(array):
     """Is the array a marked variable or the result of a recorded operation that can still be differentiated?"""
     if array._ag is None:
         return False
-    tensor, mark = graph_tensor(array), array._ag  # which a graph that was freed has lost
+    tensor, mark = graph_tensor(array), array._ag  # read after `graph_tensor`, which resets it if the graph was freed
     return tensor.requires_grad or mark == MODES.epoch or not (mark is None or isinstance(mark, int))
 
 
@@ -103,11 +104,11 @@ def check_writable(array):
 
 
 def own(result, tensors):
-    """`result` in memory of its own: operators in MXNet never alias their inputs."""
+    """`result`, copied if it shares memory with an input: operators in MXNet never return views."""
     if result._is_view():
         base = result._base
         for t in tensors:
-            if t is base or (t is not None and t._is_view() and t._base is base):  # to ask for a base takes longer
+            if t is base or (t is not None and t._is_view() and t._base is base):  # `_is_view` is cheaper than `_base`
                 return contiguous_copy(result)
     else:
         for t in tensors:
@@ -126,7 +127,7 @@ def describe(op, inputs, attrs):
 
 
 def check_inputs(op, inputs):
-    """Dtypes must agree and devices must match; MXNet promotes and moves nothing by itself."""
+    """Dtypes must agree and devices must match; MXNet does not promote types or move arrays."""
     present = [(i, x) for i, x in enumerate(inputs) if x is not None]
     if not present:
         return
@@ -150,7 +151,7 @@ def check_inputs(op, inputs):
 
 
 def check_dtype(op, attrs):
-    """What is no data type at all is a TypeError, as in MXNet, whose Python asks NumPy before the operator reads it."""
+    """An invalid data type is a TypeError, as in MXNet, whose Python code converts it by NumPy first."""
     if "dtype" in attrs and "dtype" in op.attrs:
         try:
             dtype_name(attrs["dtype"])
@@ -159,7 +160,7 @@ def check_dtype(op, attrs):
 
 
 def pick_context(inputs, attrs, ctx, out=None):
-    """Where the call runs: the context of its inputs, else of `out`, else the one asked for, else the current one."""
+    """The context of the call: that of its inputs, else of `out`, else the requested one, else the current one."""
     for x in inputs:
         if x is not None:
             return x._ctx.home
@@ -167,14 +168,14 @@ def pick_context(inputs, attrs, ctx, out=None):
         return (out[0] if isinstance(out, (list, tuple)) else out)._ctx.home
     if ctx is not None:
         return ctx
-    asked = attrs.get("ctx")
-    if isinstance(asked, Context):
-        return asked
-    return parse_context(asked) if asked else current_context()
+    requested = attrs.get("ctx")
+    if isinstance(requested, Context):
+        return requested
+    return parse_context(requested) if requested else current_context()
 
 
 def inject(op, ctx, parsed):
-    """Values that an operator asks its caller for."""
+    """Add the values that the operator's caller has to inject (see `registry.py`)."""
     for name in op.injected:
         if name == "_train":
             parsed["_train"] = MODES.training
@@ -196,10 +197,10 @@ def execute(op, inputs, parsed, ctx):
     if op.variadic is not None and op.mutates:
         tensors = [x._t.data for x in inputs]
     elif op.aux or op.mutates:
-        changed = op.aux_names(parsed) + op.mutates
+        written = op.aux_names(parsed) + op.mutates
         names = op.input_names(parsed, len(inputs))
         tensors = [
-            None if x is None else x._t.data if n in changed else graph_tensor(x)
+            None if x is None else x._t.data if n in written else graph_tensor(x)
             for n, x in zip(names, inputs, strict=False)
         ]
         tensors += [graph_tensor(x) for x in inputs[len(tensors) :]]
@@ -230,7 +231,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
             from .._sparse.invoke import invoke_sparse
 
             return invoke_sparse(op, inputs, attrs, out, ctx)
-    if op.name in storage.ASKED and attrs.get(storage.ASKED[op.name]) in ("csr", "row_sparse"):
+    if op.name in storage.STYPE_ATTRIBUTE and attrs.get(storage.STYPE_ATTRIBUTE[op.name]) in ("csr", "row_sparse"):
         from .._sparse.invoke import invoke_stored
 
         return invoke_stored(op, inputs, attrs, out, ctx)
@@ -249,14 +250,14 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     try:
         results, recorded = execute(op, inputs, parsed, where)
     except MXNetError:
-        raise  # already in words
+        raise  # has a clear message already
     except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
         raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {explained(error)}{hint}") from error
     results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
     if out is not None:
-        return _deliver(op, inputs, results, recorded, out)
+        return _write_outputs(op, inputs, results, recorded, out)
     from ..ndarray import wrap
 
     mark = MODES.epoch if recorded else None
@@ -267,14 +268,14 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
 
 
 def from_output(op, parsed, out):
-    """Creation operators take from `out` what the caller left open."""
+    """Creation operators take shape and dtype from `out` if they are not given."""
     target = out[0] if isinstance(out, (list, tuple)) else out
     known = {"shape": target.shape, "dtype": dtype_name(target.dtype)}
     known = {k: v for k, v in known.items() if k in op.defaults and op.defaults[k] is None}
-    asked = parsed.get("dtype")
-    if asked is not None and asked != known.get("dtype", asked):
+    requested = parsed.get("dtype")
+    if requested is not None and requested != known.get("dtype", requested):
         raise MXNetError(
-            f"Output type does not match requested type: {known['dtype']} vs {asked}, in operator {op.name}"
+            f"Output type does not match requested type: {known['dtype']} vs {requested}, in operator {op.name}"
         )
     shape = parsed.get("shape")
     if shape and "shape" in known and 0 not in shape and tuple(shape) != known["shape"]:
@@ -285,7 +286,7 @@ def from_output(op, parsed, out):
     return {**known, **parsed}
 
 
-def _deliver(op, inputs, results, recorded, out):
+def _write_outputs(op, inputs, results, recorded, out):
     outs = list(out) if isinstance(out, (list, tuple)) else [out]
     for target, result in zip(outs, results, strict=False):
         if recorded and any(x is target for x in inputs):
@@ -301,7 +302,7 @@ def _deliver(op, inputs, results, recorded, out):
 
 
 def write(target, result, recorded=False, name="assignment"):
-    """Put `result` into `target`'s memory; a recorded one makes `target` part of the graph."""
+    """Copy `result` into `target`'s memory; if it was recorded, `target` becomes part of the graph."""
     check_writable(target)
     if target.stype != "default":
         target._assign(result.detach(), result if recorded and result.requires_grad else None)
@@ -316,7 +317,7 @@ def write(target, result, recorded=False, name="assignment"):
         fresh = t.data
         fresh.copy_(result.view(t.shape) if t.shape != result.shape else result)
         if not fresh.is_floating_point():
-            fresh = whole.standing_for(fresh, result)
+            fresh = integer_gradient.with_gradient_of(fresh, result)
         target._t, target._ag = fresh, MODES.epoch
     elif t.dtype is result.dtype and t.data_ptr() == result.data_ptr() and t.stride() == result.stride():
         pass

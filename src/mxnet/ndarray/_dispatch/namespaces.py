@@ -4,25 +4,26 @@ import sys
 
 from ..._core.shims.modules import complete
 from ..._ops.registry import registry
-from ..._ops.registry.signature import shown
-from .generated import face, operator_of
+from ..._ops.registry.signature import names_in_namespace
+from .generated import generated_function, operator_of
 
 
-def show(module, space):
-    """The two functions that let `module` offer every operator of `space`."""
-    made = vars(sys.modules[module])  # taken before it is complete: later, a look into it makes all of them
+def module_attributes(module, space):
+    """`__getattr__` and `__dir__` of a module that offers every operator of the namespace `space`."""
+    # Fetched before `complete`: after it, reading the module's dict would generate all functions.
+    attributes = vars(sys.modules[module])
 
     def lookup(name):
         full = operator_of(space, name)
         if full is None and space == "_internal":
-            full = name if registry.lookup(name) is not None else None  # it answers for all of them
+            full = name if registry.lookup(name) is not None else None  # `_internal` has all operators
         if full is None:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
-        function = made[name] = face(full)
+        function = attributes[name] = generated_function(full)
         return function
 
     def listing():
-        return sorted({*made, *shown(space)})
+        return sorted({*attributes, *names_in_namespace(space)})
 
-    complete(module, lambda: shown(space))
+    complete(module, lambda: names_in_namespace(space))
     return lookup, listing

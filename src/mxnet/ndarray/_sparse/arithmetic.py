@@ -1,6 +1,6 @@
-"""`+`, `*` and their kin on sparse arrays: arrays of one shape go element by element, which keeps their storage."""
+"""Python operators of sparse arrays: arrays of one shape use elementwise operators, which keep the storage type."""
 
-from .._dispatch.arithmetic import BINARY, _equality, binary
+from .._dispatch.arithmetic import BINARY, _binary_or_equality, binary
 from ..ndarray import NDArray
 
 
@@ -8,8 +8,8 @@ def _same_shape(lhs, rhs):
     return isinstance(lhs, NDArray) and isinstance(rhs, NDArray) and lhs.shape == rhs.shape
 
 
-def _two(elementwise, names, doc):
-    """Arrays of one shape go element by element, which keeps storage; others are broadcast."""
+def _binary_function(elementwise, names, doc):
+    """Arrays of one shape use the elementwise operator, which keeps the storage type; others are broadcast."""
 
     def function(lhs, rhs):
         array_name, *scalars = names
@@ -19,10 +19,10 @@ def _two(elementwise, names, doc):
     return function
 
 
-add = _two("elemwise_add", BINARY["add"], "Element by element `lhs + rhs`; either may be a number.")
-subtract = _two("elemwise_sub", BINARY["sub"], "Element by element `lhs - rhs`; either may be a number.")
-multiply = _two("elemwise_mul", BINARY["mul"], "Element by element `lhs * rhs`; either may be a number.")
-divide = _two("elemwise_div", BINARY["truediv"], "Element by element `lhs / rhs`; either may be a number.")
+add = _binary_function("elemwise_add", BINARY["add"], "Element by element `lhs + rhs`; either may be a number.")
+subtract = _binary_function("elemwise_sub", BINARY["sub"], "Element by element `lhs - rhs`; either may be a number.")
+multiply = _binary_function("elemwise_mul", BINARY["mul"], "Element by element `lhs * rhs`; either may be a number.")
+divide = _binary_function("elemwise_div", BINARY["truediv"], "Element by element `lhs / rhs`; either may be a number.")
 for _name in ("add", "subtract", "multiply", "divide"):
     globals()[_name].__name__ = globals()[_name].__qualname__ = _name
 
@@ -38,7 +38,7 @@ def _inplace(function):
 
 def _plain(name):
     def operator(self, other):
-        return _equality(name, self, other, BINARY[name])
+        return _binary_or_equality(name, self, other, BINARY[name])
 
     return operator
 

@@ -1,4 +1,4 @@
-"""The sparse arrays: `RowSparseNDArray` keeps some rows, `CSRNDArray` the nonzero elements of a matrix."""
+"""Sparse arrays: `RowSparseNDArray` stores some rows, `CSRNDArray` the nonzero elements of a matrix."""
 
 import warnings
 
@@ -33,7 +33,7 @@ ROW_ORDER = (
 
 
 def scipy_sparse():
-    """SciPy's matrices; it is no dependency, and a program without it is told so in MXNet's words."""
+    """`scipy.sparse`, an optional dependency; without it MXNet's message is raised."""
     try:
         import scipy.sparse
     except ImportError as error:
@@ -43,11 +43,11 @@ def scipy_sparse():
 
 
 class BaseSparseNDArray(NDArray):
-    """What the sparse arrays share.
+    """Base class of the sparse arrays.
 
-    `_parts` are tensors: the data, then where it belongs. There is no dense tensor `_t`: asking for it raises, which
-    sends every operator to `invoke`, the one place that knows about storage. `_graph` is the dense tensor that stands
-    for the array in a recorded graph, None outside of one.
+    `_parts` are the component tensors: the data, then the indices (see `parts.py`). There is no dense tensor `_t`:
+    access to it raises, which sends every operator to `invoke`, the one place that handles storage types. `_graph` is
+    the dense tensor that represents the array in a recorded graph, None outside of one.
     """
 
     __slots__ = ("_graph", "_parts", "_sizes")
@@ -78,7 +78,7 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def size(self):
-        """Not offered: it could mean the whole array or what is kept."""
+        """Not offered: it could mean the dense size or the number of stored elements."""
         raise NotImplementedError
 
     @property
@@ -93,12 +93,12 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def data(self):
-        """A copy of what is kept, as a dense array."""
+        """A copy of the stored values, as a dense array."""
         return wrap(self._parts[0].clone(), self._ctx)
 
     @property
     def indices(self):
-        """A copy of where it belongs: rows, or columns of each element."""
+        """A copy of the indices: the stored rows, or the column of each element."""
         return wrap(self._parts[1].clone(), self._ctx)
 
     @property
@@ -136,7 +136,7 @@ class BaseSparseNDArray(NDArray):
         return self._dense() if graph is None else graph
 
     def _replace(self, parts, graph=None):
-        """Take new parts: everything that was there is gone."""
+        """Replace the parts; the old values are dropped."""
         self._parts, self._graph = parts, graph
 
     def _assign(self, dense, graph=None):
@@ -174,9 +174,9 @@ class BaseSparseNDArray(NDArray):
         """The array in another storage: dense, or a copy in its own."""
         if stype in ("csr", "row_sparse") and stype != self.stype:
             raise ValueError(f"cast_storage from {self.stype} to {stype} is not supported")
-        from .._dispatch.generated import face
+        from .._dispatch.generated import generated_function
 
-        return face("cast_storage")(self, stype=stype)
+        return generated_function("cast_storage")(self, stype=stype)
 
     # ------------------------------------------------------------------ copies and moves
     def copyto(self, other):
@@ -198,7 +198,7 @@ class BaseSparseNDArray(NDArray):
             write(other, values.to(plain_tensor(other).dtype), graph is not None, "_copyto")
             return other
         check_writable(other)
-        other._replace(_converted(self._parts, other._parts[0]))
+        other._replace(_converted_like(self._parts, other._parts[0]))
         return other._follow(graph)
 
     def astype(self, dtype, copy=True):
@@ -268,7 +268,7 @@ class BaseSparseNDArray(NDArray):
         self.data.wait_to_read()
 
     def attach_grad(self, grad_req="write", stype=None):
-        """Make it a variable: `backward` will write, add or skip its gradient, in the storage asked for or its own."""
+        """Make it a variable: `backward` will write, add or skip its gradient, in the requested storage or its own."""
         from ... import autograd
         from ..sparse import zeros
 
@@ -276,13 +276,13 @@ class BaseSparseNDArray(NDArray):
         autograd.mark_variables([self], [grad], [grad_req])
 
 
-def _converted(parts, like):
-    data, *places = parts
-    return (data.to(like.device, like.dtype, copy=True), *(p.to(like.device, copy=True) for p in places))
+def _converted_like(parts, like):
+    data, *indices = parts
+    return (data.to(like.device, like.dtype, copy=True), *(i.to(like.device, copy=True) for i in indices))
 
 
 class CSRNDArray(BaseSparseNDArray):
-    """A matrix of which only the nonzero elements are kept, row by row (compressed sparse rows)."""
+    """A matrix that stores only its nonzero elements, row by row (compressed sparse row format)."""
 
     __slots__ = ()
     __module__ = "mxnet.ndarray.sparse"
@@ -291,7 +291,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     @property
     def indptr(self):
-        """A copy of where each row starts in `data` and `indices`, and of the end of the last."""
+        """A copy of the row starts: where each row begins in `data` and `indices`, and the end of the last."""
         return wrap(self._parts[2].clone(), self._ctx)
 
     def _aux_data(self, i):
@@ -332,9 +332,9 @@ class CSRNDArray(BaseSparseNDArray):
         raise ValueError(f"Undefined behaviour for {key}")
 
     def _rows(self, begin, end):
-        from .._dispatch.generated import face
+        from .._dispatch.generated import generated_function
 
-        return face("slice")(self, begin=begin, end=end)
+        return generated_function("slice")(self, begin=begin, end=end)
 
     def asscipy(self):
         """The matrix as SciPy's."""
@@ -361,7 +361,7 @@ class CSRNDArray(BaseSparseNDArray):
 
 
 class RowSparseNDArray(BaseSparseNDArray):
-    """An array of which only some rows are kept; the others are zero."""
+    """An array that stores only some rows; the others are zero."""
 
     __slots__ = ()
     __module__ = "mxnet.ndarray.sparse"
@@ -404,10 +404,10 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     def retain(self, *args, **kwargs):
         """The array with only the rows that `indices` names; MXNet's method takes the array once more before them."""
-        from .._dispatch.generated import face
+        from .._dispatch.generated import generated_function
 
         given = () if "data" in kwargs or (args and isinstance(args[0], RowSparseNDArray)) else (self,)
-        return face("_sparse_retain")(*given, *args, **kwargs)
+        return generated_function("_sparse_retain")(*given, *args, **kwargs)
 
     def check_format(self, full_check=True):
         """Raise if the parts do not fit together; `full_check` looks at every index, too."""
@@ -420,14 +420,14 @@ class RowSparseNDArray(BaseSparseNDArray):
                 raise MXNetError(ROW_ORDER)
 
 
-def opened_at(rows, array, whole):
-    """For a step on some rows: values to change, where in them these are, and which rows a sparse array's values are.
+def rows_for_update(rows, array, whole):
+    """For an update of some rows: (values to write, positions of `rows` in them, stored rows or None if dense).
 
-    A dense array's values are its own, a sparse one's a copy; `whole`: from then on it keeps all rows.
+    The values of a dense array are its own memory, those of a sparse one a copy; with `whole`, all rows are stored.
     """
     if array.stype == "default":
         return plain_tensor(array), rows, None
-    return _parts.opened(array._parts, array.shape, rows, whole)
+    return _parts.rows_for_update(array._parts, array.shape, rows, whole)
 
 
 CLASSES = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}

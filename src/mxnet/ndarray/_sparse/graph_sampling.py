@@ -1,7 +1,7 @@
-"""Graphs as csr matrices of edge numbers: lookups, induced subgraphs and samples of neighbours, for graph networks.
+"""Graph sampling for graph neural networks: graphs are CSR adjacency matrices whose elements are edge numbers.
 
-Row `i` lists the neighbours of vertex `i`; the element kept for a neighbour is the number of the edge. Everything here
-walks index arrays on the host, as MXNet does; samples are those that MXNet draws with one thread.
+Row `i` lists the neighbours of vertex `i`; the element for a neighbour is the number of the edge. Everything runs on
+the host, as in MXNet; samples are those that MXNet draws with one thread.
 """
 
 import functools
@@ -55,7 +55,7 @@ def _dense(values, like):
     return array(values, like._ctx, values.dtype)
 
 
-def _delivered(results, out):
+def _write_out(results, out):
     if out is not None:
         for target, result in zip(out if isinstance(out, (list, tuple)) else [out], results, strict=True):
             result.copyto(target)
@@ -72,7 +72,7 @@ def _starts(counts):
 
 
 def _elements(starts, rows):
-    """For every element of the given rows, in order: which of the rows it is in, and its place in the matrix."""
+    """For every element of the given rows, in order: which of the rows it is in, and its position in the matrix."""
     counts = starts[rows + 1] - starts[rows]
     owner = np.repeat(np.arange(len(rows)), counts)
     return owner, np.arange(len(owner)) + np.repeat(starts[rows] - _starts(counts)[:-1], counts)
@@ -85,23 +85,26 @@ def edge_id(data, u, v, out=None, name=None):
     _need(u.ndim == 1 and u.shape == v.shape, "edge_id", f"u and v must be vectors alike, got {u.shape} and {v.shape}")
     rows, wanted = u.asnumpy().astype(np.int64), v.asnumpy().astype(np.int64)
     _need(((rows >= 0) & (rows < len(starts) - 1)).all(), "edge_id", f"u must be below {len(starts) - 1}")
-    owner, place = _elements(starts, rows)
-    hit = np.flatnonzero(columns[place] == wanted[owner])[::-1]  # of several edges the first one counts
+    owner, position = _elements(starts, rows)
+    hit = np.flatnonzero(columns[position] == wanted[owner])[::-1]  # reversed: of several edges the first one wins
     found = np.full(len(rows), -1, edges.dtype)
-    found[owner[hit]] = edges[place[hit]]
-    return _delivered([_dense(found, data)], out)
+    found[owner[hit]] = edges[position[hit]]
+    return _write_out([_dense(found, data)], out)
 
 
 def dgl_adjacency(data, out=None, name=None):
-    """The graph with ones in place of its edges' numbers, as float32."""
+    """The adjacency matrix in float32: ones in place of the edge numbers."""
     edges, columns, starts = _parts("dgl_adjacency", data)
     parts = np.ones(len(edges), np.float32), columns.copy(), starts.copy()
-    return _delivered([_matrix(parts, data.shape, data)], out)
+    return _write_out([_matrix(parts, data.shape, data)], out)
 
 
 # ---------------------------------------------------------------------- parts of a graph
 def dgl_subgraph(graph, *data, num_args=None, return_mapping=None, out=None, name=None):
-    """The edges among each list of vertices, renumbered; with `return_mapping` their old numbers in a second matrix."""
+    """The subgraph induced by each list of vertices, with new edge numbers.
+
+    With `return_mapping`, a second matrix for each has the old edge numbers.
+    """
     _counted("dgl_subgraph", (graph, *data), num_args)
     if return_mapping is None:
         raise MXNetError("Required parameter return_mapping of boolean is not presented, in operator dgl_subgraph")
@@ -109,7 +112,7 @@ def dgl_subgraph(graph, *data, num_args=None, return_mapping=None, out=None, nam
     found = [_induced(*parts, _vector("dgl_subgraph", "vertices", v)) for v in data]
     new = [(np.arange(len(edges)), columns, starts) for edges, columns, starts in found]
     matrices = new + ([(e, c.copy(), s.copy()) for e, c, s in found] if return_mapping else [])
-    return _delivered([_matrix(p, (len(p[2]) - 1,) * 2, graph) for p in matrices], out)
+    return _write_out([_matrix(p, (len(p[2]) - 1,) * 2, graph) for p in matrices], out)
 
 
 def _induced(edges, columns, starts, vertices):
@@ -118,11 +121,11 @@ def _induced(edges, columns, starts, vertices):
     _need(
         inside.all(), "dgl_subgraph", f"vertices {vertices[~inside]} are not in a graph of {len(starts) - 1} vertices"
     )
-    owner, place = _elements(starts, vertices)
-    new = np.searchsorted(vertices, columns[place], side="right") - 1
-    kept = (new >= 0) & (vertices[np.maximum(new, 0)] == columns[place])
-    counts = np.bincount(owner[kept], minlength=len(vertices))
-    return edges[place[kept]], new[kept], _starts(counts)
+    owner, position = _elements(starts, vertices)
+    new = np.searchsorted(vertices, columns[position], side="right") - 1
+    selected = (new >= 0) & (vertices[np.maximum(new, 0)] == columns[position])
+    counts = np.bincount(owner[selected], minlength=len(vertices))
+    return edges[position[selected]], new[selected], _starts(counts)
 
 
 def dgl_graph_compact(*graph_data, num_args=None, return_mapping=None, graph_sizes=None, out=None, name=None):
@@ -140,7 +143,7 @@ def dgl_graph_compact(*graph_data, num_args=None, return_mapping=None, graph_siz
     found = [_compact(*given) for given in zip(graph_data[:number], graph_data[number:], sizes, strict=True)]
     new = [(np.arange(len(edges)), columns, starts) for edges, columns, starts in found]
     old = [tuple(p.copy() for p in parts) for parts in found] if return_mapping else []
-    return _delivered([_matrix(p, (len(p[2]) - 1,) * 2, graph_data[0]) for p in new + old], out)
+    return _write_out([_matrix(p, (len(p[2]) - 1,) * 2, graph_data[0]) for p in new + old], out)
 
 
 def _compact(graph, vertices, size):
@@ -148,11 +151,11 @@ def _compact(graph, vertices, size):
     edges, columns, starts = _parts(op, graph)
     listed = _vector(op, "vertices", vertices)
     _need(len(listed) == len(starts) and listed[-1] == size, op, f"the list of vertices does not end with {size}")
-    kept = listed[:size]
-    order = np.argsort(kept, kind="stable")
-    place = np.minimum(np.searchsorted(kept[order], columns), max(size - 1, 0))
-    _need((kept[order][place] == columns).all(), op, "an edge leads to a vertex that is not in the list")
-    return edges, order[place], starts[: size + 1].copy()
+    selected = listed[:size]
+    order = np.argsort(selected, kind="stable")
+    position = np.minimum(np.searchsorted(selected[order], columns), max(size - 1, 0))
+    _need((selected[order][position] == columns).all(), op, "an edge leads to a vertex that is not in the list")
+    return edges, order[position], starts[: size + 1].copy()
 
 
 # ---------------------------------------------------------------------- samples
@@ -167,7 +170,7 @@ def dgl_csr_neighbor_uniform_sample(
     _counted(op, (csr_matrix, *seed_arrays), num_args)
     choose = _uniform_choice(_seed(csr_matrix), num_neighbor)
     results = _samples(op, csr_matrix, seed_arrays, choose, num_hops, num_neighbor, max_num_vertices)
-    return _delivered([r for group in results for r in group], out)
+    return _write_out([r for group in results for r in group], out)
 
 
 def dgl_csr_neighbor_non_uniform_sample(
@@ -181,7 +184,7 @@ def dgl_csr_neighbor_non_uniform_sample(
     choose = _weighted_choice(_seed(csr_matrix), num_neighbor, weights)
     ids, graphs, layers = _samples(op, csr_matrix, seed_arrays, choose, num_hops, num_neighbor, max_num_vertices)
     chances = [_dense(_padded(weights[i.asnumpy()[: int(i[-1].asscalar())]], max_num_vertices), i) for i in ids]
-    return _delivered([*ids, *graphs, *chances, *layers], out)
+    return _write_out([*ids, *graphs, *chances, *layers], out)
 
 
 def _seed(graph):
@@ -191,17 +194,17 @@ def _seed(graph):
 
 
 def _uniform_choice(seed, number):
-    """Which of a vertex's neighbours are taken. Each vertex starts from the same seed, so only their number counts."""
+    """A function that samples neighbours uniformly. Each vertex uses the same seed, so only their number matters."""
 
     @functools.cache
-    def places(length):
-        left_out = length <= 2 * number  # then those that are not taken are drawn
+    def positions(length):
+        excluding = length <= 2 * number  # then the neighbours to leave out are drawn
         bank, drawn = Bank(1, seed), set()
-        while len(drawn) < (length - number if left_out else number):
+        while len(drawn) < (length - number if excluding else number):
             drawn.add(int(samplers.below(bank, np.array([length]))[0]))
-        return np.array([i for i in range(length) if (i in drawn) != left_out])
+        return np.array([i for i in range(length) if (i in drawn) != excluding])
 
-    return lambda edges, columns: (columns[places(len(columns))], edges[places(len(columns))])
+    return lambda edges, columns: (columns[positions(len(columns))], edges[positions(len(columns))])
 
 
 def _weighted_choice(seed, number, weights):
@@ -209,17 +212,17 @@ def _weighted_choice(seed, number, weights):
     samplers.uniform(Bank(1, seed), 0, 1, unit)
 
     def choose(edges, columns):
-        tree, places = _Tree(weights[columns]), []
+        tree, positions = _SumTree(weights[columns]), []
         for draw in unit[0]:
-            places.append(tree.find(draw))
-            tree.remove(places[-1])
-        return np.sort(columns[places]), np.sort(edges[places])
+            positions.append(tree.find(draw))
+            tree.remove(positions[-1])
+        return np.sort(columns[positions]), np.sort(edges[positions])
 
     return choose
 
 
-class _Tree:
-    """Weights as leaves of a tree of sums, in single precision: what is drawn and taken out by its weight."""
+class _SumTree:
+    """A binary tree of partial sums of weights, in single precision, for weighted sampling without replacement."""
 
     def __init__(self, weights):
         self.depth = int(np.ceil(np.log2(len(weights))))
@@ -255,13 +258,13 @@ def _samples(op, graph, seed_arrays, choose, hops, number, most):
         _need(len(seeds) <= most, op, f"{len(seeds)} seeds are more than max_num_vertices={most}")
         inside = (seeds >= 0) & (seeds < graph.shape[0])
         _need(inside.all(), op, f"seeds {seeds[~inside]} are not in a graph of {graph.shape[0]} vertices")
-        layers, taken = _walk(edges, columns, starts, seeds, choose, hops, number, most)
+        layers, taken = _breadth_first_sample(edges, columns, starts, seeds, choose, hops, number, most)
         results.append(_sampled(layers, taken, graph, most))
     return tuple(list(group) for group in zip(*results, strict=True))
 
 
-def _walk(edges, columns, starts, seeds, choose, hops, number, most):
-    """Breadth first: how many steps away each vertex is, and the neighbours and edges taken at those not last."""
+def _breadth_first_sample(edges, columns, starts, seeds, choose, hops, number, most):
+    """Breadth-first search: the distance of each vertex, and the sampled neighbours and edges of inner vertices."""
     layers, taken = dict.fromkeys(seeds.tolist(), 0), {}
     queue = list(layers)
     for vertex in queue:

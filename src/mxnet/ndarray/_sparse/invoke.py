@@ -1,4 +1,4 @@
-"""Operators on sparse arrays: kernels on the stored parts where there are any, the dense function elsewhere."""
+"""Operators on sparse arrays: implementations on the stored parts where they exist, else the dense function."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from ..._ops.registry.torch_dtypes import torch_dtype
 from .._dispatch.invoke import check_inputs, check_writable, graph_tensor, invoke, pick_context, plain_tensor
 from ..ndarray import wrap
 from . import parts as _parts
-from .array import CLASSES, CSRNDArray, RowSparseNDArray, opened_at
+from .array import CLASSES, CSRNDArray, RowSparseNDArray, rows_for_update
 from .products import dot
 
 
@@ -28,14 +28,14 @@ def invoke_sparse(op, inputs, attrs, out, ctx):
     parsed = op.full(op.parse(attrs))
     stypes = [x.stype for x in inputs if x is not None]
     kind = storage.result_stype(op, parsed, stypes)
-    result = _by_parts(op, inputs, parsed, kind, out)
+    result = _on_parts(op, inputs, parsed, kind, out)
     if result is None:
-        result = _by_values(op, inputs, attrs, ctx, kind)
-    return result if out is None or result is out else _deliver(result, out)
+        result = _on_dense_copies(op, inputs, attrs, ctx, kind)
+    return result if out is None or result is out else _write_outputs(result, out)
 
 
 def _check_types(op, inputs):
-    """As of dense arrays, so of sparse ones: no type is promoted."""
+    """Inputs must have one dtype, as with dense arrays: MXNet does not promote types."""
     if op.dtype != "same":
         return
     named = [(i, dtype_name(x.dtype)) for i, x in enumerate(inputs) if x is not None]
@@ -47,13 +47,13 @@ def _check_types(op, inputs):
             )
 
 
-def _by_parts(op, inputs, parsed, kind, out=None):
-    """The result of a kernel on parts; None if there is none for these inputs, or a graph must be recorded."""
+def _on_parts(op, inputs, parsed, kind, out=None):
+    """The result computed on stored parts; None if that is not possible, or a graph must be recorded."""
     if op.name == "dot":
         return dot(*inputs, parsed, kind)
     if MODES.recording and any(x is not None and graph_tensor(x).requires_grad for x in inputs):
         return None
-    if len(inputs) == 1 and storage.pattern_kept(op, parsed):
+    if len(inputs) == 1 and storage.preserves_zeros(op, parsed):
         return _on_data(op, inputs[0], parsed)
     kernel = _KERNELS.get(op.name)
     if kernel is _update:
@@ -61,13 +61,13 @@ def _by_parts(op, inputs, parsed, kind, out=None):
     return None if kernel is None else kernel(op, inputs, parsed, kind)
 
 
-def _by_values(op, inputs, attrs, ctx, kind):
-    """The dense function on dense copies; arrays that it changes get their new values back."""
+def _on_dense_copies(op, inputs, attrs, ctx, kind):
+    """The dense function on dense copies; new values of arrays that it writes are copied back."""
     dense = [x if x is None or x.stype == "default" else wrap(graph_tensor(x), x._ctx, x._ag) for x in inputs]
     result = invoke(op, dense, attrs, None, ctx)
-    for name, array, changed in zip(op.inputs, inputs, dense, strict=False):
-        if name in op.mutates and changed is not array:
-            array._assign(changed._t)
+    for name, array, written in zip(op.inputs, inputs, dense, strict=False):
+        if name in op.mutates and written is not array:
+            array._assign(written._t)
     if kind == "default":
         return result
     if isinstance(result, list):
@@ -76,15 +76,15 @@ def _by_values(op, inputs, attrs, ctx, kind):
 
 
 def invoke_stored(op, inputs, attrs, out, ctx):
-    """Call `op` on dense arrays where an attribute asks for a sparse result."""
-    kind = attrs[storage.ASKED[op.name]]
-    plain = {**attrs, storage.ASKED[op.name]: "default"}
+    """Call `op` on dense arrays where an attribute requests a sparse result."""
+    kind = attrs[storage.STYPE_ATTRIBUTE[op.name]]
+    plain = {**attrs, storage.STYPE_ATTRIBUTE[op.name]: "default"}
     result = stored(invoke(op, inputs, plain, None, ctx), kind)
-    return result if out is None else _deliver(result, out)
+    return result if out is None else _write_outputs(result, out)
 
 
 def invoke_custom(op, inputs, attrs, out, ctx):
-    """Call a user's operator on the arrays as they are; its results have the storage that its class says."""
+    """Call a user's custom operator on arrays of any storage; its class infers the storage of the results."""
     check_inputs(op, inputs)
     parsed = op.parse(attrs)
     kinds = op.storage(op.full(parsed), [x.stype for x in inputs])
@@ -95,43 +95,43 @@ def invoke_custom(op, inputs, attrs, out, ctx):
             raise MXNetError(storage.INCONSISTENT.format(target.stype, kind))
     results = custom.CALLER[0](inputs, parsed, pick_context(inputs, attrs, ctx))
     if out is not None:
-        return _deliver(results, out)
+        return _write_outputs(results, out)
     return results[0] if len(results) == 1 else results
 
 
-def remember(tensor, array):
-    """Leave on a dense tensor the sparse array that it was made from."""
+def attach_sparse_source(tensor, array):
+    """Attach to a dense tensor the sparse array that it was made from."""
     tensor.stored = array, tensor._version
     return tensor
 
 
-def remembered(tensor):
+def sparse_source(tensor):
     """The sparse array that a dense tensor was made from, if it has not been written since; else None."""
     array, version = getattr(tensor, "stored", (None, None))
     return array if version == tensor._version else None
 
 
 def stored(dense, kind):
-    """A dense array in another storage; while recording it stays part of the graph. A cast has stored it already."""
+    """Convert a dense array to another storage; while recording, the result stays part of the graph."""
     if dense.stype == kind:
         return dense
     recorded = MODES.recording and graph_tensor(dense).requires_grad
-    cls, known = CLASSES[kind], remembered(dense._t)
+    cls, known = CLASSES[kind], sparse_source(dense._t)
     parts = cls._of_dense(plain_tensor(dense)) if known is None or known.stype != kind else known._parts
     graph, mark = (dense._t, MODES.epoch) if recorded else (None, None)
     return cls._made(parts, dense.shape, dense._ctx.home, mark, graph)
 
 
-def _deliver(result, out):
+def _write_outputs(result, out):
     outs = list(out) if isinstance(out, (list, tuple)) else [out]
     results = result if isinstance(result, list) else [result]
     for target, value in zip(outs, results, strict=False):
-        put(target, value)
+        write_any_storage(target, value)
     return out
 
 
 def zeros(stype, shape, ctx, dtype):
-    """An array that keeps nothing; `dtype` is torch's."""
+    """A sparse array without stored elements; `dtype` is torch's."""
     device = torch_device(ctx)
     size = (0,) if stype == "csr" else (0, *shape[1:])
     parts = [torch.zeros(size, dtype=dtype, device=device), torch.zeros(0, dtype=torch.int64, device=device)]
@@ -140,7 +140,7 @@ def zeros(stype, shape, ctx, dtype):
     return CLASSES[stype]._made(parts, shape, ctx)
 
 
-def put(target, value):
+def write_any_storage(target, value):
     """Write an array into another, each of any storage."""
     check_writable(target)
     if target.stype == "default":
@@ -177,18 +177,18 @@ def _like(array, parts, shape=None):
 
 
 def _function(op, *tensors, **parsed):
-    """The operator's function on tensors, in memory of their own."""
+    """The operator's function on tensors; the result shares no memory with them."""
     attrs = {k: v for k, v in parsed.items() if k in op.attrs and v is not None}
     result = op.fn(*tensors, **attrs)
     return result.clone() if any(result is t for t in tensors) else result
 
 
 def _on_data(op, array, parsed):
-    """Zeros stay zeros: only the stored elements change."""
-    data, *places = array._parts
+    """An operator that maps zeros to zeros, applied to the stored elements."""
+    data, *indices = array._parts
     if op.name == "zeros_like":
         return zeros(array.stype, array.shape, array._ctx, data.dtype)
-    return _like(array, (_function(op, data, **parsed), *(p.clone() for p in places)))
+    return _like(array, (_function(op, data, **parsed), *(i.clone() for i in indices)))
 
 
 def _elementwise(op, inputs, parsed, kind):
@@ -204,33 +204,33 @@ def _elementwise(op, inputs, parsed, kind):
     return None
 
 
-def _product(op, inputs, parsed, kind):
-    """A sparse array times a dense one of its shape keeps the pattern."""
+def _multiply(op, inputs, parsed, kind):
+    """Sparse times dense of the same shape, on the stored elements."""
     lhs, rhs = inputs
     if lhs.stype == rhs.stype:
         return _elementwise(op, inputs, parsed, kind)
     sparse, dense = (lhs, rhs) if rhs.stype == "default" else (rhs, lhs)
     if dense.stype != "default" or sparse.shape != dense.shape:
         return None
-    data, *places = sparse._parts
+    data, *indices = sparse._parts
     values = plain_tensor(dense)
     if isinstance(sparse, CSRNDArray):
-        return _like(sparse, (_times_dense(sparse, values), *places))
-    return _like(sparse, (data * values.index_select(0, places[0]), *places))
+        return _like(sparse, (_scaled_elements(sparse, values), *indices))
+    return _like(sparse, (data * values.index_select(0, indices[0]), *indices))
 
 
-def _times_dense(matrix, dense, divide=False):
-    """A matrix's elements times those of a dense one that is broadcast to its shape, or by them."""
+def _scaled_elements(matrix, dense, divide=False):
+    """A matrix's stored elements multiplied or divided by a dense array broadcast to its shape."""
     data, columns, starts = matrix._parts
-    quick = multiply_dense(matrix._parts, dense, matrix.shape, divide)
-    if quick is not None:
-        return quick
-    factor = _parts.picked(dense, columns, starts, matrix.shape)
+    fast = multiply_dense(matrix._parts, dense, matrix.shape, divide)
+    if fast is not None:
+        return fast
+    factor = _parts.dense_at_elements(dense, columns, starts, matrix.shape)
     return data / factor if divide else data * factor
 
 
-def _scattered(op, inputs, parsed, kind):
-    """A quotient in the rows of the dividend only."""
+def _scatter_div(op, inputs, parsed, kind):
+    """Division in the stored rows of the dividend only."""
     lhs, rhs = inputs
     if kind != "row_sparse" or lhs.shape != rhs.shape:
         return None
@@ -239,13 +239,13 @@ def _scattered(op, inputs, parsed, kind):
 
 
 def _scaled(op, inputs, parsed, kind):
-    """A matrix times or by a number, a row or a column keeps the pattern."""
+    """A CSR matrix multiplied or divided by a scalar, a row or a column, on the stored elements."""
     lhs, rhs = inputs
     if kind != "csr" or rhs.stype != "default":
         return None
     if rhs.ndim > 2 or any(n not in (1, size) for n, size in zip(rhs.shape[::-1], lhs.shape[::-1], strict=False)):
         return None
-    return _like(lhs, (_times_dense(lhs, plain_tensor(rhs), op.name == "broadcast_div"), *lhs._parts[1:]))
+    return _like(lhs, (_scaled_elements(lhs, plain_tensor(rhs), op.name == "broadcast_div"), *lhs._parts[1:]))
 
 
 def _sum_of_rows(op, inputs, parsed, kind):
@@ -264,9 +264,9 @@ def _retain(op, inputs, parsed, kind):
     array, rows = inputs
     if not isinstance(array, RowSparseNDArray):
         raise MXNetError(f"sparse_retain keeps rows of row_sparse arrays, got storage {array.stype}")
-    asked = plain_tensor(rows).to(torch.int64, copy=True).reshape(-1)
-    quick = retain_rows(array._parts, asked)
-    return _like(array, _parts.rows_retained(array._parts, asked) if quick is None else (quick, asked))
+    wanted = plain_tensor(rows).to(torch.int64, copy=True).reshape(-1)
+    fast = retain_rows(array._parts, wanted)
+    return _like(array, _parts.rows_retained(array._parts, wanted) if fast is None else (fast, wanted))
 
 
 def _square_sum(op, inputs, parsed, kind):
@@ -298,8 +298,8 @@ def _slice(op, inputs, parsed, kind):
     return _like(array, parts, (last - first, right - left))
 
 
-def _stack(op, inputs, parsed, kind):
-    """Matrices one below the other."""
+def _concat_rows(op, inputs, parsed, kind):
+    """Concatenation of CSR matrices along axis 0."""
     if kind != "csr":
         return None
     counts, total = [], 0
@@ -310,8 +310,8 @@ def _stack(op, inputs, parsed, kind):
     return _like(inputs[0], parts, (sum(x.shape[0] for x in inputs), inputs[0].shape[1]))
 
 
-def _stored_count(op, inputs, parsed, kind):
-    """What is stored counts, zeros too."""
+def _count_stored(op, inputs, parsed, kind):
+    """The number of stored elements, including stored zeros."""
     array, axis = inputs[0], parsed.get("axis")
     if not isinstance(array, CSRNDArray) or axis not in (None, 1):
         return None
@@ -343,52 +343,52 @@ def _take(op, inputs, parsed, kind):
     return _like(array, _parts.rows_taken(array._parts, wanted), (len(wanted), array.shape[1]))
 
 
-def _length(op, inputs, parsed, kind):
-    """Norms of all elements, or of a matrix along one axis: zeros add nothing."""
-    array, axis, order = inputs[0], _one_axis(parsed), parsed["ord"]
+def _norm(op, inputs, parsed, kind):
+    """Norms of all elements, or of a matrix along one axis, from the stored elements."""
+    array, axis, order = inputs[0], _single_axis(parsed), parsed["ord"]
     data = array._parts[0]
     if order not in (1, 2) or not data.is_floating_point():
         return None
     if axis is None:
-        length = torch.linalg.vector_norm(data, order).reshape((1,) * (array.ndim if parsed["keepdims"] else 1))
+        norm = torch.linalg.vector_norm(data, order).reshape((1,) * (array.ndim if parsed["keepdims"] else 1))
     elif isinstance(array, CSRNDArray) and axis in _AXES:
-        length = _along(array, data.abs() if order == 1 else data * data, axis, parsed["keepdims"])
-        length = length if order == 1 else length.sqrt_()
+        norm = _sum_along_axis(array, data.abs() if order == 1 else data * data, axis, parsed["keepdims"])
+        norm = norm if order == 1 else norm.sqrt_()
     else:
         return None
-    return wrap(length if parsed["out_dtype"] is None else length.to(torch_dtype(parsed["out_dtype"])), array._ctx)
+    return wrap(norm if parsed["out_dtype"] is None else norm.to(torch_dtype(parsed["out_dtype"])), array._ctx)
 
 
 _AXES = (0, 1, -1, -2)
 
 
-def _one_axis(parsed):
+def _single_axis(parsed):
     axis = parsed.get("axis")
     return axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
 
 
-def _along(array, data, axis, keepdims):
-    """Sums of a matrix's elements along one axis."""
+def _sum_along_axis(array, data, axis, keepdims):
+    """Sums of a CSR matrix along one axis, with `data` as its stored elements."""
     _, column, starts = array._parts
     by_row = axis in (1, -1)
-    place = _parts.row_numbers(starts) if by_row else column
-    total = data.new_zeros(array.shape[0 if by_row else 1]).index_add_(0, place, data)
+    index = _parts.row_numbers(starts) if by_row else column
+    total = data.new_zeros(array.shape[0 if by_row else 1]).index_add_(0, index, data)
     return total.unsqueeze(axis) if keepdims else total
 
 
-def _total(op, inputs, parsed, kind):
+def _sum_or_mean(op, inputs, parsed, kind):
     """Sums and means of a matrix along one axis."""
-    array, axis = inputs[0], _one_axis(parsed)
+    array, axis = inputs[0], _single_axis(parsed)
     if not isinstance(array, CSRNDArray) or axis not in _AXES or parsed.get("exclude"):
         return None
-    total = _along(array, array._parts[0], axis, parsed.get("keepdims"))
+    total = _sum_along_axis(array, array._parts[0], axis, parsed.get("keepdims"))
     return wrap(total / array.shape[axis] if op.name == "mean" else total, array._ctx)
 
 
 def _update(op, inputs, parsed, in_place):
-    """An optimizer's step with a row-sparse gradient: its rows of weight and states, and nothing else.
+    """A lazy optimizer update: a row-sparse gradient updates only its rows of weight and states.
 
-    Sparse states have all rows from then on, as in MXNet, and a weight keeps those that it has.
+    Sparse states store all rows from then on, as in MXNet; a weight stores the rows that it had.
     """
     weight, grad, *states = inputs
     if grad.stype != "row_sparse" or not parsed.get("lazy_update", True):
@@ -396,38 +396,38 @@ def _update(op, inputs, parsed, in_place):
     if op.name == "ftrl_update" and weight.stype != "row_sparse":
         return None
     data, rows = grad._parts
-    opened = [opened_at(rows, array, whole=array is not weight) for array in (weight, *states)]
-    parts = [values.index_select(0, places) for values, places, _ in opened]
+    targets = [rows_for_update(rows, array, whole=array is not weight) for array in (weight, *states)]
+    parts = [values.index_select(0, positions) for values, positions, _ in targets]
     fresh = _function(op, parts[0], data, *parts[1:], **parsed)
-    for array, (values, places, kept), part in zip(states, opened[1:], parts[1:], strict=True):
-        wrote(values.index_copy_(0, places, part))
-        if kept is not None:
-            array._replace((values, kept))
-    values, places, kept = opened[0]
-    if kept is not None:
-        return _like(weight, (values.index_copy_(0, places, fresh), kept))
+    for array, (values, positions, stored_rows), part in zip(states, targets[1:], parts[1:], strict=True):
+        wrote(values.index_copy_(0, positions, part))
+        if stored_rows is not None:
+            array._replace((values, stored_rows))
+    values, positions, stored_rows = targets[0]
+    if stored_rows is not None:
+        return _like(weight, (values.index_copy_(0, positions, fresh), stored_rows))
     if in_place:
         check_writable(weight)
-        wrote(values.index_copy_(0, places, fresh))
+        wrote(values.index_copy_(0, positions, fresh))
         return weight
-    return wrap(values.clone().index_copy_(0, places, fresh), weight._ctx)
+    return wrap(values.clone().index_copy_(0, positions, fresh), weight._ctx)
 
 
 _KERNELS = {
-    **dict.fromkeys(storage.ALIKE, _elementwise),
-    "elemwise_mul": _product,
+    **dict.fromkeys(storage.SAME_STORAGE, _elementwise),
+    "elemwise_mul": _multiply,
     **dict.fromkeys(("broadcast_mul", "broadcast_div"), _scaled),
-    "_scatter_elemwise_div": _scattered,
+    "_scatter_elemwise_div": _scatter_div,
     "add_n": _sum_of_rows,
     "_sparse_retain": _retain,
     "_square_sum": _square_sum,
     "slice": _slice,
-    "Concat": _stack,
+    "Concat": _concat_rows,
     "cast_storage": _cast,
-    "_contrib_getnnz": _stored_count,
+    "_contrib_getnnz": _count_stored,
     "take": _take,
-    "norm": _length,
-    **dict.fromkeys(("sum", "mean"), _total),
+    "norm": _norm,
+    **dict.fromkeys(("sum", "mean"), _sum_or_mean),
     **dict.fromkeys(
         ("sgd_update", "sgd_mom_update", "adam_update", "ftrl_update", "_sparse_adagrad_update",
          "_contrib_group_adagrad_update"), _update,

@@ -1,4 +1,4 @@
-"""Products of csr matrices with dense (or row-sparse) ones, without making them dense."""
+"""Products of CSR matrices with dense or row-sparse ones, without densifying the CSR matrix."""
 
 import torch
 
@@ -10,49 +10,53 @@ from .array import CLASSES, CSRNDArray, RowSparseNDArray
 
 
 class _Product(torch.autograd.Function):
-    """A sparse matrix (or its transpose) times a dense one; the gradient of the dense one may be kept by rows."""
+    """A sparse matrix (or its transpose) times a dense one; the gradient of the dense one may be row-sparse."""
 
     @staticmethod
-    def forward(ctx, dense, parts, shape, transposed, by_rows):
-        ctx.matrix = parts, shape, transposed, by_rows
+    def forward(ctx, dense, parts, shape, transposed, row_sparse_gradient):
+        ctx.matrix = parts, shape, transposed, row_sparse_gradient
         return _parts.product(parts, shape, dense, transposed)
 
     @staticmethod
     def backward(ctx, head):
-        parts, shape, transposed, by_rows = ctx.matrix
-        if by_rows and not transposed:
+        parts, shape, transposed, row_sparse_gradient = ctx.matrix
+        if row_sparse_gradient and not transposed:
             rows = _parts.rows_of_transposed_product(parts, shape, head)
             return _parts.coo_of_rows(rows, (shape[1], head.shape[1])), None, None, None, None
         return _parts.product(parts, shape, head, not transposed), None, None, None, None
 
 
 def dot(lhs, rhs, parsed, kind):
-    """A product of which one factor is a matrix, by its elements; None for what goes the dense way."""
-    across, turned = parsed.get("transpose_a", False), parsed.get("transpose_b", False)
+    """`dot` with a CSR operand, on its stored elements; None if it must be computed densely."""
+    transpose_a, transpose_b = parsed.get("transpose_a", False), parsed.get("transpose_b", False)
     if isinstance(lhs, CSRNDArray):
-        return _matrix_first(lhs, rhs, across, turned, kind)
-    return _matrix_last(lhs, rhs, across, turned, kind) if isinstance(rhs, CSRNDArray) else None
+        return _csr_times(lhs, rhs, transpose_a, transpose_b, kind)
+    return _times_csr(lhs, rhs, transpose_a, transpose_b, kind) if isinstance(rhs, CSRNDArray) else None
 
 
-def _matrix_first(matrix, other, across, turned, kind):
-    dense = _factor(matrix, other, across, turned)
+def _csr_times(matrix, other, transpose_matrix, transpose_other, kind):
+    """matrix · other, each transposed or not."""
+    dense = _dense_operand(matrix, other, transpose_matrix, transpose_other)
     if dense is None:
         return None
     recorded, columns = _recorded(dense), matrix.shape[1]
-    if not recorded and kind == "row_sparse" and across:
+    if not recorded and kind == "row_sparse" and transpose_matrix:
         parts = _parts.rows_of_transposed_product(matrix._parts, matrix.shape, dense)
         return RowSparseNDArray._made(parts, (columns, dense.shape[1]), matrix._ctx)
-    return _stored(_multiplied(matrix, dense, across), kind, matrix._ctx, recorded)
+    return _stored(_multiplied(matrix, dense, transpose_matrix), kind, matrix._ctx, recorded)
 
 
-def _matrix_last(other, matrix, across, turned, kind):
-    """By the transposed product; MXNet's csr result of matrices as they are has all columns that the matrix has."""
-    dense = _factor(matrix, other, not turned, not across)
+def _times_csr(other, matrix, transpose_other, transpose_matrix, kind):
+    """other · matrix, as the transpose of matrixᵀ · otherᵀ.
+
+    Without transposes MXNet's result is csr and stores all columns in which the matrix has elements.
+    """
+    dense = _dense_operand(matrix, other, not transpose_matrix, not transpose_other)
     if dense is None:
         return None
     recorded = _recorded(dense)
-    if kind != "csr" or across or turned:
-        return _stored(_multiplied(matrix, dense, not turned).t().contiguous(), kind, matrix._ctx, recorded)
+    if kind != "csr" or transpose_other or transpose_matrix:
+        return _stored(_multiplied(matrix, dense, not transpose_matrix).t().contiguous(), kind, matrix._ctx, recorded)
     shape = dense.shape[1], matrix.shape[1]
     if not recorded:
         values, columns = _parts.rows_of_transposed_product(matrix._parts, matrix.shape, dense)
@@ -62,8 +66,8 @@ def _matrix_last(other, matrix, across, turned, kind):
     return CSRNDArray._made(parts, shape, matrix._ctx, MODES.epoch, result)
 
 
-def _factor(matrix, other, across, turned):
-    """The dense tensor to multiply the matrix (or, across, its transpose) with; None: it does not fit."""
+def _dense_operand(matrix, other, transpose_matrix, transpose_other):
+    """The dense tensor by which the matrix, or its transpose, is multiplied; None if shapes or dtypes do not fit."""
     if other.stype == "csr" or other.ndim != 2:
         return None
     if MODES.recording and matrix._ag is not None and matrix._recorded().requires_grad:
@@ -71,9 +75,9 @@ def _factor(matrix, other, across, turned):
     dense, data = graph_tensor(other), matrix._parts[0]
     if not _recorded(dense):
         dense = plain_tensor(other)
-    if turned:
+    if transpose_other:
         dense = dense.t().contiguous()
-    fitting = dense.shape[0] == matrix.shape[0 if across else 1]
+    fitting = dense.shape[0] == matrix.shape[0 if transpose_matrix else 1]
     return dense if fitting and data.dtype is dense.dtype and data.dtype is not torch.float16 else None
 
 
@@ -81,9 +85,9 @@ def _recorded(dense):
     return MODES.recording and dense.requires_grad
 
 
-def _multiplied(matrix, dense, across):
-    by_rows = getattr(dense, "grad_stype", None) == "row_sparse"
-    return _Product.apply(dense, matrix._parts, matrix.shape, across, by_rows)
+def _multiplied(matrix, dense, transpose_matrix):
+    row_sparse_gradient = getattr(dense, "grad_stype", None) == "row_sparse"
+    return _Product.apply(dense, matrix._parts, matrix.shape, transpose_matrix, row_sparse_gradient)
 
 
 def _stored(result, kind, ctx, recorded):

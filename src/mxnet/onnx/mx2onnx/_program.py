@@ -7,8 +7,8 @@ import torch
 from ..._core.dtypes import dtype_name
 from ..._graph.infer.dynamic import lower_dynamic
 from ..._graph.infer.fixpoint import shape_facts, type_facts
-from ..._graph.ir.node import copy, walk
-from ..._graph.lower.lower import lower, unsized
+from ..._graph.ir.node import copy_graph, walk
+from ..._graph.lower.lower import has_inferred_sizes, lower
 from ..._ops.registry.torch_dtypes import TORCH
 from ...base import MXNetError
 from ...context import cpu
@@ -62,7 +62,7 @@ class Plan:
 
     def module(self):
         """The torch module; its arguments are the inputs in order."""
-        if unsized(self.nodes):
+        if has_inferred_sizes(self.nodes):
             lowered = lower_dynamic(self.heads, False, lambda node: cpu(), self.known(), self.inputs)
         else:
             lowered = lower(self.heads, False, cpu())
@@ -104,7 +104,7 @@ def label_names(nodes):
 
 def frozen(heads, params):
     """A copy of graph and parameters without what only training needs or torch's exporter gets wrong."""
-    heads, params = copy(heads), dict(params)
+    heads, params = copy_graph(heads), dict(params)
     for node in walk(heads):
         attrs = node.op.full(node.parsed) if node.op is not None else {}
         if node.op is not None and node.op.name in TRACEABLE:
