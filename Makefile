@@ -26,9 +26,10 @@ test: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 lint: $(LINT_STAMP)
-	$(BIN)/ruff check src tests tools benchmarks examples
-	$(BIN)/ruff format --check src tests tools benchmarks examples
+	$(BIN)/ruff check src packages tests tools benchmarks examples
+	$(BIN)/ruff format --check src packages tests tools benchmarks examples
 	$(BIN)/lint-imports
+	cd packages/remx-horovod && PYTHONPATH=src ../../$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/python -m pytest tests/typing
 
