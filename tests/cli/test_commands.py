@@ -47,7 +47,7 @@ def test_help_lists_every_command(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     out = capsys.readouterr().out
-    for command in ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "bench", "check"):
+    for command in ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "serve", "bench", "check"):
         assert re.search(rf"^ +{command} ", out, re.M)
 
 

@@ -15,6 +15,7 @@ _COMMANDS = {
     "plot": ("plot", "a saved network as a picture"),
     "convert": ("convert", "between MXNet's files, safetensors and ONNX"),
     "check": ("check", "which MXNet names of a program ReMX lacks or treats differently"),
+    "serve": ("serve", "a saved network as a service over HTTP"),
     "bench": ("bench", "how fast this machine runs small calls and a small network"),
 }
 _TOOLS = {
