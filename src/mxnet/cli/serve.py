@@ -66,12 +66,14 @@ def run(options):
     settings = settings_of(options)
     common = {"host": options.host, "port": options.port, "log_level": "warning", "server_header": False}
     common["timeout_graceful_shutdown"] = int(settings.timeout) + 1
+    from ..serve.app import application
+
+    app = application(settings)  # with several workers, too: what is wrong with the files is said once
     print(f"{settings.name} at http://{options.host}:{options.port}/v2/models/{settings.name}", flush=True)
     if options.workers == 1:
-        from ..serve.app import application
-
-        uvicorn.run(application(settings), **common)
+        uvicorn.run(app, **common)
         return
+    del app
     with tempfile.TemporaryDirectory(prefix="remx-serve-") as folder:
         os.environ[FOLDER] = folder
         settings.publish()

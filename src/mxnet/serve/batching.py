@@ -46,9 +46,14 @@ class Batcher:
         if len(self._waiting) >= self._longest:
             raise Refused(503, "too many requests are waiting", {"retry-after": "1"})
         answer = asyncio.get_running_loop().create_future()
-        self._waiting.append(Waiting(inputs, rows, answer))
+        one = Waiting(inputs, rows, answer)
+        self._waiting.append(one)
         self._came.set()
-        return await answer
+        try:
+            return await answer
+        except asyncio.CancelledError:  # the client has given up, or waited too long
+            self._waiting = deque(other for other in self._waiting if other is not one)
+            raise
 
     async def _serve(self):
         while True:
