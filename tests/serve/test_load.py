@@ -31,8 +31,8 @@ def settings(prefix, **changed):
 def test_requests_are_computed_together_and_answers_not_mixed_up(prefix, monkeypatch):
     batches, run = [], Server.__init__
 
-    def watched(self, told):
-        run(self, told)
+    def watched(self, told, model):
+        run(self, told, model)
         compute = self.model.run
         self.model.run = lambda requests: batches.append(len(requests)) or compute(requests)
 
@@ -48,8 +48,8 @@ def test_requests_are_computed_together_and_answers_not_mixed_up(prefix, monkeyp
 def test_limits_of_time_and_of_the_queue(prefix, monkeypatch):
     go_on, run = threading.Event(), Server.__init__
 
-    def slow(self, told):
-        run(self, told)
+    def slow(self, told, model):
+        run(self, told, model)
         compute = self.model.run
         self.model.run = lambda requests: go_on.wait(30) and compute(requests)
 
@@ -65,8 +65,8 @@ def test_limits_of_time_and_of_the_queue(prefix, monkeypatch):
 def test_a_network_that_fails_answers_500_and_goes_on(prefix, monkeypatch):
     run = Server.__init__
 
-    def broken(self, told):
-        run(self, told)
+    def broken(self, told, model):
+        run(self, told, model)
         compute = self.model.run
         self.model.run = lambda requests: compute(requests) if requests[0]["data"][0, 0] else 1 / 0
 

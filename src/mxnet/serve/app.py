@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import time
 from contextlib import asynccontextmanager
 
@@ -11,7 +10,7 @@ from .._core.version import REMX_VERSION
 from . import kserve, predictions
 from .batching import Batcher
 from .errors import Refused
-from .metrics import FOLDER, NEED, Metrics
+from .metrics import NEED, Metrics
 from .model import Model
 from .settings import Settings
 
@@ -21,17 +20,15 @@ LOG = logging.getLogger("mxnet.serve")
 class Server:
     """A model with its queue and its counters, as the handlers see it."""
 
-    def __init__(self, settings):
-        self.settings, self.model, self.metrics = settings, Model(settings), Metrics()
+    def __init__(self, settings, model):
+        self.settings, self.model, self.metrics = settings, model, Metrics()
         self.batcher, self.ready = None, False
 
     @asynccontextmanager
     async def lifespan(self, _):
         """Ready between the start and the end of the event loop; what was accepted is answered at the end."""
         limits = self.model.max_batch, self.settings.max_delay, self.settings.queue
-        self.batcher = Batcher(self.model.run, *limits, self.metrics.rows.observe)
-        if FOLDER not in os.environ:  # a gauge of several processes cannot ask a function
-            self.metrics.waiting.set_function(self.batcher.__len__)
+        self.batcher = Batcher(self.model.run, *limits, self.metrics.rows.observe, self.metrics.waiting.set)
         self.batcher.start()
         self.ready = True
         yield
@@ -97,13 +94,13 @@ async def metrics(server, request):
     return Response(body, media_type=kind)
 
 
-def application(settings):
-    """The ASGI application that serves one model."""
+def application(settings, model=None):
+    """The ASGI application that serves one model: that of the settings, or another one with the same methods."""
     extras.load(NEED, "serve", "starlette.applications")
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    server = Server(settings)
+    server = Server(settings, model or Model(settings))
     table = [(kserve.error, kserve.ROUTES), (predictions.error, predictions.ROUTES)]
     table.append((kserve.error, [("GET", "/metrics", metrics)]))
     routes = [

@@ -19,9 +19,9 @@ class Waiting(NamedTuple):
 class Batcher:
     """A queue before a model, and the thread that computes; while it does, the next batch gathers."""
 
-    def __init__(self, run, max_batch, max_delay=0.0, queue=1024, seen=lambda rows: None):
+    def __init__(self, run, max_batch, max_delay=0.0, queue=1024, seen=lambda rows: None, queued=lambda n: None):
         self._run, self._max_batch, self._max_delay, self._longest = run, max_batch, max_delay, queue
-        self._waiting, self._seen = deque(), seen
+        self._waiting, self._seen, self._queued = deque(), seen, queued
         self._thread = ThreadPoolExecutor(1, "serve")
         self._came, self._task = asyncio.Event(), None
 
@@ -48,11 +48,13 @@ class Batcher:
         answer = asyncio.get_running_loop().create_future()
         one = Waiting(inputs, rows, answer)
         self._waiting.append(one)
+        self._queued(len(self._waiting))
         self._came.set()
         try:
             return await answer
         except asyncio.CancelledError:  # the client has given up, or waited too long
             self._waiting = deque(other for other in self._waiting if other is not one)
+            self._queued(len(self._waiting))
             raise
 
     async def _serve(self):
@@ -85,6 +87,7 @@ class Batcher:
             if not one.answer.done():
                 batch.append(one)
                 rows += one.rows
+        self._queued(len(self._waiting))
         return batch
 
     async def _answer(self, batch):
