@@ -13,32 +13,10 @@ from .._core.environment import whole_number
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
 from .._wire import addresses, pulse, secret
-from . import gloo, rendezvous
+from . import cluster, gloo, rendezvous
+from .cluster import fact, number
 
-HOW = "start the workers with: python -m mxnet.tools.launch -n 4 python train.py"
 BUCKET = 4 << 20  # bytes; larger ones hide less behind backward, smaller ones cost a message each
-# What launchers call the same four facts, torchrun's names first, then those of MXNet's own launcher.
-NAMES = {
-    "rank": ("RANK", "DMLC_WORKER_ID", "DMLC_TASK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"),
-    "world": ("WORLD_SIZE", "DMLC_NUM_WORKER", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"),
-    "address": ("MASTER_ADDR", "DMLC_PS_ROOT_URI"),
-    "port": ("MASTER_PORT", "DMLC_PS_ROOT_PORT"),
-}
-
-
-def _fact(name):
-    for variable in NAMES[name]:
-        if variable in os.environ:
-            return os.environ[variable]
-    raise MXNetError(f"a distributed kvstore needs {' or '.join(NAMES[name][:2])} in the environment; {HOW}")
-
-
-def _number(name):
-    text = _fact(name)
-    try:
-        return int(text)
-    except ValueError:
-        raise MXNetError(f"the {name} of this worker must be a number, not {text!r}; {HOW}") from None
 
 
 def _patience():
@@ -57,13 +35,13 @@ def join():
     """Join the process group, once; one that the program has made already is used as it is."""
     if dist.is_initialized():
         return
-    rank, world = _number("rank"), _number("world")
+    rank, world = number("rank"), number("world")
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     patience = _patience()
     Meeting.secret = secret.of_job()
     pulse.start(rank)
     with contact(rank):
-        Meeting.address = addresses.own(_fact("address"), world)
+        Meeting.address = cluster.own_address(world)
         Meeting.store = _meet(rank, world, patience.total_seconds())
         with _closed_to_strangers():
             dist.init_process_group(backend, store=Meeting.store, rank=rank, world_size=world, timeout=patience)
@@ -72,7 +50,7 @@ def join():
 
 def _meet(rank, world, patience):
     """The store of this attempt: with the first worker, at the port that all were told."""
-    master, port, attempt = _fact("address"), _number("port"), os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    master, port, attempt = fact("address"), number("port"), os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     service, agent = f"store {master} {port} {world} {attempt}", _agent_store(master, port)
     if rank == 0:
         store, (_, at) = _open_here(0 if agent else port, service, world, patience)

@@ -7,7 +7,7 @@ import torch
 import torch.distributed as dist
 
 from mxnet.base import MXNetError
-from mxnet.kvstore import group
+from mxnet.kvstore import cluster, group
 
 # What launchers call the same fact: torchrun and remx launch, Open MPI, MPICH, Slurm.
 _LOCAL_RANK = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
@@ -25,16 +25,12 @@ class _Job:
     initialized = False
 
 
-def _started_by_a_launcher():
-    return any(name in os.environ for name in group.NAMES["world"])
-
-
 def join(comm=None):
     """Join the job. A process that no launcher has started is a job of its own."""
     if comm is not None:
         raise MXNetError("hvd.init(comm=...) is not available: use process_sets for parts of the job")
     if not _Job.initialized:
-        if _started_by_a_launcher():
+        if cluster.started_by_a_launcher():
             group.join()
         _Job.initialized = True
 
