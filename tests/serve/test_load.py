@@ -128,6 +128,12 @@ def test_a_killed_worker_process_is_replaced(prefix):
         process.wait(60)
 
 
+def test_packages_that_are_missing(prefix, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert main(["serve", prefix, "--shape", "1,6"]) == 1
+    assert "pip install 'remx[serve]'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
