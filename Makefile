@@ -40,9 +40,10 @@ test-gpu: $(STAMP)
 	    ndarray autograd gluon symbol training numpy seeds data_layer)
 
 lint: $(LINT_STAMP)
-	$(BIN)/ruff check src tests tools benchmarks examples
-	$(BIN)/ruff format --check src tests tools benchmarks examples
+	$(BIN)/ruff check src packages tests tools benchmarks examples
+	$(BIN)/ruff format --check src packages tests tools benchmarks examples
 	$(BIN)/lint-imports
+	cd packages/remx-horovod && PYTHONPATH=src ../../$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/python -m pytest tests/typing
 

@@ -21,6 +21,8 @@ from .base import MXNetError
 from .context import Context, cpu
 from .symbol import Group
 
+REMEMBERED = 64  # sets of input shapes that `reshape` need not infer again
+
 
 class Predictor:
     """A network with its parameters, for inputs of fixed shapes. Threads may share one: each has its own outputs.
@@ -48,7 +50,7 @@ class Predictor:
         self._program = Program(symbol._entries, ctx)
         read = {node.name for node in self._program.variables}
         self._params = {n: array.as_torch().detach().to(self._device) for n, array in params.items() if n in read}
-        self._local, self._lock = threading.local(), threading.Lock()
+        self._local, self._lock, self._inferred = threading.local(), threading.Lock(), {}
         self.reshape(input_shapes)
 
     def reshape(self, input_shapes):
@@ -59,12 +61,19 @@ class Predictor:
         if strange:
             inputs = [name for name in names if name not in self._params]
             raise MXNetError(f"the network has no input {', '.join(strange)}; its inputs are {', '.join(inputs)}")
+        key = tuple(sorted(shapes.items()))
+        fillers, outputs = self._inferred.get(key) or self._infer(shapes, names)
+        with self._lock:
+            self._shapes, self._fillers, self._output_shapes = shapes, fillers, outputs
+            if len(self._inferred) < REMEMBERED:
+                self._inferred[key] = fillers, outputs
+
+    def _infer(self, shapes, names):
+        """(what stands for inputs that are not given, shapes of the outputs)."""
         known = {name: tuple(t.shape) for name, t in self._params.items()}
         facts = shape_facts(self._program.heads, {**known, **shapes})
         fillers = self._absent([n for n in names if n not in known and n not in shapes], facts)
-        outputs = [facts.of(head) for head in self._program.heads]
-        with self._lock:
-            self._shapes, self._fillers, self._output_shapes = shapes, fillers, outputs
+        return fillers, [facts.of(head) for head in self._program.heads]
 
     def _absent(self, names, facts):
         """Labels play no part here: zeros stand for them. Anything else must be given."""

@@ -47,7 +47,7 @@ def test_help_lists_every_command(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     out = capsys.readouterr().out
-    commands = ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "bench", "check", "run", "selftest")
+    commands = ("info demo summary plot convert im2rec launch serve bench check run selftest explain").split()
     for command in commands:
         assert re.search(rf"^ +{command} ", out, re.M)
 

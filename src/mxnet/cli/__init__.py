@@ -17,6 +17,7 @@ _COMMANDS = {
     "check": ("check", "which MXNet names of a program ReMX lacks or treats differently"),
     "explain": ("explain", "what computes each layer of a saved network, why, and for how long"),
     "selftest": ("selftest", "run every operator and small trainings on this machine's GPU, beside its CPU"),
+    "serve": ("serve", "a saved network as a service over HTTP"),
     "bench": ("bench", "how fast this machine runs small calls and a small network"),
 }
 _TOOLS = {

@@ -18,6 +18,8 @@ _OPTIONAL = {
     "tensorboard": ("tensorboard", "mx.contrib.tensorboard"),
     "onnx": ("onnx", "ONNX files"),
     "onnxruntime": ("onnx", "running ONNX files"),
+    "starlette": ("serve", "remx serve"),
+    "uvicorn": ("serve", "remx serve"),
 }
 _STAND_INS = {"opencv-python-headless": ("opencv-python", "opencv-contrib-python", "opencv-contrib-python-headless")}
 

@@ -61,7 +61,7 @@ def _proof(secret, prover, asker, question):
 
 def check_members(secret, group=None):
     """Ask every other worker, over the group's own connection to it, to prove that it knows the job's secret."""
-    rank, world = dist.get_rank(), dist.get_world_size()
+    rank, world = dist.get_rank(group), dist.get_world_size(group)
     questions = [secrets.token_bytes(SIZE) for _ in range(world)]
     asked = _bytes(_exchange(_rows(questions), group))
     proofs = [_proof(secret, rank, asker, question) for asker, question in enumerate(asked)]

@@ -13,32 +13,10 @@ from .._core.environment import whole_number
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
 from .._wire import addresses, pulse, secret
-from . import gloo, rendezvous
+from . import cluster, gloo, rendezvous
+from .cluster import fact, number
 
-HOW = "start the workers with: python -m mxnet.tools.launch -n 4 python train.py"
 BUCKET = 4 << 20  # bytes; larger ones hide less behind backward, smaller ones cost a message each
-# What launchers call the same four facts, torchrun's names first, then those of MXNet's own launcher.
-NAMES = {
-    "rank": ("RANK", "DMLC_WORKER_ID", "DMLC_TASK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"),
-    "world": ("WORLD_SIZE", "DMLC_NUM_WORKER", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"),
-    "address": ("MASTER_ADDR", "DMLC_PS_ROOT_URI"),
-    "port": ("MASTER_PORT", "DMLC_PS_ROOT_PORT"),
-}
-
-
-def _fact(name):
-    for variable in NAMES[name]:
-        if variable in os.environ:
-            return os.environ[variable]
-    raise MXNetError(f"a distributed kvstore needs {' or '.join(NAMES[name][:2])} in the environment; {HOW}")
-
-
-def _number(name):
-    text = _fact(name)
-    try:
-        return int(text)
-    except ValueError:
-        raise MXNetError(f"the {name} of this worker must be a number, not {text!r}; {HOW}") from None
 
 
 def _patience():
@@ -57,13 +35,13 @@ def join():
     """Join the process group, once; one that the program has made already is used as it is."""
     if dist.is_initialized():
         return
-    rank, world = _number("rank"), _number("world")
+    rank, world = number("rank"), number("world")
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     patience = _patience()
     Meeting.secret = secret.of_job()
     pulse.start(rank)
     with contact(rank):
-        Meeting.address = addresses.own(_fact("address"), world)
+        Meeting.address = cluster.own_address(world)
         Meeting.store = _meet(rank, world, patience.total_seconds())
         with _closed_to_strangers():
             dist.init_process_group(backend, store=Meeting.store, rank=rank, world_size=world, timeout=patience)
@@ -72,7 +50,7 @@ def join():
 
 def _meet(rank, world, patience):
     """The store of this attempt: with the first worker, at the port that all were told."""
-    master, port, attempt = _fact("address"), _number("port"), os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    master, port, attempt = fact("address"), number("port"), os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     service, agent = f"store {master} {port} {world} {attempt}", _agent_store(master, port)
     if rank == 0:
         store, (_, at) = _open_here(0 if agent else port, service, world, patience)
@@ -104,7 +82,9 @@ def _closed_to_strangers():
     made = []
     with gloo.bound(Meeting.address):
         yield made
-    gloo.check_members(Meeting.secret, made[0] if made else None)
+    own = made[0] if made else None
+    if own is not dist.GroupMember.NON_GROUP_MEMBER:
+        gloo.check_members(Meeting.secret, own)
     gloo.shut(Meeting.store.published)
 
 
@@ -152,20 +132,20 @@ def _handed(tensor):
     return tensor
 
 
-def channel():
-    """A group of all workers for messages of one kind, which then cannot be mistaken for others."""
+def channel(ranks=None):
+    """A group of all workers, or of some, for messages of one kind, which then cannot be mistaken for others."""
     with contact():
         if Meeting.store is None:  # the program has made the group itself
-            return dist.new_group(timeout=_patience())
+            return dist.new_group(ranks, timeout=_patience())
         with _closed_to_strangers() as made:
-            made.append(dist.new_group(timeout=_patience()))
+            made.append(dist.new_group(ranks, timeout=_patience()))
         return made[0]
 
 
-def start_sum(tensor, channel=None):
+def start_sum(tensor, channel=None, op=dist.ReduceOp.SUM):
     """Begin to sum a contiguous tensor over all workers, in place; `wait` for what comes back."""
     with contact():
-        return dist.all_reduce(_handed(tensor), group=channel, async_op=True)
+        return dist.all_reduce(_handed(tensor), op=op, group=channel, async_op=True)
 
 
 def agree(flags, channel=None):
@@ -174,8 +154,8 @@ def agree(flags, channel=None):
         dist.all_reduce(_handed(flags), op=dist.ReduceOp.MAX, group=channel)
 
 
-def add_over_workers(tensors):
-    """Sum each tensor over all workers, in place: one message for each large tensor or bucket of small ones.
+def add_over_workers(tensors, channel=None, op=dist.ReduceOp.SUM):
+    """Sum each tensor over all workers (or apply `op`), in place: one message for each large one or bucket.
 
     Last tensors first, as `overlap.Plan` sends them: an element's place in its message decides in which order the
     workers' values are added. So the first step after a restart, which has no plan yet, gives the same bits.
@@ -184,7 +164,7 @@ def add_over_workers(tensors):
     for bucket in buckets(reversed(tensors)):
         flat = bucket[0] if len(bucket) == 1 else torch._utils._flatten_dense_tensors(bucket)
         flat = flat if flat.is_contiguous() else flat.contiguous()
-        waiting.append((bucket, flat, start_sum(flat)))
+        waiting.append((bucket, flat, start_sum(flat, channel, op)))
     for bucket, flat, work in waiting:
         with contact():
             work.wait()
@@ -208,17 +188,18 @@ def buckets(items, tensor_of=lambda item: item):
     yield from filling.values()
 
 
-def gather_over_workers(tensor):
+def gather_over_workers(tensor, channel=None):
     """Every worker's tensor, in the order of ranks."""
-    found = [torch.empty_like(tensor) for _ in range(dist.get_world_size())]
+    found = [torch.empty_like(tensor) for _ in range(dist.get_world_size(channel))]
     with contact():
-        dist.all_gather(found, _handed(tensor))
+        dist.all_gather(found, _handed(tensor), group=channel)
     return found
 
 
-def gather_rows(tensor):
+def gather_rows(tensor, channel=None):
     """Every worker's rows, one behind the other; each may have another number of them."""
-    counts = torch.cat(gather_over_workers(torch.tensor([len(tensor)], device=tensor.device))).tolist()
+    counts = torch.cat(gather_over_workers(torch.tensor([len(tensor)], device=tensor.device), channel)).tolist()
     padded = tensor.new_zeros((max(counts), *tensor.shape[1:]))
     padded[: len(tensor)] = tensor
-    return torch.cat([found[:count] for found, count in zip(gather_over_workers(padded), counts, strict=True)])
+    parts = zip(gather_over_workers(padded, channel), counts, strict=True)
+    return torch.cat([found[:count] for found, count in parts])

@@ -1,0 +1,111 @@
+"""`horovodrun -np 4 python train.py`: Horovod's command line on the launcher of ReMX."""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+
+from mxnet._core.arguments import at_least
+from mxnet._wire.addresses import is_loopback
+from mxnet.tools import launch
+
+from .. import __version__
+from . import FOLDER
+
+ELASTIC = ("min_np", "max_np", "host_discovery_script")
+# Options for transports and tuning that have no counterpart here.
+SWITCHES = "--gloo --mpi --verbose --disable-cache --autotune --prefix-output-with-timestamp".split()
+SETTINGS = "--start-timeout --fusion-threshold-mb --cycle-time-ms --cache-capacity --mpi-args".split()
+
+
+def parser():
+    """The command line."""
+    options = argparse.ArgumentParser(prog="horovodrun", description="Start the processes of a job")
+    options.add_argument("-v", "--version", action="version", version=__version__)
+    options.add_argument("-np", "--num-proc", type=at_least(1), help="how many processes")
+    options.add_argument("-cb", "--check-build", action="store_true", help="what this package has, then end")
+    options.add_argument("-H", "--hosts", help="host1:slots,host2:slots")
+    options.add_argument("-hostfile", "--hostfile", help="a file with lines such as `host1 slots=4`")
+    options.add_argument("-p", "--ssh-port", type=int, help="the port of sshd on all hosts")
+    options.add_argument("--network-interfaces", "--network-interface", help="the interface that every host binds")
+    options.add_argument("--reset-limit", type=at_least(0), default=0, help="start all again so often when one dies")
+    for name in ELASTIC:
+        options.add_argument(f"--{name.replace('_', '-')}", help="refused: jobs have a fixed number of processes")
+    for name in SWITCHES:
+        options.add_argument(name, action="store_true", help="accepted without effect")
+    for name in SETTINGS:
+        options.add_argument(name, help="accepted without effect")
+    options.add_argument("command", nargs=argparse.REMAINDER, help="the program and its arguments")
+    return options
+
+
+def hosts_of(options):
+    """[(host, slots)] of -H or of a host file; none if the job runs on this machine."""
+    if options.hosts:
+        parts = [part.strip() for part in options.hosts.split(",")]
+        pairs = [part.partition(":")[::2] for part in parts]
+    elif options.hostfile:
+        with open(options.hostfile) as file:
+            lines = filter(None, (line.split("#")[0].split() for line in file))
+            pairs = [(name, dict(s.partition("=")[::2] for s in rest).get("slots", "")) for name, *rest in lines]
+    else:
+        return []
+    wrong = [f"{host}:{slots}" for host, slots in pairs if not host or not (slots or "1").isdecimal()]
+    if wrong or not pairs:
+        raise SystemExit(f"horovodrun: hosts are written host:slots, not {', '.join(wrong) or 'nothing'}")
+    return [(host, int(slots or 1)) for host, slots in pairs]
+
+
+def used(processes, hosts):
+    """The hosts that are needed, filled one after the other; each must then have the same number of processes."""
+    left, found = processes, []
+    for host, slots in hosts:
+        if left > 0:
+            found.append((host, min(slots, left)))
+            left -= slots
+    if left > 0:
+        raise SystemExit(f"horovodrun: {processes} processes need more slots than the {processes - left} of the hosts")
+    if len({count for _, count in found}) > 1:
+        shares = ", ".join(f"{host}:{count}" for host, count in found)
+        raise SystemExit(f"horovodrun: all hosts must run the same number of processes, not {shares}")
+    return [host for host, _ in found]
+
+
+def arguments_for(options, folder):
+    """What `remx launch` is told; the host file goes into the folder."""
+    arguments = ["-n", str(options.num_proc), "--max-restarts", str(options.reset_limit)]
+    hosts = used(options.num_proc, hosts_of(options)) if options.hosts or options.hostfile else []
+    if any(not is_loopback(host) for host in hosts):
+        path, port = os.path.join(folder, "hosts"), f":{options.ssh_port}" if options.ssh_port else ""
+        with open(path, "w") as file:
+            file.writelines(f"{host}{port}\n" for host in hosts)
+        arguments += ["-H", path, "--env", FOLDER]
+        if options.network_interfaces:
+            arguments += ["--interface", options.network_interfaces.split(",")[0]]
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    return [*arguments, *command]
+
+
+def main(arguments=None):
+    """Start the processes and wait for them; the exit code."""
+    options = parser().parse_args(arguments)
+    if options.check_build:
+        print(f"remx-horovod {__version__}: frameworks: MXNet (ReMX); controllers and operations: Gloo, NCCL of torch")
+        return 0
+    if asked := [name for name in ELASTIC if getattr(options, name)]:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
+        parser().error(f"{names}: jobs have a fixed number of processes; --reset-limit starts all again when one dies")
+    if options.num_proc is None or not options.command:
+        parser().error("say how many processes and which program, for example: -np 4 python train.py")
+    folder = tempfile.mkdtemp(prefix="horovodrun-")
+    os.environ[FOLDER] = folder
+    try:
+        return launch.main(arguments_for(options, folder))
+    finally:
+        del os.environ[FOLDER]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""`remx serve PREFIX --shape 1,3,224,224`: a saved network as a service over HTTP."""
+
+import argparse
+import os
+import tempfile
+
+from .._core import extras
+from .._core.arguments import at_least
+from .._core.errors import MXNetError
+from ..serve.tensors import DATATYPE_OF
+from ._networks import add_network, known_shapes, load_symbol, params_path
+
+
+def _type_of(text):
+    name, _, dtype = text.rpartition("=")
+    if dtype not in DATATYPE_OF:
+        raise argparse.ArgumentTypeError(f"{dtype!r} is not one of {', '.join(DATATYPE_OF)}")
+    return name or "data", dtype
+
+
+def _seconds(text):
+    try:
+        if float(text) >= 0:
+            return float(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+
+
+def add(parser):
+    """The command's own options."""
+    add_network(parser)
+    parser.add_argument("--type", action="append", default=[], metavar="[NAME=]DTYPE", type=_type_of,
+                        help="dtype of an input, float32 if left out; may be repeated")  # fmt: skip
+    parser.add_argument("--epoch", type=at_least(0), help="which parameters; the latest if left out")
+    parser.add_argument("--name", help="the model's name in paths; the last part of PREFIX if left out")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; loopback if left out")
+    parser.add_argument("--port", type=at_least(0), default=8080, help="the port to listen on")
+    parser.add_argument("--workers", type=at_least(1), default=1, help="processes that answer")
+    parser.add_argument("--max-batch", type=at_least(1), default=32, help="rows that are computed together")
+    parser.add_argument("--max-delay", type=_seconds, default=0.0, help="seconds that a request waits for others")
+    parser.add_argument("--max-body", type=at_least(1), default=64 << 20, help="bytes that a body may have")
+    parser.add_argument("--timeout", type=_seconds, default=30.0, help="seconds for a request")
+    parser.add_argument("--queue", type=at_least(1), default=1024, help="requests that may wait")
+
+
+def settings_of(options):
+    """What the options say, checked against the network's files."""
+    from ..serve.settings import Settings
+
+    prefix = options.prefix.removesuffix("-symbol.json")
+    shapes = known_shapes(load_symbol(prefix), options.shape)
+    if not shapes:
+        raise MXNetError("give the shape of every input, with the batch first: --shape data=1,3,224,224")
+    path = params_path(prefix, options.epoch)
+    epoch = int(path.name.removesuffix(".params").rpartition("-")[2])
+    limits = {name: getattr(options, name) for name in ("max_batch", "max_delay", "max_body", "timeout", "queue")}
+    return Settings(prefix, epoch, options.name or os.path.basename(prefix), shapes, dict(options.type), **limits)
+
+
+def run(options):
+    """Serve until a signal ends it; requests that were accepted are answered first."""
+    from ..serve.metrics import FOLDER, NEED
+
+    uvicorn = extras.load(NEED, "serve", "uvicorn", "starlette", "prometheus_client")
+    settings = settings_of(options)
+    common = {"host": options.host, "port": options.port, "log_level": "warning", "server_header": False}
+    common["timeout_graceful_shutdown"] = int(settings.timeout) + 1
+    from ..serve.app import application
+
+    app = application(settings)  # with several workers, too: what is wrong with the files is said once
+    print(f"{settings.name} at http://{options.host}:{options.port}/v2/models/{settings.name}", flush=True)
+    if options.workers == 1:
+        uvicorn.run(app, **common)
+        return
+    del app
+    with tempfile.TemporaryDirectory(prefix="remx-serve-") as folder:
+        os.environ[FOLDER] = folder
+        settings.publish()
+        uvicorn.run("mxnet.serve.app:from_settings", factory=True, workers=options.workers, **common)

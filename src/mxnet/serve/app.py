@@ -1,0 +1,125 @@
+"""The HTTP application: KServe v2, the prediction calls of MXNet Model Server and TorchServe, health and metrics."""
+
+import asyncio
+import logging
+import time
+from contextlib import asynccontextmanager
+
+from .._core import extras
+from .._core.version import REMX_VERSION
+from . import kserve, predictions
+from .batching import Batcher
+from .errors import Refused
+from .metrics import NEED, Metrics
+from .model import Model
+from .settings import Settings
+
+LOG = logging.getLogger("mxnet.serve")
+
+
+class Server:
+    """A model with its queue and its counters, as the handlers see it."""
+
+    def __init__(self, settings, model):
+        self.settings, self.model, self.metrics = settings, model, Metrics()
+        self.batcher, self.ready = None, False
+
+    @asynccontextmanager
+    async def lifespan(self, _):
+        """Ready between the start and the end of the event loop; what was accepted is answered at the end."""
+        limits = self.model.max_batch, self.settings.max_delay, self.settings.queue
+        self.batcher = Batcher(self.model.run, *limits, self.metrics.rows.observe, self.metrics.waiting.set)
+        self.batcher.start()
+        self.ready = True
+        yield
+        self.ready = False
+        await self.batcher.stop()
+
+    def check_model(self, name, version=None):
+        """Only the model that is served is known, and only its epoch."""
+        if name != self.model.name:
+            raise Refused(404, f"there is no model {name!r}; this server has {self.model.name!r}")
+        if version not in (None, self.model.version):
+            raise Refused(404, f"{name} has no version {version!r}; it has {self.model.version!r}")
+
+    async def body(self, request):
+        """The body of a request, while it is not too large."""
+        longest, parts, size = self.settings.max_body, [], 0
+        told = request.headers.get("content-length", "0")
+        if told.isdecimal() and int(told) > longest:
+            raise Refused(413, f"a body may have {longest} bytes, this one has {told}")
+        async for part in request.stream():
+            size += len(part)
+            if size > longest:
+                raise Refused(413, f"a body may have {longest} bytes")
+            parts.append(part)
+        return b"".join(parts)
+
+    async def infer(self, arrays):
+        """The outputs for a request's inputs."""
+        rows = self.model.rows_of(arrays)
+        return await self.batcher.submit(arrays, rows)
+
+
+def handler(server, function, told):
+    """A handler with a limit of time and counters, whose faults are answers in the words of its protocol."""
+    from starlette.requests import ClientDisconnect
+    from starlette.responses import JSONResponse, Response
+
+    async def handle(request):
+        start, path = time.perf_counter(), function.__name__
+        try:
+            answer = await asyncio.wait_for(function(server, request), server.settings.timeout)
+        except Refused as error:
+            answer = JSONResponse(told(error.status, str(error)), error.status, error.headers)
+        except asyncio.TimeoutError:
+            answer = JSONResponse(told(504, f"no answer within {server.settings.timeout:g} s"), 504)
+        except ClientDisconnect:
+            answer = Response(status_code=499)
+        except Exception:  # a fault of ours: the client learns only that it happened, the log has all
+            LOG.exception("a request failed")
+            answer = JSONResponse(told(500, "the server failed to answer this request"), 500)
+        server.metrics.requests.labels(path, str(answer.status_code)).inc()
+        server.metrics.seconds.labels(path).observe(time.perf_counter() - start)
+        return answer
+
+    return handle
+
+
+async def metrics(server, request):
+    """GET /metrics."""
+    from starlette.responses import Response
+
+    body, kind = server.metrics.text()
+    return Response(body, media_type=kind)
+
+
+def application(settings, model=None):
+    """The ASGI application that serves one model: that of the settings, or another one with the same methods."""
+    extras.load(NEED, "serve", "starlette.applications")
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    server = Server(settings, model or Model(settings))
+    table = [(kserve.error, kserve.ROUTES), (predictions.error, predictions.ROUTES)]
+    table.append((kserve.error, [("GET", "/metrics", metrics)]))
+    routes = [
+        Route(path, handler(server, function, told), methods=[method])
+        for told, found in table
+        for method, path, function in found
+    ]
+    LOG.info("remx %s serves %s, version %s", REMX_VERSION, server.model.name, server.model.version)
+    return Starlette(routes=routes, lifespan=server.lifespan, exception_handlers={404: _unknown, 405: _unknown})
+
+
+async def _unknown(request, error):
+    from starlette.responses import JSONResponse
+
+    words = {404: "unknown path", 405: "wrong method"}[error.status_code]
+    told = kserve.error(error.status_code, f"{words}: {request.method} {request.url.path}")
+    return JSONResponse(told, error.status_code)
+
+
+def from_settings():
+    """The application that a worker process makes."""
+    return application(Settings.told())

@@ -1,0 +1,11 @@
+"""A request that cannot be answered: the status of HTTP, and a sentence."""
+
+from .._core.errors import MXNetError
+
+
+class Refused(MXNetError):
+    """What the client is told."""
+
+    def __init__(self, status, words, headers=None):
+        super().__init__(words)
+        self.status, self.headers = status, headers or {}

@@ -1,0 +1,70 @@
+"""The network behind a server: what it takes, what it gives, and batches of several requests."""
+
+import numpy as np
+
+from .._core.errors import MXNetError
+from ..deploy import Predictor
+from .errors import Refused
+
+
+class Model:
+    """A checkpoint whose inputs have rows: the first axis of every input and output, of any length up to a bound."""
+
+    def __init__(self, settings):
+        self.name, self.version = settings.name, str(settings.epoch)
+        self.shapes = {name: tuple(shape) for name, shape in settings.shapes.items()}
+        self.types = {name: settings.types.get(name, "float32") for name in self.shapes}
+        self._predictor = Predictor(settings.prefix, settings.epoch, self.shapes, type_dict=self.types)
+        self.outputs = self._predictor.output_names
+        self.has_rows = self._rows_are_free()
+        self.max_batch = settings.max_batch if self.has_rows else 1
+        outputs = self._compute({n: np.zeros(shape, self.types[n]) for n, shape in self.shapes.items()})
+        self.output_types = {name: array.dtype.name for name, array in outputs.items()}
+        self.output_shapes = {name: array.shape for name, array in outputs.items()}
+
+    def _rows_are_free(self):
+        """Has every output as many rows as the inputs, whatever their number?"""
+        for rows in (3, 2):
+            try:
+                self._predictor.reshape({name: (rows, *shape[1:]) for name, shape in self.shapes.items()})
+            except MXNetError:
+                return False
+            if any(not shape or shape[0] != rows for shape in self._predictor.output_shapes):
+                return False
+        return True
+
+    def rows_of(self, arrays):
+        """Check the inputs of a request; how many rows it has."""
+        if sorted(arrays) != sorted(self.shapes):
+            raise Refused(400, f"the inputs of {self.name} are {', '.join(self.shapes)}, got {', '.join(arrays)}")
+        rows = {self._check(name, array) for name, array in arrays.items()}
+        if len(rows) > 1:
+            raise Refused(400, f"all inputs must have the same number of rows, got {sorted(rows)}")
+        return rows.pop() if self.has_rows else 1
+
+    def _check(self, name, array):
+        """The rows of one input."""
+        expected, free = self.shapes[name], int(self.has_rows)
+        if array.dtype.name != self.types[name]:
+            raise Refused(400, f"input {name} has type {self.types[name]}, got {array.dtype.name}")
+        if array.ndim != len(expected) or array.shape[free:] != expected[free:]:
+            shown = [-1, *expected[1:]] if free else list(expected)
+            raise Refused(400, f"input {name} has shape {shown}, got {list(array.shape)}")
+        rows = len(array) if free else 0
+        if free and not 1 <= rows <= self.max_batch:
+            raise Refused(400, f"a request has 1 to {self.max_batch} rows, got {rows}")
+        return rows
+
+    def _compute(self, arrays):
+        self._predictor.reshape({name: array.shape for name, array in arrays.items()})
+        self._predictor.forward(**arrays)
+        return {name: self._predictor.get_output(i) for i, name in enumerate(self.outputs)}
+
+    def run(self, requests):
+        """The outputs of each request, all computed together; called by one thread at a time."""
+        if len(requests) == 1:
+            return [self._compute(requests[0])]
+        together = self._compute({name: np.concatenate([one[name] for one in requests]) for name in self.shapes})
+        counts = [len(next(iter(one.values()))) for one in requests]
+        ends = np.cumsum(counts)
+        return [{n: array[end - m : end] for n, array in together.items()} for end, m in zip(ends, counts, strict=True)]

@@ -1,0 +1,97 @@
+"""`horovod.mxnet` and `horovodrun`: training in 2 and 4 processes gives the weights of one."""
+
+import importlib
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+PACKAGE = HERE.parents[1] / "packages" / "remx-horovod" / "src"
+HOROVODRUN = [sys.executable, "-m", "horovod.runner.launch"]
+TRAININGS = ("resnet", "bert", "halves", "module")
+TOLERANCE = {"halves": 2e-3}  # gradients that travelled as float16
+
+
+def surroundings(*more, **variables):
+    path = [*map(str, more), str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    settings = {"OMP_NUM_THREADS": "1", "MXNET_KVSTORE_TIMEOUT": "60", "PYTHONPATH": os.pathsep.join(path)}
+    return {**os.environ, **settings, **variables}
+
+
+def run(command, **variables):
+    return subprocess.run(command, env=surroundings(**variables), capture_output=True, text=True, timeout=240)
+
+
+def job(processes, modes, folder, *options, **variables):
+    program = [sys.executable, str(HERE / "worker.py"), modes, str(folder / "weights")]
+    return run([*HOROVODRUN, "-np", str(processes), *options, *program], **variables)
+
+
+def weights(folder, mode, processes, rank=0):
+    with np.load(folder / f"weights-{mode}-{processes}-{rank}.npz") as found:
+        return dict(found)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The weights of one process that no launcher has started."""
+    folder = tmp_path_factory.mktemp("alone")
+    done = run([sys.executable, str(HERE / "worker.py"), ",".join(TRAININGS), str(folder / "weights")])
+    assert done.returncode == 0, done.stderr
+    return {mode: weights(folder, mode, 1) for mode in TRAININGS}
+
+
+def compare(alone, folder, processes):
+    for mode in TRAININGS:
+        for rank in range(processes):
+            found = weights(folder, mode, processes, rank)
+            assert sorted(found) == sorted(alone[mode]) and len(found) >= 4
+            for name, expected in alone[mode].items():
+                np.testing.assert_allclose(found[name], expected, rtol=0, atol=TOLERANCE.get(mode, 1e-5), err_msg=mode)
+
+
+@pytest.mark.parametrize("processes", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_processes_give_the_weights_of_one(processes, alone, tmp_path):
+    done = job(processes, ",".join(["collectives", *TRAININGS]), tmp_path)
+    assert done.returncode == 0, done.stderr
+    compare(alone, tmp_path, processes)
+
+
+def test_committed_state_survives_a_killed_process(tmp_path):
+    plain, broken = tmp_path / "plain", tmp_path / "broken"
+    plain.mkdir(), broken.mkdir()
+    assert job(2, "elastic", plain).returncode == 0
+    done = job(2, "elastic", broken, "--reset-limit", "1", DIES="1")
+    assert done.returncode == 0 and done.stdout.count("began with step 2") == 2, done.stdout + done.stderr
+    for name, expected in weights(plain, "elastic", 2).items():
+        np.testing.assert_array_equal(weights(broken, "elastic", 2, 1)[name], expected)
+
+
+def test_another_horovod_is_not_replaced(tmp_path):
+    (tmp_path / "horovod").mkdir()
+    (tmp_path / "horovod" / "__init__.py").write_text("")
+    command = [sys.executable, "-c", f"import sys; sys.path.append({str(tmp_path)!r}); import horovod.mxnet"]
+    done = subprocess.run(command, env=surroundings(), capture_output=True, text=True, cwd=tmp_path.parent)
+    assert done.returncode == 1 and "does not replace another horovod" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-np", "3", "-H", "a:1,b:1", "true"], "3 processes need more slots than the 2 of the hosts"),
+        (["-np", "3", "-H", "a:2,b:2", "true"], "all hosts must run the same number of processes, not a:2, b:1"),
+        (["-np", "2", "-H", "a:x", "true"], "hosts are written host:slots, not a:x"),
+        (["--min-np", "1", "-np", "2", "true"], "--min-np: jobs have a fixed number of processes"),
+        (["true"], "say how many processes and which program"),
+    ],
+)
+def test_what_horovodrun_refuses(arguments, said, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(PACKAGE)
+    main = importlib.import_module("horovod.runner.launch").main
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code != 0 and said in f"{ended.value} {capsys.readouterr().err}"

@@ -1,0 +1,151 @@
+"""Many requests at once, limits of time and of the queue, and the end of a server."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import requests
+from conftest import save, serving
+from serve_support import tensor
+
+from mxnet._core.ports import free_port
+from mxnet.cli import main
+from mxnet.serve.app import Server
+from mxnet.serve.settings import Settings
+
+
+def ask(address, row, **more):
+    return requests.post(address + "/v2/models/net/infer", json={"inputs": [tensor(row)]}, timeout=60, **more)
+
+
+def settings(prefix, **changed):
+    return Settings(prefix, 2, "net", {"data": (1, 6)}, **changed)
+
+
+def test_requests_are_computed_together_and_answers_not_mixed_up(prefix, monkeypatch):
+    batches, run = [], Server.__init__
+
+    def watched(self, told, model):
+        run(self, told, model)
+        compute = self.model.run
+        self.model.run = lambda requests: batches.append(len(requests)) or compute(requests)
+
+    monkeypatch.setattr(Server, "__init__", watched)
+    rows = np.random.RandomState(1).normal(size=(40, 2, 6)).astype("float32")
+    with serving(settings(prefix, max_batch=8, max_delay=0.1)) as address, ThreadPoolExecutor(16) as clients:
+        answers = list(clients.map(lambda row: ask(address, row).json(), rows))
+    for row, answer in zip(rows, answers, strict=True):
+        np.testing.assert_allclose(answer["outputs"][1]["data"], row.sum(1), rtol=1e-4, atol=1e-5)
+    assert sum(batches) == 40 and max(batches) == 4  # 4 requests of 2 rows fill a batch of 8
+
+
+def test_limits_of_time_and_of_the_queue(prefix, monkeypatch):
+    go_on, run = threading.Event(), Server.__init__
+
+    def slow(self, told, model):
+        run(self, told, model)
+        compute = self.model.run
+        self.model.run = lambda requests: go_on.wait(30) and compute(requests)
+
+    monkeypatch.setattr(Server, "__init__", slow)
+    row = np.ones((1, 6))
+    with serving(settings(prefix, max_batch=1, queue=2, timeout=1.5)) as address, ThreadPoolExecutor(8) as clients:
+        statuses = [one.result().status_code for one in [clients.submit(ask, address, row) for _ in range(6)]]
+        assert sorted(statuses) == [503] * 3 + [504] * 3, statuses  # one computes and two wait: too long for all three
+        go_on.set()
+        assert ask(address, row).status_code == 200
+
+
+def test_a_network_that_fails_answers_500_and_goes_on(prefix, monkeypatch):
+    run = Server.__init__
+
+    def broken(self, told, model):
+        run(self, told, model)
+        compute = self.model.run
+        self.model.run = lambda requests: compute(requests) if requests[0]["data"][0, 0] else 1 / 0
+
+    monkeypatch.setattr(Server, "__init__", broken)
+    with serving(settings(prefix)) as address:
+        answer = ask(address, np.zeros((1, 6)))
+        assert answer.status_code == 500 and "division" not in answer.text
+        assert ask(address, np.ones((1, 6))).status_code == 200
+
+
+def started(prefix, *options):
+    port = free_port()
+    command = [sys.executable, "-m", "mxnet.cli", "serve", prefix, "--shape", "1,6", "--port", str(port), *options]
+    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL)
+    address, limit = f"http://127.0.0.1:{port}", time.monotonic() + 60
+    while time.monotonic() < limit and process.poll() is None:
+        try:
+            if requests.get(address + "/v2/health/ready", timeout=5).status_code == 200:
+                return process, address
+        except requests.ConnectionError:
+            time.sleep(0.05)
+    process.kill()
+    raise AssertionError("the server did not start")
+
+
+def test_what_was_accepted_is_answered_before_the_end(prefix):
+    process, address = started(prefix, "--max-delay", "1")
+    try:
+        with ThreadPoolExecutor(1) as clients:
+            answer = clients.submit(ask, address, np.ones((1, 6)))
+            time.sleep(0.4)
+            process.send_signal(signal.SIGTERM)
+            assert answer.result().status_code == 200
+        assert process.wait(30) in (0, -signal.SIGTERM)  # uvicorn raises the signal again when it is done
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_a_killed_worker_process_is_replaced(prefix):
+    process, address = started(prefix, "--workers", "2")
+    try:
+        for _ in range(2):
+            find = ["pgrep", "-P", str(process.pid), "-f", "spawn_main"]
+            children = subprocess.run(find, capture_output=True, text=True).stdout.split()
+            os.kill(int(children[-1]), signal.SIGKILL)
+            time.sleep(1)
+            limit = time.monotonic() + 60
+            while time.monotonic() < limit:
+                try:
+                    assert ask(address, np.ones((1, 6))).json()["outputs"][1]["data"] == [6.0]
+                    break
+                except requests.ConnectionError:  # nothing was accepted: the client asks again
+                    time.sleep(0.1)
+        assert "remx_requests_total" in requests.get(address + "/metrics").text
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+def test_packages_that_are_missing(prefix, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert main(["serve", prefix, "--shape", "1,6"]) == 1
+    assert "pip install 'remx[serve]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["{folder}/other", "--shape", "1,6"], "there is no file"),
+        (["{folder}/net"], "give the shape of every input"),
+        (["{folder}/net", "--shape", "x=1,6"], "the network has no input x"),
+        (["{folder}/net", "--shape", "1,6", "--epoch", "7"], "net-0007.params"),
+        (["{folder}/net", "--shape", "1,7"], "Provided = [4,6], inferred shape=[4,7]"),
+    ],
+)
+def test_what_the_command_refuses(arguments, said, tmp_path, capsys):
+    save(tmp_path)
+    code = main(["serve", *[argument.format(folder=tmp_path) for argument in arguments]])
+    told = capsys.readouterr()
+    assert code == 1 and said in told.err and not told.out

@@ -1,0 +1,116 @@
+"""Programs that torchrun, srun, mpirun or Kubernetes start find each other by the variables that those set."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import mxnet as mx
+from mxnet._core.ports import free_port
+from mxnet.kvstore import cluster
+
+PROGRAM = [sys.executable, str(pathlib.Path(__file__).parent / "cluster_worker.py")]
+CLEAN = {
+    k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "MASTER_", "DMLC_", "RANK"))
+}
+SURROUNDINGS = {**CLEAN, "OMP_NUM_THREADS": "1", "MXNET_KVSTORE_TIMEOUT": "60"}
+
+
+def slurm(rank):
+    """What srun sets on one node; the name of the node need not be known for that."""
+    names = {"SLURM_STEP_NODELIST": "node[07-09]", "SLURM_JOB_ID": f"{os.getpid()}", "SLURM_STEP_ID": "0"}
+    return {**names, "SLURM_PROCID": str(rank), "SLURM_NTASKS": "2", "SLURM_LOCALID": str(rank), "SLURM_NNODES": "1"}
+
+
+def open_mpi(rank):
+    size = {
+        "OMPI_COMM_WORLD_SIZE": "2",
+        "OMPI_COMM_WORLD_LOCAL_SIZE": "2",
+        "PMIX_NAMESPACE": f"prterun-{os.getpid()}@1",
+    }
+    return {**size, "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_LOCAL_RANK": str(rank)}
+
+
+def mpich(rank):
+    """Hydra names no job: the recipe gives a port."""
+    return {"PMI_RANK": str(rank), "PMI_SIZE": "2", "MPI_LOCALNRANKS": "2", "MASTER_PORT": PORT}
+
+
+def indexed_job(rank):
+    """An indexed Job of Kubernetes: the manifest gives the three other facts."""
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": PORT, "WORLD_SIZE": "2"}
+    return {**place, "JOB_COMPLETION_INDEX": str(rank), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+
+
+def mxjob(rank):
+    workers = [{"url": "127.0.0.1", "port": int(PORT)}, {"url": "127.0.0.1", "port": int(PORT)}]
+    told = {"cluster": {"worker": workers, "scheduler": []}, "task": {"type": "worker", "index": rank}}
+    others = {"DMLC_PS_ROOT_URI": "scheduler.invalid", "DMLC_PS_ROOT_PORT": "1", "DMLC_NUM_WORKER": "2"}
+    return {**others, "MX_CONFIG": json.dumps(told)}
+
+
+PORT = str(free_port())
+
+
+@pytest.mark.parametrize("played", [slurm, open_mpi, mpich, indexed_job, mxjob], ids=lambda one: one.__name__)
+def test_workers_find_each_other(played):
+    workers = [
+        subprocess.Popen(PROGRAM, env={**SURROUNDINGS, **played(rank)}, stdout=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
+    try:
+        said = [worker.communicate(timeout=120)[0] for worker in workers]
+        assert said == ["worker 0 of 2\n", "worker 1 of 2\n"]
+        assert [worker.returncode for worker in workers] == [0, 0]
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.communicate()
+
+
+def test_torchrun():
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", PROGRAM[1]]
+    done = subprocess.run(command, env=SURROUNDINGS, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and sorted(done.stdout.splitlines()) == ["worker 0 of 2", "worker 1 of 2"], done.stderr
+
+
+@pytest.fixture
+def variables(monkeypatch):
+    for name in {name for names in cluster.NAMES.values() for name in names} | {"MX_CONFIG", "SLURM_NNODES"}:
+        monkeypatch.delenv(name, raising=False)
+    return lambda **told: [monkeypatch.setenv(name, value) for name, value in told.items()]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "first"),
+    [
+        ("node7", "node7"),
+        ("node[07-09,12]", "node07"),
+        ("node[12,14-15],login1", "node12"),
+        ("rack[1-2]-gpu", "rack1-gpu"),
+        ("a.example.org,b.example.org", "a.example.org"),
+        ("gpu-a-[001-128]", "gpu-a-001"),
+    ],
+)
+def test_the_first_host_of_slurms_list(nodes, first, variables):
+    assert cluster.first_host(nodes) == first
+    variables(SLURM_PROCID="3", SLURM_NTASKS="8", SLURM_NNODES="2", SLURM_STEP_NODELIST=nodes, SLURM_JOB_ID="4711")
+    assert cluster.fact("address") == first and cluster.number("rank") == 3 and cluster.number("world") == 8
+    port = cluster.number("port")
+    variables(SLURM_JOB_ID="4712")
+    assert 15000 <= port < 30000 and cluster.number("port") != port
+
+
+def test_what_the_environment_lacks_is_said(variables):
+    variables(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_LOCAL_SIZE="2")
+    with pytest.raises(mx.MXNetError, match="needs MASTER_ADDR or DMLC_PS_ROOT_URI in the environment"):
+        cluster.fact("address")
+    variables(MX_CONFIG="{}")
+    with pytest.raises(mx.MXNetError, match="MX_CONFIG is not what Kubeflow's MXJob writes"):
+        cluster.fact("rank")
+    variables(MX_CONFIG='{"cluster": {"worker": [{"url": "w", "port": 1}]}, "task": {"type": "server", "index": 0}}')
+    with pytest.raises(mx.MXNetError, match="this process is a server of an MXJob"):
+        cluster.fact("rank")
