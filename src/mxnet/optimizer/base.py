@@ -18,11 +18,44 @@ _TRANSIENT = ("param_dict", "_kept", "_all_kept")
 
 
 class Optimizer:
-    """An update rule for parameters. Subclasses define `create_state` and `update`.
+    """Base class of optimizers. Subclasses define `create_state(index, weight)` and
+    `update(index, weight, grad, state)`.
 
-    `learning_rate`, or what `lr_scheduler` makes of it as updates are counted, and the weight decay `wd` hold for all
-    parameters, times the factors of `set_lr_mult` and `set_wd_mult`. Gradients are multiplied by `rescale_grad`, then
-    cut off at plus and minus `clip_gradient`. With `multi_precision` float16 weights have copies in float32.
+    Parameters
+    ----------
+    rescale_grad : float, default 1.0
+        Factor of the gradients, often 1 / batch_size.
+    param_idx2name : dict, optional
+        Names of the parameters by their index; biases and normalizers are recognized by them.
+    wd : float, default 0.0
+        Weight decay.
+    clip_gradient : float, optional
+        Gradients are clipped to [-clip_gradient, clip_gradient].
+    learning_rate : float, optional
+        The learning rate; None means that of the scheduler, or 0.01.
+    lr_scheduler : LRScheduler, optional
+        The learning rate of each update.
+    sym : Symbol, optional
+        Its attributes `__lr_mult__` and `__wd_mult__` are used.
+    begin_num_update : int, default 0
+        The number of updates that are counted as done.
+    multi_precision : bool, default False
+        Whether float16 weights keep a float32 copy.
+    param_dict : dict, optional
+        Parameters by index, for their multipliers.
+
+    Examples
+    --------
+    >>> class Descent(mx.optimizer.Optimizer):
+    ...     def create_state(self, index, weight):
+    ...         return None
+    ...     def update(self, index, weight, grad, state):
+    ...         self._update_count(index)
+    ...         weight[:] = weight - self._get_lr(index) * grad
+    >>> weight = mx.nd.ones((2,))
+    >>> mx.optimizer.get_updater(Descent(learning_rate=0.5))(0, mx.nd.array([1, 2]), weight)
+    >>> weight.asnumpy()
+    array([0.5, 0. ], dtype=float32)
     """
 
     opt_registry = {}
@@ -78,7 +111,27 @@ class Optimizer:
 
     @staticmethod
     def register(klass):
-        """Make an optimizer class known to `create` under its lower-case name."""
+        """Register an optimizer class, so that `create` finds it under its lower-case name.
+
+        Parameters
+        ----------
+        klass : type
+            A subclass of `Optimizer`.
+
+        Returns
+        -------
+        type
+            The class itself, so that `register` works as a decorator.
+
+        Examples
+        --------
+        >>> @mx.optimizer.register
+        ... class Still(mx.optimizer.Optimizer):
+        ...     def update(self, index, weight, grad, state):
+        ...         pass
+        >>> type(mx.optimizer.create("still")).__name__
+        'Still'
+        """
         assert isinstance(klass, type)
         name = klass.__name__.lower()
         known = Optimizer.opt_registry.get(name)
@@ -93,7 +146,24 @@ class Optimizer:
 
     @staticmethod
     def create_optimizer(name, **kwargs):
-        """The registered optimizer of that name, made with `kwargs`."""
+        """Make an optimizer by name.
+
+        Parameters
+        ----------
+        name : str
+            The name of a registered class, in any case: 'sgd', 'adam', ...
+        **kwargs
+            Arguments of the class.
+
+        Returns
+        -------
+        Optimizer
+
+        Examples
+        --------
+        >>> mx.optimizer.create("sgd", learning_rate=0.1).lr
+        0.1
+        """
         try:
             klass = Optimizer.opt_registry[name.lower()]
         except KeyError:
