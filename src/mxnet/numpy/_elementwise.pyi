@@ -19,12 +19,16 @@ from ._call import binary as binary
 from ._call import call as call
 from ._call import check_ufunc as check_ufunc
 from ._call import unary as unary
+from ._elementwise_words import WORDS as WORDS
 SAME: Any
 TURNED: Any
 _SPELLED: Any
+_REST: str
+_UNARY_PARAMETERS: str
+_BINARY_PARAMETERS: str
 def _unary(name: str | None, operator: Any) -> Any: ...
 def _binary(name: str | None, operator: Any) -> Any: ...
-def _named(function: Any, name: str | None, doc: Any) -> Any: ...
+def _named(function: Any, name: str | None, parameters: Any) -> Any: ...
 FUNCTIONS: Any
 def around(x: Any, decimals: float = ..., out: Any = ..., **kwargs: Any) -> ndarray: ...
 round = around
