@@ -241,6 +241,7 @@ class Stub:
             elif isinstance(item, (ast.Assign, ast.AnnAssign)):
                 lines += self.class_values(item, names, node.name)
         lines += self.attributes(node, names)
+        lines += slots(node, names)
         lines += made_methods(self.module, node.name, names)
         lines += types.CALL if called(self.module, node.name, names) else []
         self.seen = outer
@@ -357,6 +358,17 @@ def called(module, name, names):
 def loose(kind):
     """The type of an attribute that may be written later."""
     return kind if kind in ("bool", "str", "int", "float") or (kind and "[" not in kind and kind != "Self") else "Any"
+
+
+def slots(node, names):
+    """Attributes that only `__slots__` names, because `__new__` sets them."""
+    for item in node.body:
+        if isinstance(item, ast.Assign) and getattr(item.targets[0], "id", "") == "__slots__":
+            given = ast.literal_eval(item.value)
+            found = [given] if isinstance(given, str) else given
+            known = types.MEMBERS.get(node.name, {})
+            return [f"    {n}: {known.get(n, 'Any')}" for n in found if n not in names and not n.startswith("__")]
+    return []
 
 
 def parameter_kinds(stub, method):

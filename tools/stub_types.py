@@ -195,7 +195,7 @@ MEMBERS = {
         "arg_arrays": "list[NDArray]",
         "aux_arrays": "list[NDArray]",
     },
-    "Context": {"device_type": "str"},
+    "Context": {"device_type": "str", "device_id": "int", "device_typeid": "int"},
 }
 # what the results above need beyond the head of every stub
 NEEDED = {

@@ -45,12 +45,13 @@ def _reshape_like(F, x, y):
     try:
         return x.reshape(y.shape)
     except MXNetError as error:
-        raise _misfit(error, x, y) from error
+        raise _misfit(error, x, y) from None
 
 
-def _misfit(error, label, pred):
-    """The failure with the shapes of what the user gave."""
-    return MXNetError(f"{error}; the label of shape {label.shape} does not fit the prediction of shape {pred.shape}")
+def _misfit(error, label, pred, hint=""):
+    """The failure with the shapes of what the user gave, and what may help."""
+    shapes = f"the label of shape {label.shape} does not fit the prediction of shape {pred.shape}"
+    return MXNetError(f"{error}; {shapes}{hint}")
 
 
 def _picked(F, pred, label, axis):
@@ -60,7 +61,8 @@ def _picked(F, pred, label, axis):
     except MXNetError as error:
         if F is not ndarray:
             raise
-        raise _misfit(error, label, pred) from error
+        hint = ". One-hot labels need SoftmaxCrossEntropyLoss(sparse_label=False)" if label.shape == pred.shape else ""
+        raise _misfit(error, label, pred, hint) from None
 
 
 class Loss(HybridBlock):

@@ -48,7 +48,9 @@ _POINTED: Any
 def _pointed(handle: Any) -> Any: ...
 
 class NDArrayBase:
-    ...
+    _ag: Any
+    _ctx: Any
+    _t: Any
 
 class NDArray(Exchange, NDArrayBase):
     __array_priority__: float

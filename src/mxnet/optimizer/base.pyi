@@ -12,6 +12,8 @@ from mxnet._typing import DType
 from mxnet._typing import LRScheduler
 from mxnet._typing import ndarray
 import warnings
+from difflib import get_close_matches
+from inspect import signature
 from operator import attrgetter
 import numpy
 import torch
@@ -24,6 +26,10 @@ from ..ndarray._dispatch.invoke import plain_tensor as plain_tensor
 from ..ndarray.ndarray import wrap as wrap
 from ..util import is_np_array as is_np_array
 _TRANSIENT: Any
+_USUAL: Any
+def _listed(names: Any) -> Any: ...
+def _argument_hint(klass: Any, given: Any, message: Any) -> Any: ...
+def _parameters(klass: Any) -> Any: ...
 
 class Optimizer:
     opt_registry: Any
