@@ -3,6 +3,26 @@
 
 # mistake -> (English title, Chinese title, why and what to do in Chinese)
 TITLES = {
+    "argument_of_another_library": (
+        "An argument has another name in MXNet",
+        "参数名来自别的库",
+        "MXNet 的优化器把学习率叫作 `learning_rate`，把权重衰减叫作 `wd`。",
+    ),
+    "misspelt_optimizer": (
+        "The name of an optimizer is misspelt",
+        "优化器的名字写错了",
+        "消息会给出最相近的名字。",
+    ),
+    "misspelt_operator_argument": (
+        "The name of an operator's argument is misspelt",
+        "算子的参数名写错了",
+        "消息列出所有参数及其含义，最后给出最相近的名字。",
+    ),
+    "one_hot_labels": (
+        "One-hot labels for a loss that wants class numbers",
+        "损失函数要类别编号，给的却是 one-hot 标签",
+        "`SoftmaxCrossEntropyLoss` 默认要类别编号；one-hot 标签要用 `sparse_label=False`。",
+    ),
     "data_elsewhere": (
         "The data is on another device than the network",
         "数据和网络不在同一个设备上",

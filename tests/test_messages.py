@@ -225,7 +225,31 @@ def pictures_of_other_channels():
 
 
 # mistake -> (type, words that must be in the message)
+def argument_of_another_library():
+    mx.optimizer.create("sgd", lr=0.1)
+
+
+def misspelt_optimizer():
+    mx.optimizer.create("adm")
+
+
+def misspelt_operator_argument():
+    nd.Dropout(nd.ones((2, 2)), axis=(0,))
+
+
+def one_hot_labels():
+    labels = nd.one_hot(nd.array([0, 2]), 3)
+    gluon.loss.SoftmaxCrossEntropyLoss()(nd.ones((2, 3)), labels)
+
+
 MISTAKES = {
+    argument_of_another_library: (TypeError, ["'lr'; did you mean learning_rate?"]),
+    misspelt_optimizer: (ValueError, ["Cannot find optimizer adm; did you mean adam"]),
+    misspelt_operator_argument: (
+        mx.MXNetError,
+        ["Cannot find argument 'axis'", "Axes along which", "Did you mean axes?"],
+    ),
+    one_hot_labels: (mx.MXNetError, ["shape (2, 3)", "One-hot labels need", "sparse_label=False"]),
     data_elsewhere: (
         RuntimeError,
         ["net_weight", "not initialized on context cpu(1)", "only initialized on [cpu(0)]", "x.as_in_context"],

@@ -34,23 +34,86 @@ _Leaf = torch._C._functions.AccumulateGrad
 
 # ---------------------------------------------------------------------- modes
 def is_recording():
-    """Are operations being recorded in this thread?"""
+    """Whether operations are being recorded in this thread.
+
+    Parameters
+    ----------
+    None
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> mx.autograd.is_recording()
+    False
+    """
     return MODES.recording
 
 
 def is_training():
-    """Does this thread run networks in training mode?"""
+    """Whether this thread runs networks in training mode.
+
+    Parameters
+    ----------
+    None
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> with mx.autograd.record():
+    ...     print(mx.autograd.is_training())
+    True
+    """
     return MODES.training
 
 
 def set_recording(is_recording):
-    """Turn recording on or off; returns what it was."""
+    """Turn recording on or off in this thread. The scopes `record` and `pause` do it with an end.
+
+    Parameters
+    ----------
+    is_recording : bool
+        Whether to record from now on.
+
+    Returns
+    -------
+    bool
+        What it was before.
+
+    Examples
+    --------
+    >>> before = mx.autograd.set_recording(True)
+    >>> mx.autograd.set_recording(before)
+    True
+    """
     before, MODES.recording = MODES.recording, bool(is_recording)
     return before
 
 
 def set_training(train_mode):
-    """Turn training mode on or off; returns what it was."""
+    """Turn training mode on or off in this thread.
+
+    Parameters
+    ----------
+    train_mode : bool
+        Whether networks run in training mode from now on.
+
+    Returns
+    -------
+    bool
+        What it was before.
+
+    Examples
+    --------
+    >>> before = mx.autograd.set_training(True)
+    >>> mx.autograd.set_training(before)
+    True
+    """
     before, MODES.training = MODES.training, bool(train_mode)
     return before
 
@@ -81,22 +144,90 @@ _RecordingStateScope = _Scope  # MXNet's name
 
 
 def record(train_mode=True):
-    """Record operations in this scope, in training mode unless told otherwise."""
+    """Record operations in this scope, so that `backward()` can compute gradients.
+
+    Parameters
+    ----------
+    train_mode : bool, default True
+        Whether layers such as Dropout and BatchNorm behave as in training.
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> x = mx.nd.array([1, 2, 3])
+    >>> x.attach_grad()
+    >>> with mx.autograd.record():
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad.asnumpy()
+    array([2., 4., 6.], dtype=float32)
+    """
     return _Scope(True, train_mode)
 
 
 def pause(train_mode=False):
-    """Do not record in this scope."""
+    """Stop recording in this scope, for operations that need no gradient.
+
+    Parameters
+    ----------
+    train_mode : bool, default False
+        Whether layers behave as in training.
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> with mx.autograd.record():
+    ...     with mx.autograd.pause():
+    ...         print(mx.autograd.is_recording())
+    False
+    """
     return _Scope(False, train_mode)
 
 
 def train_mode():
-    """Training mode in this scope; recording stays as it is."""
+    """Training mode in this scope; recording stays as it is.
+
+    Parameters
+    ----------
+    None
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> with mx.autograd.train_mode():
+    ...     print(mx.autograd.is_training(), mx.autograd.is_recording())
+    True False
+    """
     return _Scope(None, True)
 
 
 def predict_mode():
-    """Prediction mode in this scope; recording stays as it is."""
+    """Prediction mode in this scope; recording stays as it is.
+
+    Parameters
+    ----------
+    None
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> with mx.autograd.record():
+    ...     with mx.autograd.predict_mode():
+    ...         print(mx.autograd.is_training(), mx.autograd.is_recording())
+    False True
+    """
     return _Scope(None, False)
 
 
@@ -193,7 +324,27 @@ class _Use(torch.autograd.Function):
 
 
 def mark_variables(variables, gradients, grad_reqs="write"):
-    """Make arrays variables, with the buffers their gradients go to."""
+    """Make arrays variables, with the buffers that their gradients are written to. `attach_grad` does it for one array.
+
+    Parameters
+    ----------
+    variables : NDArray or list of NDArray
+        The arrays to differentiate by.
+    gradients : NDArray or list of NDArray
+        The buffers, of the same shapes.
+    grad_reqs : str or list of str, default 'write'
+        'write' replaces a gradient, 'add' adds to it, 'null' computes none.
+
+    Examples
+    --------
+    >>> x, g = mx.nd.array([3]), mx.nd.zeros((1,))
+    >>> mx.autograd.mark_variables(x, g)
+    >>> with mx.autograd.record():
+    ...     y = x * x
+    >>> y.backward()
+    >>> g.asnumpy()
+    array([6.], dtype=float32)
+    """
     if isinstance(variables, NDArray):
         variables, gradients = [variables], [gradients]
     if isinstance(grad_reqs, str):
@@ -299,7 +450,29 @@ def _consume(tensors):
 
 
 def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
-    """Gradients of `heads` into the buffers of the variables they came from."""
+    """Compute the gradients of `heads` and write them into the buffers of the variables they depend on.
+
+    Parameters
+    ----------
+    heads : NDArray or list of NDArray
+        The results to differentiate.
+    head_grads : NDArray, list or None
+        The gradients of the heads, of their shapes; None means ones.
+    retain_graph : bool, default False
+        Whether the recording is kept, so that `backward` can be called again.
+    train_mode : bool, default True
+        Whether the backward pass is that of training.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([1, 2])
+    >>> x.attach_grad()
+    >>> with mx.autograd.record():
+    ...     y = 3 * x
+    >>> mx.autograd.backward([y], [mx.nd.array([1, 10])])
+    >>> x.grad.asnumpy()
+    array([ 3., 30.], dtype=float32)
+    """
     tensors, seeds = _heads(heads, head_grads)
     if not tensors:
         if isinstance(heads, (list, tuple)) and not heads:
@@ -333,7 +506,38 @@ def _explained(error):
 
 
 def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):
-    """Gradients of `heads` with respect to `variables`, as new arrays; `create_graph` lets them be differentiated."""
+    """Compute the gradients of `heads` with respect to `variables` as new arrays.
+
+    Parameters
+    ----------
+    heads : NDArray or list of NDArray
+        The results to differentiate.
+    variables : NDArray or list of NDArray
+        What to differentiate by; they must have been marked before the recording (`attach_grad`).
+    head_grads : NDArray, list or None
+        The gradients of the heads; None means ones.
+    retain_graph : bool, optional
+        Whether the recording is kept; None means as `create_graph`.
+    create_graph : bool, default False
+        Whether the gradients are recorded themselves, for gradients of higher order.
+    train_mode : bool, default True
+        Whether the backward pass is that of training.
+
+    Returns
+    -------
+    NDArray or list of NDArray
+
+    Examples
+    --------
+    >>> x = mx.nd.array([2.0])
+    >>> x.attach_grad()
+    >>> with mx.autograd.record():
+    ...     y = x ** 3
+    ...     first = mx.autograd.grad(y, x, create_graph=True)[0]
+    >>> first.backward()  # the second derivative, 6 x
+    >>> first.asnumpy(), x.grad.asnumpy()
+    (array([12.], dtype=float32), array([12.], dtype=float32))
+    """
     variables = [variables] if isinstance(variables, NDArray) else list(variables)
     if not variables:
         raise AssertionError("variables cannot be an empty list.")
@@ -382,11 +586,30 @@ def _gradient(gradient, variable, keep):
 
 
 def _get_symbol(x):
-    """The Symbol of what was recorded to make `x`; inputs are named by their order, `var` if they are marked.
+    """The symbol of what was recorded to compute an array; inputs are called `var` and a number, in their order.
 
-    Hybridized blocks always leave their history. Single operators do from the moment on that a program names this
-    function (`from mxnet.autograd import get_symbol`): nobody else pays half a microsecond a call for it. Who imports
-    `*` and says nothing of it has not named it.
+    Histories are kept only from the moment at which a program names this function
+    (`from mxnet.autograd import get_symbol`), because keeping them costs half a microsecond for each operation. What a
+    hybridized block computed is known in any case.
+
+    Parameters
+    ----------
+    x : NDArray
+        A result of recorded operations.
+
+    Returns
+    -------
+    Symbol
+
+    Examples
+    --------
+    >>> get_symbol = mx.autograd.get_symbol  # from here on, histories are kept
+    >>> x = mx.nd.array([1, 2])
+    >>> x.attach_grad()
+    >>> with mx.autograd.record():
+    ...     y = mx.nd.relu(x)
+    >>> len(get_symbol(y).list_arguments())
+    1
     """
     from .ndarray._dispatch.history import GraphRebuilder, origin
     from .symbol import Symbol
@@ -430,7 +653,30 @@ def __dir__():
 
 # ---------------------------------------------------------------------- user-defined functions
 class Function:
-    """An operation with a gradient of your own: subclass it and write `forward` and `backward`."""
+    """An operation with a gradient of your own: subclasses define `forward` and `backward`.
+
+    Parameters
+    ----------
+    None
+
+    Examples
+    --------
+    >>> class Sigmoid(mx.autograd.Function):
+    ...     def forward(self, x):
+    ...         y = 1 / (1 + mx.nd.exp(-x))
+    ...         self.save_for_backward(y)
+    ...         return y
+    ...     def backward(self, dy):
+    ...         y, = self.saved_tensors
+    ...         return dy * y * (1 - y)
+    >>> x = mx.nd.zeros((1,))
+    >>> x.attach_grad()
+    >>> with mx.autograd.record():
+    ...     y = Sigmoid()(x)
+    >>> y.backward()
+    >>> x.grad.asnumpy()
+    array([0.25], dtype=float32)
+    """
 
     def __init__(self):
         self._used = False

@@ -348,14 +348,18 @@ class Mixed:
 @register
 @alias("zeros")
 class Zero(Initializer):
-    """Fills weights with zeros.
+    """Fills a parameter with zeros. Its name in `init="zeros"` is 'zeros'.
+
+    Parameters
+    ----------
+    None
 
     Examples
     --------
-    >>> net = mx.gluon.nn.Dense(1, in_units=2)
-    >>> net.initialize(mx.init.Zero())
-    >>> net.weight.data().asnumpy()
-    array([[0., 0.]], dtype=float32)
+    >>> weight = mx.nd.ones((2,))
+    >>> mx.init.Zero()("weight", weight)
+    >>> weight.asnumpy()
+    array([0., 0.], dtype=float32)
     """
 
     def __init__(self):
@@ -367,14 +371,18 @@ class Zero(Initializer):
 @register
 @alias("ones")
 class One(Initializer):
-    """Fills weights with ones.
+    """Fills a parameter with ones. Its name in `init="ones"` is 'ones'.
+
+    Parameters
+    ----------
+    None
 
     Examples
     --------
-    >>> net = mx.gluon.nn.Dense(1, in_units=2)
-    >>> net.initialize(mx.init.One())
-    >>> net.weight.data().asnumpy()
-    array([[1., 1.]], dtype=float32)
+    >>> weight = mx.nd.zeros((2,))
+    >>> mx.init.One()("weight", weight)
+    >>> weight.asnumpy()
+    array([1., 1.], dtype=float32)
     """
 
     def __init__(self):
@@ -600,14 +608,18 @@ class MSRAPrelu(Xavier):
 
 @register
 class Bilinear(Initializer):
-    """Fills the kernel of a deconvolution so that it enlarges images by bilinear interpolation.
+    """The weights of bilinear interpolation, for transposed convolutions that enlarge images.
+
+    Parameters
+    ----------
+    None
 
     Examples
     --------
     >>> weight = mx.nd.zeros((1, 1, 4, 4))
-    >>> mx.init.Bilinear()(mx.init.InitDesc("up_weight"), weight)
-    >>> weight[0, 0, 1].asnumpy()
-    array([0.1875, 0.5625, 0.5625, 0.1875], dtype=float32)
+    >>> mx.init.Bilinear()("weight", weight)
+    >>> weight.asnumpy()[0, 0, 0]
+    array([0.0625, 0.1875, 0.1875, 0.0625], dtype=float32)
     """
 
     def __init__(self):

@@ -5,10 +5,26 @@ from math import cos, pi
 
 
 class LRScheduler:
-    """A schedule that begins with a warm-up; subclasses say what follows in `__call__`.
+    """Base class of schedules: `schedule(num_update)` is the learning rate of that update.
 
-    For `warmup_steps` updates the rate rises in a line from `warmup_begin_lr` to `base_lr`; with `warmup_mode`
-    "constant" it stays at the former.
+    Parameters
+    ----------
+    base_lr : float, default 0.01
+        The learning rate after the warm-up.
+    warmup_steps : int, default 0
+        Number of updates of the warm-up.
+    warmup_begin_lr : float, default 0
+        The rate at which the warm-up begins.
+    warmup_mode : {'linear', 'constant'}, default 'linear'
+        Whether the rate rises during the warm-up or stays at `warmup_begin_lr`.
+
+    Examples
+    --------
+    >>> class Halving(mx.lr_scheduler.LRScheduler):
+    ...     def __call__(self, num_update):
+    ...         return self.base_lr / 2 ** (num_update // 10)
+    >>> [Halving(base_lr=1)(n) for n in (0, 10, 20)]
+    [1.0, 0.5, 0.25]
     """
 
     def __init__(self, base_lr=0.01, warmup_steps=0, warmup_begin_lr: float = 0, warmup_mode="linear"):
@@ -50,7 +66,31 @@ def _check_max_update(max_update):
 
 
 class FactorScheduler(LRScheduler):
-    """Multiplies the rate by `factor` every `step` updates, down to `stop_factor_lr`."""
+    """Multiplies the rate by `factor` after every `step` updates.
+
+    Parameters
+    ----------
+    step : int
+        Number of updates between two changes.
+    factor : float, default 1
+        What the rate is multiplied by, at most 1.
+    stop_factor_lr : float, default 1e-8
+        The lowest rate.
+    base_lr : float, default 0.01
+        The learning rate after the warm-up.
+    warmup_steps : int, default 0
+        Number of updates of the warm-up.
+    warmup_begin_lr : float, default 0
+        The rate at which the warm-up begins.
+    warmup_mode : {'linear', 'constant'}, default 'linear'
+        Whether the rate rises during the warm-up or stays at `warmup_begin_lr`.
+
+    Examples
+    --------
+    >>> schedule = mx.lr_scheduler.FactorScheduler(step=10, factor=0.5, base_lr=1.0)
+    >>> [schedule(n) for n in (1, 11, 21)]
+    [1.0, 0.5, 0.25]
+    """
 
     def __init__(
         self,
@@ -89,7 +129,29 @@ class FactorScheduler(LRScheduler):
 
 
 class MultiFactorScheduler(LRScheduler):
-    """Multiplies the rate by `factor` after each of the updates listed in `step`."""
+    """Multiplies the rate by `factor` after each of the listed updates.
+
+    Parameters
+    ----------
+    step : list of int
+        The updates after which the rate changes, in rising order.
+    factor : float, default 1
+        What the rate is multiplied by, at most 1.
+    base_lr : float, default 0.01
+        The learning rate after the warm-up.
+    warmup_steps : int, default 0
+        Number of updates of the warm-up.
+    warmup_begin_lr : float, default 0
+        The rate at which the warm-up begins.
+    warmup_mode : {'linear', 'constant'}, default 'linear'
+        Whether the rate rises during the warm-up or stays at `warmup_begin_lr`.
+
+    Examples
+    --------
+    >>> schedule = mx.lr_scheduler.MultiFactorScheduler(step=[10, 15], factor=0.5, base_lr=1.0)
+    >>> [schedule(n) for n in (1, 11, 16)]
+    [1.0, 0.5, 0.25]
+    """
 
     def __init__(
         self, step, factor: float = 1, base_lr=0.01, warmup_steps=0, warmup_begin_lr: float = 0, warmup_mode="linear"
@@ -141,7 +203,27 @@ class _DecayScheduler(LRScheduler):
 
 
 class PolyScheduler(_DecayScheduler):
-    """Falls to `final_lr` as a power `pwr` of what is left of `max_update`."""
+    """final_lr + (base_lr - final_lr) · (1 - n / N)^pwr after n of N updates behind the warm-up.
+
+    Parameters
+    ----------
+    max_update : int
+        The update at which `final_lr` is reached.
+    base_lr : float, default 0.01
+        The learning rate after the warm-up.
+    pwr : int, default 2
+        The power.
+    final_lr : float, default 0
+        The rate at the end.
+    warmup_steps, warmup_begin_lr, warmup_mode
+        The warm-up, as in `LRScheduler`.
+
+    Examples
+    --------
+    >>> schedule = mx.lr_scheduler.PolyScheduler(max_update=100, base_lr=1.0)
+    >>> [schedule(n) for n in (0, 50, 100)]
+    [1.0, 0.25, 0.0]
+    """
 
     def __init__(
         self,
@@ -161,7 +243,25 @@ class PolyScheduler(_DecayScheduler):
 
 
 class CosineScheduler(_DecayScheduler):
-    """Falls to `final_lr` along half a cosine wave."""
+    """final_lr + (base_lr - final_lr) · (1 + cos(π n / N)) / 2 after n of N updates behind the warm-up.
+
+    Parameters
+    ----------
+    max_update : int
+        The update at which `final_lr` is reached.
+    base_lr : float, default 0.01
+        The learning rate after the warm-up.
+    final_lr : float, default 0
+        The rate at the end.
+    warmup_steps, warmup_begin_lr, warmup_mode
+        The warm-up, as in `LRScheduler`.
+
+    Examples
+    --------
+    >>> schedule = mx.lr_scheduler.CosineScheduler(max_update=100, base_lr=1.0, warmup_steps=10)
+    >>> [round(schedule(n), 3) for n in (0, 5, 10, 55, 100)]
+    [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
 
     def __init__(
         self,

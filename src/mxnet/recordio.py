@@ -33,7 +33,26 @@ def _finish_files():
 
 
 class MXRecordIO:
-    """Records one after the other; `flag` is "r" or "w". A file belongs to the process that opened it."""
+    """A file of records that are read or written one after the other.
+
+    Parameters
+    ----------
+    uri : str
+        Path of the `.rec` file.
+    flag : {'r', 'w'}
+        Whether to read or to write.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "numbers.rec")
+    >>> file = mx.recordio.MXRecordIO(path, "w")
+    >>> for i in range(3):
+    ...     _ = file.write(f"record {i}".encode())
+    >>> file.close()
+    >>> mx.recordio.MXRecordIO(path, "r").read()
+    b'record 0'
+    """
 
     _ahead = 1 << 17  # bytes read ahead of a sequential reader
 
@@ -120,7 +139,30 @@ class MXRecordIO:
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """Records by key; a text file beside them says where each begins. It appears, whole, when the writer is closed."""
+    """A file of records that are read by key. A text file beside it, the index, says where each record begins.
+
+    Parameters
+    ----------
+    idx_path : str
+        Path of the `.idx` file.
+    uri : str
+        Path of the `.rec` file.
+    flag : {'r', 'w'}
+        Whether to read or to write.
+    key_type : type, default int
+        The type of the keys.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
+    >>> file = mx.recordio.MXIndexedRecordIO(path + ".idx", path + ".rec", "w")
+    >>> for i in range(3):
+    ...     _ = file.write_idx(i, f"record {i}".encode())
+    >>> file.close()
+    >>> mx.recordio.MXIndexedRecordIO(path + ".idx", path + ".rec", "r").read_idx(2)
+    b'record 2'
+    """
 
     _ahead = 1 << 12  # the next record is probably elsewhere
 
@@ -194,17 +236,75 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 def pack(header, s):
-    """A record of a header and its content; `header.label` is a number or several."""
+    """Join a header and bytes into one record.
+
+    Parameters
+    ----------
+    header : IRHeader
+        Its `label` is a number or an array of several; `flag` is set accordingly.
+    s : bytes
+        The content.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> record = mx.recordio.pack(mx.recordio.IRHeader(0, 4.0, 7, 0), b"content")
+    >>> len(record)
+    31
+    """
     return _format.pack(header, s)
 
 
 def unpack(s):
-    """Header and content of a record."""
+    """Split a record into header and content.
+
+    Parameters
+    ----------
+    s : bytes
+        What `pack` made.
+
+    Returns
+    -------
+    header : IRHeader
+    s : bytes
+
+    Examples
+    --------
+    >>> record = mx.recordio.pack(mx.recordio.IRHeader(0, 4.0, 7, 0), b"content")
+    >>> header, content = mx.recordio.unpack(record)
+    >>> header.label, header.id, content
+    (4.0, 7, b'content')
+    """
     return _format.unpack_header(s)
 
 
 def unpack_img(s, iscolor=-1):
-    """Header and decoded image (blue first) of a record; None for an image that cannot be decoded."""
+    """Split a record into header and decoded image.
+
+    Parameters
+    ----------
+    s : bytes
+        What `pack_img` made.
+    iscolor : int, default -1
+        1 for color (blue first), 0 for gray, -1 for what the image is.
+
+    Returns
+    -------
+    header : IRHeader
+    img : numpy.ndarray or None
+        None if the image cannot be decoded.
+
+    Examples
+    --------
+    >>> image = np.full((4, 6, 3), 9, dtype=np.uint8)
+    >>> record = mx.recordio.pack_img(mx.recordio.IRHeader(0, 1.0, 0, 0), image, quality=3, img_fmt=".png")
+    >>> header, image = mx.recordio.unpack_img(record)
+    >>> header.label, int(image.max())
+    (1.0, 9)
+    """
     header, content = unpack(s)
     if _images.size(content) is None or _images.damage(content):
         return header, None
@@ -213,7 +313,30 @@ def unpack_img(s, iscolor=-1):
 
 
 def pack_img(header, img, quality=95, img_fmt=".jpg"):
-    """A record of a header and an image; `quality` is JPEG's (1 to 100) or PNG's compression (1 to 9)."""
+    """Encode an image and join it with a header into one record.
+
+    Parameters
+    ----------
+    header : IRHeader
+        The header.
+    img : numpy.ndarray
+        Image of shape (height, width, 3), blue first, or (height, width).
+    quality : int, default 95
+        JPEG's quality (1 to 100) or PNG's compression (1 to 9).
+    img_fmt : str, default '.jpg'
+        '.jpg' or '.png'.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> image = np.zeros((4, 6, 3), dtype=np.uint8)
+    >>> record = mx.recordio.pack_img(mx.recordio.IRHeader(0, 1.0, 0, 0), image, quality=3, img_fmt=".png")
+    >>> mx.recordio.unpack_img(record)[1].shape
+    (4, 6, 3)
+    """
     cv2 = _opencv()
     settings = {
         ".JPG": cv2.IMWRITE_JPEG_QUALITY,

@@ -129,7 +129,8 @@ def symbolic() -> mx.mod.Module:
     print(dict(module.score(batches, mx.metric.Accuracy())), len(net.list_arguments()), symbol.name)
     executor = net.simple_bind(ctx, data=(8, 4))
     executor.forward(is_train=False)
-    print(executor.outputs[0].shape, mx.viz.print_summary(net, shape={"data": (8, 4)}))
+    print(executor.outputs[0].shape)
+    mx.viz.print_summary(net, shape={"data": (8, 4)})
     return module
 
 

@@ -8,7 +8,28 @@ from .._device import waiting
 
 
 def check_label_shapes(labels, preds, wrap=False, shape=False):
-    """Raise if lengths (or shapes) differ; with `wrap`, single arrays come back in lists."""
+    """Check that labels and predictions fit: the same number of arrays, or the same shape.
+
+    Parameters
+    ----------
+    labels, preds : NDArray or list of NDArray
+        What to compare.
+    wrap : bool, default False
+        Whether a single array is wrapped into a list.
+    shape : bool, default False
+        Whether shapes are compared instead of lengths.
+
+    Returns
+    -------
+    labels, preds
+        The arrays, in lists if `wrap`.
+
+    Examples
+    --------
+    >>> labels, preds = mx.metric.check_label_shapes(mx.nd.ones((2,)), mx.nd.ones((2,)), wrap=True)
+    >>> len(labels)
+    1
+    """
     found = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
     if found[0] != found[1]:
         raise ValueError(f"Shape of labels {found[0]} does not match shape of predictions {found[1]}")

@@ -36,7 +36,22 @@ def _column(tensor):
 
 @register
 class MAE(_Difference):
-    """Mean absolute error."""
+    """Mean absolute error: mean(|label - pred|).
+
+    Parameters
+    ----------
+    name : str
+        The name under which the value is reported.
+    output_names, label_names : list of str, optional
+        The outputs and labels to use; None means all.
+
+    Examples
+    --------
+    >>> metric = mx.metric.MAE()
+    >>> metric.update([mx.nd.array([3, 5])], [mx.nd.array([[2], [7]])])
+    >>> metric.get()
+    ('mae', 1.5)
+    """
 
     def __init__(self, name="mae", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names)
@@ -47,7 +62,22 @@ class MAE(_Difference):
 
 @register
 class MSE(_Difference):
-    """Mean squared error."""
+    """Mean squared error: mean((label - pred)²).
+
+    Parameters
+    ----------
+    name : str
+        The name under which the value is reported.
+    output_names, label_names : list of str, optional
+        The outputs and labels to use; None means all.
+
+    Examples
+    --------
+    >>> metric = mx.metric.MSE()
+    >>> metric.update([mx.nd.array([3, 5])], [mx.nd.array([[2], [7]])])
+    >>> metric.get()
+    ('mse', 2.5)
+    """
 
     def __init__(self, name="mse", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names)
@@ -58,7 +88,22 @@ class MSE(_Difference):
 
 @register
 class RMSE(_Difference):
-    """The root of the mean squared error of each batch."""
+    """Root of the mean squared error: √mean((label - pred)²).
+
+    Parameters
+    ----------
+    name : str
+        The name under which the value is reported.
+    output_names, label_names : list of str, optional
+        The outputs and labels to use; None means all.
+
+    Examples
+    --------
+    >>> metric = mx.metric.RMSE()
+    >>> metric.update([mx.nd.array([3, 5])], [mx.nd.array([[3], [7]])])
+    >>> round(float(metric.get()[1]), 4)
+    1.4142
+    """
 
     def __init__(self, name="rmse", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names)
@@ -76,7 +121,24 @@ def _welford(values, count, mean, squares):
 @register
 @alias("pearsonr")
 class PearsonCorrelation(PairMetric):
-    """Pearson's correlation: its mean over batches ("macro"), or that of all values so far ("micro")."""
+    """Correlation of predictions and labels: cov(label, pred) / (σ(label) · σ(pred)).
+
+    Parameters
+    ----------
+    name : str
+        The name under which the value is reported.
+    output_names, label_names : list of str, optional
+        The outputs and labels to use; None means all.
+    average : {'macro', 'micro'}, default 'macro'
+        Whether the value is the mean over the batches, or computed over all samples together.
+
+    Examples
+    --------
+    >>> metric = mx.metric.PearsonCorrelation()
+    >>> metric.update([mx.nd.array([1, 2, 3])], [mx.nd.array([2, 4, 7])])
+    >>> round(float(metric.get()[1]), 4)
+    0.9934
+    """
 
     def __init__(self, name="pearsonr", output_names=None, label_names=None, average="macro"):
         self.average = average
@@ -127,7 +189,22 @@ class PearsonCorrelation(PairMetric):
 
 @register
 class Loss(EvalMetric):
-    """The mean of the outputs themselves, for networks that output a loss."""
+    """Mean of the outputs, for networks whose output is their loss; labels are ignored.
+
+    Parameters
+    ----------
+    name : str
+        The name under which the value is reported.
+    output_names, label_names : list of str, optional
+        The outputs and labels to use; None means all.
+
+    Examples
+    --------
+    >>> metric = mx.metric.Loss()
+    >>> metric.update(None, [mx.nd.array([1, 3])])
+    >>> metric.get()
+    ('loss', 2.0)
+    """
 
     def __init__(self, name="loss", output_names=None, label_names=None):
         super().__init__(name, output_names=output_names, label_names=label_names, has_global_stats=True)
@@ -139,7 +216,22 @@ class Loss(EvalMetric):
 
 @register
 class Torch(Loss):
-    """`Loss` under a former name."""
+    """The same as `Loss`, under a name of MXNet's past.
+
+    Parameters
+    ----------
+    name : str
+        The name under which the value is reported.
+    output_names, label_names : list of str, optional
+        The outputs and labels to use; None means all.
+
+    Examples
+    --------
+    >>> metric = mx.metric.Torch()
+    >>> metric.update(None, [mx.nd.array([1, 3])])
+    >>> metric.get()
+    ('torch', 2.0)
+    """
 
     def __init__(self, name="torch", output_names=None, label_names=None):
         super().__init__(name, output_names=output_names, label_names=label_names)
@@ -147,7 +239,22 @@ class Torch(Loss):
 
 @register
 class Caffe(Loss):
-    """`Loss` under a former name."""
+    """The same as `Loss`, under a name of MXNet's past.
+
+    Parameters
+    ----------
+    name : str
+        The name under which the value is reported.
+    output_names, label_names : list of str, optional
+        The outputs and labels to use; None means all.
+
+    Examples
+    --------
+    >>> metric = mx.metric.Caffe()
+    >>> metric.update(None, [mx.nd.array([1, 3])])
+    >>> metric.get()
+    ('caffe', 2.0)
+    """
 
     def __init__(self, name="caffe", output_names=None, label_names=None):
         super().__init__(name, output_names=output_names, label_names=label_names)

@@ -34,7 +34,34 @@ BOOKKEEPING = frozenset(
 
 
 class Block:
-    """Base class of layers and networks. A block assigned to an attribute is its child; `forward` says what it does."""
+    """Base class of layers and networks.
+
+    A block that is assigned to an attribute becomes a child, and a parameter one of its parameters. Subclasses define
+    `forward`.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> class Twice(mx.gluon.Block):
+    ...     def __init__(self, **kwargs):
+    ...         super().__init__(**kwargs)
+    ...         with self.name_scope():
+    ...             self.layer = mx.gluon.nn.Dense(3)
+    ...     def forward(self, x):
+    ...         return self.layer(self.layer(x))
+    >>> net = Twice(prefix="twice_")
+    >>> net.initialize()
+    >>> net(mx.nd.ones((2, 3))).shape
+    (2, 3)
+    >>> list(net.collect_params())
+    ['twice_dense0_weight', 'twice_dense0_bias']
+    """
 
     __module__ = "mxnet.gluon.block"
 

@@ -19,9 +19,30 @@ from ._parameter import DeferredInitializationError, Parameter
 
 
 class HybridBlock(Block):
-    """A block written once for arrays and symbols: `hybrid_forward(F, x, ...)` with F either `mx.nd` or `mx.sym`.
+    """A block that is written once for arrays and symbols: `hybrid_forward(F, x, ...)` with F = `mx.nd` or `mx.sym`.
 
-    After `hybridize()` the next call traces it with symbols into a graph, and later calls run the graph alone.
+    After `hybridize()` the next call traces the block into a graph, and later calls run the optimized graph.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> class Scale(mx.gluon.HybridBlock):
+    ...     def __init__(self, **kwargs):
+    ...         super().__init__(**kwargs)
+    ...         self.factor = self.params.get("factor", shape=(1,), init="ones")
+    ...     def hybrid_forward(self, F, x, factor):
+    ...         return F.broadcast_mul(x, factor) + 1
+    >>> net = Scale()
+    >>> net.initialize()
+    >>> net.hybridize()
+    >>> net(mx.nd.array([1, 2])).asnumpy()
+    array([2., 3.], dtype=float32)
     """
 
     __module__ = "mxnet.gluon.block"

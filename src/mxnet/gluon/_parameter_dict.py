@@ -17,7 +17,24 @@ NAMING = "https://mxnet.io/api/python/docs/tutorials/packages/gluon/blocks/namin
 
 
 class ParameterDict:
-    """The parameters of a block or of a whole network by name; `get` makes them, with the dictionary's prefix."""
+    """The parameters of a block or of a whole network, by name.
+
+    Parameters
+    ----------
+    prefix : str, default ''
+        What `get` puts before the names of the parameters it makes.
+    shared : ParameterDict, optional
+        Where `get` looks for a parameter before it makes one.
+
+    Examples
+    --------
+    >>> params = mx.gluon.ParameterDict("net_")
+    >>> params.get("weight", shape=(2, 3)).name
+    'net_weight'
+    >>> params.initialize()
+    >>> params["net_weight"].data().shape
+    (2, 3)
+    """
 
     __module__ = "mxnet.gluon.parameter"
 

@@ -17,7 +17,27 @@ ROW_SPARSE = "1"  # the number of that storage type in a symbol's attributes
 
 
 class SymbolBlock(HybridBlock):
-    """A block that computes `outputs` from `inputs`; every other variable of the symbol is a parameter of the block."""
+    """A block that computes a symbol; every variable that is not an input is a parameter of the block.
+
+    Parameters
+    ----------
+    outputs : Symbol or list of Symbol
+        What the block computes.
+    inputs : Symbol or list of Symbol
+        The variables that are inputs.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> x = mx.sym.var("x")
+    >>> net = mx.gluon.SymbolBlock(mx.sym.FullyConnected(x, num_hidden=2, name="fc"), x)
+    >>> net.initialize()
+    >>> net(mx.nd.ones((3, 4))).shape
+    (3, 2)
+    >>> sorted(net.collect_params())
+    ['fc_bias', 'fc_weight']
+    """
 
     __module__ = "mxnet.gluon.block"
 

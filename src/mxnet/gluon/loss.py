@@ -45,12 +45,13 @@ def _reshape_like(F, x, y):
     try:
         return x.reshape(y.shape)
     except MXNetError as error:
-        raise _misfit(error, x, y) from error
+        raise _misfit(error, x, y) from None
 
 
-def _misfit(error, label, pred):
-    """The failure with the shapes of what the user gave."""
-    return MXNetError(f"{error}; the label of shape {label.shape} does not fit the prediction of shape {pred.shape}")
+def _misfit(error, label, pred, hint=""):
+    """The failure with the shapes of what the user gave, and what may help."""
+    shapes = f"the label of shape {label.shape} does not fit the prediction of shape {pred.shape}"
+    return MXNetError(f"{error}; {shapes}{hint}")
 
 
 def _picked(F, pred, label, axis):
@@ -60,11 +61,30 @@ def _picked(F, pred, label, axis):
     except MXNetError as error:
         if F is not ndarray:
             raise
-        raise _misfit(error, label, pred) from error
+        hint = ". One-hot labels need SoftmaxCrossEntropyLoss(sparse_label=False)" if label.shape == pred.shape else ""
+        raise _misfit(error, label, pred, hint) from None
 
 
 class Loss(HybridBlock):
-    """Base class: `weight` multiplies the loss, `batch_axis` is the axis of the samples."""
+    """Base class of losses.
+
+    A subclass defines `hybrid_forward(F, pred, label, sample_weight=None)` and returns one number for each sample.
+
+    Parameters
+    ----------
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Examples
+    --------
+    >>> class Absolute(mx.gluon.loss.Loss):
+    ...     def hybrid_forward(self, F, pred, label):
+    ...         return F.mean(F.abs(pred - label), axis=self._batch_axis, exclude=True)
+    >>> Absolute(None, 0)(mx.nd.array([[1, 2]]), mx.nd.array([[0, 4]])).asnumpy()
+    array([1.5], dtype=float32)
+    """
 
     def __init__(self, weight, batch_axis, **kwargs):
         super().__init__(**kwargs)
@@ -85,7 +105,29 @@ class Loss(HybridBlock):
 
 
 class L2Loss(Loss):
-    """Half the squared difference."""
+    """Half the mean squared difference: L = weight / 2 · mean((label - pred)²).
+
+    Parameters
+    ----------
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
+    against the loss (for example of shape (N, 1)).
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> loss = mx.gluon.loss.L2Loss()
+    >>> loss(mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[1, 4], [3, 3]])).asnumpy()
+    array([1.  , 0.25], dtype=float32)
+    """
 
     def __init__(self, weight=1.0, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -96,7 +138,28 @@ class L2Loss(Loss):
 
 
 class L1Loss(Loss):
-    """The absolute difference."""
+    """Mean absolute difference: L = weight · mean(|label - pred|).
+
+    Parameters
+    ----------
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
+    against the loss (for example of shape (N, 1)).
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> mx.gluon.loss.L1Loss()(mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[1, 4], [3, 3]])).asnumpy()
+    array([1. , 0.5], dtype=float32)
+    """
 
     def __init__(self, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -107,7 +170,34 @@ class L1Loss(Loss):
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
-    """Cross entropy of independent yes-or-no predictions, given before the sigmoid unless `from_sigmoid`."""
+    """Binary cross entropy: L = -mean(label · log(p) · pos_weight + (1 - label) · log(1 - p)) with p = sigmoid(pred).
+
+    From logits the loss is computed without overflow: max(x, 0) - x · label + log(1 + exp(-|x|)).
+    `SigmoidBCELoss` is the same class.
+
+    Parameters
+    ----------
+    from_sigmoid : bool, default False
+        Whether `pred` already went through a sigmoid, so that it holds probabilities instead of logits.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Inputs: `pred` and `label` (values from 0 to 1) of the same number of elements, optionally `sample_weight` and
+    `pos_weight`, the weight of positive labels, which must broadcast against the loss.
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> loss = mx.gluon.loss.SigmoidBinaryCrossEntropyLoss()
+    >>> loss(mx.nd.array([[0.0], [2.0]]), mx.nd.array([[1], [1]])).asnumpy().round(4)
+    array([0.6931, 0.1269], dtype=float32)
+    """
 
     def __init__(self, from_sigmoid=False, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -138,7 +228,38 @@ SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 
 
 class SoftmaxCrossEntropyLoss(Loss):
-    """Cross entropy of the softmax of the predictions; labels are class numbers or, if not `sparse_label`, weights."""
+    """Cross entropy of the softmax of the predictions: L = -log p[label] with p = softmax(pred).
+
+    With `sparse_label=False` the label is a distribution: L = -sum(label · log p). `SoftmaxCELoss` is the same class.
+
+    Parameters
+    ----------
+    axis : int, default -1
+        The axis of the classes.
+    sparse_label : bool, default True
+        Whether labels are class numbers (shape of `pred` without `axis`). Set it to False for one-hot labels or
+        probabilities, of the same shape as `pred`.
+    from_logits : bool, default False
+        Whether `pred` already holds log-probabilities, so that no softmax is applied.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> pred = mx.nd.array([[2, 1, 0], [0, 0, 0]])
+    >>> mx.gluon.loss.SoftmaxCrossEntropyLoss()(pred, mx.nd.array([0, 2])).asnumpy().round(4)
+    array([0.4076, 1.0986], dtype=float32)
+    >>> one_hot = mx.nd.one_hot(mx.nd.array([0, 2]), 3)
+    >>> mx.gluon.loss.SoftmaxCrossEntropyLoss(sparse_label=False)(pred, one_hot).asnumpy().round(4)
+    array([0.4076, 1.0986], dtype=float32)
+    """
 
     def __init__(self, axis=-1, sparse_label=True, from_logits=False, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -161,7 +282,33 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
 
 class KLDivLoss(Loss):
-    """How much the distribution `label` differs from the predicted one, given in logarithms if `from_logits`."""
+    """Kullback-Leibler divergence: L = sum(label · (log(label) - log(p))).
+
+    Parameters
+    ----------
+    from_logits : bool, default True
+        Whether `pred` holds log-probabilities. If False, the loss applies `log_softmax` to it.
+    axis : int, default -1
+        The axis of the classes, used if `from_logits` is False.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
+    against the loss (for example of shape (N, 1)).
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> loss = mx.gluon.loss.KLDivLoss(from_logits=False)
+    >>> loss(mx.nd.array([[1, 1]]), mx.nd.array([[0.9, 0.1]])).asnumpy().round(4)
+    array([0.3681], dtype=float32)
+    """
 
     def __init__(self, from_logits=True, axis=-1, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -177,7 +324,32 @@ class KLDivLoss(Loss):
 
 
 class CTCLoss(Loss):
-    """Connectionist temporal classification: sequences of labels without their times."""
+    """Connectionist temporal classification: -log of the probability of a label sequence, summed over all alignments.
+
+    The last class is the blank, and labels that are shorter than the longest one are padded with -1.
+
+    Parameters
+    ----------
+    layout : str, default 'NTC'
+        The axes of `pred`: N samples, T time steps, C classes (with the blank). 'TNC' is the other choice.
+    label_layout : str, default 'NT'
+        The axes of `label`, 'NT' or 'TN'.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+
+    Inputs: `pred`, `label`, and optionally `pred_lengths` and `label_lengths` of shape (N,), and `sample_weight`.
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> pred = mx.nd.zeros((1, 4, 3))  # uniform over two letters and the blank
+    >>> mx.gluon.loss.CTCLoss()(pred, mx.nd.array([[0, 1, -1]])).asnumpy().round(4)
+    array([1.6864], dtype=float32)
+    """
 
     def __init__(self, layout="NTC", label_layout="NT", weight=None, **kwargs):
         assert layout in ("NTC", "TNC"), f"Only 'NTC' and 'TNC' layouts for pred are supported. Got: {layout}"
@@ -204,7 +376,30 @@ class CTCLoss(Loss):
 
 
 class HuberLoss(Loss):
-    """Squared near zero and absolute beyond `rho`."""
+    """Smooth L1: (label - pred)² / (2 rho) where |label - pred| < rho, and |label - pred| - rho / 2 elsewhere.
+
+    Parameters
+    ----------
+    rho : float, default 1
+        Where the quadratic part ends and the linear part begins.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
+    against the loss (for example of shape (N, 1)).
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> mx.gluon.loss.HuberLoss()(mx.nd.array([[0.5], [3]]), mx.nd.array([[0], [0]])).asnumpy()
+    array([0.125, 2.5  ], dtype=float32)
+    """
 
     def __init__(self, rho=1, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -219,7 +414,29 @@ class HuberLoss(Loss):
 
 
 class HingeLoss(Loss):
-    """How much pred * label falls short of `margin`; labels are -1 and 1."""
+    """Hinge loss of a maximum-margin classifier: L = mean(max(0, margin - pred · label)).
+
+    Parameters
+    ----------
+    margin : float, default 1
+        The margin that a prediction must reach.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Labels are -1 and 1. Without `sample_weight` each sample counts once.
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> mx.gluon.loss.HingeLoss()(mx.nd.array([[0.5], [3]]), mx.nd.array([[1], [-1]])).asnumpy()
+    array([0.5, 4. ], dtype=float32)
+    """
 
     def __init__(self, margin=1, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -231,7 +448,29 @@ class HingeLoss(Loss):
 
 
 class SquaredHingeLoss(Loss):
-    """The square of the hinge loss."""
+    """Squared hinge loss: L = mean(max(0, margin - pred · label)²).
+
+    Parameters
+    ----------
+    margin : float, default 1
+        The margin that a prediction must reach.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Labels are -1 and 1.
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> mx.gluon.loss.SquaredHingeLoss()(mx.nd.array([[0.5], [3]]), mx.nd.array([[1], [-1]])).asnumpy()
+    array([ 0.25, 16.  ], dtype=float32)
+    """
 
     def __init__(self, margin=1, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -243,7 +482,30 @@ class SquaredHingeLoss(Loss):
 
 
 class LogisticLoss(Loss):
-    """log(1 + exp(-pred * label)); labels are -1 and 1, or 0 and 1 if `label_format` is "binary"."""
+    """Logistic loss: L = mean(log(1 + exp(-pred · label))).
+
+    Parameters
+    ----------
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+    label_format : {'signed', 'binary'}, default 'signed'
+        Whether labels are -1 and 1, or 0 and 1.
+
+    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
+    against the loss (for example of shape (N, 1)).
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> mx.gluon.loss.LogisticLoss()(mx.nd.array([[0], [2]]), mx.nd.array([[1], [-1]])).asnumpy().round(4)
+    array([0.6931, 2.1269], dtype=float32)
+    """
 
     def __init__(self, weight=None, batch_axis=0, label_format="signed", **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -260,7 +522,32 @@ class LogisticLoss(Loss):
 
 
 class TripletLoss(Loss):
-    """How much nearer `positive` should be to `pred` than `negative` is, less than `margin`."""
+    """Triplet loss: L = max(0, margin + sum((pred - positive)² - (pred - negative)²)).
+
+    The sum runs over all axes but the first.
+
+    Parameters
+    ----------
+    margin : float, default 1
+        How much nearer the positive example must be than the negative one.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Inputs: `pred`, `positive` and `negative` of the same number of elements.
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample, of shape (N,).
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[0, 0]])
+    >>> mx.gluon.loss.TripletLoss()(x, mx.nd.array([[1, 0]]), mx.nd.array([[0, 1]])).asnumpy()
+    array([1.], dtype=float32)
+    """
 
     def __init__(self, margin=1, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -274,7 +561,32 @@ class TripletLoss(Loss):
 
 
 class PoissonNLLLoss(Loss):
-    """Negative log likelihood of counts under a Poisson distribution, averaged over everything."""
+    """Negative log likelihood of counts under a Poisson distribution: exp(pred) - label · pred.
+
+    With `from_logits=False` the prediction is the rate itself: pred - label · log(pred + epsilon). The result is the
+    mean over the whole batch: a single number, not one for each sample.
+
+    Parameters
+    ----------
+    weight : float or None
+        Factor of the loss; None means 1.
+    from_logits : bool, default True
+        Whether `pred` is the logarithm of the rate.
+    batch_axis : int, default 0
+        The axis of the samples.
+    compute_full : bool, default False
+        Whether to add Stirling's approximation of log(label!) for labels above 1.
+
+    Returns
+    -------
+    NDArray or Symbol
+        The mean loss, of shape (1,).
+
+    Examples
+    --------
+    >>> mx.gluon.loss.PoissonNLLLoss()(mx.nd.array([[0], [1]]), mx.nd.array([[1], [2]])).asnumpy().round(4)
+    array([0.8591], dtype=float32)
+    """
 
     def __init__(self, weight=None, from_logits=True, batch_axis=0, compute_full=False, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -291,7 +603,31 @@ class PoissonNLLLoss(Loss):
 
 
 class CosineEmbeddingLoss(Loss):
-    """1 - cos for pairs labelled 1, and cos above `margin` for pairs labelled -1."""
+    """1 - cos(x1, x2) for pairs with label 1, and max(0, cos(x1, x2) - margin) for pairs with label -1.
+
+    Parameters
+    ----------
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples.
+    margin : float, default 0
+        The largest cosine that a pair with label -1 may have without a loss.
+
+    Inputs: `input1` and `input2` of shape (N, features), `label` of shape (N,).
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each sample.
+
+    Examples
+    --------
+    >>> x, y = mx.nd.array([[1, 0], [1, 0]]), mx.nd.array([[0, 1], [1, 0]])
+    >>> mx.gluon.loss.CosineEmbeddingLoss()(x, y, mx.nd.array([1, -1])).asnumpy().round(4)
+    array([[1.],
+           [1.]], dtype=float32)
+    """
 
     def __init__(self, weight=None, batch_axis=0, margin=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
@@ -312,7 +648,32 @@ class CosineEmbeddingLoss(Loss):
 
 
 class SDMLLoss(Loss):
-    """Smoothed deep metric learning: row i of one batch should be nearest to row i of the other."""
+    """Smoothed deep metric learning: row i of one batch should be nearest to row i of the other.
+
+    The loss is the KL divergence between softmax(-squared distances) and smoothed one-hot labels.
+
+    Parameters
+    ----------
+    smoothing_parameter : float, default 0.3
+        The probability that is spread over the rows which do not belong together.
+    weight : float or None
+        Factor of the loss of every sample; None means 1.
+    batch_axis : int, default 0
+        The axis of the samples; the loss is averaged over all other axes.
+
+    Inputs: `x1` and `x2` of shape (N, features).
+
+    Returns
+    -------
+    NDArray or Symbol
+        The loss of each row, of shape (N,).
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[0, 0], [2, 2]])
+    >>> mx.gluon.loss.SDMLLoss()(x, x).asnumpy().round(4)
+    array([1.7895, 1.7895], dtype=float32)
+    """
 
     def __init__(self, smoothing_parameter=0.3, weight=1.0, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)

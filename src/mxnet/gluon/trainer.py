@@ -16,9 +16,34 @@ __all__ = ["Trainer"]
 class Trainer:
     """Applies an optimizer to a set of parameters after each backward pass.
 
-    `params` is a ParameterDict, a dict or a list; `optimizer` a name, with `optimizer_params`, or an Optimizer.
-    With several contexts the gradients are summed through `kvstore`, which also runs the optimizer if
-    `update_on_kvstore` (decided by the kind of store when None).
+    `step(batch_size)` divides the gradients by the batch size, sums them over the contexts and updates the parameters.
+
+    Parameters
+    ----------
+    params : ParameterDict, dict or list of Parameter
+        The parameters to train, usually `net.collect_params()`.
+    optimizer : str or Optimizer
+        The update rule.
+    optimizer_params : dict, optional
+        Arguments of the optimizer if it is given by name, such as {'learning_rate': 0.1}.
+    kvstore : str, KVStore or None, default 'device'
+        The store that sums gradients over contexts and machines.
+    compression_params : dict, optional
+        Gradient compression, such as {'type': '2bit', 'threshold': 0.5}.
+    update_on_kvstore : bool, optional
+        Whether the store runs the optimizer; None lets the kind of store decide.
+
+    Examples
+    --------
+    >>> net = mx.gluon.nn.Dense(1, in_units=2, weight_initializer="ones")
+    >>> net.initialize()
+    >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
+    >>> with mx.autograd.record():
+    ...     loss = net(mx.nd.array([[1, 2]]))
+    >>> loss.backward()
+    >>> trainer.step(batch_size=1)
+    >>> net.weight.data().asnumpy()
+    array([[0.5, 0. ]], dtype=float32)
     """
 
     def __init__(

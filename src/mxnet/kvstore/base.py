@@ -9,7 +9,23 @@ __all__ = ["create", "KVStoreBase"]
 
 
 class KVStoreBase:
-    """The interface that `gluon.Trainer` needs; register a class of your own with `KVStoreBase.register`."""
+    """The interface that `gluon.Trainer` needs of a store.
+
+    Parameters
+    ----------
+    None
+
+    Examples
+    --------
+    >>> @mx.kvstore.KVStoreBase.register
+    ... class Alone(mx.kvstore.KVStoreBase):
+    ...     def broadcast(self, key, value, out, priority=0):
+    ...         out[:] = value
+    ...     def pushpull(self, key, value, out=None, priority=0):
+    ...         out[:] = value
+    >>> type(mx.kv.create("alone")).__name__
+    'Alone'
+    """
 
     OPTIMIZER = "optimizer"
     kv_registry = {}
@@ -112,7 +128,28 @@ class TestStore(KVStoreBase):
 
 
 def create(name="local"):
-    """A store: one registered under `name`, else MXNet's own: local, device, nccl, dist_sync, dist_async, …"""
+    """Make a store.
+
+    Parameters
+    ----------
+    name : str, default 'local'
+        'local' sums on the CPU, 'device' on the devices, 'nccl' with collectives; 'dist_sync', 'dist_async',
+        'dist_device_sync' and 'horovod' work across machines. The name of a registered store class works as well.
+
+    Returns
+    -------
+    KVStore
+
+    Examples
+    --------
+    >>> store = mx.kv.create("local")
+    >>> store.init(3, mx.nd.ones((2,)))
+    >>> store.push(3, [mx.nd.ones((2,)), mx.nd.ones((2,)) * 4])  # one gradient of each device: they are summed
+    >>> out = mx.nd.zeros((2,))
+    >>> store.pull(3, out=out)
+    >>> out.asnumpy()
+    array([5., 5.], dtype=float32)
+    """
     if not isinstance(name, str):
         raise TypeError("name must be a string")
     name = name.lower()

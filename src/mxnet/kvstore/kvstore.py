@@ -51,7 +51,23 @@ def not_inited(key):
 
 
 class KVStore(KVStoreBase):
-    """Made by `mx.kv.create`; `handle` is the name of its type."""
+    """A store of arrays by key, which sums what devices and machines push. `mx.kv.create` makes one.
+
+    Parameters
+    ----------
+    handle : str
+        The name of its type.
+
+    Examples
+    --------
+    >>> store = mx.kv.create("local")
+    >>> store.type, store.rank, store.num_workers
+    ('local', 0, 1)
+    >>> store.init("w", mx.nd.zeros((2,)))
+    >>> store.pushpull("w", mx.nd.ones((2,)), out=(out := mx.nd.zeros((2,))))
+    >>> out.asnumpy()
+    array([1., 1.], dtype=float32)
+    """
 
     def __init__(self, handle):
         assert isinstance(handle, str), "make a KVStore with mx.kv.create"

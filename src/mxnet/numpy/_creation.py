@@ -26,7 +26,28 @@ def _order(order):
 
 
 def array(object, dtype=None, ctx=None):
-    """An array from nested lists, numbers or another array; lists and numbers become float32 unless told."""
+    """An array from nested lists, numbers or another array; lists and numbers become float32 unless `dtype` is given.
+
+    Parameters
+    ----------
+    object : array_like
+        Nested lists, a number or another array.
+    dtype : str or type, optional
+        The type of the result.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.array([[1, 2], [3, 4]])
+    array([[1., 2.],
+           [3., 4.]])
+    """
     if isinstance(object, (list, tuple)):
         object = _plain(object)
     elif dtype is None:
@@ -47,14 +68,60 @@ def _made(make, shape, ctx, dtype):
 
 
 def zeros(shape, dtype=None, order="C", ctx=None):
-    """An array of zeros."""
+    """An array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape of the result.
+    dtype : str or type, optional
+        The type of the result.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.zeros((2, 2))
+    array([[0., 0.],
+           [0., 0.]])
+    """
     _order(order)
     made = _made(lambda like, sizes: like.new_zeros(sizes), shape, ctx, dtype)
     return made if made is not None else call("_npi_zeros", shape=_shape(shape), dtype=dtype, ctx=ctx)
 
 
 def ones(shape, dtype=onp.float32, order="C", ctx=None):
-    """An array of ones."""
+    """An array of ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape of the result.
+    dtype : str or type, optional
+        The type of the result.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.ones((2, 2))
+    array([[1., 1.],
+           [1., 1.]])
+    """
     _order(order)
     made = _made(lambda like, sizes: like.new_ones(sizes), shape, ctx, dtype)
     return made if made is not None else call("_npi_ones", shape=_shape(shape), dtype=dtype, ctx=ctx)
@@ -67,7 +134,34 @@ def empty(shape, dtype=onp.float32, order="C", ctx=None):
 
 
 def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None):
-    """One number, or a broadcast array, everywhere."""
+    """An array whose elements are all `fill_value`.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape of the result.
+    fill_value : number or ndarray
+        The value of the elements.
+    dtype : str or type, optional
+        The type of the result.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+    ctx : Context, optional
+        The device; None means the current context.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.full((2, 2), 7.0)
+    array([[7., 7.],
+           [7., 7.]])
+    """
     _order(order)
     if isinstance(fill_value, ARRAYS):
         from . import broadcast_to
@@ -78,18 +172,92 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None):
 
 
 def full_like(a, fill_value, dtype=None, order="C", ctx=None, out=None):
-    """One number everywhere, in the shape and type of `a`."""
+    """An array like `a` whose elements are all `fill_value`.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    fill_value : number or ndarray
+        The value of the elements.
+    dtype : str or type, optional
+        The type of the result.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+    ctx : Context, optional
+        The device; None means the current context.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.full_like(np.zeros((2,)), 7)
+    array([7., 7.])
+    """
     _order(order)
     return call("_npi_full_like", a, fill_value=fill_value, dtype=dtype, out=out)
 
 
 def zeros_like(a, dtype=None, order="C", ctx=None, out=None):
-    """Zeros in the shape and type of `a`."""
+    """Zeros in the shape and type of `a`.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    dtype : str or type, optional
+        The type of the result.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+    ctx : Context, optional
+        The device; None means the current context.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.zeros_like(np.ones((2,)))
+    array([0., 0.])
+    """
     return full_like(a, 0, dtype, order, ctx, out)
 
 
 def ones_like(a, dtype=None, order="C", ctx=None, out=None):
-    """Ones in the shape and type of `a`."""
+    """Ones in the shape and type of `a`.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    dtype : str or type, optional
+        The type of the result.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+    ctx : Context, optional
+        The device; None means the current context.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.ones_like(np.zeros((2,)))
+    array([1., 1.])
+    """
     return full_like(a, 1, dtype, order, ctx, out)
 
 
@@ -102,7 +270,31 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None):
 
 
 def arange(start, stop=None, step=1, dtype=None, ctx=None):
-    """Numbers at equal steps, without the end."""
+    """Numbers from `start` (default 0) up to, but without, `stop`.
+
+    Parameters
+    ----------
+    start : number
+        The first value.
+    stop : number
+        The end.
+    step : number, default 1
+        The distance between two values.
+    dtype : str or type, optional
+        The type of the result.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.arange(0, 1, 0.25)
+    array([0.  , 0.25, 0.5 , 0.75])
+    """
     if step == 0:
         raise ZeroDivisionError("step cannot be 0")
     start, stop = (0, start) if stop is None else (start, stop)
@@ -121,7 +313,37 @@ def _exact(start, stop, step):
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, ctx=None):
-    """`num` numbers at equal distances."""
+    """`num` numbers at equal distances.
+
+    Parameters
+    ----------
+    start : number
+        The first value.
+    stop : number
+        The end.
+    num : int, default 50
+        Number of values.
+    endpoint : bool, default True
+        Whether `stop` is the last value.
+    retstep : bool, default False
+        Whether the step is returned, too.
+    dtype : str or type, optional
+        The type of the result.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.linspace(0, 1, 5)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
     if axis != 0:
         raise NotImplementedError("linspace: only axis 0 is supported")
     plain = isinstance(start, numbers.Number) and isinstance(stop, numbers.Number)
@@ -134,19 +356,95 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, ctx=None):
-    """Powers of `base` whose exponents are at equal distances."""
+    """`num` numbers from base^start to base^stop at equal ratios.
+
+    Parameters
+    ----------
+    start : number
+        The first value.
+    stop : number
+        The end.
+    num : int, default 50
+        Number of values.
+    endpoint : bool, default True
+        Whether `stop` is the last value.
+    base : float, default 10.0
+        The base of the powers.
+    dtype : str or type, optional
+        The type of the result.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.logspace(0, 2, 3)
+    array([  1.,  10., 100.])
+    """
     if axis != 0:
         raise NotImplementedError("logspace: only axis 0 is supported")
     return call("_npi_logspace", start=start, stop=stop, num=num, endpoint=endpoint, base=base, dtype=dtype, ctx=ctx)
 
 
 def eye(N, M=None, k=0, dtype=onp.float32, **kwargs):
-    """Ones on a diagonal, zeros elsewhere."""
+    """A matrix with ones on a diagonal.
+
+    Parameters
+    ----------
+    N : int
+        Number of rows.
+    M : int, optional
+        Number of columns; for a window, its length.
+    k : int, default 0
+        The diagonal: 0 is the main one, positive ones lie above it.
+    dtype : str or type, optional
+        The type of the result.
+    **kwargs
+        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.eye(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
     return call("_npi_eye", N=N, M=M, k=k, dtype=dtype, ctx=kwargs.get("ctx"))
 
 
 def identity(n, dtype=None, ctx=None):
-    """The identity matrix."""
+    """The identity matrix.
+
+    Parameters
+    ----------
+    n : int
+        The size, or how often to repeat.
+    dtype : str or type, optional
+        The type of the result.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.identity(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
     if isinstance(n, (tuple, list)):
         raise TypeError("identity: n must be an integer")
     return call("_npi_identity", shape=(n, n), dtype=dtype, ctx=ctx)

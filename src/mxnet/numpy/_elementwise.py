@@ -6,6 +6,7 @@ import numpy as onp
 
 from .._ops.numpy.elementwise import BINARY, EXACT, REVERSED, UNARY
 from ._call import binary, call, check_ufunc, unary
+from ._elementwise_words import WORDS
 
 SAME = {  # other names of a function
     "abs": "absolute", "fabs": "absolute", "deg2rad": "radians", "rad2deg": "degrees", "invert": "bitwise_not",
@@ -13,6 +14,25 @@ SAME = {  # other names of a function
 }  # fmt: skip
 TURNED = {"greater": "less", "greater_equal": "less_equal", "less": "greater", "less_equal": "greater_equal"}
 _SPELLED = {"bitwise_not": "invert", "mod": "remainder"}
+
+_REST = """out : ndarray, optional
+    Where to write the result, of its shape and type.
+**kwargs
+    NumPy's `where`, `casting`, `order`, `dtype` and `subok`, at their defaults only.
+
+Returns
+-------
+ndarray, or a number if the inputs are numbers"""
+_UNARY_PARAMETERS = f"""Parameters
+----------
+x : ndarray or number
+    The input.
+{_REST}"""
+_BINARY_PARAMETERS = f"""Parameters
+----------
+x1, x2 : ndarray or number
+    The inputs, which are broadcast against each other.
+{_REST}"""
 
 
 def _unary(name, operator):
@@ -26,7 +46,7 @@ def _unary(name, operator):
             raise TypeError("the `out` parameter should be a boolean array")
         return unary(operator, x, out, plain)
 
-    return _named(function, name, f"NumPy's {name}, element by element.")
+    return _named(function, name, _UNARY_PARAMETERS)
 
 
 def _binary(name, operator):
@@ -37,12 +57,14 @@ def _binary(name, operator):
         check_ufunc(name, kwargs)
         return binary(operator, x1, x2, out, plain, reverse)
 
-    return _named(function, name, f"NumPy's {name} of two arrays or numbers, broadcast.")
+    return _named(function, name, _BINARY_PARAMETERS)
 
 
-def _named(function, name, doc):
+def _named(function, name, parameters):
+    summary, example = WORDS[name]
     function.__name__ = function.__qualname__ = name
-    function.__module__, function.__doc__ = "mxnet.numpy", doc
+    function.__module__ = "mxnet.numpy"
+    function.__doc__ = f"{summary}\n\n{parameters}\n\nExamples\n--------\n>>> from mxnet import np\n{example}\n"
     return function
 
 
@@ -54,7 +76,29 @@ globals().update(FUNCTIONS)
 
 
 def around(x, decimals=0, out=None, **kwargs):
-    """Rounded to so many decimals, halves to even."""
+    """Round to `decimals` digits behind the point, halves to even.
+
+    Parameters
+    ----------
+    x : ndarray or number
+        The input.
+    decimals : int, default 0
+        Number of digits behind the point.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+    **kwargs
+        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.around(np.array([1.25, 2.5]), 0)
+    array([1., 2.])
+    """
     check_ufunc("around", kwargs)
     return call("_npi_around", x, decimals=decimals, out=out)
 
@@ -63,7 +107,29 @@ round = round_ = around
 
 
 def clip(a, a_min, a_max, out=None):
-    """Every element brought between two bounds."""
+    """Limit every element to [a_min, a_max].
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    a_min : number or None
+        The lowest value.
+    a_max : number or None
+        The highest value.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.clip(np.array([-1, 2, 9]), 0, 5)
+    array([0., 2., 5.])
+    """
     if a_min is None and a_max is None:
         raise ValueError("array_clip: must set either max or min")
     if isinstance(a, numbers.Number):

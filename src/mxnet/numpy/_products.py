@@ -9,12 +9,55 @@ __all__ = ["einsum", "inner", "matmul", "outer", "polyval", "tensordot", "vdot"]
 
 
 def matmul(a, b, out=None, **kwargs):
-    """Matrix products over the last two axes."""
+    """The matrix product; leading axes are batches and broadcast.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    b : array_like
+        The second input.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+    **kwargs
+        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.matmul(np.ones((2, 3)), np.ones((3, 1)))
+    array([[3.],
+           [3.]])
+    """
     return call("_npi_matmul", a, b, out=out)
 
 
 def tensordot(a, b, axes=2):
-    """A product summed over axes: so many at the end and the beginning, or pairs."""
+    """The sum of products over the given axes.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    b : array_like
+        The second input.
+    axes : int or sequence
+        The axes to sum over; None reverses all axes.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.tensordot(np.ones((2, 3)), np.ones((3, 4)), axes=1).shape
+    (2, 4)
+    """
     if isinstance(axes, numbers.Integral):
         return call("_npi_tensordot_int_axes", a, b, axes=int(axes))
     if len(axes) != 2:
@@ -26,13 +69,50 @@ def tensordot(a, b, axes=2):
 
 
 def inner(a, b):
-    """A product summed over the last axes."""
+    """The sum of products over the last axes.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    b : array_like
+        The second input.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.inner(np.array([1, 2]), np.array([3, 4]))
+    array(11.)
+    """
     numbers_alone = not isinstance(a, Traced) and not (a.ndim and b.ndim)
     return a * b if numbers_alone else tensordot(a, b, [-1, -1])
 
 
 def outer(a, b):
-    """Every element of one times every element of the other."""
+    """Products of all pairs of elements of two vectors.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    b : array_like
+        The second input.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.outer(np.array([1, 2]), np.array([3, 4]))
+    array([[3., 4.],
+           [6., 8.]])
+    """
     return tensordot(a.reshape(-1), b.reshape(-1), 0)
 
 
@@ -42,7 +122,25 @@ def vdot(a, b):
 
 
 def einsum(*operands, **kwargs):
-    """A sum of products in Einstein's notation."""
+    """Einstein's summation: products summed over the axes that the result does not name.
+
+    Parameters
+    ----------
+    *operands : ndarray
+        The inputs.
+    **kwargs
+        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.einsum("ij,j->i", np.array([[1, 2], [3, 4]]), np.array([1, 1]))
+    array([3., 7.])
+    """
     out, optimize = kwargs.pop("out", None), kwargs.pop("optimize", False)
     if kwargs:
         raise TypeError(f"Did not understand the following kwargs: {list(kwargs)}")

@@ -17,7 +17,25 @@ __all__ = [
 
 
 def ravel(x, order="C"):
-    """All elements along one axis."""
+    """All elements as a vector.
+
+    Parameters
+    ----------
+    x : ndarray or number
+        The input.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.ravel(np.ones((2, 2))).shape
+    (4,)
+    """
     if order != "C":
         raise NotImplementedError(f"order {order} is not supported")
     return x if isinstance(x, numbers.Number) else reshape(x, -1)
@@ -29,17 +47,74 @@ def shape(a):
 
 
 def expand_dims(a, axis):
-    """A new axis of size one."""
+    """A new axis of length 1.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.expand_dims(np.ones((2,)), 0).shape
+    (1, 2)
+    """
     return call("_npi_expand_dims", a, axis=axis)
 
 
 def swapaxes(a, axis1, axis2):
-    """Two axes exchanged."""
+    """Two axes exchanged.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    axis1 : int
+        The first axis.
+    axis2 : int
+        The second axis.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.swapaxes(np.ones((2, 3)), 0, 1).shape
+    (3, 2)
+    """
     return call("_npi_swapaxes", a, dim1=axis1, dim2=axis2)
 
 
 def broadcast_to(array, shape):
-    """Stretched to a shape."""
+    """An array broadcast to a shape.
+
+    Parameters
+    ----------
+    array : ndarray
+        The input.
+    shape : int or tuple of int
+        The shape of the result.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.broadcast_to(np.array([1, 2]), (2, 2))
+    array([[1., 2.],
+           [1., 2.]])
+    """
     shape = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
     if isinstance(array, numbers.Number):
         from . import full
@@ -55,7 +130,25 @@ def broadcast_arrays(*args):
 
 
 def tile(A, reps):
-    """The whole array so many times along each axis."""
+    """An array repeated along its axes.
+
+    Parameters
+    ----------
+    A : ndarray
+        The input.
+    reps : int or tuple of int
+        How often each axis is repeated.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.tile(np.array([1, 2]), 2)
+    array([1., 2., 1., 2.])
+    """
     return call("_npi_tile", A, reps=axes(reps))
 
 
@@ -71,7 +164,27 @@ def resize(a, new_shape):
 
 
 def flip(m, axis=None, out=None):
-    """Turned round along axes, all unless told."""
+    """Elements in reverse order along axes.
+
+    Parameters
+    ----------
+    m : ndarray
+        The input.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.flip(np.array([1, 2, 3]))
+    array([3., 2., 1.])
+    """
     if isinstance(m, numbers.Number):
         return onp.flip(m, axis)
     if not isinstance(m, ARRAYS):
@@ -103,19 +216,79 @@ def diag_indices_from(arr):
 
 
 def tril(m, k=0):
-    """Zeros above a diagonal."""
+    """The lower triangle of a matrix; zeros above.
+
+    Parameters
+    ----------
+    m : ndarray
+        The input.
+    k : int, default 0
+        The diagonal: 0 is the main one, positive ones lie above it.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.tril(np.ones((2, 2)))
+    array([[1., 0.],
+           [1., 1.]])
+    """
     return call("_npi_tril", m, k=k)
 
 
 def concatenate(seq, axis=0, out=None):
-    """Joined along an axis; None joins the flat arrays."""
+    """Arrays joined along an axis that exists.
+
+    Parameters
+    ----------
+    seq : sequence of ndarray
+        The inputs.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.concatenate((np.ones((1, 2)), np.zeros((1, 2))))
+    array([[1., 1.],
+           [0., 0.]])
+    """
     if axis is None:
         seq, axis = [ravel(a) for a in seq], 0
     return call("_npi_concatenate", *seq, dim=axis, num_args=len(seq), out=out)
 
 
 def append(arr, values, axis=None):
-    """`values` after `arr`."""
+    """Values added at the end.
+
+    Parameters
+    ----------
+    arr : ndarray
+        The input.
+    values : array_like
+        The values to add.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.append(np.array([1, 2]), np.array([3]))
+    array([1., 2., 3.])
+    """
     return concatenate((arr, values), axis)
 
 
@@ -174,12 +347,52 @@ def _like(values, arr, own_type=None):
 
 
 def stack(arrays, axis=0, out=None):
-    """Joined along a new axis."""
+    """Arrays joined along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        The inputs.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.stack((np.ones(2), np.zeros(2)))
+    array([[1., 1.],
+           [0., 0.]])
+    """
     return call("_npi_stack", *arrays, axis=axis, num_args=len(arrays), out=out)
 
 
 def vstack(arrays, out=None):
-    """Joined as rows."""
+    """Arrays joined along the first axis; vectors become rows.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        The inputs.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.vstack((np.array([1, 2]), np.array([3, 4])))
+    array([[1., 2.],
+           [3., 4.]])
+    """
     return call("_npi_vstack", *arrays, num_args=len(arrays), out=out)
 
 
@@ -189,7 +402,23 @@ def row_stack(arrays):
 
 
 def hstack(arrays):
-    """Joined side by side."""
+    """Arrays joined along the second axis (vectors: along the first).
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        The inputs.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.hstack((np.array([1]), np.array([2, 3])))
+    array([1., 2., 3.])
+    """
     return call("_npi_hstack", *arrays, num_args=len(arrays))
 
 
@@ -222,7 +451,27 @@ def _check_even(ary, sections, axis):
 
 
 def split(ary, indices_or_sections, axis=0):
-    """Pieces along an axis: so many equal ones, or cut at indices."""
+    """An array cut into equal parts along an axis, or at positions.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The input.
+    indices_or_sections : int or sequence of int
+        Number of equal parts, or the positions of the cuts.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+
+    Returns
+    -------
+    list of ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> [x.shape for x in np.split(np.ones((4, 2)), 2)]
+    [(2, 2), (2, 2)]
+    """
     if not isinstance(indices_or_sections, numbers.Integral):
         return _cut(ary, tuple(int(i) for i in indices_or_sections), axis)
     _check_even(ary, indices_or_sections, axis)
@@ -230,7 +479,27 @@ def split(ary, indices_or_sections, axis=0):
 
 
 def array_split(ary, indices_or_sections, axis=0):
-    """Pieces along an axis, equal as far as possible."""
+    """An array cut into nearly equal parts along an axis.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The input.
+    indices_or_sections : int or sequence of int
+        Number of equal parts, or the positions of the cuts.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+
+    Returns
+    -------
+    list of ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> [x.shape for x in np.array_split(np.arange(5), 2)]
+    [(3,), (2,)]
+    """
     if not isinstance(indices_or_sections, numbers.Integral):
         return _cut(ary, tuple(int(i) for i in indices_or_sections), axis)
     if indices_or_sections <= 0:
@@ -272,7 +541,25 @@ def dsplit(ary, indices_or_sections):
 
 
 def meshgrid(*xi, **kwargs):
-    """Coordinate arrays of a grid."""
+    """Grids of coordinates from vectors.
+
+    Parameters
+    ----------
+    *xi : ndarray
+        The coordinates of each axis.
+    **kwargs
+        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+
+    Returns
+    -------
+    list of ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> [g.shape for g in np.meshgrid(np.arange(2), np.arange(3))]
+    [(3, 2), (3, 2)]
+    """
     matrix = kwargs.pop("indexing", "xy") == "xy"
     sparse, copied = kwargs.pop("sparse", False), kwargs.pop("copy", True)
     if kwargs:
@@ -287,7 +574,31 @@ def meshgrid(*xi, **kwargs):
 
 
 def take(a, indices, axis=None, mode="raise", out=None):
-    """Elements or slices at indices; places outside are brought to the edge, or counted round."""
+    """Elements at positions along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    indices : ndarray
+        The positions.
+    axis : int, tuple of int or None, optional
+        The axis or axes to work along; None means all elements, unless stated otherwise.
+    mode : str
+        How to pad, or what to do with positions outside of the array.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.take(np.array([5, 6, 7]), np.array([2, 0]))
+    array([7., 5.])
+    """
     if mode not in ("wrap", "clip", "raise"):
         raise NotImplementedError(f"function take does not support mode '{mode}'")
     if isinstance(indices, numbers.Integral):
@@ -300,7 +611,27 @@ def take(a, indices, axis=None, mode="raise", out=None):
 
 
 def where(condition, x=None, y=None):
-    """Elements of `x` where the condition holds, of `y` elsewhere; alone: where it holds."""
+    """Elements of `x` where the condition is true, of `y` elsewhere.
+
+    Parameters
+    ----------
+    condition : ndarray
+        Where true, take from `x`, elsewhere from `y`.
+    x : ndarray or number
+        The input.
+    y : ndarray or number
+        The second input.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.where(np.array([1, 0]), np.array([5, 6]), np.array([7, 8]))
+    array([5., 8.])
+    """
     if x is None and y is None:
         return nonzero(condition)
     if x is None or y is None:

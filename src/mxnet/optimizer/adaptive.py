@@ -42,10 +42,30 @@ class _ClipAlways:
 
 @register
 class Adam(_Moments):
-    """weight -= lr_t * mean / (sqrt(variance) + epsilon); weight decay is part of the gradient.
+    """Adam: m = β1 m + (1 - β1) g; v = β2 v + (1 - β2) g²; weight -= lr_t · m / (√v + epsilon).
 
-    `mean` and `variance` keep beta1 and beta2 of what they were and take the rest from the gradient and its square;
-    at the t-th update lr_t is lr * sqrt(1 - beta2 ** t) / (1 - beta1 ** t).
+    lr_t = lr · √(1 - β2^t) / (1 - β1^t), and weight decay is part of the gradient: g = grad + wd · weight.
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.001
+        The learning rate.
+    beta1, beta2 : float, default 0.9 and 0.999
+        How much of the running means is kept in each step.
+    epsilon : float, default 1e-8
+        Added to the root, so that the division is safe.
+    lazy_update : bool, default True
+        Whether a row-sparse gradient updates only its own rows.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.Adam(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.9, 1.9], dtype=float32)
     """
 
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, lazy_update=True, **kwargs):
@@ -71,7 +91,31 @@ class Adam(_Moments):
 
 @register
 class AdamW(_Moments):
-    """Adam with weight decay apart from the gradient (not in MXNet 1.9.1, whose operator it follows)."""
+    """Adam with weight decay apart from the gradient: weight -= lr_t · m / (√v + epsilon) + lr · wd · weight.
+
+    MXNet 1.9.1 has the operator but no such class.
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.001
+        The learning rate.
+    beta1, beta2 : float, default 0.9 and 0.999
+        How much of the running means is kept in each step.
+    epsilon : float, default 1e-6
+        Added to the root.
+    correct_bias : bool, default True
+        Whether the running means are corrected for their start at zero.
+    **kwargs
+        What every optimizer takes: see `Optimizer`.
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.AdamW(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.9, 1.9], dtype=float32)
+    """
 
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-6, correct_bias=True, **kwargs):
         super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
@@ -87,7 +131,31 @@ class AdamW(_Moments):
 
 @register
 class LAMB(_Moments):
-    """Adam's direction, scaled in each layer by |weight| / |direction|."""
+    """Adam's direction, scaled in each layer by ‖weight‖ / ‖direction‖.
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.001
+        The learning rate.
+    beta1, beta2 : float, default 0.9 and 0.999
+        How much of the running means is kept in each step.
+    epsilon : float, default 1e-6
+        Added to the root.
+    lower_bound, upper_bound : float, optional
+        Limits of ‖weight‖.
+    bias_correction : bool, default True
+        Whether the running means are corrected for their start at zero.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.LAMB(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.8419, 1.8419], dtype=float32)
+    """
 
     _past_update = True
 
@@ -132,7 +200,25 @@ class LAMB(_Moments):
 
 @register
 class Adamax(_ClipAlways, _Moments):
-    """Adam in the infinity norm."""
+    """Adam in the infinity norm: u = max(β2 u, |g|); weight -= lr / (1 - β1^t) · m / u.
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.002
+        The learning rate.
+    beta1, beta2 : float, default 0.9 and 0.999
+        How much of the running values is kept in each step.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.Adamax(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.9, 1.9], dtype=float32)
+    """
 
     def __init__(self, learning_rate=0.002, beta1=0.9, beta2=0.999, **kwargs):
         super().__init__(learning_rate, beta1, beta2, None, **kwargs)
@@ -146,7 +232,29 @@ class Adamax(_ClipAlways, _Moments):
 
 @register
 class Nadam(_ClipAlways, _Moments):
-    """Adam with Nesterov momentum on a schedule."""
+    """Adam with Nesterov momentum on a schedule.
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.001
+        The learning rate.
+    beta1, beta2 : float, default 0.9 and 0.999
+        How much of the running means is kept in each step.
+    epsilon : float, default 1e-8
+        Added to the root.
+    schedule_decay : float, default 0.004
+        How fast the momentum reaches `beta1`.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.Nadam(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.8944, 1.8944], dtype=float32)
+    """
 
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, schedule_decay=0.004, **kwargs):
         super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
@@ -172,7 +280,25 @@ class Nadam(_ClipAlways, _Moments):
 
 @register
 class FTML(MultiTensorOptimizer):
-    """Follow the moving leader."""
+    """Follow the moving leader.
+
+    Parameters
+    ----------
+    beta1, beta2 : float, default 0.6 and 0.999
+        How much of the running means is kept in each step.
+    epsilon : float, default 1e-8
+        Added to the root.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.FTML(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.9, 1.9], dtype=float32)
+    """
 
     def __init__(self, beta1=0.6, beta2=0.999, epsilon=1e-8, **kwargs):
         super().__init__(**kwargs)
@@ -192,7 +318,27 @@ class FTML(MultiTensorOptimizer):
 
 @register
 class Ftrl(MultiTensorOptimizer):
-    """Follow the regularized leader; `lamda1` makes weights sparse."""
+    """Follow the regularized leader, which makes weights sparse.
+
+    Parameters
+    ----------
+    lamda1 : float, default 0.01
+        L1 regularization.
+    learning_rate : float, default 0.1
+        The learning rate.
+    beta : float, default 1
+        Smoothing of the rate of each coordinate.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.Ftrl()
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.2993, 0.9495], dtype=float32)
+    """
 
     _lazy, _lazy_when_dense = True, False
 
@@ -211,7 +357,23 @@ class Ftrl(MultiTensorOptimizer):
 
 @register
 class AdaGrad(_ClipAlways, MultiTensorOptimizer):
-    """weight -= lr * (grad / sqrt(sum of squared gradients + eps) + wd*weight)."""
+    """AdaGrad: h += grad²; weight -= lr · (grad / √(h + eps) + wd · weight).
+
+    Parameters
+    ----------
+    eps : float, default 1e-7
+        Added inside the root, so that the division is safe.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.AdaGrad(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.9, 1.9], dtype=float32)
+    """
 
     _lazy = True
 
@@ -228,7 +390,25 @@ class AdaGrad(_ClipAlways, MultiTensorOptimizer):
 
 @register
 class AdaDelta(_ClipAlways, MultiTensorOptimizer):
-    """Steps as large as the recent steps were, relative to the recent gradients."""
+    """AdaDelta: steps as large as the recent steps were, relative to the recent gradients; it needs no learning rate.
+
+    Parameters
+    ----------
+    rho : float, default 0.9
+        How much of the running means is kept in each step.
+    epsilon : float, default 1e-5
+        Added inside the roots.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.AdaDelta()
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.99, 1.99], dtype=float32)
+    """
 
     def __init__(self, rho=0.9, epsilon=1e-5, **kwargs):
         super().__init__(**kwargs)
@@ -244,7 +424,33 @@ class AdaDelta(_ClipAlways, MultiTensorOptimizer):
 
 @register
 class RMSProp(MultiTensorOptimizer):
-    """weight -= lr * grad / sqrt(mean squared gradient + epsilon); `centered` takes the mean off and has momentum."""
+    """RMSProp: n = γ1 n + (1 - γ1) g²; weight -= lr · g / √(n + epsilon).
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.001
+        The learning rate.
+    gamma1 : float, default 0.9
+        How much of the running mean of squared gradients is kept.
+    gamma2 : float, default 0.9
+        The momentum, used if `centered`.
+    epsilon : float, default 1e-8
+        Added inside the root.
+    centered : bool, default False
+        Whether the running mean of gradients is subtracted (Graves' variant).
+    clip_weights : float, optional
+        Weights are clipped to [-clip_weights, clip_weights].
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.RMSProp(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.6838, 1.6838], dtype=float32)
+    """
 
     def __init__(
         self,

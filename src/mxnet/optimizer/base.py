@@ -1,6 +1,8 @@
 """What all optimizers share: the registry, counts, learning rates, weight decays, and the walk over many parameters."""
 
 import warnings
+from difflib import get_close_matches
+from inspect import signature
 from operator import attrgetter
 
 import numpy
@@ -15,14 +17,67 @@ from ..util import is_np_array
 
 # What is not written into files: where the optimizer meets the program that runs it.
 _TRANSIENT = ("param_dict", "_kept", "_all_kept")
+# names of other libraries
+_USUAL = {"lr": "learning_rate", "weight_decay": "wd", "betas": "beta1 and beta2", "alpha": "gamma1"}
+
+
+def _listed(names):
+    return ", ".join(sorted(names))
+
+
+def _argument_hint(klass, given, message):
+    """What an unknown argument was probably meant to be: a name of another library, or a misspelt one."""
+    wrong = next((name for name in given if f"unexpected keyword argument '{name}'" in message), None)
+    if wrong is None:
+        return ""
+    known = {p for c in klass.__mro__ if "__init__" in vars(c) and c is not object for p in _parameters(c)}
+    near = [_USUAL[wrong]] if wrong in _USUAL else get_close_matches(wrong, known, 1)
+    return f"did you mean {near[0]}?" if near else f"{klass.__name__} takes: {_listed(known)}"
+
+
+def _parameters(klass):
+    return [n for n in signature(klass.__init__).parameters if n not in ("self", "args", "kwargs")]
 
 
 class Optimizer:
-    """An update rule for parameters. Subclasses define `create_state` and `update`.
+    """Base class of optimizers. Subclasses define `create_state(index, weight)` and
+    `update(index, weight, grad, state)`.
 
-    `learning_rate`, or what `lr_scheduler` makes of it as updates are counted, and the weight decay `wd` hold for all
-    parameters, times the factors of `set_lr_mult` and `set_wd_mult`. Gradients are multiplied by `rescale_grad`, then
-    cut off at plus and minus `clip_gradient`. With `multi_precision` float16 weights have copies in float32.
+    Parameters
+    ----------
+    rescale_grad : float, default 1.0
+        Factor of the gradients, often 1 / batch_size.
+    param_idx2name : dict, optional
+        Names of the parameters by their index; biases and normalizers are recognized by them.
+    wd : float, default 0.0
+        Weight decay.
+    clip_gradient : float, optional
+        Gradients are clipped to [-clip_gradient, clip_gradient].
+    learning_rate : float, optional
+        The learning rate; None means that of the scheduler, or 0.01.
+    lr_scheduler : LRScheduler, optional
+        The learning rate of each update.
+    sym : Symbol, optional
+        Its attributes `__lr_mult__` and `__wd_mult__` are used.
+    begin_num_update : int, default 0
+        The number of updates that are counted as done.
+    multi_precision : bool, default False
+        Whether float16 weights keep a float32 copy.
+    param_dict : dict, optional
+        Parameters by index, for their multipliers.
+
+    Examples
+    --------
+    >>> class Descent(mx.optimizer.Optimizer):
+    ...     def create_state(self, index, weight):
+    ...         return None
+    ...     def update(self, index, weight, grad, state):
+    ...         self._update_count(index)
+    ...         weight[:] = weight - self._get_lr(index) * grad
+    >>> weight = mx.nd.ones((2,))
+    >>> mx.optimizer.get_updater(Descent(learning_rate=0.5))(0, mx.nd.array([1, 2]), weight)
+    >>> weight.asnumpy()
+    array([0.5, 0. ], dtype=float32)
     """
 
     opt_registry = {}
@@ -78,7 +133,27 @@ class Optimizer:
 
     @staticmethod
     def register(klass):
-        """Make an optimizer class known to `create` under its lower-case name."""
+        """Register an optimizer class, so that `create` finds it under its lower-case name.
+
+        Parameters
+        ----------
+        klass : type
+            A subclass of `Optimizer`.
+
+        Returns
+        -------
+        type
+            The class itself, so that `register` works as a decorator.
+
+        Examples
+        --------
+        >>> @mx.optimizer.register
+        ... class Still(mx.optimizer.Optimizer):
+        ...     def update(self, index, weight, grad, state):
+        ...         pass
+        >>> type(mx.optimizer.create("still")).__name__
+        'Still'
+        """
         assert isinstance(klass, type)
         name = klass.__name__.lower()
         known = Optimizer.opt_registry.get(name)
@@ -93,13 +168,37 @@ class Optimizer:
 
     @staticmethod
     def create_optimizer(name, **kwargs):
-        """The registered optimizer of that name, made with `kwargs`."""
+        """Make an optimizer by name.
+
+        Parameters
+        ----------
+        name : str
+            The name of a registered class, in any case: 'sgd', 'adam', ...
+        **kwargs
+            Arguments of the class.
+
+        Returns
+        -------
+        Optimizer
+
+        Examples
+        --------
+        >>> mx.optimizer.create("sgd", learning_rate=0.1).lr
+        0.1
+        """
         try:
             klass = Optimizer.opt_registry[name.lower()]
         except KeyError:
-            known = ", ".join(sorted(Optimizer.opt_registry))
-            raise ValueError(f"Cannot find optimizer {name}; there are: {known}") from None
-        return klass(**kwargs)
+            near = get_close_matches(name.lower(), Optimizer.opt_registry)
+            known = f"did you mean {' or '.join(near)}?" if near else f"there are: {_listed(Optimizer.opt_registry)}"
+            raise ValueError(f"Cannot find optimizer {name}; {known}") from None
+        try:
+            return klass(**kwargs)
+        except TypeError as error:
+            hint = _argument_hint(klass, kwargs, str(error))
+            if not hint:
+                raise
+            raise TypeError(f"{error}; {hint}") from None
 
     @property
     def learning_rate(self):

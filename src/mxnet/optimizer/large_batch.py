@@ -18,7 +18,37 @@ WARMUPS = {
 
 @Optimizer.register
 class LBSGD(Optimizer):
-    """Averages the gradients of `batch_scale` calls, then takes one SGD step at a warmed-up rate."""
+    """SGD for large batches: the gradients of `batch_scale` calls are averaged before one step at a warmed-up rate.
+
+    Parameters
+    ----------
+    momentum : float, default 0.0
+        The momentum.
+    multi_precision : bool, default False
+        Whether float16 weights keep a float32 copy.
+    warmup_strategy : {'linear', 'power2', 'sqrt', 'lars'}, default 'linear'
+        How the rate rises during the warm-up.
+    warmup_epochs : int, default 5
+        Length of the warm-up in epochs.
+    batch_scale : int, default 1
+        Number of calls whose gradients are averaged.
+    updates_per_epoch : int, default 32
+        Number of updates in an epoch.
+    begin_epoch : int, default 0
+        The epoch at which training begins.
+    num_epochs : int, default 60
+        Number of epochs of the whole training.
+    **kwargs
+        What every optimizer takes: see `Optimizer`.
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.LBSGD(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.95, 1.9 ], dtype=float32)
+    """
 
     def __init__(
         self,

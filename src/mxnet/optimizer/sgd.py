@@ -34,7 +34,25 @@ class _WithMaster(MultiTensorOptimizer):
 
 @register
 class SGD(_WithMaster):
-    """Stochastic gradient descent: mom = momentum*mom - lr*(grad + wd*weight); weight += mom."""
+    """Stochastic gradient descent: m = momentum · m - lr · (grad + wd · weight); weight += m.
+
+    Parameters
+    ----------
+    momentum : float, default 0.0
+        The momentum.
+    lazy_update : bool, default True
+        Whether a row-sparse gradient updates only its own rows.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.SGD(learning_rate=0.1, momentum=0.9)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.95, 1.9 ], dtype=float32)
+    """
 
     _rates_in_lists = True
 
@@ -68,7 +86,23 @@ class ccSGD(SGD):
 
 @register
 class NAG(_WithMaster):
-    """Nesterov accelerated gradient."""
+    """Nesterov's accelerated gradient: m = momentum · m - lr · grad; weight += momentum · m - lr · grad.
+
+    Parameters
+    ----------
+    momentum : float, default 0.0
+        The momentum.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.NAG(learning_rate=0.1, momentum=0.9)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.905, 1.81 ], dtype=float32)
+    """
 
     _own_name = "NAG "
 
@@ -93,7 +127,27 @@ class NAG(_WithMaster):
 
 @register
 class Signum(MultiTensorOptimizer):
-    """The sign of a running mean of gradients (of the gradient itself when `momentum` is 0)."""
+    """Steps of the same length: weight -= lr · sign(m) with the running mean m of the gradients.
+
+    Parameters
+    ----------
+    learning_rate : float, default 0.01
+        The learning rate.
+    momentum : float, default 0.9
+        The momentum; 0 takes the sign of the gradient itself.
+    wd_lh : float, default 0.0
+        Weight decay apart from the gradient: weight · (1 - lr · wd_lh).
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.Signum(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.9, 1.9], dtype=float32)
+    """
 
     def __init__(self, learning_rate=0.01, momentum=0.9, wd_lh=0.0, **kwargs):
         super().__init__(learning_rate=learning_rate, **kwargs)
@@ -113,7 +167,25 @@ class Signum(MultiTensorOptimizer):
 
 @register
 class DCASGD(MultiTensorOptimizer):
-    """SGD that makes up for the delay of asynchronous workers."""
+    """SGD that compensates the delay of asynchronous workers: g + wd · w + lamda · g² · (w - w_previous).
+
+    Parameters
+    ----------
+    momentum : float, default 0.0
+        The momentum.
+    lamda : float, default 0.04
+        Strength of the compensation.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.DCASGD(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.95, 1.9 ], dtype=float32)
+    """
 
     def __init__(self, momentum=0.0, lamda=0.04, **kwargs):
         super().__init__(**kwargs)
@@ -135,7 +207,20 @@ class DCASGD(MultiTensorOptimizer):
 
 @register
 class SGLD(Optimizer):
-    """Stochastic gradient Langevin dynamics: half a gradient step, plus noise of variance lr."""
+    """Stochastic gradient Langevin dynamics: weight -= lr / 2 · (grad + wd · weight) + noise of variance lr.
+
+    Parameters
+    ----------
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> weight = mx.nd.zeros((1000,))
+    >>> mx.optimizer.get_updater(mx.optimizer.SGLD(learning_rate=0.01))(0, mx.nd.zeros((1000,)), weight)
+    >>> abs(float(weight.asnumpy().std()) - 0.1) < 0.02
+    True
+    """
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -156,7 +241,31 @@ class SGLD(Optimizer):
 
 @register
 class LARS(SGD):
-    """SGD whose rate in each layer follows |weight| / |gradient|; biases and normalizers keep the common rate."""
+    """SGD whose rate in each layer is scaled by eta · ‖weight‖ / (‖grad‖ + wd · ‖weight‖ + eps).
+
+    Parameters
+    ----------
+    momentum : float, default 0.0
+        The momentum.
+    lazy_update : bool, default True
+        Whether a row-sparse gradient updates only its own rows.
+    eta : float, default 0.001
+        The trust coefficient.
+    eps : float, default 0
+        Added to the denominator.
+    momentum_correction : bool, default True
+        Whether the momentum follows changes of the learning rate.
+    **kwargs
+        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.LARS(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.9999, 1.9998], dtype=float32)
+    """
 
     _decayed_names = ("_weight",)
     _plain_names = ("gamma", "beta", "bias")

@@ -23,7 +23,21 @@ def _as_classic(arrays, allow_np):
 
 
 class Updater:
-    """Callable with (index, gradient, weight), or lists of them: updates the weights in place."""
+    """Applies an optimizer: called with (index, gradient, weight), or lists of them, it updates the weights in place.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The update rule. The updater keeps its states.
+
+    Examples
+    --------
+    >>> updater = mx.optimizer.Updater(mx.optimizer.SGD(learning_rate=0.5))
+    >>> weight = mx.nd.ones((2,))
+    >>> updater(0, mx.nd.array([1, 2]), weight)
+    >>> weight.asnumpy()
+    array([0.5, 0. ], dtype=float32)
+    """
 
     def __init__(self, optimizer):
         self.optimizer = optimizer
@@ -116,5 +130,23 @@ class Updater:
 
 
 def get_updater(optimizer):
-    """An updater that applies `optimizer`."""
+    """The updater that applies an optimizer.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The update rule.
+
+    Returns
+    -------
+    Updater
+
+    Examples
+    --------
+    >>> optimizer = mx.optimizer.SGD(learning_rate=0.1)
+    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
+    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
+    >>> weight.asnumpy().round(4)
+    array([0.95, 1.9 ], dtype=float32)
+    """
     return Updater(optimizer)

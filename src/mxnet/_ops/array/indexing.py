@@ -61,7 +61,19 @@ def _taken_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 
 @op("take", "_npi_take", dtype="any", shape=_taken_shape, quick=_rows_quickly)
 def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = "clip"):
-    """Slices of `a` along an axis, in the order that `indices` lists them."""
+    """Slices of `a` along an axis, in the order that `indices` lists them.
+
+    Parameters
+    ----------
+    a
+        The input.
+    indices
+        The positions.
+    axis
+        The axis to take along.
+    mode
+        What positions outside become: clip the nearest, wrap modulo the length, raise an error.
+    """
     axis = real_axis(axis, a.dim())
     if not a.shape[axis] and indices.numel():
         raise MXNetError(f"cannot take elements of axis {axis}, which is empty")
@@ -95,7 +107,23 @@ def _embedded_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 def embedding(
     data, weight, *, input_dim: Count, output_dim: Count, dtype: Dtype = "float32", sparse_grad: bool = False
 ):
-    """The rows of `weight` that `data` names; indices out of range mean the first or the last row."""
+    """The rows of `weight` that `data` names; indices out of range mean the first or the last row.
+
+    Parameters
+    ----------
+    data
+        Indices of any shape.
+    weight
+        The table, (input_dim, output_dim).
+    input_dim
+        Number of rows of the table.
+    output_dim
+        Length of each row.
+    dtype
+        The type of the result.
+    sparse_grad
+        Whether the gradient of the table is row-sparse.
+    """
     return _embedded(data, weight, input_dim, output_dim, sparse_grad)
 
 
@@ -127,7 +155,21 @@ def _hot_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 
 @op("one_hot", shape=_hot_shape, dtype="any")
 def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Dtype = "float32"):
-    """`on_value` at the place that each index names along a new last axis, `off_value` elsewhere."""
+    """`on_value` at the place that each index names along a new last axis, `off_value` elsewhere.
+
+    Parameters
+    ----------
+    indices
+        Class numbers of any shape.
+    depth
+        Number of classes.
+    on_value
+        The value at the class.
+    off_value
+        The value elsewhere.
+    dtype
+        The type of the result.
+    """
     if depth < 0:
         raise MXNetError(f"Dimension size, depth, must be a non-negative integer, got {depth}")
     return without_gradient(lambda x: _one_hot(x, depth, on_value, off_value, torch_dtype(dtype)), indices)
@@ -184,7 +226,21 @@ def _picked_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 
 @op("pick", "choose_element_0index", dtype="any", fill=fill_pick, shape=_picked_shape, quick=_pick_quickly)
 def pick(data, index, *, axis: int | None = -1, keepdims: bool = False, mode: Literal["clip", "wrap"] = "clip"):
-    """One element along an axis for each index."""
+    """One element along an axis for each index.
+
+    Parameters
+    ----------
+    data
+        The input.
+    index
+        The position along `axis` for each of the other positions.
+    axis
+        The axis or axes to work along.
+    keepdims
+        Whether reduced axes stay, with length 1.
+    mode
+        What positions outside become: clip the nearest, wrap modulo the length.
+    """
     if axis is None:
         raise MXNetError("axis=None is not supported by pick yet. Must specify an axis.")
     axis = real_axis(axis, data.dim())
@@ -233,7 +289,15 @@ def _bounded(row: torch.Tensor, axis: int, size: int) -> torch.Tensor:
 
 @op("gather_nd", dtype="any")
 def gather_nd(data, indices):
-    """The elements of `data` at the coordinates that the columns of `indices` give."""
+    """The elements of `data` at the coordinates that the columns of `indices` give.
+
+    Parameters
+    ----------
+    data
+        The input.
+    indices
+        The positions, one row for each axis.
+    """
     return data[coordinates(indices, tuple(data.shape))]
 
 
@@ -300,7 +364,17 @@ def _where_fill(attrs, shapes):
 
 @op("where", dtype="any", shape=_where_shape, fill=_where_fill)
 def where(condition, x, y):
-    """Elements of `x` where `condition` is not zero, else those of `y`; a vector chooses whole rows."""
+    """Elements of `x` where `condition` is not zero, else those of `y`; a vector chooses whole rows.
+
+    Parameters
+    ----------
+    condition
+        Where it is not zero, take from `x`, elsewhere from `y`.
+    x
+        The values where the condition holds.
+    y
+        The values elsewhere.
+    """
     if x.shape != y.shape:
         raise MXNetError(f"where: x {bracket(x.shape)} and y {bracket(y.shape)} need the same shape")
     if condition.shape != x.shape:

@@ -35,7 +35,17 @@ def _joined(num_args, dim):
 
 @op("Concat", "concat", fill=fill_concat, quick=_joined, shape=_joined_shape)
 def concat(*data, num_args: int = 0, dim: int = 1):
-    """Arrays joined along an existing axis."""
+    """Arrays joined along an existing axis.
+
+    Parameters
+    ----------
+    data
+        The arrays to join.
+    num_args
+        Number of inputs; it is counted if it is not given.
+    dim
+        The axis to join along.
+    """
     return torch.cat(data, dim)
 
 
@@ -56,13 +66,35 @@ def _stacked_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 
 @op("stack", shape=_stacked_shape)
 def stack(*data, axis: int = 0, num_args: int = 0):
-    """Arrays of one shape joined along a new axis."""
+    """Arrays of one shape joined along a new axis.
+
+    Parameters
+    ----------
+    data
+        The arrays to join.
+    axis
+        Where the new axis goes.
+    num_args
+        Number of inputs; it is counted if it is not given.
+    """
     return torch.stack(data, axis)
 
 
 @op("SliceChannel", "split", outputs=lambda attrs: attrs["num_outputs"])
 def split(data, *, num_outputs: Count, axis: int = 1, squeeze_axis: bool = False):
-    """Equal parts along an axis, without that axis if `squeeze_axis`."""
+    """Equal parts along an axis, without that axis if `squeeze_axis`.
+
+    Parameters
+    ----------
+    data
+        The input.
+    num_outputs
+        Number of parts.
+    axis
+        The axis to split.
+    squeeze_axis
+        Whether an axis of length 1 is removed from the parts.
+    """
     axis = real_axis(axis, data.dim())
     size = data.shape[axis]
     if num_outputs < 1 or size % num_outputs:
@@ -102,7 +134,15 @@ def split_v2(data, *, indices: tuple, axis: int = 1, squeeze_axis: bool = False,
 
 @op("broadcast_to")
 def broadcast_to(data, *, shape: tuple = ()):
-    """Axes of size 1 repeated up to `shape`; a size of 0 there keeps the input's."""
+    """Axes of size 1 repeated up to `shape`; a size of 0 there keeps the input's.
+
+    Parameters
+    ----------
+    data
+        The input.
+    shape
+        The new shape; 0 keeps an axis.
+    """
     if len(shape) != data.dim():
         raise MXNetError(
             f"Operand of shape {bracket(data.shape)} cannot be broadcasted to {bracket(shape)}: "

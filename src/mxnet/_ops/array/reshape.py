@@ -115,6 +115,19 @@ def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tup
 
     0 keeps the size at that place, -1 is what remains for it, -2 keeps all sizes from there on, -3 joins the next two
     into one, -4 splits the next one into the two sizes behind it. `reverse` reads from the last axis to the first.
+
+    Parameters
+    ----------
+    data
+        The input.
+    shape
+        The new shape. 0 keeps an axis, -1 takes what is left, -2 keeps all further axes, -3 joins two, -4 splits one.
+    reverse
+        Whether the special values are read from the right.
+    target_shape
+        Deprecated: use `shape`.
+    keep_highest
+        Deprecated: whether the first axis stays.
     """
     if shape and min(shape) > 0:
         return data.reshape(shape)
@@ -128,7 +141,13 @@ def _rows(data: torch.Tensor) -> torch.Tensor | None:
 
 @op("Flatten", "flatten", plain=_rows)
 def flatten(data):
-    """Two axes: the first, and all others together."""
+    """Two axes: the first, and all others together.
+
+    Parameters
+    ----------
+    data
+        The input.
+    """
     return data.flatten(1) if data.dim() > 1 else data.reshape(-1, 1)
 
 
@@ -143,7 +162,15 @@ def _permuted(axes):
 
 @op("transpose", plain=_transposed, quick=_permuted)
 def transpose(data, *, axes: tuple = ()):
-    """Axes in another order; without one, reversed."""
+    """Axes in another order; without one, reversed.
+
+    Parameters
+    ----------
+    data
+        The input.
+    axes
+        The order of the axes; empty reverses it.
+    """
     if not axes:
         return data.permute(tuple(range(data.dim() - 1, -1, -1)))
     if len(axes) != data.dim() or sorted(a % data.dim() for a in axes) != list(range(data.dim())):
@@ -157,7 +184,15 @@ def _widened(axis):
 
 @op("expand_dims", "_npi_expand_dims", quick=_widened)
 def expand_dims(data, *, axis: int):
-    """A new axis of size 1 before `axis`."""
+    """A new axis of size 1 before `axis`.
+
+    Parameters
+    ----------
+    data
+        The input.
+    axis
+        Where the new axis goes.
+    """
     ndim = data.dim()
     if not -ndim - 1 <= axis <= ndim:
         raise MXNetError(f"axis must be in the range [{-ndim}, {ndim}] ({axis} provided)")
@@ -166,7 +201,15 @@ def expand_dims(data, *, axis: int):
 
 @op("squeeze")
 def squeeze(data, *, axis: tuple | None = None):
-    """Without its axes of size 1, or without those named."""
+    """Without its axes of size 1, or without those named.
+
+    Parameters
+    ----------
+    data
+        The input.
+    axis
+        The axis or axes to work along.
+    """
     axes = range(data.dim()) if axis is None else {real_axis(a, data.dim()) for a in axis}
     shape = tuple(data.shape)
     if axis is not None:
@@ -178,7 +221,17 @@ def squeeze(data, *, axis: tuple | None = None):
 
 @op("SwapAxis", "swapaxes", "_npi_swapaxes")
 def swap_axis(data, *, dim1: int = 0, dim2: int = 0):
-    """Two axes exchanged."""
+    """Two axes exchanged.
+
+    Parameters
+    ----------
+    data
+        The input.
+    dim1
+        The first axis.
+    dim2
+        The second axis.
+    """
     return data.transpose(real_axis(dim1, data.dim()), real_axis(dim2, data.dim()))
 
 
@@ -190,7 +243,17 @@ def reverse(data, *, axis: tuple):
 
 @op("repeat", "_np_repeat")
 def repeat(data, *, repeats: int, axis: int | None = None):
-    """Each element several times, one after the other."""
+    """Each element several times, one after the other.
+
+    Parameters
+    ----------
+    data
+        The input.
+    repeats
+        How often each element is repeated.
+    axis
+        The axis; None flattens the array.
+    """
     if axis is None or repeats == 0:  # nothing has one axis, whatever there was
         return torch.repeat_interleave(data.reshape(-1), repeats)
     return torch.repeat_interleave(data, repeats, real_axis(axis, data.dim()))
@@ -206,7 +269,15 @@ def _tiled_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 
 @op("tile", "_npi_tile", shape=_tiled_shape)
 def tile(data, *, reps: tuple):
-    """The whole array several times along each axis."""
+    """The whole array several times along each axis.
+
+    Parameters
+    ----------
+    data
+        The input.
+    reps
+        How often each axis is repeated.
+    """
     if any(n < (not is_np_shape()) for n in reps):
         raise MXNetError(f"invalid reps {tuple(reps)}: each must be at least 1")
     return torch.tile(data, reps) if reps else data.clone()
@@ -269,7 +340,19 @@ def _padded_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 
 @op("Pad", "pad", shape=_padded_shape)
 def pad(data, *, mode: Literal["constant", "edge", "reflect"], pad_width: tuple, constant_value: float = 0.0):
-    """A border around the last axes of an array of 4 or 5 axes."""
+    """A border around the last axes of an array of 4 or 5 axes.
+
+    Parameters
+    ----------
+    data
+        The input.
+    mode
+        constant, edge or reflect.
+    pad_width
+        (before, after) for every axis, in one tuple.
+    constant_value
+        The value of constant padding.
+    """
     ndim = data.dim()
     if ndim not in (4, 5):
         raise MXNetError("Current implementation only supports 4-D or 5-D input.")

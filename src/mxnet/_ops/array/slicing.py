@@ -58,7 +58,19 @@ def slice_shape(attrs: Attrs, shapes: Shapes) -> Shapes:
 
 @op("slice", "crop", shape=slice_shape)
 def slice_(data, *, begin: tuple, end: tuple, step: tuple | None = ()):
-    """The elements from `begin` to `end` of each axis; None means as far as it goes."""
+    """The elements from `begin` to `end` of each axis; None means as far as it goes.
+
+    Parameters
+    ----------
+    data
+        The input.
+    begin
+        Where each axis begins; None means its start.
+    end
+        Where each axis ends, exclusive; None means its end.
+    step
+        The step of each axis; negative ones go backwards.
+    """
     return cut(data, begin, end, step)
 
 
@@ -87,7 +99,19 @@ def axis_bounds(size: int, begin: int, end: int | None) -> tuple[int, int]:
 
 @op("slice_axis", shape=slice_axis_shape)
 def slice_axis(data, *, axis: int, begin: int, end: int | None):
-    """The elements from `begin` to `end` of one axis."""
+    """The elements from `begin` to `end` of one axis.
+
+    Parameters
+    ----------
+    data
+        The input.
+    axis
+        The axis to cut.
+    begin
+        Where it begins; negative values count from the end.
+    end
+        Where it ends, exclusive; None means its end.
+    """
     axis = real_axis(axis, data.dim())
     first, last = axis_bounds(data.shape[axis], begin, end)
     return data.narrow(axis, first, last - first)
@@ -166,5 +190,15 @@ def clipped(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
 
 @op("clip", "_npi_clip", shape="same")
 def clip(data, *, a_min: float, a_max: float):
-    """Elements below `a_min` become `a_min`, those above `a_max` become `a_max`."""
+    """Elements below `a_min` become `a_min`, those above `a_max` become `a_max`.
+
+    Parameters
+    ----------
+    data
+        The input.
+    a_min
+        The lowest value.
+    a_max
+        The highest value.
+    """
     return clipped(data, a_min, a_max)

@@ -31,14 +31,36 @@ def sort_values(data: torch.Tensor, axis: int, descending: bool = False) -> torc
 
 @op("sort", "_npi_sort")
 def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
-    """Elements in order along an axis."""
+    """Elements in order along an axis.
+
+    Parameters
+    ----------
+    data
+        The input.
+    axis
+        The axis or axes to work along.
+    is_ascend
+        Whether the smallest element comes first.
+    """
     data, axis = _along(data, axis)
     return sort_values(data, axis, not is_ascend)
 
 
 @op("argsort", "_npi_argsort")
 def argsort(data, *, axis: int | None = -1, is_ascend: bool = True, dtype: Index = "float32"):
-    """The indices that sort an axis."""
+    """The indices that sort an axis.
+
+    Parameters
+    ----------
+    data
+        The input.
+    axis
+        The axis or axes to work along.
+    is_ascend
+        Whether the smallest element comes first.
+    dtype
+        The type of the indices.
+    """
 
     def order(x: torch.Tensor) -> torch.Tensor:
         x, along = _along(x, axis)
@@ -86,7 +108,23 @@ def topk(
     is_ascend: bool = False,
     dtype: Index = "float32",
 ):
-    """The `k` largest (or smallest) elements along an axis: their values, their indices, or a mask of them."""
+    """The `k` largest (or smallest) elements along an axis: their values, their indices, or a mask of them.
+
+    Parameters
+    ----------
+    data
+        The input.
+    axis
+        The axis; None means the flattened array.
+    k
+        How many elements.
+    ret_typ
+        value, indices, mask, or both values and indices.
+    is_ascend
+        Whether the smallest elements are taken.
+    dtype
+        The type of the indices.
+    """
     kind, shape = torch_dtype(dtype), data.shape
     if ret_typ == "mask":
         return without_gradient(lambda x: _mask(*_along(x, axis), k, is_ascend).reshape(shape), data)

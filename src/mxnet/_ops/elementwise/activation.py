@@ -39,7 +39,15 @@ def _named(act_type):
 
 @op("Activation", shape="same", quick=_named)
 def activation(data, *, act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"]):
-    """The function named by `act_type`, element by element; `softrelu` is log(1 + exp(x))."""
+    """The function named by `act_type`, element by element; `softrelu` is log(1 + exp(x)).
+
+    Parameters
+    ----------
+    data
+        The input.
+    act_type
+        relu: max(0, x); sigmoid: 1 / (1 + exp(-x)); softrelu: log(1 + exp(x)); softsign: x / (1 + |x|); tanh.
+    """
     if not data.is_floating_point():
         require_floating(data, "Activation")
     return _ACTIVATIONS[act_type](data)
@@ -78,6 +86,21 @@ def leaky_relu(
 
     `leaky`: slope * x, `prelu`: a learned slope `gamma`, `rrelu`: a slope drawn anew for each element in training,
     `elu`, `selu`, `gelu`: the exponential, the self-normalizing, and the Gaussian error linear unit.
+
+    Parameters
+    ----------
+    data
+        The input.
+    gamma
+        The learned slope of prelu.
+    act_type
+        Which function: elu, gelu, leaky, prelu, rrelu or selu.
+    slope
+        The slope for negative values (leaky, elu).
+    lower_bound
+        The least random slope of rrelu.
+    upper_bound
+        The greatest random slope of rrelu.
     """
     require_floating(data, "LeakyReLU")
     if act_type == "leaky":

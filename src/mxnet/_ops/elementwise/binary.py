@@ -192,8 +192,16 @@ def same_shape(function: Binary) -> Binary:
     return binary
 
 
+_PARAMETERS = """Parameters
+----------
+lhs
+    The first input.
+rhs
+    The second input; broadcast operators repeat axes of length 1 of either one."""
+
+
 def declare(names: tuple[str, ...], function: Binary, doc: str, **rules) -> None:
-    function.__name__, function.__doc__ = names[0], doc
+    function.__name__, function.__doc__ = names[0], f"{doc}\n\n{_PARAMETERS}"
     op(*names, **rules)(function)
 
 

@@ -52,7 +52,15 @@ def _ones(inputs, outputs, heads):
 
 @op("Cast", "cast", "_npi_cast")
 def cast(data, *, dtype: Dtype):
-    """`data` with elements of another type."""
+    """`data` with elements of another type.
+
+    Parameters
+    ----------
+    data
+        The input.
+    dtype
+        The type of the result.
+    """
     return to_dtype(data, torch_dtype(dtype))
 
 

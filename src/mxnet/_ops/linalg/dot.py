@@ -47,7 +47,21 @@ def _products_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 
 @op("dot", plain=_matrices, shape=_product_shape)
 def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
-    """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end."""
+    """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end.
+
+    Parameters
+    ----------
+    lhs
+        The first input.
+    rhs
+        The second input.
+    transpose_a
+        Whether the first input is transposed.
+    transpose_b
+        Whether the second input is transposed.
+    forward_stype
+        The storage of the result.
+    """
     left, right = lhs.dim(), rhs.dim()
     if left == right == 2:
         return _product(lhs.t() if transpose_a else lhs, rhs.t() if transpose_b else rhs)
@@ -65,7 +79,21 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
 
 @op("batch_dot", shape=_products_shape)
 def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
-    """Products of matrices, one for each index of the leading axes."""
+    """Products of matrices, one for each index of the leading axes.
+
+    Parameters
+    ----------
+    lhs
+        (batch, n, k).
+    rhs
+        (batch, k, m).
+    transpose_a
+        Whether the last two axes of the first input are exchanged.
+    transpose_b
+        Whether the last two axes of the second input are exchanged.
+    forward_stype
+        The storage of the result.
+    """
     if lhs.dim() != rhs.dim() or lhs.dim() < 3 or lhs.shape[:-2] != rhs.shape[:-2]:
         raise MXNetError(
             f"batch_dot currently only support N-D*N-D array (N >= 3){bracket(lhs.shape)} v.s. {bracket(rhs.shape)}"

@@ -127,6 +127,37 @@ def batch_norm(
 
     Training uses the batch's statistics, else (and under `use_global_stats`) the moving ones are used. Its third
     output is the reciprocal standard deviation.
+
+    Parameters
+    ----------
+    data
+        The input.
+    gamma
+        The scale of each channel.
+    beta
+        The shift of each channel.
+    moving_mean
+        The running mean of each channel.
+    moving_var
+        The running variance of each channel.
+    eps
+        Added to the variance.
+    momentum
+        How much of the running statistics is kept in each step.
+    fix_gamma
+        Whether gamma is 1 and is not trained.
+    use_global_stats
+        Whether the running statistics are used in training, too.
+    output_mean_var
+        Whether mean and inverse deviation are returned, too.
+    axis
+        The axis of the channels.
+    cudnn_off
+        Accepted for old programs and ignored.
+    min_calib_range
+        The least value seen in calibration, for quantization.
+    max_calib_range
+        The greatest value seen in calibration, for quantization.
     """
     training = _train and not use_global_stats
     attrs: dict[str, Any] = {

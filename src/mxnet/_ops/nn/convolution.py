@@ -111,6 +111,37 @@ def convolution(
 
     `data` is (batch, channels, sizes…), `weight` (num_filter, channels / num_group, kernel…), the result (batch,
     num_filter, floor((size + 2 * pad - dilate * (kernel - 1) - 1) / stride) + 1…).
+
+    Parameters
+    ----------
+    data
+        The input, (batch, channels, sizes…).
+    weight
+        (num_filter, channels / num_group, kernel…).
+    bias
+        (num_filter,).
+    kernel
+        Size of the window.
+    stride
+        Step of the window; 1 by default.
+    dilate
+        Distance between the elements of the window; 1 by default.
+    pad
+        Zeros added at both ends of each spatial axis; 0 by default.
+    num_filter
+        Number of output channels.
+    num_group
+        Number of groups of channels that are convolved separately.
+    workspace
+        Accepted for old programs and ignored.
+    no_bias
+        Whether the operator has no bias.
+    cudnn_tune
+        Accepted for old programs and ignored.
+    cudnn_off
+        Accepted for old programs and ignored.
+    layout
+        The order of the axes: N batch, C channels, D depth, H height, W width.
     """
     last = layout is not None and channels_last(layout, len(kernel), "Convolution")
     if last:
@@ -169,7 +200,43 @@ def deconvolution(
     cudnn_off: bool = False,
     layout: Layout | None = None,
 ):
-    """The transpose of Convolution. `adj` adds to the output's sizes; `target_shape` chooses `pad` and `adj` itself."""
+    """The transpose of Convolution. `adj` adds to the output's sizes; `target_shape` chooses `pad` and `adj` itself.
+
+    Parameters
+    ----------
+    data
+        The input, (batch, channels, sizes…).
+    weight
+        (channels, num_filter / num_group, kernel…).
+    bias
+        (num_filter,).
+    kernel
+        Size of the window.
+    stride
+        Step of the window in the result; 1 by default.
+    dilate
+        Distance between the elements of the window; 1 by default.
+    pad
+        Elements removed at both ends of each spatial axis of the result.
+    adj
+        Elements added at one end of each axis of the result.
+    target_shape
+        Sizes of the result; they decide `pad` and `adj`.
+    num_filter
+        Number of output channels.
+    num_group
+        Number of groups of channels.
+    workspace
+        Accepted for old programs and ignored.
+    no_bias
+        Whether the operator has no bias.
+    cudnn_tune
+        Accepted for old programs and ignored.
+    cudnn_off
+        Accepted for old programs and ignored.
+    layout
+        The order of the axes: N batch, C channels, D depth, H height, W width.
+    """
     last = layout is not None and channels_last(layout, len(kernel), "Deconvolution")
     if last:
         data, weight = to_first(data), to_first(weight)

@@ -22,7 +22,21 @@ def dropout(
     cudnn_off: bool | None = False,
     _train: bool = False,
 ):
-    """Zero each element with probability `p` and divide the others by 1 - p; along `axes` all share one decision."""
+    """Zero each element with probability `p` and divide the others by 1 - p; along `axes` all share one decision.
+
+    Parameters
+    ----------
+    data
+        The input.
+    p
+        The probability of an element to be set to zero.
+    mode
+        training: drop in training only; always: in prediction, too.
+    axes
+        Axes along which the same elements are dropped.
+    cudnn_off
+        Accepted for old programs and ignored.
+    """
     if not (_train or mode == "always") or p == 0:
         return data.clone()
     require_floating(data, "Dropout")

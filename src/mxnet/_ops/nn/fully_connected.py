@@ -57,7 +57,23 @@ def fully_connected(
     no_bias: bool = False,
     flatten: bool = True,
 ):
-    """Each row of `data` times `weight` transposed, plus `bias`. `flatten` makes one row of all but the first axis."""
+    """Each row of `data` times `weight` transposed, plus `bias`. `flatten` makes one row of all but the first axis.
+
+    Parameters
+    ----------
+    data
+        The input, (batch, …).
+    weight
+        (num_hidden, inputs).
+    bias
+        (num_hidden,).
+    num_hidden
+        Number of outputs.
+    no_bias
+        Whether the operator has no bias.
+    flatten
+        Whether all axes but the first are flattened into one.
+    """
     if flatten and data.dim() != 2:
         data = data.flatten(1) if data.dim() > 1 else data.unsqueeze(1)
     if weight.shape[0] != num_hidden:

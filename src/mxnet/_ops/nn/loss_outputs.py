@@ -59,6 +59,29 @@ def softmax_output(
     """Softmax of `data`, whose backward pass is that of the cross entropy with `label`.
 
     The classes are all axes but the first, under `preserve_shape` the last axis, under `multi_output` axis 1.
+
+    Parameters
+    ----------
+    data
+        Logits, (batch, classes, …).
+    label
+        Class numbers, (batch, …).
+    grad_scale
+        Factor of the gradient.
+    ignore_label
+        The label whose gradient is zero, if `use_ignore`.
+    multi_output
+        Whether axis 1 holds the classes of every position.
+    use_ignore
+        Whether `ignore_label` counts.
+    preserve_shape
+        Whether the softmax runs over the last axis.
+    normalization
+        What the gradient is divided by: null 1, batch the batch size, valid the labels that are not ignored.
+    out_grad
+        Whether the gradient is multiplied by the gradient of the output.
+    smooth_alpha
+        Label smoothing: the share taken from the label and spread over the other classes.
     """
     require_floating(data, "SoftmaxOutput")
     _check_label(data, label, multi_output)

@@ -57,7 +57,23 @@ MANY_AXES = 32
     shape=_layer_shapes,
 )
 def layer_norm(data, gamma, beta, *, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False):
-    """(data - mean) / sqrt(var + eps) * gamma + beta, statistics taken along `axis`."""
+    """(data - mean) / sqrt(var + eps) * gamma + beta, statistics taken along `axis`.
+
+    Parameters
+    ----------
+    data
+        The input.
+    gamma
+        The scale of each element.
+    beta
+        The shift of each element.
+    axis
+        The axis to normalize.
+    eps
+        Added to the variance.
+    output_mean_var
+        Whether mean and deviation are returned, too.
+    """
     axis = _axis(axis, data.dim(), "LayerNorm")
     moved = data if axis == data.dim() - 1 else data.movedim(axis, -1)
     many = gamma.requires_grad and moved.numel() > _ROWS * gamma.numel()
@@ -126,7 +142,19 @@ def _instance_parameters(attrs, shapes):
 
 @op("InstanceNorm", fill=_instance_parameters, shape=_shape_of_data(3, MANY_AXES))
 def instance_norm(data, gamma, beta, *, eps: float = 1e-3):
-    """Each channel of each example normalized over its positions."""
+    """Each channel of each example normalized over its positions.
+
+    Parameters
+    ----------
+    data
+        The input.
+    gamma
+        The scale of each channel.
+    beta
+        The shift of each channel.
+    eps
+        Added to the variance.
+    """
     if data.dim() < 3:
         raise MXNetError(f"InstanceNorm only supports input tensors of rank >= 3, got shape {tuple(data.shape)}")
     channels = (-1,) + (1,) * (data.dim() - 2)
@@ -136,7 +164,17 @@ def instance_norm(data, gamma, beta, *, eps: float = 1e-3):
 
 @op("L2Normalization", shape=_shape_of_data(3, MANY_AXES))
 def l2_normalization(data, *, eps: float = 1e-10, mode: Literal["channel", "instance", "spatial"] = "instance"):
-    """data / sqrt(sum of squares + eps), summed over an instance, over the channels, or over the positions."""
+    """data / sqrt(sum of squares + eps), summed over an instance, over the channels, or over the positions.
+
+    Parameters
+    ----------
+    data
+        The input.
+    eps
+        Added to the sum of squares.
+    mode
+        instance: over each sample; channel: over axis 1; spatial: over all axes behind it.
+    """
     if mode != "instance" and data.dim() < 3:
         raise MXNetError(f"At lease 3 dimensions required in {mode} mode, got shape {tuple(data.shape)}")
     first = {"instance": 1, "channel": 1, "spatial": 2}[mode]

@@ -61,7 +61,33 @@ def pooling(
     count_include_pad: bool | None = None,
     layout: Literal["NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] | None = None,
 ):
-    """The maximum, mean, sum or p-norm of windows. `valid` drops a last window that does not fit, `full` keeps it."""
+    """The maximum, mean, sum or p-norm of windows. `valid` drops a last window that does not fit, `full` keeps it.
+
+    Parameters
+    ----------
+    data
+        The input.
+    kernel
+        Size of the window.
+    pool_type
+        avg, max, sum or lp.
+    global_pool
+        Whether the window is the whole image.
+    cudnn_off
+        Accepted for old programs and ignored.
+    pooling_convention
+        How the size of the result is rounded: valid down, full up, same as the input.
+    stride
+        Step of the window; 1 by default.
+    pad
+        Elements added at both ends of each axis.
+    p_value
+        The power p of lp pooling.
+    count_include_pad
+        Whether padded elements count in a mean.
+    layout
+        The order of the axes: N batch, C channels, D depth, H height, W width.
+    """
     if not data.is_floating_point():
         require_floating(data, "Pooling")
     _check_type(data.shape, kernel, pool_type, p_value, global_pool)

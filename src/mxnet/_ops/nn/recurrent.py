@@ -136,6 +136,41 @@ def rnn(
 
     Under `use_sequence_length` each sequence ends at its own step: outputs after it are zero, final states are those
     of its last step, and the backward direction starts there.
+
+    Parameters
+    ----------
+    data
+        (time, batch, features).
+    parameters
+        All weights and biases in one vector.
+    state
+        The first hidden state, (layers · directions, batch, state_size).
+    state_cell
+        The first cell state of an LSTM.
+    sequence_length
+        The length of each sequence, if `use_sequence_length`.
+    state_size
+        Number of hidden units.
+    num_layers
+        Number of layers.
+    bidirectional
+        Whether each layer also reads backwards.
+    mode
+        rnn_relu, rnn_tanh, lstm or gru.
+    p
+        Dropout between the layers.
+    state_outputs
+        Whether the last states are returned.
+    projection_size
+        Length that the hidden state is projected to.
+    lstm_state_clip_min
+        The least cell state.
+    lstm_state_clip_max
+        The greatest cell state.
+    lstm_state_clip_nan
+        Whether NaN in the cell state is clipped.
+    use_sequence_length
+        Whether `sequence_length` is given.
     """
     if use_sequence_length and mode != "lstm":
         state_cell, sequence_length = None, state_cell  # inputs come in order, without the absent ones

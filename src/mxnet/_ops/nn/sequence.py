@@ -61,7 +61,21 @@ def _over_features(plane, data):
 
 @op("SequenceMask", shape=_as_data, **SEQUENCE)
 def sequence_mask(data, sequence_length=None, *, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0):
-    """The data with everything after the end of each sequence set to `value`; time is `axis`."""
+    """The data with everything after the end of each sequence set to `value`; time is `axis`.
+
+    Parameters
+    ----------
+    data
+        The input.
+    sequence_length
+        The length of each sequence.
+    use_sequence_length
+        Whether `sequence_length` is given.
+    value
+        What elements behind the end become.
+    axis
+        The axis of time.
+    """
     _check(data, axis, sequence_length, "SequenceMask")
     if sequence_length is None:
         return data.clone()

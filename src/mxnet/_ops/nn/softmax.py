@@ -91,7 +91,23 @@ def softmax(
     dtype: Precision | None = None,
     use_length: bool | None = False,
 ):
-    """exp(x) along `axis`, divided by its sum; positions from `length` on get no share."""
+    """exp(x) along `axis`, divided by its sum; positions from `length` on get no share.
+
+    Parameters
+    ----------
+    data
+        The input.
+    length
+        How many elements of each row count, if `use_length`.
+    axis
+        The axis whose elements add up to 1.
+    temperature
+        Divides the input before the exponential.
+    dtype
+        The type of the result.
+    use_length
+        Whether `length` is given.
+    """
     if length is None and _in_halves(data, axis, dtype):
         return _half_softmax(data, axis, temperature, torch_dtype(dtype))
     data = _prepared(data, axis, temperature, "softmax")
@@ -183,7 +199,21 @@ def log_softmax(
     dtype: Precision | None = None,
     use_length: bool | None = False,
 ):
-    """Logarithm of the softmax, computed without forming the softmax."""
+    """Logarithm of the softmax, computed without forming the softmax.
+
+    Parameters
+    ----------
+    data
+        The input.
+    axis
+        The axis to normalize.
+    temperature
+        Divides the input before the exponential.
+    dtype
+        The type of the result.
+    use_length
+        Whether `length` is given.
+    """
     if _in_halves(data, axis, dtype):
         return _half_log_softmax(data, axis, temperature, torch_dtype(dtype))
     return _in_type(torch.log_softmax, _prepared(data, axis, temperature, "log_softmax"), axis, dtype)

@@ -225,10 +225,21 @@ def _largest(choose: Callable[..., torch.Tensor]):
 
 AT_ONCE = {"max": _largest(torch.max), "min": _largest(torch.min), "mean": _whole_mean}
 
+_PARAMETERS = """Parameters
+----------
+data
+    The input.
+axis
+    The axis or axes to reduce; None means all.
+keepdims
+    Whether reduced axes stay, with length 1."""
+_EXCLUDE = """exclude
+    Whether `axis` lists the axes to keep instead."""
+
 for _name, (_function, _aliases, _doc) in TABLE.items():
     _whole = WHOLE.get(_name)
     _operator = operator(_function, _whole)
-    _operator.__name__, _operator.__doc__ = _name, _doc
+    _operator.__name__, _operator.__doc__ = _name, f"{_doc}\n\n{_PARAMETERS}\n{_EXCLUDE}"
     _plain = AT_ONCE.get(_name) or at_once(_whole)
     op(_name, *_aliases, plain=_plain, shape=_reduced_shape, quick=over_axes(QUICK.get(_name)))(_operator)
 
@@ -313,7 +324,8 @@ def _position(choose: Callable[..., torch.Tensor], data: torch.Tensor, axis: int
 for _name, _choose, _word in (("argmax", torch.argmax, "largest"), ("argmin", torch.argmin, "smallest")):
     _operator = _argument(_choose)
     _operator.__name__ = _name
-    _operator.__doc__ = f"Index of the {_word} element, as a number of the input's type; the first of equal ones."
+    _about = f"Index of the {_word} element, as a number of the input's type; the first of equal ones."
+    _operator.__doc__ = f"{_about}\n\n{_PARAMETERS}"
     op(_name, shape=_reduced_shape, quick=_places(_choose))(_operator)
 
 

@@ -15,6 +15,7 @@ An operator with `**attrs` takes attributes of any name, as text.
 import inspect
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 from ..._core.attrs import Attr, attribute, text
@@ -23,6 +24,11 @@ from ..._core.errors import MXNetError
 Attrs = dict[str, Any]
 INJECTED = ("_train", "_device", "_rng", "_ctx", "_kept", "_stypes", "_graphs", "_set_gamma")
 REGISTRY: dict[str, "Op"] = {}
+
+
+def described(head: str, meaning: str | None) -> str:
+    """One parameter of a list: its name and type, and below them what it means."""
+    return f"{head}\n    {meaning}" if meaning else head
 
 
 class Op:
@@ -87,6 +93,18 @@ class Op:
         """The function's docstring."""
         return inspect.getdoc(self.fn) or ""
 
+    def words(self) -> tuple[str, dict[str, str]]:
+        """The function's own words, and the meaning of each parameter from the `Parameters` section behind them."""
+        about, _, section = self.doc.partition("\n\nParameters\n----------\n")
+        meanings: dict[str, str] = {}
+        name = ""
+        for line in section.splitlines():
+            if line.startswith("    "):
+                meanings[name] = f"{meanings.get(name, '')} {line.strip()}".strip()
+            else:
+                name = line.strip()
+        return about, meanings
+
     def _read_signature(self) -> None:
         """Read straight from the code object: `inspect.signature` would double the time of the first import."""
         function = self.fn
@@ -125,10 +143,13 @@ class Op:
         return parsed
 
     def unknown(self, key: str) -> str:
-        possible = "\n".join(a.describe() for a in self.attrs.values())
+        _, meanings = self.words()
+        possible = "\n".join(described(a.describe(), meanings.get(a.name)) for a in self.attrs.values())
+        near = get_close_matches(key, [*self.attrs, *self.inputs], 1)
+        hint = f". Did you mean {near[0]}?" if near else ""
         return (
             f"Cannot find argument '{key}', Possible Arguments:\n----------------\n{possible}\n"
-            f", in operator {self.name}"
+            f", in operator {self.name}{hint}"
         )
 
     def full(self, parsed: Attrs) -> Attrs:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from . import registry
-from .registry import Op
+from .registry import Op, described
 
 # general operators that MXNet also lists in `nd.sparse` and `sym.sparse`
 SPARSE = (
@@ -26,12 +26,16 @@ def parameters(operator: Op, tail: str) -> str:
 
 
 def docstring(operator: Op) -> str:
-    """The docstring of the operator's function, then its inputs and attributes with their types."""
-    lines = [operator.doc or f"Operator {operator.name}.", "", "Parameters", "----------"]
+    """The operator's description, then its inputs and attributes with their types and meanings."""
+    about, meanings = operator.words()
+    heads: dict[str, str] = {}
     if operator.variadic is not None:
-        lines.append(f"{operator.variadic} : any number of arrays")
-    lines += [f"{name} : array" + (", optional" if name in operator.optional else "") for name in operator.inputs]
-    lines += [attr.describe() for attr in operator.attrs.values()]
+        heads[operator.variadic] = f"{operator.variadic} : any number of arrays"
+    for name in operator.inputs:
+        heads[name] = f"{name} : array" + (", optional" if name in operator.optional else "")
+    heads.update({attr.name: attr.describe() for attr in operator.attrs.values()})
+    lines = [about or f"Operator {operator.name}.", "", "Parameters", "----------"]
+    lines += [described(head, meanings.get(name)) for name, head in heads.items()]
     if len(operator.names) > 1:
         lines += ["", f"Also known as {', '.join(operator.names[1:])}."]
     return "\n".join(lines)

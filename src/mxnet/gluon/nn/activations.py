@@ -8,7 +8,18 @@ __all__ = ["Activation", "LeakyReLU", "PReLU", "ELU", "SELU", "Swish", "GELU"]
 
 
 class Activation(HybridBlock):
-    """The function of that name: "relu", "sigmoid", "tanh", "softrelu" or "softsign"."""
+    """Applies an activation function to every element.
+
+    Parameters
+    ----------
+    activation : {'relu', 'sigmoid', 'tanh', 'softrelu', 'softsign'}
+        max(0, x), 1 / (1 + exp(-x)), tanh(x), log(1 + exp(x)) or x / (1 + |x|).
+
+    Examples
+    --------
+    >>> mx.gluon.nn.Activation("softsign")(mx.nd.array([-1, 0, 3])).asnumpy()
+    array([-0.5 ,  0.  ,  0.75], dtype=float32)
+    """
 
     def __init__(self, activation, **kwargs):
         self._act_type = activation
@@ -25,7 +36,18 @@ class Activation(HybridBlock):
 
 
 class LeakyReLU(HybridBlock):
-    """x if x > 0, else alpha * x."""
+    """x where x > 0, else alpha · x.
+
+    Parameters
+    ----------
+    alpha : float
+        Slope for negative values, at least 0.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.LeakyReLU(0.1)(mx.nd.array([-2, 2])).asnumpy().round(3)
+    array([-0.2,  2. ], dtype=float32)
+    """
 
     def __init__(self, alpha, **kwargs):
         assert alpha >= 0, "Slope coefficient for LeakyReLU must be no less than 0."
@@ -40,7 +62,22 @@ class LeakyReLU(HybridBlock):
 
 
 class PReLU(HybridBlock):
-    """x if x > 0, else alpha * x, with a learned alpha, one for all channels or one for each."""
+    """x where x > 0, else alpha · x with a learned alpha.
+
+    Parameters
+    ----------
+    alpha_initializer : Initializer, default Constant(0.25)
+        How alpha is initialized.
+    in_channels : int, default 1
+        Number of alphas: 1 for all channels together, or the number of channels.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.PReLU()
+    >>> layer.initialize()
+    >>> layer(mx.nd.array([[-2, 2]])).asnumpy()
+    array([[-0.5,  2. ]], dtype=float32)
+    """
 
     def __init__(self, alpha_initializer=initializer.Constant(0.25), in_channels=1, **kwargs):
         super().__init__(**kwargs)
@@ -52,7 +89,18 @@ class PReLU(HybridBlock):
 
 
 class ELU(HybridBlock):
-    """x if x > 0, else alpha * (exp(x) - 1)."""
+    """x where x > 0, else alpha · (exp(x) - 1).
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        The value that large negative inputs approach, with its sign turned.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.ELU()(mx.nd.array([-1, 1])).asnumpy().round(4)
+    array([-0.6321,  1.    ], dtype=float32)
+    """
 
     def __init__(self, alpha=1.0, **kwargs):
         super().__init__(**kwargs)
@@ -63,21 +111,60 @@ class ELU(HybridBlock):
 
 
 class SELU(HybridBlock):
-    """The scaled exponential linear unit, which keeps mean 0 and variance 1."""
+    """Scaled exponential linear unit: 1.0507 · (x where x > 0, else 1.6733 · (exp(x) - 1)).
+
+    In a deep network it keeps the activations near mean 0 and variance 1.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the block's name.
+    params : ParameterDict, optional
+        Not used; the layer has no parameters.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.SELU()(mx.nd.array([-1, 1])).asnumpy().round(4)
+    array([-1.1113,  1.0507], dtype=float32)
+    """
 
     def hybrid_forward(self, F, x):
         return F.LeakyReLU(x, act_type="selu", name="fwd")
 
 
 class GELU(HybridBlock):
-    """x times the normal distribution function of x."""
+    """Gaussian error linear unit: x · Φ(x) with the normal distribution function Φ.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the block's name.
+    params : ParameterDict, optional
+        Not used; the layer has no parameters.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.GELU()(mx.nd.array([-1, 1])).asnumpy().round(4)
+    array([-0.1587,  0.8413], dtype=float32)
+    """
 
     def hybrid_forward(self, F, x):
         return F.LeakyReLU(x, act_type="gelu", name="fwd")
 
 
 class Swish(HybridBlock):
-    """x * sigmoid(beta * x)."""
+    """x · sigmoid(beta · x).
+
+    Parameters
+    ----------
+    beta : float, default 1.0
+        Factor inside the sigmoid.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.Swish()(mx.nd.array([-1, 1])).asnumpy().round(4)
+    array([-0.2689,  0.7311], dtype=float32)
+    """
 
     def __init__(self, beta=1.0, **kwargs):
         super().__init__(**kwargs)

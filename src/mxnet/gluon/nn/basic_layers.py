@@ -56,7 +56,25 @@ class _Stack:
 
 
 class Sequential(_Stack, Block):
-    """Blocks one after another."""
+    """A stack of blocks: the output of each is the input of the next.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> net = mx.gluon.nn.Sequential()
+    >>> net.add(mx.gluon.nn.Dense(4, activation="relu"), mx.gluon.nn.Dense(2))
+    >>> net.initialize()
+    >>> net(mx.nd.ones((3, 5))).shape
+    (3, 2)
+    >>> len(net), net[1].weight.shape
+    (2, (2, 4))
+    """
 
     def forward(self, x):
         for block in self._children.values():
@@ -74,7 +92,24 @@ class Sequential(_Stack, Block):
 
 
 class HybridSequential(_Stack, HybridBlock):
-    """Hybrid blocks one after another."""
+    """A stack of hybrid blocks, which `hybridize()` turns into one graph.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> net = mx.gluon.nn.HybridSequential()
+    >>> net.add(mx.gluon.nn.Dense(4, activation="relu"), mx.gluon.nn.Dense(2))
+    >>> net.initialize()
+    >>> net.hybridize()
+    >>> net(mx.nd.ones((3, 5))).shape
+    (3, 2)
+    """
 
     def hybrid_forward(self, F, x):
         for block in self._children.values():
@@ -83,10 +118,37 @@ class HybridSequential(_Stack, HybridBlock):
 
 
 class Dense(HybridBlock):
-    """activation(x · weightᵀ + bias), each sample flattened first unless `flatten` is False.
+    """Fully connected layer: y = activation(x · weightᵀ + bias).
 
-    Batches (batch, …) become (batch, units); without `flatten` (…, in_units) become (…, units). `in_units` may be left
-    open (0): the first batch tells it.
+    Parameters
+    ----------
+    units : int
+        Number of outputs.
+    activation : str, optional
+        The function applied to the result: 'relu', 'sigmoid', 'tanh', 'softrelu' or 'softsign'; None applies none.
+    use_bias : bool, default True
+        Whether the layer has a bias.
+    flatten : bool, default True
+        Whether all axes but the first are flattened into one. If False, only the last axis is transformed.
+    dtype : str or np.dtype, default 'float32'
+        The type of the parameters.
+    weight_initializer : Initializer or str, optional
+        How the weight is initialized; None takes the one given to `initialize()`.
+    bias_initializer : Initializer or str, default 'zeros'
+        How the bias is initialized.
+    in_units : int, default 0
+        Number of inputs; 0 means that the first batch decides.
+
+    Inputs: an array of shape (N, ...); the output has shape (N, units), or (..., units) if `flatten` is False.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Dense(2, weight_initializer="ones")
+    >>> layer.initialize()
+    >>> layer(mx.nd.array([[1, 2, 3]])).asnumpy()
+    array([[6., 6.]], dtype=float32)
+    >>> mx.gluon.nn.Dense(2, in_units=3).weight.shape
+    (2, 3)
     """
 
     def __init__(
@@ -128,7 +190,28 @@ class Dense(HybridBlock):
 
 
 class Dropout(HybridBlock):
-    """Sets elements to zero with probability `rate` in training; along `axes` the same ones."""
+    """Sets elements to zero with probability `rate` during training and divides the others by 1 - rate.
+
+    Outside `autograd.record()` (or with `train_mode=False`) the layer returns its input.
+
+    Parameters
+    ----------
+    rate : float
+        The probability of an element to be dropped.
+    axes : tuple of int, default ()
+        Axes along which the same elements are dropped.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Dropout(0.5)
+    >>> layer(mx.nd.ones((2, 2))).asnumpy()  # prediction: nothing is dropped
+    array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    >>> with mx.autograd.record():
+    ...     y = layer(mx.nd.ones((100,)))
+    >>> sorted(set(y.asnumpy().tolist()))
+    [0.0, 2.0]
+    """
 
     def __init__(self, rate, axes=(), **kwargs):
         super().__init__(**kwargs)
@@ -220,11 +303,46 @@ class _BatchNorm(_Norm):
 
 
 class BatchNorm(_BatchNorm):
-    """Normalizes each channel over the batch, and in prediction by the running statistics of training.
+    """Batch normalization: y = (x - mean) / sqrt(variance + epsilon) · gamma + beta for each channel.
 
-    (x - mean) / sqrt(variance + epsilon) * gamma + beta, for each place on `axis`. In training the running mean and
-    variance keep `momentum` of what they were, unless `use_global_stats` lets them serve there, too. Without `scale`
-    gamma stays 1, without `center` beta stays 0. `in_channels` may be left open (0): the first batch tells it.
+    During training mean and variance are those of the batch, and the running statistics are updated:
+    running = momentum · running + (1 - momentum) · batch. In prediction the running statistics are used.
+
+    Parameters
+    ----------
+    axis : int, default 1
+        The axis of the channels; -1 for channels-last data.
+    momentum : float, default 0.9
+        How much of the running statistics is kept in each step.
+    epsilon : float, default 1e-5
+        Added to the variance, so that the division is safe.
+    center : bool, default True
+        Whether `beta` is added.
+    scale : bool
+        Whether the result is multiplied by `gamma`. A following linear layer can do that as well.
+    beta_initializer : Initializer or str, default 'zeros'
+        How `beta` is initialized.
+    gamma_initializer : Initializer or str, default 'ones'
+        How `gamma` is initialized.
+    use_global_stats : bool, default False
+        Whether the running statistics are used during training, too, and stay as they are.
+    running_mean_initializer, running_variance_initializer : Initializer or str
+        How the running statistics begin: 'zeros' and 'ones'.
+    in_channels : int, default 0
+        Number of channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.BatchNorm()
+    >>> layer.initialize()
+    >>> x = mx.nd.array([[1, 10], [3, 30]])
+    >>> with mx.autograd.record():
+    ...     y = layer(x)
+    >>> y.asnumpy().round(3)
+    array([[-1., -1.],
+           [ 1.,  1.]], dtype=float32)
+    >>> layer.running_mean.data().asnumpy().round(3)
+    array([0., 0.], dtype=float32)
     """
 
     _fuse_relu = False
@@ -263,16 +381,70 @@ class BatchNorm(_BatchNorm):
 
 
 class BatchNormReLU(_BatchNorm):
-    """Batch normalization and relu in one; arguments as for `BatchNorm`."""
+    """Batch normalization followed by relu, as one layer: y = max(0, batch_norm(x)).
+
+    Parameters
+    ----------
+    axis : int, default 1
+        The axis of the channels.
+    momentum : float, default 0.9
+        How much of the running statistics is kept in each step.
+    epsilon : float, default 1e-5
+        Added to the variance.
+    center : bool, default True
+        Whether `beta` is added.
+    scale : bool
+        Whether the result is multiplied by `gamma`. A following linear layer can do that as well.
+    beta_initializer : Initializer or str, default 'zeros'
+        How `beta` is initialized.
+    gamma_initializer : Initializer or str, default 'ones'
+        How `gamma` is initialized.
+    use_global_stats : bool, default False
+        Whether the running statistics are used during training, too.
+    running_mean_initializer, running_variance_initializer : Initializer or str
+        How the running statistics begin: 'zeros' and 'ones'.
+    in_channels : int, default 0
+        Number of channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.BatchNormReLU()
+    >>> layer.initialize()
+    >>> layer(mx.nd.array([[-1, 2]])).asnumpy().round(3)
+    array([[0., 2.]], dtype=float32)
+    """
 
     __init__ = BatchNorm.__init__
     _fuse_relu = True
 
 
 class InstanceNorm(_Norm):
-    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, for each channel (on `axis`) of each sample.
+    """Instance normalization: (x - mean) / sqrt(variance + epsilon) · gamma + beta, over each channel of each sample.
 
-    Without `scale` gamma stays 1, without `center` beta stays 0.
+    Parameters
+    ----------
+    axis : int, default 1
+        The axis of the channels.
+    epsilon : float, default 1e-5
+        Added to the variance.
+    center : bool, default True
+        Whether `beta` is added.
+    scale : bool
+        Whether the result is multiplied by `gamma`. A following linear layer can do that as well.
+    beta_initializer : Initializer or str, default 'zeros'
+        How `beta` is initialized.
+    gamma_initializer : Initializer or str, default 'ones'
+        How `gamma` is initialized.
+    in_channels : int, default 0
+        Number of channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.InstanceNorm()
+    >>> layer.initialize()
+    >>> layer(mx.nd.array([[[1, 3], [10, 30]]])).asnumpy().round(3)
+    array([[[-1.,  1.],
+            [-1.,  1.]]], dtype=float32)
     """
 
     def __init__(
@@ -300,9 +472,36 @@ class InstanceNorm(_Norm):
 
 
 class LayerNorm(_Norm):
-    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, along `axis` of each sample.
+    """Layer normalization: (x - mean) / sqrt(variance + epsilon) · gamma + beta, along one axis of each sample.
 
-    Without `scale` gamma stays 1, without `center` beta stays 0.
+    Parameters
+    ----------
+    axis : int, default -1
+        The axis that is normalized.
+    epsilon : float, default 1e-5
+        Added to the variance.
+    center : bool, default True
+        Whether `beta` is added.
+    scale : bool
+        Whether the result is multiplied by `gamma`. A following linear layer can do that as well.
+    beta_initializer : Initializer or str, default 'zeros'
+        How `beta` is initialized.
+    gamma_initializer : Initializer or str, default 'ones'
+        How `gamma` is initialized.
+    in_channels : int, default 0
+        Number of channels; 0 means that the first batch decides.
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.LayerNorm()
+    >>> layer.initialize()
+    >>> layer(mx.nd.array([[1, 2, 3], [10, 20, 30]])).asnumpy().round(3)
+    array([[-1.225,  0.   ,  1.225],
+           [-1.225,  0.   ,  1.225]], dtype=float32)
     """
 
     def __init__(
@@ -330,9 +529,35 @@ class LayerNorm(_Norm):
 
 
 class GroupNorm(_Norm):
-    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, for each of `num_groups` groups of channels of each sample.
+    """Group normalization: (x - mean) / sqrt(variance + epsilon) · gamma + beta, over each group of channels.
 
-    Without `scale` gamma stays 1, without `center` beta stays 0.
+    Parameters
+    ----------
+    num_groups : int, default 1
+        Number of groups that the channels (axis 1) are divided into. As in MXNet 1.9.1, `gamma` and `beta` have one
+        element for each group.
+    epsilon : float, default 1e-5
+        Added to the variance.
+    center : bool, default True
+        Whether `beta` is added.
+    scale : bool
+        Whether the result is multiplied by `gamma`. A following linear layer can do that as well.
+    beta_initializer : Initializer or str, default 'zeros'
+        How `beta` is initialized.
+    gamma_initializer : Initializer or str, default 'ones'
+        How `gamma` is initialized.
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.GroupNorm(num_groups=2)
+    >>> layer.initialize()
+    >>> layer(mx.nd.array([[[1, 3], [2, 4]]])).asnumpy().round(3)
+    array([[[-1.,  1.],
+            [-1.,  1.]]], dtype=float32)
     """
 
     def __init__(
@@ -362,10 +587,30 @@ class GroupNorm(_Norm):
 
 
 class Embedding(HybridBlock):
-    """A learned vector of `output_dim` elements for each of the numbers from 0 to `input_dim` - 1.
+    """A table of learned vectors: index i becomes row i of `weight`, which has shape (input_dim, output_dim).
 
-    Numbers of any shape become that shape with one axis more. With `sparse_grad` the gradient has only the rows that
-    were looked up.
+    Parameters
+    ----------
+    input_dim : int
+        Number of rows, which is the size of the vocabulary.
+    output_dim : int
+        Length of each vector.
+    dtype : str or np.dtype, default 'float32'
+        The type of the vectors.
+    weight_initializer : Initializer or str, optional
+        How the table is initialized.
+    sparse_grad : bool, default False
+        Whether the gradient of the table is row-sparse, so that an update touches only the rows that were used.
+
+    Inputs: indices of any shape; the output has one axis of length `output_dim` more. Indices outside of the table are
+    clipped to its first or last row, as in MXNet.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Embedding(10, 4)
+    >>> layer.initialize()
+    >>> layer(mx.nd.array([[1, 2, 3]])).shape
+    (1, 3, 4)
     """
 
     def __init__(self, input_dim, output_dim, dtype="float32", weight_initializer=None, sparse_grad=False, **kwargs):
@@ -393,7 +638,20 @@ class Embedding(HybridBlock):
 
 
 class Flatten(HybridBlock):
-    """Each sample as one row."""
+    """Flattens every axis but the first: (N, a, b, ...) becomes (N, a · b · ...).
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the block's name.
+    params : ParameterDict, optional
+        Not used; the layer has no parameters.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.Flatten()(mx.nd.ones((2, 3, 4))).shape
+    (2, 12)
+    """
 
     def hybrid_forward(self, F, x):
         return F.flatten(x)
@@ -403,7 +661,22 @@ class Flatten(HybridBlock):
 
 
 class Lambda(Block):
-    """A function, or the operator of that name, as a block."""
+    """A function as a block.
+
+    Parameters
+    ----------
+    function : str or callable
+        The name of an operator in `mx.nd`, or a function of arrays.
+    prefix : str, optional
+        Prefix of the block's name.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.Lambda("tanh")(mx.nd.array([0, 1])).asnumpy().round(4)
+    array([0.    , 0.7616], dtype=float32)
+    >>> mx.gluon.nn.Lambda(lambda x: x * 2)(mx.nd.array([0, 1])).asnumpy()
+    array([0., 2.], dtype=float32)
+    """
 
     def __init__(self, function, prefix=None):
         super().__init__(prefix=prefix)
@@ -423,7 +696,20 @@ class Lambda(Block):
 
 
 class HybridLambda(HybridBlock):
-    """A function of F and arrays or symbols, or the operator of that name, as a hybrid block."""
+    """A function as a hybrid block.
+
+    Parameters
+    ----------
+    function : str or callable
+        The name of an operator that both `mx.nd` and `mx.sym` have, or a function of `F` and the inputs.
+    prefix : str, optional
+        Prefix of the block's name.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.HybridLambda(lambda F, x: F.LeakyReLU(x, slope=0.1))(mx.nd.array([-1, 1])).asnumpy().round(4)
+    array([-0.1,  1. ], dtype=float32)
+    """
 
     def __init__(self, function, prefix=None):
         super().__init__(prefix=prefix)

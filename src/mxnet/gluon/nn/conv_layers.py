@@ -217,37 +217,270 @@ def _transposed_convolution(dimensions) -> Any:
 
 
 class Conv1D(_Conv):
-    """Convolution over a sequence, as in (batch, channel, width)."""
+    """Convolution over sequences of shape (N, C, W): y[n, c] = activation(bias[c] + Σ_k weight[c, k] ⋆ x[n, k]).
+
+    The length of each spatial axis becomes floor((x + 2 · padding - dilation · (kernel_size - 1) - 1) / strides) + 1.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size : int or tuple of int
+        Size of the window.
+    strides : int or tuple of int, default 1
+        Step of the window.
+    padding : int or tuple of int, default 0
+        Number of zeros added at both ends of each spatial axis.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of the window.
+    groups : int, default 1
+        Number of groups of channels that are convolved separately; as many as channels gives a depthwise convolution.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    activation : str, optional
+        The function applied to the result, as in `Activation`.
+    use_bias : bool, default True
+        Whether the layer has a bias.
+    weight_initializer : Initializer or str, optional
+        How the weight is initialized; None takes the one given to `initialize()`.
+    bias_initializer : Initializer or str, default 'zeros'
+        How the bias is initialized.
+    in_channels : int, default 0
+        Number of input channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Conv1D(4, kernel_size=3, strides=2)
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((2, 3, 11))).shape
+    (2, 4, 5)
+    """
 
     __init__: Any = _convolution(1)
 
 
 class Conv2D(_Conv):
-    """Convolution over images, as in (batch, channel, height, width)."""
+    """Convolution over images of shape (N, C, H, W): y[n, c] = activation(bias[c] + Σ_k weight[c, k] ⋆ x[n, k]).
+
+    The length of each spatial axis becomes floor((x + 2 · padding - dilation · (kernel_size - 1) - 1) / strides) + 1.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size : int or tuple of int
+        Size of the window.
+    strides : int or tuple of int, default 1
+        Step of the window.
+    padding : int or tuple of int, default 0
+        Number of zeros added at both ends of each spatial axis.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of the window.
+    groups : int, default 1
+        Number of groups of channels that are convolved separately; as many as channels gives a depthwise convolution.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    activation : str, optional
+        The function applied to the result, as in `Activation`.
+    use_bias : bool, default True
+        Whether the layer has a bias.
+    weight_initializer : Initializer or str, optional
+        How the weight is initialized; None takes the one given to `initialize()`.
+    bias_initializer : Initializer or str, default 'zeros'
+        How the bias is initialized.
+    in_channels : int, default 0
+        Number of input channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Conv2D(8, kernel_size=3, padding=1, activation="relu")
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((2, 3, 28, 28))).shape
+    (2, 8, 28, 28)
+    >>> layer.weight.shape
+    (8, 3, 3, 3)
+    """
 
     __init__: Any = _convolution(2)
 
 
 class Conv3D(_Conv):
-    """Convolution over volumes, as in (batch, channel, depth, height, width)."""
+    """Convolution over volumes of shape (N, C, D, H, W): y[n, c] = activation(bias[c] + Σ_k weight[c, k] ⋆ x[n, k]).
+
+    The length of each spatial axis becomes floor((x + 2 · padding - dilation · (kernel_size - 1) - 1) / strides) + 1.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size : int or tuple of int
+        Size of the window.
+    strides : int or tuple of int, default 1
+        Step of the window.
+    padding : int or tuple of int, default 0
+        Number of zeros added at both ends of each spatial axis.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of the window.
+    groups : int, default 1
+        Number of groups of channels that are convolved separately; as many as channels gives a depthwise convolution.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    activation : str, optional
+        The function applied to the result, as in `Activation`.
+    use_bias : bool, default True
+        Whether the layer has a bias.
+    weight_initializer : Initializer or str, optional
+        How the weight is initialized; None takes the one given to `initialize()`.
+    bias_initializer : Initializer or str, default 'zeros'
+        How the bias is initialized.
+    in_channels : int, default 0
+        Number of input channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Conv3D(4, kernel_size=(1, 3, 3))
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((1, 2, 4, 8, 8))).shape
+    (1, 4, 4, 6, 6)
+    """
 
     __init__: Any = _convolution(3)
 
 
 class Conv1DTranspose(_Conv):
-    """The gradient of a convolution over a sequence, which makes it longer."""
+    """Transposed convolution over sequences of shape (N, C, W): the gradient of a convolution by its input.
+
+    The length of each spatial axis becomes
+    (x - 1) · strides - 2 · padding + dilation · (kernel_size - 1) + output_padding + 1.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size : int or tuple of int
+        Size of the window.
+    strides : int or tuple of int, default 1
+        Step of the window.
+    padding : int or tuple of int, default 0
+        Number of zeros added at both ends of each spatial axis.
+    output_padding : int or tuple of int, default 0
+        Added to one end of each axis of the result, to choose between the sizes that a stride allows.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of the window.
+    groups : int, default 1
+        Number of groups of channels that are convolved separately; as many as channels gives a depthwise convolution.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    activation : str, optional
+        The function applied to the result, as in `Activation`.
+    use_bias : bool, default True
+        Whether the layer has a bias.
+    weight_initializer : Initializer or str, optional
+        How the weight is initialized; None takes the one given to `initialize()`.
+    bias_initializer : Initializer or str, default 'zeros'
+        How the bias is initialized.
+    in_channels : int, default 0
+        Number of input channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Conv1DTranspose(4, kernel_size=4, strides=2, padding=1)
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((2, 3, 8))).shape
+    (2, 4, 16)
+    """
 
     __init__: Any = _transposed_convolution(1)
 
 
 class Conv2DTranspose(_Conv):
-    """The gradient of a convolution over images, which makes them larger."""
+    """Transposed convolution over images of shape (N, C, H, W): the gradient of a convolution by its input.
+
+    The length of each spatial axis becomes
+    (x - 1) · strides - 2 · padding + dilation · (kernel_size - 1) + output_padding + 1.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size : int or tuple of int
+        Size of the window.
+    strides : int or tuple of int, default 1
+        Step of the window.
+    padding : int or tuple of int, default 0
+        Number of zeros added at both ends of each spatial axis.
+    output_padding : int or tuple of int, default 0
+        Added to one end of each axis of the result, to choose between the sizes that a stride allows.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of the window.
+    groups : int, default 1
+        Number of groups of channels that are convolved separately; as many as channels gives a depthwise convolution.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    activation : str, optional
+        The function applied to the result, as in `Activation`.
+    use_bias : bool, default True
+        Whether the layer has a bias.
+    weight_initializer : Initializer or str, optional
+        How the weight is initialized; None takes the one given to `initialize()`.
+    bias_initializer : Initializer or str, default 'zeros'
+        How the bias is initialized.
+    in_channels : int, default 0
+        Number of input channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Conv2DTranspose(4, kernel_size=4, strides=2, padding=1)
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((2, 3, 8, 8))).shape
+    (2, 4, 16, 16)
+    """
 
     __init__: Any = _transposed_convolution(2)
 
 
 class Conv3DTranspose(_Conv):
-    """The gradient of a convolution over volumes, which makes them larger."""
+    """Transposed convolution over volumes of shape (N, C, D, H, W): the gradient of a convolution by its input.
+
+    The length of each spatial axis becomes
+    (x - 1) · strides - 2 · padding + dilation · (kernel_size - 1) + output_padding + 1.
+
+    Parameters
+    ----------
+    channels : int
+        Number of output channels.
+    kernel_size : int or tuple of int
+        Size of the window.
+    strides : int or tuple of int, default 1
+        Step of the window.
+    padding : int or tuple of int, default 0
+        Number of zeros added at both ends of each spatial axis.
+    output_padding : int or tuple of int, default 0
+        Added to one end of each axis of the result, to choose between the sizes that a stride allows.
+    dilation : int or tuple of int, default 1
+        Distance between the elements of the window.
+    groups : int, default 1
+        Number of groups of channels that are convolved separately; as many as channels gives a depthwise convolution.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    activation : str, optional
+        The function applied to the result, as in `Activation`.
+    use_bias : bool, default True
+        Whether the layer has a bias.
+    weight_initializer : Initializer or str, optional
+        How the weight is initialized; None takes the one given to `initialize()`.
+    bias_initializer : Initializer or str, default 'zeros'
+        How the bias is initialized.
+    in_channels : int, default 0
+        Number of input channels; 0 means that the first batch decides.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.nn.Conv3DTranspose(2, kernel_size=2, strides=2)
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((1, 3, 4, 4, 4))).shape
+    (1, 2, 8, 8, 8)
+    """
 
     __init__: Any = _transposed_convolution(3)
 
@@ -300,7 +533,26 @@ class _Pooling(HybridBlock):
 
 
 class MaxPool1D(_Pooling):
-    """The largest value in each window over a sequence."""
+    """The largest value in each window of a sequence of shape (N, C, W).
+
+    Parameters
+    ----------
+    pool_size : int or tuple of int, default 2
+        Size of the window.
+    strides : int or tuple of int, optional
+        Step of the window; None means `pool_size`.
+    padding : int or tuple of int, default 0
+        Number of elements added at both ends of each spatial axis.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    ceil_mode : bool, default False
+        Whether the output's size is rounded up, so that a window that is only partly inside counts.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.MaxPool1D()(mx.nd.array([[[1, 5, 2, 4]]])).asnumpy()
+    array([[[5., 4.]]], dtype=float32)
+    """
 
     _dimensions = 1
 
@@ -309,7 +561,27 @@ class MaxPool1D(_Pooling):
 
 
 class MaxPool2D(_Pooling):
-    """The largest value in each window over images."""
+    """The largest value in each window of images of shape (N, C, H, W).
+
+    Parameters
+    ----------
+    pool_size : int or tuple of int, default 2
+        Size of the window.
+    strides : int or tuple of int, optional
+        Step of the window; None means `pool_size`.
+    padding : int or tuple of int, default 0
+        Number of elements added at both ends of each spatial axis.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    ceil_mode : bool, default False
+        Whether the output's size is rounded up, so that a window that is only partly inside counts.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.MaxPool2D()(mx.nd.arange(16).reshape((1, 1, 4, 4))).asnumpy()
+    array([[[[ 5.,  7.],
+             [13., 15.]]]], dtype=float32)
+    """
 
     _dimensions = 2
 
@@ -318,7 +590,26 @@ class MaxPool2D(_Pooling):
 
 
 class MaxPool3D(_Pooling):
-    """The largest value in each window over volumes."""
+    """The largest value in each window of volumes of shape (N, C, D, H, W).
+
+    Parameters
+    ----------
+    pool_size : int or tuple of int, default 2
+        Size of the window.
+    strides : int or tuple of int, optional
+        Step of the window; None means `pool_size`.
+    padding : int or tuple of int, default 0
+        Number of elements added at both ends of each spatial axis.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    ceil_mode : bool, default False
+        Whether the output's size is rounded up, so that a window that is only partly inside counts.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.MaxPool3D()(mx.nd.arange(8).reshape((1, 1, 2, 2, 2))).asnumpy().ravel()
+    array([7.], dtype=float32)
+    """
 
     _dimensions = 3
 
@@ -327,7 +618,28 @@ class MaxPool3D(_Pooling):
 
 
 class AvgPool1D(_Pooling):
-    """The mean value in each window over a sequence."""
+    """The mean of each window of a sequence of shape (N, C, W).
+
+    Parameters
+    ----------
+    pool_size : int or tuple of int, default 2
+        Size of the window.
+    strides : int or tuple of int, optional
+        Step of the window; None means `pool_size`.
+    padding : int or tuple of int, default 0
+        Number of elements added at both ends of each spatial axis.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    ceil_mode : bool, default False
+        Whether the output's size is rounded up, so that a window that is only partly inside counts.
+    count_include_pad : bool, default True
+        Whether padded elements count in the mean.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.AvgPool1D()(mx.nd.array([[[1, 5, 2, 4]]])).asnumpy()
+    array([[[3., 3.]]], dtype=float32)
+    """
 
     _dimensions = 1
 
@@ -338,7 +650,29 @@ class AvgPool1D(_Pooling):
 
 
 class AvgPool2D(_Pooling):
-    """The mean value in each window over images."""
+    """The mean of each window of images of shape (N, C, H, W).
+
+    Parameters
+    ----------
+    pool_size : int or tuple of int, default 2
+        Size of the window.
+    strides : int or tuple of int, optional
+        Step of the window; None means `pool_size`.
+    padding : int or tuple of int, default 0
+        Number of elements added at both ends of each spatial axis.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    ceil_mode : bool, default False
+        Whether the output's size is rounded up, so that a window that is only partly inside counts.
+    count_include_pad : bool, default True
+        Whether padded elements count in the mean.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.AvgPool2D()(mx.nd.arange(16).reshape((1, 1, 4, 4))).asnumpy()
+    array([[[[ 2.5,  4.5],
+             [10.5, 12.5]]]], dtype=float32)
+    """
 
     _dimensions = 2
 
@@ -356,7 +690,28 @@ class AvgPool2D(_Pooling):
 
 
 class AvgPool3D(_Pooling):
-    """The mean value in each window over volumes."""
+    """The mean of each window of volumes of shape (N, C, D, H, W).
+
+    Parameters
+    ----------
+    pool_size : int or tuple of int, default 2
+        Size of the window.
+    strides : int or tuple of int, optional
+        Step of the window; None means `pool_size`.
+    padding : int or tuple of int, default 0
+        Number of elements added at both ends of each spatial axis.
+    layout : str
+        The order of the axes: N samples, C channels, D depth, H height, W width.
+    ceil_mode : bool, default False
+        Whether the output's size is rounded up, so that a window that is only partly inside counts.
+    count_include_pad : bool, default True
+        Whether padded elements count in the mean.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.AvgPool3D()(mx.nd.arange(8).reshape((1, 1, 2, 2, 2))).asnumpy().ravel()
+    array([3.5], dtype=float32)
+    """
 
     _dimensions = 3
 
@@ -374,7 +729,18 @@ class AvgPool3D(_Pooling):
 
 
 class GlobalMaxPool1D(_Pooling):
-    """The largest value of each channel of a sequence."""
+    """The largest value of each channel of a sequence: (N, C, W) becomes (N, C, 1).
+
+    Parameters
+    ----------
+    layout : str
+        The order of the axes; the default has the channels second.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.GlobalMaxPool1D()(mx.nd.array([[[1, 5, 2]]])).asnumpy()
+    array([[[5.]]], dtype=float32)
+    """
 
     _dimensions = 1
 
@@ -383,7 +749,18 @@ class GlobalMaxPool1D(_Pooling):
 
 
 class GlobalMaxPool2D(_Pooling):
-    """The largest value of each channel of images."""
+    """The largest value of each channel of images: (N, C, H, W) becomes (N, C, 1, 1).
+
+    Parameters
+    ----------
+    layout : str
+        The order of the axes; the default has the channels second.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.GlobalMaxPool2D()(mx.nd.arange(8).reshape((1, 2, 2, 2))).asnumpy().ravel()
+    array([3., 7.], dtype=float32)
+    """
 
     _dimensions = 2
 
@@ -392,7 +769,18 @@ class GlobalMaxPool2D(_Pooling):
 
 
 class GlobalMaxPool3D(_Pooling):
-    """The largest value of each channel of volumes."""
+    """The largest value of each channel of volumes: (N, C, D, H, W) becomes (N, C, 1, 1, 1).
+
+    Parameters
+    ----------
+    layout : str
+        The order of the axes; the default has the channels second.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.GlobalMaxPool3D()(mx.nd.ones((1, 2, 3, 4, 5))).shape
+    (1, 2, 1, 1, 1)
+    """
 
     _dimensions = 3
 
@@ -401,7 +789,18 @@ class GlobalMaxPool3D(_Pooling):
 
 
 class GlobalAvgPool1D(_Pooling):
-    """The mean value of each channel of a sequence."""
+    """The mean of each channel of a sequence: (N, C, W) becomes (N, C, 1).
+
+    Parameters
+    ----------
+    layout : str
+        The order of the axes; the default has the channels second.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.GlobalAvgPool1D()(mx.nd.array([[[1, 5, 3]]])).asnumpy()
+    array([[[3.]]], dtype=float32)
+    """
 
     _dimensions = 1
 
@@ -410,7 +809,18 @@ class GlobalAvgPool1D(_Pooling):
 
 
 class GlobalAvgPool2D(_Pooling):
-    """The mean value of each channel of images."""
+    """The mean of each channel of images: (N, C, H, W) becomes (N, C, 1, 1).
+
+    Parameters
+    ----------
+    layout : str
+        The order of the axes; the default has the channels second.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.GlobalAvgPool2D()(mx.nd.arange(8).reshape((1, 2, 2, 2))).asnumpy().ravel()
+    array([1.5, 5.5], dtype=float32)
+    """
 
     _dimensions = 2
 
@@ -419,7 +829,18 @@ class GlobalAvgPool2D(_Pooling):
 
 
 class GlobalAvgPool3D(_Pooling):
-    """The mean value of each channel of volumes."""
+    """The mean of each channel of volumes: (N, C, D, H, W) becomes (N, C, 1, 1, 1).
+
+    Parameters
+    ----------
+    layout : str
+        The order of the axes; the default has the channels second.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.GlobalAvgPool3D()(mx.nd.ones((1, 2, 3, 4, 5))).shape
+    (1, 2, 1, 1, 1)
+    """
 
     _dimensions = 3
 
@@ -428,7 +849,21 @@ class GlobalAvgPool3D(_Pooling):
 
 
 class ReflectionPad2D(HybridBlock):
-    """Makes images larger by their mirror images at the borders."""
+    """Pads images of shape (N, C, H, W) with their reflection at the borders.
+
+    Parameters
+    ----------
+    padding : int or tuple of 8 int, default 0
+        Number of pixels added on every side of height and width; a tuple is the `pad_width` of `mx.nd.pad`.
+
+    Examples
+    --------
+    >>> mx.gluon.nn.ReflectionPad2D(1)(mx.nd.arange(4).reshape((1, 1, 2, 2))).asnumpy()[0, 0]
+    array([[3., 2., 3., 2.],
+           [1., 0., 1., 0.],
+           [3., 2., 3., 2.],
+           [1., 0., 1., 0.]], dtype=float32)
+    """
 
     def __init__(self, padding=0, **kwargs):
         super().__init__(**kwargs)

@@ -20,7 +20,25 @@ _MODIFIED = "this cell has been modified (by a ZoneoutCell, say): call the modif
 
 
 class RecurrentCell(Block):
-    """One step: from an input and states to an output and new states."""
+    """Base class of cells, which compute one time step: output, new_states = cell(input, states).
+
+    `unroll(length, inputs)` calls the cell for every time step; `begin_state(batch_size)` makes the first states.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.RNNCell(4)  # a subclass
+    >>> cell.initialize()
+    >>> output, states = cell(mx.nd.ones((2, 3)), cell.begin_state(batch_size=2))
+    >>> output.shape, len(states)
+    ((2, 4), 1)
+    """
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -81,7 +99,23 @@ class RecurrentCell(Block):
 
 
 class HybridRecurrentCell(RecurrentCell, HybridBlock):
-    """A cell that can be hybridized."""
+    """Base class of cells that can be hybridized: subclasses define `hybrid_forward(F, x, states)`.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.GRUCell(4)  # a subclass
+    >>> cell.initialize()
+    >>> outputs, states = cell.unroll(5, mx.nd.ones((2, 5, 3)), merge_outputs=True)
+    >>> outputs.shape
+    (2, 5, 4)
+    """
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -129,7 +163,36 @@ class _GatedCell(HybridRecurrentCell):
 
 
 class RNNCell(_GatedCell):
-    """h' = act(W x + b + R h + c)."""
+    """Elman cell: h' = activation(W_ih x + b_ih + W_hh h + b_hh).
+
+    Parameters
+    ----------
+    hidden_size : int
+        Number of hidden units.
+    activation : str or Block, default 'tanh'
+        The activation function.
+    i2h_weight_initializer, h2h_weight_initializer : Initializer or str, optional
+        How the weights of the input and of the hidden state are initialized.
+    i2h_bias_initializer, h2h_bias_initializer : Initializer or str, default 'zeros'
+        How the biases are initialized.
+    input_size : int, default 0
+        Number of input features; 0 means that the first batch decides.
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Inputs: x of shape (N, input_size) and a list of one state of shape (N, hidden_size). Returns the output and
+    the list of the new state.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.RNNCell(4)
+    >>> cell.initialize()
+    >>> output, states = cell(mx.nd.ones((2, 3)), cell.begin_state(batch_size=2))
+    >>> output.shape, states[0].shape
+    ((2, 4), (2, 4))
+    """
 
     def __init__(
         self, hidden_size, activation="tanh", i2h_weight_initializer=None, h2h_weight_initializer=None,
@@ -158,7 +221,40 @@ class RNNCell(_GatedCell):
 
 
 class LSTMCell(_GatedCell):
-    """Gates i, f, g, o from W x + b + R h + c; c' = f c + i g; h' = o tanh(c')."""
+    """Long short-term memory cell: c' = f · c + i · g and h' = o · tanh(c').
+
+    The gates i, f, g, o are sigmoid (g: tanh) of W_ih x + b_ih + W_hh h + b_hh; in this order they fill the 4 ·
+    hidden_size rows of the weights.
+
+    Parameters
+    ----------
+    hidden_size : int
+        Number of hidden units.
+    i2h_weight_initializer, h2h_weight_initializer : Initializer or str, optional
+        How the weights of the input and of the hidden state are initialized.
+    i2h_bias_initializer, h2h_bias_initializer : Initializer or str, default 'zeros'
+        How the biases are initialized.
+    input_size : int, default 0
+        Number of input features; 0 means that the first batch decides.
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+    activation : str or Block, default 'tanh'
+        The function of g and of c'.
+    recurrent_activation : str or Block, default 'sigmoid'
+        The function of the gates i, f and o.
+
+    Inputs: x of shape (N, input_size) and the states [h, c], each of shape (N, hidden_size).
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.LSTMCell(4)
+    >>> cell.initialize()
+    >>> output, (h, c) = cell(mx.nd.ones((2, 3)), cell.begin_state(batch_size=2))
+    >>> output.shape, c.shape
+    ((2, 4), (2, 4))
+    """
 
     _gates, _states = 4, 2
 
@@ -194,7 +290,35 @@ class LSTMCell(_GatedCell):
 
 
 class GRUCell(_GatedCell):
-    """Gates r, z from both maps; n = tanh(W x + b + r (R h + c)); h' = (1 - z) n + z h."""
+    """Gated recurrent unit: h' = (1 - z) · n + z · h with n = tanh(W x + b + r · (R h + c)).
+
+    The gates r and z are sigmoid(W_ih x + b_ih + W_hh h + b_hh); the weights hold r, z, n in this order.
+
+    Parameters
+    ----------
+    hidden_size : int
+        Number of hidden units.
+    i2h_weight_initializer, h2h_weight_initializer : Initializer or str, optional
+        How the weights of the input and of the hidden state are initialized.
+    i2h_bias_initializer, h2h_bias_initializer : Initializer or str, default 'zeros'
+        How the biases are initialized.
+    input_size : int, default 0
+        Number of input features; 0 means that the first batch decides.
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Inputs: x of shape (N, input_size) and a list of one state of shape (N, hidden_size).
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.GRUCell(4)
+    >>> cell.initialize()
+    >>> output, states = cell(mx.nd.ones((2, 3)), cell.begin_state(batch_size=2))
+    >>> output.shape
+    (2, 4)
+    """
 
     _gates = 3
 
@@ -295,7 +419,25 @@ class _Stack:
 
 
 class SequentialRNNCell(_Stack, RecurrentCell):
-    """Cells one above another."""
+    """A stack of cells: the output of each is the input of the next, in every time step.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> stack = mx.gluon.rnn.SequentialRNNCell()
+    >>> stack.add(mx.gluon.rnn.LSTMCell(4))
+    >>> stack.add(mx.gluon.rnn.LSTMCell(5))
+    >>> stack.initialize()
+    >>> outputs, states = stack.unroll(3, mx.nd.ones((2, 3, 6)), merge_outputs=True)
+    >>> outputs.shape, len(states)
+    ((2, 3, 5), 4)
+    """
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -306,7 +448,25 @@ class SequentialRNNCell(_Stack, RecurrentCell):
 
 
 class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
-    """Cells one above another, which can be hybridized."""
+    """A stack of cells that can be hybridized.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> stack = mx.gluon.rnn.HybridSequentialRNNCell()
+    >>> stack.add(mx.gluon.rnn.GRUCell(4))
+    >>> stack.add(mx.gluon.rnn.GRUCell(5))
+    >>> stack.initialize()
+    >>> outputs, states = stack.unroll(3, mx.nd.ones((2, 3, 6)), merge_outputs=True)
+    >>> outputs.shape
+    (2, 3, 5)
+    """
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -317,7 +477,25 @@ class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
 
 
 class DropoutCell(HybridRecurrentCell):
-    """Drops elements of its input."""
+    """Applies dropout to its input in every time step; it has no state.
+
+    Parameters
+    ----------
+    rate : float
+        The probability of an element to be dropped.
+    axes : tuple of int, default ()
+        Axes along which the same elements are dropped.
+    prefix : str, optional
+        Prefix of the names of the parameters.
+    params : ParameterDict, optional
+        Parameters to share with another block.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.DropoutCell(0.5)
+    >>> cell(mx.nd.ones((1, 2)), [])[0].asnumpy()  # prediction: nothing is dropped
+    array([[1., 1.]], dtype=float32)
+    """
 
     def __init__(self, rate, axes=(), prefix=None, params=None):
         super().__init__(prefix, params)
@@ -351,7 +529,20 @@ class DropoutCell(HybridRecurrentCell):
 
 
 class ModifierCell(HybridRecurrentCell):
-    """Changes what another cell does; that cell is then called through this one only."""
+    """Base class of cells that change what another cell does. The other cell is then only called through this one.
+
+    Parameters
+    ----------
+    base_cell : HybridRecurrentCell
+        The cell inside, which owns the parameters.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.ResidualCell(mx.gluon.rnn.GRUCell(3))  # a subclass
+    >>> cell.initialize()
+    >>> cell(mx.nd.ones((2, 3)), cell.begin_state(batch_size=2))[0].shape
+    (2, 3)
+    """
 
     def __init__(self, base_cell):
         assert not base_cell._modified, f"Cell {base_cell.name} is already modified. One cell cannot be modified twice"
@@ -386,7 +577,24 @@ class ModifierCell(HybridRecurrentCell):
 
 
 class ZoneoutCell(ModifierCell):
-    """Keeps some outputs and states as they were in the step before."""
+    """Keeps randomly chosen outputs and states of the step before during training (zoneout).
+
+    Parameters
+    ----------
+    base_cell : HybridRecurrentCell
+        The cell inside.
+    zoneout_outputs : float, default 0.0
+        The probability that an output keeps its previous value.
+    zoneout_states : float, default 0.0
+        The probability that a state keeps its previous value.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.ZoneoutCell(mx.gluon.rnn.RNNCell(3), zoneout_states=0.1)
+    >>> cell.initialize()
+    >>> cell(mx.nd.ones((2, 3)), cell.begin_state(batch_size=2))[0].shape
+    (2, 3)
+    """
 
     def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0):
         assert not isinstance(base_cell, BidirectionalCell), (
@@ -422,7 +630,20 @@ class ZoneoutCell(ModifierCell):
 
 
 class ResidualCell(ModifierCell):
-    """Adds the input to the output of the cell inside."""
+    """Adds the input to the output of a cell: y = x + cell(x). Both have the same size.
+
+    Parameters
+    ----------
+    base_cell : HybridRecurrentCell
+        The cell inside.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.ResidualCell(mx.gluon.rnn.RNNCell(3, i2h_weight_initializer="zeros"))
+    >>> cell.initialize()
+    >>> cell(mx.nd.ones((1, 3)), cell.begin_state(batch_size=1))[0].asnumpy()
+    array([[1., 1., 1.]], dtype=float32)
+    """
 
     def __init__(self, base_cell):
         super().__init__(base_cell)
@@ -449,7 +670,26 @@ class ResidualCell(ModifierCell):
 
 
 class BidirectionalCell(HybridRecurrentCell):
-    """Two cells, one run forwards and one backwards; their outputs are joined."""
+    """Runs one cell forwards and another backwards over a sequence and concatenates their outputs.
+
+    It can only be used through `unroll`, because the backward cell needs the whole sequence.
+
+    Parameters
+    ----------
+    l_cell : HybridRecurrentCell
+        The cell that reads the sequence from left to right.
+    r_cell : HybridRecurrentCell
+        The cell that reads it from right to left.
+    output_prefix : str, default 'bi_'
+        Prefix of the names of the outputs.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.BidirectionalCell(mx.gluon.rnn.LSTMCell(4), mx.gluon.rnn.LSTMCell(4))
+    >>> cell.initialize()
+    >>> cell.unroll(3, mx.nd.ones((2, 3, 5)), merge_outputs=True)[0].shape
+    (2, 3, 8)
+    """
 
     def __init__(self, l_cell, r_cell, output_prefix="bi_"):
         super().__init__(prefix="", params=None)

@@ -191,7 +191,41 @@ class _RNNLayer(HybridBlock):
 
 
 class RNN(_RNNLayer):
-    """Elman layers: h' = activation(W x + b + R h + c), with relu or tanh."""
+    """Layers of Elman cells: h' = activation(W_ih x + b_ih + W_hh h + b_hh).
+
+    Inputs: data in `layout` and optionally the first states. The result is the output, and the last states too if
+    states were given. A state has shape (num_layers · directions, N, hidden_size).
+
+    Parameters
+    ----------
+    hidden_size : int
+        Number of hidden units.
+    num_layers : int, default 1
+        Number of layers.
+    activation : {'relu', 'tanh'}, default 'relu'
+        The activation function.
+    layout : str, default 'TNC'
+        The axes of the input: T time steps, N samples, C features. 'NTC' is the other choice.
+    dropout : float, default 0
+        Dropout between the layers, during training.
+    bidirectional : bool, default False
+        Whether each layer also reads the sequence backwards; the outputs are concatenated.
+    input_size : int, default 0
+        Number of input features; 0 means that the first batch decides.
+    i2h_weight_initializer, h2h_weight_initializer : Initializer or str, optional
+        How the weights of the input and of the hidden state are initialized.
+    i2h_bias_initializer, h2h_bias_initializer : Initializer or str, default 'zeros'
+        How the biases are initialized.
+    dtype : str, default 'float32'
+        The type of the parameters.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.rnn.RNN(8, num_layers=2)
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((5, 3, 10))).shape
+    (5, 3, 8)
+    """
 
     def __init__(
         self, hidden_size, num_layers=1, activation="relu", layout="TNC", dropout=0, bidirectional=False,
@@ -210,9 +244,48 @@ class RNN(_RNNLayer):
 
 
 class LSTM(_RNNLayer):
-    """Long short-term memory layers; with a `projection_size` the hidden state is projected to it before it recurs.
+    """Layers of long short-term memory: c' = f · c + i · g and h' = o · tanh(c').
 
-    States are the hidden one and the memory, which `state_clip_min` and `state_clip_max` bound.
+    Inputs: data in `layout` and optionally the first states. The result is the output, and the last states too if
+    states were given. A state has shape (num_layers · directions, N, hidden_size).
+    There are two states, h and c.
+
+    Parameters
+    ----------
+    hidden_size : int
+        Number of hidden units.
+    num_layers : int, default 1
+        Number of layers.
+    layout : str, default 'TNC'
+        The axes of the input: T time steps, N samples, C features. 'NTC' is the other choice.
+    dropout : float, default 0
+        Dropout between the layers, during training.
+    bidirectional : bool, default False
+        Whether each layer also reads the sequence backwards; the outputs are concatenated.
+    input_size : int, default 0
+        Number of input features; 0 means that the first batch decides.
+    i2h_weight_initializer, h2h_weight_initializer : Initializer or str, optional
+        How the weights of the input and of the hidden state are initialized.
+    i2h_bias_initializer, h2h_bias_initializer : Initializer or str, default 'zeros'
+        How the biases are initialized.
+    dtype : str, default 'float32'
+        The type of the parameters.
+    projection_size : int, optional
+        Length that h is projected to in every step.
+    h2r_weight_initializer : Initializer or str, optional
+        How the weight of the projection is initialized.
+    state_clip_min, state_clip_max : float, optional
+        Limits of the cell state c.
+    state_clip_nan : bool, default False
+        Whether NaN in the cell state is clipped as well.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.rnn.LSTM(8, num_layers=2, bidirectional=True)
+    >>> layer.initialize()
+    >>> output, (h, c) = layer(mx.nd.ones((5, 3, 10)), layer.begin_state(batch_size=3))
+    >>> output.shape, h.shape
+    ((5, 3, 16), (4, 3, 8))
     """
 
     def __init__(
@@ -236,7 +309,39 @@ class LSTM(_RNNLayer):
 
 
 class GRU(_RNNLayer):
-    """Gated recurrent layers: h' = (1 - z) n + z h, with gates r, z and n = tanh(W x + b + r (R h + c))."""
+    """Layers of gated recurrent units: h' = (1 - z) · n + z · h with n = tanh(W x + b + r · (R h + c)).
+
+    Inputs: data in `layout` and optionally the first states. The result is the output, and the last states too if
+    states were given. A state has shape (num_layers · directions, N, hidden_size).
+
+    Parameters
+    ----------
+    hidden_size : int
+        Number of hidden units.
+    num_layers : int, default 1
+        Number of layers.
+    layout : str, default 'TNC'
+        The axes of the input: T time steps, N samples, C features. 'NTC' is the other choice.
+    dropout : float, default 0
+        Dropout between the layers, during training.
+    bidirectional : bool, default False
+        Whether each layer also reads the sequence backwards; the outputs are concatenated.
+    input_size : int, default 0
+        Number of input features; 0 means that the first batch decides.
+    i2h_weight_initializer, h2h_weight_initializer : Initializer or str, optional
+        How the weights of the input and of the hidden state are initialized.
+    i2h_bias_initializer, h2h_bias_initializer : Initializer or str, default 'zeros'
+        How the biases are initialized.
+    dtype : str, default 'float32'
+        The type of the parameters.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.rnn.GRU(8, layout="NTC")
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((3, 5, 10))).shape
+    (3, 5, 8)
+    """
 
     def __init__(
         self, hidden_size, num_layers=1, layout="TNC", dropout=0, bidirectional=False, input_size=0,
