@@ -5,6 +5,7 @@ from . import autograd as autograd
 from . import base as base
 from . import callback as callback
 from . import checkpoint as checkpoint
+from . import compat as compat
 from . import context as context
 from . import contrib as contrib
 from . import deploy as deploy

@@ -59,6 +59,7 @@ class _Loop:
     monitor: Any
     kvstore: Any
     updater: Any
+def train_multi_device(symbol: Any, ctx: Context | Sequence[Context] | None, arg_names: Any, param_names: Any, aux_names: Any, arg_params: dict[str, NDArray] | None, aux_params: dict[str, NDArray] | None, begin_epoch: Any, end_epoch: Any, epoch_size: Any, optimizer: Any, kvstore: Any, update_on_kvstore: Any, train_data: Any, eval_data: Any = ..., eval_metric: Any = ..., epoch_end_callback: Any = ..., batch_end_callback: Any = ..., logger: Any = ..., work_load_list: Any = ..., monitor: Any = ..., eval_end_callback: Any = ..., eval_batch_end_callback: Any = ..., sym_gen: Any = ...) -> None: ...
 
 class FeedForward(BASE_ESTIMATOR):
     def __init__(self, symbol: Any, ctx: Context | Sequence[Context] | None = ..., num_epoch: int | None = ..., epoch_size: Any = ..., optimizer: Any = ..., initializer: Any = ..., numpy_batch_size: int = ..., arg_params: dict[str, NDArray] | None = ..., aux_params: dict[str, NDArray] | None = ..., allow_extra_params: bool = ..., begin_epoch: int = ..., **kwargs: Any) -> None: ...

@@ -13,6 +13,7 @@ import logging
 import math
 import sys
 import time
+from ._metrics.base import number as number
 from ._training.checkpoint import save_checkpoint as save_checkpoint
 def _after_epochs(period: Any, prefix: str | None, save: Any) -> Any: ...
 def module_checkpoint(mod: Any, prefix: str | None, period: int = ..., save_optimizer_states: bool = ...) -> Any: ...

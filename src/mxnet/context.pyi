@@ -13,6 +13,7 @@ import threading
 from ._core.environment import whole_number as whole_number
 from ._core.errors import MXNetError as MXNetError
 from ._core.errors import NameUnknown as NameUnknown
+PINNED: int
 
 class _Scopes(threading.local):
     def __init__(self) -> None: ...
@@ -20,7 +21,14 @@ class _Scopes(threading.local):
     default: Any
 _SCOPES: Any
 
+class _Default:
+    @property
+    def value(self) -> Any: ...
+    @value.setter
+    def value(self, context: Context | Sequence[Context] | None) -> None: ...
+
 class _ContextMeta(type):
+    _default_ctx: Any
     @property
     def default_ctx(cls) -> Any: ...
     @default_ctx.setter

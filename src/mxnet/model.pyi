@@ -10,6 +10,7 @@ import numpy
 
 from ._feed_forward import BASE_ESTIMATOR as BASE_ESTIMATOR
 from ._feed_forward import FeedForward as FeedForward
+from ._feed_forward import train_multi_device as _train_multi_device
 from ._training.checkpoint import BatchEndParam as BatchEndParam
 from ._training.checkpoint import latest_checkpoint as latest_checkpoint
 from ._training.checkpoint import load_checkpoint as load_checkpoint
@@ -30,4 +31,4 @@ from .executor_manager import DataParallelExecutorManager as DataParallelExecuto
 from .initializer import Uniform as Uniform
 from .io import DataDesc as DataDesc
 from .optimizer import get_updater as get_updater
-__all__ = ['BASE_ESTIMATOR', 'BatchEndParam', 'Context', 'DataDesc', 'DataParallelExecutorManager', 'FeedForward', 'LogValidationMetricsCallback', 'Uniform', '_create_kvstore', '_create_sparse_kvstore', '_initialize_kvstore', '_multiple_callbacks', '_update_params', '_update_params_on_kvstore', 'cpu', 'get_updater', 'latest_checkpoint', 'load_checkpoint', 'load_params', 'load_progress', 'save_checkpoint', 'save_progress']
+__all__ = ['BASE_ESTIMATOR', 'BatchEndParam', 'Context', 'DataDesc', 'DataParallelExecutorManager', 'FeedForward', 'LogValidationMetricsCallback', 'Uniform', '_create_kvstore', '_create_sparse_kvstore', '_initialize_kvstore', '_multiple_callbacks', '_train_multi_device', '_update_params', '_update_params_on_kvstore', 'cpu', 'get_updater', 'latest_checkpoint', 'load_checkpoint', 'load_params', 'load_progress', 'save_checkpoint', 'save_progress']

@@ -38,8 +38,8 @@ from .base import ctypes2numpy_shared as ctypes2numpy_shared
 from .base import py_str as py_str
 from .ndarray._dispatch.invoke import graph_tensor as graph_tensor
 from .ndarray._dispatch.invoke import plain_tensor as plain_tensor
-from .ndarray._sparse.invoke import remember as remember
-from .ndarray._sparse.invoke import remembered as remembered
+from .ndarray._sparse.invoke import attach_sparse_source as attach_sparse_source
+from .ndarray._sparse.invoke import sparse_source as sparse_source
 from .ndarray._sparse.invoke import stored as stored
 from .ndarray._sparse.invoke import zeros as zeros
 from .ndarray._sparse.parts import coo_of_rows as coo_of_rows

@@ -8,11 +8,14 @@ from typing_extensions import Self
 
 import numpy
 
+import numpy as np
 import torch
 from .. import ndarray as ndarray
 from .. import registry as registry
+from .._device import waiting as waiting
 def check_label_shapes(labels: Any, preds: Any, wrap: bool = ..., shape: int | Sequence[int] | None = ...) -> Any: ...
 def values_of(array: Any, like: Any = ...) -> Any: ...
+def number(value: Any) -> Any: ...
 
 class Running:
     def __set_name__(self, owner: Any, name: str | None) -> None: ...

@@ -12,6 +12,7 @@ import math
 import numpy
 import torch
 from .._core.errors import MXNetError as MXNetError
+from .._device import late as late
 from .base import EvalMetric as EvalMetric
 from .base import PairMetric as PairMetric
 from .base import alias as alias

@@ -8,12 +8,12 @@ from typing_extensions import Self
 
 import numpy
 
-import zipfile
 from pathlib import Path
 import numpy as np
 from .._core.dtypes import FLAGS as FLAGS
 from .._core.dtypes import dtype_name as dtype_name
 from .._core.errors import MXNetError as MXNetError
+from .._formats import npz as npz
 from .._formats.atomic import atomic_write as atomic_write
 DENSE_ONLY: Any
 def read(path: str | os.PathLike[str]) -> Any: ...

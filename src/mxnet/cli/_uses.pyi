@@ -12,9 +12,12 @@ import ast
 import re
 from dataclasses import dataclass
 from dataclasses import field
+from .._compat.names import MODULES as MODULES
+from .._compat.names import OLD as OLD
 from ._differences import NEIGHBOURS as NEIGHBOURS
 FACE: str
 _VARIABLE: Any
+_FOLLOWED: Any
 _SETTERS: Any
 
 class Use:

@@ -10,10 +10,12 @@ import numpy
 
 import json
 import re
+import sys
 import tokenize
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from .._compat.names import instead_of as instead_of
 from .._core.errors import MXNetError as MXNetError
 from ._differences import NEIGHBOURS as NEIGHBOURS
 from ._differences import VARIABLES as VARIABLES
@@ -23,6 +25,7 @@ from ._names import exported as exported
 from ._names import follow as follow
 from ._names import unknown_keywords as unknown_keywords
 from ._output import table as table
+from ._python2 import python2_advice as python2_advice
 from ._uses import FACE as FACE
 from ._uses import uses_of as uses_of
 from ._uses import variables_of as variables_of
@@ -43,5 +46,6 @@ def _plain(line: Any) -> Any: ...
 def remarks_on(text: Any) -> Any: ...
 def _follow_face(name: str | None) -> Any: ...
 def _remarks_on_use(use: Any) -> Iterator[Any]: ...
+def _remarks_on_old(use: Any) -> Iterator[Any]: ...
 def _looked_through(path: str | os.PathLike[str]) -> Any: ...
 def run(options: Any) -> Any: ...

@@ -10,7 +10,7 @@ import numpy
 
 from .._graph.ir.node import Entry as Entry
 from .._graph.ir.node import Node as Node
-from .._graph.ir.node import copy as copy
+from .._graph.ir.node import copy_graph as copy_graph
 from .._graph.ir.node import variable as variable
 from .._graph.ir.node import walk as walk
 from .._ops.registry.registry import find as find

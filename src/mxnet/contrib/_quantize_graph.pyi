@@ -12,7 +12,7 @@ from mxnet._typing import DType
 from .._core.errors import MXNetError as MXNetError
 from .._graph.ir.node import Entry as Entry
 from .._graph.ir.node import Node as Node
-from .._graph.ir.node import label as label
+from .._graph.ir.node import entry_name as entry_name
 from .._graph.ir.node import variable as variable
 from .._graph.ir.node import walk as walk
 from .._ops.registry.registry import find as find

@@ -17,11 +17,11 @@ from .._core.modes import MODES as MODES
 from .._core.streams import stream as stream
 from .._core.writes import lend as lend
 from .._graph.infer.dynamic import lower_dynamic as lower_dynamic
-from .._graph.ir.node import auxiliary as auxiliary
+from .._graph.ir.node import mutated_variables as mutated_variables
 from .._graph.ir.node import walk as walk
 from .._graph.lower.lower import Lowered as Lowered
+from .._graph.lower.lower import has_inferred_sizes as has_inferred_sizes
 from .._graph.lower.lower import lower as lower
-from .._graph.lower.lower import unsized as unsized
 from ..base import MXNetError as MXNetError
 from ..context import current_context as current_context
 from ..gluon import Block as Block

@@ -13,7 +13,7 @@ import logging
 import warnings
 from types import SimpleNamespace
 from .. import ndarray as ndarray
-from .._graph.ir.node import copy as copy
+from .._graph.ir.node import copy_graph as copy_graph
 from ..base import c_array as c_array
 from ..base import c_str as c_str
 from ..base import c_str_array as c_str_array

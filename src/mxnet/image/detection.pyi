@@ -12,6 +12,8 @@ from mxnet._typing import ndarray
 import logging
 import numpy as np
 from .. import ndarray as nd
+from .._core.errors import MXNetError as MXNetError
+from .._core.errors import ValueRefused as ValueRefused
 from .._core.extras import opencv as opencv
 from ..util import default_array as default_array
 from ..util import is_np_array as is_np_array

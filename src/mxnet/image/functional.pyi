@@ -15,6 +15,7 @@ from numbers import Number
 import numpy as np
 from .. import ndarray as nd
 from ..base import numeric_types as numeric_types
+from ..context import cpu as cpu
 from ..ndarray import _internal as _internal
 from ..util import active as active
 def imread(filename: Any, *args: Any, **kwargs: Any) -> Any: ...

@@ -20,3 +20,6 @@ from .io import ImageRecordUInt8Iter as ImageRecordUInt8Iter
 from .io import ImageRecordUInt8Iter_v1 as ImageRecordUInt8Iter_v1
 from .io import LibSVMIter as LibSVMIter
 from .io import MNISTIter as MNISTIter
+from .utils import _getdata_by_idx as _getdata_by_idx
+from .utils import _has_instance as _has_instance
+from .utils import _init_data as _init_data

@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 from .._core.errors import MXNetError as MXNetError
 from .._core.hints import beside as beside
+from .._formats import image_lists as image_lists
 from .._formats import images as images
 from .._formats import recordio as format_
 from ..ndarray import array as array

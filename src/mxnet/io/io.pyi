@@ -8,15 +8,19 @@ from typing_extensions import Self
 
 import numpy
 
+from mxnet._typing import Context
 from mxnet._typing import ndarray
 import logging
 import torch
 from .._core.errors import MXNetError as MXNetError
 from .._core.extras import opencv as opencv
+from .._device.copies import can_pin as can_pin
+from .._device.copies import pinned as pinned
 from ..base import c_str_array as c_str_array
 from ..base import check_call as check_call
 from ..base import py_str as py_str
 from ..context import cpu as cpu
+from ..context import cpu_pinned as cpu_pinned
 from ..ndarray import NDArray as NDArray
 from ..ndarray import array as array
 from ..ndarray.ndarray import wrap as wrap
@@ -34,10 +38,14 @@ from ._text import CsvTables as CsvTables
 from ._text import LibSvmRows as LibSvmRows
 from ._text import MnistImages as MnistImages
 from ._text import SparseBatch as SparseBatch
-def _as_ndarray(values: Any) -> Any: ...
+from .utils import _getdata_by_idx as _getdata_by_idx
+from .utils import _has_instance as _has_instance
+from .utils import _init_data as _init_data
+def _as_ndarray(values: Any, ctx: Context | Sequence[Context] | None) -> Any: ...
+def _place(parameters: Any) -> Any: ...
 
 class MXDataIter(DataIter):
-    def __init__(self, handle: Any, data_name: Any = ..., label_name: Any = ..., **_: Any) -> None: ...
+    def __init__(self, handle: Any, data_name: Any = ..., label_name: Any = ..., ctx: Context | Sequence[Context] | None = ..., **_: Any) -> None: ...
     def debug_skip_load(self) -> None: ...
     def reset(self) -> None: ...
     def state_dict(self) -> Any: ...
@@ -51,6 +59,7 @@ class MXDataIter(DataIter):
     def getpad(self) -> Any: ...
     def getindex(self) -> Any: ...
     handle: Any
+    _ctx: Any
     _debug_skip_load: bool
     _debug_at_begin: bool
     _current: Any

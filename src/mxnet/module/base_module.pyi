@@ -15,6 +15,7 @@ import warnings
 from typing import Any
 import numpy as np
 from .. import ndarray as ndarray
+from .._metrics.base import number as as_number
 from .._training.checkpoint import BatchEndParam as BatchEndParam
 from .._training.checkpoint import save_param_dicts as save_param_dicts
 from .._training.checkpoint import split_param_dict as split_param_dict

@@ -27,6 +27,7 @@ from .._training.checkpoint import states_file as states_file
 from .._training.checkpoint import symbol_file as symbol_file
 from .._training.updates import create_kvstore as create_kvstore
 from .._training.updates import index_names as index_names
+from .._training.updates import indexed_weights as indexed_weights
 from .._training.updates import initialize_kvstore as initialize_kvstore
 from .._training.updates import update_params as update_params
 from .._training.updates import update_params_on_kvstore as update_params_on_kvstore

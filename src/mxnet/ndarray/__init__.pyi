@@ -10,14 +10,16 @@ import numpy
 
 import multiprocessing.pool as _pool
 from importlib import import_module as _import_module
-from .._ops.registry.signature import shown as _names
+from .._ops.registry.signature import names_in_namespace as _names
 from ._dispatch.check_nan import enable_if_asked as _enable_if_asked
-from ._dispatch.generated import face as _face
+from ._dispatch.generated import generated_function as _generated_function
 from ._dispatch.generated import operator_of as _operator_of
 from .functions import *
 from .functions import __all__ as _functions
+from .naive_engine import enable_if_asked as _engine_if_asked
 from .ndarray import NDArray as NDArray
 from .ndarray import NDArrayBase as NDArrayBase
+from .ndarray import _new_empty_handle as _new_empty_handle
 _SUBMODULES: Any
 _SHOWN: Any
 _FROM: Any
@@ -29,6 +31,7 @@ from . import functions as functions
 from . import image as image
 from . import indexing as indexing
 from . import linalg as linalg
+from . import naive_engine as naive_engine
 from . import ndarray as ndarray
 from . import one as one
 from . import op as op

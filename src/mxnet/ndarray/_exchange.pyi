@@ -13,6 +13,8 @@ from mxnet._typing import ndarray
 import torch
 from .._core.modes import MODES as MODES
 from .._core.writes import lend as lend
+from .._device.waiting import number as number
+from .._device.waiting import values as values
 from .._ops.registry.torch_dtypes import SCALAR as SCALAR
 from ._dispatch.invoke import graph_tensor as graph_tensor
 from ._dispatch.invoke import plain_tensor as plain_tensor

@@ -10,7 +10,7 @@ import numpy
 
 from mxnet._typing import DType
 from mxnet._typing import NDArray
-from ._dispatch.namespaces import show as show
+from ._dispatch.namespaces import module_attributes as module_attributes
 __getattr__: Any
 __dir__: Any
 def _CachedOp(*data: NDArray | list[NDArray], out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -794,7 +794,7 @@ def _npi_fix(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def _npi_flip(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Turned round along axes, all if None.'
+    'Reversed along axes, all if None (flip).'
     ...
 
 def _npi_floor(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1114,7 +1114,7 @@ def _npi_rmod_scalar(data: NDArray | None = ..., scalar: float = ..., is_int: bo
     ...
 
 def _npi_rot90(data: NDArray | None = ..., k: int = ..., axes: int | Sequence[int] | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Turned by quarters in the plane of two axes.'
+    'Rotated by multiples of 90 degrees in the plane of two axes.'
     ...
 
 def _npi_rpower_scalar(data: NDArray | None = ..., scalar: float = ..., is_int: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

@@ -15,14 +15,15 @@ import torch
 from .._core.errors import MXNetError as MXNetError
 from .._core.heap import keep_freed as keep_freed
 from .._core.modes import MODES as MODES
+from .._device import graphs as graphs
 from .._graph.infer.storage import head_stypes as head_stypes
-from .._graph.infer.storage import minding as minding
+from .._graph.infer.storage import stypes_of_storage_aware_nodes as stypes_of_storage_aware_nodes
 from .._graph.lower.backends import compiler as compiler
 from .._graph.lower.program import Program as Program
 from .._ops.registry.torch_dtypes import NAME as NAME
 from ..context import current_context as current_context
 from ._dispatch.history import INLINE_LIMIT as INLINE_LIMIT
-from ._dispatch.history import Made as Made
+from ._dispatch.history import GraphCall as GraphCall
 from ._dispatch.invoke import SparseStorage as SparseStorage
 from ._dispatch.invoke import graph_tensor as graph_tensor
 from ._dispatch.invoke import own as own
@@ -39,6 +40,7 @@ class CachedOp:
     def __init__(self, sym: Any, flags: Any = ..., thread_safe: bool = ...) -> None: ...
     def __call__(self, *args: Any, out: Any = ..., default_ctx: Any = ...) -> Any: ...
     def _prepared(self, ctx: Context | Sequence[Context] | None, args: Any) -> Any: ...
+    def _replayed(self, program: Any) -> Any: ...
     def _run(self, program: Any, tensors: Any, recording: Any) -> Any: ...
     def _check(self, program: Any, args: Any, types: Any) -> None: ...
     def _wrap(self, results: Any, tensors: Any, ctx: Context | Sequence[Context] | None, recording: Any, out: Any, args: Any) -> Any: ...
@@ -53,5 +55,6 @@ class CachedOp:
     _types: Any
     _monitor: Any
     _inline: int
+    _graphed: Any
     _compiler: Any
 __all__ = ['CachedOp']

@@ -18,8 +18,8 @@ from .._core.nest import flatten as _flatten
 from .._core.nest import regroup as _regroup
 from ..base import _as_list as _as_list
 from ..context import current_context as current_context
-from ._dispatch.generated import face as _face
-from ._dispatch.namespaces import show as _show
+from ._dispatch.generated import generated_function as _generated_function
+from ._dispatch.namespaces import module_attributes as _module_attributes
 from ._sparse.graph_sampling import dgl_adjacency as dgl_adjacency
 from ._sparse.graph_sampling import dgl_csr_neighbor_non_uniform_sample as dgl_csr_neighbor_non_uniform_sample
 from ._sparse.graph_sampling import dgl_csr_neighbor_uniform_sample as dgl_csr_neighbor_uniform_sample
@@ -300,7 +300,7 @@ def requantize(data: NDArray | None = ..., min_range: NDArray | None = ..., max_
     ...
 
 def round_ste(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Round to the nearest whole number; the gradient passes as if nothing happened.'
+    'Round to the nearest integer; the gradient is passed through unchanged (straight-through estimator).'
     ...
 
 def sign_ste(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

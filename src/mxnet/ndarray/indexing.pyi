@@ -15,6 +15,10 @@ from .._core.errors import MXNetError as MXNetError
 from .._core.writes import WRITES as WRITES
 from .._core.writes import span as span
 from .._core.writes import wrote as wrote
+from .._device import late as late
+from .._device.copies import FLIGHTS as FLIGHTS
+from .._device.copies import put as put
+from .._device.copies import settle as settle
 from .._ops.registry.torch_dtypes import number_for as number_for
 from ..util import NUMPY_SHAPES_ASKED as NUMPY_SHAPES_ASKED
 from ..util import is_np_shape as is_np_shape

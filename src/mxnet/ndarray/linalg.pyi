@@ -9,7 +9,7 @@ from typing_extensions import Self
 import numpy
 
 from mxnet._typing import NDArray
-from ._dispatch.namespaces import show as _show
+from ._dispatch.namespaces import module_attributes as _module_attributes
 __getattr__: Any
 __dir__: Any
 def det(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

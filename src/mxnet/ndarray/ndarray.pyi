@@ -22,15 +22,27 @@ import torch
 from .._core.errors import MXNetError as MXNetError
 from .._core.errors import NotImplementedForSymbol as NotImplementedForSymbol
 from .._core.modes import MODES as MODES
+from .._core.shims.handles import Handle as Handle
+from .._core.shims.handles import handle_of as handle_of
+from .._core.shims.handles import owner_of as owner_of
 from .._core.writes import wrote as wrote
-from .._kernels.elementwise.transpose import turned as turned
+from .._device.copies import FLIGHTS as FLIGHTS
+from .._device.copies import moved as moved
+from .._device.copies import pinned as pinned
+from .._device.copies import settle as settle
+from .._device.copies import uploaded as uploaded
+from .._device.copies import put as transfer
+from .._device.waiting import number as number
+from .._device.waiting import wait as wait
+from .._kernels.elementwise.transpose import transposed_copy as transposed_copy
 from .._ops.elementwise.identity import QUICK_CASTS as QUICK_CASTS
 from .._ops.elementwise.identity import to_dtype as to_dtype
-from .._ops.registry import integer_gradient as whole
+from .._ops.registry import integer_gradient as integer_gradient
 from .._ops.registry import observe as observe
 from .._ops.registry.device import torch_device as torch_device
 from .._ops.registry.torch_dtypes import SCALAR as SCALAR
 from .._ops.registry.torch_dtypes import torch_dtype as torch_dtype
+from ..context import PINNED as PINNED
 from ..context import Context as Context
 from ..context import cpu as cpu
 from . import indexing as indexing
@@ -46,6 +58,7 @@ from .indexing import of_tuple as of_tuple
 from .indexing import quick as quick
 _POINTED: Any
 def _pointed(handle: Any) -> Any: ...
+def _new_empty_handle() -> Any: ...
 
 class NDArrayBase:
     _ag: Any
@@ -234,7 +247,7 @@ _new: Any
 def wrap(tensor: Any, ctx: Context | Sequence[Context] | None, mark: Any = ...) -> Any: ...
 def plain_sizes(sizes: Any) -> Any: ...
 def zeros_like_plain(array: Any) -> Any: ...
-def _face(name: str | None) -> Any: ...
+def _generated_function(name: str | None) -> Any: ...
 def _from_object(value: Any, like: Any) -> Any: ...
 def _box(begin: Any, end: Any, step: Any) -> Any: ...
 from ._dispatch import arithmetic as arithmetic

@@ -10,7 +10,7 @@ import numpy
 
 from mxnet._typing import DType
 from mxnet._typing import NDArray
-from ._dispatch.namespaces import show as _show
+from ._dispatch.namespaces import module_attributes as _module_attributes
 _lookup: Any
 __dir__: Any
 def Activation(data: NDArray | None = ..., act_type: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -146,7 +146,7 @@ def Pooling(data: NDArray | None = ..., kernel: int | Sequence[int] = ..., pool_
     ...
 
 def Pooling_v1(data: NDArray | None = ..., kernel: int | Sequence[int] = ..., pool_type: str = ..., global_pool: bool = ..., pooling_convention: str = ..., stride: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The older Pooling: padding counts as zeros in the maximum and in the mean, all tied maxima get the gradient.'
+    'The older Pooling: padding counts as zeros in the maximum and the average; all tied maxima get the gradient.'
     ...
 
 def RNN(data: NDArray | None = ..., parameters: NDArray | None = ..., state: NDArray | None = ..., state_cell: NDArray | None = ..., sequence_length: NDArray | None = ..., state_size: int = ..., num_layers: int = ..., bidirectional: bool = ..., mode: str = ..., p: float = ..., state_outputs: bool = ..., projection_size: int | None = ..., lstm_state_clip_min: float | None = ..., lstm_state_clip_max: float | None = ..., lstm_state_clip_nan: bool = ..., use_sequence_length: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
@@ -490,7 +490,7 @@ def flatten(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..
     ...
 
 def flip(data: NDArray | None = ..., axis: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The order of elements turned around along axes.'
+    'The elements of some axes in reversed order.'
     ...
 
 def floor(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -866,7 +866,7 @@ def reshape_like(lhs: NDArray | None = ..., rhs: NDArray | None = ..., lhs_begin
     ...
 
 def reverse(data: NDArray | None = ..., axis: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The order of elements turned around along axes.'
+    'The elements of some axes in reversed order.'
     ...
 
 def rint(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

@@ -16,7 +16,7 @@ from .._core.attrs import NULL as _Null
 from .._core.dispatch import draw as _drawn
 from ..context import current_context as current_context
 from . import _internal as _internal
-from ._dispatch.namespaces import show as _show
+from ._dispatch.namespaces import module_attributes as _module_attributes
 from .ndarray import NDArray as NDArray
 _operators: Any
 _listing: Any

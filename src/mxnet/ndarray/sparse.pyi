@@ -14,6 +14,7 @@ import numpy as np
 from .._core.dtypes import dtype_name as _dtype_name
 from .._core.errors import MXNetError as MXNetError
 from .._core.errors import NotSupportedForSparseNDArray as NotSupportedForSparseNDArray
+from .._core.shims.handles import owner_of as _owner_of
 from .._ops.registry.device import torch_device as _torch_device
 from .._ops.registry.torch_dtypes import torch_dtype as _torch_dtype
 from ..base import c_array_buf as c_array_buf
@@ -22,7 +23,7 @@ from ..context import Context as Context
 from ..context import current_context as current_context
 from . import functions as _functions
 from ._dispatch.invoke import plain_tensor as _plain_tensor
-from ._dispatch.namespaces import show as _show
+from ._dispatch.namespaces import module_attributes as _module_attributes
 from ._sparse.arithmetic import add as add
 from ._sparse.arithmetic import divide as divide
 from ._sparse.arithmetic import multiply as multiply
@@ -36,6 +37,7 @@ from .functions import array as _dense_array
 from .ndarray import NDArray as NDArray
 _lookup: Any
 __dir__: Any
+def _ndarray_cls(handle: Any, writable: bool = ..., stype: float = ...) -> Any: ...
 def zeros(stype: Any, shape: int | Sequence[int] | None, ctx: Context | Sequence[Context] | None = ..., dtype: DType | None = ..., **kwargs: Any) -> NDArray: ...
 def empty(stype: Any, shape: int | Sequence[int] | None, ctx: Context | Sequence[Context] | None = ..., dtype: DType | None = ...) -> NDArray: ...
 def array(source_array: Any, ctx: Context | Sequence[Context] | None = ..., dtype: DType | None = ...) -> NDArray: ...

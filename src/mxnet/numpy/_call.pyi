@@ -21,7 +21,7 @@ from .._ops.registry import registry as registry
 from ..context import current_context as current_context
 from ..ndarray._dispatch.generated import call as run
 from ..ndarray._dispatch.generated import creation_of as creation_of
-from ..ndarray._dispatch.generated import face_of as face_of
+from ..ndarray._dispatch.generated import generated_function_for as generated_function_for
 from ..ndarray._dispatch.invoke import invoke as invoke
 from ..ndarray.ndarray import NDArrayBase as NDArrayBase
 from ..util import np_ufunc_legal_option as np_ufunc_legal_option

@@ -18,6 +18,7 @@ from . import large_batch as large_batch
 from . import multi_tensor as multi_tensor
 from . import rows as rows
 from . import sgd as sgd
+from . import state_checks as state_checks
 from . import state_files as state_files
 from . import updater as updater
 __all__ = ['AdaDelta', 'AdaGrad', 'Adam', 'AdamW', 'Adamax', 'DCASGD', 'FTML', 'Ftrl', 'LAMB', 'LARS', 'LBSGD', 'NAG', 'NDabs', 'Nadam', 'Optimizer', 'RMSProp', 'SGD', 'SGLD', 'Signum', 'Test', 'Updater', 'ccSGD', 'create', 'get_updater', 'register', 'contrib']

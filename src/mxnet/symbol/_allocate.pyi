@@ -15,7 +15,7 @@ from .._core.dtypes import dtype_name as dtype_name
 from .._core.errors import MXNetError as MXNetError
 from .._graph.infer.fixpoint import type_facts as type_facts
 from .._graph.infer.storage import gradient_stypes as gradient_stypes
-from .._graph.infer.zero_size import settled as settled
+from .._graph.infer.zero_size import fully_known as fully_known
 from .._graph.infer.zero_size import user_shape_facts as user_shape_facts
 from .._graph.lower.program import placement as placement
 from .._ops.registry.device import torch_device as torch_device

@@ -11,23 +11,25 @@ import numpy
 from typing import Any
 from .._core.errors import MXNetError as MXNetError
 from .._core.hints import not_opened as not_opened
+from .._core.shims.handles import Handle as Handle
+from .._core.shims.handles import handle_of as handle_of
 from .._core.tracing import Traced as Traced
 from .._formats.atomic import write_file as write_file
 from .._graph.ir import json as graph_json
-from .._graph.ir.attributes import check_texts as check_texts
-from .._graph.ir.attributes import lookup as lookup
+from .._graph.ir.attributes import check_strings as check_strings
+from .._graph.ir.attributes import lookup_attribute as lookup_attribute
 from .._graph.ir.attributes import set_attributes as set_attributes
-from .._graph.ir.attributes import shown as shown
+from .._graph.ir.attributes import user_attributes as user_attributes
 from .._graph.ir.node import Entry as Entry
 from .._graph.ir.node import Node as Node
-from .._graph.ir.node import connect as connect
-from .._graph.ir.node import copy as copy
+from .._graph.ir.node import assign_versions as assign_versions
+from .._graph.ir.node import connect_inputs as connect_inputs
+from .._graph.ir.node import copy_graph as copy_graph
+from .._graph.ir.node import entry_name as entry_name
 from .._graph.ir.node import entry_of as entry_of
-from .._graph.ir.node import forget as forget
-from .._graph.ir.node import label as label
-from .._graph.ir.node import mismatch as mismatch
-from .._graph.ir.node import order as order
-from .._graph.ir.node import stamp as stamp
+from .._graph.ir.node import invalidate_graph_caches as invalidate_graph_caches
+from .._graph.ir.node import topological_order as topological_order
+from .._graph.ir.node import unknown_argument_message as unknown_argument_message
 from .._graph.ir.node import walk as walk
 from ..util import is_np_shape as is_np_shape
 _CLASS: list[type]
@@ -36,7 +38,7 @@ def symbol_class() -> type: ...
 
 class SymbolBase(Traced):
     _entries: list[Entry]
-    def __init__(self, handle: list[Entry] | None = ...) -> None: ...
+    def __init__(self, handle: list[Entry] | Handle | None = ...) -> None: ...
     @property
     def handle(self) -> Any: ...
     def __len__(self) -> int: ...

@@ -12,7 +12,7 @@ from .._core.nest import flatten as flatten
 from .._core.nest import regroup as regroup
 from .._graph.ir.node import Entry as Entry
 from .._graph.ir.node import Node as Node
-from .._graph.ir.node import label as label
+from .._graph.ir.node import entry_name as entry_name
 from .._graph.ir.node import variable as variable
 from .._graph.ir.node import walk as walk
 from .._graph.lower.subgraphs import variables as variables

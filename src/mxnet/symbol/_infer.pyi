@@ -13,7 +13,7 @@ from .._core.dtypes import SCALARS as SCALARS
 from .._core.dtypes import dtype_name as dtype_name
 from .._core.errors import MXNetError as MXNetError
 from .._graph.infer.fixpoint import type_facts as type_facts
-from .._graph.infer.zero_size import settled as settled
+from .._graph.infer.zero_size import fully_known as fully_known
 from .._graph.infer.zero_size import user_shape_facts as user_shape_facts
 from ..util import is_np_shape as is_np_shape
 def _given(symbol: Any, args: Any, kwargs: Any, what: Any) -> Any: ...

@@ -795,7 +795,7 @@ def _npi_fix(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def _npi_flip(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Turned round along axes, all if None.'
+    'Reversed along axes, all if None (flip).'
     ...
 
 def _npi_floor(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1115,7 +1115,7 @@ def _npi_rmod_scalar(data: Symbol | None = ..., scalar: float = ..., is_int: boo
     ...
 
 def _npi_rot90(data: Symbol | None = ..., k: int = ..., axes: int | Sequence[int] | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Turned by quarters in the plane of two axes.'
+    'Rotated by multiples of 90 degrees in the plane of two axes.'
     ...
 
 def _npi_rpower_scalar(data: Symbol | None = ..., scalar: float = ..., is_int: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

@@ -8,10 +8,10 @@ from typing_extensions import Self
 
 import numpy
 
-from .._core.modules import complete as complete
+from .._core.shims.modules import complete as complete
 from .._ops.registry import registry as registry
+from .._ops.registry.signature import names_in_namespace as names_in_namespace
 from .._ops.registry.signature import namespace as namespace
-from .._ops.registry.signature import shown as shown
 from .register import make as make
 def home(name: str) -> tuple[str, str]: ...
 def names(space: str) -> dict[str, str]: ...

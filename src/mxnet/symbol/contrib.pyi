@@ -287,7 +287,7 @@ def requantize(data: Symbol | None = ..., min_range: Symbol | None = ..., max_ra
     ...
 
 def round_ste(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Round to the nearest whole number; the gradient passes as if nothing happened.'
+    'Round to the nearest integer; the gradient is passed through unchanged (straight-through estimator).'
     ...
 
 def sign_ste(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

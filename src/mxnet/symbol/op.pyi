@@ -146,7 +146,7 @@ def Pooling(data: Symbol | None = ..., kernel: int | Sequence[int] = ..., pool_t
     ...
 
 def Pooling_v1(data: Symbol | None = ..., kernel: int | Sequence[int] = ..., pool_type: str = ..., global_pool: bool = ..., pooling_convention: str = ..., stride: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The older Pooling: padding counts as zeros in the maximum and in the mean, all tied maxima get the gradient.'
+    'The older Pooling: padding counts as zeros in the maximum and the average; all tied maxima get the gradient.'
     ...
 
 def RNN(data: Symbol | None = ..., parameters: Symbol | None = ..., state: Symbol | None = ..., state_cell: Symbol | None = ..., sequence_length: Symbol | None = ..., state_size: int = ..., num_layers: int = ..., bidirectional: bool = ..., mode: str = ..., p: float = ..., state_outputs: bool = ..., projection_size: int | None = ..., lstm_state_clip_min: float | None = ..., lstm_state_clip_max: float | None = ..., lstm_state_clip_nan: bool = ..., use_sequence_length: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -490,7 +490,7 @@ def flatten(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, s
     ...
 
 def flip(data: Symbol | None = ..., axis: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The order of elements turned around along axes.'
+    'The elements of some axes in reversed order.'
     ...
 
 def floor(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -866,7 +866,7 @@ def reshape_like(lhs: Symbol | None = ..., rhs: Symbol | None = ..., lhs_begin: 
     ...
 
 def reverse(data: Symbol | None = ..., axis: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The order of elements turned around along axes.'
+    'The elements of some axes in reversed order.'
     ...
 
 def rint(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

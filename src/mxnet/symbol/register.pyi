@@ -15,7 +15,7 @@ from .._core.attrs import text as text
 from .._graph.ir.attributes import dtype_text as dtype_text
 from .._graph.ir.attributes import operator_attributes as operator_attributes
 from .._graph.ir.node import Entry as Entry
-from .._graph.ir.node import call as call
+from .._graph.ir.node import call_node as call_node
 from .._ops.registry.registry import Op as Op
 from .._ops.registry.signature import docstring as docstring
 from .._ops.registry.signature import parameters as parameters

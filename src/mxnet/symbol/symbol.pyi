@@ -22,7 +22,7 @@ from .._core.errors import MXNetError as MXNetError
 from .._core.errors import NotImplementedForSymbol as NotImplementedForSymbol
 from .._core.hints import not_opened as not_opened
 from .._graph.ir import json as graph_json
-from .._graph.ir.attributes import check_texts as check_texts
+from .._graph.ir.attributes import check_strings as check_strings
 from .._graph.ir.attributes import set_attributes as set_attributes
 from .._graph.ir.node import Entry as Entry
 from .._graph.ir.node import variable as variable

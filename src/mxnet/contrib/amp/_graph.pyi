@@ -10,11 +10,11 @@ import numpy
 
 from mxnet._typing import DType
 from ..._core.dtypes import FLAGS as FLAGS
-from ..._graph.infer.fixpoint import one_type as one_type
+from ..._graph.infer.fixpoint import infer_node_types as infer_node_types
 from ..._graph.infer.fixpoint import type_facts as type_facts
 from ..._graph.ir.node import Entry as Entry
-from ..._graph.ir.node import call as call
-from ..._graph.ir.node import forget as forget
+from ..._graph.ir.node import call_node as call_node
+from ..._graph.ir.node import invalidate_graph_caches as invalidate_graph_caches
 from ..._graph.ir.node import walk as walk
 from ..._ops.registry.registry import find as find
 from .._output_names import output_name as output_name

@@ -21,6 +21,8 @@ from ._sequence import begin_state_of as begin_state_of
 from ._sequence import is_tensor as is_tensor
 from ._sequence import masked as masked
 from ._sequence import reversed_steps as reversed_steps
+from ._sequence import begin_state_of as _get_begin_state
+from ._sequence import format_sequence as _format_sequence
 LeakyReLU: Any
 _MODIFIED: str
 

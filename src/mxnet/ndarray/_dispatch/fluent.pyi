@@ -9,7 +9,7 @@ from typing_extensions import Self
 import numpy
 
 from ..._ops.registry.methods import FLUENT as FLUENT
-from .generated import face as face
+from .generated import generated_function as generated_function
 METHODS: Any
 
 class Fluent:

@@ -9,9 +9,9 @@ from typing_extensions import Self
 import numpy
 
 import sys
-from ..._core.modules import complete as complete
+from ..._core.shims.modules import complete as complete
 from ..._ops.registry import registry as registry
-from ..._ops.registry.signature import shown as shown
-from .generated import face as face
+from ..._ops.registry.signature import names_in_namespace as names_in_namespace
+from .generated import generated_function as generated_function
 from .generated import operator_of as operator_of
-def show(module: Any, space: Any) -> Any: ...
+def module_attributes(module: Any, space: Any) -> Any: ...

@@ -17,6 +17,8 @@ from ..._core.dtypes import dtype_name as dtype_name
 from ..._core.errors import MXNetError as MXNetError
 from ..._core.errors import NotSupportedForSparseNDArray as NotSupportedForSparseNDArray
 from ..._core.modes import MODES as MODES
+from ..._core.shims.handles import Handle as Handle
+from ..._core.shims.handles import handle_of as handle_of
 from ..._ops.registry.device import torch_device as torch_device
 from ..._ops.registry.torch_dtypes import SCALAR as SCALAR
 from ..._ops.registry.torch_dtypes import torch_dtype as torch_dtype
@@ -95,7 +97,7 @@ class BaseSparseNDArray(NDArray):
     _ctx: Any
     _ag: Any
     _graph: Any
-def _converted(parts: Any, like: Any) -> Any: ...
+def _converted_like(parts: Any, like: Any) -> Any: ...
 
 class CSRNDArray(BaseSparseNDArray):
     __hash__: Any
@@ -127,6 +129,6 @@ class RowSparseNDArray(BaseSparseNDArray):
     def __getitem__(self, key: Any) -> Self: ...
     def retain(self, *args: Any, **kwargs: Any) -> Any: ...
     def check_format(self, full_check: bool = ...) -> None: ...
-def opened_at(rows: Any, array: Any, whole: Any) -> Any: ...
+def rows_for_update(rows: Any, array: Any, whole: Any) -> Any: ...
 CLASSES: Any
 from .arithmetic import install as install

@@ -10,9 +10,9 @@ import numpy
 
 import torch
 from torch import Tensor
-from ..._kernels.vision.nms import suppress as suppress
+from ..._ops.vision.box_overlap import suppress as suppress
+from ..._ops.vision.boxes import convert_format as convert_format
 from ..._ops.vision.boxes import corners as corners
-from ..._ops.vision.boxes import reformed as reformed
 from ..._ops.vision.multibox import decoded as decoded
 LEAST: Any
 def standing(boxes: Tensor, scores: Tensor, overlap: float, least: float) -> Tensor: ...

@@ -14,10 +14,10 @@ from ..._core.dtypes import dtype_name as dtype_name
 from ..._graph.infer.dynamic import lower_dynamic as lower_dynamic
 from ..._graph.infer.fixpoint import shape_facts as shape_facts
 from ..._graph.infer.fixpoint import type_facts as type_facts
-from ..._graph.ir.node import copy as copy
+from ..._graph.ir.node import copy_graph as copy_graph
 from ..._graph.ir.node import walk as walk
+from ..._graph.lower.lower import has_inferred_sizes as has_inferred_sizes
 from ..._graph.lower.lower import lower as lower
-from ..._graph.lower.lower import unsized as unsized
 from ..._ops.registry.torch_dtypes import TORCH as TORCH
 from ...base import MXNetError as MXNetError
 from ...context import cpu as cpu
