@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
 
-.PHONY: demo test lint bench docs faults clean
+.PHONY: demo test lint bench docs faults release-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,10 @@ docs: $(STAMP)
 
 faults: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python tools/faults.py
+
+release-check: $(BIN)/python
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt build
+	$(BIN)/python tools/release_check.py
 
 clean:
 	rm -rf $(VENV) build dist demo site docs/reference docs/zh/reference src/*.egg-info
