@@ -15,6 +15,8 @@ _COMMANDS = {
     "plot": ("plot", "a saved network as a picture"),
     "convert": ("convert", "between MXNet's files, safetensors and ONNX"),
     "check": ("check", "which MXNet names of a program ReMX lacks or treats differently"),
+    "warmup": ("warmup", "compile the CPU kernels ahead of time, so that no program waits for them"),
+    "completion": ("completion", "completion of commands, options and files for bash, zsh or fish"),
     "bench": ("bench", "how fast this machine runs small calls and a small network"),
 }
 _TOOLS = {
