@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SDIST_HAS = ("Makefile", "constraints.txt", "CHANGELOG.md", "NOTICE", "LICENSE", "tests", "tools", "examples", "docs")
-WHEEL_HAS = ("mxnet/__init__.py", "mxnet/py.typed", "mxnet/__init__.pyi", "mxnet/_data/digits.npz")
+WHEEL_HAS = ("remx.py", "mxnet/__init__.py", "mxnet/py.typed", "mxnet/__init__.pyi", "mxnet/_data/digits.npz")
 SMOKE = """
 import mxnet as mx
 from pathlib import Path
@@ -37,7 +37,7 @@ assert net(mx.nd.ones((1, 3, 64, 64))).shape == (1, 1000)
 COMMANDS = """
 remx --version
 remx info --json
-remx warmup --help
+remx completion bash
 remx demo --output demo
 remx summary demo/lenet --json
 remx summary demo/lenet --shape 1,1,28,28
@@ -75,7 +75,7 @@ def check_contents(sdist, wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     missing += [name for name in WHEEL_HAS if name not in names]
-    beside = sorted(name for name in names if not re.match(r"mxnet/|remx-[^/]+\.dist-info/", name))
+    beside = sorted(name for name in names if not re.match(r"mxnet/|remx\.py$|remx-[^/]+\.dist-info/", name))
     if missing or beside:
         sys.exit(f"missing: {missing}; not ours: {beside}")
 

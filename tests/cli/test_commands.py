@@ -47,7 +47,19 @@ def test_help_lists_every_command(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     out = capsys.readouterr().out
-    for command in ("info", "demo", "summary", "plot", "convert", "im2rec", "launch", "bench", "check", "run"):
+    for command in (
+        "info",
+        "demo",
+        "summary",
+        "plot",
+        "convert",
+        "im2rec",
+        "launch",
+        "bench",
+        "check",
+        "run",
+        "warmup",
+    ):
         assert re.search(rf"^ +{command} ", out, re.M)
 
 
@@ -88,7 +100,8 @@ def test_summary(prefix, capsys):
     assert main(["summary", prefix]) == 0
     out = capsys.readouterr().out
     assert "--shape data=" in out
-    assert out.endswith(f"net-0003.params: 8 arrays, {4 * 9 + 4 + 4 * 4 + 144 * 10 + 10:,} numbers\n")
+    count = 4 * 9 + 4 + 4 * 4 + 144 * 10 + 10
+    assert out.endswith(f"net-0003.params: 8 arrays, {count:,} numbers, {4 * count:,} bytes\n")
 
 
 def test_a_wrong_prefix_names_the_right_ones(prefix, capsys):
