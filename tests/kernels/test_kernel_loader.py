@@ -23,9 +23,9 @@ def test_compiling_writes_nothing_into_the_log(tmp_path):
 
 ENDING = """
 import atexit, threading
-atexit.register(lambda: print([t.name for t in threading.enumerate()], direct._loader.get(wait=True) is None))
-from mxnet._ops import direct  # its own hook is registered later, so it runs first
-assert direct._loader.get(wait=False) is None
+atexit.register(lambda: print([t.name for t in threading.enumerate()], direct._code.get(wait=True) is None))
+from mxnet._kernels.conv import direct  # its own hook is registered later, so it runs first
+assert direct._code.get(wait=False) is None
 {then}
 """
 

@@ -7,7 +7,7 @@ here, and `NUMBA_CACHE_DIR` wins. A folder that cannot be written is still read.
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def _lock_file() -> int | None:
 
 
 @contextmanager
-def alone(name: str) -> Iterator[None]:
+def alone(name: str) -> Generator[None, None, None]:
     """Let no other process compile this function meanwhile; after a long wait, or without a place for locks, go on."""
     handle = _lock_file() if fcntl is not None else None
     if fcntl is None or handle is None:
