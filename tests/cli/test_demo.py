@@ -140,7 +140,7 @@ def test_digits_drawn_in_a_browser_are_read(net):
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page()
         faults = []
-        tab.on("pageerror", faults.append)
+        tab.on("pageerror", lambda error: faults.append(error))
         tab.goto(address)
         box = tab.locator("#paper").bounding_box()
         for digit, points in drawn.items():
