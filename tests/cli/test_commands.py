@@ -13,20 +13,12 @@ import pytest
 import mxnet as mx
 from mxnet import nd
 from mxnet.cli import main
-from mxnet.gluon import nn
 
 
 @pytest.fixture
-def prefix(tmp_path):
-    """A saved network with a convolution and moving statistics."""
-    net = nn.HybridSequential(prefix="net_")
-    with net.name_scope():
-        net.add(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Flatten(), nn.Dense(10))
-    net.initialize()
-    net.hybridize()
-    net(nd.ones((1, 1, 8, 8)))
-    net.export(str(tmp_path / "net"), epoch=3)
-    return str(tmp_path / "net")
+def prefix(save_network):
+    """A saved network for images of one channel."""
+    return save_network(1, 3)
 
 
 def test_info_tells_versions_and_devices(capsys):

@@ -13,20 +13,12 @@ import mxnet as mx
 from mxnet import gluon, nd
 from mxnet.cli import main
 from mxnet.cli._costs import costs, guessed_shape
-from mxnet.gluon import nn
 
 
 @pytest.fixture
-def prefix(tmp_path):
+def prefix(save_network):
     """A saved convolution net that fits 8 x 8 images only."""
-    net = nn.HybridSequential(prefix="net_")
-    with net.name_scope():
-        net.add(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Flatten(), nn.Dense(10))
-    net.initialize()
-    net.hybridize()
-    net(nd.ones((1, 2, 8, 8)))
-    net.export(str(tmp_path / "net"))
-    return str(tmp_path / "net")
+    return save_network(2, 0)
 
 
 def told(capsys, *arguments, code=0):
