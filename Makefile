@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
 BOTH_WAYS := tests/operators tests/gluon tests/symbol tests/training tests/graph tests/kernels
 
-.PHONY: demo test test-torch test-bare test-gpu lint bench docs faults clean
+.PHONY: demo test test-torch test-bare test-gpu lint bench docs faults release-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,10 @@ docs: $(STAMP)
 
 faults: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python tools/faults.py
+
+release-check: $(BIN)/python
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt build
+	$(BIN)/python tools/release_check.py
 
 clean:
 	rm -rf $(VENV) build dist demo site docs/reference docs/zh/reference src/*.egg-info

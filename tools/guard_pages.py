@@ -10,10 +10,8 @@ compiler are needed, and preloads it. A process that ends names the sample that 
 
 import argparse
 import ctypes
-import importlib
 import os
 import pathlib
-import pkgutil
 import subprocess
 import sys
 import tempfile
@@ -146,25 +144,16 @@ def computed(function, inputs, dtype):
 
 def every_kernel(on):
     """Use compiled loops wherever they can compute, or nowhere."""
-    import mxnet._ops as ops
-    from mxnet._kernels.runtime import loader
+    from mxnet._kernels import all_kernels, registry
+    from mxnet._kernels.runtime.loader import CompiledModule
 
-    def plain(self, wait=False):
-        return self._otherwise
-
-    whole, earned = loader.Loader.get, loader.Earned.get
     if not on:
-        loader.Loader.get = plain
+        registry.SWITCH.mode = registry.OFF
         return
-    loader.Loader.get = lambda self, wait=True: whole(self, True)
-    loader.Earned.get = lambda self, work, wait=True: self.loader.get(True)
-    assert earned
-    for info in pkgutil.walk_packages(ops.__path__, ops.__name__ + "."):
-        if "kernels" in info.name:
-            continue
-        module = importlib.import_module(info.name)
-        for name in vars(module).keys() & {"LEAST", "LEAST_WORK", "LEAST_COMPILED", "LEAST_ALONE"}:
-            setattr(module, name, 0)
+    CompiledModule.ready = lambda self, work, call: self.get(True) is not None
+    CompiledModule.earned = lambda self, work, wait=False: self.get(True)
+    for kernel in all_kernels():
+        kernel.minimum_work = 1
 
 
 def child(options):

@@ -276,3 +276,46 @@ class CosineScheduler(_DecayScheduler):
 
     def _curve(self, progress):
         return (1 + cos(pi * progress)) / 2
+
+
+class OneCycleScheduler(LRScheduler):
+    """Rises to `max_lr` and falls far below where it began, along cosines, in `max_update` updates (Smith, 2018).
+
+    Parameters
+    ----------
+    max_update : int
+        Updates of the whole training.
+    max_lr : float
+        The highest rate; `gluon.contrib.estimator.find_learning_rate` suggests one.
+    rise : float
+        Share of the updates in which the rate rises.
+    start_factor, final_factor : float
+        The rate begins at `max_lr / start_factor` and ends at `max_lr / final_factor`.
+
+    Examples
+    --------
+    >>> schedule = mx.lr_scheduler.OneCycleScheduler(max_update=100, max_lr=1.0, rise=0.25)
+    >>> [round(schedule(update), 4) for update in (0, 25, 62, 100, 500)]
+    [0.04, 1.0, 0.5105, 0.0001, 0.0001]
+    """
+
+    def __init__(self, max_update, max_lr=0.1, rise=0.3, start_factor=25.0, final_factor=1e4):
+        _check_max_update(max_update)
+        if not 0 < rise < 1:
+            raise ValueError(f"rise must be a share of the updates between 0 and 1, got {rise}")
+        if start_factor < 1 or final_factor < 1:
+            raise ValueError(f"factors must be at least 1, got {start_factor} and {final_factor}")
+        super().__init__(max_lr)
+        self.max_update, self.max_lr, self.rise = max_update, max_lr, rise
+        self.start_factor, self.final_factor = start_factor, final_factor
+
+    def __call__(self, num_update):
+        top = self.base_lr  # an optimizer sets it to its own learning rate, if it was given one
+        begin, end, turn = top / self.start_factor, top / self.final_factor, self.rise * self.max_update
+        if num_update < turn:
+            return _along_cosine(begin, top, num_update / turn)
+        return _along_cosine(top, end, min(1.0, (num_update - turn) / (self.max_update - turn)))
+
+
+def _along_cosine(begin, end, progress):
+    return end + (begin - end) * (1 + cos(pi * progress)) / 2

@@ -13,20 +13,12 @@ import pytest
 import mxnet as mx
 from mxnet import nd
 from mxnet.cli import main
-from mxnet.gluon import nn
 
 
 @pytest.fixture
-def prefix(tmp_path):
-    """A saved network with a convolution and moving statistics."""
-    net = nn.HybridSequential(prefix="net_")
-    with net.name_scope():
-        net.add(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Flatten(), nn.Dense(10))
-    net.initialize()
-    net.hybridize()
-    net(nd.ones((1, 1, 8, 8)))
-    net.export(str(tmp_path / "net"), epoch=3)
-    return str(tmp_path / "net")
+def prefix(save_network):
+    """A saved network for images of one channel."""
+    return save_network(1, 3)
 
 
 def test_info_tells_versions_and_devices(capsys):
@@ -47,7 +39,9 @@ def test_help_lists_every_command(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     out = capsys.readouterr().out
-    commands = ("info demo summary plot convert im2rec launch serve bench check run selftest explain").split()
+    commands = (
+        "info demo summary plot convert im2rec launch serve bench check run selftest explain warmup completion"
+    ).split()
     for command in commands:
         assert re.search(rf"^ +{command} ", out, re.M)
 
@@ -89,7 +83,8 @@ def test_summary(prefix, capsys):
     assert main(["summary", prefix]) == 0
     out = capsys.readouterr().out
     assert "--shape data=" in out
-    assert out.endswith(f"net-0003.params: 8 arrays, {4 * 9 + 4 + 4 * 4 + 144 * 10 + 10:,} numbers\n")
+    count = 4 * 9 + 4 + 4 * 4 + 144 * 10 + 10
+    assert out.endswith(f"net-0003.params: 8 arrays, {count:,} numbers, {4 * count:,} bytes\n")
 
 
 def test_a_wrong_prefix_names_the_right_ones(prefix, capsys):

@@ -48,7 +48,8 @@ def ready(kernel, data):
             kernel.pad_task(data.contiguous(memory_format=torch.channels_last), padded).run()
         else:
             task = kernel.interleave_task(data.shape, data.stride(), padded)
-            for given in (torch.zeros_like(data), data):  # the same task, for data that lie elsewhere
+            elsewhere = torch.empty_strided(data.shape, data.stride()).zero_()
+            for given in (elsewhere, data):  # the same task, for data that lie elsewhere
                 task.run_on(given)
         return padded
     return data.contiguous(memory_format=torch.channels_last)

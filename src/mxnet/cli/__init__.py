@@ -18,6 +18,8 @@ _COMMANDS = {
     "explain": ("explain", "what computes each layer of a saved network, why, and for how long"),
     "selftest": ("selftest", "run every operator and small trainings on this machine's GPU, beside its CPU"),
     "serve": ("serve", "a saved network as a service over HTTP"),
+    "warmup": ("warmup", "compile the CPU kernels ahead of time, so that no program waits for them"),
+    "completion": ("completion", "completion of commands, options and files for bash, zsh or fish"),
     "bench": ("bench", "how fast this machine runs small calls and a small network"),
 }
 _TOOLS = {

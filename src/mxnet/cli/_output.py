@@ -1,5 +1,6 @@
-"""Tables in a terminal: drawn by rich if it is installed and somebody is looking, else plain columns."""
+"""Tables in a terminal, drawn by rich if it is installed and somebody is looking, else plain columns; or JSON."""
 
+import json
 import sys
 
 
@@ -35,3 +36,13 @@ def table(columns, rows, title=None):
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     for row in (columns, ["-" * width for width in widths], *rows):
         print("  ".join(field.ljust(width) for field, width in zip(row, widths, strict=True)).rstrip())
+
+
+def add_json(parser):
+    """The option `--json`."""
+    parser.add_argument("--json", action="store_true", help="print JSON for other programs instead of tables")
+
+
+def print_json(value):
+    """What `--json` prints: one object, in plain characters."""
+    print(json.dumps(value, indent=2, default=str))

@@ -3,13 +3,14 @@
 import time
 
 from .._core.arguments import at_least
-from ._output import table
+from ._output import add_json, print_json, table
 
 
 def add(parser):
     """The command's own options."""
     parser.add_argument("--calls", type=at_least(1), default=1000, help="calls in a burst")
     parser.add_argument("--rounds", type=at_least(1), default=7, help="bursts; the fastest counts")
+    add_json(parser)
 
 
 def _burst(function, calls):
@@ -82,7 +83,14 @@ def network_rows(rounds, batch=64):
 
 
 def run(options):
-    """Print both tables."""
-    table(["call", "ReMX µs", "torch µs", "over"], compare(_small_calls(), options.calls, options.rounds))
+    """Print both tables, or both as JSON."""
+    calls, networks = compare(_small_calls(), options.calls, options.rounds), list(network_rows(options.rounds))
+    if options.json:
+        named = ({"call": name, "remx_us": float(ours), "torch_us": float(theirs)} for name, ours, theirs, _ in calls)
+        speeds = ((name, *(float(value.replace(",", "")) for value in values)) for name, *values in networks)
+        keys = ("network", "inferred_images_per_second", "trained_images_per_second")
+        print_json({"calls": list(named), "networks": [dict(zip(keys, row, strict=True)) for row in speeds]})
+        return
+    table(["call", "ReMX µs", "torch µs", "over"], calls)
     print()
-    table(["network", "inferred images/s", "trained images/s"], list(network_rows(options.rounds)))
+    table(["network", "inferred images/s", "trained images/s"], networks)

@@ -12,7 +12,7 @@ from .._compat.names import instead_of
 from .._core.errors import MXNetError
 from ._differences import NEIGHBOURS, VARIABLES, absence, difference
 from ._names import exported, follow, unknown_keywords
-from ._output import table
+from ._output import add_json, print_json, table
 from ._python2 import python2_advice
 from ._uses import FACE, uses_of, variables_of
 
@@ -34,6 +34,7 @@ class Remark:
 def add(parser):
     """The command's own options."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=".py and .ipynb files, or folders of them")
+    add_json(parser)
 
 
 def files_below(paths):
@@ -161,10 +162,19 @@ def run(options):
         found, places = _looked_through(path)
         remarks += found
         rows += [(places[r.line - 1], r.kind, r.name, r.reason) for r in found]
+    counts = {kind: sum(remark.kind == kind for remark in remarks) for kind in ("missing", "differs", "unread", "old")}
+    if options.json:
+        columns = ("where", "what", "name", "why")
+        found = [dict(zip(columns, row, strict=True)) for row in rows]
+        print_json({"files": [str(path) for path in paths], "counts": counts, "remarks": found})
+    else:
+        _print(rows, counts, len(paths))
+    return 2 if counts["unread"] else 1 if counts["missing"] or counts["old"] else 0
+
+
+def _print(rows, counts, number):
     if rows:
         table(["where", "what", "name", "why"], rows)
-    counts = {kind: sum(remark.kind == kind for remark in remarks) for kind in ("missing", "differs", "unread", "old")}
-    files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    files = "1 file" if number == 1 else f"{number} files"
     old = f", {counts['old']} of older versions" if counts["old"] else ""
     print(f"{files}: {counts['missing']} missing, {counts['differs']} different, {counts['unread']} not Python 3{old}")
-    return 2 if counts["unread"] else 1 if counts["missing"] or counts["old"] else 0

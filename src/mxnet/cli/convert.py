@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +13,8 @@ from .._core.errors import MXNetError
 from .._formats.atomic import gathered
 from ._array_files import read, write
 from ._networks import add_shapes, folder_of, known_shapes, load_symbol, params_path, symbol_path
+from ._onnx_check import largest_difference
+from ._output import add_json, print_json
 
 _EXPLANATION = """A name that ends in .params, .safetensors, .npz, .pt, .pth or .onnx is that file; one with no ending
 is the PREFIX of PREFIX-symbol.json and PREFIX-0000.params. All but the last two hold parameters only: their graph is
@@ -42,6 +45,7 @@ def add(parser):
     parser.add_argument("target", metavar="TARGET", help="what to write: a file or a prefix")
     parser.add_argument("--epoch", type=at_least(0), help="which PREFIX-NNNN.params to read; the latest if left out")
     add_shapes(parser)
+    add_json(parser)
 
 
 def _kind(name):
@@ -113,7 +117,7 @@ def _read_program(path, options):
 def _write_arrays(model, path, options):
     dense = write(path, model.arrays)
     if dense:
-        print(f"{', '.join(dense)}: sparse, written dense")
+        print(f"{', '.join(dense)}: sparse, written dense", file=sys.stderr if options.json else sys.stdout)
     return [path, *_write_graph(model, symbol_path(_stem(path)), options)]
 
 
@@ -203,4 +207,18 @@ def run(options):
             paths = _WRITERS[kind](model, options.target, options)
         for file in files:
             file.place()
+    result = {"arrays": len(model.arrays), "files": [str(path) for path in paths], "difference": None}
+    if kind == ".onnx":
+        result["difference"] = largest_difference(model, options.target, _inputs(model, options, "ONNX"))
+    if options.json:
+        print_json(result)
+        return
     print(f"{len(model.arrays)} arrays; wrote {', '.join(paths)}")
+    if kind == ".onnx":
+        print(_verdict(result["difference"]))
+
+
+def _verdict(difference):
+    if difference is None:
+        return "outputs were not compared: ONNX Runtime is missing; pip install 'remx[onnx]'"
+    return f"outputs of ONNX Runtime and of the network on random data: largest difference {difference:.3g}"

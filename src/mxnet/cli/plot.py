@@ -5,7 +5,7 @@ from pathlib import Path
 
 from .._core.errors import MXNetError
 from .._formats.atomic import write_file
-from ._networks import add_network, folder_of, known_shapes, load_symbol
+from ._networks import add_network, known_shapes, load_symbol
 
 _DOT, _PICTURES = ("dot", "gv"), ("svg", "pdf", "png", "jpg", "jpeg", "gif", "eps", "ps")
 
@@ -28,9 +28,10 @@ def run(options):
     kind = options.output.suffix.lstrip(".").lower()
     if kind not in (*_DOT, *_PICTURES):
         raise MXNetError(f"{options.output}: pictures end in .{', .'.join((*_PICTURES, *_DOT))}")
+    if not options.output.parent.is_dir():
+        raise MXNetError(f"cannot write {options.output}: {options.output.parent} is no folder; make it first")
     symbol = load_symbol(options.prefix)
-    with folder_of(options.output):
-        write_file(options.output, _picture(symbol, known_shapes(symbol, options.shape) or None, options, kind))
+    write_file(options.output, _picture(symbol, known_shapes(symbol, options.shape) or None, options, kind))
     print(f"wrote {options.output}")
 
 

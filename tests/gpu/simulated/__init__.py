@@ -47,14 +47,14 @@ def why_not():
 
 
 def build():
-    """The shared library, compiled once for each state of the sources and version of torch."""
+    """The shared library, compiled once for each state of the sources and installation of torch."""
     sources = [HERE / name for name in ("memory.h", "runtime.h", "device.cpp")]
-    digest = hashlib.sha256(b"".join(s.read_bytes() for s in sources)).hexdigest()[:16]
+    root = Path(importlib.util.find_spec("torch").origin).parent
+    digest = hashlib.sha256(str(root).encode() + b"".join(s.read_bytes() for s in sources)).hexdigest()[:16]
     folder = Path(os.environ.get("REMX_SIMULATED_GPU", Path(tempfile.gettempdir()) / "remx-simulated-gpu"))
     library = folder / f"torch-{importlib.metadata.version('torch')}-{digest}.so"
     if not library.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        root = Path(importlib.util.find_spec("torch").origin).parent
         made = library.with_suffix(f".{os.getpid()}")
         include = [f"-I{root / 'include'}", f"-I{root / 'include/torch/csrc/api/include'}"]
         link = [f"-L{root / 'lib'}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{root / 'lib'}"]

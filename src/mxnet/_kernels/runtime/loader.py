@@ -7,16 +7,19 @@ module of kernels; `Loader` is what it is made of, for code that has a substitut
 import atexit
 import logging
 import os
+import sys
 import threading
 import warnings
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, TimeoutError
 from importlib import import_module
 from typing import Any
 
 import torch
 
 _KERNELS = __name__.rpartition(".runtime.")[0]
+_logger = logging.getLogger(__name__)
+_told: list[bool] = []  # that kernels are being compiled
 
 
 class Loader:
@@ -36,7 +39,7 @@ class Loader:
             future = self._future or self._begin()
             if not (wait or future.done()):
                 return self._otherwise
-            self._found = (future.result(),)
+            self._found = (_waited_for(future),)
         return self._found[0]
 
     def loaded(self) -> Any:
@@ -60,6 +63,10 @@ class Loader:
                 self._future = future
             return self._future
 
+    def name(self) -> str:
+        """The module that is loaded, or the one that loads."""
+        return self._load_it.__module__.removeprefix("mxnet.")
+
     def loading(self) -> bool:
         """Is a thread at work on it?"""
         return self._lock.locked() or (self._future is not None and not self._future.done())
@@ -82,6 +89,22 @@ class Loader:
                 warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
         finally:
             future.set_result(found)
+
+
+def _waited_for(future: "Future[Any]") -> Any:
+    """The result; once in a process, a line says why a program waits for more than a second."""
+    while not (_told or future.done()):
+        try:
+            return future.result(1.0)
+        except TimeoutError:
+            cache = sys.modules.get(f"{_KERNELS}.runtime.code_cache")
+            if not future.done() and cache is not None and cache.LOG.misses:
+                _told.append(True)
+                _logger.warning(
+                    "Compiling CPU kernels for this processor: once, they are kept in %s. "
+                    "`remx warmup` compiles them all ahead of time.", cache_folder()
+                )  # fmt: skip
+    return future.result()
 
 
 class _LogLevel:
@@ -132,6 +155,11 @@ class _Exit:
                 event.register(kind, _stopper(event.Listener))
             for thread in self._threads:
                 thread.join()
+
+
+def ending() -> bool:
+    """Has the interpreter begun to end?"""
+    return _exit.begun
 
 
 def _stopper(listener: Any) -> Any:
@@ -220,6 +248,9 @@ class CompiledModule(Loader):
         super().__init__(self._import, None)
         self.module, self.after, self._processor, self._work = module, after, processor, 0
 
+    def name(self) -> str:
+        return self.module
+
     def _import(self) -> Any:
         self.failure = self._processor()
         return None if self.failure else import_module(f"{_KERNELS}.{self.module}")
@@ -244,6 +275,27 @@ class CompiledModule(Loader):
         if not self._future.done():
             return "compiling", "numba compiles it in a thread of its own"
         return ("unavailable", self.failure) if self._future.result() is None else ("ready", "")
+
+
+def loaders() -> list[Loader]:
+    """Everything that is loaded this way, as far as its modules are imported."""
+    return list(_LOADERS)
+
+
+def cache_folder() -> str:
+    """Where compiled code is kept; empty without numba."""
+    if not _numba_is_here():
+        return ""
+    cache = import_module(f"{_KERNELS}.runtime.code_cache")
+    return str(cache.config.CACHE_DIR or cache.folder())
+
+
+def warm_up() -> Iterator[Loader]:
+    """Load everything that this machine can use; each loader as it is done."""
+    _told.append(True)  # who asks for it knows
+    for loader in loaders():
+        loader.get(wait=True)
+        yield loader
 
 
 def _is_recorded(call: tuple[Any, ...]) -> bool:

@@ -15,9 +15,11 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.polynomial import Chebyshev, Polynomial
 
+from . import code_cache
 from .entry_points import entry
 from .loader import simd_width
 
+code_cache.install()
 LANES, FLOAT = 8, 4
 WIDE = max(LANES, simd_width())
 VECTOR_BYTES = LANES * FLOAT
@@ -28,17 +30,25 @@ _FLAGS = tuple(FUSED)
 
 
 def compiled(signature: str, **more: Any) -> Callable[..., Any]:
-    """Compile a function for its arguments' types, and keep the code beside its file, or in the user's cache."""
+    """Compile a function for its arguments' types, and keep the code in the user's cache (see `code_cache`)."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        try:
-            made: Any = njit(signature, cache=True, **OPTIONS, **more)(function)
-        except (RuntimeError, OSError):  # nowhere to keep it: the next process compiles again
-            made = njit(signature, **OPTIONS, **more)(function)
-        made.entry = entry(made, signature)
+        with code_cache.alone(f"{function.__module__}.{function.__qualname__}({signature})"):
+            made = _compile(function, signature, more)
+            made.entry = entry(made, signature)
         return made
 
     return compile_it
+
+
+def _compile(function: Callable[..., Any], signature: str, more: dict[str, Any]) -> Any:
+    try:
+        made: Any = njit(signature, cache=True, **OPTIONS, **more)(function)
+        code_cache.LOG.misses += sum(made.stats.cache_misses.values())
+    except (RuntimeError, OSError):  # nowhere to keep it: the next process compiles again
+        made = njit(signature, **OPTIONS, **more)(function)
+        code_cache.LOG.misses += 1
+    return made
 
 
 def numbers(count: int) -> str:

@@ -3,3 +3,5 @@
 from .batch_processor import *
 from .estimator import *
 from .event_handler import *
+from .learning_rate import *
+from .weight_handlers import *

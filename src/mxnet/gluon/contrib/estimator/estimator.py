@@ -42,14 +42,15 @@ class Estimator:
 
     What is not given is made: the initializer for a network that has not been initialized, a trainer, metrics that suit
     the loss, the context (the first GPU, else the CPU). `val_net` and `val_loss` take the places of `net` and `loss` in
-    evaluation, `batch_processor` says what is done with one batch.
+    evaluation, `batch_processor` says what is done with one batch. `accumulate` batches make one update; `clip_norm`
+    bounds the norm of its gradients (see `GradientUpdateHandler`).
     """
 
     logger = None
 
     def __init__(
         self, net, loss, train_metrics=None, val_metrics=None, initializer=None, trainer=None, context=None,
-        val_net=None, val_loss=None, batch_processor=None,
+        val_net=None, val_loss=None, batch_processor=None, *, accumulate=1, clip_norm=None,
     ):  # fmt: skip
         self.net = net
         self.loss = self._check_loss(loss)
@@ -64,6 +65,8 @@ class Estimator:
         self._initialize(initializer)
         self.trainer = self._check_trainer(trainer)
         self.batch_processor = self._check_batch_processor(batch_processor)
+        self._gradients = {"accumulate": accumulate, "clip_norm": clip_norm}
+        GradientUpdateHandler(**self._gradients)  # tells wrong values now
 
     # ------------------------------------------------------------------ what was given
     def _check_loss(self, loss):
@@ -222,6 +225,12 @@ class Estimator:
         for handler in train_end:
             handler.train_end(self)
 
+    def find_learning_rate(self, train_data, **options):
+        """Try rising learning rates on batches of the data; see `find_learning_rate`."""
+        from .learning_rate import find_learning_rate
+
+        return find_learning_rate(self, train_data, **options)
+
     # ------------------------------------------------------------------ handlers
     def _complete(self, event_handlers, defaults, known):
         """The user's handlers with the missing defaults; mixed ones must share metric objects."""
@@ -238,7 +247,7 @@ class Estimator:
     def _prepare_default_handlers(self, val_data, event_handlers):
         defaults = [
             (None, lambda: StoppingHandler(self.max_epoch, self.max_batch)),
-            (GradientUpdateHandler, GradientUpdateHandler),
+            (GradientUpdateHandler, lambda: GradientUpdateHandler(**self._gradients)),
             (MetricHandler, lambda: MetricHandler(metrics=self.train_metrics)),
             (LoggingHandler, lambda: LoggingHandler(metrics=self.train_metrics)),
         ]

@@ -281,12 +281,29 @@ def worst(better):
     return np.inf if better is np.less else -np.inf
 
 
+def copies_of(net):
+    """{name: copy of the parameter}, of parameters that are initialized."""
+    parameters = net._collect_params_with_prefix()
+    return {name: p.data(p.list_ctx()[0]).copy() for name, p in parameters.items() if p._data is not None}
+
+
+def put_back(net, values):
+    """Set parameters to what `copies_of` returned."""
+    parameters = net._collect_params_with_prefix()
+    for name, value in values.items():
+        parameters[name].set_data(value)
+
+
 class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
-    """Stops when a metric has not improved for `patience` epochs."""
+    """Stops when a metric has not improved for `patience` epochs.
 
-    _counts = ("wait", "best", "stopped_epoch", "current_epoch", "stop_training")
+    With `restore_best` the network ends with the parameters of its best epoch, whether it was stopped or not. They are
+    kept in memory, one copy of the parameters more.
+    """
 
-    def __init__(self, monitor, min_delta=0, patience=0, mode="auto", baseline=None):
+    _counts = ("wait", "best", "stopped_epoch", "current_epoch", "stop_training", "best_parameters")
+
+    def __init__(self, monitor, min_delta=0, patience=0, mode="auto", baseline=None, restore_best=False):
         super().__init__()
         if not isinstance(monitor, EvalMetric):
             raise ValueError(
@@ -297,14 +314,14 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
             raise ValueError(
                 "CompositeEvalMetric is not supported for EarlyStoppingHandler, please specify a simple metric instead."
             )
-        self.monitor, self.baseline, self.patience = monitor, baseline, patience
+        self.monitor, self.baseline, self.patience, self.restore_best = monitor, baseline, patience, restore_best
         self.monitor_op = comparison(monitor, mode, "EarlyStopping")
         self.min_delta = min_delta if self.monitor_op is np.greater else -min_delta
         self._reset()
 
     def _reset(self):
         self.wait = self.stopped_epoch = self.current_epoch = 0
-        self.stop_training = False
+        self.stop_training, self.best_parameters = False, {}
         self.best = self.baseline if self.baseline is not None else worst(self.monitor_op)
 
     def train_begin(self, estimator, *args, **kwargs):
@@ -323,6 +340,8 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
             )
         elif self.monitor_op(value - self.min_delta, self.best):
             self.best, self.wait = value, 0
+            if self.restore_best:
+                self.best_parameters = copies_of(estimator.net)
         else:
             self.wait += 1
             if self.wait >= self.patience:
@@ -331,7 +350,9 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         return self.stop_training
 
     def train_end(self, estimator, *args, **kwargs):
-        """Say why it stopped."""
+        """Say why it stopped; put the best parameters back."""
+        if self.best_parameters:
+            put_back(estimator.net, self.best_parameters)
         if self.stopped_epoch > 0:
             estimator.logger.info(
                 "[Epoch %d] EarlyStoppingHanlder: early stopping due to %s not improving",
@@ -340,17 +361,5 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
             )
 
 
-class GradientUpdateHandler(BatchEnd):
-    """Updates the parameters after each batch, before everything else."""
-
-    def __init__(self, priority=-2000):
-        self.priority = priority
-
-    def batch_end(self, estimator, *args, **kwargs):
-        """One step of the trainer, by the number of samples."""
-        loss = kwargs["loss"]
-        parts = loss if isinstance(loss, list) else [loss]
-        estimator.trainer.step(sum(part.shape[0] for part in parts))
-
-
-from .checkpoint import CheckpointHandler  # noqa: E402 - it needs the classes above
+from .checkpoint import CheckpointHandler  # noqa: E402 - these need the classes above
+from .gradient_update import GradientUpdateHandler  # noqa: E402

@@ -1,0 +1,125 @@
+"""Where compiled kernels are kept: one folder of the user, by version and processor; one process compiles for all.
+
+Importing this module asks for numba. numba's own settings stay as they are: only kernels of this package are kept
+here, and `NUMBA_CACHE_DIR` wins. A folder that cannot be written is still read.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numba
+from numba.core import caching, config
+
+from ..._core.cache_folder import kernel_folder
+from ..._core.version import REMX_VERSION
+from .loader import ending
+
+try:
+    import fcntl
+except ImportError:  # Windows: processes that start together compile the same code, each for itself
+    fcntl = None
+
+PATIENCE = 300.0  # seconds that another process may take for one function
+_HERE = str(Path(__file__).parents[1]) + os.sep
+
+
+def folder() -> Path:
+    """The folder of this version on this processor."""
+    from numba.core.registry import cpu_target
+
+    _, processor, features = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
+    key = crc32(features.encode())
+    return Path(kernel_folder()) / f"remx-{REMX_VERSION}-numba-{numba.__version__}-{processor}-{key:08x}"
+
+
+_provided: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator  # pyright: ignore
+
+
+class KernelLocator(_provided):
+    """Tells numba where the code of this package's functions lies."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
+        self._cache_path = str(folder() / self.get_suitable_cache_subpath(file))
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        if config.CACHE_DIR or not os.path.abspath(py_file).startswith(_HERE):  # pyright: ignore[reportAttributeAccessIssue]
+            return None
+        made = cls(py_func, py_file)
+        try:
+            made.ensure_cache_path()
+        except OSError:  # read-only: what is there counts; if it is not, numba looks for another place
+            return made if os.path.isdir(made._cache_path) else None
+        return made
+
+
+def install() -> None:
+    """Make numba ask the locator; once."""
+    kinds: Any = getattr(caching, "CacheImpl", None) or caching._CacheImpl  # pyright: ignore
+    if KernelLocator not in kinds._locator_classes:
+        kinds._locator_classes.insert(0, KernelLocator)
+
+
+class _Log:
+    """What was compiled rather than read, by this process or by one that it waited for."""
+
+    def __init__(self) -> None:
+        self.misses = 0
+
+
+LOG = _Log()
+_file_lock = threading.Lock()
+_file: list[int] = []
+
+
+def _lock_file() -> int | None:
+    """A file whose bytes are locked, one for each function; closing it would open all locks of this process."""
+    with _file_lock:
+        if not _file:
+            try:
+                path = folder()
+                path.mkdir(parents=True, exist_ok=True)
+                _file.append(os.open(path / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+            except OSError:
+                return None
+        return _file[0]
+
+
+@contextmanager
+def alone(name: str) -> Generator[None, None, None]:
+    """Let no other process compile this function meanwhile; after a long wait, or without a place for locks, go on."""
+    handle = _lock_file() if fcntl is not None else None
+    if fcntl is None or handle is None:
+        yield
+        return
+    place, held = crc32(name.encode()), _acquire(handle, crc32(name.encode()))
+    try:
+        yield
+    finally:
+        if held:
+            fcntl.lockf(handle, fcntl.LOCK_UN, 1, place)
+
+
+def _acquire(handle: int, place: int) -> bool:
+    assert fcntl is not None
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            return True
+        except (BlockingIOError, PermissionError):  # another process has it
+            LOG.misses += 1
+            if ending():
+                raise SystemExit from None  # the interpreter waits for this thread
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        except OSError:  # a file system without locks
+            return False
