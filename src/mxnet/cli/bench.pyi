@@ -10,6 +10,8 @@ import numpy
 
 import time
 from .._core.arguments import at_least as at_least
+from ._output import add_json as add_json
+from ._output import print_json as print_json
 from ._output import table as table
 def add(parser: Any) -> None: ...
 def _burst(function: Any, calls: Any) -> Any: ...

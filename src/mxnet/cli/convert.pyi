@@ -10,6 +10,7 @@ import numpy
 
 import os
 import re
+import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +26,9 @@ from ._networks import known_shapes as known_shapes
 from ._networks import load_symbol as load_symbol
 from ._networks import params_path as params_path
 from ._networks import symbol_path as symbol_path
+from ._onnx_check import largest_difference as largest_difference
+from ._output import add_json as add_json
+from ._output import print_json as print_json
 _EXPLANATION: str
 
 class Model:
@@ -54,3 +58,4 @@ _READERS: Any
 _WRITERS: Any
 def _read(source: Any, options: Any) -> Any: ...
 def run(options: Any) -> None: ...
+def _verdict(difference: Any) -> str: ...

@@ -13,7 +13,6 @@ from pathlib import Path
 from .._core.errors import MXNetError as MXNetError
 from .._formats.atomic import write_file as write_file
 from ._networks import add_network as add_network
-from ._networks import folder_of as folder_of
 from ._networks import known_shapes as known_shapes
 from ._networks import load_symbol as load_symbol
 _DOT: Any

@@ -11,3 +11,5 @@ import numpy
 from .batch_processor import *
 from .estimator import *
 from .event_handler import *
+from .learning_rate import *
+from .weight_handlers import *
