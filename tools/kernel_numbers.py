@@ -172,14 +172,15 @@ def worker(name, folder):
 TEXTS = {
     "en": (
         "# Numbers of the kernels",
-        "Errors against double precision: of outputs (the largest, in parts of the largest value) and of gradients (the "
-        "median over all parameters of the relative error). MXNet is 1.9.1; torch is ReMX with `MXNET_KERNELS=torch`; "
+        "Errors against double precision: of outputs (the largest, in parts of the largest value) and of gradients "
+        "(the median over all parameters of the relative error). MXNet is 1.9.1; torch is ReMX with `MXNET_KERNELS=torch`; "
         "ReMX is with its kernels. Parameters, images and heads are the same. Made by `tools/kernel_numbers.py`.",
         "| network | output: MXNet | torch | ReMX | gradients: MXNet | torch | ReMX |",
     ),
     "zh": (
         "# 内核的数值",
-        "相对于双精度的误差：输出（最大误差与最大值之比）和梯度（所有参数的相对误差的中位数）。MXNet 是 1.9.1；torch 是设了 `MXNET_KERNELS=torch` 的 ReMX；"
+        "相对于双精度的误差：输出（最大误差与最大值之比）和梯度（所有参数的相对误差的中位数）。"
+        "MXNet 是 1.9.1；torch 是设了 `MXNET_KERNELS=torch` 的 ReMX；"
         "ReMX 使用自己的内核。参数、图像和头梯度都相同。由 `tools/kernel_numbers.py` 生成。",
         "| 网络 | 输出：MXNet | torch | ReMX | 梯度：MXNet | torch | ReMX |",
     ),
