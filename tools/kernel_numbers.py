@@ -173,8 +173,9 @@ TEXTS = {
     "en": (
         "# Numbers of the kernels",
         "Errors against double precision: of outputs (the largest, in parts of the largest value) and of gradients "
-        "(the median over all parameters of the relative error). MXNet is 1.9.1; torch is ReMX with `MXNET_KERNELS=torch`; "
-        "ReMX is with its kernels. Parameters, images and heads are the same. Made by `tools/kernel_numbers.py`.",
+        "(the median over all parameters of the relative error). MXNet is 1.9.1; torch is ReMX with "
+        "`MXNET_KERNELS=torch`; ReMX is with its kernels. "
+        "Parameters, images and heads are the same. Made by `tools/kernel_numbers.py`.",
         "| network | output: MXNet | torch | ReMX | gradients: MXNet | torch | ReMX |",
     ),
     "zh": (

@@ -21,8 +21,9 @@ from ..._kernels.conv.clamp import Clamp
 from ..._kernels.matmul.packed import PANEL
 from ..._ops.registry.registry import find
 from ..lower.backends import Compiler
+from ..lower.fx_calls import argument, arguments_from, calls, pick, sole_user
 from ..lower.inductor_segments import compile_between
-from ..lower.lower import Lowered, calls, pick, sole_user
+from ..lower.lower import Lowered
 from ..training.memory_format import plain, restore_order
 from .fuse import fused
 from .packed_conv import (
@@ -204,9 +205,10 @@ class Folding:
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
         self._state: tuple[Copies | Digests, list[Packed] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]
-        data = {value for node in self._graph.nodes if calls(node, convolve, convolve_pair) for value in node.args[5:]}
-        data |= {node.args[4] for node in self._graph.nodes if calls(node, scale_norm)}
-        rows = {node.args[3] for node in self._graph.nodes if calls(node, dense)}
+        nodes = self._graph.nodes
+        data = {value for node in nodes if calls(node, convolve) for value in arguments_from(node, "tensors")}
+        data |= {argument(node, "data") for node in nodes if calls(node, convolve_pair, scale_norm)}
+        rows = {argument(node, "data") for node in nodes if calls(node, dense)}
         self._workspaces: list[Workspace] = []
         self._changes = self._rest = 0  # in a row, and predictions that do not look for more
         self._data = {i: node for i, node in enumerate(places) if node in data}
@@ -310,14 +312,17 @@ class Folding:
         limits: dict[fx.Node, float | None] = dict.fromkeys(self._data.values(), LIMIT)
         for node in self._graph.nodes:
             if calls(node, convolve):
-                limits[node] = convolutions[node.args[3]].limit(*map(limits.get, node.args[5:]))
+                layer = convolutions[argument(node, "index")]
+                limits[node] = layer.limit(*map(limits.get, arguments_from(node, "tensors")))
             elif calls(node, convolve_pair):
-                first, second = (convolutions[index] for index in node.args[3])
-                limits[node] = second.limit(first.limit(limits.get(node.args[5])))
+                first, second = (convolutions[index] for index in argument(node, "indices"))
+                limits[node] = second.limit(first.limit(limits.get(argument(node, "data"))))
             elif calls(node, scale_norm):
-                limits[node] = convolutions[node.args[2]].limit(limits.get(node.args[4]))
+                limits[node] = convolutions[argument(node, "index")].limit(limits.get(argument(node, "data")))
             elif node.op == "call_function":
-                values = node.args[3:] if calls(node, pool, concat) else node.all_input_nodes
+                values = node.all_input_nodes
+                if calls(node, pool, concat):  # which also take the workspace
+                    values = arguments_from(node, "data" if calls(node, pool) else "pieces")
                 limits[node] = _largest(node, [limits.get(value) for value in values])
 
 
@@ -447,17 +452,25 @@ def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
 def _fuse_pairs(graph: fx.Graph, sites: list[Site]) -> None:
     """A depthwise convolution and the one before it, if nobody else reads that one's result, are computed at once."""
     for node in list(graph.nodes):
-        first = node.args[5] if calls(node, convolve) and len(node.args) == 6 else None
-        if not calls(first, convolve) or len(first.args) != 6 or sole_user(first) is not node:
+        first = _lone_input(node)
+        data = _lone_input(first)
+        if data is None or not calls(first, convolve) or sole_user(first) is not node:
             continue
-        attrs = sites[node.args[3]].conv.kwargs
+        indices = argument(first, "index"), argument(node, "index")
+        attrs = sites[indices[1]].conv.kwargs
         if attrs.get("num_group", 1) == attrs["num_filter"] > 1:
-            indices = first.args[3], node.args[3]
+            shared = [argument(node, name) for name in ("convolutions", "within", "workspace")]
             with graph.inserting_before(node):
-                both = graph.call_function(convolve_pair, (*node.args[:3], indices, None, first.args[5]))
+                both = graph.call_function(convolve_pair, (*shared, indices, None, data))
             node.replace_all_uses_with(both)
             graph.erase_node(node)
             graph.erase_node(first)
+
+
+def _lone_input(node: Any) -> Any:
+    """The data of a packed convolution that adds nothing to its result; None for other nodes."""
+    tensors = arguments_from(node, "tensors") if calls(node, convolve) else ()
+    return tensors[0] if len(tensors) == 1 else None
 
 
 def _use_pixel_layers(graph: fx.Graph, workspace: fx.Node) -> None:
@@ -526,14 +539,14 @@ def _buffer_of_addend(node: fx.Node, sites: list[Site], ending: list[int]) -> li
 
     Taken out of `ending`, the memory that is free behind the node.
     """
-    data, *addends = node.args[5:] if calls(node, convolve) else (None,)
+    data, *addends = arguments_from(node, "tensors") if calls(node, convolve) else (None,)
     if not addends or addends[0] is data or not calls(addends[0], *BUFFER):
         return []
-    attrs = sites[node.args[3]].conv.kwargs  # type: ignore[index]
+    attrs = sites[argument(node, "index")].conv.kwargs
     if attrs["num_filter"] % (PANEL if attrs["kernel"] == (3, 3) else UNIT):  # kernels write some filters twice
         return []
-    buffer = addends[0].args[BUFFER[addends[0].target]]  # type: ignore[index, union-attr]
+    buffer = argument(addends[0], "buffer")
     if buffer not in ending:
         return []
-    ending.remove(buffer)  # type: ignore[arg-type]
-    return [buffer]  # type: ignore[list-item]
+    ending.remove(buffer)
+    return [buffer]

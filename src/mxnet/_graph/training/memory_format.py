@@ -12,7 +12,7 @@ from ..._kernels import tuning
 from ..._ops.nn.pooling import max_pooling_recompute
 from ..._ops.registry.registry import find
 from ..lower.codegen import Code
-from ..lower.lower import calls, pick
+from ..lower.fx_calls import argument, calls, pick, selected_output
 from .convolution import channels_last_convolution, compilable_convolution
 from .recompute import add_in_place, norm_sum_relu, recompute_activations, relu_in_place
 
@@ -49,20 +49,21 @@ def _overwritable(value: Any, user: fx.Node) -> bool:
     """May `user` write into the value: is it the only reader, and does the value's gradient not need it?"""
     if not isinstance(value, fx.Node) or list(value.users) != [user]:
         return False
-    if calls(value, pick):
-        norm = value.args[0]
-        return calls(norm, NORM) and value.args[1] == 0 and norm.kwargs.get("axis", 1) == 1
+    selected = selected_output(value)
+    if selected is not None:
+        norm, index = selected
+        return calls(norm, NORM) and index == 0 and argument(norm, "axis") == 1
     return calls(value, channels_last_convolution, SUM, add_in_place)
 
 
 def _work_in_place(graph: fx.Graph) -> None:
     for node in graph.nodes:
-        if calls(node, SUM) and node.args[0] is not node.args[1]:
-            mine = next((v for v in node.args if _overwritable(v, node)), None)
+        if calls(node, SUM) and len(set(node.all_input_nodes)) == 2:
+            mine = next((v for v in node.all_input_nodes if _overwritable(v, node)), None)
             if mine is not None:
-                other = next(v for v in node.args if v is not mine)
+                other = next(v for v in node.all_input_nodes if v is not mine)
                 node.target, node.args, node.kwargs = add_in_place, (mine, other), {}
-        elif _is_relu(node) and _overwritable(node.args[0], node):
+        elif _is_relu(node) and _overwritable(argument(node, "data"), node):
             node.target, node.kwargs = relu_in_place, {}
 
 

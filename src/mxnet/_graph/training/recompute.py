@@ -9,7 +9,7 @@ from ..._kernels.norm.fused_norm import fused_norm
 from ..._ops.nn.batch_norm import fixed
 from ..._ops.nn.pooling import max_pooling_recompute
 from ..._ops.registry.registry import find
-from ..lower.lower import calls, pick
+from ..lower.fx_calls import argument, calls, selected_output
 from .convolution import channels_last_convolution
 
 NORM, SUM, ACTIVATION, POOLING = (find(n).fn for n in ("BatchNorm", "elemwise_add", "Activation", "Pooling"))
@@ -54,9 +54,9 @@ def _recomputes(user: fx.Node) -> bool:
 
 
 def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
-    value, addend = node.args[0], None
+    value, addend = argument(node, "mine"), None
     if calls(value, add_in_place):
-        value, addend = value.args
+        value, addend = argument(value, "mine"), argument(value, "other")
     norm = _norm(value)
     if norm is None:
         return
@@ -70,9 +70,10 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
 
 def _norm(value: Any) -> fx.Node | None:
     """The batch norm, by the batch's statistics and over axis 1, that made the value for one reader only."""
-    if not (calls(value, pick) and value.args[1] == 0 and len(value.users) == 1):
+    selected = selected_output(value)
+    if selected is None or selected[1] != 0 or len(value.users) != 1:
         return None
-    norm = value.args[0]
+    norm = selected[0]
     if not calls(norm, NORM) or len(norm.users) > 1 or len(norm.args) != 5:
         return None
     attrs = norm.kwargs
