@@ -8,7 +8,7 @@ shuffle, RNN's dropout, the random image operators and `mx.np.random`. All `cpu(
 
 Equal to MXNet 1.9.1 bit for bit: uniform, Dropout, randint, multinomial, zipfian, exponential, and shuffle where MXNet
 itself does not depend on the number of threads. The rest follow the same algorithm on the same words; a last bit may
-differ where the C library's logarithm rounds otherwise (normal: at most 2 ulp).
+differ where the C library's logarithm rounds otherwise (float32 normal: at most 2 ulp; float64: none).
 """
 
 import os
