@@ -128,7 +128,7 @@ def delete(arr, obj, axis=None):
             "_npi_delete", arr, start=obj.start, stop=obj.stop, step=1 if obj.step is None else obj.step, axis=axis
         )
     if isinstance(obj, numbers.Integral):
-        if not isinstance(arr, Traced):
+        if not isinstance(arr, Traced) and (axis is None or arr.ndim):
             _within(obj, arr.size if axis is None else arr.shape[axis], axis or 0)
         return call("_npi_delete", arr, int_ind=int(obj), axis=axis)
     return call("_npi_delete", arr, _places(obj, arr), axis=axis)
@@ -145,7 +145,7 @@ def insert(arr, obj, values, axis=None):
         where = {"start": obj.start, "stop": obj.stop, "step": step}
         return call("_npi_insert_slice", *inputs, val=value, **where, axis=axis)
     if isinstance(obj, numbers.Integral):
-        if not isinstance(arr, Traced):
+        if not isinstance(arr, Traced) and (axis is None or arr.ndim):
             _within(obj, (arr.size if axis is None else arr.shape[axis]) + (obj >= 0), axis or 0)
         return call("_npi_insert_scalar", *inputs, val=value, int_ind=int(obj), axis=axis)
     return call("_npi_insert_tensor", *inputs, _places(obj, arr), val=value, axis=axis)
