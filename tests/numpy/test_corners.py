@@ -253,3 +253,40 @@ def test_bytes_with_and_without_sign_are_int32_together(call):
     for shape in ((0, 2), (2,)):  # MXNet knows the type, but computes only where there is nothing
         one, other = np.ones(shape, dtype="int8"), np.ones(shape, dtype="uint8")
         assert call(one, other).dtype == call(other, one).dtype == "int32"
+
+
+def test_uneven_pieces_side_by_side():
+    assert [p.shape for p in np.hsplit(np.ones((2, 5)), 3)] == [(2, 2), (2, 2), (2, 1)]
+    assert [p.shape for p in np.hsplit(np.ones((1, 1)), 2)] == [(1, 1), (1, 0)]
+    for call, shape in ((np.vsplit, (3, 2)), (np.dsplit, (1, 1, 3))):
+        with pytest.raises(ValueError, match="equal division"):
+            call(np.ones(shape), 2)
+
+
+def test_systems_of_two_types_are_solved_in_the_wider_one():
+    matrix = [[2.0, 0.5], [0.5, 3.0]]
+    for one, other in (("float32", "float64"), ("float64", "float32")):
+        found = np.linalg.solve(np.array(matrix, dtype=one), np.array(matrix, dtype=other))
+        assert found.dtype == "float64" and onp.allclose(found.asnumpy(), onp.eye(2))
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_averages_and_different_elements_of_an_array_without_axes(axis):
+    three = np.array(3.0)
+    mean, total = np.average(three, axis=axis, weights=np.array(2.0), returned=True)
+    assert (mean.shape, mean.item(), total.item()) == ((), 3, 2)
+    assert [a.tolist() for a in np.unique(three, axis=axis, return_counts=True, return_index=True)] == [[3], [0], [1]]
+
+
+def test_quantiles_of_no_rows():
+    assert np.quantile(np.ones((0, 2)), 0.3, axis=-1).shape == (0,)
+    assert np.quantile(np.ones((3, 0, 2)), 0.3, axis=-1, keepdims=True).shape == (3, 0, 1)
+
+
+@pytest.mark.parametrize(("ddof", "all_three", "each"), [(3, math.inf, 0.0), (4, 2.529805241462138e-19, 0.0)])
+def test_more_degrees_of_freedom_than_elements(ddof, all_three, each):
+    """MXNet divides by their difference as a number without sign."""
+    x = np.array([1.0, 2.0, 4.0])
+    assert np.var(x, ddof=ddof).item() == pytest.approx(all_three, rel=1e-6)
+    assert np.var(x, axis=(), ddof=ddof).tolist() == [each] * 3
+    assert math.isnan(np.var(x, axis=(), ddof=1)[0].item())

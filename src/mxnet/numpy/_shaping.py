@@ -241,7 +241,6 @@ def array_split(ary, indices_or_sections, axis=0):
 def _fixed(operator, ary, indices_or_sections, axis):
     """Pieces along an axis that goes without saying."""
     if isinstance(indices_or_sections, numbers.Integral):
-        _check_even(ary, indices_or_sections, axis)
         options = {"indices": (), "sections": indices_or_sections}
     else:
         options = {"indices": (0, *(int(i) for i in indices_or_sections))}
@@ -254,7 +253,7 @@ def _at_least(ary, name, count):
 
 
 def hsplit(ary, indices_or_sections):
-    """Pieces side by side."""
+    """Pieces side by side, equal as far as possible."""
     _at_least(ary, "hsplit", 1)
     return _fixed("_npi_hsplit", ary, indices_or_sections, 1 if isinstance(ary, Traced) or ary.ndim > 1 else 0)
 
@@ -268,6 +267,8 @@ def vsplit(ary, indices_or_sections):
 def dsplit(ary, indices_or_sections):
     """Pieces along the third axis."""
     _at_least(ary, "dsplit", 3)
+    if isinstance(indices_or_sections, numbers.Integral):
+        _check_even(ary, indices_or_sections, 2)
     return _fixed("_npi_dsplit", ary, indices_or_sections, 2)
 
 

@@ -104,11 +104,14 @@ def polyval(p, x):
     return result
 
 
-@op("_npi_solve")
+@op("_npi_solve", dtype="any")
 def solve(A, B):
-    """The x of A x = B."""
+    """The x of A x = B, in the wider type of both."""
+    if A.dtype is not B.dtype:
+        kind = torch.promote_types(A.dtype, B.dtype)
+        A, B = A.to(kind), B.to(kind)
     alike = A.dim() == B.dim() and A.shape[:-2] == B.shape[:-2] and A.shape[-1] == B.shape[-2]
-    return solved(_square(A), B) if alike and A.dtype is B.dtype else torch.linalg.solve(_square(A), B)
+    return solved(_square(A), B) if alike else torch.linalg.solve(_square(A), B)
 
 
 @op("_npi_svd", outputs=3)

@@ -265,6 +265,9 @@ def _retain(op, inputs, parsed, kind):
     if not isinstance(array, RowSparseNDArray):
         raise MXNetError(f"sparse_retain keeps rows of row_sparse arrays, got storage {array.stype}")
     asked = plain_tensor(rows).to(torch.int64, copy=True).reshape(-1)
+    if asked.numel() and not 0 <= int(asked.min()) <= int(asked.max()) < array.shape[0]:
+        raise MXNetError(f"sparse_retain: rows {asked.tolist()} are asked for, the array of shape {array.shape} has "
+                         f"rows 0 to {array.shape[0] - 1}")  # fmt: skip
     quick = retained(array._parts, asked)
     return _like(array, _parts.rows_retained(array._parts, asked) if quick is None else (quick, asked))
 
@@ -377,12 +380,14 @@ def _along(array, data, axis, keepdims):
 
 
 def _total(op, inputs, parsed, kind):
-    """Sums and means of a matrix along one axis."""
+    """Sums and means of a matrix along one axis; of integers, unlike those of dense arrays, they stay integers."""
     array, axis = inputs[0], _one_axis(parsed)
     if not isinstance(array, CSRNDArray) or axis not in _AXES or parsed.get("exclude"):
         return None
     total = _along(array, array._parts[0], axis, parsed.get("keepdims"))
-    return wrap(total / array.shape[axis] if op.name == "mean" else total, array._ctx)
+    if op.name == "mean":
+        total = torch.div(total, array.shape[axis], rounding_mode=None if total.is_floating_point() else "trunc")
+    return wrap(total, array._ctx)
 
 
 def _update(op, inputs, parsed, in_place):
