@@ -191,7 +191,7 @@ def test_means_of_integers_stay_integers(dtype):
     rows = nd.array([[1, 2], [4, 0], [7, 0]], dtype=dtype).tostype("csr")
     for axis, means in ((0, [4, 0]), (1, [1, 2, 3])):
         found = nd.mean(rows, axis=axis)
-        assert found.dtype == dtype and found.asnumpy().tolist() == means
+        assert found.asnumpy().dtype == dtype and found.asnumpy().tolist() == means
 
 
 def test_rows_that_are_not_there_cannot_be_retained():
