@@ -199,3 +199,14 @@ def test_rows_that_are_not_there_cannot_be_retained():
     for wanted in ([-1], [3]):
         with pytest.raises(mx.MXNetError, match="has rows 0 to 2"):
             nd.sparse.retain(rows, nd.array(wanted))
+
+
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_casts_are_recorded(stype, dtype):
+    x = nd.array([[1, 0], [2, 3]])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = x.tostype(stype).astype(dtype)
+    y.backward()
+    assert y.stype == stype and y.asnumpy().dtype == dtype and (x.grad.asnumpy() == 1).all()

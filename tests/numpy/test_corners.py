@@ -263,11 +263,14 @@ def test_uneven_pieces_side_by_side():
             call(np.ones(shape), 2)
 
 
-def test_systems_of_two_types_are_solved_in_the_wider_one():
-    matrix = [[2.0, 0.5], [0.5, 3.0]]
-    for one, other in (("float32", "float64"), ("float64", "float32")):
+def test_systems_are_solved_in_double_precision_unless_both_are_in_single():
+    matrix = [[2, 1], [1, 3]]
+    for one, other in (("float32", "float64"), ("float32", "int8"), ("int32", "int32"), ("float32", "float32")):
         found = np.linalg.solve(np.array(matrix, dtype=one), np.array(matrix, dtype=other))
-        assert found.dtype == "float64" and onp.allclose(found.asnumpy(), onp.eye(2))
+        assert found.dtype == ("float32" if one == other == "float32" else "float64")
+        assert onp.allclose(found.asnumpy(), onp.eye(2), atol=1e-6)
+    with pytest.raises(mx.MXNetError, match="float16"):
+        np.linalg.solve(np.array(matrix, dtype="float16"), np.array(matrix))
 
 
 @pytest.mark.parametrize("axis", [0, -1])

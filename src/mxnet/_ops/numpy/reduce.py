@@ -102,7 +102,7 @@ def _lonely(data, ddof):
 
 def _variance(data, axes, ddof, keepdims):
     count = math.prod(data.shape[i] for i in axes)
-    if count >= ddof:
+    if count > ddof:
         return torch.var(data, axes, correction=ddof, keepdim=keepdims)
     return torch.var(data, axes, correction=0, keepdim=keepdims) * count / _freedom(count, ddof)
 

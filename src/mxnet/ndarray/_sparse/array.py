@@ -7,11 +7,12 @@ import torch
 
 from ..._core.dtypes import dtype_name
 from ..._core.errors import MXNetError, NotSupportedForSparseNDArray
+from ..._core.modes import MODES
 from ..._core.writes import wrote
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.torch_dtypes import SCALAR, torch_dtype
 from ...context import Context, cpu
-from .._dispatch.invoke import SparseStorage, check_writable, freed, plain_tensor
+from .._dispatch.invoke import SparseStorage, check_writable, freed, graph_tensor, plain_tensor
 from ..ndarray import NDArray, wrap
 from . import parts as _parts
 
@@ -188,6 +189,10 @@ class BaseSparseNDArray(NDArray):
         """A copy of another type; itself if `copy` is False and the type is that already."""
         if not copy and dtype_name(dtype) == dtype_name(self.dtype):
             return self
+        if MODES.recording and graph_tensor(self).requires_grad:
+            from .._dispatch.generated import face
+
+            return face("Cast")(self, dtype=dtype_name(dtype)).tostype(self.stype)
         data, *places = self._parts
         parts = (data.to(torch_dtype(dtype), copy=True), *(p.clone() for p in places))
         return type(self)._made(parts, self._sizes, self._ctx)
