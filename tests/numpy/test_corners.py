@@ -281,6 +281,12 @@ def test_averages_and_different_elements_of_an_array_without_axes(axis):
     assert [a.tolist() for a in np.unique(three, axis=axis, return_counts=True, return_index=True)] == [[3], [0], [1]]
 
 
+@pytest.mark.parametrize(("shape", "axis"), [((4, 0, 5), -2), ((0, 5), 0), ((2, 0, 1), 0)])
+def test_different_elements_of_nothing(shape, axis):
+    found, counts = np.unique(np.ones(shape), axis=axis, return_counts=True)
+    assert found.shape == counts.shape == (0,)
+
+
 def test_quantiles_of_no_rows():
     assert np.quantile(np.ones((0, 2)), 0.3, axis=-1).shape == (0,)
     assert np.quantile(np.ones((3, 0, 2)), 0.3, axis=-1, keepdims=True).shape == (3, 0, 1)

@@ -105,7 +105,8 @@ def unique(
 ):
     """The different elements or slices, sorted; where each is first, which one is where, how often each occurs."""
     data = data.detach()
-    if axis is None or data.dim() == 1 or (data.dim() == 0 and axis in (0, -1)):
+    alone = data.dim() == 0 and axis in (0, -1)
+    if axis is None or data.dim() == 1 or alone or not data.numel():  # where there is nothing, MXNet sees a vector
         data, axis = data.reshape(-1), None  # torch compares numbers far quicker than slices of one number
     if axis is None and not return_index and not return_inverse:
         found, counts = torch.unique_consecutive(in_order(data, 0), return_counts=True)
