@@ -210,3 +210,10 @@ def test_casts_are_recorded(stype, dtype):
         y = x.tostype(stype).astype(dtype)
     y.backward()
     assert y.stype == stype and y.asnumpy().dtype == dtype and (x.grad.asnumpy() == 1).all()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "float16"])
+def test_sums_keep_their_type(dtype):
+    rows = nd.array([[1, 2], [0, 0], [3, 0]], dtype=dtype).tostype("row_sparse")
+    total = nd.add_n(rows, rows).asnumpy()
+    assert total.dtype == dtype and total.tolist() == [[2, 4], [0, 0], [6, 0]]

@@ -256,7 +256,7 @@ def _sum_of_rows(op, inputs, parsed, kind):
     for more in given[1:]:
         total = total and merged_rows(total, more, "elemwise_add")
     if total is None or len(given) == 1:
-        total = _parts.rows_combined(lambda *aligned: torch.stack(aligned).sum(0), given)
+        total = _parts.rows_combined(lambda *aligned: torch.stack(aligned).sum(0, dtype=aligned[0].dtype), given)
     return _like(inputs[0], total)
 
 
