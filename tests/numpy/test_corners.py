@@ -299,3 +299,7 @@ def test_more_degrees_of_freedom_than_elements(ddof, all_three, each):
     assert np.var(x, ddof=ddof).item() == pytest.approx(all_three, rel=1e-6)
     assert np.var(x, axis=(), ddof=ddof).tolist() == [each] * 3
     assert math.isnan(np.var(x, axis=(), ddof=1)[0].item())
+
+
+def test_the_deviation_of_what_is_no_number():
+    assert onp.isnan(np.std(np.array([math.nan, math.inf, 1.0]), axis=()).asnumpy()).tolist() == [True, True, False]
