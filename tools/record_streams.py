@@ -14,6 +14,7 @@ import mxnet as mx
 SEEDS = [0, 1, 2, 3, 7, 10, 42, 99, 123, 128, 1000, 1234, 2021, 4096, 65535, 99999, 123456, 2**31 - 1, -1, -12345]
 SIZES = [1, 2, 5, 63, 64, 65, 128, 1000, 4097, 65536, 65537, 100003]
 KEPT = 16
+LONG = [131071, 131072, 131073, 300000, 1000000]  # vectors to shuffle; the same with 1, 2 and 4 threads
 
 MORE = [  # distribution, parameters, dtype, size
     ("uniform", (-2.5, 0.75), "float32", 3000),
@@ -118,6 +119,9 @@ def main(path):
         keep(archive, f"rows:{distribution}:{kind}|{text}|{dtype}|7|{drawn.size}", drawn)
     for seed in (7, 128):
         serial(archive, seed)
+    for size in LONG:
+        mx.random.seed(7)
+        keep(archive, f"shuffle|vector||7|{size}", mx.nd.random.shuffle(mx.nd.arange(size)).asnumpy())
     for text, context in (("cpu(0)", mx.cpu(0)), ("cpu(3)", mx.cpu(3))):
         mx.random.seed(7, ctx=context)
         keep(archive, f"uniform|0,1|float32|7@{text}|100", draw("uniform", (0, 1), "float32", 100))

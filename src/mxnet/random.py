@@ -17,8 +17,7 @@ __all__ = [*_functions, "seed", "get_state", "set_state"]
 def seed(seed_state, ctx="all"):
     """Seed the random numbers of all devices, or of one, which then draws the same whatever its number is.
 
-    Operators without a stream of MXNet's own (Dropout, anything on a GPU) draw from torch's generators, which are
-    seeded along.
+    Operators on a GPU, and `LeakyReLU` with random slopes, draw from torch's generators, which are seeded along.
     """
     if not isinstance(seed_state, integer_types):
         raise ValueError(f"seed_state must be int, got {type(seed_state)}")

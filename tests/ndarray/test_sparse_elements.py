@@ -183,3 +183,37 @@ def test_retained_rows_of_a_variable():
     kept.backward()
     assert kept.asnumpy().tolist() == [[0, 0]] * 3 + [[2, 0], [0, 0]]
     assert rows.grad.asnumpy().tolist() == [[0, 0]] * 3 + [[1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_means_of_integers_stay_integers(dtype):
+    """Of csr along an axis; those of dense arrays are floats."""
+    rows = nd.array([[1, 2], [4, 0], [7, 0]], dtype=dtype).tostype("csr")
+    for axis, means in ((0, [4, 0]), (1, [1, 2, 3])):
+        found = nd.mean(rows, axis=axis)
+        assert found.asnumpy().dtype == dtype and found.asnumpy().tolist() == means
+
+
+def test_rows_that_are_not_there_cannot_be_retained():
+    rows = nd.ones((3, 2)).tostype("row_sparse")
+    for wanted in ([-1], [3]):
+        with pytest.raises(mx.MXNetError, match="has rows 0 to 2"):
+            nd.sparse.retain(rows, nd.array(wanted))
+
+
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_casts_are_recorded(stype, dtype):
+    x = nd.array([[1, 0], [2, 3]])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = x.tostype(stype).astype(dtype)
+    y.backward()
+    assert y.stype == stype and y.asnumpy().dtype == dtype and (x.grad.asnumpy() == 1).all()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "float16"])
+def test_sums_keep_their_type(dtype):
+    rows = nd.array([[1, 2], [0, 0], [3, 0]], dtype=dtype).tostype("row_sparse")
+    total = nd.add_n(rows, rows).asnumpy()
+    assert total.dtype == dtype and total.tolist() == [[2, 4], [0, 0], [6, 0]]

@@ -194,3 +194,112 @@ def test_percentiles_are_rounded_as_mxnet_rounds_them(dtype, wanted):
     """Each neighbour's part to the input's type, by shares of single precision."""
     data = np.array([0.1, -1.7, 3.3, 2.2, 9.7], dtype=dtype)
     assert [float(np.percentile(data, q)) for q in (10, 33.3, 71)] == wanted
+
+
+@pytest.mark.parametrize(("name", "value"), [("softmax", 1.0), ("log_softmax", 0.0)])
+@pytest.mark.parametrize("attrs", [{}, {"axis": 0}, {"axis": -1}, {"temperature": 2.0}, {"dtype": "float64"}])
+def test_softmax_of_an_array_without_axes(name, value, attrs):
+    x = np.array(2.5)
+    x.attach_grad()
+    with autograd.record():
+        y = getattr(npx, name)(x, **attrs)
+    y.backward()
+    assert y.shape == () and y.dtype == attrs.get("dtype", "float32") and y.item() == value and x.grad.item() == 0
+
+
+def test_softmax_of_an_array_without_axes_has_no_second_axis():
+    with pytest.raises(mx.MXNetError):
+        npx.softmax(np.array(2.5), axis=1)
+
+
+PLACES = [0, slice(0, 1), onp.array([0])]
+
+
+@pytest.mark.parametrize("axis", [0, -1, 1, 5])
+@pytest.mark.parametrize("place", PLACES, ids=str)
+def test_along_an_axis_an_array_without_axes_stays_as_it_is(place, axis):
+    place = np.array(place, dtype="int64") if isinstance(place, onp.ndarray) else place
+    for result in (np.insert(np.array(3.0), place, 5.0, axis=axis), np.delete(np.array(3.0), place, axis=axis)):
+        assert result.shape == () and result.item() == 3
+    if not isinstance(place, np.ndarray):
+        with pytest.raises(mx.MXNetError):
+            np.insert(np.array(3.0), place, np.array([5.0, 6.0]), axis=axis)
+
+
+def test_counts_of_an_array_without_axes():
+    three = np.array(3, dtype="int32")
+    assert np.bincount(three).tolist() == [0, 0, 0, 1]
+    assert np.bincount(three, weights=np.array(2.0)).tolist() == [0, 0, 0, 2]
+    assert np.bincount(three, minlength=6).tolist() == [0, 0, 0, 1, 0, 0]
+    with pytest.raises(mx.MXNetError):
+        np.bincount(np.ones((2, 2), dtype="int32"))
+
+
+@pytest.mark.parametrize("call", [npx.relu, npx.sigmoid, lambda x: x - x, lambda x: x % x], ids=range(4))
+def test_booleans_without_elements_have_every_function(call):
+    result = call(np.ones((2, 0), dtype="bool"))
+    assert result.shape == (2, 0) and result.dtype == "bool"
+    with pytest.raises(mx.MXNetError):
+        call(np.ones((2,), dtype="bool"))
+
+
+def test_the_least_common_multiple_of_booleans():
+    both = np.array([True, False], dtype="bool")
+    assert np.lcm(both, np.ones(2, dtype="bool")).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("call", [np.add, np.multiply, np.subtract, np.power, np.mod])
+def test_bytes_with_and_without_sign_are_int32_together(call):
+    for shape in ((0, 2), (2,)):  # MXNet knows the type, but computes only where there is nothing
+        one, other = np.ones(shape, dtype="int8"), np.ones(shape, dtype="uint8")
+        assert call(one, other).dtype == call(other, one).dtype == "int32"
+
+
+def test_uneven_pieces_side_by_side():
+    assert [p.shape for p in np.hsplit(np.ones((2, 5)), 3)] == [(2, 2), (2, 2), (2, 1)]
+    assert [p.shape for p in np.hsplit(np.ones((1, 1)), 2)] == [(1, 1), (1, 0)]
+    for call, shape in ((np.vsplit, (3, 2)), (np.dsplit, (1, 1, 3))):
+        with pytest.raises(ValueError, match="equal division"):
+            call(np.ones(shape), 2)
+
+
+def test_systems_are_solved_in_double_precision_unless_both_are_in_single():
+    matrix = [[2, 1], [1, 3]]
+    for one, other in (("float32", "float64"), ("float32", "int8"), ("int32", "int32"), ("float32", "float32")):
+        found = np.linalg.solve(np.array(matrix, dtype=one), np.array(matrix, dtype=other))
+        assert found.dtype == ("float32" if one == other == "float32" else "float64")
+        assert onp.allclose(found.asnumpy(), onp.eye(2), atol=1e-6)
+    with pytest.raises(mx.MXNetError, match="float16"):
+        np.linalg.solve(np.array(matrix, dtype="float16"), np.array(matrix))
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_averages_and_different_elements_of_an_array_without_axes(axis):
+    three = np.array(3.0)
+    mean, total = np.average(three, axis=axis, weights=np.array(2.0), returned=True)
+    assert (mean.shape, mean.item(), total.item()) == ((), 3, 2)
+    assert [a.tolist() for a in np.unique(three, axis=axis, return_counts=True, return_index=True)] == [[3], [0], [1]]
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((4, 0, 5), -2), ((0, 5), 0), ((2, 0, 1), 0)])
+def test_different_elements_of_nothing(shape, axis):
+    found, counts = np.unique(np.ones(shape), axis=axis, return_counts=True)
+    assert found.shape == counts.shape == (0,)
+
+
+def test_quantiles_of_no_rows():
+    assert np.quantile(np.ones((0, 2)), 0.3, axis=-1).shape == (0,)
+    assert np.quantile(np.ones((3, 0, 2)), 0.3, axis=-1, keepdims=True).shape == (3, 0, 1)
+
+
+@pytest.mark.parametrize(("ddof", "all_three", "each"), [(3, math.inf, 0.0), (4, 2.529805241462138e-19, 0.0)])
+def test_more_degrees_of_freedom_than_elements(ddof, all_three, each):
+    """MXNet divides by their difference as a number without sign."""
+    x = np.array([1.0, 2.0, 4.0])
+    assert np.var(x, ddof=ddof).item() == pytest.approx(all_three, rel=1e-6)
+    assert np.var(x, axis=(), ddof=ddof).tolist() == [each] * 3
+    assert math.isnan(np.var(x, axis=(), ddof=1)[0].item())
+
+
+def test_the_deviation_of_what_is_no_number():
+    assert onp.isnan(np.std(np.array([math.nan, math.inf, 1.0]), axis=()).asnumpy()).tolist() == [True, True, False]

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ _NUMBERS = (int, float)
 HANDFUL = 8  # normal numbers that need no arrays
 FEW = 64  # normal numbers of one engine that need no matrix
 CALL, EXCHANGE = 1 << 11, 6  # words that are made in the time of a call for few normal numbers, and of an exchange
+DROPOUT_CALL = 1 << 14  # and of a call for the factors of a dropout
 _ACCEPTED = math.pi / 4  # share of points of the square that lie in the circle
 
 
@@ -107,6 +108,61 @@ def uniform(bank: Bank, first: int, stop: int, out: np.ndarray) -> None:
         out[...] = unit64(bank.take(first, stop, 2 * out.shape[1]))
 
 
+def _last_kept(kept: float, dtype: str, inclusive: bool) -> int:
+    """The largest draw, as a whole number, that is at most `kept` as a fraction of float32, or below it; -1: none is.
+
+    Fractions rise with the words they are made of, so comparing those is the same, and takes a third of the time.
+    """
+    words, limit = (1, 1 << 32) if working(dtype) is np.float32 else (2, 1 << 64)
+    low = 0
+    while low < limit:
+        middle = (low + limit) // 2
+        pair = np.array([middle & 0xFFFFFFFF, middle >> 32][:words], WORD)
+        unit = np.float32((unit32 if words == 1 else unit64)(pair)[0])
+        if unit <= kept if inclusive else unit < kept:
+            low = middle + 1
+        else:
+            limit = middle
+    return low - 1
+
+
+class Factors(NamedTuple):
+    """How draws become factors of dropout: `kept` for those up to `last`, else `dropped`."""
+
+    last: int
+    kept: float
+    dropped: float
+
+
+@functools.lru_cache
+def factors(kept: float, dtype: str, inclusive: bool) -> Factors:
+    """1 / `kept` for fractions up to `kept` or, unless `inclusive`, below it, else 0; rounded as MXNet rounds."""
+    last = _last_kept(kept, dtype, inclusive)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.float32(1) / np.float32(kept)
+        values = narrow(np.array([factor, np.float32(0) * factor]), dtype).tolist()
+    return Factors(max(last, 0), values[last < 0], values[1])
+
+
+def dropout(bank: Bank, first: int, stop: int, rule: Factors, out: np.ndarray) -> None:
+    """Fill the rows of `out` with factors from the engines `first` to `stop`."""
+    single = out.dtype == np.float32
+    words = bank.take(first, stop, out.shape[1] if single else 2 * out.shape[1])
+    drawn = words if single else words.view("<u8")
+    out[...] = rule.dropped
+    np.copyto(out, rule.kept, where=drawn <= drawn.dtype.type(rule.last))
+
+
+def quick_dropout(bank: Bank, step: int, rule: Factors, out: np.ndarray) -> bool:
+    """Fill `out` with factors, `step` from each engine, by compiled code; False: there is none for them."""
+    compiled = COMPILED.for_numbers(out.size, DROPOUT_CALL) if out.dtype == np.float32 else None
+    if compiled is None:
+        return False
+    bank.prepare(-(-out.size // step))
+    compiled.dropout(bank.states, bank.words, bank.cursors, step, *rule, out)
+    return True
+
+
 def _points(words: np.ndarray, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points of the square [-1, 1)², and the square of their distance from the centre."""
     if kind == np.float32:
@@ -123,16 +179,24 @@ def _points(words: np.ndarray, kind: np.dtype) -> tuple[np.ndarray, np.ndarray, 
 
 
 def log(values: np.ndarray, exact: bool) -> np.ndarray:
-    """Logarithms of float64; `exact`: to the C library's last bit, which NumPy's own misses now and then."""
+    """Logarithms of float64; `exact`: to the C library's last bit, which NumPy's own misses, by version up to 4 ulp."""
     if not exact:
         return np.log(values)
     found = (math.log(value) if value > 0 else -math.inf for value in values.ravel().tolist())
     return np.fromiter(found, np.float64, values.size).reshape(values.shape)
 
 
+def power(values: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Powers of fractions, in double precision; of float64 to the C library's last bit."""
+    if values.dtype != np.float64:
+        return np.power(values, exponents, dtype=np.float64)
+    pairs = zip(values.tolist(), np.broadcast_to(exponents, values.shape).tolist(), strict=True)
+    return np.fromiter((math.pow(value, exponent) for value, exponent in pairs), np.float64, values.size)
+
+
 def polar_factor(square: np.ndarray) -> np.ndarray:
     """What turns a point of the circle into a normal number; the logarithm is rounded once, as a good C library's."""
-    factor = np.log(square, dtype=np.float64).astype(square.dtype, copy=False)
+    factor = log(square.astype(np.float64, copy=False), square.dtype == np.float64).astype(square.dtype, copy=False)
     factor *= square.dtype.type(-2)
     factor /= square
     return np.sqrt(factor, out=factor)
@@ -361,7 +425,7 @@ class Gamma:
         small = np.flatnonzero(np.broadcast_to(pick(self.small, here[got]), got.shape))
         unit = self.draws.uniform(rows[got[small]])
         exponent = pick(self.exponent, here[got[small]])
-        sample[small] *= np.power(unit, exponent, dtype=np.float64).astype(self.kind)
+        sample[small] *= power(unit, exponent).astype(self.kind, copy=False)
         return sample
 
 

@@ -1,13 +1,14 @@
 """MXNet's random streams on the CPU: what each device draws after `mx.random.seed`, number for number.
 
 A device owns two resources. The *parallel* one is 1,024 mt19937 engines; N samples are split over
-min(ceil(N/64), 1024) of them in contiguous chunks. It feeds uniform, normal, randint, exponential, gamma, poisson,
-the negative binomials and `sample_unique_zipfian`. The *serial* one is a single mt19937; it feeds multinomial, shuffle,
-the random image operators and `mx.np.random`. All `cpu(i)` share one device, as in MXNet; each `gpu(i)` has its own.
+min(ceil(N/64), 1024) of them in contiguous chunks. It feeds uniform, normal, Dropout, randint, exponential, gamma,
+poisson, the negative binomials and `sample_unique_zipfian`. The *serial* one is a single mt19937; it feeds multinomial,
+shuffle, RNN's dropout, the random image operators and `mx.np.random`. All `cpu(i)` share one device, as in MXNet; each
+`gpu(i)` has its own.
 
-Equal to MXNet 1.9.1 bit for bit: uniform, randint, multinomial, zipfian, exponential, and shuffle where MXNet itself
-does not depend on the number of threads. The rest follow the same algorithm on the same words; a last bit may differ
-where the C library's logarithm rounds otherwise (normal: at most 2 ulp).
+Equal to MXNet 1.9.1 bit for bit: uniform, Dropout, randint, multinomial, zipfian, exponential, and shuffle where MXNet
+itself does not depend on the number of threads. The rest follow the same algorithm on the same words; a last bit may
+differ where the C library's logarithm rounds otherwise (float32 normal: at most 2 ulp; float64: none).
 """
 
 import os
@@ -37,6 +38,11 @@ def _check_shapes(shapes: object, most: float = np.inf) -> None:
     given = np.asarray(shapes, np.float64)
     if not ((given > -2 / 3) & (given <= most)).all():
         raise MXNetError(f"gamma numbers need a positive, finite shape, got {shapes}")
+
+
+def _step(size: int) -> int:
+    """How many of `size` samples, at least one, each engine draws."""
+    return -(-size // min(-(-size // PER_ENGINE), ENGINES))
 
 
 class Stream:
@@ -79,7 +85,7 @@ class Stream:
             draw(0, 1, slice(0, size), out.reshape(1, size))
         if size <= PER_ENGINE:
             return
-        step = -(-size // min(-(-size // PER_ENGINE), ENGINES))
+        step = _step(size)
         full, rest = divmod(size, step)
         self.parallel.prepare(full + bool(rest))  # all at once: each seeding has 623 steps
         whole = out[: full * step].reshape(full, step)
@@ -102,6 +108,18 @@ class Stream:
             unit = np.empty(size, samplers.working(dtype))
             self._split(size, unit, draw)
         return samplers.affine(unit, span, low, dtype)
+
+    def dropout(self, kept: float, inclusive: bool, size: int, dtype: str) -> np.ndarray:
+        """`size` factors, each 1 / `kept` with the probability `kept`, else 0."""
+        out, rule = np.empty(size, dtype), samplers.factors(kept, dtype, inclusive)
+
+        def draw(first: int, stop: int, columns: slice, part: np.ndarray) -> None:
+            samplers.dropout(self.parallel, first, stop, rule, part)
+
+        with self.lock:
+            if size and not samplers.quick_dropout(self.parallel, _step(size), rule, out):
+                self._split(size, out, draw)
+        return out
 
     def normal(self, loc: object, scale: object, size: int, dtype: str) -> np.ndarray:
         """`size` numbers of the normal distribution."""
@@ -147,9 +165,8 @@ class Stream:
         """Samples by rejection: every engine steps through its chunk on its own."""
         out = np.empty(size, kind)
         if size:
-            step = -(-size // min(-(-size // PER_ENGINE), ENGINES))
             with self.lock:
-                samplers.run(self.parallel, machine, samplers.expand(parameters, size), step, out, kind)
+                samplers.run(self.parallel, machine, samplers.expand(parameters, size), _step(size), out, kind)
         return samplers.narrow(out, dtype)
 
     def gamma(self, alpha: object, beta: object, size: int, dtype: str) -> np.ndarray:

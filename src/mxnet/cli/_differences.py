@@ -4,8 +4,6 @@ import re
 
 # Names are canonical (`mxnet.ndarray`, never `mx.nd`); the first pattern that matches a whole name tells the reason.
 DIFFERENT = [
-    (r"mxnet\.(ndarray|symbol)\.Dropout|mxnet\.gluon\.nn\.Dropout|mxnet\.gluon\.contrib\.rnn\.VariationalDropoutCell",
-     "masks come from torch: with the same seed other elements are dropped than in MXNet"),
     (r"mxnet\.engine\.(bulk|set_bulk_size)", "remembered without effect: operations run at once"),
     (r"mxnet\.autograd\.get_symbol",
      "single operators leave a history once a program has named it; indices and Functions leave none"),

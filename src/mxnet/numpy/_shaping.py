@@ -301,7 +301,7 @@ def delete(arr, obj, axis=None):
             "_npi_delete", arr, start=obj.start, stop=obj.stop, step=1 if obj.step is None else obj.step, axis=axis
         )
     if isinstance(obj, numbers.Integral):
-        if not isinstance(arr, Traced):
+        if not isinstance(arr, Traced) and (axis is None or arr.ndim):
             _within(obj, arr.size if axis is None else arr.shape[axis], axis or 0)
         return call("_npi_delete", arr, int_ind=int(obj), axis=axis)
     return call("_npi_delete", arr, _places(obj, arr), axis=axis)
@@ -318,7 +318,7 @@ def insert(arr, obj, values, axis=None):
         where = {"start": obj.start, "stop": obj.stop, "step": step}
         return call("_npi_insert_slice", *inputs, val=value, **where, axis=axis)
     if isinstance(obj, numbers.Integral):
-        if not isinstance(arr, Traced):
+        if not isinstance(arr, Traced) and (axis is None or arr.ndim):
             _within(obj, (arr.size if axis is None else arr.shape[axis]) + (obj >= 0), axis or 0)
         return call("_npi_insert_scalar", *inputs, val=value, int_ind=int(obj), axis=axis)
     return call("_npi_insert_tensor", *inputs, _places(obj, arr), val=value, axis=axis)
@@ -510,7 +510,6 @@ def array_split(ary, indices_or_sections, axis=0):
 def _fixed(operator, ary, indices_or_sections, axis):
     """Pieces along an axis that goes without saying."""
     if isinstance(indices_or_sections, numbers.Integral):
-        _check_even(ary, indices_or_sections, axis)
         options = {"indices": (), "sections": indices_or_sections}
     else:
         options = {"indices": (0, *(int(i) for i in indices_or_sections))}
@@ -523,7 +522,7 @@ def _at_least(ary, name, count):
 
 
 def hsplit(ary, indices_or_sections):
-    """Pieces side by side."""
+    """Pieces side by side, equal as far as possible."""
     _at_least(ary, "hsplit", 1)
     return _fixed("_npi_hsplit", ary, indices_or_sections, 1 if isinstance(ary, Traced) or ary.ndim > 1 else 0)
 
@@ -537,6 +536,8 @@ def vsplit(ary, indices_or_sections):
 def dsplit(ary, indices_or_sections):
     """Pieces along the third axis."""
     _at_least(ary, "dsplit", 3)
+    if isinstance(indices_or_sections, numbers.Integral):
+        _check_even(ary, indices_or_sections, 2)
     return _fixed("_npi_dsplit", ary, indices_or_sections, 2)
 
 

@@ -77,6 +77,22 @@ def take(states, words, cursors, first, out):
             cursors[engine, 0], cursors[engine, 1], done = at + more, end, done + more
 
 
+@compiled(f"void({_BANK}, int64, uint32, float32, float32, float32[::1])")
+def dropout(states, words, cursors, step, last, kept, dropped, out):
+    """`kept` where a word is at most `last`, else `dropped`: `step` words of each engine."""
+    done, size = 0, len(out)
+    while done < size:
+        engine = done // step
+        at, end = cursors[engine, 0], cursors[engine, 1]
+        if at == end:
+            _refill(states[engine].ctypes.data, words[engine].ctypes.data)
+            at, end = 0, LENGTH
+        more = min(end - at, min((engine + 1) * step, size) - done)
+        for i in range(more):
+            out[done + i] = kept if words[engine, at + i] <= last else dropped
+        cursors[engine, 0], cursors[engine, 1], done = at + more, end, done + more
+
+
 @_inline
 def _engine(states, words, cursors, number):
     return states[number].ctypes.data, words[number].ctypes.data, cursors[number].ctypes.data

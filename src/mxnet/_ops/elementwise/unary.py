@@ -36,6 +36,8 @@ def _relu_slope(inputs, outputs, heads):
 
 
 def rectified(data: torch.Tensor) -> torch.Tensor:
+    if data.dtype is torch.bool:
+        return integers(data).clone()
     return with_gradient(torch.relu, _relu_slope, data)
 
 
@@ -169,7 +171,7 @@ def step(function: Unary) -> Unary:
 
 
 def integers(data: torch.Tensor) -> torch.Tensor:
-    if data.dtype is torch.bool:
+    if data.dtype is torch.bool and data.numel():
         raise MXNetError("boolean arrays have no such function; cast the array to a number type first")
     return data
 

@@ -2,14 +2,16 @@
 
 from typing import Literal
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
 from ..._core.attrs import Fraction
+from ..._kernels.random import draw as random_quick
 from ..registry.registry import op
-from ..registry.torch_dtypes import require_floating
+from ..registry.torch_dtypes import NAME, require_floating
 
-_MANY = 4096
+random_quick.make_known()
 
 
 @op("Dropout")
@@ -21,6 +23,7 @@ def dropout(
     axes: tuple = (),
     cudnn_off: bool | None = False,
     _train: bool = False,
+    _rng=None,
 ):
     """Zero each element with probability `p` and divide the others by 1 - p; along `axes` all share one decision.
 
@@ -37,29 +40,33 @@ def dropout(
     cudnn_off
         Accepted for old programs and ignored.
     """
-    if not (_train or mode == "always") or p == 0:
+    kept = float(np.float32(1) - np.float32(p))
+    if not (_train or mode == "always") or kept == 1:
         return data.clone()
     require_floating(data, "Dropout")
+    shape = _shared(data.shape, axes) if axes else data.shape
+    if _rng is not None and data.device.type == "cpu" and not _is_traced():
+        return data * _factors(shape, data.dtype, kept, not axes, _rng)
     if p == 1:
         return data * torch.nan  # nothing is left to divide by zero
     if not axes:
-        return data * _factors(data, p) if data.numel() >= _MANY and _drawn_here(data) else F.dropout(data, p, True)
-    shared = [1 if axis in _positive(axes, data.dim()) else n for axis, n in enumerate(data.shape)]
-    return data * F.dropout(torch.ones(shared, dtype=data.dtype, device=data.device), p, True)
+        return F.dropout(data, p, True)
+    return data * F.dropout(torch.ones(shape, dtype=data.dtype, device=data.device), p, True)
 
 
-def _drawn_here(data):
-    return data.device.type == "cpu" and not torch.compiler.is_compiling() and not torch.compiler.is_exporting()
+def _is_traced():
+    """Is this a call of torch's compiler or exporter, which know no stream but torch's?"""
+    return torch.compiler.is_compiling() or torch.compiler.is_exporting()
 
 
-def _factors(data, p):
-    """0 with probability `p`, else 1 / (1 - p): whole words are drawn in a fifth of the time of torch's decisions."""
-    count = data.numel()
-    words = torch.empty(-(-count // 2), dtype=torch.int64).random_(-(2**63), None).view(torch.int32)
-    drawn = words[:count].to(torch.float32)
-    left = torch.ge(drawn, p * 2.0**32 - 2.0**31, out=drawn)
-    return left.to(data.dtype).mul_(1 / (1 - p)).view(data.shape)
+def _factors(shape, dtype, kept, inclusive, rng):
+    """MXNet's mask: a number that equals `kept` is kept where each element has its own, dropped where axes share it."""
+    name = NAME[dtype]
+    known = name if name in ("float16", "float32", "float64") else "float32"
+    factors = rng.dropout(kept, inclusive, shape.numel(), known)
+    return torch.from_numpy(factors).view(shape).to(dtype)
 
 
-def _positive(axes, dims):
-    return [axis % dims for axis in axes]
+def _shared(shape, axes):
+    given = {axis % len(shape) for axis in axes}
+    return torch.Size(1 if axis in given else n for axis, n in enumerate(shape))

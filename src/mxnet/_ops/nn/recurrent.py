@@ -7,6 +7,7 @@ and the projection; after all of them, in the same order, the input biases and t
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import _VF
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -131,6 +132,7 @@ def rnn(
     lstm_state_clip_nan: bool = False,
     use_sequence_length: bool = False,
     _train: bool = False,
+    _rng=None,
 ):
     """A stack of recurrent layers over (time, batch, features); `p` drops between the layers in training.
 
@@ -185,22 +187,26 @@ def rnn(
     else:
         weights = parameters  # a graph that has the matrices need not pack them first
     states = state if state_cell is None else (state, state_cell)
-    dropout = p if _train and not _ignores_dropout(data) else 0.0
+    dropout = _Dropout(p, _rng) if p and num_layers > 1 and _drops(data, weights, _train) else None
     if lstm_state_clip_min is not None and lstm_state_clip_max is not None:
         bounds = (lstm_state_clip_min, lstm_state_clip_max)
         network = _ClippedLSTM(weights, num_layers, dropout, bidirectional, bool(projection_size), bounds)
         result = network(data, state, state_cell, sequence_length)
+    elif dropout is not None:
+
+        def one(data, states, weights):
+            if sequence_length is not None:
+                return _variable_length(mode, data, states, weights, 1, _train, bidirectional, sequence_length)
+            return under(getattr(_VF, mode), (data, states, weights, True, 1, 0.0, _train, bidirectional, False))
+
+        result = _layer_by_layer(one, data, states, weights, num_layers, dropout)
     elif sequence_length is not None:
-        result = _variable_length(
-            mode, data, states, weights, num_layers, dropout, _train, bidirectional, sequence_length
-        )
+        result = _variable_length(mode, data, states, weights, num_layers, _train, bidirectional, sequence_length)
     else:
-        result = None
-        if not dropout and not projection_size:
-            result = _by_kernel(mode, data, states, weights, num_layers, bidirectional)
+        result = None if projection_size else _by_kernel(mode, data, states, weights, num_layers, bidirectional)
         if result is None:
             run = getattr(_VF, mode)
-            result = under(run, (data, states, weights, True, num_layers, dropout, _train, bidirectional, False))
+            result = under(run, (data, states, weights, True, num_layers, 0.0, _train, bidirectional, False))
     return tuple(result) if state_outputs else result[0]
 
 
@@ -221,20 +227,47 @@ def rnn_of_parts(data, parts, *states, **attrs):
     return rnn(data, torch.cat([p.reshape(-1) for p in parts]), *states, **attrs)
 
 
-def _ignores_dropout(data):
-    """MXNet's CPU kernels for float32 apply no dropout between layers, whatever `p` is."""
-    return data.dtype == torch.float32 and data.device.type == "cpu"
+def _drops(data, weights, train):
+    """Is there dropout between layers? MXNet's CPU kernels for single precision have none, whatever `p` is; those for
+    the other types have it wherever a gradient is wanted."""
+    if data.device.type != "cpu":
+        return train
+    return data.dtype != torch.float32 and (train or data.requires_grad or weights[0].requires_grad)
 
 
-def _variable_length(mode, data, states, weights, num_layers, dropout, train, bidirectional, lengths):
+class _Dropout:
+    """Between layers, by the numbers of the device's single engine; on devices without one, by torch's."""
+
+    def __init__(self, p, rng):
+        self.p, self.rng = p, rng
+
+    def __call__(self, data):
+        if self.rng is None or data.device.type != "cpu" or torch.compiler.is_compiling():
+            return torch.dropout(data, self.p, True)
+        unit = self.rng.serial_uniform(data.numel())
+        kept = torch.from_numpy(unit >= np.float32(self.p)).view(data.shape)
+        return torch.where(kept, data / float(np.float32(1) - np.float32(self.p)), 0.0)
+
+
+def _layer_by_layer(run, data, states, weights, num_layers, dropout):
+    """What `run` computes of each layer's states and weights, its input dropped from the second layer on."""
+    each, one, finals = len(weights) // num_layers, isinstance(states, torch.Tensor), []
+    layers = zip(*(s.chunk(num_layers) for s in ((states,) if one else states)), strict=True)
+    for layer, state in enumerate(layers):
+        given = data if layer == 0 else dropout(data)
+        part = weights[layer * each : (layer + 1) * each]
+        data, *final = run(given, state[0] if one else state, part)
+        finals.append(final)
+    return data, *(torch.cat(f) for f in zip(*finals, strict=True))
+
+
+def _variable_length(mode, data, states, weights, num_layers, train, bidirectional, lengths):
     packed = pack_padded_sequence(data, lengths.detach().long().cpu(), enforce_sorted=False)
     order, back = packed.sorted_indices, packed.unsorted_indices
     one = isinstance(states, torch.Tensor)
     states = states.index_select(1, order) if one else tuple(s.index_select(1, order) for s in states)  # pyright: ignore[reportArgumentType]
     run = getattr(_VF, mode)
-    output, *final = run(
-        packed.data, packed.batch_sizes, states, weights, True, num_layers, dropout, train, bidirectional
-    )
+    output, *final = run(packed.data, packed.batch_sizes, states, weights, True, num_layers, 0.0, train, bidirectional)
     output, _ = pad_packed_sequence(packed._replace(data=output), total_length=data.shape[0])
     return output, *(s.index_select(1, back) for s in final)
 
@@ -250,7 +283,7 @@ class _ClippedLSTM:
         finals = []
         for layer in range(self.num_layers):
             if layer and self.dropout:
-                data = torch.dropout(data, self.dropout, True)
+                data = self.dropout(data)
             rows = range(layer * self.directions, (layer + 1) * self.directions)
             runs = [self._direction(data, state[r], cell[r], lengths, r) for r in rows]
             data = torch.cat([run[0] for run in runs], 2)

@@ -27,6 +27,9 @@ def _length_shape(attrs, shapes):
 
 
 def _axis(axis, dims):
+    """The axis, counted from the front; an array without axes is its own only element, along axis 0 or -1."""
+    if dims == 0 and axis in (0, -1):
+        return 0
     if not -dims <= axis < dims:
         raise MXNetError(f"axis {axis} exceeds the input dimension of {dims}")
     return axis % dims

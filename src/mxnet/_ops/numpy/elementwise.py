@@ -73,16 +73,30 @@ for _name, _function in EXACT.items():
 
 
 def _common(lhs, rhs):
-    """Both in the type that holds both; an integer gives way to any float."""
+    """Both in the type that holds both; an integer gives way to any float. MXNet has no int16."""
     dtype = torch.promote_types(lhs.dtype, rhs.dtype)
+    dtype = torch.int32 if dtype is torch.int16 else dtype
     return lhs.to(dtype), rhs.to(dtype)
 
 
 def _subtract(lhs, rhs):
     lhs, rhs = _common(lhs, rhs)
     if lhs.dtype is torch.bool:
-        raise MXNetError("Operator _npi_subtract does not support boolean type")
+        return _of_nothing("_npi_subtract", lhs, rhs)
     return torch.sub(lhs, rhs)
+
+
+def _of_nothing(name, lhs, rhs):
+    """Booleans have no such function, but where there are none MXNet does not look."""
+    result = torch.logical_and(lhs, rhs)
+    if result.numel():
+        raise MXNetError(f"Operator {name} does not support boolean type")
+    return result
+
+
+def _lcm(lhs, rhs):
+    """Of booleans, too: 1 where both are."""
+    return torch.logical_and(lhs, rhs) if lhs.dtype is rhs.dtype is torch.bool else torch.lcm(lhs, rhs)
 
 
 def _divide(lhs, rhs):
@@ -92,7 +106,8 @@ def _divide(lhs, rhs):
 
 def _modulo(lhs, rhs):
     """The sign is the divisor's; the remainder by zero is zero."""
-    return binary.modulo(*_common(lhs, rhs))
+    lhs, rhs = _common(lhs, rhs)
+    return _of_nothing("_npi_mod", lhs, rhs) if lhs.dtype is torch.bool else binary.modulo(lhs, rhs)
 
 
 def _power(lhs, rhs):
@@ -137,7 +152,7 @@ BINARY = {
     "add": _in_one_type(torch.add), "subtract": _subtract, "multiply": _in_one_type(torch.mul),
     "true_divide": _divide, "mod": _modulo, "power": _power,
     "hypot": _in_floats(torch.hypot), "arctan2": _in_floats(torch.atan2), "copysign": _in_its_type(_signed),
-    "lcm": torch.lcm,
+    "lcm": _lcm,
     "ldexp": _in_its_type(_scaled), "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
     "bitwise_xor": torch.bitwise_xor, **COMPARISONS,
 }  # fmt: skip

@@ -78,6 +78,15 @@ def _flat(arr, axis: int | None):
     return (arr.reshape(-1), 0) if axis is None else (arr, real_axis(axis, arr.dim(), "insert axis"))
 
 
+def _unchanged(arr, axis: int | None, values=None):
+    """An array without axes stays as it is along any axis; None: it has axes, or is seen as a vector."""
+    if arr.dim() or axis is None:
+        return None
+    if values is not None and values.dim():
+        raise MXNetError(f"'arr' is a 0-d array, values of shape {tuple(values.shape)} cannot be assigned to it")
+    return arr.clone()
+
+
 def _block(arr, axis: int, place: int, values):
     """All `values` one after the other before a place."""
     size = arr.shape[axis]
@@ -113,6 +122,9 @@ def _inserting(name: str, put: Callable[..., Any]) -> None:
         int_ind: int | None = None,
         axis: int | None = None,
     ):
+        same = _unchanged(arr, axis, values)
+        if same is not None:
+            return same
         arr, along = _flat(arr, axis)
         return put(arr, along, _filled(arr, values, val), int_ind, slice(start, stop, step))
 
@@ -154,6 +166,9 @@ def insert_tensor(
 ):
     """Values before each place of an index array; with `val` that array is the second input."""
     places = values if val is not None else obj
+    same = _unchanged(arr, axis, None if val is not None else values)
+    if same is not None:
+        return same
     arr, along = _flat(arr, axis)
     made = _filled(arr, None if val is not None else values, val)
     if places.numel() == 1 and places.device.type != "meta":  # pyright: ignore[reportOptionalMemberAccess]
@@ -179,6 +194,9 @@ def delete(
     axis: int | None = None,
 ):
     """Without the items at a place, at a slice's places, or at those of an index array, which counts from the front."""
+    same = _unchanged(arr, axis)
+    if same is not None:
+        return same
     arr, along = _flat(arr, axis)
     size = arr.shape[along]
     gone = torch.zeros(size, dtype=torch.bool, device=arr.device)

@@ -9,6 +9,7 @@ from ..._core.errors import MXNetError
 from ..linalg.matrix import determinant, log_determinant, solved
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import real_axis
+from ..registry.torch_dtypes import NAME
 from .elementwise import _common
 
 
@@ -104,11 +105,15 @@ def polyval(p, x):
     return result
 
 
-@op("_npi_solve")
+@op("_npi_solve", dtype="any")
 def solve(A, B):
-    """The x of A x = B."""
+    """The x of A x = B; in double precision, unless both are in single."""
+    if {A.dtype, B.dtype} & {torch.float16, torch.bool}:
+        raise MXNetError(f"solve: arrays of {NAME[A.dtype]} and {NAME[B.dtype]} are not supported; use float32")
+    if not A.dtype is B.dtype is torch.float32:
+        A, B = A.double(), B.double()
     alike = A.dim() == B.dim() and A.shape[:-2] == B.shape[:-2] and A.shape[-1] == B.shape[-2]
-    return solved(_square(A), B) if alike and A.dtype is B.dtype else torch.linalg.solve(_square(A), B)
+    return solved(_square(A), B) if alike else torch.linalg.solve(_square(A), B)
 
 
 @op("_npi_svd", outputs=3)

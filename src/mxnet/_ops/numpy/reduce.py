@@ -1,5 +1,7 @@
 """NumPy-semantics reductions: over all axes the result has none."""
 
+import math
+
 import torch
 
 from ..._core.attrs import Dtype
@@ -11,7 +13,7 @@ from ..registry.shape_rules import real_axis
 from ..registry.torch_dtypes import number_for, torch_dtype
 
 
-def _axes(data, axis):
+def reduced_axes(data, axis):
     """A number without axes may be reduced over its first or last one all the same."""
     if axis is None:
         return tuple(range(data.dim()))
@@ -45,7 +47,7 @@ def sum_(
 ):
     """The sum over axes."""
     a, kind = _kinds(a, dtype)
-    axes = _axes(a, axis)
+    axes = reduced_axes(a, axis)
     result = torch.sum(a, axes, keepdims, dtype=a.dtype) if axes else a.clone()
     return _narrowed(_started(result, initial, torch.add), kind)
 
@@ -56,7 +58,7 @@ def prod(
 ):
     """The product over axes; of nothing it is 0 in MXNet."""
     a, kind = _kinds(a, dtype)
-    axes = _axes(a, axis)
+    axes = reduced_axes(a, axis)
     if a.numel():
         result = product(a, axes, keepdims) if axes else a.clone()
     else:
@@ -77,7 +79,7 @@ def mean(
     data = a if a.is_floating_point() else a.float()
     if wanted is torch.float64:
         data = data.to(wanted)
-    axes = _axes(a, axis)
+    axes = reduced_axes(a, axis)
     whole = not (a.is_floating_point() or wanted.is_floating_point)
     if axes and (whole or not a.numel()):  # a sum that may run over, divided by a number that may, too
         total = torch.sum(to_dtype(a, wanted), axes, keepdims, dtype=wanted)
@@ -88,16 +90,28 @@ def mean(
     return result if result.dtype is wanted else to_dtype(result, wanted)
 
 
+def _freedom(count: int, ddof: int) -> int:
+    """What squares are divided by: in MXNet a number without sign, so that less than nothing is very much."""
+    return (count - ddof) % 2**64
+
+
 def _lonely(data, ddof):
     """The variance of each element by itself: nothing, or no number at all."""
-    return torch.full_like(data, float("nan") if ddof >= 1 else 0.0)
+    return torch.square(data - data) / _freedom(1, ddof)
+
+
+def _variance(data, axes, ddof, keepdims):
+    count = math.prod(data.shape[i] for i in axes)
+    if count > ddof:
+        return torch.var(data, axes, correction=ddof, keepdim=keepdims)
+    return torch.var(data, axes, correction=0, keepdim=keepdims) * count / _freedom(count, ddof)
 
 
 def _whole_variance(data, axes, ddof, keepdims):
     """Of integers: the mean from which they deviate has lost its fraction."""
     squares = torch.square(data - torch.mean(data, axes, True).trunc())
     total = torch.sum(squares, axes, keepdims)
-    return total / (data.numel() // max(total.numel(), 1) - ddof)
+    return total / _freedom(data.numel() // max(total.numel(), 1), ddof)
 
 
 def refuse_truth(data, name):
@@ -110,11 +124,11 @@ def _moment(name, root):
     def moment(a, *, axis: tuple | None = None, dtype: Dtype | None = None, ddof: int = 0, keepdims: bool = False):
         refuse_truth(a, name)
         data = a if a.is_floating_point() else a.float()
-        axes = _axes(a, axis)
+        axes = reduced_axes(a, axis)
         if axes and not a.is_floating_point():
             result = _whole_variance(data, axes, ddof, keepdims)
         else:
-            result = torch.var(data, axes, correction=ddof, keepdim=keepdims) if axes else _lonely(data, ddof)
+            result = _variance(data, axes, ddof, keepdims) if axes else _lonely(data, ddof)
         return (torch.sqrt(result) if root else result).to(torch_dtype(dtype) if dtype else a.dtype)
 
     moment.__doc__ = f"NumPy's {name} over axes."
@@ -127,7 +141,7 @@ _moment("std", True)
 
 def _extreme(name, function, combine):
     def extreme(a, *, axis: tuple | None = None, keepdims: bool = False, initial: float | None = None):
-        axes = _axes(a, axis)
+        axes = reduced_axes(a, axis)
         return _started(function(a, axes, keepdims) if axes else a.clone(), initial, combine)
 
     extreme.__doc__ = f"The {name} over axes."
@@ -153,7 +167,7 @@ _position("argmin", torch.argmin)
 def _truth(names, function):
     def truth(data, *, axis: tuple | None = None, keepdims: bool = False):
         data = data != 0
-        axes = _axes(data, axis)
+        axes = reduced_axes(data, axis)
         return function(data, axes, keepdim=keepdims) if axes else data
 
     truth.__doc__ = f"NumPy's {names[0][4:]} over axes."

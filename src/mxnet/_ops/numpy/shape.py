@@ -283,5 +283,8 @@ def constraint_check(input, *, msg: str = "Constraint violated!"):
 @op("_npi_bincount", dtype="any", differentiable=False, inputs=lambda a: ("data", "weights")[: 1 + a["has_weights"]])
 def bincount(data, weights=None, *, minlength: int = 0, has_weights: bool = False):
     """How often each number occurs, or the sums of weights."""
+    if data.dim() == 0:
+        data = data.reshape(1)
+        weights = weights if weights is None else weights.reshape(1)
     counts = torch.bincount(data.to(torch.int64), None if weights is None else weights.detach(), minlength)
     return counts.to(data.dtype if weights is None else weights.dtype)

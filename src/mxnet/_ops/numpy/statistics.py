@@ -9,7 +9,7 @@ from ..._core.errors import MXNetError
 from ..array.sorting import sort_values
 from ..registry.registry import op
 from ..registry.shape_rules import real_axis
-from .reduce import refuse_truth
+from .reduce import reduced_axes, refuse_truth
 
 
 def _weighted(attrs: dict[str, Any]) -> tuple[str, ...]:
@@ -20,7 +20,7 @@ def _weighted(attrs: dict[str, Any]) -> tuple[str, ...]:
 def average(a, weights=None, *, axis: tuple | None = None, returned: bool = False, weighted: bool = True):
     """The mean over axes, with weights the weighted mean; and the sum of the weights."""
     refuse_truth(a, "average")
-    axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "average axis") for i in axis)
+    axes = reduced_axes(a, axis)
     if weights is None:
         total = torch.full((), math.prod(a.shape[i] for i in axes), dtype=a.dtype, device=a.device)
         return _divided(torch.sum(a, axes, dtype=a.dtype) if axes else a, total), total
@@ -67,7 +67,7 @@ def percentile(
     data = (a if a.dtype is torch.float64 else a.float()).detach()
     axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "percentile axis") for i in axis)
     kept = [i for i in range(a.dim()) if i not in axes]
-    rows = data.permute(*kept, *axes).reshape((*(a.shape[i] for i in kept), -1))
+    rows = data.permute(*kept, *axes).reshape((*(a.shape[i] for i in kept), math.prod(a.shape[i] for i in axes)))
     ranks = data.new_full((), q_scalar, dtype=torch.float64) if q_scalar is not None else q.detach().double()  # pyright: ignore[reportOptionalMemberAccess]
     if ranks.device.type != "meta" and not bool(((ranks >= 0) & (ranks <= 100)).all()):
         raise MXNetError("percentiles must be in the range [0, 100]")
@@ -105,7 +105,8 @@ def unique(
 ):
     """The different elements or slices, sorted; where each is first, which one is where, how often each occurs."""
     data = data.detach()
-    if axis is None or data.dim() == 1:
+    alone = data.dim() == 0 and axis in (0, -1)
+    if axis is None or data.dim() == 1 or alone or not data.numel():  # where there is nothing, MXNet sees a vector
         data, axis = data.reshape(-1), None  # torch compares numbers far quicker than slices of one number
     if axis is None and not return_index and not return_inverse:
         found, counts = torch.unique_consecutive(sort_values(data, 0), return_counts=True)

@@ -256,7 +256,7 @@ def _sum_of_rows(op, inputs, parsed, kind):
     for more in given[1:]:
         total = total and merge_rows(total, more, "elemwise_add")
     if total is None or len(given) == 1:
-        total = _parts.rows_combined(lambda *aligned: torch.stack(aligned).sum(0), given)
+        total = _parts.rows_combined(lambda *aligned: torch.stack(aligned).sum(0, dtype=aligned[0].dtype), given)
     return _like(inputs[0], total)
 
 
@@ -265,6 +265,11 @@ def _retain(op, inputs, parsed, kind):
     if not isinstance(array, RowSparseNDArray):
         raise MXNetError(f"sparse_retain keeps rows of row_sparse arrays, got storage {array.stype}")
     wanted = plain_tensor(rows).to(torch.int64, copy=True).reshape(-1)
+    if wanted.numel() and not 0 <= int(wanted.min()) <= int(wanted.max()) < array.shape[0]:
+        raise MXNetError(
+            f"sparse_retain: rows {wanted.tolist()} are asked for, the array of shape {array.shape} has rows 0 to "
+            f"{array.shape[0] - 1}"
+        )
     fast = retain_rows(array._parts, wanted)
     return _like(array, _parts.rows_retained(array._parts, wanted) if fast is None else (fast, wanted))
 
@@ -377,12 +382,14 @@ def _sum_along_axis(array, data, axis, keepdims):
 
 
 def _sum_or_mean(op, inputs, parsed, kind):
-    """Sums and means of a matrix along one axis."""
+    """Sums and means of a matrix along one axis; of integers, unlike those of dense arrays, they stay integers."""
     array, axis = inputs[0], _single_axis(parsed)
     if not isinstance(array, CSRNDArray) or axis not in _AXES or parsed.get("exclude"):
         return None
     total = _sum_along_axis(array, array._parts[0], axis, parsed.get("keepdims"))
-    return wrap(total / array.shape[axis] if op.name == "mean" else total, array._ctx)
+    if op.name == "mean":
+        total = torch.div(total, array.shape[axis], rounding_mode=None if total.is_floating_point() else "trunc")
+    return wrap(total, array._ctx)
 
 
 def _update(op, inputs, parsed, in_place):
