@@ -7,11 +7,11 @@ import torch
 import torch.nn.functional as F
 
 from ..._core.attrs import Fraction
-from ..._kernels.random import draw as random_quick
+from ..._kernels.random.draw import register
 from ..registry.registry import op
 from ..registry.torch_dtypes import NAME, require_floating
 
-random_quick.make_known()
+register()
 
 
 @op("Dropout")
