@@ -1146,7 +1146,7 @@ def _npi_slogdet(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = 
     ...
 
 def _npi_solve(A: NDArray | None = ..., B: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The x of A x = B.'
+    'The x of A x = B; in double precision, unless both are in single.'
     ...
 
 def _npi_sort(data: NDArray | None = ..., axis: int | None = ..., is_ascend: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

@@ -1147,7 +1147,7 @@ def _npi_slogdet(A: Symbol | None = ..., name: str | None = ..., attr: dict[str,
     ...
 
 def _npi_solve(A: Symbol | None = ..., B: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The x of A x = B.'
+    'The x of A x = B; in double precision, unless both are in single.'
     ...
 
 def _npi_sort(data: Symbol | None = ..., axis: int | None = ..., is_ascend: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
