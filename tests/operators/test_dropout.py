@@ -38,7 +38,7 @@ def test_compiled_loops_draw_the_same(size, rate, monkeypatch):
     if draw._code.get(wait=True) is None:
         pytest.skip("no kernels for this processor")
     found = []
-    for find in (draw.compiled, lambda: None):
+    for find in (draw.mt19937, lambda: None):
         monkeypatch.setattr(engines, "COMPILED", engines.Compiled())
         monkeypatch.setattr(samplers, "COMPILED", engines.COMPILED)
         engines.COMPILED.find = find
