@@ -12,6 +12,7 @@ from mxnet._core.lru import Recent
 from mxnet._graph.inference import packed_conv as packed
 from mxnet._graph.ir import call
 from mxnet._graph.lower import lower, program
+from mxnet._kernels.conv import choose
 from mxnet._kernels.pool.windows import Windows
 from mxnet._ops.nn import pooling
 from mxnet._ops.reduce import reduction
@@ -39,6 +40,7 @@ def small_caches(monkeypatch):
     monkeypatch.setattr(infer, "_MEMO", Recent(8))
     monkeypatch.setattr(call, "_CALLS", Recent(8))
     monkeypatch.setattr(reduction, "_COUNTS", Recent(8))
+    monkeypatch.setattr(choose, "MOST_CHOICES", 8)
     monkeypatch.setattr(pooling, "windows_of", functools.lru_cache(8)(Windows))
     for function in faces._GENERATED.values():
         function.__globals__["plans"].clear()

@@ -8,11 +8,6 @@ from ._output import add_json, print_json
 
 _OUTSIDE = (  # what loads compiled code beside the registered kernels
     "_graph.inference.parameter_watch",
-    "_ops.nn.normalization",
-    "_ops.array.sorting",
-    "_ops.vision.resize",
-    "_ops.vision.boxes",
-    "_ops.vision.colour",
 )
 
 

@@ -19,7 +19,7 @@ _code = CompiledModule("sort.topk_kernels", any_processor, after=tuning.TOPK_COM
 def _applies_partial(data: Tensor, axis: int, k: int, largest: bool) -> int:
     """A full sort is as fast if much of it is wanted."""
     few = k > 1 and tuning.TOPK_RATIO * k < data.shape[axis]
-    return data.numel() if few and is_concrete(data) else 0
+    return data.numel() if few and data.is_cpu and is_concrete(data) else 0
 
 
 def _applies_heap(data: Tensor, axis: int, k: int, largest: bool) -> int:

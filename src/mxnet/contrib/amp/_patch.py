@@ -123,7 +123,7 @@ def _casting(caster, condition):
 def _array_caster(wanted):
     def caster(function, args, kwargs):
         dtype = _widest([*args, *kwargs.values()]) if wanted == "widest" else wanted
-        kwargs = {k: v if k == "out" else _cast(v, dtype) for k, v in kwargs.items()}
+        kwargs = {k: v if k in ("out", "dtype") else _cast(v, dtype) for k, v in kwargs.items()}
         return function(*[_cast(a, dtype) for a in args], **kwargs)
 
     return caster

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -137,9 +138,8 @@ def test_an_old_mxnet_is_told_without_a_traceback(tmp_path):
     (site / "mxnet_cu112-1.9.1.dist-info").mkdir()
     (site / "remx.py").symlink_to(source / "remx.py")
     copied = site / "mxnet"
-    (copied / "_core").mkdir(parents=True)
-    for name in ("__init__.py", *(f"_core/{each.name}" for each in (source / "mxnet" / "_core").glob("*.py"))):
-        (copied / name).write_bytes((source / "mxnet" / name).read_bytes())
+    shutil.copytree(source / "mxnet" / "_core", copied / "_core", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(source / "mxnet" / "__init__.py", copied)
     done = subprocess.run(
         [sys.executable, "-m", "remx", "info"],
         env={**os.environ, "PYTHONPATH": str(site)},
