@@ -15,6 +15,7 @@ from torch import fx
 from torch.fx.node import map_arg
 
 from ..._kernels.registry import Decision, enabled, traced
+from ..._kernels.runtime.loader import finish_loading
 from ...context import Context
 from ..inference.fold import Folding
 from ..ir.node import Entry
@@ -108,8 +109,10 @@ def explain(
 
 
 def _inference(program: Program, tensors: list[torch.Tensor]) -> list[Layer]:
-    for _ in range(3):  # values that two runs have seen are folded; kernels are compiled meanwhile
-        program.run(tensors, train=False)
+    for _ in range(2):
+        for _ in range(2):  # values that two runs have seen are folded
+            program.run(tensors, train=False)
+        finish_loading()  # what computes a program that runs for a while, not its first calls
     lowered, streams = program.code(False, tensors)
     folding = program.folding
     names = {name: (node.name, node.op.name) for name, node in lowered.calls.items() if node.op is not None}

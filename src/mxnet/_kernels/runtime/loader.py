@@ -300,3 +300,10 @@ def warm_up() -> Iterator[Loader]:
 
 def _is_recorded(call: tuple[Any, ...]) -> bool:
     return torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in call)
+
+
+def finish_loading() -> None:
+    """Wait for all code that is being compiled, such as what a first run has asked for."""
+    for each in list(_LOADERS):
+        if each.loading():
+            each.get(wait=True)
