@@ -26,7 +26,7 @@ NETWORKS = {
     "resnet18_v2": (64, 2),
     "resnet50_v1": (64, 2),
     "resnet50_v2": (64, 2),
-    "squeezenet1.1": (64, 2),
+    "squeezenet1.1": (224, 1),
     "vgg11": (64, 2),
     "vgg11_bn": (64, 2),
 }

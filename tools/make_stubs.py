@@ -21,7 +21,7 @@ ROOT = Path(mxnet.__file__).parent
 OPERATORS = {namespace(name)[1] for name in registry.load() if namespace(name)[0] == "op"}
 SPACES = ("op", "_internal", "contrib", "linalg", "image")
 # checked strictly where they stand, or not public at all
-PRIVATE = ("_core", "_formats", "_graph", "_kernels", "_ops", "_wire")
+PRIVATE = ("_core", "_device", "_formats", "_graph", "_kernels", "_ops", "_wire")
 FACES = {
     "ndarray": ("NDArray", "out: NDArray | list[NDArray] | None = ..., name: str | None = ..."),
     "symbol": ("Symbol", "name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..."),
