@@ -297,6 +297,7 @@ def looks(monkeypatch):
     return counted
 
 
+@pytest.mark.rewritten
 def test_predictions_do_not_look_at_parameters_that_nobody_writes_into(monkeypatch):
     net, x = network(), nd.random.normal(shape=(2, 3, 9, 9))
     for _ in range(5):
