@@ -183,9 +183,9 @@ TEXTS = {
         "(the median over all parameters of the relative error). MXNet is 1.9.1; torch is ReMX with "
         "`MXNET_KERNELS=torch`; ReMX is with its kernels. "
         "Parameters, images and heads are the same. Made by `tools/kernel_numbers.py`.\n\n"
-        "A maximum or a ReLU that decides the other way, because two numbers are equal to their last digits, changes all "
-        "gradients before it by up to percents: numbers above 1e-4 show such decisions, not lost digits, and scatter "
-        "from seed to seed.",
+        "A maximum or a ReLU that decides the other way, because two numbers are equal to their last digits, changes "
+        "all gradients before it. One such decision can make an error of percents, as in vgg11_bn, where a single "
+        "maximum of the fourth pooling moved; such errors scatter from seed to seed.",
         "| network | output: MXNet | torch | ReMX | gradients: MXNet | torch | ReMX |",
     ),
     "zh": (
@@ -193,8 +193,9 @@ TEXTS = {
         "相对于双精度的误差：输出（最大误差与最大值之比）和梯度（所有参数的相对误差的中位数）。"
         "MXNet 是 1.9.1；torch 是设了 `MXNET_KERNELS=torch` 的 ReMX；"
         "ReMX 使用自己的内核。参数、图像和头梯度都相同。由 `tools/kernel_numbers.py` 生成。\n\n"
-        "两个数几乎相等时，取最大值或 ReLU 可能作出另一种判断，使它之前的所有梯度改变百分之几：大于 1e-4 的数字反映的是这种判断，"
-        "而不是丢失的精度，换一个随机种子就会变化。",
+        "两个数几乎相等时，取最大值或 ReLU 可能作出另一种判断，从而改变它之前的所有梯度。"
+        "一次这样的判断就可能带来百分之几的误差，"
+        "例如 vgg11_bn 中第四个池化的一个最大值换了位置；换一个随机种子，这样的误差就会变化。",
         "| 网络 | 输出：MXNet | torch | ReMX | 梯度：MXNet | torch | ReMX |",
     ),
 }
