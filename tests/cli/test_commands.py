@@ -170,8 +170,7 @@ def test_bench_measures(capsys):
 def test_selftest_compares_a_device_with_the_cpu(tmp_path, capsys, monkeypatch):
     from itertools import islice
 
-    from mxnet.cli import _selftest_operators as operators
-    from mxnet.cli import _selftest_training as training
+    from mxnet.cli._selftest import operators, training
 
     every, networks = operators.samples, training._networks
     monkeypatch.setattr(operators, "samples", lambda: islice(every(), 30))
@@ -184,7 +183,7 @@ def test_selftest_compares_a_device_with_the_cpu(tmp_path, capsys, monkeypatch):
 
 
 def test_selftest_tells_what_differs(capsys, monkeypatch):
-    from mxnet.cli import _selftest_operators as operators
+    from mxnet.cli._selftest import operators
 
     run, calls = operators._run, []
 

@@ -65,17 +65,18 @@ def _progress(done):
 
 def report(ctx, speed=True):
     """All that is found out, as plain values."""
-    from . import _selftest_operators, _selftest_speed, _selftest_training
+    from ._selftest import operators, training
+    from ._selftest import speed as timings
 
-    passed, failures = _selftest_operators.check(ctx, _progress)
+    passed, failures = operators.check(ctx, _progress)
     found = {
         "facts": _facts(ctx),
         "operators": {"passed": passed, "failed": failures},
-        "trainings": _selftest_training.check(ctx),
+        "trainings": training.check(ctx),
         "speed": [],
     }
     if speed:
-        found["speed"] = _selftest_speed.measure(ctx, small=ctx.device_type == "cpu")
+        found["speed"] = timings.measure(ctx, small=ctx.device_type == "cpu")
     return found
 
 

@@ -49,8 +49,8 @@ def _torch_lstm(torch):
 
 
 def _our_lstm():
-    from ..gluon import nn, rnn
-    from ..gluon.block import HybridBlock
+    from ...gluon import nn, rnn
+    from ...gluon.block import HybridBlock
 
     class Net(HybridBlock):
         def __init__(self):
@@ -64,7 +64,7 @@ def _our_lstm():
 
 
 def _our_resnet():
-    from ..gluon.model_zoo import vision
+    from ...gluon.model_zoo import vision
 
     return vision.resnet50_v1()
 
@@ -90,7 +90,7 @@ def _torch_functions(torch, make, shape, batch, device):
 
 
 def _our_functions(make, shape, batch, ctx):
-    from .. import autograd, gluon, nd
+    from ... import autograd, gluon, nd
 
     net = make()
     net.initialize(ctx=ctx)
@@ -125,8 +125,8 @@ def measure(ctx, rounds=5, small=False):
     """Rows of (what, milliseconds of ReMX, milliseconds of torch); `small` for machines without a GPU."""
     import torch
 
-    from .. import nd
-    from .._ops.registry.device import torch_device
+    from ... import nd
+    from ..._ops.registry.device import torch_device
 
     images, sequences = (2, 8) if small else (32, 64)
     size = 64 if small else 224

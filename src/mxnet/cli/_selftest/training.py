@@ -6,8 +6,8 @@ STEPS, BATCH = 4, 8
 
 
 def _networks():
-    from ..gluon import nn, rnn
-    from ..gluon.block import HybridBlock
+    from ...gluon import nn, rnn
+    from ...gluon.block import HybridBlock
 
     def stacked(*layers):
         net = nn.HybridSequential()
@@ -48,7 +48,7 @@ def _networks():
 
 
 def _trained(ctx, make, shape, optimizer, hybrid):
-    from .. import autograd, gluon, init, nd, random
+    from ... import autograd, gluon, init, nd, random
 
     random.seed(3)
     net = make()
@@ -70,7 +70,7 @@ def _trained(ctx, make, shape, optimizer, hybrid):
 
 def check(ctx):
     """Rows of (network, losses on the CPU, losses on the device, is it the same?)."""
-    from ..context import cpu
+    from ...context import cpu
 
     rows = []
     for name, network in _networks().items():

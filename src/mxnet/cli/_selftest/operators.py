@@ -25,7 +25,7 @@ def samples():
 
 
 def _run(ctx, name, attrs, inputs, train, grads):
-    from .. import autograd, nd
+    from ... import autograd, nd
 
     arrays = [nd.array(a, ctx=ctx, dtype=a.dtype) for a in inputs]
     for i in grads:
@@ -44,7 +44,7 @@ def _run(ctx, name, attrs, inputs, train, grads):
 
 def _head(result):
     """A gradient of a result that is not the same everywhere, of which norms have none."""
-    from .. import nd
+    from ... import nd
 
     values = (np.arange(result.size) % 7 - 3).reshape(result.shape) / 3
     return nd.array(values, ctx=result.context, dtype=result.dtype)
@@ -64,7 +64,7 @@ def _difference(want, found):
 
 def check(ctx, progress=lambda done: None):
     """How many samples passed, and the failures as (operator, what is wrong)."""
-    from ..context import cpu
+    from ...context import cpu
 
     passed, failures = 0, []
     for done, (name, attrs, inputs, train, grads) in enumerate(samples()):

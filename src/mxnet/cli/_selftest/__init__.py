@@ -1,0 +1,1 @@
+"""The parts of `remx selftest`: samples of operators, small trainings, timings."""
