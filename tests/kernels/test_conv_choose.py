@@ -17,7 +17,7 @@ from mxnet.gluon import nn
 
 ONES = (1, 1)
 HOME = os.path.dirname(mx.__file__)
-MOST_CALLS = 22  # Python functions of ours below the operator: 20, and two more where one thread computes
+MOST_CALLS = 25  # Python functions of ours below the operator: 20 in a fresh process, more with one thread and hooks
 
 
 def kernels(log):
