@@ -40,12 +40,17 @@ class CudaGraphs:
         self._streams: dict[torch.device, Any] = {}
 
     def capture(self, run: Callable[[], Sequence[Any]], device: torch.device, pool: Any = None) -> Captured:
-        """The work of `run` as a graph. Other threads may use the device meanwhile."""
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.device(device), torch.cuda.stream(torch.cuda.current_stream(device)):
-            # the scopes above are left even if the capture fails, which torch's own scope then does not manage
-            with torch.cuda.graph(graph, pool, self._stream(device), capture_error_mode="thread_local"):
-                results = run()
+        """The work of `run` as a graph. Other threads may use the device meanwhile.
+
+        torch's own scope does not give the stream back if a capture fails: the scopes around it do.
+        """
+        graph, stream = torch.cuda.CUDAGraph(), self._stream(device)
+        with (
+            torch.cuda.device(device),
+            torch.cuda.stream(torch.cuda.current_stream(device)),
+            torch.cuda.graph(graph, pool, stream, capture_error_mode="thread_local"),
+        ):
+            results = run()
         return Captured(graph.replay, results, graph.pool())
 
     def _stream(self, device: torch.device) -> Any:
