@@ -14,7 +14,7 @@ from ..._device.copies import constant
 from ..._kernels.runtime.concrete import is_concrete
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
-from .box_overlap import on_device, intersections, suppress, survivors
+from .box_overlap import intersections, on_device, suppress, survivors
 from .score_ranking import best_class, falling
 
 MOST_KEPT = 1 << 14  # boxes
