@@ -11,7 +11,7 @@ import simulated
 HERE = Path(__file__).resolve().parent
 GROUPS = {
     "operators": ["test_operators.py", "test_numpy_operators.py", "test_no_round_trips.py"],
-    "models": ["test_models.py", "test_training_step.py"],
+    "models": ["test_models.py", "test_layers.py", "test_training_step.py"],
     "devices": [
         "test_copies.py",
         "test_engine.py",
