@@ -81,6 +81,18 @@ def packed():
     return pulled.asnumpy().tolist()
 
 
+def parameter_server(workers):
+    """Weights of a server that adds each gradient when it comes: all of them, after a barrier."""
+    store, pulled = mx.kv.create("dist_async"), [nd.zeros((3,), ctx=ctx) for ctx in GPUS]
+    store.init("w", nd.ones((3,), ctx=GPUS[0]))
+    store.set_optimizer(mx.optimizer.SGD(learning_rate=1.0))
+    store.push("w", [nd.ones((3,), ctx=ctx) for ctx in GPUS])
+    store._barrier()
+    store.pull("w", out=pulled)
+    assert [p.context for p in pulled] == GPUS
+    return [p.asnumpy().tolist() for p in pulled]
+
+
 def rows(rank):
     """The sum of gradients that have one row each: row `rank` is 1 + rank, on both GPUs."""
     store = mx.kv.create("dist_device_sync")
@@ -106,7 +118,9 @@ if __name__ == "__main__":
                 "cost": cost,
                 "whole_module": fitted("local", [mx.cpu()], slice(None), size),
                 "module": fitted("dist_device_sync", GPUS, mine, size),
+                "host": trained("dist_sync", GPUS, mine, size)[0],
                 "packed": packed(),
+                "server": parameter_server(size),
                 "rows": rows(rank),
             }
         )

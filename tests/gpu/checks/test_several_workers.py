@@ -33,7 +33,9 @@ def found(tmp_path_factory):
     return [json.loads(out.strip().splitlines()[-1]) for out, _ in said]
 
 
-@pytest.mark.parametrize(("name", "whole"), [("gluon", "whole"), ("apart", "whole"), ("module", "whole_module")])
+@pytest.mark.parametrize(
+    ("name", "whole"), [("gluon", "whole"), ("apart", "whole"), ("host", "whole"), ("module", "whole_module")]
+)
 def test_workers_learn_what_one_learns_from_all_batches(found, name, whole):
     for worker in found:
         for parameter, value in worker[whole].items():
@@ -59,3 +61,7 @@ def test_compressed_and_sparse_gradients(found):
     for worker in found:
         assert worker["packed"] == [1.0] * 4  # half a one from each worker
         assert worker["rows"] == [2.0, 4.0, 0.0]
+
+
+def test_a_parameter_server_takes_gradients_of_gpus(found):
+    assert [worker["server"] for worker in found] == [[[-3.0] * 3] * 2] * 2

@@ -147,6 +147,11 @@ def of_kind(events, *kinds):
     return [e for e in events if e.kind in kinds]
 
 
+def forget():
+    """Forget what ran."""
+    _STATE["library"].sim_forget()
+
+
 def seen():
     """Names of torch's operators that ran on a device, ` f64` behind those on float64."""
     return set(_STATE["library"].sim_seen().decode().split("\n")) - {""}

@@ -37,17 +37,17 @@ class SimulatedNccl(dist.ProcessGroup):
         future.set_result(tensors)
         return _create_work_from_future(future)
 
-    def allreduce(self, tensors, options=None):
-        return self._run("allreduce", tensors, lambda copies: self._gloo.allreduce(copies, options.reduceOp))
+    def allreduce(self, tensors, opts=None):
+        return self._run("allreduce", tensors, lambda copies: self._gloo.allreduce(copies, opts.reduceOp))
 
-    def broadcast(self, tensors, options=None):
-        return self._run("broadcast", tensors, lambda copies: self._gloo.broadcast(copies, options))
+    def broadcast(self, tensors, opts=None):
+        return self._run("broadcast", tensors, lambda copies: self._gloo.broadcast(copies, opts))
 
-    def allgather(self, outputs, inputs, options=None):
+    def allgather(self, outputs, inputs, opts=None):
         (found,), (given,) = outputs, inputs
         return self._run("allgather", [*found, given], lambda copies: self._gloo.allgather([copies[:-1]], [copies[-1]]))
 
-    def barrier(self, options=None):
+    def barrier(self, opts=None):
         return self._gloo.barrier()
 
 
