@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mxnet.kvstore import group
+
 HERE = Path(__file__).resolve().parents[1]
 WORKERS = 2
 
@@ -65,3 +67,7 @@ def test_compressed_and_sparse_gradients(found):
 
 def test_a_parameter_server_takes_gradients_of_gpus(found):
     assert [worker["server"] for worker in found] == [[[-3.0] * 3] * 2] * 2
+
+
+def test_nccl_carries_the_tensors_of_gpus():
+    assert group.backend() == "cpu:gloo,cuda:nccl"
