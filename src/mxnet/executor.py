@@ -9,6 +9,7 @@ from ._core.dtypes import dtype_name
 from ._core.environment import is_on
 from ._core.errors import FaultyOutputs, MXNetError, ValueFault
 from ._core.heap import keep_freed
+from ._core.modes import MODES
 from ._core.writes import wrote, wrote_anywhere
 from ._device.settings import Scope
 from ._graph.debug.memory import peak_memory
@@ -280,8 +281,15 @@ class Executor:
         heads = self._head_gradients(out_grads)
         if self._fault is not None:
             raise self._fault.error
-        if not self._wanted:
-            return
+        if self._wanted:
+            before, MODES.training = MODES.training, bool(is_train)  # which operators' gradients depend on
+            try:
+                self._differentiate(heads)
+            finally:
+                MODES.training = before
+
+    def _differentiate(self, heads):
+        """Compute the gradients, from those of the heads, and store them."""
         if self._tape is None:
             self._run(self._tensors(), self._ran, True, again=True)
         outputs, leaves, monitored = self._tape
