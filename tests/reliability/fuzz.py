@@ -4,8 +4,8 @@ A reader passes if it returns, or raises MXNetError. Anything else is a finding:
 times the file and 64 MB, more than two seconds, the end of the process. Seconds are the processor's, so that a busy
 machine makes no findings.
 
-The input that is being read is noted in a file, so that one that ends the process is known; the inputs after it are read
-by another process.
+The input that is being read is noted in a file, so that one that ends the process is known; another process reads the
+inputs after it.
 """
 
 import hashlib

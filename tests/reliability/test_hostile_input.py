@@ -57,7 +57,7 @@ def test_earlier_findings(path, tmp_path):
 def test_an_input_that_ends_the_process_is_known(monkeypatch):
     """It is the finding, and the inputs behind it are read all the same."""
     whole, made, _ = fuzz.more_readers.READERS["csv"]
-    deadly = [data for data in inputs.stream("csv", 1, 30)][11]
+    deadly = list(inputs.stream("csv", 1, 30))[11]
 
     def read(data, folder):
         if data == deadly:
