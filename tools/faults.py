@@ -163,11 +163,10 @@ def memory(options):
         ("shapes", slope.SHAPES, options.steps),
     ):
         for name in names:
-            size, objects = slope.measured(kind, name, count)
-            print(
-                f"memory, {kind}, {name}: {count} steps, {size:.0f} bytes and {objects:.4f} objects a step", flush=True
-            )
-            bad += size > slope.LIMIT
+            found = slope.measured(kind, name, count)
+            print(f"memory, {kind}, {name}: {count} steps, {found.resident:.0f} bytes ({found.used:.0f} in use) and "
+                  f"{found.objects:.4f} objects a step", flush=True)  # fmt: skip
+            bad += found.resident > slope.LIMIT
     return bad
 
 
