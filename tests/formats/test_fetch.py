@@ -3,6 +3,7 @@
 import hashlib
 import http.server
 import threading
+import warnings
 
 import pytest
 import requests
@@ -155,3 +156,12 @@ def test_a_stream_without_an_end_does_not_fill_the_disk(web, tmp_path, monkeypat
     with pytest.warns(UserWarning), pytest.raises(MXNetError, match="more than half of what the disk of .* has free"):
         fetch.download("https://host/a", str(tmp_path))
     assert web[1] == ["https://host/a"] and not list(tmp_path.iterdir())
+
+
+def test_certificates_that_are_not_checked_are_warned_of(web, tmp_path):
+    put(web, "https://host/a")
+    with pytest.warns(UserWarning, match="Unverified HTTPS request"):
+        fetch.download("https://host/a", str(tmp_path), verify_ssl=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fetch.download("https://host/a", str(tmp_path), overwrite=True)

@@ -228,3 +228,23 @@ def test_a_system_without_pread_reads_the_same_from_many_threads(tmp_path, monke
     records = RecordFile(str(tmp_path / "a.rec"))
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(records.read, records.offsets * 5)) == contents * 5
+
+
+@pytest.mark.parametrize("garbage", [1, 3, 4, 5, 8, 20])
+def test_after_damage_reading_goes_on_with_the_next_record(tmp_path, garbage):
+    """Frames begin at multiples of four; what is between them is passed over."""
+    path = tmp_path / "a.rec"
+    frame = lambda data: struct.pack("<II", format_.MAGIC, len(data)) + data + bytes(-len(data) % 4)
+    between = b"\xab" * garbage
+    path.write_bytes(frame(b"one") + between + bytes(-garbage % 4) + frame(b"three") + frame(b"four"))
+    with open(path, "rb") as file:
+        reader = format_.Reader(file, "a.rec")
+        assert reader.read() == b"one"
+        with pytest.raises(MXNetError, match="byte 12: Invalid RecordIO File"):
+            reader.read()
+        reader.resync()
+        assert [reader.read() for _ in range(3)] == [b"three", b"four", None]
+        reader.seek(0)
+        assert reader.read() == b"one"
+        reader.resync()  # the record itself was bad: the next one
+        assert reader.read() == b"three"
