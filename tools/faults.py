@@ -181,6 +181,15 @@ def chaos(options):
     return bad
 
 
+def soak(options):
+    """Trains, saves, loads, resumes, serves and is killed at random, for so many minutes."""
+    from reliability import soak as stay
+
+    told, wrong = stay.soak(60 * options.minutes, options.seed, lambda words: print(f"soak: {words}", flush=True))
+    print(f"soak, {options.minutes:g} minutes: {told}, {wrong or 'nothing lost, nothing left behind'}", flush=True)
+    return int(wrong is not None)
+
+
 def guard(options):
     """Kernels between guard pages, where there is a C compiler."""
     if shutil.which("cc") is None or not sys.platform.startswith("linux"):
@@ -200,6 +209,7 @@ PARTS = {
     "workers": workers,
     "memory": memory,
     "chaos": chaos,
+    "soak": soak,
 }
 
 
@@ -216,6 +226,7 @@ def main():
     parser.add_argument("--inferences", type=int, default=100_000)
     parser.add_argument("--worker-faults", type=int, default=20, help="how often each fault of data workers happens")
     parser.add_argument("--disturbances", type=int, default=1, help="how often each disturbance of four hosts happens")
+    parser.add_argument("--minutes", type=float, default=10, help="how long the soak lasts")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)

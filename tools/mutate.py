@@ -106,7 +106,7 @@ def places(tree):
             yield number, "not"
         elif isinstance(node, ast.Constant) and type(node.value) in (int, bool):
             yield number, "constant"
-        elif isinstance(node, ast.Return) and node.value is not None:
+        elif isinstance(node, ast.Return) and getattr(node.value, "value", node.value) is not None:
             yield number, "return"
         elif isinstance(node, (ast.If, ast.IfExp)):
             yield number, "condition"
