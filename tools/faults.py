@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
 from reliability import fuzz
 
 FINDINGS = pathlib.Path(__file__).parents[1] / "tests" / "data" / "findings"
-CHUNK = 5000
+CHUNK = 20_000  # inputs that one process reads
 
 
 class Progress:

@@ -278,3 +278,14 @@ def test_numbers_are_split_over_engines_of_64(size):
     assert not calls or max(stop for _, stop, _ in calls) == parts
     if 0 < size <= 64:
         assert calls == [(0, 1, (1, size))]
+
+
+@pytest.mark.parametrize("shape", [-0.66, 0.0, 1.0, 5.0, np.array([0.5, 2.0])])
+def test_gamma_distributions_that_have_numbers(shape):
+    streams._check_shapes(shape, 5.0)
+
+
+@pytest.mark.parametrize("shape", [-0.67, -1, 5.1, float("nan"), float("inf"), [1.0, -0.67], [1.0, 5.1]])
+def test_gamma_distributions_that_have_none(shape):
+    with pytest.raises(streams.MXNetError, match="gamma numbers need a positive, finite shape"):
+        streams._check_shapes(shape, 5.0)

@@ -181,3 +181,19 @@ def test_chunks_of_a_webp():
     assert image_damage.webp(data) is None
     assert "container claims 24 bytes, 23 are there" in image_damage.webp(data[:-1])
     assert image_damage.webp(data.replace(b"VP8 \x04", b"VP8 \x05")).endswith("claims 5 bytes, 4 are there")
+
+
+def test_entries_of_a_tiff():
+    """No more than its directory counts, and none that is cut off."""
+
+    def made(count, *entries):
+        return struct.pack("<2sHIH", b"II", 42, 8, count) + b"".join(struct.pack("<HHII", *entry) for entry in entries)
+
+    width, height, other = (256, 4, 1, 500), (257, 4, 1, 300), (254, 4, 1, 9)
+    assert image_kinds.size(made(2, width, height)) == (500, 300) == image_kinds.size(made(3, other, width, height))
+    assert image_kinds.size(made(1, width, height)) is None and image_kinds.size(made(2, other, width, height)) is None
+    assert image_kinds.size(made(9, width, height)) == (500, 300)
+    assert image_kinds.size(made(9, width, height)[:-1]) is None
+    assert image_kinds.size(made(3, width, height, (256, 4, 1, 700))) == (700, 300)  # the largest
+    assert image_kinds.size(struct.pack("<2sHI2s", b"II", 42, 99, b"ab")) is None
+    assert image_kinds.size(b"II*\0") is None and image_kinds.size(struct.pack("<2sHIH", b"II", 42, 8, 9)) is None

@@ -248,3 +248,34 @@ def test_after_damage_reading_goes_on_with_the_next_record(tmp_path, garbage):
         assert reader.read() == b"one"
         reader.resync()  # the record itself was bad: the next one
         assert reader.read() == b"three"
+
+
+def test_frames_up_to_the_last_byte_of_a_file(tmp_path):
+    path = tmp_path / "a.rec"
+    frame = struct.pack("<II", format_.MAGIC, 3) + b"abc"
+    path.write_bytes(frame)
+    with open(path, "rb") as file:
+        assert format_.read_at(file.fileno(), len(frame), 0, "a.rec") == b"abc"
+        assert list(format_.scan_offsets(file.fileno(), len(frame), 0, len(frame), "a.rec")) == [0]
+        with pytest.raises(MXNetError, match="byte 0: .*a part of 3 bytes, 2 are left"):
+            format_.read_at(file.fileno(), len(frame) - 1, 0, "a.rec")
+        with pytest.raises(MXNetError, match="a frame was expected, 7 bytes are there"):
+            format_.read_at(file.fileno(), len(frame), 4, "a.rec")
+    assert format_.LIMIT == 2**29  # a length has 29 bits
+
+
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("window", [8, 12, 1 << 20])
+def test_where_a_record_begins(tmp_path, part, window):
+    """A magic number with the code of a whole record or of a first part, wherever windows of reading end."""
+    path = tmp_path / "a.rec"
+    for before in range(0, 32, 4):
+        data = bytes(before) + struct.pack("<II", format_.MAGIC, part << 29 | 5)
+        path.write_bytes(data)
+        with open(path, "rb") as file:
+            begins = before if part in (0, 1) else len(data)
+            assert format_.next_begin(file.fileno(), 0, len(data), window) == begins
+            assert format_.next_begin(file.fileno(), before + 4, len(data), window) == len(data)
+        path.write_bytes(data[:-1])
+        with open(path, "rb") as file:
+            assert format_.next_begin(file.fileno(), 0, len(data) - 1, window) == len(data) - 1
