@@ -360,7 +360,9 @@ class Trainer:
         """
         self._prepare()
         if self._update_on_kvstore:
-            self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
+            from .._training.updates import load_into_store
+
+            load_into_store(self._kvstore, fname, trust, range(len(self._params)))
             self._optimizer = self._kvstore._updater.optimizer
         else:
             with state_files.opened(fname) as file:

@@ -8,6 +8,7 @@ import numpy as np
 from .... import base, image, recordio
 from ...._core.errors import MXNetError
 from ...._core.on_error import checked_on_error
+from ...._formats import idx as idx_files
 from ...._formats import image_lists
 from ...._formats.archives import extract, unpacked
 from ...._formats.fetch import check_sha1, download, from_repository  # noqa: F401 - MXNet's module shows it
@@ -46,16 +47,7 @@ def _obtain(root, namespace, name, sha1):
 
 def read_idx(path, magic):
     """The array in a gzipped IDX file of bytes, checked against its own header."""
-    content = unpacked(path, largest=1 << 30)
-    dimensions = magic & 0xFF
-    header = np.frombuffer(content[: 4 * (1 + dimensions)], dtype=">u4")
-    if len(header) != 1 + dimensions or header[0] != magic:
-        raise MXNetError(f"{path} is not an IDX file of {dimensions} dimensions")
-    shape = tuple(int(extent) for extent in header[1:])
-    values = np.frombuffer(content, dtype=np.uint8, offset=4 * (1 + dimensions))
-    if values.size != int(np.prod(shape, dtype=object)):
-        raise MXNetError(f"{path} says it holds {shape} values, but holds {values.size}")
-    return values.reshape(shape)
+    return idx_files.array(unpacked(path, largest=1 << 30), path, magic & 0xFF)
 
 
 def _arrays(images, labels):
