@@ -15,8 +15,8 @@ from .link import Call, Link, WorkerLost
 
 LOG = logging.getLogger("mxnet.serve")
 ATTEMPTS = 4  # workers that one request may take with it
-STARTS = 3  # attempts in a row that end before the worker was ready
-PAUSE = 0.2  # seconds between two looks whether a new worker is ready
+STARTS = 3  # attempts in a row in which the worker itself gives up before it is ready
+PAUSE = 0.2  # seconds between two looks whether a new worker is ready, and before another attempt
 
 
 class Worker:
@@ -115,10 +115,14 @@ class Pool:
             await worker.start()
             await worker.until_ready()
             self._change.set()
-            failures = 0 if worker.ready else failures + 1
-            pid, code = worker.process.pid, await worker.ended()
+            was_ready, pid, code = worker.ready, worker.process.pid, await worker.ended()
             LOG.warning("worker process %d has ended with exit code %d and is replaced", pid, code)
             self._on_death(pid)
+            if was_ready:
+                failures = 0
+                continue
+            failures += code > 0  # one that was killed tells nothing of the next one
+            await asyncio.sleep(PAUSE)
         self.broken = f"a worker process has ended {STARTS} times before it was ready"
         LOG.error(self.broken)
         self._change.set()
