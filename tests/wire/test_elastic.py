@@ -105,13 +105,13 @@ def test_workers_go_and_come(kind, tmp_path, expected):
 
 
 @pytest.mark.slow
-def test_torchruns_agents_go_and_come(tmp_path, expected):
+def test_torchruns_agents_go_and_come(tmp_path):
     """`torchrun --nnodes 1:4` on three hosts, played by three agents; one is killed, another one joins."""
     place = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--rdzv-id", "elastic"]
-    timing = ["--rdzv-conf", "last_call_timeout=1,join_timeout=60,keep_alive_interval=1,keep_alive_max_attempt=2"]
+    timing = ["--rdzv-conf", "last_call_timeout=5,join_timeout=120,keep_alive_interval=1,keep_alive_max_attempt=5"]
     command = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "1:4", "--nproc-per-node", "1"]
     command += ["--max-restarts", "20", "--monitor-interval", "0.2", *place, *timing]
-    command += [PROGRAM[1], str(tmp_path), str(3 * STEPS)]
+    command += [PROGRAM[1], str(tmp_path), str(20 * STEPS)]
     jobs = [Job(command, PAUSE="0.2")]
     try:
         jobs[0].wait_for(lambda: jobs[0].lines)  # it holds the meeting point
@@ -123,9 +123,10 @@ def test_torchruns_agents_go_and_come(tmp_path, expected):
         before = len(jobs[0].starts(1))
         jobs[0].wait_for(lambda: len(jobs[0].starts(1)) > before)
         assert jobs[0].starts(1)[-1][1] > 0
-        jobs.append(Job(command, PAUSE="0"))
+        jobs.append(Job(command, PAUSE="0.2"))
         jobs[2].wait_for(lambda: jobs[2].starts(2))
         assert jobs[2].starts(2)[0][1] >= jobs[0].starts(1)[-1][1]
+        (tmp_path / "fast").touch()
         assert jobs[0].end() == 0 and jobs[2].end() == 0
     finally:
         for job in jobs:
