@@ -13,6 +13,10 @@ class WorkerLost(Exception):
     """The connection has ended before the whole answer was there."""
 
 
+class NotThere(WorkerLost):
+    """Nobody takes the connection: the worker has never heard of the request."""
+
+
 class Call(NamedTuple):
     """A request, or an answer with its status as `what`."""
 
@@ -33,7 +37,7 @@ class Link:
         try:
             return cls(*await asyncio.open_unix_connection(path))
         except OSError as error:
-            raise WorkerLost(str(error)) from None
+            raise NotThere(str(error)) from None
 
     def close(self):
         """End the connection."""

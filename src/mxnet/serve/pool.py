@@ -11,10 +11,10 @@ import os
 import sys
 
 from .errors import Refused
-from .link import Call, Link, WorkerLost
+from .link import Call, Link, NotThere, WorkerLost
 
 LOG = logging.getLogger("mxnet.serve")
-ATTEMPTS = 4  # workers that one request may take with it
+ATTEMPTS = 4  # workers that may die with one request
 STARTS = 3  # attempts in a row in which the worker itself gives up before it is ready
 PAUSE = 0.2  # seconds between two looks whether a new worker is ready, and before another attempt
 
@@ -25,6 +25,7 @@ class Worker:
     def __init__(self, path):
         self.path, self.process = path, None
         self.links, self.busy, self.ready = [], 0, False
+        self.lost = False  # has a connection failed since its last answer? Its end may not be known yet
 
     async def start(self):
         """Start the process; it ends when its input does, and so never outlives this one."""
@@ -53,7 +54,7 @@ class Worker:
         done = False
         try:
             answer = await link.ask(call)
-            done = link.idle
+            done, self.lost = link.idle, False
             return answer
         finally:
             self.busy -= 1
@@ -138,16 +139,22 @@ class Pool:
             raise Refused(503, "too many requests are waiting", {"retry-after": "1"})
         self._waiting += 1
         try:
-            for _ in range(ATTEMPTS):
-                await self._until(lambda: self.ready or self.broken)
-                if not self.ready:
-                    raise Refused(503, "no worker process can be started")
-                worker = min((one for one in self.workers if one.ready), key=lambda one: one.busy)
-                try:
-                    return await worker.ask(call)
-                except WorkerLost:
-                    self._on_retry()
-                    await asyncio.sleep(0.01)  # its end is noticed by then
-            raise Refused(500, "the server failed to answer this request")
+            return await self._ask(call)
         finally:
             self._waiting -= 1
+
+    async def _ask(self, call):
+        attempts = 0
+        while attempts < ATTEMPTS:
+            await self._until(lambda: self.ready or self.broken)
+            if not self.ready:
+                raise Refused(503, "no worker process can be started")
+            worker = min((one for one in self.workers if one.ready), key=lambda one: (one.lost, one.busy))
+            try:
+                return await worker.ask(call)
+            except WorkerLost as error:
+                worker.lost = True
+                attempts += not isinstance(error, NotThere)
+                self._on_retry()
+                await asyncio.sleep(0.01)
+        raise Refused(500, "the server failed to answer this request")
