@@ -8,6 +8,7 @@ Everything is made by root, has no route to anything else, and is removed at the
 import fcntl
 import heapq
 import os
+import re
 import selectors
 import shutil
 import struct
@@ -16,7 +17,7 @@ import sys
 import threading
 import time
 
-PREFIX = "remx"
+PREFIX = f"rx{os.getpid()}"  # of namespaces and devices: several programs may have hosts at a time
 SUBNET = "10.77.0"
 _TUNSETIFF, _TAP, _NO_INFORMATION = 0x400454CA, 0x0002, 0x1000
 MTU = 1500
@@ -49,21 +50,32 @@ def address(number):
     return f"{SUBNET}.{number + 1}"
 
 
+def remove_left_behind():
+    """Remove the namespaces of programs that were killed; their devices go with them."""
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
+    for name in re.findall(r"^rx\d+-\d+", listed, re.MULTILINE):
+        pid = name[2:].partition("-")[0]
+        if not os.path.exists(f"/proc/{pid}"):
+            run("ip", "netns", "del", name, check=False)
+            run("ip", "link", "del", f"rx{pid}br", check=False)
+
+
 class Hosts:
-    """Namespaces `remx0`, `remx1`, …, each with one interface `net0`."""
+    """Namespaces, each with one interface `net0`."""
 
     def __init__(self, count, relayed=False):
         self.count, self._relay = count, Relay(count) if relayed else None
 
     def name(self, number):
-        return f"{PREFIX}{number}"
+        """The namespace of a host."""
+        return f"{PREFIX}-{number}"
 
     def command(self, number, *command):
         """A command line that runs on a host."""
         return ["ip", "netns", "exec", self.name(number), *command]
 
     def __enter__(self):
-        self._remove()
+        remove_left_behind()
         try:
             if self._relay is None:
                 run("ip", "link", "add", f"{PREFIX}br", "type", "bridge")
