@@ -21,10 +21,10 @@ import host_network
 from scaling_model import report
 
 WAYS = ("apart", "at the step", "overlapped", "2 bits")
-LINKS = ((200, 0), (100, 0), (25, 0))  # megabits a second, milliseconds one way
-DELAYED = ((100, 0), (100, 5), (100, 20))  # through the relay, where the kernel has no netem
-QUICK = ((200, 0), (50, 0))
-WIDTH, BATCH, STEPS = 512, 384, 7
+LINKS = ((400, 0), (200, 0), (100, 0))  # megabits a second, milliseconds one way
+DELAYED = ((200, 0), (200, 5), (200, 20))  # through the relay, where the kernel has no netem
+QUICK = ((400, 0), (100, 0))
+LAYERS, WIDTH, BATCH, STEPS = 3, 1024, 128, 5
 
 
 # ---------------------------------------------------------------------- a worker
@@ -36,7 +36,7 @@ def trainers(store):
     for way in WAYS:
         os.environ["MXNET_KVSTORE_OVERLAP"] = "1" if way == "overlapped" else "0"
         net = mx.gluon.nn.HybridSequential()
-        for _ in range(2):
+        for _ in range(LAYERS):
             net.add(mx.gluon.nn.Dense(WIDTH, in_units=WIDTH, activation="relu"))
         net.initialize(mx.init.Xavier())
         net.hybridize()
@@ -148,7 +148,7 @@ def measure(count, links, relayed):
 
 def parameter_bytes():
     """Bytes of the network's gradients."""
-    return 2 * (WIDTH * WIDTH + WIDTH) * 4
+    return LAYERS * (WIDTH * WIDTH + WIDTH) * 4
 
 
 def main():

@@ -59,7 +59,8 @@ def test_no_request_is_lost_with_a_worker(prefix):
         until = time.monotonic() + DEADLY
         while time.monotonic() < until:
             time.sleep(choose.uniform(0.1, 0.8) * start)
-            if found := workers_of(process):
+            ready = requests.get(address + "/v2/health/ready", timeout=60).status_code == 200
+            if ready and (found := workers_of(process)):  # one that answers or one that still starts
                 os.kill(choose.choice(found), signal.SIGKILL)
                 killed += 1
         answered, deaths = sum(client.answered for client in clients), metric(address, "remx_worker_deaths_total")
