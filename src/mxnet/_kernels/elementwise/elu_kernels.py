@@ -1,4 +1,4 @@
-"""ELU, softplus (`softrelu`) and tanh, values and derivatives, in SIMD vectors (importing this module imports numba)."""
+"""ELU, softplus (`softrelu`) and tanh, values and slopes, in SIMD vectors (importing this module imports numba)."""
 
 from collections.abc import Callable
 from typing import Any
