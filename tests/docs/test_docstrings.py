@@ -11,12 +11,13 @@ import mxnet as mx
 
 MODULES = """
 _feed_forward autograd callback
-gluon.block gluon.contrib.estimator.gradient_update gluon.contrib.estimator.learning_rate
+gluon.block gluon.contrib.estimator.gradient_update gluon.contrib.estimator.history
+gluon.contrib.estimator.learning_rate
 gluon.contrib.estimator.weight_handlers gluon.data.dataset gluon.data.sampler gluon.loss
 gluon.nn.activations gluon.nn.basic_layers gluon.nn.conv_layers gluon.parameter gluon.rnn.rnn_cell gluon.rnn.rnn_layer
 gluon.trainer image.augment initializer io._base kvstore.base kvstore.kvstore lr_scheduler metric module.base_module
 module.bucketing_module module.module module.python_module module.sequential_module optimizer.optimizer
-optimizer.updater recordio rnn._stacks
+optimizer.updater recordio rnn._stacks visualization
 """.split()
 
 
