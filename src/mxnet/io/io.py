@@ -16,6 +16,7 @@ from ..util import is_np_array
 from . import _parameters
 from ._arrays import NDArrayIter
 from ._base import DataBatch, DataDesc, DataIter, PrefetchingIter, ResizeIter
+from ._meanings import example
 from ._text import CsvTables, LibSvmRows, MnistImages, SparseBatch
 from .utils import _getdata_by_idx, _has_instance, _init_data  # noqa: F401 - MXNet has them here
 
@@ -156,7 +157,11 @@ def _creator(name, table, source, about, **forced):
         return MXDataIter(source()(parameters), ctx=_place(parameters), **names)
 
     create.__name__ = create.__qualname__ = name
-    create.__doc__ = f"{about}\n\nParameters, all by keyword:\n\n{table.describe()}\n"
+    shown = example(name, forced.get("dtype", "float32"))
+    create.__doc__ = (
+        f"{about} All parameters are given by keyword.\n\nParameters\n----------\n{table.describe()}\n\n"
+        f"Returns\n-------\nMXDataIter\n\nExamples\n--------\n{shown}\n"
+    )
     return create
 
 

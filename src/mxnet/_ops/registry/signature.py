@@ -28,7 +28,8 @@ def parameters(operator: Op, tail: str) -> str:
 # The parameters that every generated function has beside its operator's.
 TAILS = {
     "nd": "out : NDArray or list of NDArrays, optional\n    The array to write the result to.",
-    "sym": "name : str, optional\n    The name of the new node.\nattr : dict of str to str, optional\n    Attributes of the node.",
+    "sym": "name : str, optional\n    The name of the new node.\n"
+    "attr : dict of str to str, optional\n    Attributes of the node.",
 }
 
 
