@@ -96,7 +96,7 @@ MEANINGS = {
     "random_illumination_prob": "The probability of a change of the lightness.",
     "random_contrast_prob": "The probability of a change of the contrast.",
     "rand_mirror_prob": "The probability of a mirrored image.",
-    "resize_mode": "How an image is brought to `data_shape`: fit keeps the ratio, force does not, shrink never enlarges.",
+    "resize_mode": "How an image is brought to `data_shape`: fit keeps the ratio, shrink never enlarges.",
     "label_pad_width": "The length that label vectors are padded to; 0: the longest one.",
     "label_pad_value": "The number that labels are padded with.",
 }
