@@ -33,6 +33,23 @@ class Run:
     `parts` are whatever training changes: networks, trainers, modules, metrics, generators of NumPy, and objects with
     `state_dict()` and `load_state_dict(state)`. Random streams, the position and `values`, a dict for numbers and
     arrays of your own, are saved with them. A checkpoint is made after every epoch, and after every `every` batches.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the files' names.
+    *parts : Block, Trainer, Module, EvalMetric, …
+        What training changes.
+    every : int, optional
+        The number of batches between two checkpoints within an epoch; None: none.
+    keep : int, default 2
+        The number of checkpoints that are kept.
+
+    Examples
+    --------
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize()
+    >>> run = mx.checkpoint.Run("run", net)
     """
 
     def __init__(self, prefix, *parts, every=None, keep=2):

@@ -60,7 +60,27 @@ def _place(parameters):
 
 
 class MXDataIter(DataIter):
-    """An iterator over a source (`handle`) that gives (data, label, pad, index) arrays ahead of time."""
+    """An iterator that prepares batches ahead: what `ImageRecordIter`, `CSVIter` and the others return.
+
+    Parameters
+    ----------
+    handle : object
+        The source of (data, label, pad, index).
+    data_name : str, default 'data'
+        The name of the data.
+    label_name : str, default 'softmax_label'
+        The name of the label.
+    ctx : Context, optional
+        The device of the batches.
+
+    Examples
+    --------
+    >>> with open("data.csv", "w") as file:
+    ...     _ = file.write("1,2" + chr(10))
+    >>> batches = mx.io.CSVIter(data_csv="data.csv", data_shape=(2,), batch_size=1)
+    >>> isinstance(batches, mx.io.MXDataIter), batches.provide_data[0].shape
+    (True, (1, 2))
+    """
 
     def __init__(self, handle, data_name="data", label_name="softmax_label", ctx=None, **_):
         super().__init__()

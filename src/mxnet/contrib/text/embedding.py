@@ -282,7 +282,32 @@ class FastText(_TokenEmbedding):
 
 
 class CustomEmbedding(_TokenEmbedding):
-    """Vectors from a text file: a token and its values on each line, separated by `elem_delim`."""
+    """Vectors from a text file: a token and its values on each line.
+
+    Parameters
+    ----------
+    pretrained_file_path : str
+        The file.
+    elem_delim : str, default ' '
+        What separates a token and its values.
+    encoding : str, default 'utf8'
+        The encoding of the file.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> with open("vectors.txt", "w") as file:
+    ...     _ = file.write("a 1 2" + chr(10) + "b 3 4" + chr(10))
+    >>> vectors = mx.contrib.text.embedding.CustomEmbedding("vectors.txt")
+    >>> vectors.get_vecs_by_tokens(["b", "?"]).asnumpy()
+    array([[3., 4.],
+           [0., 0.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -299,7 +324,26 @@ class CustomEmbedding(_TokenEmbedding):
 
 
 class CompositeEmbedding(_TokenEmbedding):
-    """For the tokens of a vocabulary, the vectors of several embeddings side by side."""
+    """For the tokens of a vocabulary, the vectors of several embeddings side by side.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        The tokens.
+    token_embeddings : list of embeddings
+        The embeddings.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from mxnet.contrib.text import embedding, vocab
+    >>> with open("vectors.txt", "w") as file:
+    ...     _ = file.write("a 1 2" + chr(10) + "b 3 4" + chr(10))
+    >>> vectors = embedding.CustomEmbedding("vectors.txt")
+    >>> both = embedding.CompositeEmbedding(vocab.Vocabulary(Counter(["a"])), [vectors, vectors])
+    >>> both.get_vecs_by_tokens("a").asnumpy()
+    array([1., 2., 1., 2.], dtype=float32)
+    """
 
     def __init__(self, vocabulary, token_embeddings):
         parts = token_embeddings if isinstance(token_embeddings, list) else [token_embeddings]

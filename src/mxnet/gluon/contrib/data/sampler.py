@@ -19,7 +19,8 @@ class IntervalSampler(sampler.Sampler):
 
     Examples
     --------
-    >>> list(mx.gluon.contrib.data.IntervalSampler(6, 3)), list(mx.gluon.contrib.data.IntervalSampler(6, 3, rollover=False))
+    >>> from mxnet.gluon.contrib.data import IntervalSampler
+    >>> list(IntervalSampler(6, 3)), list(IntervalSampler(6, 3, rollover=False))
     ([0, 3, 1, 4, 2, 5], [0, 3])
     """
 
