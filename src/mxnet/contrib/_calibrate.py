@@ -38,7 +38,8 @@ def combine_histogram(old_hist, arr, new_min, new_max, new_th):
     Examples
     --------
     >>> counts, edges = np.histogram([0.5, -0.5], bins=4, range=(-1, 1))
-    >>> merged = mx.contrib.quantization.combine_histogram((counts, edges, -0.5, 0.5, 1.0), np.array([0.75]), 0.75, 0.75, 0.75)
+    >>> before = counts, edges, -0.5, 0.5, 1.0
+    >>> merged = mx.contrib.quantization.combine_histogram(before, np.array([0.75]), 0.75, 0.75, 0.75)
     >>> merged[0]
     array([0, 1, 0, 2])
     """
