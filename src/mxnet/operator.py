@@ -498,6 +498,11 @@ class _OldOp(CustomOp):
 class NumpyOp(PythonOp):
     """The oldest way to write an operator: forward and backward on NumPy arrays. New code uses `CustomOp`.
 
+    Parameters
+    ----------
+    need_top_grad : bool, default True
+        Whether `backward` needs the gradient of the output; a loss does not.
+
     Examples
     --------
     >>> class Double(mx.operator.NumpyOp):
@@ -513,6 +518,11 @@ class NumpyOp(PythonOp):
 
 class NDArrayOp(PythonOp):
     """The second oldest way to write an operator: forward and backward on NDArrays. New code uses `CustomOp`.
+
+    Parameters
+    ----------
+    need_top_grad : bool, default True
+        Whether `backward` needs the gradient of the output; a loss does not.
 
     Examples
     --------

@@ -479,6 +479,13 @@ class _Span:
 class Task(_Span):
     """A piece of work of a domain, from `start` to `stop`.
 
+    Parameters
+    ----------
+    domain : Domain
+        The group it belongs to.
+    name : str
+        The name in the trace.
+
     Examples
     --------
     >>> task = mx.profiler.Task(mx.profiler.Domain("training"), "epoch")
@@ -489,6 +496,13 @@ class Task(_Span):
 
 class Frame(_Span):
     """One of a series, such as a frame of a video.
+
+    Parameters
+    ----------
+    domain : Domain
+        The group it belongs to.
+    name : str
+        The name in the trace.
 
     Examples
     --------

@@ -137,8 +137,8 @@ def get_create_func(base_class, nickname):
     Examples
     --------
     >>> create = mx.registry.get_create_func(mx.init.Initializer, "initializer")
-    >>> create("normal", sigma=0.5)
-    <mxnet.initializer.Normal object at 0x7f63a7246350>
+    >>> create("normal", sigma=0.5).dumps()
+    '["normal", {"sigma": 0.5}]'
     """
     registry = _REGISTRY.setdefault(base_class, {})
 

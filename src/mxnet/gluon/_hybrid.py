@@ -555,11 +555,6 @@ class HybridBlock(Block):
         remove_amp_cast : bool, default True
             Whether casts that mixed precision added are left out.
 
-        Returns
-        -------
-        (str, str)
-            The names of the files.
-
         Examples
         --------
         >>> net = mx.gluon.nn.Dense(2, in_units=3)

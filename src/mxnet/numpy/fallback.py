@@ -67,7 +67,8 @@ def through_numpy(function):
     return wrapper
 
 
-_WORDS = entries(Path(__file__).with_name("fallback_words.txt"))
+_FILE = Path(__file__).with_name("fallback_words.txt")
+_WORDS = entries(_FILE)
 
 
 def _docstring(name):

@@ -17,17 +17,63 @@ EMBEDDING_ROOT = os.path.join(base.data_dir(), "embeddings")
 
 
 def register(embedding_cls):
-    """Make a class available to `create` under its lower-case name."""
+    """Register a class of embeddings under its name in lower case.
+
+    Parameters
+    ----------
+    embedding_cls : class
+        The class.
+
+    Returns
+    -------
+    class
+
+    Examples
+    --------
+    >>> "glove" in mx.contrib.text.embedding.get_pretrained_file_names()
+    True
+    """
     return registry.get_register_func(_TokenEmbedding, "token embedding")(embedding_cls)
 
 
 def create(embedding_name, **kwargs):
-    """An embedding by name, such as "glove" or "fasttext", with `pretrained_file_name` and other arguments."""
+    """An embedding by the name of its class.
+
+    Parameters
+    ----------
+    embedding_name : str
+        glove or fasttext.
+    **kwargs
+        Arguments of the class.
+
+    Returns
+    -------
+    embedding
+
+    Examples
+    --------
+    >>> mx.contrib.text.embedding.create("glove", pretrained_file_name="glove.6B.50d.txt")  # doctest: +SKIP
+    """
     return registry.get_create_func(_TokenEmbedding, "token embedding")(embedding_name, **kwargs)
 
 
 def get_pretrained_file_names(embedding_name=None):
-    """The files an embedding can be made from, or a dict of them for every embedding."""
+    """The names of the published files.
+
+    Parameters
+    ----------
+    embedding_name : str, optional
+        The class of embeddings; None: all.
+
+    Returns
+    -------
+    list of str or dict
+
+    Examples
+    --------
+    >>> "glove.6B.50d.txt" in mx.contrib.text.embedding.get_pretrained_file_names("glove")
+    True
+    """
     classes = registry.get_registry(_TokenEmbedding)
     if embedding_name is None:
         return {name: list(cls.pretrained_file_name_sha1) for name, cls in classes.items()}
@@ -234,7 +280,25 @@ class _TokenEmbedding(vocab.Vocabulary):
 
 @register
 class GloVe(_TokenEmbedding):
-    """Stanford's GloVe vectors."""
+    """Vectors of the GloVe project, which are downloaded.
+
+    Parameters
+    ----------
+    pretrained_file_name : str, default 'glove.840B.300d.txt'
+        The file, one of `get_pretrained_file_names`.
+    embedding_root : str, default EMBEDDING_ROOT
+        The folder of the files.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> vectors = mx.contrib.text.embedding.GloVe(pretrained_file_name="glove.6B.50d.txt")  # doctest: +SKIP
+    """
 
     pretrained_archive_name_sha1 = C.GLOVE_PRETRAINED_FILE_SHA1
     pretrained_file_name_sha1 = C.GLOVE_PRETRAINED_ARCHIVE_SHA1
@@ -259,7 +323,25 @@ class GloVe(_TokenEmbedding):
 
 @register
 class FastText(_TokenEmbedding):
-    """Facebook's fastText vectors."""
+    """Vectors of the fastText project, which are downloaded.
+
+    Parameters
+    ----------
+    pretrained_file_name : str, default 'wiki.simple.vec'
+        The file, one of `get_pretrained_file_names`.
+    embedding_root : str, default EMBEDDING_ROOT
+        The folder of the files.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> vectors = mx.contrib.text.embedding.FastText(pretrained_file_name="wiki.simple.vec")  # doctest: +SKIP
+    """
 
     pretrained_archive_name_sha1 = C.FAST_TEXT_ARCHIVE_SHA1
     pretrained_file_name_sha1 = C.FAST_TEXT_FILE_SHA1

@@ -71,9 +71,12 @@ class Estimator:
     --------
     >>> from mxnet.gluon import contrib, data, loss, nn
     >>> net = nn.Dense(2)
-    >>> trainer = contrib.estimator.Estimator(net, loss.SoftmaxCrossEntropyLoss(), train_metrics=mx.metric.Accuracy())
+    >>> estimator = contrib.estimator.Estimator(net, loss.SoftmaxCrossEntropyLoss(), mx.metric.Accuracy())
     >>> batches = data.DataLoader(data.ArrayDataset(np.ones((4, 3), "float32"), np.zeros(4)), batch_size=2)
-    >>> trainer.fit(batches, epochs=1, event_handlers=[contrib.estimator.StoppingHandler(max_batch=1)])
+    >>> estimator.fit(batches, epochs=1)
+    Training begin: using optimizer SGD with current learning rate 0.0010
+    ...
+    Train finished using total 0s with 1 epochs. training accuracy: ...
     """
 
     logger = None

@@ -247,6 +247,11 @@ class _PixelShuffle(HybridBlock):
 class PixelShuffle1D(_PixelShuffle):
     """Turn channels into pixels: from (N, f·C, W) to (N, C, W·f).
 
+    Parameters
+    ----------
+    factor : int or tuple of int
+        The factor of each axis.
+
     Examples
     --------
     >>> mx.gluon.contrib.nn.PixelShuffle1D(2)(mx.nd.zeros((1, 8, 3))).shape
@@ -259,6 +264,11 @@ class PixelShuffle1D(_PixelShuffle):
 class PixelShuffle2D(_PixelShuffle):
     """Turn channels into pixels: from (N, f1·f2·C, H, W) to (N, C, H·f1, W·f2).
 
+    Parameters
+    ----------
+    factor : int or tuple of int
+        The factor of each axis.
+
     Examples
     --------
     >>> mx.gluon.contrib.nn.PixelShuffle2D((2, 3))(mx.nd.zeros((1, 12, 3, 5))).shape
@@ -270,6 +280,11 @@ class PixelShuffle2D(_PixelShuffle):
 
 class PixelShuffle3D(_PixelShuffle):
     """Turn channels into pixels: from (N, f1·f2·f3·C, D, H, W) to (N, C, D·f1, H·f2, W·f3).
+
+    Parameters
+    ----------
+    factor : int or tuple of int
+        The factor of each axis.
 
     Examples
     --------
