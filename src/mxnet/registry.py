@@ -1,9 +1,10 @@
 """mx.registry: factories by name for a family of classes (initializers, metrics, …)."""
 
-import difflib
 import json
 import warnings
 from typing import Any
+
+from ._core.constructors import suggestion
 
 _REGISTRY = {}
 
@@ -114,12 +115,6 @@ def get_alias_func(base_class, nickname) -> Any:
     return alias
 
 
-def _like(name, registry):
-    """The registered names that look like one that is not, to end a message with."""
-    near = difflib.get_close_matches(name, registry)
-    return f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(sorted(registry))}"
-
-
 def get_create_func(base_class, nickname):
     """A function that makes an instance from a name, an instance, a dict, or JSON of a name and arguments.
 
@@ -155,7 +150,7 @@ def get_create_func(base_class, nickname):
             return _from_json(json.loads(name))
         key = name.lower()
         assert key in registry, (
-            f"{key} is not registered. Please register with {nickname}.register first{_like(key, registry)}"
+            f"{key} is not registered. Please register with {nickname}.register first; {suggestion(key, registry)}"
         )
         return registry[key](*args, **kwargs)
 

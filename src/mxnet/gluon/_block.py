@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict
 from typing import Any
 
 from .. import initializer, ndarray
+from .._core.constructors import ExplainsArguments
 from ..ndarray.utils import load_named
 from . import _architecture
 from ._children import Children
@@ -33,7 +34,7 @@ BOOKKEEPING = frozenset(
 )
 
 
-class Block:
+class Block(ExplainsArguments):
     """Base class of layers and networks.
 
     A block that is assigned to an attribute becomes a child, and a parameter one of its parameters. Subclasses define
@@ -66,6 +67,11 @@ class Block:
     __module__ = "mxnet.gluon.block"
 
     def __init__(self, prefix=None, params=None):
+        if prefix is not None and not isinstance(prefix, str):
+            raise TypeError(
+                f"prefix must be a str, got {type(prefix).__name__}; layers are given to a {type(self).__name__} by "
+                "its method add, keyword arguments by their names"
+            )
         self._empty_prefix = prefix == ""
         self._prefix, self._params = _BlockScope.create(prefix, params, self._alias())
         self._name = self._prefix.removesuffix("_")

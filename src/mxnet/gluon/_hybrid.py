@@ -342,7 +342,7 @@ class HybridBlock(Block):
         except RuntimeError as error:
             if not self._arguments.initialized():
                 raise
-            raise MXNetError(f"CachedOp requires all inputs to live on the same context. {error}") from error
+            raise MXNetError(f"CachedOp requires all inputs to live on the same context. {error}") from None
 
     def _given(self, args):
         """The arrays in nested inputs, which must be nested like those of the traced call."""
@@ -486,7 +486,7 @@ class HybridBlock(Block):
         try:
             self.infer_shape(*args)
         except Exception as error:
-            raise ValueError(f"Deferred initialization failed because shape cannot be inferred. {error}") from error
+            raise ValueError(f"Deferred initialization failed because shape cannot be inferred. {error}") from None
 
     def infer_shape(self, *args):
         """Find the shapes of the parameters from those of the inputs.

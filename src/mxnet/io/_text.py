@@ -273,7 +273,7 @@ def _idx(path):
     try:
         content = unpacked(path)
     except OSError as error:
-        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
+        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from None
     dimensions = content[3] if len(content) >= 4 else 0
     if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * dimensions:
         raise MXNetError(f"{path} is not an IDX file of bytes")

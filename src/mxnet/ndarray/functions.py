@@ -735,7 +735,7 @@ def from_dlpack(dlpack):
     try:
         tensor = torch.from_dlpack(dlpack) if hasattr(dlpack, "__dlpack__") else torch.utils.dlpack.from_dlpack(dlpack)
     except RuntimeError as error:
-        raise AssertionError(f"Invalid DLPack Tensor: {error}") from error
+        raise AssertionError(f"Invalid DLPack Tensor: {error}") from None
     return from_torch(tensor)
 
 

@@ -418,9 +418,9 @@ class NDArray(Exchange, NDArrayBase):
                 r = t[key]
             else:
                 r = of_tuple(t, key) if kind is tuple else quick(t, key)
-                if r is None:
-                    return self._slice(key)
         except (IndexError, TypeError, ValueError, RuntimeError):  # said in MXNet's words, or bounds that are arrays
+            r = None
+        if r is None:
             return self._slice(key)
         ctx = self._ctx
         if ctx is not ctx.home:  # a copy is somewhere else
@@ -623,7 +623,7 @@ class NDArray(Exchange, NDArrayBase):
         try:
             return wrap(view(t), self._ctx, mark)
         except RuntimeError as error:
-            raise MXNetError(f"cannot view an array of shape {self.shape} so: {error}") from error
+            raise MXNetError(f"cannot view an array of shape {self.shape} so: {error}") from None
 
     def expand_dims(self, axis, inplace=False):
         """The array with a new axis of length 1.

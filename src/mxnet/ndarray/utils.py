@@ -46,7 +46,7 @@ def save(fname, data):
             params.reserve(file, sum(each._t.nbytes for each in arrays if each.stype == "default"))
             params.write(file, params.pieces(names, blobs, len(arrays), is_np_shape() or _odd_shapes(arrays)))
     except OSError as error:
-        raise not_opened(fname, error) from error
+        raise not_opened(fname, error) from None
 
 
 def _odd_shapes(arrays):
@@ -208,7 +208,7 @@ def _sparse_of(blob, data, where, name):
     try:
         made.check_format()
     except MXNetError as error:
-        raise MXNetError(f"{name}: the indices of a {made.stype} array do not fit its shape: {error}") from error
+        raise MXNetError(f"{name}: the indices of a {made.stype} array do not fit its shape: {error}") from None
     return made
 
 

@@ -377,7 +377,7 @@ class SymbolBase(Traced):
         try:
             write_file(fname, self.tojson(remove_amp_cast))
         except OSError as error:
-            raise not_opened(fname, error) from error
+            raise not_opened(fname, error) from None
 
     def __getstate__(self):
         return {"handle": self.tojson() if self._entries else None}

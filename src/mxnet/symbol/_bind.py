@@ -132,7 +132,7 @@ class Binding:
             reqs = requests(grad_req, self.list_arguments())
         except (MXNetError, ValueError) as error:
             given = "".join(f"{key}: {value}\n" for key, value in kwargs.items())
-            raise RuntimeError(f"simple_bind error. Arguments:\n{given}{error}") from error
+            raise RuntimeError(f"simple_bind error. Arguments:\n{given}{error}") from None
         if shared_arg_names is not None and not isinstance(shared_arg_names, list):
             raise ValueError(f"shared_arg_names in simple_bind must be a list or None, got {type(shared_arg_names)}")
         if shared_buffer is not None and not isinstance(shared_buffer, dict):

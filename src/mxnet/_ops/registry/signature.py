@@ -65,6 +65,15 @@ def _result(operator: Op) -> str:
     return rules.get(operator.shape, "The result.") if isinstance(operator.shape, str) else "The result."
 
 
+def listed_inputs(operator: Op, shown: list[str]) -> str:
+    """The inputs of a call that failed, a line for each: its name, what was given, what it means."""
+    meanings = operator.words()[1]
+    names = [*operator.inputs, *[f"{operator.variadic}[{i}]" for i in range(len(shown) - len(operator.inputs))]]
+    pairs = zip(names, shown, strict=False)
+    lines = (f"    {name}: {given}. {meanings.get(name.partition('[')[0], '')}".rstrip() for name, given in pairs)
+    return "\nInputs:\n" + "\n".join(lines) if shown else ""
+
+
 def namespace(name: str) -> tuple[str, str]:
     """The namespace in which MXNet exposes an operator: (sub-namespace, name in it)."""
     for prefix in ("_contrib_", "_linalg_", "_image_", "_sparse_", "_random_"):

@@ -10,6 +10,7 @@ import torch.utils.data
 
 from ... import context
 from ... import ndarray as nd
+from ..._core.constructors import ExplainsArguments
 from ..._core.errors import MXNetError
 from ...ndarray.ndarray import wrap
 from ...util import active, default_array, is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows some)
@@ -136,7 +137,7 @@ class _FromBatch:
         return len(self.sampler)
 
 
-class DataLoader:
+class DataLoader(ExplainsArguments):
     """Batches of a data set, in order.
 
     Samples are read in this process, by `num_workers` processes, or by as many threads with `thread_pool`. An exception

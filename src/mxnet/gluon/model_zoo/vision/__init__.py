@@ -1,5 +1,7 @@
 """Image classifiers with MXNet's parameter names and shapes, so that the published files load."""
 
+from difflib import get_close_matches as _get_close_matches
+
 from .alexnet import *
 from .densenet import *
 from .inception import *
@@ -45,5 +47,7 @@ def get_model(name, **kwargs):
     name = name.lower()
     if name not in _VARIANTS:
         options = "\n\t".join(sorted(_VARIANTS))
-        raise ValueError(f"Model {name} is not supported. Available options are\n\t{options}")
+        near = _get_close_matches(name, _VARIANTS)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise ValueError(f"Model {name} is not supported.{hint} Available options are\n\t{options}")
     return globals()[_VARIANTS[name]](**kwargs)
