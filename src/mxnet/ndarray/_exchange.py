@@ -38,8 +38,11 @@ class Exchange:
         5.0
         """
         t = self._t
-        if t.numel() == 1:
-            return SCALAR[t.dtype](number(t))
+        try:  # torch refuses all but one element
+            return SCALAR[t.dtype](t.item() if t.is_cpu else number(t))
+        except RuntimeError:
+            if t.numel() == 1:
+                raise
         raise ValueError(
             f"The current array is not a scalar: its shape is {self.shape}; reduce it first, or use asnumpy()"
         )

@@ -6,7 +6,7 @@ transposed (column-major). Where the columns are no multiple of 16 the last pane
 have is written twice.
 """
 
-from ..runtime.simd import FLOAT, OPTIONS, WIDE, Writer, compiled, njit, numbers, writes
+from ..runtime.simd import FLOAT, OPTIONS, SHORT, WIDE, Writer, compiled, njit, numbers, writes
 
 PANEL = 16 * FLOAT  # bytes
 LARGE = WIDE == 16
@@ -17,7 +17,6 @@ SMALL = 1 << 14  # bytes of such rows: of more, they would push each other out o
 # nearest one can wait for no more than some two dozen lines of memory at a time
 AHEAD, LEVEL = (8192, 2) if LARGE else (4096, 3)
 NEXT = 16  # columns that are prefetched of a transposed left
-SHORT = 128  # products summed one after the other
 
 
 @writes(11, lanes=WIDE)
@@ -108,7 +107,7 @@ def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, r
     """result = start + left · right for matrices (rows, depth) and (depth, width), the latter 16 or more.
 
     Rows are `apart`; a start whose rows are 0 apart is one row for all. Where the width is no multiple of 16, start and
-    result are not the same.
+    result are not the same. Long sums are made of short ones, which lose fewer digits.
     """
     wide, number, few = width * FLOAT, 0, ROWS < rows <= FEW and rows * left_apart <= SMALL
     while number * PANEL < wide:
@@ -117,9 +116,12 @@ def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, r
         row = 0
         while row < rows:
             some = rows if few else _some(rows - row)
-            given, begin = left + row * left_apart, start + row * start_apart + column
-            made = result + row * apart + column
-            _by_row(several, some, depth, given, left_apart, panel, depth * PANEL, begin, start_apart, made, apart)
+            made, before, before_apart = result + row * apart + column, start + row * start_apart + column, start_apart
+            for begin in range(0, depth, SHORT):
+                given = left + row * left_apart + begin * FLOAT
+                _by_row(several, some, min(SHORT, depth - begin), given, left_apart, panel + begin * PANEL,
+                        depth * PANEL, before, before_apart, made, apart)  # fmt: skip
+                before, before_apart = made, apart
             row += some
         number += several
 
