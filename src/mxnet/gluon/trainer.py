@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import autograd
 from .. import optimizer as opt
+from .._core.constructors import ExplainsArguments
 from .._formats.atomic import write_file
 from ..kvstore import KVStore
 from ..optimizer import state_files
@@ -13,7 +14,7 @@ from .parameter import Parameter, ParameterDict
 __all__ = ["Trainer"]
 
 
-class Trainer:
+class Trainer(ExplainsArguments):
     """Applies an optimizer to a set of parameters after each backward pass.
 
     `step(batch_size)` divides the gradients by the batch size, sums them over the contexts and updates the parameters.
@@ -48,6 +49,11 @@ class Trainer:
     >>> net.weight.data().asnumpy()
     array([[0.5, 0. ]], dtype=float32)
     """
+
+    _elsewhere = dict.fromkeys(
+        ("learning_rate", "lr", "momentum", "wd", "weight_decay", "lr_scheduler", "clip_gradient"),
+        "arguments of the optimizer go into a dict: Trainer(params, 'sgd', {'learning_rate': 0.1})",
+    )
 
     def __init__(
         self,

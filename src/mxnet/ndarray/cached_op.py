@@ -79,7 +79,22 @@ def _sparse_inputs(program, args):
 
 
 class CachedOp:
-    """Runs `sym` on arrays given in the order of `sym.list_inputs()`; it is lowered once per context and mode."""
+    """A graph as a function of arrays, compiled once: what a hybridized block calls.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The graph.
+    flags : list of (str, value) pairs, default ()
+        `static_alloc` and the other options of `hybridize`.
+
+    Examples
+    --------
+    >>> x = mx.sym.var("x")
+    >>> double = mx.nd.CachedOp(x * 2)
+    >>> double(mx.nd.array([1, 2])).asnumpy()
+    array([2., 4.], dtype=float32)
+    """
 
     def __init__(self, sym, flags=(), thread_safe=False):
         keep_freed()
