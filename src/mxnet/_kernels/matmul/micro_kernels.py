@@ -174,7 +174,7 @@ def pack_transposed(write: Writer, target, source, apart, size):
         at = builder.select(builder.icmp_signed("<", place, last), place, last)
         rows = [write.load(write.at(at, write.times(apart, row))) for row in range(write.lanes)]
         here = write.at(target, write.times(builder.sub(at, source), PANEL // FLOAT))
-        for number, row in enumerate(write.turned(rows)):
+        for number, row in enumerate(write.transposed(rows)):
             write.store(row, write.at(here, number * PANEL))
         return other, []
 

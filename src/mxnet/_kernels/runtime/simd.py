@@ -199,7 +199,7 @@ class Writer:
         """Two vectors of half the lanes."""
         return self.mixed(one, other, list(range(self.lanes)))
 
-    def turned(self, rows: list[Lanes]) -> list[Lanes]:
+    def transposed(self, rows: list[Lanes]) -> list[Lanes]:
         """As many rows as a vector has lanes, as columns."""
         rows, size, step = list(rows), self.lanes, 1
         while step < size:  # blocks of step x step change places

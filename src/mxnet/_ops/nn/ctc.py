@@ -155,17 +155,17 @@ class _Lattice:
         states = torch.arange(self.path.shape[1], device=self.scores.device)
         back_time = (self.ends - 1 - time).clamp(0)  # each row from its own end
         back_state = (2 * self.sizes[:, None] - states).clamp(0)
-        turned = self._turned(self.emitted, back_time, back_state).masked_fill(~self.used, -torch.inf)
+        reverse = self._reversed(self.emitted, back_time, back_state).masked_fill(~self.used, -torch.inf)
         padded = F.pad(self.skips, (0, 2))
-        beta = _walked(turned, padded.gather(1, back_state)[:, 2:])
-        beta = self._turned(beta, back_time, back_state)
+        beta = _walked(reverse, padded.gather(1, back_state)[:, 2:])
+        beta = self._reversed(beta, back_time, back_state)
         share = (self.alpha + beta - self.emitted - self.total[:, None]).exp()
         counts = (time < self.ends)[..., None] & self.used & (self.total != -torch.inf)[:, None]
         share = torch.where(counts, share.nan_to_num(0.0), 0.0)
         grad = self.scores.exp().scatter_add(2, self.path.expand(self.steps, -1, -1), -share)
         return torch.where((time < self.ends)[..., None] & (self.total != -torch.inf)[:, None], grad, 0.0)
 
-    def _turned(self, values, time, state):
+    def _reversed(self, values, time, state):
         """Values (time, rows, states) with both axes reversed within each row's own sizes."""
         found = values.gather(0, time[..., None].expand(values.shape))
         return found.gather(2, state.expand(self.steps, -1, -1))

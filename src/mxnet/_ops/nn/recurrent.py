@@ -288,7 +288,7 @@ def _variable_length_on_device(mode, data, states, weights, num_layers, train, b
     require(((ends >= 1) & (ends <= steps)).all(), lambda: MXNetError(words))
     ends, time = ends.clamp(1, steps), torch.arange(steps, device=data.device)[:, None]
     alive = time < ends
-    turned = torch.where(alive, ends - 1 - time, time)
+    reversed_steps = torch.where(alive, ends - 1 - time, time)
     each, one = len(weights) // (num_layers * directions), isinstance(states, torch.Tensor)
     data, finals = data.masked_fill(~alive[..., None], 0), []
     for layer in range(num_layers):
@@ -296,10 +296,10 @@ def _variable_length_on_device(mode, data, states, weights, num_layers, train, b
         for row in range(layer * directions, (layer + 1) * directions):
             state = states[row : row + 1] if one else tuple(s[row : row + 1] for s in states)
             backward = bool(row % directions)
-            given = _at_steps(data, turned) if backward else data
+            given = _at_steps(data, reversed_steps) if backward else data
             part = weights[row * each : (row + 1) * each]
             output, *final = _one_direction(mode, given, state, part, train, alive, ends)
-            outputs.append(_at_steps(output, turned) if backward else output)
+            outputs.append(_at_steps(output, reversed_steps) if backward else output)
             finals.append(final)
         data = torch.cat(outputs, 2)
     return data, *(torch.cat(f) for f in zip(*finals, strict=True))
