@@ -4,6 +4,7 @@ Importing this module asks for numba. numba's own settings stay as they are: onl
 here, and `NUMBA_CACHE_DIR` wins. A folder that cannot be written is still read.
 """
 
+import functools
 import os
 import threading
 import time
@@ -34,8 +35,17 @@ def folder() -> Path:
     from numba.core.registry import cpu_target
 
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
-    key = crc32(features.encode())
+    key = _sources(crc32(features.encode()))
     return Path(kernel_folder()) / f"remx-{REMX_VERSION}-numba-{numba.__version__}-{processor}-{key:08x}"
+
+
+@functools.cache
+def _sources(key: int) -> int:
+    """The key, with the sources of all kernels: numba looks only at the file of the function that it compiles, and
+    kernels are made of parts from several files."""
+    for path in sorted(Path(_HERE).rglob("*.py")):
+        key = crc32(path.read_bytes(), key)
+    return key
 
 
 _provided: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator  # pyright: ignore

@@ -17,8 +17,8 @@ from ..._kernels.vision.roi_bins import Bins, roi_bins
 from ..elementwise.rounding import round_away
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
+from .roi_means import points_of_bins, roi_means
 
-_MOST_POINTS = 1 << 14  # along an axis of a bin
 _POSITIVE = "every region must have a positive width and height"
 _SUMMED = frozenset([torch.float32, torch.float64])  # types of which torch sums rows by shares
 
@@ -78,12 +78,7 @@ def _grids(extent: Tensor, pooled: tuple[int, int], ratio: int) -> list[tuple[tu
     """Regions grouped by how many points (rows, columns) each of their bins is sampled at."""
     if ratio > 0:
         return [((ratio, ratio), torch.arange(len(extent), device=extent.device))]
-    points = torch.ceil(extent / constant(pooled, extent.dtype, extent.device))
-    if not (points <= _MOST_POINTS).all():  # also NaN
-        raise MXNetError(
-            f"ROIAlign samples regions once a pixel: one of {extent.amax().item():g} pixels is too large, or its "
-            "coordinates are no numbers; give a sample_ratio, or leave such regions out"
-        )
+    points = points_of_bins(extent, pooled)
     counts = points.long()
     return [
         ((int(pair[0]), int(pair[1])), torch.nonzero((counts == pair).all(1))[:, 0])
@@ -232,6 +227,8 @@ def roi_align(
         positive = ((extent > 0).all(1) | (image < 0)).all()
         late.require(positive, lambda: MXNetError(f"ROIAlign: with aligned=True {_POSITIVE}"))
     extent = extent if aligned else extent.clamp_min(1)
+    if sample_ratio <= 0 and not data.is_cpu:
+        return roi_means(data, image, start, extent, pooled_size, position_sensitive)
     out = _over_groups(
         data, image, start, extent, pooled_size, sample_ratio, lambda y, x, members: (y, x), position_sensitive
     )
