@@ -73,7 +73,6 @@ def test_a_training_step_costs_few_python_calls(size):
         (EAGER, (64, 20, 12, 12), (50, 20, 5, 5), 2, "nchw_odd_channels"),
         (EAGER, (16, 64, 32, 32), (64, 64, 3, 3), 2, "torch"),
         (TRAINING, (16, 64, 32, 32), (64, 64, 3, 3), 1, "winograd_f4x4"),
-        (TRAINING, (16, 64, 32, 32), (64, 64, 3, 3), 2, "channels_last_stride2"),
         (TRAINING, (16, 64, 32, 32), (64, 64, 7, 7), 1, "channels_last"),
     ],
 )

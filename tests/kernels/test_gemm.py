@@ -10,7 +10,6 @@ from mxnet import autograd, nd
 from mxnet._graph.training.convolution import channels_last_convolution
 from mxnet._kernels import tuning
 from mxnet._kernels.conv import pointwise
-from mxnet._kernels.conv.weight_gradient import weight_gradient
 from mxnet._kernels.matmul import gemm
 from mxnet._kernels.runtime.loader import CompiledModule, simd_width
 
@@ -155,34 +154,6 @@ def test_what_is_added_to(width):
     assert gemm.add_product(data, weight, result)
     near(result, want)
     assert not gemm.add_product(data.double(), weight, result) and not gemm.add_product(data, weight, result.t())
-
-
-@pytest.mark.parametrize("packed", [True, False])
-def test_a_left_for_several_products(packed, calls, monkeypatch):
-    """A wide one is packed, once."""
-    monkeypatch.setattr(tuning, "GEMM_NARROW", 32 if packed else 64)
-    left, rights = matrix(700, 64), [matrix(700, 128, seed=i) for i in range(3)]
-    results = torch.empty(3, 64, 128)
-    gemm.transposed_products(left, rights, results.unbind())
-    for right, result in zip(rights, results, strict=True):
-        near(result, left.double().t() @ right.double())
-    assert calls == ["pack"] * packed + ["left_transposed"] * 3
-    gemm.transposed_products(left[:, :40], rights, results[:, :40].unbind())  # few, and no multiple of 16: MKL's
-    near(results[2, :40], left[:, :40].double().t() @ rights[2].double())
-    assert len(calls) == 3 + packed
-    part = left[:, 16:64:1][:, :32]  # in a larger matrix
-    gemm.transposed_products(part, rights, results[:, :32].unbind())
-    near(results[1, :32], part.double().t() @ rights[1].double())
-
-
-def test_the_weight_gradient_of_steps_of_two(calls):
-    data, head = (
-        torch.randn(4, n, s, s).contiguous(memory_format=torch.channels_last) for n, s in ((64, 29), (96, 15))
-    )
-    weight = torch.zeros(96, 64, 3, 3).double().requires_grad_()
-    torch.conv2d(data.double(), weight, None, 2, 1).backward(head.double())
-    near(weight_gradient(data, head), weight.grad)
-    assert calls == ["left_transposed"] * 9
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])

@@ -10,21 +10,20 @@ import torch
 from torch import Tensor
 
 from ..norm.fused_norm import save_or_recompute, saved
-from . import weight_gradient
 from .problem import Problem, Way
-from .weight_gradient import torch_gradients
+from .torch_gradients import torch_gradients
 
 LAST = torch.channels_last
 
 
 class ChannelsLast(torch.autograd.Function):
-    """torch's convolution; with `products`, the weight's gradient is computed by matrix products."""
+    """torch's convolution."""
 
     @staticmethod
-    def forward(ctx: Any, data, weight, bias, geometry, groups, products):
+    def forward(ctx: Any, data, weight, bias, geometry, groups):
         last = data.contiguous(memory_format=LAST), weight.contiguous(memory_format=LAST)
         save_or_recompute(ctx, data, weight, last[1])
-        ctx.geometry, ctx.groups, ctx.products = geometry, groups, products
+        ctx.geometry, ctx.groups = geometry, groups
         return torch.conv2d(*last, bias, *geometry, groups)
 
     @staticmethod
@@ -33,17 +32,11 @@ class ChannelsLast(torch.autograd.Function):
         data, weight, last = saved(ctx)
         if not recorded:
             data, weight = data.contiguous(memory_format=LAST), last
-        wanted, head = list(ctx.needs_input_grad[:3]), heads[0].contiguous(memory_format=LAST)
-        products = wanted[1] and ctx.products and not recorded
-        wanted[1] = wanted[1] and not products
-        grads: list[Any] = [None] * 3
-        if any(wanted):
-            grads = [*torch_gradients(head, data, weight, ctx.geometry, ctx.groups, wanted)]
-        if products:
-            grads[1] = weight_gradient.weight_gradient(data, head)
-        elif wanted[1]:
+        wanted, head = ctx.needs_input_grad[:3], heads[0].contiguous(memory_format=LAST)
+        grads = [*torch_gradients(head, data, weight, ctx.geometry, ctx.groups, wanted)]
+        if wanted[1]:
             grads[1] = grads[1].contiguous()
-        return *grads, None, None, None
+        return *grads, None, None
 
 
 def _applies(problem: Problem) -> int:
@@ -52,22 +45,13 @@ def _applies(problem: Problem) -> int:
     )
 
 
-def _run(products: bool) -> Any:
-    def make(problem: Problem) -> Any:
-        geometry, groups = (problem.stride, problem.pad, problem.dilate), problem.groups
+def _run(problem: Problem) -> Any:
+    geometry, groups = (problem.stride, problem.pad, problem.dilate), problem.groups
 
-        def compute(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-            return ChannelsLast.apply(data, weight, bias, geometry, groups, products)
+    def compute(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        return ChannelsLast.apply(data, weight, bias, geometry, groups)
 
-        return compute
-
-    return make
+    return compute
 
 
-STRIDE2 = Way(
-    "conv.channels_last_stride2",
-    "a 3x3 window at stride 2: torch, channels-last, with the weight gradient by matrix products",
-    weight_gradient.applies,
-    _run(True),
-)
-WAY = Way("conv.channels_last", "two spatial axes, single precision: torch, channels-last", _applies, _run(False))
+WAY = Way("conv.channels_last", "two spatial axes, single precision: torch, channels-last", _applies, _run)

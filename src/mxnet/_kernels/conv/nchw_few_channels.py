@@ -13,7 +13,7 @@ from .. import tuning
 from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
 from .problem import Problem, Way
-from .weight_gradient import torch_gradients
+from .torch_gradients import torch_gradients
 
 LANES = 8  # results that a kernel computes side by side
 ONES = (1, 1)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from .. import tuning
 from .problem import Problem, Way
-from .weight_gradient import torch_gradients
+from .torch_gradients import torch_gradients
 
 ONES = (1, 1)
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from ..matmul import gemm
 from ..norm.fused_norm import save_or_recompute, saved
 from .problem import Problem, Way
-from .weight_gradient import torch_gradients
+from .torch_gradients import torch_gradients
 
 LAST = torch.channels_last
 ONES, ZEROS = (1, 1), (0, 0)

@@ -109,18 +109,6 @@ def _transposed_product(left: Tensor, rights: Sequence[Tensor], results: Sequenc
         Task(kernels.left_transposed, given, span, most, PAIR, scratch=scratch, held=held).run()
 
 
-def transposed_products(left: Tensor, rights: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-    """leftᵀ · right into a result, for each of some matrices of one shape."""
-    (depth, rows), width = left.shape, rights[0].shape[1]
-    fits = _fills_panels(rows) and all(map(_plain, (left, *rights, *results)))
-    work = _work(rows, depth, width) if fits else 0
-    if work and _ready(work * len(rights)):
-        _transposed_product(left, rights, results)
-        return
-    for right, result in zip(rights, results, strict=True):
-        torch.mm(left.t(), right, out=result)
-
-
 def product(left: Tensor, right: Tensor) -> Tensor:
     """left · right for matrices of float32, each of which may be a transposed one; without gradients."""
     (rows, depth), width = left.shape, right.shape[1]

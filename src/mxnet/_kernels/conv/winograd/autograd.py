@@ -7,7 +7,7 @@ from torch import Tensor
 
 from ...elementwise.transpose import contiguous_copy
 from ...norm.fused_norm import save_or_recompute, saved
-from ..weight_gradient import torch_gradients
+from ..torch_gradients import torch_gradients
 from . import f4x4, torch_products
 from .tiling import Tiling
 
