@@ -55,7 +55,9 @@ def backend():
 def _meet(rank, world, patience):
     """The store of this attempt: with the first worker, at the port that all were told."""
     master, port, attempt = fact("address"), number("port"), os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-    service, agent = f"store {master} {port} {world} {attempt}", _agent_store(master, port)
+    # torchrun counts restarts on each host by itself, so hosts that join later count others; its port is new each time.
+    number_of_start = "" if "TORCHELASTIC_RUN_ID" in os.environ else attempt
+    service, agent = f"store {master} {port} {world} {number_of_start}", _agent_store(master, port)
     if rank == 0:
         store, (_, at) = _open_here(0 if agent else port, service, world, patience)
         if agent is not None:

@@ -9,7 +9,7 @@ from .._core.heap import keep_freed
 from .._core.modes import MODES
 from .._core.writes import wrote_anywhere
 from .._device import graphs
-from .._graph.infer.storage import head_stypes, stypes_of_storage_aware_nodes
+from .._graph.infer.storage import head_stypes, sparse_plan, stypes_of_storage_aware_nodes
 from .._graph.ir.node import walk
 from .._graph.lower.backends import compiler
 from .._graph.lower.program import Program
@@ -65,8 +65,36 @@ def _noted(results, wrote):
     return results
 
 
+def _is_constant(array):
+    """Is it outside of what is being recorded?"""
+    return not MODES.recording or array._ag is None
+
+
+def _sparse_inputs(program, args):
+    """Tensors for arrays of which some are sparse: these stay so if an operator takes them as they are."""
+    kept = program.sparse.variables if program.sparse is not None else ()
+    take = graph_tensor if MODES.recording else plain_tensor
+    pairs = zip(program.variables, args, strict=True)
+    return [a._sparse_tensor() if n.name in kept and a.stype != "default" else take(a) for n, a in pairs]
+
+
 class CachedOp:
-    """Runs `sym` on arrays given in the order of `sym.list_inputs()`; it is lowered once per context and mode."""
+    """A graph as a function of arrays, compiled once: what a hybridized block calls.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The graph.
+    flags : list of (str, value) pairs, default ()
+        `static_alloc` and the other options of `hybridize`.
+
+    Examples
+    --------
+    >>> x = mx.sym.var("x")
+    >>> double = mx.nd.CachedOp(x * 2)
+    >>> double(mx.nd.array([1, 2])).asnumpy()
+    array([2., 4.], dtype=float32)
+    """
 
     def __init__(self, sym, flags=(), thread_safe=False):
         keep_freed()
@@ -90,12 +118,14 @@ class CachedOp:
         try:
             tensors, key = [a._t for a in args], ctx
         except SparseStorage:
-            tensors, key = [plain_tensor(a) for a in args], (ctx, *(a.stype for a in args))
-        if recording:
+            tensors, key = None, (ctx, *((a.stype, _is_constant(a)) for a in args))
+        if recording and tensors is not None:
             tensors = [graph_tensor(a) for a in args]
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = self._prepared(ctx, args)
+        if tensors is None:
+            tensors = _sparse_inputs(program, args)
         if not program.same_types_as_before(tensors):
             types = tuple(map(_dtype, tensors))
             if types not in self._types:
@@ -117,6 +147,9 @@ class CachedOp:
         program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
         kinds = head_stypes(program.heads, given)
         program.head_stypes = kinds if set(kinds) - {"default"} else None
+        constant = {n.name: a.stype for n, a in zip(program.variables, args, strict=True) if _is_constant(a)}
+        if set(constant.values()) - {"default"} and self._compiler is None:
+            program.sparse = sparse_plan(program.heads, constant, set())
         return program
 
     def _replayed(self, program, train):

@@ -164,8 +164,13 @@ class MultiTensorOptimizer(Optimizer):
         if dense:
             self._dense(indices, weights, grads, states, lrs, wds)
             return
-        for i, weight, grad, state, lr, wd in zip(indices, weights, grads, states, lrs, wds, strict=True):
-            self._one(i, weight, grad, state, lr, wd)
+        items = list(zip(indices, weights, grads, states, lrs, wds, strict=True))
+        plain = [item for item in items if item[1].stype == "default" == item[2].stype]
+        if plain:
+            self._dense(*map(list, zip(*plain, strict=True)))
+        for item in items:
+            if item[1].stype != "default" or item[2].stype != "default":
+                self._one(*item)
 
     def _rates(self, indices):
         """Learning rates and weight decays, also a subclass's own."""

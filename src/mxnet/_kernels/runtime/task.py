@@ -167,7 +167,7 @@ class Task:
         return np.array(numbers), slot
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@functools.lru_cache(maxsize=1 << 10)
 def _fair(units: int, most: int, threads: int) -> int:
     """In how many parts, `most` or less, threads that take one after the other end soonest: 36 units in eight parts
     are 16 for one of two threads and 20 for the other."""

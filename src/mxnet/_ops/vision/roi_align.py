@@ -37,6 +37,9 @@ def _columns(rows: Tensor, *which: int) -> Tensor:
     return torch.stack([rows[:, number] for number in which], 1)
 
 
+_INT32 = 1 << 31
+
+
 def _cell(position: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
     """Lower index, upper index and weight of the upper one, for positions inside an axis of that size."""
     position = position.nan_to_num(0.0).clamp(0, size - 1)  # a place that is no number must not become an address
@@ -48,10 +51,14 @@ def _interpolate(planes: Tensor, base: Tensor, y: Tensor, x: Tensor, size: tuple
     """Bilinear values at (y, x) of flattened planes that start at `base`."""
     (y0, y1, ly), (x0, x1, lx) = _cell(y, size[0]), _cell(x, size[1])
     width = size[1]
-    above, below = y0 * width, y1 * width  # places are shared by many planes: they are added first
-    top = planes.take(base + (above + x0)) * (1 - lx) + planes.take(base + (above + x1)) * lx
-    bottom = planes.take(base + (below + x0)) * (1 - lx) + planes.take(base + (below + x1)) * lx
-    return top * (1 - ly) + bottom * ly
+    above, below = y0 * width, y1 * width
+    corners = torch.stack([above + x0, above + x1, below + x0, below + x1])  # shared by many planes
+    weights = torch.stack([(1 - ly) * (1 - lx), (1 - ly) * lx, ly * (1 - lx), ly * lx])
+    if planes.numel() < _INT32:
+        base, corners = base.int(), corners.int()
+    place = base + corners
+    values = planes.flatten().index_select(0, place.flatten())  # `take` and its gradient are twice as slow
+    return (values.view(place.shape) * weights).sum(0)
 
 
 def _rows(features: Tensor, base: Tensor, y: Tensor, x: Tensor, size: tuple[int, int]) -> Tensor:
