@@ -152,7 +152,7 @@ def test_optimizers(name):
         compare(mlp, (6,), optimizer=name, rule=rule, steps=3)
 
 
-@pytest.mark.parametrize("name", [n for n in OPTIMIZERS if n not in ("sgld", "dcasgd")])
+@pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizer_steps_do_not_wait(name):
     rule = {} if name == "adadelta" else {"learning_rate": 0.01}
     weight = nd.array(np.random.RandomState(0).normal(size=(6, 4)), ctx=GPU)
