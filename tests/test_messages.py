@@ -646,3 +646,50 @@ RARER = {
 def test_words_of_rarer_mistakes(kind, words, mistake):
     with pytest.raises(kind, match=words):
         mistake()
+
+
+class Damaged(gluon.data.Dataset):
+    """A data set whose last sample raises an error of its own."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        if index == 3:
+            raise LookupError("the picture is damaged")
+        return np.float32(index)
+
+
+@pytest.mark.parametrize("workers", [{}, {"num_workers": 1, "thread_pool": True}, {"num_workers": 1}])
+def test_an_error_of_a_data_set_comes_out_as_it_was_with_the_index_of_the_sample(workers):
+    with pytest.raises(LookupError, match="the picture is damaged") as failure:
+        list(gluon.data.DataLoader(Damaged(), batch_size=2, **workers))
+    said = "\n".join([str(failure.value), *getattr(failure.value, "__notes__", ())])
+    assert "while reading sample 3 of Damaged" in said
+
+
+def test_a_module_without_a_name_lets_python_suggest_one():
+    """Python shows "Did you mean: 'softmax'?" by these two when the error reaches the user."""
+    for space, wrong, meant in (
+        (nd, "sofmax", "softmax"),
+        (sym, "FullyConected", "FullyConnected"),
+        (mx, "gloun", "gluon"),
+    ):
+        with pytest.raises(AttributeError, match=wrong) as failure:
+            getattr(space, wrong)
+        assert failure.value.name == wrong and meant in dir(failure.value.obj)
+
+
+def test_classes_of_a_program_are_left_alone():
+    """A program's own class may take any keyword out of `**kwargs`; its errors are Python's, or those of its base."""
+
+    class Net(nn.HybridBlock):
+        def __init__(self, **kwargs):
+            self.depth = kwargs.pop("depth")
+            super().__init__(**kwargs)
+
+    assert Net(depth=3).depth == 3
+    with pytest.raises(
+        TypeError, match="Net.__init__.. got an unexpected keyword argument 'prefx'; did you mean prefix"
+    ):
+        Net(depth=3, prefx="net_")
