@@ -24,6 +24,10 @@ NDArrayHandle = SymbolHandle = ExecutorHandle = KVStoreHandle = RecordIOHandle =
 
 _LIB = _library.Library()
 
+# Programs that handle DLPack capsules by hand rely on `mxnet.base` for these: by default ctypes cuts pointers to ints.
+ctypes.pythonapi.PyCapsule_New.restype = ctypes.py_object
+ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
+
 error_types = {"ValueError": ValueError, "TypeError": TypeError, "AttributeError": AttributeError,
                "IndexError": IndexError, "NotImplementedError": NotImplementedError,
                "MXNetError": MXNetError}  # fmt: skip

@@ -17,6 +17,7 @@ from ._ops import custom
 from ._ops.registry import registry
 from ._ops.registry.device import torch_device
 from ._ops.registry.torch_dtypes import torch_dtype
+from ._ops.sparse.parts import coo_of_rows
 from .autograd import pause
 from .base import (  # noqa: F401 - public names of this module
     MXCallbackList,
@@ -30,7 +31,6 @@ from .base import (  # noqa: F401 - public names of this module
 )
 from .ndarray._dispatch.invoke import graph_tensor, plain_tensor
 from .ndarray._sparse.invoke import attach_sparse_source, sparse_source, stored, zeros
-from .ndarray._sparse.parts import coo_of_rows
 from .ndarray.ndarray import NDArray, wrap
 from .util import is_np_array  # noqa: F401
 

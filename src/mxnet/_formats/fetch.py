@@ -14,9 +14,8 @@ from .._core.errors import MXNetError
 from .._core.progress import progress
 from .archives import sha1_of
 
-DEFAULT_REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_SECONDS = 60  # without a byte, until a server counts as gone
+_SECONDS = 10, 60  # until a server is reached, and without a byte, until it counts as gone
 
 
 def check_sha1(filename: str, sha1_hash: str) -> bool:
@@ -160,22 +159,28 @@ def _fetch_with_retries(
 # -- who may be asked --------------------------------------------------------------------------------------------------
 
 
+def own_mirrors() -> list[str]:
+    """The mirrors that MXNET_GLUON_REPO names, in their order, each ending in a slash."""
+    names = os.environ.get("MXNET_GLUON_REPO", "").split(",")
+    return [name.strip().rstrip("/") + "/" for name in names if name.strip()]
+
+
 def _unsafe_allowed(url: str) -> bool:
     """May `url` be read without https and without a hash: on this machine, from a mirror that was set, or if told."""
     return (
         is_on("MXNET_ALLOW_HTTP")
         or urlsplit(url).hostname in _LOCAL
-        or any(url.startswith(mirror) for mirror in _mirrors())
+        or any(url.startswith(mirror) for mirror in own_mirrors())
     )
 
 
-def _is_safe(url: str, sha1_hash: str | None) -> bool:
-    return urlsplit(url).scheme == "https" or sha1_hash is not None or _unsafe_allowed(url)
+def _is_safe(url: str, verified: bool) -> bool:
+    return urlsplit(url).scheme == "https" or verified or _unsafe_allowed(url)
 
 
-def _secured(url: str, sha1_hash: str | None) -> str:
+def _secured(url: str, verified: bool) -> str:
     """The address to ask: an http one whose file nothing verifies becomes an https one."""
-    if _is_safe(url, sha1_hash):
+    if _is_safe(url, verified):
         return url
     parts = urlsplit(url)
     if parts.scheme != "http":
@@ -183,29 +188,45 @@ def _secured(url: str, sha1_hash: str | None) -> str:
     return urlunsplit(parts._replace(scheme="https"))
 
 
-def _check_hops(response: Any, sha1_hash: str | None) -> None:
+def _check_hops(response: Any, verified: bool) -> None:
     """A server may send elsewhere, but not to where nothing verifies the file."""
     for hop in (*getattr(response, "history", ()), response):
         address = getattr(hop, "url", None)
-        if isinstance(address, str) and not _is_safe(address, sha1_hash):
+        if isinstance(address, str) and not _is_safe(address, verified):
             raise MXNetError(
                 f"{address}: the server leads to an address without https, and no hash is known for the file; "
                 "give sha1_hash, or set MXNET_ALLOW_HTTP=1 if you trust the network"
             )
 
 
-def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_ssl: bool) -> None:
+class BadStatus(RuntimeError):
+    """A server answered, but not with the file."""
+
+    def __init__(self, url: str, response: Any) -> None:
+        super().__init__(f"Failed downloading url {url}")
+        self.status = f"{response.status_code} {getattr(response, 'reason', '')}".strip()
+
+
+def read_into(path: str, url: str, verified: bool, verify_ssl: bool = True, leave: bool = False) -> None:
+    """Write what `url` sends to `path`; `verified` says that the caller checks the content against a known hash.
+
+    With `leave`, the progress of a short transfer is shown, too.
+    """
     import requests
 
+    response = requests.get(_secured(url, verified), stream=True, verify=verify_ssl, timeout=_SECONDS)
+    with contextlib.ExitStack() as held:
+        held.callback(getattr(response, "close", lambda: None))  # what programs' tests put in its place has none
+        _check_hops(response, verified)
+        if response.status_code != 200:
+            raise BadStatus(url, response)
+        _write_body(response, url, path, leave)
+
+
+def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_ssl: bool) -> None:
     partial = f"{fname}.{uuid.uuid4()}"
     try:
-        response = requests.get(_secured(url, sha1_hash), stream=True, verify=verify_ssl, timeout=_SECONDS)
-        with contextlib.ExitStack() as held:
-            held.callback(getattr(response, "close", lambda: None))  # what programs' tests put in its place has none
-            _check_hops(response, sha1_hash)
-            if response.status_code != 200:
-                raise RuntimeError(f"Failed downloading url {url}")
-            _write_body(response, url, fname, partial)
+        read_into(partial, url, sha1_hash is not None, verify_ssl, leave=True)
         if sha1_hash and not check_sha1(partial, sha1_hash):
             raise UserWarning(
                 f"File {fname} is downloaded but the content hash does not match."
@@ -220,64 +241,31 @@ def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_
         _remove_quietly(partial)
 
 
-def _write_body(response: Any, url: str, fname: str, partial: str) -> None:
+def _write_body(response: Any, url: str, path: str, leave: bool) -> None:
     """What the server sends, as long as the disk has room for it."""
-    room = shutil.disk_usage(os.path.dirname(os.path.abspath(fname))).free // 2
-    with open(partial, "wb") as file, _progress(response, fname) as bar:
+    room = shutil.disk_usage(os.path.dirname(os.path.abspath(path))).free // 2
+    with open(path, "wb") as file, _progress(response, url, leave) as bar:
         for chunk in response.iter_content(chunk_size=1 << 16):
             room -= len(chunk)
             if room < 0:
-                raise MXNetError(f"{url} sends more than half of what the disk of {fname} has free; stopped")
+                raise MXNetError(f"{url} sends more than half of what the disk of {path} has free; stopped")
             file.write(chunk)
             bar.update(len(chunk))
 
 
-def _progress(response: Any, fname: str) -> Any:
+def _progress(response: Any, url: str, leave: bool) -> Any:
     size = getattr(response, "headers", {}).get("content-length", "")
-    return progress(
-        total=int(size) if size.isdigit() else None, desc=os.path.basename(fname), unit="B", unit_scale=True
-    )
+    total = int(size) if size.isdigit() else None
+    return progress(total=total, desc=url.split("/")[-1], unit="B", unit_scale=True, leave=leave)
 
 
-# -- repositories of data sets and models ------------------------------------------------------------------------------
+OWN_MIRRORS = ", or set MXNET_GLUON_REPO to one or more https mirrors, separated by commas"
 
 
-def by_hand(fname: str, sha1_hash: str | None, urls: Sequence[str]) -> str:
+def by_hand(fname: str, sha1_hash: str | None, urls: Sequence[str], otherwise: str = OWN_MIRRORS) -> str:
     """What to do without the network: which file, with which hash, belongs in which folder."""
     folder, name = os.path.split(os.path.abspath(fname))
     digest = f" (SHA-1 {sha1_hash})" if sha1_hash else ""
-    return (
-        f"{name} could not be fetched from {', '.join(urls)}. Put the file {name}{digest} into {folder}, "
-        "or set MXNET_GLUON_REPO to one or more https mirrors, separated by commas."
-    )
-
-
-def _mirrors() -> list[str]:
-    names = os.environ.get("MXNET_GLUON_REPO", "").split(",")
-    return [name.strip().rstrip("/") + "/" for name in names if name.strip()]
-
-
-def repositories() -> list[str]:
-    """Addresses of the repositories of data sets and models, in the order they are tried, each ending in a slash."""
-    return _mirrors() or [DEFAULT_REPOSITORY]
-
-
-def from_repository(
-    namespace: str,
-    filename: str,
-    path: str,
-    sha1_hash: str | None = None,
-    overwrite: bool = False,
-    wanted: tuple[str, str] | None = None,
-) -> str:
-    """Fetch a file from the first repository that has it; `wanted` is (file, hash) a person would put in its place."""
-    urls = [f"{repository}{namespace}/{filename}" for repository in repositories()]
-    failures = []
-    for url in urls:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # all addresses are named once, below
-                return download(url, path=path, overwrite=overwrite, sha1_hash=sha1_hash, retries=5 // len(urls) or 1)
-        except (OSError, RuntimeError, ValueError, UserWarning) as error:  # requests' errors are OSErrors
-            failures.append(f"{type(error).__name__}: {error}")
-    raise MXNetError(f"{by_hand(*(wanted or (path, sha1_hash)), urls)} ({'; '.join(failures)})")
+    more = f" and {len(urls) - 2} other addresses" if len(urls) > 3 else ""
+    where = ", ".join(urls[:2] if more else urls) + more
+    return f"{name} could not be fetched from {where}. Put the file {name}{digest} into {folder}{otherwise}."

@@ -1,5 +1,7 @@
 """The base of metrics: running sums that stay on the device until a program reads them."""
 
+from html import escape
+
 import numpy as np
 import torch
 
@@ -130,6 +132,13 @@ class EvalMetric(ExplainsArguments):
 
     def __str__(self):
         return f"EvalMetric: {dict(self.get_name_value())}"
+
+    def _repr_html_(self):
+        rows = (f"<tr><td>{escape(str(name))}</td><td>{number(value):.6g}</td></tr>" for name, value in self._shown())
+        return f"<table><tr><th>{escape(type(self).__name__)}</th><th>value</th></tr>{''.join(rows)}</table>"
+
+    def _shown(self):
+        return [(name, value) for name, value in self.get_name_value() if np.size(value) == 1]
 
     def get_config(self):
         """What `mx.metric.create` needs to make this metric again, a dict."""

@@ -8,7 +8,8 @@ from itertools import accumulate, pairwise, takewhile
 import numpy as np
 
 from .. import ndarray
-from .._formats.fetch import check_sha1, download, replace_file, repositories
+from .._formats.fetch import check_sha1, download, replace_file
+from .._formats.mirrors import repositories
 from ..util import default_array, is_np_array, is_np_shape
 
 __all__ = ["split_data", "split_and_load", "clip_global_norm", "check_sha1", "download", "replace_file"]

@@ -755,12 +755,29 @@ def from_dlpack_address(address):
     This is what `MXNDArrayFromDLPack` does with the pointer out of a capsule; the caller renames the capsule and takes
     its destructor away.
     """
-    new_capsule = ctypes.pythonapi.PyCapsule_New
-    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    return from_dlpack(new_capsule(address, _DLTENSOR, None))
+    if not address:
+        raise MXNetError("MXNDArrayFromDLPack takes the address of a DLManagedTensor, got a null pointer")
+    return from_dlpack(_new_capsule(address, _DLTENSOR, None))
+
+
+def to_dlpack_address(array):
+    """The address of a DLManagedTensor over an array's memory, which the caller owns from now on."""
+    capsule = array.to_dlpack_for_read()
+    address = _pointer_in_capsule(capsule, _DLTENSOR)
+    _set_destructor(capsule, None)
+    return address
+
+
+def _python_function(name, result, *arguments):
+    """A function of Python's C API with types of its own: `ctypes.pythonapi` is shared by the process."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
 _DLTENSOR = b"dltensor"  # a capsule keeps a pointer to its name
+_pointer, _name = ctypes.c_void_p, ctypes.c_char_p
+_new_capsule = _python_function("PyCapsule_New", ctypes.py_object, _pointer, _name, _pointer)
+_pointer_in_capsule = _python_function("PyCapsule_GetPointer", _pointer, ctypes.py_object, _name)
+_set_destructor = _python_function("PyCapsule_SetDestructor", ctypes.c_int, ctypes.py_object, _pointer)
 
 
 def from_torch(tensor):

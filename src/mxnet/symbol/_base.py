@@ -74,6 +74,11 @@ class SymbolBase(Traced):
             return f"<{type(self).__name__} group [{', '.join(s.name for s in self)}]>"
         return f"<{type(self).__name__} {name}>"
 
+    def _repr_html_(self):
+        from ._drawing import html
+
+        return html(self)
+
     def __getitem__(self, index):
         count = len(self._entries)
         if isinstance(index, slice):

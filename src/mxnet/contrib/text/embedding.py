@@ -1,5 +1,6 @@
 """Token embeddings: vectors for tokens, from published or own text files."""
 
+import functools
 import logging
 import os
 import warnings
@@ -8,7 +9,8 @@ from ... import base, registry
 from ... import ndarray as nd
 from ..._core.errors import MXNetError
 from ..._formats.archives import extract
-from ..._formats.fetch import check_sha1, from_repository, repositories
+from ..._formats.fetch import check_sha1, own_mirrors
+from ..._formats.mirrors import Candidate, addresses, first_accepted, placed, repositories
 from ...util import default_array, is_np_array
 from . import _constants as C
 from . import vocab
@@ -85,6 +87,11 @@ def get_pretrained_file_names(embedding_name=None):
     return list(classes[embedding_name].pretrained_file_name_sha1)
 
 
+def _extracted(folder, name, sha1):
+    """What takes the file out of an archive, if its hash is right."""
+    return functools.partial(extract, wanted={name: sha1}, folder=folder, largest=1 << 33)
+
+
 class _TokenEmbedding(vocab.Vocabulary):
     """A vocabulary with a vector for each token; tokens that are not in it have the vector of index 0."""
 
@@ -102,24 +109,29 @@ class _TokenEmbedding(vocab.Vocabulary):
     @classmethod
     def _get_pretrained_file(cls, embedding_root, pretrained_file_name):
         """The path of a published file, downloaded and unpacked unless the right one is there."""
-        url = cls._get_pretrained_file_url(pretrained_file_name)
         folder = os.path.join(os.path.expanduser(embedding_root), cls.__name__.lower())
         path = os.path.join(folder, pretrained_file_name)
         sha1 = cls.pretrained_file_name_sha1[pretrained_file_name]
         if os.path.exists(path) and check_sha1(path, sha1):
             return path
-        os.makedirs(folder, exist_ok=True)
-        archive = os.path.join(folder, os.path.basename(url))
-        archives = getattr(cls, "pretrained_archive_name_sha1", {})
-        expected = archives.get(os.path.basename(url), sha1)
         try:
-            namespace = f"gluon/embeddings/{cls.__name__.lower()}"
-            from_repository(namespace, os.path.basename(url), archive, expected, wanted=(path, sha1))
+            first_accepted(cls._candidates(folder, pretrained_file_name, sha1), (path, sha1))
         except MXNetError as error:
             raise MXNetError(f"The embedding {pretrained_file_name} is not in {folder}: {error}") from error
-        if archive != path:
-            extract(archive, {pretrained_file_name: sha1}, folder, expected, largest=1 << 33)
         return path
+
+    @classmethod
+    def _candidates(cls, folder, pretrained_file_name, sha1):
+        """Where the file or an archive with it may be; the hash of the file itself is what counts."""
+        archive, family = cls._get_download_file_name(pretrained_file_name), cls.__name__.lower()
+        accept = _extracted(folder, pretrained_file_name, sha1)
+        if archive == pretrained_file_name:
+            accept = placed(os.path.join(folder, archive), sha1)
+        found = [Candidate(url, accept) for url in addresses(f"gluon/embeddings/{family}", archive)]
+        own_host = getattr(cls, "_own_host", None)
+        if own_host and not own_mirrors():
+            found += own_host(folder, pretrained_file_name, sha1)
+        return found
 
     def _load_embedding(self, pretrained_file_path, elem_delim, init_unknown_vec, encoding="utf8"):
         path = os.path.expanduser(pretrained_file_path)
@@ -349,6 +361,14 @@ class FastText(_TokenEmbedding):
     @classmethod
     def _get_download_file_name(cls, pretrained_file_name):
         return os.path.splitext(pretrained_file_name)[0] + ".zip"
+
+    @classmethod
+    def _own_host(cls, folder, name, sha1):
+        """fastText's own host has the vectors of Wikipedia unpacked, those of the crawl in an archive of its own."""
+        host = "https://dl.fbaipublicfiles.com/fasttext"
+        if name.startswith("wiki."):
+            return [Candidate(f"{host}/vectors-wiki/{name}", placed(os.path.join(folder, name), sha1))]
+        return [Candidate(f"{host}/vectors-english/{name}.zip", _extracted(folder, name, sha1))]
 
     def __init__(
         self,

@@ -11,10 +11,11 @@ from ..._core.modes import MODES
 from ..._core.shims.handles import Handle, handle_of
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.torch_dtypes import SCALAR, torch_dtype
+from ..._ops.sparse import parts as _parts
+from ..._ops.sparse.tensors import csr_tensor, rows_tensor
 from ...context import Context, cpu
 from .._dispatch.invoke import SparseStorage, check_writable, freed, plain_tensor, recorded_tensor, write
 from ..ndarray import NDArray, wrap
-from . import parts as _parts
 
 CSR_SHAPE = "Check failed: err != kCSRShapeErr (1 vs. 1) : Shape mismatch of this csr NDArray"
 CSR_STARTS = (
@@ -327,6 +328,9 @@ class CSRNDArray(BaseSparseNDArray):
     def _dense(self):
         return _parts.dense_of_csr(self._parts, self._sizes)
 
+    def _sparse_tensor(self):
+        return csr_tensor(self._parts, self._sizes)
+
     @staticmethod
     def _of_dense(dense):
         if dense.dim() != 2:
@@ -417,6 +421,9 @@ class RowSparseNDArray(BaseSparseNDArray):
     def _dense(self):
         return _parts.dense_of_rows(self._parts, self._sizes)
 
+    def _sparse_tensor(self):
+        return rows_tensor(self._parts, self._sizes)
+
     @staticmethod
     def _of_dense(dense):
         return _parts.rows_of_dense(dense)
@@ -466,7 +473,7 @@ class RowSparseNDArray(BaseSparseNDArray):
 def rows_for_update(rows, array, whole):
     """For an update of some rows: (values to write, positions of `rows` in them, stored rows or None if dense).
 
-    The values of a dense array are its own memory, those of a sparse one a copy; with `whole`, all rows are stored.
+    The values are the array's own memory, unless rows must be stored that were not; with `whole`, all rows are stored.
     """
     if array.stype == "default":
         return plain_tensor(array), rows, None

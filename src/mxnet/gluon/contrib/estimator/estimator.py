@@ -5,6 +5,7 @@ import logging
 import sys
 import warnings
 
+from ...._core.progress import in_notebook
 from ....context import Context, cpu, gpu, num_gpus
 from ....metric import Loss as metric_loss
 from ...data import DataLoader
@@ -26,6 +27,7 @@ from .event_handler import (
     ValidationHandler,
     _check_event_handlers,
 )
+from .history import HistoryHandler, NotebookHandler
 from .resume import Resumption, with_checkpoints
 from .utils import _check_handler_metric_ref, _check_metrics, _suggest_metric_for_loss
 
@@ -98,6 +100,7 @@ class Estimator:
         self._initialize(initializer)
         self.trainer = self._check_trainer(trainer)
         self.batch_processor = self._check_batch_processor(batch_processor)
+        self._history = None
         self._gradients = {"accumulate": accumulate, "clip_norm": clip_norm}
         GradientUpdateHandler(**self._gradients)  # tells wrong values now
 
@@ -232,8 +235,21 @@ class Estimator:
         self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
         event_handlers = with_checkpoints(resume, resume_dir, _check_event_handlers(event_handlers))
         handlers = self._prepare_default_handlers(val_data, event_handlers)
+        handlers += self._watching(train_data)
         with Resumption(self, handlers, resume) as position:
             self._train(train_data, handlers, position)
+
+    def _watching(self, train_data):
+        """Handlers that keep the history and, in a notebook, show it; they come after all others."""
+        self._history = HistoryHandler([*self.train_metrics, *self.val_metrics])
+        if not in_notebook():
+            return [self._history]
+        return [self._history, NotebookHandler(self._history, len(train_data))]
+
+    @property
+    def history(self):
+        """Values of the metrics after each epoch of the last `fit`, lists by name; `mx.viz.plot_curves` draws them."""
+        return {} if self._history is None else self._history.history
 
     def _train(self, train_data, handlers, position):
         train_begin, epoch_begin, batch_begin, batch_end, epoch_end, train_end = self._categorize_handlers(handlers)

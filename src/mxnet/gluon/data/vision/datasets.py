@@ -8,12 +8,14 @@ import numpy as np
 from .... import base, image, recordio
 from ...._core.errors import MXNetError
 from ...._core.on_error import checked_on_error
+from ...._formats import idx as idx_files
 from ...._formats import image_lists
-from ...._formats.archives import extract, unpacked
-from ...._formats.fetch import check_sha1, download, from_repository  # noqa: F401 - MXNet's module shows it
+from ...._formats.archives import unpacked
+from ...._formats.fetch import check_sha1, download  # noqa: F401 - MXNet's module shows it
 from ....util import default_array, is_np_array
 from .._tolerance import Tolerant
 from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
+from ._files import obtain, obtain_members
 
 __all__ = [
     "MNIST",
@@ -36,26 +38,9 @@ CIFAR10_ROOT = _default_root("cifar10")
 CIFAR100_ROOT = _default_root("cifar100")
 
 
-def _obtain(root, namespace, name, sha1):
-    """The path of a dataset's file, downloaded unless the right one is there."""
-    path = os.path.join(root, name)
-    if os.path.exists(path) and check_sha1(path, sha1):
-        return path
-    return from_repository("gluon/dataset/" + namespace, name, path, sha1)
-
-
 def read_idx(path, magic):
     """The array in a gzipped IDX file of bytes, checked against its own header."""
-    content = unpacked(path, largest=1 << 30)
-    dimensions = magic & 0xFF
-    header = np.frombuffer(content[: 4 * (1 + dimensions)], dtype=">u4")
-    if len(header) != 1 + dimensions or header[0] != magic:
-        raise MXNetError(f"{path} is not an IDX file of {dimensions} dimensions")
-    shape = tuple(int(extent) for extent in header[1:])
-    values = np.frombuffer(content, dtype=np.uint8, offset=4 * (1 + dimensions))
-    if values.size != int(np.prod(shape, dtype=object)):
-        raise MXNetError(f"{path} says it holds {shape} values, but holds {values.size}")
-    return values.reshape(shape)
+    return idx_files.array(unpacked(path, largest=1 << 30), path, magic & 0xFF)
 
 
 def _arrays(images, labels):
@@ -103,7 +88,7 @@ class MNIST(_DownloadedDataset):
 
     def _get_data(self):
         files = [self._train_data, self._train_label] if self._train else [self._test_data, self._test_label]
-        paths = [_obtain(self._root, self._namespace, *file) for file in files]
+        paths = [obtain(self._root, self._namespace, *file) for file in files]
         images, labels = (read_idx(path, magic) for path, magic in zip(paths, (0x803, 0x801), strict=True))
         if len(images) != len(labels):
             raise MXNetError(f"{self._root}: {len(images)} images but {len(labels)} labels")
@@ -195,7 +180,7 @@ class CIFAR10(_DownloadedDataset):
     def _get_data(self):
         missing = dict(self._missing())
         if missing:
-            extract(_obtain(self._root, self._namespace, *self._archive_file), missing, self._root, largest=1 << 28)
+            obtain_members(self._root, self._namespace, *self._archive_file, missing)
         files = self._train_data if self._train else self._test_data
         data, label = zip(*(self._read_batch(os.path.join(self._root, name)) for name, _ in files), strict=True)
         self._data, self._label = _arrays(np.concatenate(data), np.concatenate(label))

@@ -30,9 +30,9 @@ def chain(*layers, prefix=""):
 def published(net, name, pretrained, ctx, root):
     """`net`, with the published weights if asked for."""
     if pretrained:
-        from ..model_store import get_model_file
+        from ..model_store import load
 
-        net.load_parameters(get_model_file(name, root=root), ctx=ctx)
+        load(net, name, ctx, root)
     return net
 
 
