@@ -6,6 +6,7 @@ import re
 import sys
 import tempfile
 import textwrap
+import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -19,10 +20,13 @@ COLOURS = re.compile("\x1b\\[[0-9;]*m")
 
 def message(mistake):
     """Make the mistake; the class and the words it gives."""
-    try:
-        mistake()
-    except Exception as error:  # every class of failure is wanted here
-        return COLOURS.sub("", f"{type(error).__name__}: {error}").replace(os.getcwd(), "/home/me")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            mistake()
+        except Exception as error:  # every class of failure is wanted here
+            said = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+            return COLOURS.sub("", said).replace(os.getcwd(), "/home/me")
     raise SystemExit(f"{mistake.__name__} is no mistake any more")
 
 

@@ -3,6 +3,136 @@
 
 # mistake -> (English title, Chinese title, why and what to do in Chinese)
 TITLES = {
+    "layer_argument_misspelt": (
+        "The argument of a layer is misspelt",
+        "层的参数名写错了",
+        "消息给出最相近的参数名。",
+    ),
+    "layer_argument_of_the_operator": (
+        "A layer is given an argument of the operator",
+        "给层写了算子的参数名",
+        "Gluon 的层和算子的参数名不同：`kernel_size`、`strides`、`padding`，而不是 `kernel`、`stride`、`pad`。",
+    ),
+    "optimizer_argument_for_the_trainer": (
+        "An argument of the optimizer is given to the Trainer",
+        "把优化器的参数直接给了 Trainer",
+        "优化器的参数放在一个字典里，作为第三个参数。",
+    ),
+    "metric_argument_of_another_library": (
+        "The argument of a metric has another name",
+        "评价指标的参数名不同",
+        "MXNet 把它叫作 `top_k`。",
+    ),
+    "initializer_argument_misspelt": (
+        "The argument of an initializer is misspelt",
+        "初始化器的参数名写错了",
+        "消息给出最相近的参数名。",
+    ),
+    "initializer_misspelt": (
+        "The name of an initializer is misspelt",
+        "初始化器的名字写错了",
+        "消息给出最相近的名字。",
+    ),
+    "kvstore_misspelt": (
+        "The name of a key-value store is misspelt",
+        "键值存储的名字写错了",
+        "MXNet 接受任何名字，当作 `local`；ReMX 也接受，但会给出警告。",
+    ),
+    "layers_for_the_constructor": (
+        "Layers are given to the constructor of a Sequential",
+        "把层传给了 Sequential 的构造函数",
+        "构造函数的第一个参数是前缀；用 `net.add(...)` 加入层。",
+    ),
+    "activation_misspelt": (
+        "The name of an activation is misspelt",
+        "激活函数的名字写错了",
+        "消息列出所有可用的值，并给出最相近的一个。",
+    ),
+    "data_type_misspelt": (
+        "The name of a data type is misspelt",
+        "数据类型的名字写错了",
+        "消息给出最相近的类型。",
+    ),
+    "sample_that_cannot_be_read": (
+        "A sample of a data set cannot be read",
+        "数据集里有一个样本读不出来",
+        "数据集抛出的异常原样传出，并注明样本的下标；多进程和多线程时也一样。`on_error=\"skip\"` 会跳过它。",
+    ),
+    "loader_without_a_batch_size": (
+        "A DataLoader without a batch size",
+        "DataLoader 没有给出批量大小",
+        "写明 `batch_size`，或者给出 `batch_sampler`。",
+    ),
+    "label_with_another_name": (
+        "The label of a Module has another name",
+        "Module 的标签名不同",
+        "标签的名字是输出层的名字加上 `_label`。把输出层命名为 `softmax`，或写 `label_names=['out_label']`。",
+    ),
+    "fit_without_labels": (
+        "An iterator without labels is given to `fit`",
+        "给 `fit` 的迭代器没有标签",
+        "训练需要标签：给 `NDArrayIter` 传入标签，并让两边的名字一致。",
+    ),
+    "fit_without_epochs": (
+        "`fit` without the number of epochs",
+        "`fit` 没有给出训练轮数",
+        "写明 `num_epoch`。",
+    ),
+    "rows_of_different_lengths": (
+        "Rows of different lengths make no array",
+        "各行长度不同，不能组成数组",
+        "先把各行补到同样的长度。",
+    ),
+    "numpy_beside_an_array": (
+        "An NDArray and a NumPy array in one operation",
+        "NDArray 和 NumPy 数组一起运算",
+        "先用 `mx.nd.array` 转换。",
+    ),
+    "shapes_that_do_not_broadcast": (
+        "Shapes that cannot be broadcast",
+        "形状不能广播",
+        "从最后一个轴往前看，两个长度必须相等，或者其中一个是 1。",
+    ),
+    "shapes_that_cannot_be_joined": (
+        "Arrays that cannot be joined",
+        "数组不能拼接",
+        "除了拼接的轴以外，其余各轴的长度必须相同。",
+    ),
+    "another_number_of_elements": (
+        "A new shape has more elements than the array",
+        "新形状的元素个数不对",
+        "改变形状不会改变元素的个数；可以用 -1 让一个长度自动算出。",
+    ),
+    "index_out_of_range": (
+        "An index is out of range",
+        "下标越界",
+        "长度为 2 的轴只有下标 0 和 1（或 -1 和 -2）。",
+    ),
+    "picture_smaller_than_the_kernel": (
+        "A picture is smaller than the kernel",
+        "图片比卷积核还小",
+        "加上填充（padding），或者在这一层之前少做一些池化。",
+    ),
+    "exported_before_the_first_batch": (
+        "A network is exported before its first batch",
+        "第一个小批量之前就导出网络",
+        "先 `hybridize()`，再运行一次前向计算，然后 `export`。",
+    ),
+    "gradient_of_a_frozen_parameter": (
+        "The gradient of a frozen parameter is read",
+        "读取被冻结参数的梯度",
+        "`grad_req=\"null\"` 的参数没有梯度；要梯度就设为 `write` 或 `add`。",
+    ),
+    "batch_that_cannot_be_divided": (
+        "A batch cannot be divided among the devices",
+        "一个批量不能平均分给各个设备",
+        "换一个批量大小，或写 `even_split=False`。",
+    ),
+    "bound_without_shapes": (
+        "`simple_bind` without the shapes of the inputs",
+        "`simple_bind` 没有给出输入的形状",
+        "给出推断不出来的形状，例如 `simple_bind(mx.cpu(), data=(2, 3))`。",
+    ),
     "argument_of_another_library": (
         "An argument has another name in MXNet",
         "参数名来自别的库",
@@ -223,7 +353,7 @@ for layer in net:
 HEAD = """# Mistakes and their messages
 
 The mistakes that users of MXNet make most, the code that makes each, and what ReMX says. The class of every error is
-MXNet's, and so are its words; what to do is added at the end. The texts are made by `docs/make_messages.py`, and
+MXNet's, and so are its words; what to do is added at the end, or on the lines below. The texts are made by `docs/make_messages.py`, and
 `tests/test_messages.py` holds them.
 
 ```text
@@ -235,7 +365,7 @@ def dense(**names):                       # used below
 """
 HEAD_ZH = """# 常见错误与提示
 
-这里列出 MXNet 用户最常犯的错误、引起它的代码，以及 ReMX 的提示。错误的类型和文字都沿用 MXNet，末尾补上该怎么做。提示由 `docs/make_messages.py`
+这里列出 MXNet 用户最常犯的错误、引起它的代码，以及 ReMX 的提示。错误的类型和文字都沿用 MXNet，末尾或下面几行补上该怎么做。提示由 `docs/make_messages.py`
 真实地运行得到，`tests/test_messages.py` 保证这些文字不变。
 
 ```text

@@ -1,6 +1,7 @@
 """The mistakes users make most, and the words they get: shapes, names and what to do. docs/messages.md shows them."""
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -224,7 +225,6 @@ def pictures_of_other_channels():
     net(nd.ones((2, 4, 8, 8)))
 
 
-# mistake -> (type, words that must be in the message)
 def argument_of_another_library():
     mx.optimizer.create("sgd", lr=0.1)
 
@@ -242,7 +242,173 @@ def one_hot_labels():
     gluon.loss.SoftmaxCrossEntropyLoss()(nd.ones((2, 3)), labels)
 
 
+def layer_argument_misspelt():
+    nn.Dense(3, activaton="relu")
+
+
+def layer_argument_of_the_operator():
+    nn.Conv2D(8, kernel=3)
+
+
+def optimizer_argument_for_the_trainer():
+    gluon.Trainer(dense().collect_params(), "sgd", learning_rate=0.1)
+
+
+def metric_argument_of_another_library():
+    mx.metric.TopKAccuracy(k=5)
+
+
+def initializer_argument_misspelt():
+    mx.init.Xavier(magnitud=2)
+
+
+def initializer_misspelt():
+    nn.Dense(3, in_units=4, weight_initializer="xavir").initialize()
+
+
+def kvstore_misspelt():
+    mx.kv.create("locl")
+
+
+def layers_for_the_constructor():
+    nn.HybridSequential(nn.Dense(2))
+
+
+def activation_misspelt():
+    nn.Activation("rleu")(nd.ones((2,)))
+
+
+def data_type_misspelt():
+    nd.ones((2,)).astype("flaot32")
+
+
+def sample_that_cannot_be_read():
+    class Pictures(gluon.data.Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            if index == 3:
+                raise ValueError("the picture is damaged")
+            return index
+
+    list(gluon.data.DataLoader(Pictures(), batch_size=2))
+
+
+def loader_without_a_batch_size():
+    gluon.data.DataLoader([1, 2, 3])
+
+
+def label_with_another_name():
+    net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc"), name="out")
+    mx.mod.Module(net)
+
+
+def fit_without_labels():
+    net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc"), name="softmax")
+    batches = mx.io.NDArrayIter(np.ones((4, 3)), batch_size=2)
+    mx.mod.Module(net).fit(batches, num_epoch=1)
+
+
+def fit_without_epochs():
+    net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc"), name="softmax")
+    batches = mx.io.NDArrayIter(np.ones((4, 3)), np.ones(4), batch_size=2)
+    mx.mod.Module(net).fit(batches)
+
+
+def rows_of_different_lengths():
+    nd.array([[1, 2], [3]])
+
+
+def numpy_beside_an_array():
+    nd.ones((2, 3)) + np.ones((2, 3))
+
+
+def shapes_that_do_not_broadcast():
+    nd.ones((2, 3)) + nd.ones((2, 4))
+
+
+def shapes_that_cannot_be_joined():
+    nd.concat(nd.ones((2, 3)), nd.ones((2, 4)), dim=0)
+
+
+def another_number_of_elements():
+    nd.ones((2, 3)).reshape((4, 2))
+
+
+def index_out_of_range():
+    nd.ones((2, 3))[5]
+
+
+def picture_smaller_than_the_kernel():
+    net = nn.Conv2D(4, 5, in_channels=3)
+    net.initialize()
+    net(nd.ones((1, 3, 4, 4)))
+
+
+def exported_before_the_first_batch():
+    net = dense()
+    net.hybridize()
+    net.export("net")
+
+
+def gradient_of_a_frozen_parameter():
+    net = dense(prefix="net_")
+    net.collect_params().setattr("grad_req", "null")
+    net.weight.grad()
+
+
+def batch_that_cannot_be_divided():
+    gluon.utils.split_and_load(nd.ones((5, 2)), [mx.cpu(0), mx.cpu(1)])
+
+
+def bound_without_shapes():
+    sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc").simple_bind(mx.cpu())
+
+
+# mistake -> (type, words that must be in the message)
 MISTAKES = {
+    layer_argument_misspelt: (TypeError, ["Dense.__init__()", "'activaton'; did you mean activation?"]),
+    layer_argument_of_the_operator: (TypeError, ["missing", "no argument is called kernel; did you mean kernel_size?"]),
+    optimizer_argument_for_the_trainer: (
+        TypeError,
+        ["'learning_rate'", "Trainer(params, 'sgd', {'learning_rate': 0.1})"],
+    ),
+    metric_argument_of_another_library: (TypeError, ["TopKAccuracy.__init__()", "'k'; did you mean top_k?"]),
+    initializer_argument_misspelt: (TypeError, ["Xavier.__init__()", "'magnitud'; did you mean magnitude?"]),
+    initializer_misspelt: (AssertionError, ["xavir is not registered", "did you mean xavier?"]),
+    kvstore_misspelt: (UserWarning, ["'locl' is no kind of key-value store", "did you mean local?"]),
+    layers_for_the_constructor: (TypeError, ["prefix must be a str, got Dense", "by its method add"]),
+    activation_misspelt: (mx.MXNetError, ["Invalid Input: 'rleu'", "did you mean 'relu'?"]),
+    data_type_misspelt: (TypeError, ["'flaot32' is not a data type", "did you mean float32?"]),
+    sample_that_cannot_be_read: (ValueError, ["the picture is damaged", "while reading sample 3 of Pictures"]),
+    loader_without_a_batch_size: (ValueError, ["batch_size must be specified"]),
+    label_with_another_name: (UserWarning, ["label_names=['softmax_label']", "Did you mean one of", "out_label"]),
+    fit_without_labels: (UserWarning, ["label_names", "['softmax_label']", "name them alike: label_name="]),
+    fit_without_epochs: (AssertionError, ["please specify number of epochs", "num_epoch=10"]),
+    rows_of_different_lengths: (TypeError, ["must be array like", "rows of different lengths, 1 and 2", "pad them"]),
+    numpy_beside_an_array: (TypeError, ["numpy.ndarray'> not supported", "mx.nd.array"]),
+    shapes_that_do_not_broadcast: (
+        mx.MXNetError,
+        ["broadcast together with shapes [2,3] [2,4]", "two sizes must be equal or one of them 1", "lhs: (2, 3)"],
+    ),
+    shapes_that_cannot_be_joined: (
+        mx.MXNetError,
+        ["Concat", "axis 0 must agree on every other axis", "data[1]: (2, 4)"],
+    ),
+    another_number_of_elements: (mx.MXNetError, ["(2, 3) cannot become (4, 2)"]),
+    index_out_of_range: (IndexError, ["index 5 is out of bounds for axis 0 with size 2"]),
+    picture_smaller_than_the_kernel: (
+        mx.MXNetError,
+        ["the picture of (4, 4) is smaller than the kernel of (5, 5)", "add padding"],
+    ),
+    exported_before_the_first_batch: (
+        RuntimeError,
+        ["run forward with this block at least once before calling export"],
+    ),
+    gradient_of_a_frozen_parameter: (RuntimeError, ["Parameter 'net_weight'", "grad_req='null'"]),
+    batch_that_cannot_be_divided: (ValueError, ["(5, 2) cannot be evenly split into 2", "even_split=False"]),
+    bound_without_shapes: (RuntimeError, ["simple_bind error", "data: None"]),
     argument_of_another_library: (TypeError, ["'lr'; did you mean learning_rate?"]),
     misspelt_optimizer: (ValueError, ["Cannot find optimizer adm; did you mean adam"]),
     misspelt_operator_argument: (
@@ -334,14 +500,36 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.delenv("MXNET_VIRTUAL_GPUS", raising=False)
 
 
+def said_by(mistake, kind=Exception):
+    """What the mistake raises, with the notes that were added to it; warnings count as errors."""
+    with warnings.catch_warnings(), pytest.raises(kind) as failure:
+        warnings.simplefilter("error", UserWarning)
+        mistake()
+    return "\n".join([str(failure.value), *getattr(failure.value, "__notes__", ())])
+
+
+def test_there_are_sixty_mistakes():
+    assert len(MISTAKES) >= 60
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
+def test_no_other_traceback_comes_before(mistake):
+    """Nobody wants to read what torch said first: our message repeats it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            mistake()
+        except Exception as error:  # its class is tested above
+            assert error.__cause__ is None and (error.__context__ is None or error.__suppress_context__)
+
+
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
 def test_the_message_says_what_happened_and_what_to_do(mistake):
     if mistake is gpu_that_is_not_there and mx.context.num_gpus():
         pytest.skip("there is a GPU")
     kind, words = MISTAKES[mistake]
-    with pytest.raises(kind) as failure:
-        mistake()
-    assert [word for word in words if word not in str(failure.value)] == []
+    said = said_by(mistake, kind)
+    assert [word for word in words if word not in said] == []
 
 
 @pytest.mark.parametrize("name", ["messages.md", "zh/messages.md"])
@@ -458,3 +646,50 @@ RARER = {
 def test_words_of_rarer_mistakes(kind, words, mistake):
     with pytest.raises(kind, match=words):
         mistake()
+
+
+class Damaged(gluon.data.Dataset):
+    """A data set whose last sample raises an error of its own."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        if index == 3:
+            raise LookupError("the picture is damaged")
+        return np.float32(index)
+
+
+@pytest.mark.parametrize("workers", [{}, {"num_workers": 1, "thread_pool": True}, {"num_workers": 1}])
+def test_an_error_of_a_data_set_comes_out_as_it_was_with_the_index_of_the_sample(workers):
+    with pytest.raises(LookupError, match="the picture is damaged") as failure:
+        list(gluon.data.DataLoader(Damaged(), batch_size=2, **workers))
+    said = "\n".join([str(failure.value), *getattr(failure.value, "__notes__", ())])
+    assert "while reading sample 3 of Damaged" in said
+
+
+def test_a_module_without_a_name_lets_python_suggest_one():
+    """Python shows "Did you mean: 'softmax'?" by these two when the error reaches the user."""
+    for space, wrong, meant in (
+        (nd, "sofmax", "softmax"),
+        (sym, "FullyConected", "FullyConnected"),
+        (mx, "gloun", "gluon"),
+    ):
+        with pytest.raises(AttributeError, match=wrong) as failure:
+            getattr(space, wrong)
+        assert failure.value.name == wrong and meant in dir(failure.value.obj)
+
+
+def test_classes_of_a_program_are_left_alone():
+    """A program's own class may take any keyword out of `**kwargs`; its errors are Python's, or those of its base."""
+
+    class Net(nn.HybridBlock):
+        def __init__(self, **kwargs):
+            self.depth = kwargs.pop("depth")
+            super().__init__(**kwargs)
+
+    assert Net(depth=3).depth == 3
+    with pytest.raises(
+        TypeError, match="Net.__init__.. got an unexpected keyword argument 'prefx'; did you mean prefix"
+    ):
+        Net(depth=3, prefx="net_")

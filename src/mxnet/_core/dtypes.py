@@ -2,6 +2,7 @@
 
 import contextlib
 import reprlib
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -67,7 +68,9 @@ def _read(dtype: object) -> str:
     try:
         found = np.dtype(dtype)  # pyright: ignore[reportArgumentType, reportCallIssue]
     except (TypeError, ValueError, SyntaxError):  # NumPy reads texts such as "(2, 3)f4" as Python
-        raise TypeError(f"{reprlib.repr(dtype)} is not a data type; use one of {', '.join(FLAGS)}") from None
+        near = get_close_matches(dtype, FLAGS, 1) if isinstance(dtype, str) else []
+        hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(FLAGS)}"
+        raise TypeError(f"{reprlib.repr(dtype)} is not a data type; {hint}") from None
     name = "bfloat16" if found == bfloat16.dtype else found.name
     if name not in FLAGS:
         raise NameUnknown(f"data type {name} is not supported; use one of {', '.join(FLAGS)}")

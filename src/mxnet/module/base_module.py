@@ -348,7 +348,7 @@ class BaseModule:
         resume_every : int, optional
             Number of batches between saves within an epoch.
         """
-        assert num_epoch is not None, "please specify number of epochs"
+        assert num_epoch is not None, "please specify number of epochs: fit(..., num_epoch=10)"
         self.bind(train_data.provide_data, train_data.provide_label, for_training=True, force_rebind=force_rebind)
         if monitor is not None:
             self.install_monitor(monitor)

@@ -146,7 +146,17 @@ def _from_nested(source, name):
     except OverflowError:  # NumPy 2 refuses what older ones wrap around, as MXNet knows it
         return np.array(source).astype(kind)
     except (ValueError, TypeError):
-        raise TypeError(f"source_array must be array like object, got {type(source)}") from None
+        raise TypeError(f"source_array must be array like object, got {type(source)}{_ragged(source)}") from None
+
+
+def _ragged(source):
+    """What is wrong with nested lists that are no array."""
+    lengths = (
+        {len(row) for row in source if isinstance(row, (list, tuple))} if isinstance(source, (list, tuple)) else ()
+    )
+    if len(lengths) < 2:
+        return ""
+    return f" with rows of different lengths, {' and '.join(map(str, sorted(lengths)))}; pad them to one length"
 
 
 def _to_tensor(source, name, where):

@@ -73,6 +73,8 @@ _WORDS = entries(_FILE)
 
 def _docstring(name):
     """What a function computes, its parameters and an example; further parameters are NumPy's."""
+    if name not in _WORDS:  # a function of NumPy that a program calls with our arrays
+        return f"NumPy's own {name}, computed on a copy, without a gradient."
     meanings, example = _WORDS[name]
     known = {**_WORDS["*"].meanings, **meanings}
     lines = [f"{known['about']}\n\nNumPy computes it on a copy, without a gradient.\n\nParameters\n----------"]

@@ -185,7 +185,8 @@ def same_shape(function: Binary) -> Binary:
     def binary(lhs, rhs):
         if lhs.shape != rhs.shape:
             raise MXNetError(
-                f"Incompatible attr in node  at 1-th input: expected {bracket(lhs.shape)}, got {bracket(rhs.shape)}"
+                f"Incompatible attr in node  at 1-th input: expected {bracket(lhs.shape)}, got {bracket(rhs.shape)}\n"
+                "The shapes must be equal; the broadcast operators repeat axes of length 1."
             )
         return function(lhs, rhs)
 

@@ -55,7 +55,11 @@ def adam_update(
     clip_gradient: float = -1.0,
     lazy_update: bool = True,
 ):
-    """Adam; the optimizer folds the bias correction into `lr`."""
+    """Adam: `weight - lr * mean / (sqrt(var) + epsilon)`; the optimizer folds the bias correction into `lr`.
+
+    With g = clip(rescale_grad * grad + wd * weight), `mean` becomes beta1 * mean + (1 - beta1) * g and `var` becomes
+    beta2 * var + (1 - beta2) * g².
+    """
     numbers = rescale_grad, limit(clip_gradient), held(beta1, weight.dtype), held(beta2, weight.dtype), epsilon
     return updated(formulas.adam, weight, grad, (mean, var), (lr, wd), *numbers)
 
@@ -162,7 +166,12 @@ def ftml_update(
     rescale_grad: float = 1.0,
     clip_grad: float = -1.0,
 ):
-    """Follow the moving leader."""
+    """FTML, follow the moving leader: `weight = -z / d`.
+
+    With g = clip(rescale_grad * grad + wd * weight), `v` becomes beta2 * v + (1 - beta2) * g², the new d is
+    (1 - beta1^t) / lr * (sqrt(v / (1 - beta2^t)) + epsilon), and `z` becomes
+    beta1 * z + (1 - beta1) * g - (new d - beta1 * d) * weight.
+    """
     beta1, beta2 = held(beta1, weight.dtype), held(beta2, weight.dtype)
     own, numbers = (lr, wd, 1 - beta1**t, 1 - beta2**t), (rescale_grad, limit(clip_grad), beta1, beta2, epsilon)
     return updated(formulas.ftml, weight, grad, (d, v, z), own, *numbers)
@@ -182,7 +191,10 @@ def rmsprop_update(
     clip_gradient: float = -1.0,
     clip_weights: float = -1.0,
 ):
-    """RMSProp after Tieleman and Hinton."""
+    """RMSProp after Tieleman and Hinton: `weight - lr * g / sqrt(n + epsilon)`.
+
+    g is clip(rescale_grad * grad + wd * weight); `n` becomes gamma1 * n + (1 - gamma1) * g².
+    """
     numbers = rescale_grad, limit(clip_gradient), held(gamma1, weight.dtype), epsilon, limit(clip_weights)
     return updated(formulas.rmsprop, weight, grad, (n,), (lr, wd), *numbers)
 
@@ -204,7 +216,10 @@ def rmspropalex_update(
     clip_gradient: float = -1.0,
     clip_weights: float = -1.0,
 ):
-    """RMSProp after Graves: centred second moment, momentum in `delta`."""
+    """RMSProp after Graves: `delta = gamma2 * delta - lr * grad / sqrt(n - g² + epsilon)`, then `weight + delta`.
+
+    `n` and `g` are moving averages, of decay gamma1, of the squared gradient and of the gradient.
+    """
     numbers = rescale_grad, limit(clip_gradient), held(gamma1, weight.dtype), gamma2, epsilon, limit(clip_weights)
     return updated(formulas.rmsprop_centered, weight, grad, (n, g, delta), (lr, wd), *numbers)
 
@@ -223,7 +238,11 @@ def ftrl_update(
     rescale_grad: float = 1.0,
     clip_gradient: float = -1.0,
 ):
-    """Follow the regularized leader: weights whose `z` stays within `lamda1` become zero."""
+    """FTRL, follow the regularized leader: weights whose |z| stays within `lamda1` become zero.
+
+    `n` becomes n + grad², `z` becomes z + grad - (sqrt(new n) - sqrt(n)) / lr * weight, and the new weight is
+    (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd) where |z| > lamda1.
+    """
     numbers = rescale_grad, limit(clip_gradient), lamda1, beta
     return updated(formulas.ftrl, weight, grad, (z, n), (lr, wd), *numbers)
 
@@ -299,14 +318,18 @@ def lamb_update_phase1(
     rescale_grad: float = 1.0,
     clip_gradient: float = -1.0,
 ):
-    """The direction of a LAMB step."""
+    """The direction of a LAMB step: `mean / (sqrt(var) + epsilon) + wd * weight`, bias-corrected if asked.
+
+    With g = clip(rescale_grad * grad), `mean` becomes beta1 * mean + (1 - beta1) * g and `var` becomes
+    beta2 * var + (1 - beta2) * g².
+    """
     own = *_corrections(weight.dtype, beta1, beta2, t, bias_correction), wd
     return _lamb_direction(weight, grad, mean, var, own, rescale_grad, clip_gradient, beta1, beta2, epsilon)
 
 
 @op("lamb_update_phase2", fill=_fill_phase2, shape=_like_weight, differentiable=False)
 def lamb_update_phase2(weight, g, r1, r2, *, lr: float, lower_bound: float = -1.0, upper_bound: float = -1.0):
-    """A LAMB step along `g`, its length scaled by the ratio of the norms `r1 / r2`."""
+    """A LAMB step: `weight - lr * (r1 / r2) * g`; the ratio of the norms is 1 where one of them is 0."""
     same_shapes(weight, g)
     return weight - g * (_trust_ratio(r1, r2, lower_bound, upper_bound) * lr)
 

@@ -36,7 +36,7 @@ def sgd_mom_update(
     clip_gradient: float = -1.0,
     lazy_update: bool = True,
 ):
-    """Gradient descent with momentum; `mom` becomes the step that is added to the weight."""
+    """Gradient descent with momentum: `mom = momentum * mom - lr * (grad + wd * weight)`, then `weight + mom`."""
     numbers = rescale_grad, limit(clip_gradient), momentum
     return updated(formulas.sgd_momentum, weight, grad, (mom,), (lr, wd), *numbers)
 
@@ -105,7 +105,11 @@ def nag_mom_update(
     rescale_grad: float = 1.0,
     clip_gradient: float = -1.0,
 ):
-    """Nesterov's accelerated gradient."""
+    """Nesterov's accelerated gradient.
+
+    With s = lr * (grad + wd * weight) the new weight is weight + momentum² * mom - (1 + momentum) * s, and `mom`
+    becomes momentum * mom - s.
+    """
     numbers = rescale_grad, limit(clip_gradient), momentum
     return updated(formulas.nesterov, weight, grad, (mom,), (lr, wd), *numbers)
 

@@ -137,9 +137,8 @@ def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, 
             error = error or refusal
     if result is None:
         listed = ", ".join(str(tuple(s)) for s in shapes)
-        raise MXNetError(f"Error in operator {op.name}: inputs of shapes {listed}: {str(error).strip()}") from cause(
-            error
-        )
+        said = f"Error in operator {op.name}: inputs of shapes {listed}: {str(error).strip()}"
+        raise MXNetError(said) from error and cause(error)
     results = result if isinstance(result, (tuple, list)) else (result,)
     return [(tuple(r.shape), NAME[r.dtype]) for r in results]
 

@@ -124,6 +124,11 @@ def scalar_attrs(value):
     return {"scalar": int(value) if isinstance(value, numbers.Integral) else float(value)}
 
 
+def _instead(value):
+    """What to do with an operand that is neither an array nor a number."""
+    return "; make an NDArray of it with mx.nd.array" if hasattr(value, "__array__") or type(value) is list else ""
+
+
 def binary(lhs, rhs, names):
     """`lhs op rhs` where either may be a number; anything else is a TypeError."""
     from ..ndarray import NDArrayBase
@@ -136,7 +141,7 @@ def binary(lhs, rhs, names):
     if isinstance(lhs, numbers.Number) and isinstance(rhs, NDArrayBase):
         return invoke(registry.find(reverse), [rhs], scalar_attrs(lhs))
     odd = rhs if isinstance(lhs, NDArrayBase) else lhs
-    raise TypeError(f"type {type(odd)} not supported")
+    raise TypeError(f"type {type(odd)} not supported{_instead(odd)}")
 
 
 def install(cls):
@@ -252,4 +257,4 @@ def _in_place_slow(names, self, other):
         return invoke(registry.find(array), [self, other], {}, out=self)
     if isinstance(other, numbers.Number):
         return invoke(registry.find(scalar), [self], scalar_attrs(other), out=self)
-    raise TypeError(f"type {type(other)} not supported")
+    raise TypeError(f"type {type(other)} not supported{_instead(other)}")

@@ -257,9 +257,8 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
         hint += listed_inputs(op, [_given(x) for x in inputs])
-        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {explained(error)}{hint}") from cause(
-            error
-        )
+        said = f"Error in operator {describe(op, inputs, parsed)}: {explained(error)}{hint}"
+        raise MXNetError(said) from cause(error)
     results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
     if out is not None:
         return _write_outputs(op, inputs, results, recorded, out)
