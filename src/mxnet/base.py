@@ -76,7 +76,23 @@ def classproperty(func):
 
 
 def register_error(func_name=None, cls=None):
-    """Let an error class be found by its name at the start of a message."""
+    """Let an error class be found by its name at the beginning of a message.
+
+    Parameters
+    ----------
+    func_name : str or class, optional
+        The name; without it that of the class.
+
+    Returns
+    -------
+    class or callable
+
+    Examples
+    --------
+    >>> @mx.error.register_error
+    ... class NoDataError(mx.MXNetError):
+    ...     pass
+    """
     if callable(func_name):
         func_name, cls = func_name.__name__, func_name
 

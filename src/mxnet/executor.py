@@ -62,7 +62,31 @@ class Bound:
 
 
 class Executor:
-    """Runs a bound symbol. Made by `Symbol.bind` and `Symbol.simple_bind`."""
+    """Runs a bound symbol. It is made by `Symbol.bind` and `Symbol.simple_bind`, not by its constructor.
+
+    Parameters
+    ----------
+    handle : object
+        The compiled graph.
+    symbol : Symbol
+        The network.
+    ctx : Context
+        The device.
+    grad_req : str, list or dict
+        What `backward` does with the gradient of an argument.
+    group2ctx : dict of str to Context
+        The devices of nodes with a `ctx_group`.
+
+    Examples
+    --------
+    >>> x = mx.sym.var("x")
+    >>> executor = (x * x).simple_bind(mx.cpu(), x=(2,))
+    >>> executor.forward(is_train=True, x=mx.nd.array([2, 3]))[0].asnumpy()
+    array([4., 9.], dtype=float32)
+    >>> executor.backward(mx.nd.ones((2,)))
+    >>> executor.grad_dict["x"].asnumpy()
+    array([4., 6.], dtype=float32)
+    """
 
     def __init__(self, handle, symbol, ctx, grad_req, group2ctx):
         keep_freed()

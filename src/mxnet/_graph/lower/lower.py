@@ -24,6 +24,7 @@ from ..._device.errors import explained
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.gradient import with_deferred_rule
 from ..._ops.registry.observe import in_graphs
+from ..._ops.registry.signature import listed_inputs
 from ..._ops.registry.torch_dtypes import NAME
 from ..._ops.sparse.tensors import densified
 from ...context import Context
@@ -80,9 +81,10 @@ class Lowered:
         if node is None or node.op is None:
             return MXNetError(text)
         tensors = [a for a in args if isinstance(a, torch.Tensor)]
-        shapes = ", ".join(f"{tuple(a.shape)} {NAME[a.dtype]}" for a in tensors)
+        shapes = [f"{tuple(a.shape)} {NAME[a.dtype]}" for a in tensors]
         hint = advice(node.op.name, [tuple(a.shape) for a in tensors], node.parsed)
-        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {shapes}){hint}")
+        hint += listed_inputs(node.op, shapes)
+        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {', '.join(shapes)}){hint}")
 
 
 class _Builder:

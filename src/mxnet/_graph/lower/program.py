@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, cause
 from ..._core.lru import Recent
 from ..._core.writes import wrote_anywhere
 from ..._kernels.registry import OFF, SWITCH
@@ -170,9 +170,9 @@ class Program:
         try:
             return run(*tensors, *streams)
         except MXNetError as error:
-            raise with_node_name(lowered, error, _running(error)) from error
+            raise with_node_name(lowered, error, _running(error)) from None
         except OPERATOR_ERRORS as error:
-            raise lowered.explain([*tensors, *streams], error) from error
+            raise lowered.explain([*tensors, *streams], error) from cause(error)
         finally:
             if train or self.writes_in_inference or torch.is_grad_enabled():
                 wrote_anywhere()

@@ -88,7 +88,7 @@ def _zeros(data, shape):
     try:
         return data.new_zeros(shape)
     except RuntimeError as error:
-        raise MXNetError(f"a sparse array of shape {tuple(shape)} is too large to be made dense: {error}") from error
+        raise MXNetError(f"a sparse array of shape {tuple(shape)} is too large to be made dense: {error}") from None
 
 
 def csr_combined(function, matrices, shape):

@@ -44,11 +44,22 @@ def scipy_sparse():
 
 
 class BaseSparseNDArray(NDArray):
-    """Base class of the sparse arrays.
+    """An array that stores only a part of its elements: the base of CSRNDArray and RowSparseNDArray.
 
-    `_parts` are the component tensors: the data, then the indices (see `parts.py`). There is no dense tensor `_t`:
-    access to it raises, which sends every operator to `invoke`, the one place that handles storage types. `_graph` is
-    the dense tensor that represents the array in a recorded graph, None outside of one.
+    It is made by `mx.nd.sparse.csr_matrix`, `row_sparse_array`, or `tostype`, not by its constructor.
+
+    Parameters
+    ----------
+    data : tuple of tensors
+        The stored parts.
+    shape : tuple of int
+        The shape.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[0, 1], [0, 0]]).tostype("csr")
+    >>> isinstance(x, mx.nd.sparse.BaseSparseNDArray), x.stype
+    (True, 'csr')
     """
 
     __slots__ = ("_graph", "_parts", "_sizes")
@@ -283,7 +294,23 @@ def _converted_like(parts, like):
 
 
 class CSRNDArray(BaseSparseNDArray):
-    """A matrix that stores only its nonzero elements, row by row (compressed sparse row format)."""
+    """A matrix in compressed sparse row format: the values of each row, and the column of each value.
+
+    Make one with `mx.nd.sparse.csr_matrix`, or from a dense array with `tostype("csr")`.
+
+    Parameters
+    ----------
+    data : tuple of tensors
+        The stored parts.
+    shape : tuple of int
+        The shape.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[0, 7], [8, 0]]).tostype("csr")
+    >>> x.data.asnumpy(), x.indices.asnumpy(), x.indptr.asnumpy()
+    (array([7., 8.], dtype=float32), array([1, 0]), array([0, 1, 2]))
+    """
 
     __slots__ = ()
     __module__ = "mxnet.ndarray.sparse"
@@ -365,7 +392,23 @@ class CSRNDArray(BaseSparseNDArray):
 
 
 class RowSparseNDArray(BaseSparseNDArray):
-    """An array that stores only some rows; the others are zero."""
+    """An array of which only some rows are stored; the others are zero. Gradients of embeddings are such arrays.
+
+    Make one with `mx.nd.sparse.row_sparse_array`, or from a dense array with `tostype("row_sparse")`.
+
+    Parameters
+    ----------
+    data : tuple of tensors
+        The stored parts.
+    shape : tuple of int
+        The shape.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[0, 0], [7, 8]]).tostype("row_sparse")
+    >>> x.data.asnumpy(), x.indices.asnumpy()
+    (array([[7., 8.]], dtype=float32), array([1]))
+    """
 
     __slots__ = ()
     __module__ = "mxnet.ndarray.sparse"
