@@ -1,9 +1,11 @@
 """`mx.np.random`: on the CPU MXNet's draws, number for number; parameters are numbers, or arrays that are broadcast."""
 
 import numbers
+from math import prod
 
 import numpy as onp
 
+from .._core.streams import custom_stream
 from .._core.tracing import Traced
 from ._call import ARRAYS, call
 
@@ -587,7 +589,10 @@ def multinomial(n, pvals, size=None, **kwargs):
 
 
 def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
-    """Normally distributed vectors.
+    """Normally distributed vectors: `mean + L.T @ noise`, of the Cholesky factor `L` of `cov`.
+
+    As in MXNet, their covariance is `L.T @ L`, and the noise has a stream of its own, which `mx.random.seed` does not
+    reach: MXNet draws it in another thread.
 
     Parameters
     ----------
@@ -614,11 +619,15 @@ def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
     """
     if check_valid is not None or tol is not None:
         raise NotImplementedError("multivariate_normal: check_valid and tol are not supported")
-    from . import matmul
+    from . import array, einsum
     from .linalg import cholesky
 
     batch = onp.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
     wanted = (*(_size(size) or ()), *batch, mean.shape[-1])
     root = cholesky(cov.astype("float32") if cov.dtype == onp.float16 else cov).astype(mean.dtype)
-    noise = normal(size=wanted, dtype=mean.dtype, ctx=mean.ctx)
-    return mean + matmul(root, noise.reshape(*wanted, 1)).reshape(wanted)
+    if mean.ctx.device_type == "gpu":
+        noise = normal(size=wanted, dtype=mean.dtype, ctx=mean.ctx)
+    else:
+        drawn = custom_stream().serial_normal(prod(wanted))
+        noise = array(drawn.reshape(wanted), dtype=mean.dtype, ctx=mean.ctx)
+    return mean + einsum("...jk,...j->...k", root, noise)  # the transposed factor: MXNet's numbers
