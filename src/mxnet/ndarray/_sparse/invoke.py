@@ -51,7 +51,7 @@ def _on_parts(op, inputs, parsed, kind, out=None):
     """The result computed on stored parts; None if that is not possible, or a graph must be recorded."""
     if op.name == "dot":
         return dot(*inputs, parsed, kind)
-    if MODES.recording and any(x is not None and graph_tensor(x).requires_grad for x in inputs):
+    if MODES.recording and any(map(_is_recorded, inputs)):
         return None
     if len(inputs) == 1 and storage.preserves_zeros(op, parsed):
         return _on_data(op, inputs[0], parsed)
@@ -59,6 +59,12 @@ def _on_parts(op, inputs, parsed, kind, out=None):
     if kernel is _update:
         return _update(op, inputs, parsed, out is inputs[0])
     return None if kernel is None else kernel(op, inputs, parsed, kind)
+
+
+def _is_recorded(array):
+    """Is it part of a graph? A sparse array that is not must not be made dense to find out."""
+    outside = array is None or (array.stype != "default" and array._ag is None)
+    return not outside and graph_tensor(array).requires_grad
 
 
 def _on_dense_copies(op, inputs, attrs, ctx, kind):
