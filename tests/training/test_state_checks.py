@@ -106,6 +106,48 @@ def test_an_optimizer_with_damaged_attributes(name, value):
         made.set_states(state_files.dumps((made.states, optimizer)), weights=weights(weight))
 
 
+SCHEDULES = [
+    mx.lr_scheduler.FactorScheduler(7, 0.5),
+    mx.lr_scheduler.MultiFactorScheduler([3, 9], 0.5, warmup_steps=2, warmup_mode="constant"),
+    mx.lr_scheduler.PolyScheduler(9, pwr=3),
+    mx.lr_scheduler.CosineScheduler(9, final_lr=0.1),
+    mx.lr_scheduler.OneCycleScheduler(9),
+]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: type(schedule).__name__)
+def test_a_schedule_with_damaged_attributes(schedule):
+    """Whichever attribute is missing or of another kind; whole ones are loaded."""
+    made, weight = trained()
+    rule = mx.optimizer.create("adam")
+    rule.lr_scheduler = schedule
+
+    def load():
+        made.set_states(state_files.dumps((made.states, rule)))
+
+    load()
+    step(made, weight)
+    for name, value in list(vars(schedule).items()):
+        for wrong in (None, "text" if not isinstance(value, str) else 3, [], [1, "text"], {}):
+            if wrong == [] and name == "step" and isinstance(value, list):
+                continue  # no step is fine
+            setattr(schedule, name, wrong)
+            with pytest.raises(
+                mx.MXNetError, match=f"the {type(schedule).__name__} in the states has .* for {name}, which"
+            ):
+                load()
+        setattr(schedule, name, value)
+    load()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 0.5])
+def test_a_schedule_whose_steps_would_never_end(wrong):
+    schedule = mx.lr_scheduler.FactorScheduler(7)
+    schedule.step = wrong
+    with pytest.raises(mx.MXNetError, match="for step, which is a number of at least 1"):
+        updater().set_states(state_files.dumps(({}, mx.optimizer.create("adam", lr_scheduler=schedule))))
+
+
 def test_an_optimizer_that_could_take_no_step():
     optimizer = mx.optimizer.create("groupadagrad")
     optimizer.wd = 0.1

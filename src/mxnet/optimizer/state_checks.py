@@ -1,6 +1,7 @@
 """Loaded optimizer states, compared with the parameters that they are for before anything keeps them."""
 
-from numbers import Number
+import contextlib
+from numbers import Number, Real
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
@@ -75,7 +76,41 @@ def check_optimizer(optimizer):
         elif not _fits(name, getattr(optimizer, name), usual):
             given = _described(getattr(optimizer, name))
             raise MXNetError(f"the optimizer in the states has {given} for {name}, which is {_described(usual)}")
+    if optimizer.lr_scheduler is not None:
+        _check_schedule(optimizer.lr_scheduler)
     optimizer._check_loaded()
+
+
+# What schedules count by: whole numbers, at least so large. A step of none would never end.
+_COUNTED = {"step": 1, "count": 0, "cur_step_ind": 0, "max_update": 1, "max_steps": 0, "warmup_steps": 0}
+
+
+def _check_schedule(schedule):
+    """Compare the attributes of a schedule that was made without its constructor with those of a fresh one."""
+    fresh = _fresh_schedule(type(schedule))
+    for name, usual in vars(fresh).items() if fresh is not None else ():
+        given = vars(schedule).get(name)
+        if not _alike(name, given, usual):
+            raise MXNetError(
+                f"the {type(schedule).__name__} in the states has {_described(given)} for {name}, which is "
+                f"{_described(usual)}{f' of at least {_COUNTED[name]}' if name in _COUNTED else ''}"
+            )
+
+
+def _alike(name, given, usual):
+    if isinstance(usual, list):
+        return isinstance(given, list) and all(_alike(name, part, usual[0]) for part in given)
+    if name in _COUNTED:
+        return isinstance(given, int) and given >= _COUNTED[name]
+    return isinstance(given, Real) if isinstance(usual, Real) else type(given) is type(usual)
+
+
+def _fresh_schedule(kind):
+    """One with the least arguments that its class takes; None for a class of the program's own that takes others."""
+    for arguments in ((), (1,), ([1],)):
+        with contextlib.suppress(TypeError, ValueError, AssertionError):
+            return kind(*arguments)
+    return None
 
 
 def _fits(name, given, usual):
