@@ -88,6 +88,10 @@ def test_momentum_that_was_set_to_zero():
     made.set_states(data, weights=weights(weight))
     step(made, weight)
     np.testing.assert_allclose(weight.asnumpy(), [[0.9, 1.9, 2.9], [3.9, 4.9, 5.9]], rtol=1e-6)
+    for name in ("sgd", "nag"):
+        other = trained("sgd", (2, 2), momentum=0.9)[0].get_states()
+        with pytest.raises(mx.MXNetError, match=r"expected nothing, got a float32 array of shape \(2, 2\)"):
+            updater(name).set_states(other, weights=weights(weight))
     with pytest.raises(mx.MXNetError, match="expected a float32 array of shape .*, got nothing"):
         updater("sgd", momentum=0.9).set_states(trained("sgd")[0].get_states(), weights=weights(weight))
 

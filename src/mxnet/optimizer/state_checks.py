@@ -27,7 +27,7 @@ def _shown(keys):
 def check_state(optimizer, index, name, weight, state):
     """Refuse a state that differs from a fresh one of this weight in its parts, their shapes or dtypes."""
     fresh = optimizer.create_state_multi_precision(index, weight)
-    wrong = _difference(fresh, state, hasattr(optimizer, "momentum"))
+    wrong = _difference(fresh, state, weight.shape if hasattr(optimizer, "momentum") else None)
     if wrong:
         raise MXNetError(
             f"the optimizer state of parameter {name!r} ({index!r}) does not fit {type(optimizer).__name__} and a "
@@ -36,9 +36,9 @@ def check_state(optimizer, index, name, weight, state):
 
 
 def _difference(fresh, state, momentum):
-    """What differs, in words. With `momentum`, which may be zero by now, a state may be more than is needed."""
+    """What differs, in words. A momentum may be zero by now: then a state of the shape `momentum` is not needed."""
     if fresh is None or state is None:
-        unused = momentum and fresh is None and isinstance(state, NDArray)
+        unused = fresh is None and isinstance(state, NDArray) and state.shape == momentum
         return "" if fresh is state or unused else f"expected {_described(fresh)}, got {_described(state)}"
     if isinstance(fresh, (tuple, list)) and isinstance(state, (tuple, list)) and len(fresh) == len(state):
         found = (_difference(a, b, momentum) for a, b in zip(fresh, state, strict=True))
