@@ -54,6 +54,7 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/run_tutorials.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file mkdocs.zh.yml --site-dir site/zh
 
@@ -70,4 +71,4 @@ release-check: $(BIN)/python
 	$(BIN)/python tools/release_check.py
 
 clean:
-	rm -rf $(VENV) build dist demo site docs/reference docs/zh/reference src/*.egg-info
+	rm -rf $(VENV) build dist demo site docs/outputs docs/reference docs/zh/reference src/*.egg-info

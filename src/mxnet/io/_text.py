@@ -274,5 +274,5 @@ def _idx(path):
     try:
         content = unpacked(path)
     except OSError as error:
-        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
+        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from None
     return idx.array(content, path)

@@ -25,7 +25,12 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     TRAINING: (ways.COMPILED, ways.TORCH, pointwise.WAY, channels_last.STRIDE2, channels_last.WAY),
     INFERENCE: (direct.DEPTHWISE, direct.DENSE, ways.PACKED, ways.PACKED_TORCH, f2x2.PACKED),
-    TRANSPOSED: (deconv_products.ONE_PIXEL, deconv_products.SIDE_BY_SIDE, deconv_products.FEW_FILTERS),
+    TRANSPOSED: (
+        deconv_products.ONE_PIXEL,
+        deconv_products.SIDE_BY_SIDE,
+        deconv_products.FEW_FILTERS,
+        deconv_products.CHANNELS_LAST,
+    ),
 }
 LIBRARY = {EAGER: "conv.torch", TRAINING: "conv.torch", INFERENCE: "conv.onednn", TRANSPOSED: "conv.torch"}
 MOST_CHOICES = 1 << 10  # networks that take images of any size have ever new ones

@@ -40,7 +40,7 @@ def read_model(model_file):
     try:
         model = onnx.load(model_file)
     except OSError as error:
-        raise MXNetError(f"cannot read {model_file}: {error}") from error
+        raise MXNetError(f"cannot read {model_file}: {error}") from None
     except Exception as error:  # protobuf's DecodeError is not one class over its versions
         raise MXNetError(f"{model_file} is not an ONNX model: {error}") from error
     return check_texts(model)
