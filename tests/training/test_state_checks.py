@@ -152,6 +152,17 @@ def test_a_schedule_whose_steps_would_never_end(wrong):
         updater().set_states(state_files.dumps(({}, mx.optimizer.create("adam", lr_scheduler=schedule))))
 
 
+@pytest.mark.parametrize("base", [mx.optimizer.Optimizer, mx.lr_scheduler.LRScheduler])
+def test_base_classes_are_no_optimizers(base):
+    rule = mx.optimizer.create("sgd")
+    if base is mx.optimizer.Optimizer:
+        rule = base()
+    else:
+        rule.lr_scheduler = base()
+    with pytest.raises(mx.MXNetError, match=f"{base.__name__} of no kind"):
+        updater().set_states(state_files.dumps(({}, rule)))
+
+
 def test_an_optimizer_that_could_take_no_step():
     optimizer = mx.optimizer.create("groupadagrad")
     optimizer.wd = 0.1

@@ -7,6 +7,7 @@ from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
+from .base import Optimizer
 
 
 def check_keys(states, weights):
@@ -66,6 +67,11 @@ def _described(value):
 
 def check_optimizer(optimizer):
     """Complete and check the attributes of an optimizer that was made without its constructor."""
+    for made, base in ((optimizer, Optimizer), (getattr(optimizer, "lr_scheduler", None), LRScheduler)):
+        if type(made) is base:
+            raise MXNetError(
+                f"the states hold an {base.__name__} of no kind, the base class of all, which does nothing"
+            )
     try:
         fresh = type(optimizer)()
     except TypeError:  # an optimizer of the program's own that needs arguments
