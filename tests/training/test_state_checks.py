@@ -98,7 +98,7 @@ def test_momentum_that_was_set_to_zero():
 
 ATTRIBUTES = [("lr", "fast"), ("beta1", (1, 2)), ("idx2name", 3), ("lr_scheduler", 0.1),
               ("_index_update_count", {0: "x"}), ("_all_index_update_counts", {0: 1}), ("lr_mult", {"a": None}),
-              ("clip_gradient", "x"), ("multi_precision", None)]  # fmt: skip
+              ("clip_gradient", "x"), ("multi_precision", None), ("aggregate_num", -1), ("aggregate_num", 0.5)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value"), ATTRIBUTES)
@@ -150,6 +150,15 @@ def test_a_schedule_whose_steps_would_never_end(wrong):
     schedule.step = wrong
     with pytest.raises(mx.MXNetError, match="for step, which is a number of at least 1"):
         updater().set_states(state_files.dumps(({}, mx.optimizer.create("adam", lr_scheduler=schedule))))
+
+
+def test_an_optimizer_that_updates_one_weight_at_a_time():
+    rule = mx.optimizer.create("sgld")
+    rule.aggregate_num = 4
+    made, weight = updater("sgld"), nd.ones((2, 3))
+    made.set_states(state_files.dumps(({}, rule)))
+    step(made, weight)
+    assert made.optimizer.aggregate_num == 0
 
 
 @pytest.mark.parametrize("base", [mx.optimizer.Optimizer, mx.lr_scheduler.LRScheduler])

@@ -82,6 +82,8 @@ def check_optimizer(optimizer):
         elif not _fits(name, getattr(optimizer, name), usual):
             given = _described(getattr(optimizer, name))
             raise MXNetError(f"the optimizer in the states has {given} for {name}, which is {_described(usual)}")
+    if not fresh.aggregate_num:  # it, or this process, updates one weight at a time
+        optimizer.aggregate_num = 0
     if optimizer.lr_scheduler is not None:
         _check_schedule(optimizer.lr_scheduler)
     optimizer._check_loaded()
@@ -128,6 +130,8 @@ def _fits(name, given, usual):
         return isinstance(given, dict) and _counts(given)
     if name in ("lr_mult", "wd_mult"):
         return isinstance(given, dict) and all(isinstance(v, Number) for v in given.values())
+    if name == "aggregate_num":
+        return isinstance(given, int) and given >= 0
     if name == "lr":
         return given is None or isinstance(given, Number)
     if isinstance(usual, dict):
