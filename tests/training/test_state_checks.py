@@ -98,7 +98,7 @@ def test_momentum_that_was_set_to_zero():
 
 ATTRIBUTES = [("lr", "fast"), ("beta1", (1, 2)), ("idx2name", 3), ("lr_scheduler", 0.1),
               ("_index_update_count", {0: "x"}), ("_all_index_update_counts", {0: 1}), ("lr_mult", {"a": None}),
-              ("clip_gradient", "x"), ("multi_precision", None), ("aggregate_num", -1), ("aggregate_num", 0.5)]  # fmt: skip
+              ("clip_gradient", "x"), ("multi_precision", None), ("aggregate_num", -1)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value"), ATTRIBUTES)
