@@ -88,13 +88,17 @@ def test_momentum_that_was_set_to_zero():
     made.set_states(data, weights=weights(weight))
     step(made, weight)
     np.testing.assert_allclose(weight.asnumpy(), [[0.9, 1.9, 2.9], [3.9, 4.9, 5.9]], rtol=1e-6)
+    for name in ("sgd", "nag"):
+        other = trained("sgd", (2, 2), momentum=0.9)[0].get_states()
+        with pytest.raises(mx.MXNetError, match=r"expected nothing, got a float32 array of shape \(2, 2\)"):
+            updater(name).set_states(other, weights=weights(weight))
     with pytest.raises(mx.MXNetError, match="expected a float32 array of shape .*, got nothing"):
         updater("sgd", momentum=0.9).set_states(trained("sgd")[0].get_states(), weights=weights(weight))
 
 
 ATTRIBUTES = [("lr", "fast"), ("beta1", (1, 2)), ("idx2name", 3), ("lr_scheduler", 0.1),
               ("_index_update_count", {0: "x"}), ("_all_index_update_counts", {0: 1}), ("lr_mult", {"a": None}),
-              ("clip_gradient", "x"), ("multi_precision", None)]  # fmt: skip
+              ("clip_gradient", "x"), ("multi_precision", None), ("aggregate_num", -1)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value"), ATTRIBUTES)
@@ -104,6 +108,68 @@ def test_an_optimizer_with_damaged_attributes(name, value):
     setattr(optimizer, name, value)
     with pytest.raises(mx.MXNetError, match=f"the optimizer in the states has .* for {name}"):
         made.set_states(state_files.dumps((made.states, optimizer)), weights=weights(weight))
+
+
+SCHEDULES = [
+    mx.lr_scheduler.FactorScheduler(7, 0.5),
+    mx.lr_scheduler.MultiFactorScheduler([3, 9], 0.5, warmup_steps=2, warmup_mode="constant"),
+    mx.lr_scheduler.PolyScheduler(9, pwr=3),
+    mx.lr_scheduler.CosineScheduler(9, final_lr=0.1),
+    mx.lr_scheduler.OneCycleScheduler(9),
+]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: type(schedule).__name__)
+def test_a_schedule_with_damaged_attributes(schedule):
+    """Whichever attribute is missing or of another kind; whole ones are loaded."""
+    made, weight = trained()
+    rule = mx.optimizer.create("adam")
+    rule.lr_scheduler = schedule
+
+    def load():
+        made.set_states(state_files.dumps((made.states, rule)))
+
+    load()
+    step(made, weight)
+    for name, value in list(vars(schedule).items()):
+        for wrong in (None, "text" if not isinstance(value, str) else 3, [], [1, "text"], {}):
+            if wrong == [] and name == "step" and isinstance(value, list):
+                continue  # no step is fine
+            setattr(schedule, name, wrong)
+            with pytest.raises(
+                mx.MXNetError, match=f"the {type(schedule).__name__} in the states has .* for {name}, which"
+            ):
+                load()
+        setattr(schedule, name, value)
+    load()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 0.5])
+def test_a_schedule_whose_steps_would_never_end(wrong):
+    schedule = mx.lr_scheduler.FactorScheduler(7)
+    schedule.step = wrong
+    with pytest.raises(mx.MXNetError, match="for step, which is a number of at least 1"):
+        updater().set_states(state_files.dumps(({}, mx.optimizer.create("adam", lr_scheduler=schedule))))
+
+
+def test_an_optimizer_that_updates_one_weight_at_a_time():
+    rule = mx.optimizer.create("sgld")
+    rule.aggregate_num = 4
+    made, weight = updater("sgld"), nd.ones((2, 3))
+    made.set_states(state_files.dumps(({}, rule)))
+    step(made, weight)
+    assert made.optimizer.aggregate_num == 0
+
+
+@pytest.mark.parametrize("base", [mx.optimizer.Optimizer, mx.lr_scheduler.LRScheduler])
+def test_base_classes_are_no_optimizers(base):
+    rule = mx.optimizer.create("sgd")
+    if base is mx.optimizer.Optimizer:
+        rule = base()
+    else:
+        rule.lr_scheduler = base()
+    with pytest.raises(mx.MXNetError, match=f"{base.__name__} of no kind"):
+        updater().set_states(state_files.dumps(({}, rule)))
 
 
 def test_an_optimizer_that_could_take_no_step():

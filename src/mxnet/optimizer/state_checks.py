@@ -1,11 +1,13 @@
 """Loaded optimizer states, compared with the parameters that they are for before anything keeps them."""
 
-from numbers import Number
+import contextlib
+from numbers import Number, Real
 
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
 from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
+from .base import Optimizer
 
 
 def check_keys(states, weights):
@@ -26,7 +28,7 @@ def _shown(keys):
 def check_state(optimizer, index, name, weight, state):
     """Refuse a state that differs from a fresh one of this weight in its parts, their shapes or dtypes."""
     fresh = optimizer.create_state_multi_precision(index, weight)
-    wrong = _difference(fresh, state, hasattr(optimizer, "momentum"))
+    wrong = _difference(fresh, state, weight.shape if hasattr(optimizer, "momentum") else None)
     if wrong:
         raise MXNetError(
             f"the optimizer state of parameter {name!r} ({index!r}) does not fit {type(optimizer).__name__} and a "
@@ -35,9 +37,9 @@ def check_state(optimizer, index, name, weight, state):
 
 
 def _difference(fresh, state, momentum):
-    """What differs, in words. With `momentum`, which may be zero by now, a state may be more than is needed."""
+    """What differs, in words. A momentum may be zero by now: then a state of the shape `momentum` is not needed."""
     if fresh is None or state is None:
-        unused = momentum and fresh is None and isinstance(state, NDArray)
+        unused = fresh is None and isinstance(state, NDArray) and state.shape == momentum
         return "" if fresh is state or unused else f"expected {_described(fresh)}, got {_described(state)}"
     if isinstance(fresh, (tuple, list)) and isinstance(state, (tuple, list)) and len(fresh) == len(state):
         found = (_difference(a, b, momentum) for a, b in zip(fresh, state, strict=True))
@@ -65,6 +67,11 @@ def _described(value):
 
 def check_optimizer(optimizer):
     """Complete and check the attributes of an optimizer that was made without its constructor."""
+    for made, base in ((optimizer, Optimizer), (getattr(optimizer, "lr_scheduler", None), LRScheduler)):
+        if type(made) is base:
+            raise MXNetError(
+                f"the states hold an {base.__name__} of no kind, the base class of all, which does nothing"
+            )
     try:
         fresh = type(optimizer)()
     except TypeError:  # an optimizer of the program's own that needs arguments
@@ -75,7 +82,43 @@ def check_optimizer(optimizer):
         elif not _fits(name, getattr(optimizer, name), usual):
             given = _described(getattr(optimizer, name))
             raise MXNetError(f"the optimizer in the states has {given} for {name}, which is {_described(usual)}")
+    if not fresh.aggregate_num:  # it, or this process, updates one weight at a time
+        optimizer.aggregate_num = 0
+    if optimizer.lr_scheduler is not None:
+        _check_schedule(optimizer.lr_scheduler)
     optimizer._check_loaded()
+
+
+# What schedules count by: whole numbers, at least so large. A step of none would never end.
+_COUNTED = {"step": 1, "count": 0, "cur_step_ind": 0, "max_update": 1, "max_steps": 0, "warmup_steps": 0}
+
+
+def _check_schedule(schedule):
+    """Compare the attributes of a schedule that was made without its constructor with those of a fresh one."""
+    fresh = _fresh_schedule(type(schedule))
+    for name, usual in vars(fresh).items() if fresh is not None else ():
+        given = vars(schedule).get(name)
+        if not _alike(name, given, usual):
+            raise MXNetError(
+                f"the {type(schedule).__name__} in the states has {_described(given)} for {name}, which is "
+                f"{_described(usual)}{f' of at least {_COUNTED[name]}' if name in _COUNTED else ''}"
+            )
+
+
+def _alike(name, given, usual):
+    if isinstance(usual, list):
+        return isinstance(given, list) and all(_alike(name, part, usual[0]) for part in given)
+    if name in _COUNTED:
+        return isinstance(given, int) and given >= _COUNTED[name]
+    return isinstance(given, Real) if isinstance(usual, Real) else type(given) is type(usual)
+
+
+def _fresh_schedule(kind):
+    """One with the least arguments that its class takes; None for a class of the program's own that takes others."""
+    for arguments in ((), (1,), ([1],)):
+        with contextlib.suppress(TypeError, ValueError, AssertionError):
+            return kind(*arguments)
+    return None
 
 
 def _fits(name, given, usual):
@@ -87,6 +130,8 @@ def _fits(name, given, usual):
         return isinstance(given, dict) and _counts(given)
     if name in ("lr_mult", "wd_mult"):
         return isinstance(given, dict) and all(isinstance(v, Number) for v in given.values())
+    if name == "aggregate_num":
+        return isinstance(given, int) and given >= 0
     if name == "lr":
         return given is None or isinstance(given, Number)
     if isinstance(usual, dict):

@@ -296,7 +296,8 @@ def _check(nodes: Iterable[Node], heads: list[Entry]) -> None:
 
 
 def _check_inputs(node: Node, op: Op) -> None:
-    if op.inputs_of is not None and op.count in op.attrs and op.count not in node.parsed:
+    counted = op.inputs_of is not None or (callable(op.outputs) and op.count not in op.defaults)
+    if counted and op.count in op.attrs and op.count not in node.parsed:
         raise _malformed(f"node {node.name} ({op.name}) does not say its {op.count}")
     if node.subgraphs or "_graphs" in op.injected:
         from ..lower.subgraphs import check_subgraphs
