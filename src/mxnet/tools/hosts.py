@@ -10,6 +10,7 @@ import sys
 import time
 from typing import NamedTuple
 
+from .._core.errors import MXNetError
 from .._wire import addresses, secret
 from . import agent
 from .agent import say
@@ -85,8 +86,11 @@ class Host(NamedTuple):
 
 def hosts_of(path):
     """Hosts of a host file: `user@host:port interface=eth1`; what else follows (slots and the like) is left aside."""
-    with open(path) as file:
-        lines = [line.split("#")[0].split() for line in file]
+    try:
+        with open(path) as file:
+            lines = [line.split("#")[0].split() for line in file]
+    except (OSError, UnicodeDecodeError) as error:
+        raise MXNetError(f"the host file {path} cannot be read: {error}") from None
     found = []
     for name, *settings in filter(None, lines):
         told = dict(setting.partition("=")[::2] for setting in settings)
