@@ -22,7 +22,7 @@ def tensor(array, **changed):
 
 def ask(address, row, client=requests):
     """The answer to a request in JSON."""
-    return client.post(address + "/v2/models/net/infer", json={"inputs": [tensor(row)]}, timeout=300)
+    return client.post(address + "/v2/models/net/infer", json={"inputs": [tensor(row)]}, timeout=600)
 
 
 def started(prefix, *options):

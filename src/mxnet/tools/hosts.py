@@ -184,13 +184,14 @@ def over_ssh(options, shares):
 
     def attempt(number, check=lambda: None):
         agents = []
-        try:
-            for node, (host, count) in enumerate(shares):
-                facts = len(hosts), count, master, options.port or 29500, folder, number, places[node]
-                agents.append(Remote(host.name, remote_command(options, node, *facts), told))
-            return first_failure(agents, check=check), ""
-        finally:
-            end_all(agents)
+        with agent.Signals.polled():
+            try:
+                for node, (host, count) in enumerate(shares):
+                    facts = len(hosts), count, master, options.port or 29500, folder, number, places[node]
+                    agents.append(Remote(host.name, remote_command(options, node, *facts), told))
+                return first_failure(agents, check=check), ""
+            finally:
+                end_all(agents)
 
     return attempt
 
@@ -219,6 +220,7 @@ def first_failure(agents, patience=5, check=lambda: None):
     """Wait for all; when one fails, the others have `patience` seconds to say why they fail, too. The exit code."""
     code, deadline, due = 0, None, 0.0
     while any(one.process.poll() is None for one in agents):
+        agent.Signals.check()
         check()
         for one in agents:
             if one.process.poll() and not code:
