@@ -169,7 +169,10 @@ class Symbolic(Kind):
         module = _main(part)
         updater = _updater(module)
         with state_files.opened(name("states")) as file:
-            updater.set_states(file.read())
+            if module._update_on_kvstore:
+                updater.set_states(file.read(), weights=module._kvstore._weights(), complete=False)
+            else:
+                updater.set_states(file.read(), weights=module._indexed_weights())
         for each in getattr(part, "_buckets", {0: module}).values():
             each._optimizer = updater.optimizer
         if module._update_on_kvstore:  # the store has the weights that count

@@ -36,6 +36,25 @@ class Run:
 
     With `store`, a distributed kvstore, the first worker writes and all wait for it: each checkpoint is a step that all
     workers had. All go on from it, also if there are more or fewer of them now.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the files' names.
+    *parts : Block, Trainer, Module, EvalMetric, …
+        What training changes.
+    every : int, optional
+        The number of batches between two checkpoints within an epoch; None: none.
+    keep : int, default 2
+        The number of checkpoints that are kept.
+    store : KVStore, optional
+        A distributed store, whose workers train together.
+
+    Examples
+    --------
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize()
+    >>> run = mx.checkpoint.Run("run", net)
     """
 
     def __init__(self, prefix, *parts, every=None, keep=2, store=None):

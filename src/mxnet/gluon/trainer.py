@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import autograd
 from .. import optimizer as opt
+from .._core.constructors import ExplainsArguments
 from .._formats.atomic import write_file
 from ..kvstore import KVStore
 from ..optimizer import state_files
@@ -13,7 +14,7 @@ from .parameter import Parameter, ParameterDict
 __all__ = ["Trainer"]
 
 
-class Trainer:
+class Trainer(ExplainsArguments):
     """Applies an optimizer to a set of parameters after each backward pass.
 
     `step(batch_size)` divides the gradients by the batch size, sums them over the contexts and updates the parameters.
@@ -48,6 +49,11 @@ class Trainer:
     >>> net.weight.data().asnumpy()
     array([[0.5, 0. ]], dtype=float32)
     """
+
+    _elsewhere = dict.fromkeys(
+        ("learning_rate", "lr", "momentum", "wd", "weight_decay", "lr_scheduler", "clip_gradient"),
+        "arguments of the optimizer go into a dict: Trainer(params, 'sgd', {'learning_rate': 0.1})",
+    )
 
     def __init__(
         self,
@@ -399,7 +405,9 @@ class Trainer:
             self._kvstore.load_states(updater, fname, self._weights(0), trust)
             self._optimizer = updater.optimizer
         elif self._update_on_kvstore:
-            self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
+            from .._training.updates import load_into_store
+
+            load_into_store(self._kvstore, fname, trust, range(len(self._params)))
             self._optimizer = self._kvstore._updater.optimizer
         else:
             with state_files.opened(fname) as file:

@@ -36,7 +36,6 @@ def join():
     if dist.is_initialized():
         return
     rank, world = number("rank"), number("world")
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     patience = _patience()
     Meeting.secret = secret.of_job()
     pulse.start(rank)
@@ -44,8 +43,13 @@ def join():
         Meeting.address = cluster.own_address(world)
         Meeting.store = _meet(rank, world, patience.total_seconds())
         with _closed_to_strangers():
-            dist.init_process_group(backend, store=Meeting.store, rank=rank, world_size=world, timeout=patience)
+            dist.init_process_group(backend(), store=Meeting.store, rank=rank, world_size=world, timeout=patience)
     atexit.register(leave)
+
+
+def backend():
+    """What carries the tensors of each kind of device."""
+    return "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
 
 
 def _meet(rank, world, patience):
