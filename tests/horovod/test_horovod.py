@@ -14,7 +14,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 PACKAGE = HERE.parents[1] / "packages" / "remx-horovod" / "src"
 HOROVODRUN = [sys.executable, "-m", "horovod.runner.launch"]
-TRAININGS = ("resnet", "bert", "halves", "module", "words")
+TRAININGS = ("resnet", "bert", "halves", "module", "words", "byteps")
 TOLERANCE = {"halves": 2e-3}  # gradients that travelled as float16
 
 

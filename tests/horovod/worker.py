@@ -100,6 +100,24 @@ def words():
     return train_gluon(Words(prefix="words_"), "adam", {"learning_rate": 0.01, "epsilon": 1e-6})
 
 
+def byteps():
+    import byteps.mxnet as bps
+
+    net = residual_net()
+    start_values(net)
+    trainer = bps.DistributedTrainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9, "wd": 1e-3})
+    loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
+    for images, labels in zip(*data(), strict=True):
+        with autograd.record():
+            loss = loss_of(net(nd.array(share(images))), nd.array(share(labels)))
+        loss.backward()
+        trainer.step(TOTAL // bps.size())
+    bps.byteps_declare_tensor("mean")
+    assert bps.byteps_push_pull(nd.array([bps.rank()]), name="mean").asscalar() == (bps.size() - 1) / 2
+    refused(lambda: bps.DistributedTrainer(net.collect_params(), "sgd", compression_params={"k": 1}), "compressors")
+    return {name: p.data().asnumpy() for name, p in net.collect_params().items()}
+
+
 def halves():
     return train_gluon(residual_net(), "sgd", {"learning_rate": 0.1}, compression=hvd.Compression.fp16)
 

@@ -22,7 +22,7 @@ def tensor(array, **changed):
 
 def ask(address, row, client=requests):
     """The answer to a request in JSON."""
-    return client.post(address + "/v2/models/net/infer", json={"inputs": [tensor(row)]}, timeout=300)
+    return client.post(address + "/v2/models/net/infer", json={"inputs": [tensor(row)]}, timeout=600)
 
 
 def started(prefix, *options):
@@ -30,7 +30,7 @@ def started(prefix, *options):
     port = free_port()
     command = [sys.executable, "-m", "mxnet.cli", "serve", prefix, "--shape", "1,6", "--port", str(port), *options]
     process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL)
-    address, limit = f"http://127.0.0.1:{port}", time.monotonic() + 120
+    address, limit = f"http://127.0.0.1:{port}", time.monotonic() + 400  # kernels may have to be compiled
     while time.monotonic() < limit and process.poll() is None:
         try:
             if requests.get(address + "/v2/health/ready", timeout=5).status_code == 200:

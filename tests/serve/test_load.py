@@ -83,6 +83,12 @@ def test_what_was_accepted_is_answered_before_the_end(prefix):
         process.wait()
 
 
+def test_a_port_that_is_none(prefix, capsys):
+    with pytest.raises(SystemExit):
+        main(["serve", prefix, "--shape", "1,6", "--port", "70000"])
+    assert "'70000' is no port" in capsys.readouterr().err
+
+
 def test_packages_that_are_missing(prefix, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["serve", prefix, "--shape", "1,6"]) == 1

@@ -50,7 +50,7 @@ def metric(address, name):
 @pytest.mark.slow
 def test_no_request_is_lost_with_a_worker(prefix):
     begin = time.monotonic()
-    process, address = started(prefix, "--workers", "2", "--max-batch", "8", "--timeout", "300")
+    process, address = started(prefix, "--workers", "2", "--max-batch", "8", "--timeout", "600")
     start = time.monotonic() - begin  # on a busy machine workers take long to start: then they are killed less often
     clients, choose, killed = [Client(address, number) for number in range(4)], random.Random(3), 0
     try:

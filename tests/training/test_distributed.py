@@ -173,3 +173,18 @@ def test_signals_go_back_to_who_had_them():
         with agent.signals_end_the_job():
             signal.raise_signal(signal.SIGTERM)
     assert [signal.getsignal(number) for number in agent.TAKEN] == before
+
+
+def test_a_signal_while_a_process_is_looked_at_ends_the_job(monkeypatch):
+    """`Popen.poll` takes a lock; an exception out of a handler in there would leave it taken."""
+    poll, looked = subprocess.Popen.poll, []
+
+    def interrupted(self):
+        looked.append(self)
+        if len(looked) == 3:
+            with self._waitpid_lock:
+                signal.raise_signal(signal.SIGTERM)
+        return poll(self)
+
+    monkeypatch.setattr(subprocess.Popen, "poll", interrupted)
+    assert launch.main(["-n", "1", sys.executable, "-c", "import time; time.sleep(60)"]) == 128 + signal.SIGTERM

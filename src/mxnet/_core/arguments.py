@@ -17,6 +17,13 @@ def at_least(least: int) -> Callable[[str], int]:
     return number
 
 
+def port(text: str) -> int:
+    """A type for argparse: a port, or 0 for any that is free."""
+    if not (text.isdecimal() and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: a number from 0 to 65535")
+    return int(text)
+
+
 def share(text: str) -> float:
     """A type for argparse: a part of the whole, from 0 to 1."""
     value = float(text)

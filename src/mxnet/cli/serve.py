@@ -5,7 +5,7 @@ import os
 import tempfile
 
 from .._core import extras
-from .._core.arguments import at_least
+from .._core.arguments import at_least, port
 from .._core.errors import MXNetError
 from ..serve.tensors import DATATYPE_OF
 from ._networks import add_network, known_shapes, load_symbol, params_path
@@ -35,7 +35,7 @@ def add(parser):
     parser.add_argument("--epoch", type=at_least(0), help="which parameters; the latest if left out")
     parser.add_argument("--name", help="the model's name in paths; the last part of PREFIX if left out")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; loopback if left out")
-    parser.add_argument("--port", type=at_least(0), default=8080, help="the port to listen on")
+    parser.add_argument("--port", type=port, default=8080, help="the port to listen on")
     parser.add_argument("--workers", type=at_least(1), default=1, help="processes that answer")
     parser.add_argument("--max-batch", type=at_least(1), default=32, help="rows that are computed together")
     parser.add_argument("--max-delay", type=_seconds, default=0.0, help="seconds that a request waits for others")

@@ -23,11 +23,6 @@ class Cut(NamedTuple):
             return tensor[begin:end]
         return tensor if end - begin == tensor.numel() else tensor.view(-1)[begin:end]
 
-    def sizes(self, tensor):
-        """How many elements each worker has."""
-        width = tensor[0].numel() if self.kind == "rows" and len(tensor) else 1
-        return [(end - begin) * width for begin, end in self.spans]
-
 
 UNIT = {"elements": 64, "rows": 1}
 

@@ -102,24 +102,31 @@ class ShardedStore(KVStoreDist):
         self._gather(list(keys), [weight._t.detach() for weight in weights])
 
     def _gather(self, keys, tensors):
-        """Fill tensors with the parts of all workers; small ones share messages."""
+        """Fill tensors with the parts of all workers; small ones share messages, large ones go in several."""
+        if self.num_workers == 1:
+            return
         for bucket in group.buckets(list(zip(keys, tensors, strict=True)), lambda item: item[1]):
-            sizes = [sum(column) for column in zip(*(self._cuts[k].sizes(t) for k, t in bucket), strict=True)]
-            sent = bucket[0][1].new_zeros(max(sizes))
-            parts = [self._cuts[k].of(t, self.rank).reshape(-1) for k, t in bucket]
-            torch.cat(parts, out=sent[: sizes[self.rank]])
-            for rank, flat in enumerate(group.gather_over_workers(sent)):
-                if rank != self.rank:
-                    self._spread(bucket, rank, flat)
+            parts = [[self._cuts[k].of(t, rank).view(-1) for k, t in bucket] for rank in range(self.num_workers)]
+            if len(bucket) > 1:
+                self._gather_together(parts)
+            else:
+                self._gather_in_pieces([part for [part] in parts])
         group.wrote_anywhere()
 
-    def _spread(self, bucket, rank, flat):
-        """Put what a worker has sent to its places."""
-        at = 0
-        for key, tensor in bucket:
-            part = self._cuts[key].of(tensor, rank)
-            part.copy_(flat[at : at + part.numel()].view(part.shape))
-            at += part.numel()
+    def _gather_together(self, parts):
+        """Fill `parts[rank]`, a list of flat views, with what each worker has there; one message."""
+        sizes = [sum(part.numel() for part in own) for own in parts]
+        sent = parts[0][0].new_zeros(max(sizes))
+        torch.cat(parts[self.rank], out=sent[: sizes[self.rank]])
+        for own, flat in zip(parts, group.gather_over_workers(sent), strict=True):
+            for part, found in zip(own, flat.split([part.numel() for part in own] + _rest(own, flat)), strict=False):
+                part.copy_(found)
+
+    def _gather_in_pieces(self, parts):
+        """The same for one parameter, without memory for the whole of it."""
+        step = group.BUCKET // parts[0].element_size()
+        for begin in range(0, max(part.numel() for part in parts), step):
+            self._gather_together([[part[begin : begin + step]] for part in parts])
 
     # ------------------------------------------------------------------ values in the store
     def init(self, key, value):
@@ -291,6 +298,11 @@ def _sort_counts(optimizer):
         items = sorted(counts.items())
         counts.clear()
         counts.update(items)
+
+
+def _rest(own, flat):
+    """What a message has behind a worker's parts: others have more."""
+    return [flat.numel() - sum(part.numel() for part in own)]
 
 
 def exchange(rows, counts, incoming=None, with_counts=False):

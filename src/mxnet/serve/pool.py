@@ -113,7 +113,12 @@ class Pool:
         """Start a worker again whenever it ends."""
         failures = 0
         while failures < STARTS:
-            await worker.start()
+            try:
+                await worker.start()
+            except OSError:  # no memory or no processes left for now
+                LOG.exception("a worker process cannot be started")
+                await asyncio.sleep(1.0)
+                continue
             await worker.until_ready()
             self._change.set()
             was_ready, pid, code = worker.ready, worker.process.pid, await worker.ended()

@@ -28,15 +28,41 @@ class Ended(Exception):
         self.code = code
 
 
+class Signals:
+    """The signals that have come; while workers run they are looked for, not raised where they come.
+
+    An exception that a handler raises inside `Popen.poll` may leave its lock taken; the launcher would wait for ever.
+    """
+
+    seen, looked_for = [], 0
+
+    @classmethod
+    def check(cls):
+        """Raise `Ended` if a signal has come."""
+        if cls.seen:
+            raise Ended(f"ended by signal {cls.seen[0]}, with all workers", 128 + cls.seen[0])
+
+    @classmethod
+    @contextlib.contextmanager
+    def polled(cls):
+        """Inside, `check` is called now and then."""
+        cls.looked_for += 1
+        try:
+            yield
+        finally:
+            cls.looked_for -= 1
+        cls.check()
+
+
 @contextlib.contextmanager
 def signals_end_the_job():
     """Raise `Ended` at the first signal, but let nothing interrupt the end; then signals go back to who had them."""
-    seen = []
+    Signals.seen = []
 
     def end(number, _):
-        seen.append(number)
-        if len(seen) == 1:
-            raise Ended(f"ended by signal {number}, with all workers", 128 + number)
+        Signals.seen.append(number)
+        if len(Signals.seen) == 1 and not Signals.looked_for:
+            Signals.check()
 
     known = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, end) for number in TAKEN} if known else {}
@@ -145,6 +171,7 @@ class Workers:
                 selector.register(self._pipe, selectors.EVENT_READ)
             while True:
                 selector.select(0.1)
+                Signals.check()
                 check()
                 self._listen()
                 codes = [worker.poll() for worker in self.workers]
@@ -262,7 +289,7 @@ def environments(options, variables, attempt):
 
 def run_once(options, variables, job_secret, patience, attempt=0, check=lambda: None):
     """Start this machine's workers and wait for their end: (exit code, what to say)."""
-    with Folder() as folder:
+    with Folder() as folder, Signals.polled():
         told, pipe = folder.fill(job_secret)
         workers = Workers(pipe, patience)
         try:

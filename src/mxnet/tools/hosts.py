@@ -10,6 +10,7 @@ import sys
 import time
 from typing import NamedTuple
 
+from .._core.errors import MXNetError
 from .._wire import addresses, secret
 from . import agent
 from .agent import say
@@ -85,8 +86,11 @@ class Host(NamedTuple):
 
 def hosts_of(path):
     """Hosts of a host file: `user@host:port interface=eth1`; what else follows (slots and the like) is left aside."""
-    with open(path) as file:
-        lines = [line.split("#")[0].split() for line in file]
+    try:
+        with open(path) as file:
+            lines = [line.split("#")[0].split() for line in file]
+    except (OSError, UnicodeDecodeError) as error:
+        raise MXNetError(f"the host file {path} cannot be read: {error}") from None
     found = []
     for name, *settings in filter(None, lines):
         told = dict(setting.partition("=")[::2] for setting in settings)
@@ -180,13 +184,14 @@ def over_ssh(options, shares):
 
     def attempt(number, check=lambda: None):
         agents = []
-        try:
-            for node, (host, count) in enumerate(shares):
-                facts = len(hosts), count, master, options.port or 29500, folder, number, places[node]
-                agents.append(Remote(host.name, remote_command(options, node, *facts), told))
-            return first_failure(agents, check=check), ""
-        finally:
-            end_all(agents)
+        with agent.Signals.polled():
+            try:
+                for node, (host, count) in enumerate(shares):
+                    facts = len(hosts), count, master, options.port or 29500, folder, number, places[node]
+                    agents.append(Remote(host.name, remote_command(options, node, *facts), told))
+                return first_failure(agents, check=check), ""
+            finally:
+                end_all(agents)
 
     return attempt
 
@@ -215,6 +220,7 @@ def first_failure(agents, patience=5, check=lambda: None):
     """Wait for all; when one fails, the others have `patience` seconds to say why they fail, too. The exit code."""
     code, deadline, due = 0, None, 0.0
     while any(one.process.poll() is None for one in agents):
+        agent.Signals.check()
         check()
         for one in agents:
             if one.process.poll() and not code:

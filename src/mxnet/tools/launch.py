@@ -8,7 +8,7 @@ workers prove to know to each other; it is handed over in files of mode 600 and,
 import argparse
 import sys
 
-from .._core.arguments import at_least
+from .._core.arguments import at_least, port
 from .._core.errors import MXNetError
 from .._core.ports import free_port
 from .._wire import addresses, secret
@@ -46,7 +46,7 @@ def parser():
     options.add_argument(
         "--max-restarts", type=at_least(0), default=0, help="start all again so often when a worker dies"
     )
-    options.add_argument("--port", type=int, default=0, help="where workers meet; any free port if 0")
+    options.add_argument("--port", type=port, default=0, help="where workers meet; any free port if 0")
     options.add_argument(
         "--interface",
         help="with -H: the network interface (or address) that every host binds; else the one it is named by",
@@ -64,12 +64,12 @@ def parser():
 
 def run_here(options):
     """Run the job's workers on this machine until they end; the exit code."""
-    variables, job_secret, port = agent.worker_environment(options), secret.make(), options.port
+    variables, job_secret, told = agent.worker_environment(options), secret.make(), options.port
     patience = agent.patience_of(variables)
     options.node_rank, options.address = 0, addresses.LOOPBACK
 
     def attempt(number):
-        options.port = port or free_port()
+        options.port = told or free_port()
         return agent.run_once(options, variables, job_secret, patience, number)
 
     return agent.again_and_again(options, attempt)
@@ -77,13 +77,12 @@ def run_here(options):
 
 def run_elastic(options):
     """Run the job with as many workers as there are, again whenever their number changes; the exit code."""
-    told = options.num_workers
-    least, most = told if isinstance(told, tuple) else (1, told)
-    job_secret, port = secret.make(), options.port
+    count, told, job_secret = options.num_workers, options.port, secret.make()
+    least, most = count if isinstance(count, tuple) else (1, count)
 
     def attempt(number, shares, check):
         if all(addresses.is_loopback(host) for host, _ in shares):
-            options.num_workers, options.port = shares[0][1], port or free_port()
+            options.num_workers, options.port = shares[0][1], told or free_port()
             options.node_rank, options.address = 0, addresses.LOOPBACK
             variables = agent.worker_environment(options)
             return agent.run_once(options, variables, job_secret, agent.patience_of(variables), number, check)
