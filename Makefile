@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
 BOTH_WAYS := tests/operators tests/gluon tests/symbol tests/training tests/graph tests/kernels
 
-.PHONY: demo test test-torch test-bare test-gpu lint bench docs faults release-check clean
+.PHONY: demo test test-torch test-bare test-gpu lint bench docs faults soak release-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -60,6 +60,11 @@ docs: $(STAMP)
 
 faults: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python tools/faults.py
+
+# Trains, saves, loads, resumes, serves and is killed at random: make soak MINUTES=10
+MINUTES ?= 10
+soak: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python tools/faults.py soak --minutes $(MINUTES)
 
 release-check: $(BIN)/python
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt build

@@ -29,14 +29,20 @@ def page_of(name):
 
 
 def run_block(code, space, name):
-    """Run a block; its printed text, and the value of its last line if that is an expression without a semicolon."""
+    """Run a block; its printed text, and the value of its last line if that is an expression."""
     tree = ast.parse(code)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     out = io.StringIO()
     with redirect_stdout(out):
         exec(compile(tree, name, "exec"), space)
         value = eval(compile(ast.Expression(last.value), name, "eval"), space) if last is not None else None
-    return out.getvalue(), None if code.rstrip().endswith(";") else value
+    return out.getvalue(), None if _is_plot(value) else value
+
+
+def _is_plot(value):
+    """Whether it is what a call of pyplot returns: a line, a text, a legend or a list of them; the figure is shown."""
+    first = value[0] if isinstance(value, list | tuple) and value else value
+    return type(first).__module__.startswith("matplotlib")
 
 
 def pictures(value):

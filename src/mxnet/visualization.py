@@ -100,7 +100,33 @@ class _Summary:
 
 
 def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.74, 1.0)):
-    """Print a table of the layers; with `shape` (input shapes by name) also output shapes and parameter counts."""
+    """Print a table of the layers; with `shape` also output shapes and the number of parameters.
+
+    Parameters
+    ----------
+    symbol : Symbol
+        The network.
+    shape : dict of str to tuple, optional
+        The shapes of the inputs.
+    line_length : int, default 120
+        The width of the table.
+    positions : list of float, default (0.44, 0.64, 0.74, 1.0)
+        Where the columns end, as parts of the width.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> mx.viz.print_summary(net, shape={"data": (1, 3)}, line_length=60)
+    ____________________________________________________________
+    Layer (type)              Output ShapeParam Previous Layer
+    ============================================================
+    data(null)                3           0
+    ____________________________________________________________
+    fc(FullyConnected)        2           8     data
+    ============================================================
+    Total params: 8
+    ____________________________________________________________
+    """
     _Summary(_symbol_of(symbol), shape, line_length, list(positions)).print()
 
 
@@ -160,7 +186,36 @@ def _drawing_class(graphviz):
 
 
 def plot_network(symbol, title="plot", save_format="pdf", shape=None, dtype=None, node_attrs=None, hide_weights=True):
-    """A graphviz `Digraph` of the network; `shape` and `dtype` of the inputs put labels on the edges."""
+    """A picture of the network, as a graphviz Digraph.
+
+    Parameters
+    ----------
+    symbol : Symbol
+        The network.
+    title : str, default 'plot'
+        The title.
+    save_format : str, default 'pdf'
+        The format of the file that `render` writes.
+    shape : dict of str to tuple, optional
+        The shapes of the inputs.
+    dtype : dict of str to dtype, optional
+        The data types of the inputs.
+    node_attrs : dict of str to str, optional
+        Attributes of all nodes, such as their shape or size.
+    hide_weights : bool, default True
+        Whether parameters are left out.
+
+    Returns
+    -------
+    graphviz.Digraph
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> picture = mx.viz.plot_network(net, shape={"data": (1, 3)})
+    >>> "fc" in picture.source
+    True
+    """
     graphviz = load_extra("Draw network requires graphviz library", "plot", "graphviz", kind=ImportError)
     symbol = _symbol_of(symbol)
     shapes = outputs(symbol, "infer_shape", shape, "Input shape is incomplete") if shape is not None else None

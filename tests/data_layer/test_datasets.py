@@ -7,11 +7,12 @@ import struct
 
 import numpy as np
 import pytest
+import requests
 
 import mxnet as mx
 from mxnet import gluon
-from mxnet._formats import fetch
 from mxnet.gluon.data import vision
+from mxnet.gluon.data.vision import _files
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data", "data_layer")
 
@@ -70,7 +71,7 @@ def write_mnist(folder, monkeypatch):
     for name, content in contents.items():
         with gzip.open(folder / name, "wb") as file:
             file.write(content)
-    monkeypatch.setattr(vision.datasets, "check_sha1", lambda path, sha1: True)
+    monkeypatch.setattr(_files, "is_right", lambda path, namespace, name, sha1: True)
     return images
 
 
@@ -101,16 +102,16 @@ def test_mnist_holds_arrays_of_mx_np_where_it_is_active(tmp_path, monkeypatch):
 
 def test_missing_dataset_offline(tmp_path, monkeypatch):
     def no_network(*args, **kwargs):
-        raise OSError("Network is unreachable")
+        raise requests.ConnectionError("Network is unreachable")
 
-    monkeypatch.setattr(fetch, "_fetch", no_network)
+    monkeypatch.setattr(requests, "get", no_network)
     with pytest.raises(mx.MXNetError) as caught:
         vision.FashionMNIST(root=str(tmp_path))
     for part in (
         "train-images-idx3-ubyte.gz",
         "0cf37b0d40ed5169c6b3aba31069a9770ac9043d",
         str(tmp_path),
-        "Network is unreachable",
+        "cannot be reached",
     ):
         assert part in str(caught.value)
 

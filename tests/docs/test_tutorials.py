@@ -64,7 +64,7 @@ def test_outputs_are_texts_values_and_pictures(outputs, tmp_path, monkeypatch):
     folder = tmp_path / "tutorials"
     folder.mkdir()
     (folder / "small.md").write_text(
-        "# Small\n\n```python\nimport matplotlib.pyplot as plt\nprint('hello')\nplt.plot([1, 2]);\n```\n\n"
+        "# Small\n\n```python\nimport matplotlib.pyplot as plt\nprint('hello')\nplt.plot([1, 2])\n```\n\n"
         "```python\nimport mxnet as mx\nmx.nd.ones((2,))\n```\n\n```python\nmx.sym.var('x') + 1\n```\n",
         encoding="utf-8",
     )

@@ -3,11 +3,12 @@
 import hashlib
 import http.server
 import threading
+import warnings
 
 import pytest
 import requests
 
-from mxnet._formats import fetch
+from mxnet._formats import fetch, mirrors
 from mxnet.base import MXNetError
 
 GOOD = hashlib.sha1(b"good").hexdigest()
@@ -32,7 +33,7 @@ def web(monkeypatch):
     pages, asked = {}, []
 
     def get(url, **options):
-        assert options["timeout"] > 0
+        assert all(0 < seconds <= 60 for seconds in options["timeout"])
         asked.append(url)
         return pages.get(url) or Answer(url, None)
 
@@ -103,25 +104,39 @@ def test_answers_are_closed_whatever_became_of_them(web, tmp_path):
     assert len(web[0]) == 3 and all(answer.closed for answer in web[0].values())
 
 
+def from_mirrors(path, filename, sha1=None, wanted=None):
+    accept = mirrors.placed(str(path), sha1)
+    candidates = [mirrors.Candidate(url, accept, sha1 is not None) for url in mirrors.addresses("models", filename)]
+    return mirrors.first_accepted(candidates, wanted or (str(path), sha1))
+
+
 def test_mirrors_in_their_order(web, tmp_path, monkeypatch):
     monkeypatch.setenv("MXNET_GLUON_REPO", "https://one, http://two/deep/")
     put(web, "http://two/deep/models/a")
-    fetch.from_repository("models", "a", str(tmp_path / "a"))
-    assert web[1][-1] == "http://two/deep/models/a" and web[1][0] == "https://one/models/a"
+    assert from_mirrors(tmp_path / "a", "a") == "http://two/deep/models/a"
+    assert web[1] == ["https://one/models/a", "http://two/deep/models/a"]
 
 
 def test_mirrors_are_all_named(web, tmp_path, monkeypatch):
     monkeypatch.setenv("MXNET_GLUON_REPO", "https://one.example, https://two.example/x/")
     with pytest.raises(MXNetError, match=r"a\.zip .*SHA-1 1234.* into .*https mirrors"):
-        fetch.from_repository("models", "a.zip", str(tmp_path / "a.zip"), "1234")
+        from_mirrors(tmp_path / "a.zip", "a.zip", "1234")
     assert set(web[1]) == {"https://one.example/models/a.zip", "https://two.example/x/models/a.zip"}
 
 
 def test_what_to_do_without_a_network(web, tmp_path):
     with pytest.raises(MXNetError) as caught:
-        fetch.from_repository("models", "a.zip", str(tmp_path / "a.zip"), wanted=(str(tmp_path / "a.params"), GOOD))
+        from_mirrors(tmp_path / "a.zip", "a.zip", wanted=(str(tmp_path / "a.params"), GOOD))
     for words in (f"Put the file a.params (SHA-1 {GOOD}) into {tmp_path}", "MXNET_GLUON_REPO", "models/a.zip"):
         assert words in str(caught.value)
+
+
+def test_a_mirror_without_https_whose_file_nothing_verifies(web, tmp_path):
+    put(web, "http://host/a", b"from the man in the middle")
+    put(web, "https://host/a")
+    for verified, content in ((False, b"good"), (True, b"from the man in the middle")):
+        fetch.read_into(str(tmp_path / "a"), "http://host/a", verified)
+        assert (tmp_path / "a").read_bytes() == content
 
 
 def test_a_server_that_hangs_up_early(tmp_path):
@@ -155,3 +170,43 @@ def test_a_stream_without_an_end_does_not_fill_the_disk(web, tmp_path, monkeypat
     with pytest.warns(UserWarning), pytest.raises(MXNetError, match="more than half of what the disk of .* has free"):
         fetch.download("https://host/a", str(tmp_path))
     assert web[1] == ["https://host/a"] and not list(tmp_path.iterdir())
+
+
+def test_certificates_that_are_not_checked_are_warned_of(web, tmp_path):
+    put(web, "https://host/a")
+    with pytest.warns(UserWarning, match="Unverified HTTPS request"):
+        fetch.download("https://host/a", str(tmp_path), verify_ssl=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fetch.download("https://host/a", str(tmp_path), overwrite=True)
+
+
+@pytest.mark.filterwarnings("ignore:.* could not be fetched")
+@pytest.mark.filterwarnings("ignore:.*retrying")
+def test_how_often_an_address_is_asked(web, tmp_path, monkeypatch):
+    """Up to `retries` times: 5 by default, shared among mirrors; always once."""
+
+    def asked(call):
+        del web[1][:]
+        with pytest.warns(UserWarning) if call is not mirrored else warnings.catch_warnings(), pytest.raises(Exception):
+            call()
+        return web[1]
+
+    def mirrored():
+        fetch.from_repository("models", "a", str(tmp_path / "a"))
+
+    assert len(asked(lambda: fetch.download("https://host/a", str(tmp_path)))) == 5
+    assert len(asked(lambda: fetch.download("https://host/a", str(tmp_path), retries=0))) == 1
+    for count, each in ((1, 5), (2, 2), (5, 1), (6, 1)):
+        hosts = [f"https://host{number}/" for number in range(count)]
+        monkeypatch.setenv("MXNET_GLUON_REPO", ",".join(hosts))
+        assert asked(mirrored) == [f"{host}models/a" for host in hosts for _ in range(each)]
+
+
+def test_a_file_may_have_half_of_the_room_on_the_disk(web, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 8}))
+    put(web, "https://host/a", b"four")
+    fetch.download("https://host/a", str(tmp_path))
+    put(web, "https://host/b", b"five.")
+    with pytest.warns(UserWarning), pytest.raises(MXNetError, match="more than half"):
+        fetch.download("https://host/b", str(tmp_path))

@@ -27,7 +27,7 @@ def progress(
     bar = _tqdm() if _is_watched() else None
     if bar is not None:
         return bar(iterable, total=total, desc=desc or None, unit=unit, leave=leave, unit_scale=unit_scale)
-    return Lines(iterable, total, desc, unit, unit_scale)
+    return Lines(iterable, total, desc, unit, unit_scale, leave=leave)
 
 
 def _is_watched() -> bool:
@@ -71,13 +71,14 @@ class Lines:
         unit: str = "it",
         unit_scale: bool = False,
         file: TextIO | None = None,
+        leave: bool = True,
     ):
         self.iterable, self.total, self.desc = iterable, total, desc
         self.unit, self._scale = (f"M{unit.strip()}", 1e6) if unit_scale else (unit.strip(), 1)
         self.n, self.postfix = 0, ""
         self._file = file if file is not None else sys.stderr
         self._begin = self._last = time.monotonic()
-        self._closed = False
+        self._closed = not leave  # then there is a last line only after others
 
     def __iter__(self) -> Iterator[Any]:
         with self:
@@ -98,6 +99,7 @@ class Lines:
         """Say that `n` more are done."""
         self.n += n
         if time.monotonic() - self._last >= LINE_EVERY:
+            self._closed = False
             self._print()
 
     def set_postfix(self, ordered: Mapping[str, Any] | None = None, refresh: bool = True, **values: Any) -> None:

@@ -14,18 +14,53 @@ from .._core.errors import MXNetError
 from .._core.progress import progress
 from .archives import sha1_of
 
-DEFAULT_REPOSITORY = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_SECONDS = 60  # without a byte, until a server counts as gone
+_SECONDS = 10, 60  # until a server is reached, and without a byte, until it counts as gone
 
 
 def check_sha1(filename: str, sha1_hash: str) -> bool:
-    """Whether the file's SHA-1 is `sha1_hash` (hexadecimal digits)."""
+    """Whether the SHA-1 of a file is the expected one.
+
+    Parameters
+    ----------
+    filename : str
+        The name of the file.
+    sha1_hash : str
+        The expected SHA-1, in hexadecimal digits.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> with open("empty", "wb"):
+    ...     pass
+    >>> mx.gluon.utils.check_sha1("empty", "da39a3ee5e6b4b0d3255bfef95601890afd80709")
+    True
+    """
     return sha1_of(filename) == sha1_hash
 
 
 def replace_file(src: str, dst: str) -> None:
-    """Move `src` over `dst` in one step; on failure `src` is removed and OSError raised."""
+    """Move a file over another in one step; on failure the source is removed and OSError is raised.
+
+    Parameters
+    ----------
+    src : str
+        The new file.
+    dst : str
+        The file that it replaces.
+
+    Examples
+    --------
+    >>> for name in ("old", "new"):
+    ...     with open(name, "w") as file:
+    ...         _ = file.write(name)
+    >>> mx.gluon.utils.replace_file("new", "old")
+    >>> open("old").read()
+    'new'
+    """
     try:
         os.replace(src, dst)
     except OSError as error:
@@ -53,6 +88,31 @@ def download(
     An existing file is kept unless `overwrite`, or unless its SHA-1 is not `sha1_hash`. The file appears under its
     name only when it is whole; failures are tried again up to `retries` times. An http address without a hash is
     asked over https instead, unless `MXNET_ALLOW_HTTP=1`.
+
+    Parameters
+    ----------
+    url : str
+        The address.
+    path : str, optional
+        The file or folder to write to; the working directory without it.
+    overwrite : bool, default False
+        Whether an existing file is replaced.
+    sha1_hash : str, optional
+        The expected SHA-1; an existing file with another one is replaced.
+    retries : int, default 5
+        How many times to try again.
+    verify_ssl : bool, default True
+        Whether the server's certificate is checked.
+
+    Returns
+    -------
+    str
+        The name of the file.
+
+    Examples
+    --------
+    >>> mx.gluon.utils.download("https://example.com/net.params", "models")  # doctest: +SKIP
+    'models/net.params'
     """
     fname = _target(url, path)
     assert retries >= 0, f"Number of retries should be at least 0, currently it's {retries}"
@@ -99,22 +159,28 @@ def _fetch_with_retries(
 # -- who may be asked --------------------------------------------------------------------------------------------------
 
 
+def own_mirrors() -> list[str]:
+    """The mirrors that MXNET_GLUON_REPO names, in their order, each ending in a slash."""
+    names = os.environ.get("MXNET_GLUON_REPO", "").split(",")
+    return [name.strip().rstrip("/") + "/" for name in names if name.strip()]
+
+
 def _unsafe_allowed(url: str) -> bool:
     """May `url` be read without https and without a hash: on this machine, from a mirror that was set, or if told."""
     return (
         is_on("MXNET_ALLOW_HTTP")
         or urlsplit(url).hostname in _LOCAL
-        or any(url.startswith(mirror) for mirror in _mirrors())
+        or any(url.startswith(mirror) for mirror in own_mirrors())
     )
 
 
-def _is_safe(url: str, sha1_hash: str | None) -> bool:
-    return urlsplit(url).scheme == "https" or sha1_hash is not None or _unsafe_allowed(url)
+def _is_safe(url: str, verified: bool) -> bool:
+    return urlsplit(url).scheme == "https" or verified or _unsafe_allowed(url)
 
 
-def _secured(url: str, sha1_hash: str | None) -> str:
+def _secured(url: str, verified: bool) -> str:
     """The address to ask: an http one whose file nothing verifies becomes an https one."""
-    if _is_safe(url, sha1_hash):
+    if _is_safe(url, verified):
         return url
     parts = urlsplit(url)
     if parts.scheme != "http":
@@ -122,29 +188,45 @@ def _secured(url: str, sha1_hash: str | None) -> str:
     return urlunsplit(parts._replace(scheme="https"))
 
 
-def _check_hops(response: Any, sha1_hash: str | None) -> None:
+def _check_hops(response: Any, verified: bool) -> None:
     """A server may send elsewhere, but not to where nothing verifies the file."""
     for hop in (*getattr(response, "history", ()), response):
         address = getattr(hop, "url", None)
-        if isinstance(address, str) and not _is_safe(address, sha1_hash):
+        if isinstance(address, str) and not _is_safe(address, verified):
             raise MXNetError(
                 f"{address}: the server leads to an address without https, and no hash is known for the file; "
                 "give sha1_hash, or set MXNET_ALLOW_HTTP=1 if you trust the network"
             )
 
 
-def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_ssl: bool) -> None:
+class BadStatus(RuntimeError):
+    """A server answered, but not with the file."""
+
+    def __init__(self, url: str, response: Any) -> None:
+        super().__init__(f"Failed downloading url {url}")
+        self.status = f"{response.status_code} {getattr(response, 'reason', '')}".strip()
+
+
+def read_into(path: str, url: str, verified: bool, verify_ssl: bool = True, leave: bool = False) -> None:
+    """Write what `url` sends to `path`; `verified` says that the caller checks the content against a known hash.
+
+    With `leave`, the progress of a short transfer is shown, too.
+    """
     import requests
 
+    response = requests.get(_secured(url, verified), stream=True, verify=verify_ssl, timeout=_SECONDS)
+    with contextlib.ExitStack() as held:
+        held.callback(getattr(response, "close", lambda: None))  # what programs' tests put in its place has none
+        _check_hops(response, verified)
+        if response.status_code != 200:
+            raise BadStatus(url, response)
+        _write_body(response, url, path, leave)
+
+
+def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_ssl: bool) -> None:
     partial = f"{fname}.{uuid.uuid4()}"
     try:
-        response = requests.get(_secured(url, sha1_hash), stream=True, verify=verify_ssl, timeout=_SECONDS)
-        with contextlib.ExitStack() as held:
-            held.callback(getattr(response, "close", lambda: None))  # what programs' tests put in its place has none
-            _check_hops(response, sha1_hash)
-            if response.status_code != 200:
-                raise RuntimeError(f"Failed downloading url {url}")
-            _write_body(response, url, fname, partial)
+        read_into(partial, url, sha1_hash is not None, verify_ssl, leave=True)
         if sha1_hash and not check_sha1(partial, sha1_hash):
             raise UserWarning(
                 f"File {fname} is downloaded but the content hash does not match."
@@ -159,64 +241,31 @@ def _fetch(url: str, fname: str, overwrite: bool, sha1_hash: str | None, verify_
         _remove_quietly(partial)
 
 
-def _write_body(response: Any, url: str, fname: str, partial: str) -> None:
+def _write_body(response: Any, url: str, path: str, leave: bool) -> None:
     """What the server sends, as long as the disk has room for it."""
-    room = shutil.disk_usage(os.path.dirname(os.path.abspath(fname))).free // 2
-    with open(partial, "wb") as file, _progress(response, fname) as bar:
+    room = shutil.disk_usage(os.path.dirname(os.path.abspath(path))).free // 2
+    with open(path, "wb") as file, _progress(response, url, leave) as bar:
         for chunk in response.iter_content(chunk_size=1 << 16):
             room -= len(chunk)
             if room < 0:
-                raise MXNetError(f"{url} sends more than half of what the disk of {fname} has free; stopped")
+                raise MXNetError(f"{url} sends more than half of what the disk of {path} has free; stopped")
             file.write(chunk)
             bar.update(len(chunk))
 
 
-def _progress(response: Any, fname: str) -> Any:
+def _progress(response: Any, url: str, leave: bool) -> Any:
     size = getattr(response, "headers", {}).get("content-length", "")
-    return progress(
-        total=int(size) if size.isdigit() else None, desc=os.path.basename(fname), unit="B", unit_scale=True
-    )
+    total = int(size) if size.isdigit() else None
+    return progress(total=total, desc=url.split("/")[-1], unit="B", unit_scale=True, leave=leave)
 
 
-# -- repositories of data sets and models ------------------------------------------------------------------------------
+OWN_MIRRORS = ", or set MXNET_GLUON_REPO to one or more https mirrors, separated by commas"
 
 
-def by_hand(fname: str, sha1_hash: str | None, urls: Sequence[str]) -> str:
+def by_hand(fname: str, sha1_hash: str | None, urls: Sequence[str], otherwise: str = OWN_MIRRORS) -> str:
     """What to do without the network: which file, with which hash, belongs in which folder."""
     folder, name = os.path.split(os.path.abspath(fname))
     digest = f" (SHA-1 {sha1_hash})" if sha1_hash else ""
-    return (
-        f"{name} could not be fetched from {', '.join(urls)}. Put the file {name}{digest} into {folder}, "
-        "or set MXNET_GLUON_REPO to one or more https mirrors, separated by commas."
-    )
-
-
-def _mirrors() -> list[str]:
-    names = os.environ.get("MXNET_GLUON_REPO", "").split(",")
-    return [name.strip().rstrip("/") + "/" for name in names if name.strip()]
-
-
-def repositories() -> list[str]:
-    """Addresses of the repositories of data sets and models, in the order they are tried, each ending in a slash."""
-    return _mirrors() or [DEFAULT_REPOSITORY]
-
-
-def from_repository(
-    namespace: str,
-    filename: str,
-    path: str,
-    sha1_hash: str | None = None,
-    overwrite: bool = False,
-    wanted: tuple[str, str] | None = None,
-) -> str:
-    """Fetch a file from the first repository that has it; `wanted` is (file, hash) a person would put in its place."""
-    urls = [f"{repository}{namespace}/{filename}" for repository in repositories()]
-    failures = []
-    for url in urls:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # all addresses are named once, below
-                return download(url, path=path, overwrite=overwrite, sha1_hash=sha1_hash, retries=5 // len(urls) or 1)
-        except (OSError, RuntimeError, ValueError, UserWarning) as error:  # requests' errors are OSErrors
-            failures.append(f"{type(error).__name__}: {error}")
-    raise MXNetError(f"{by_hand(*(wanted or (path, sha1_hash)), urls)} ({'; '.join(failures)})")
+    more = f" and {len(urls) - 2} other addresses" if len(urls) > 3 else ""
+    where = ", ".join(urls[:2] if more else urls) + more
+    return f"{name} could not be fetched from {where}. Put the file {name}{digest} into {folder}{otherwise}."

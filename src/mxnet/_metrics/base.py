@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from .. import ndarray, registry
+from .._core.constructors import ExplainsArguments
 from .._device import waiting
 
 
@@ -91,7 +92,7 @@ def _clear(metric, scope=""):
     setattr(metric, scope + "sum_metric", 0.0)
 
 
-class EvalMetric:
+class EvalMetric(ExplainsArguments):
     """Base of all metrics: the value is `sum_metric / num_inst`, over what `update` has counted.
 
     Subclasses define `update(labels, preds)`, which adds to `sum_metric` and `num_inst`. A metric that also adds to

@@ -104,6 +104,14 @@ def indexed_weights(param_names, param_arrays, num_device):
     return {i * num_device + k: (name, arrays[k]) for i, (name, arrays) in found for k in range(num_device)}
 
 
+def load_into_store(kvstore, fname, trust, keys):
+    """Read optimizer states into a store; one of ours compares them with all `keys` of the parameters."""
+    options = {"trust": True} if trust else {}
+    if isinstance(kvstore, kvs.KVStore):
+        options["keys"] = keys
+    kvstore.load_optimizer_states(fname, **options)
+
+
 def call_all(callbacks, *args):
     """Call one callback or a list of them."""
     if callbacks is not None:

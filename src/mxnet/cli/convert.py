@@ -11,6 +11,7 @@ from typing import Any
 from .._core.arguments import at_least
 from .._core.errors import MXNetError
 from .._formats.atomic import gathered
+from . import _torch_weights as torch_weights
 from ._array_files import read, write
 from ._networks import add_shapes, folder_of, known_shapes, load_symbol, params_path, symbol_path
 from ._onnx_check import largest_difference
@@ -19,7 +20,9 @@ from ._output import add_json, print_json
 _EXPLANATION = """A name that ends in .params, .safetensors, .npz, .pt, .pth or .onnx is that file; one with no ending
 is the PREFIX of PREFIX-symbol.json and PREFIX-0000.params. All but the last two hold parameters only: their graph is
 read from and written to NAME-symbol.json beside them. .pt2, a torch program, can be written. A target that is there is
-replaced; a conversion that fails changes no file."""
+replaced; a conversion that fails changes no file. torchvision:NAME and timm:NAME are their published weights
+of a network that the model zoo has, too; torchvision:FILE and timm:FILE a state dict of theirs, whose network --model
+names, or TARGET, if it is called as in the zoo."""
 
 
 @dataclass
@@ -44,6 +47,7 @@ def add(parser):
     parser.add_argument("source", metavar="SOURCE", help="what to read: a file or a prefix")
     parser.add_argument("target", metavar="TARGET", help="what to write: a file or a prefix")
     parser.add_argument("--epoch", type=at_least(0), help="which PREFIX-NNNN.params to read; the latest if left out")
+    parser.add_argument("--model", help="the model zoo's name of the network whose state dict SOURCE is")
     add_shapes(parser)
     add_json(parser)
 
@@ -187,9 +191,15 @@ _READERS = {"": _read_prefix, ".onnx": _read_onnx, ".pt2": _read_program, **dict
 _WRITERS = {"": _write_prefix, ".onnx": _write_onnx, ".pt2": _write_program, **dict.fromkeys(ARRAYS, _write_arrays)}
 
 
+def _reader(source, options):
+    if options.model or source.startswith(torch_weights.OWNERS):
+        return lambda source, options: Model(*torch_weights.read(source, _stem(options.target).name, options))
+    return _READERS[_source_kind(source)]
+
+
 def _read(source, options):
     """The model in a file; whatever a reader did not foresee in a bad one is a sentence too."""
-    reader = _READERS[_source_kind(source)]
+    reader = _reader(source, options)
     try:
         return reader(source, options)
     except (MXNetError, OSError, ImportError):

@@ -16,6 +16,7 @@ SMALL = 1 << 14  # bytes of such rows: of more, they would push each other out o
 # Bytes of a panel that are fetched ahead, as the processor itself stops at the end of a page, and into which cache: the
 # nearest one can wait for no more than some two dozen lines of memory at a time
 AHEAD, LEVEL = (8192, 2) if LARGE else (4096, 3)
+SHORTER = 32  # products summed one after the other: Winograd's transforms triple the error of a sum
 NEXT = 16  # columns that are prefetched of a transposed left
 
 
@@ -34,7 +35,8 @@ def _by_row(write: Writer, panels, rows, depth, left, apart, panel, panel_apart,
             places = [write.at(left, distance) for distance in away]
             return write.at(left, FLOAT), _added(write, places, columns, sums)
 
-        sums = _sum(write, count, several, depth, left, panel, add)
+        end, zeros = _end_and_zeros(write, count, several, depth, panel)
+        sums = write.short_loops(panel, end, PANEL, left, FLOAT, zeros, add, SHORTER)
         _finish(write, sums, count, start, start_apart, result, result_apart)
 
     def add_some(several):
@@ -54,7 +56,8 @@ def _by_column(write: Writer, panels, rows, depth, left, apart, panel, panel_apa
             write.prefetch(write.at(left, write.times(apart, NEXT)))
             return write.at(left, apart), _added(write, places, _columns(write, panel, panel_apart, several), sums)
 
-        sums = _sum(write, count, several, depth, left, panel, add)
+        end, zeros = _end_and_zeros(write, count, several, depth, panel)
+        sums = write.loop(panel, end, PANEL, left, zeros, add)
         _finish(write, sums, count, start, start_apart, result, result_apart)
 
     def add_some(several):
@@ -76,11 +79,9 @@ def _added(write: Writer, places, columns, sums):
     return [product + total for product, total in zip(products, sums, strict=True)]
 
 
-def _sum(write: Writer, rows: int, panels: int, depth, left, panel, add):
-    """Sums of some rows by `add`, which takes a row of the panels at a time."""
-    end = write.at(panel, write.times(depth, PANEL))
-    zeros = [write.zeros()] * (rows * panels * PANEL // write.bytes)
-    return write.loop(panel, end, PANEL, left, zeros, add)
+def _end_and_zeros(write: Writer, rows: int, panels: int, depth, panel):
+    """Where the sums of a panel end, and what the sums of some rows begin with."""
+    return write.at(panel, write.times(depth, PANEL)), [write.zeros()] * (rows * panels * PANEL // write.bytes)
 
 
 def _finish(write: Writer, sums, rows: int, start, start_apart, result, result_apart):
@@ -116,12 +117,9 @@ def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, r
         row = 0
         while row < rows:
             some = rows if few else _some(rows - row)
-            made, before, before_apart = result + row * apart + column, start + row * start_apart + column, start_apart
-            for begin in range(0, depth, SHORT):
-                given = left + row * left_apart + begin * FLOAT
-                _by_row(several, some, min(SHORT, depth - begin), given, left_apart, panel + begin * PANEL,
-                        depth * PANEL, before, before_apart, made, apart)  # fmt: skip
-                before, before_apart = made, apart
+            given, begin = left + row * left_apart, start + row * start_apart + column
+            made = result + row * apart + column
+            _by_row(several, some, depth, given, left_apart, panel, depth * PANEL, begin, start_apart, made, apart)
             row += some
         number += several
 
@@ -176,7 +174,7 @@ def pack_transposed(write: Writer, target, source, apart, size):
         at = builder.select(builder.icmp_signed("<", place, last), place, last)
         rows = [write.load(write.at(at, write.times(apart, row))) for row in range(write.lanes)]
         here = write.at(target, write.times(builder.sub(at, source), PANEL // FLOAT))
-        for number, row in enumerate(write.turned(rows)):
+        for number, row in enumerate(write.transposed(rows)):
             write.store(row, write.at(here, number * PANEL))
         return other, []
 

@@ -75,8 +75,6 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     a, b = 0 if transpose_a else left - 1, right - 1 if transpose_b else 0
     if lhs.shape[a] != rhs.shape[b]:
         raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
-    if lhs.is_sparse and right == 1:
-        return torch.mv(lhs.t() if transpose_a else lhs, rhs)
     return under(torch.tensordot, (lhs, rhs, ([a], [b])))
 
 

@@ -2,7 +2,7 @@
 
 from importlib import resources
 
-from ..._formats.fetch import DEFAULT_REPOSITORY as APACHE_REPO_URL  # noqa: F401 - MXNet's name
+from ..._formats.mirrors import DEFAULT_REPOSITORY as APACHE_REPO_URL  # noqa: F401 - MXNet's name
 
 UNKNOWN_IDX = 0
 

@@ -1,5 +1,6 @@
 """Token embeddings: vectors for tokens, from published or own text files."""
 
+import functools
 import logging
 import os
 import warnings
@@ -8,7 +9,8 @@ from ... import base, registry
 from ... import ndarray as nd
 from ..._core.errors import MXNetError
 from ..._formats.archives import extract
-from ..._formats.fetch import check_sha1, from_repository, repositories
+from ..._formats.fetch import check_sha1, own_mirrors
+from ..._formats.mirrors import Candidate, addresses, first_accepted, placed, repositories
 from ...util import default_array, is_np_array
 from . import _constants as C
 from . import vocab
@@ -17,17 +19,63 @@ EMBEDDING_ROOT = os.path.join(base.data_dir(), "embeddings")
 
 
 def register(embedding_cls):
-    """Make a class available to `create` under its lower-case name."""
+    """Register a class of embeddings under its name in lower case.
+
+    Parameters
+    ----------
+    embedding_cls : class
+        The class.
+
+    Returns
+    -------
+    class
+
+    Examples
+    --------
+    >>> "glove" in mx.contrib.text.embedding.get_pretrained_file_names()
+    True
+    """
     return registry.get_register_func(_TokenEmbedding, "token embedding")(embedding_cls)
 
 
 def create(embedding_name, **kwargs):
-    """An embedding by name, such as "glove" or "fasttext", with `pretrained_file_name` and other arguments."""
+    """An embedding by the name of its class.
+
+    Parameters
+    ----------
+    embedding_name : str
+        glove or fasttext.
+    **kwargs
+        Arguments of the class.
+
+    Returns
+    -------
+    embedding
+
+    Examples
+    --------
+    >>> mx.contrib.text.embedding.create("glove", pretrained_file_name="glove.6B.50d.txt")  # doctest: +SKIP
+    """
     return registry.get_create_func(_TokenEmbedding, "token embedding")(embedding_name, **kwargs)
 
 
 def get_pretrained_file_names(embedding_name=None):
-    """The files an embedding can be made from, or a dict of them for every embedding."""
+    """The names of the published files.
+
+    Parameters
+    ----------
+    embedding_name : str, optional
+        The class of embeddings; None: all.
+
+    Returns
+    -------
+    list of str or dict
+
+    Examples
+    --------
+    >>> "glove.6B.50d.txt" in mx.contrib.text.embedding.get_pretrained_file_names("glove")
+    True
+    """
     classes = registry.get_registry(_TokenEmbedding)
     if embedding_name is None:
         return {name: list(cls.pretrained_file_name_sha1) for name, cls in classes.items()}
@@ -37,6 +85,11 @@ def get_pretrained_file_names(embedding_name=None):
             "`get_pretrained_file_names(embedding_name=None).keys()` to get all the valid embedding names."
         )
     return list(classes[embedding_name].pretrained_file_name_sha1)
+
+
+def _extracted(folder, name, sha1):
+    """What takes the file out of an archive, if its hash is right."""
+    return functools.partial(extract, wanted={name: sha1}, folder=folder, largest=1 << 33)
 
 
 class _TokenEmbedding(vocab.Vocabulary):
@@ -56,24 +109,29 @@ class _TokenEmbedding(vocab.Vocabulary):
     @classmethod
     def _get_pretrained_file(cls, embedding_root, pretrained_file_name):
         """The path of a published file, downloaded and unpacked unless the right one is there."""
-        url = cls._get_pretrained_file_url(pretrained_file_name)
         folder = os.path.join(os.path.expanduser(embedding_root), cls.__name__.lower())
         path = os.path.join(folder, pretrained_file_name)
         sha1 = cls.pretrained_file_name_sha1[pretrained_file_name]
         if os.path.exists(path) and check_sha1(path, sha1):
             return path
-        os.makedirs(folder, exist_ok=True)
-        archive = os.path.join(folder, os.path.basename(url))
-        archives = getattr(cls, "pretrained_archive_name_sha1", {})
-        expected = archives.get(os.path.basename(url), sha1)
         try:
-            namespace = f"gluon/embeddings/{cls.__name__.lower()}"
-            from_repository(namespace, os.path.basename(url), archive, expected, wanted=(path, sha1))
+            first_accepted(cls._candidates(folder, pretrained_file_name, sha1), (path, sha1))
         except MXNetError as error:
             raise MXNetError(f"The embedding {pretrained_file_name} is not in {folder}: {error}") from error
-        if archive != path:
-            extract(archive, {pretrained_file_name: sha1}, folder, expected, largest=1 << 33)
         return path
+
+    @classmethod
+    def _candidates(cls, folder, pretrained_file_name, sha1):
+        """Where the file or an archive with it may be; the hash of the file itself is what counts."""
+        archive, family = cls._get_download_file_name(pretrained_file_name), cls.__name__.lower()
+        accept = _extracted(folder, pretrained_file_name, sha1)
+        if archive == pretrained_file_name:
+            accept = placed(os.path.join(folder, archive), sha1)
+        found = [Candidate(url, accept) for url in addresses(f"gluon/embeddings/{family}", archive)]
+        own_host = getattr(cls, "_own_host", None)
+        if own_host and not own_mirrors():
+            found += own_host(folder, pretrained_file_name, sha1)
+        return found
 
     def _load_embedding(self, pretrained_file_path, elem_delim, init_unknown_vec, encoding="utf8"):
         path = os.path.expanduser(pretrained_file_path)
@@ -234,7 +292,25 @@ class _TokenEmbedding(vocab.Vocabulary):
 
 @register
 class GloVe(_TokenEmbedding):
-    """Stanford's GloVe vectors."""
+    """Vectors of the GloVe project, which are downloaded.
+
+    Parameters
+    ----------
+    pretrained_file_name : str, default 'glove.840B.300d.txt'
+        The file, one of `get_pretrained_file_names`.
+    embedding_root : str, default EMBEDDING_ROOT
+        The folder of the files.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> vectors = mx.contrib.text.embedding.GloVe(pretrained_file_name="glove.6B.50d.txt")  # doctest: +SKIP
+    """
 
     pretrained_archive_name_sha1 = C.GLOVE_PRETRAINED_FILE_SHA1
     pretrained_file_name_sha1 = C.GLOVE_PRETRAINED_ARCHIVE_SHA1
@@ -259,7 +335,25 @@ class GloVe(_TokenEmbedding):
 
 @register
 class FastText(_TokenEmbedding):
-    """Facebook's fastText vectors."""
+    """Vectors of the fastText project, which are downloaded.
+
+    Parameters
+    ----------
+    pretrained_file_name : str, default 'wiki.simple.vec'
+        The file, one of `get_pretrained_file_names`.
+    embedding_root : str, default EMBEDDING_ROOT
+        The folder of the files.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> vectors = mx.contrib.text.embedding.FastText(pretrained_file_name="wiki.simple.vec")  # doctest: +SKIP
+    """
 
     pretrained_archive_name_sha1 = C.FAST_TEXT_ARCHIVE_SHA1
     pretrained_file_name_sha1 = C.FAST_TEXT_FILE_SHA1
@@ -267,6 +361,14 @@ class FastText(_TokenEmbedding):
     @classmethod
     def _get_download_file_name(cls, pretrained_file_name):
         return os.path.splitext(pretrained_file_name)[0] + ".zip"
+
+    @classmethod
+    def _own_host(cls, folder, name, sha1):
+        """fastText's own host has the vectors of Wikipedia unpacked, those of the crawl in an archive of its own."""
+        host = "https://dl.fbaipublicfiles.com/fasttext"
+        if name.startswith("wiki."):
+            return [Candidate(f"{host}/vectors-wiki/{name}", placed(os.path.join(folder, name), sha1))]
+        return [Candidate(f"{host}/vectors-english/{name}.zip", _extracted(folder, name, sha1))]
 
     def __init__(
         self,
@@ -282,7 +384,32 @@ class FastText(_TokenEmbedding):
 
 
 class CustomEmbedding(_TokenEmbedding):
-    """Vectors from a text file: a token and its values on each line, separated by `elem_delim`."""
+    """Vectors from a text file: a token and its values on each line.
+
+    Parameters
+    ----------
+    pretrained_file_path : str
+        The file.
+    elem_delim : str, default ' '
+        What separates a token and its values.
+    encoding : str, default 'utf8'
+        The encoding of the file.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> with open("vectors.txt", "w") as file:
+    ...     _ = file.write("a 1 2" + chr(10) + "b 3 4" + chr(10))
+    >>> vectors = mx.contrib.text.embedding.CustomEmbedding("vectors.txt")
+    >>> vectors.get_vecs_by_tokens(["b", "?"]).asnumpy()
+    array([[3., 4.],
+           [0., 0.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -299,7 +426,26 @@ class CustomEmbedding(_TokenEmbedding):
 
 
 class CompositeEmbedding(_TokenEmbedding):
-    """For the tokens of a vocabulary, the vectors of several embeddings side by side."""
+    """For the tokens of a vocabulary, the vectors of several embeddings side by side.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        The tokens.
+    token_embeddings : list of embeddings
+        The embeddings.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from mxnet.contrib.text import embedding, vocab
+    >>> with open("vectors.txt", "w") as file:
+    ...     _ = file.write("a 1 2" + chr(10) + "b 3 4" + chr(10))
+    >>> vectors = embedding.CustomEmbedding("vectors.txt")
+    >>> both = embedding.CompositeEmbedding(vocab.Vocabulary(Counter(["a"])), [vectors, vectors])
+    >>> both.get_vecs_by_tokens("a").asnumpy()
+    array([1., 2., 1., 2.], dtype=float32)
+    """
 
     def __init__(self, vocabulary, token_embeddings):
         parts = token_embeddings if isinstance(token_embeddings, list) else [token_embeddings]

@@ -2,11 +2,13 @@
 
 import logging
 import os
-import tempfile
+import warnings
 
 from ... import base
+from ..._core.errors import MXNetError
 from ..._formats.archives import extract
-from ..._formats.fetch import check_sha1, download, from_repository, replace_file  # noqa: F401 - MXNet's module shows it
+from ..._formats.fetch import check_sha1, download, replace_file  # noqa: F401 - MXNet's module shows it
+from ..._formats.mirrors import Candidate, addresses, first_accepted
 
 __all__ = ["get_model_file", "purge"]
 
@@ -69,13 +71,53 @@ def get_model_file(name, root=os.path.join(base.data_dir(), "models")):
         return path
     else:
         logging.warning("Mismatch in the content of model file detected. Downloading again.")
-    os.makedirs(root, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=root) as folder:
-        archive = os.path.join(folder, f"{stem}.zip")
-        from_repository("gluon/models", f"{stem}.zip", archive, overwrite=True, wanted=(path, _SHA1[name]))
-        (extracted,) = extract(archive, {f"{stem}.params": _SHA1[name]}, folder, largest=LARGEST)
-        replace_file(extracted, path)
+
+    def accept(archive):
+        extract(archive, {f"{stem}.params": _SHA1[name]}, root, largest=LARGEST)
+
+    urls = addresses("gluon/models", f"{stem}.zip")
+    first_accepted([Candidate(url, accept) for url in urls], (path, _SHA1[name]))
     return path
+
+
+def _is_here(name, root):
+    return os.path.exists(os.path.join(root, f"{name}-{short_hash(name)}.params"))
+
+
+def _substitute(name, root, gone):
+    from . import _torch_weights
+
+    try:
+        return _torch_weights.fetch_substitute(name, root)
+    except MXNetError as error:
+        raise MXNetError(f"{gone} As to weights of torchvision or timm for {name}: {error}") from None
+
+
+def load(net, name, ctx=None, root=os.path.join(base.data_dir(), "models")):
+    """Put the published parameters into a network of the zoo; whose they are.
+
+    Where MXNet's file is at no mirror any more, torchvision's or timm's weights for the same architecture take its
+    place, with a warning. The network computes what theirs computes, and takes the colours that MXNet's takes.
+    """
+    from . import _torch_weights
+
+    root = os.path.expanduser(root)
+    found = None if _is_here(name, root) else _torch_weights.substitute_in(name, [root])
+    if found is None:
+        try:
+            path = get_model_file(name, root=root)
+        except MXNetError as gone:
+            found = _substitute(name, root, gone)
+        else:
+            net.load_parameters(path, ctx=ctx)
+            return "MXNet"
+    path, substitute = found
+    change = _torch_weights.assign(net, _torch_weights.read_state(path, substitute.half), name, ctx)
+    warnings.warn(
+        f"MXNet's weights of {name} could not be fetched: these are {substitute.owner}'s, {path}"
+        + (f" (in its architecture: {change})" if change else ""), stacklevel=4,
+    )  # fmt: skip
+    return substitute.owner
 
 
 def purge(root=os.path.join(base.data_dir(), "models")):

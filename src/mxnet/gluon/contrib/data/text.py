@@ -7,7 +7,8 @@ import numpy as np
 from .... import base
 from .... import ndarray as nd
 from ...._formats.archives import extract
-from ...._formats.fetch import check_sha1, download, from_repository  # noqa: F401 - MXNet's module shows it
+from ...._formats.fetch import check_sha1, download  # noqa: F401 - MXNet's module shows it
+from ...._formats.mirrors import Candidate, addresses, first_accepted
 from ....contrib import text
 from ...data import dataset
 
@@ -62,9 +63,14 @@ class _WikiText(_LanguageModelDataset):
     def _fetch(self):
         name, digest = self._archive
         path = os.path.join(self._root, name)
-        if not os.path.exists(path) or not check_sha1(path, digest):
-            from_repository(f"gluon/dataset/{self._namespace}", name, path, digest)
-        extract(path, {_FILES[kind]: hash_ for kind, hash_ in self._hashes.items()}, self._root, digest)
+        if os.path.exists(path) and check_sha1(path, digest):
+            self._extract(path)
+        else:
+            urls = addresses(f"gluon/dataset/{self._namespace}", name)
+            first_accepted([Candidate(url, self._extract) for url in urls], (path, digest))
+
+    def _extract(self, archive):
+        extract(archive, {_FILES[kind]: sha1 for kind, sha1 in self._hashes.items()}, self._root)
 
     def _indices(self, content):
         self._build_vocab(content)

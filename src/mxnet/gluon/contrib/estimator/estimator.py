@@ -42,10 +42,43 @@ _NOT_A_LOADER = (
 class Estimator:
     """Trains a network with `fit` and measures it with `evaluate`; handlers do the rest.
 
-    What is not given is made: the initializer for a network that has not been initialized, a trainer, metrics that suit
-    the loss, the context (the first GPU, else the CPU). `val_net` and `val_loss` take the places of `net` and `loss` in
-    evaluation, `batch_processor` says what is done with one batch. `accumulate` batches make one update; `clip_norm`
-    bounds the norm of its gradients (see `GradientUpdateHandler`).
+    Parameters
+    ----------
+    net : Block
+        The network.
+    loss : Loss
+        The loss.
+    train_metrics : EvalMetric or list of EvalMetrics, optional
+        The metrics of training; without them, those that suit the loss.
+    val_metrics : EvalMetric or list of EvalMetrics, optional
+        The metrics of validation; without them, those of training.
+    initializer : Initializer, optional
+        Initializes a network that has not been initialized.
+    trainer : Trainer, optional
+        The trainer; without it, SGD with learning rate 0.001.
+    context : Context or list of Contexts, optional
+        The devices; without them the first GPU, else the CPU.
+    val_net : Block, optional
+        The network of validation, if it is another one.
+    val_loss : Loss, optional
+        The loss of validation, if it is another one.
+    batch_processor : BatchProcessor, optional
+        What is done with one batch.
+    accumulate : int, default 1
+        The number of batches whose gradients make one update.
+    clip_norm : float, optional
+        The bound of the norm of all gradients together.
+
+    Examples
+    --------
+    >>> from mxnet.gluon import contrib, data, loss, nn
+    >>> net = nn.Dense(2)
+    >>> estimator = contrib.estimator.Estimator(net, loss.SoftmaxCrossEntropyLoss(), mx.metric.Accuracy())
+    >>> batches = data.DataLoader(data.ArrayDataset(np.ones((4, 3), "float32"), np.zeros(4)), batch_size=2)
+    >>> estimator.fit(batches, epochs=1)
+    Training begin: using optimizer SGD with current learning rate 0.0010
+    ...
+    Train finished using total 0s with 1 epochs. training accuracy: ...
     """
 
     logger = None
