@@ -87,6 +87,7 @@ def run(name, is_quick=False):
     import matplotlib
 
     matplotlib.use("agg")
+    pictures(None)  # closes figures that the process had before
     page = page_of(name)
     codes = blocks(page.read_text(encoding="utf-8"))
     space, shown, began = {"__name__": "__main__"}, [], time.perf_counter()

@@ -57,7 +57,7 @@ def tabs(site):
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         pages = {scheme: browser.new_page(color_scheme=scheme) for scheme in ("light", "dark")}
         for page in pages.values():
-            page.set_default_timeout(60_000)
+            page.set_default_timeout(180_000)
         yield pages
         browser.close()
 
