@@ -72,14 +72,23 @@ def tab(tabs):
     assert not faults
 
 
+def settled_width(tab, width):
+    """How wide the page is when menus that slide after a change of the window have come to rest."""
+    for _ in range(100):
+        wide = tab.evaluate("document.documentElement.scrollWidth")
+        if wide <= width:
+            break
+        tab.wait_for_timeout(50)
+    return wide
+
+
 def look(tab, address):
     """Open a page, check that it fits at both widths, and return the colour of its background."""
     answer = tab.goto(address, wait_until="load")
     assert answer.status == 200 and tab.inner_text("h1").strip("¶\n ")
     for name, width in WIDTHS.items():
         tab.set_viewport_size({"width": width, "height": 800})
-        tab.wait_for_timeout(50)  # menus slide when the width changes
-        wide = tab.evaluate("document.documentElement.scrollWidth")
+        wide = settled_width(tab, width)
         assert wide <= width, f"{address} is {wide} pixels wide on a {name} of {width}"
     return tab.evaluate("getComputedStyle(document.body).backgroundColor")
 
