@@ -131,7 +131,8 @@ def test_the_switch_makes_the_page_dark_and_the_other_leads_to_chinese(site, tab
 def test_search_finds(site, tab, language, words, target):
     tab.goto(f"{site}{language}", wait_until="load")
     tab.click("[data-md-component=search-query]")
-    tab.keyboard.type(words)
+    tab.locator(".md-search-result__meta").wait_for()  # the index is loaded by now
+    tab.keyboard.type(words, delay=20)
     found = tab.locator(".md-search-result__item")
     found.first.wait_for()
     assert target in found.first.inner_text()
