@@ -1,7 +1,7 @@
 """Runs the tutorials and keeps what their blocks print and draw in docs/outputs/, where the site takes it from.
 
-`python docs/run_tutorials.py` runs those whose code has changed, `--fresh` runs all, names after it run only these. Each
-runs in a process and in a folder of its own, from top to bottom, as a reader would run it.
+`python docs/run_tutorials.py` runs those whose code has changed, `--fresh` runs all, names after it run only these.
+Each runs in a process and in a folder of its own, from top to bottom, as a reader would run it.
 """
 
 import argparse
@@ -29,14 +29,20 @@ def page_of(name):
 
 
 def run_block(code, space, name):
-    """Run a block; its printed text, and the value of its last line if that is an expression without a semicolon."""
+    """Run a block; its printed text, and the value of its last line if that is an expression."""
     tree = ast.parse(code)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     out = io.StringIO()
     with redirect_stdout(out):
         exec(compile(tree, name, "exec"), space)
         value = eval(compile(ast.Expression(last.value), name, "eval"), space) if last is not None else None
-    return out.getvalue(), None if code.rstrip().endswith(";") else value
+    return out.getvalue(), None if _is_plot(value) else value
+
+
+def _is_plot(value):
+    """Whether it is what a call of pyplot returns: a line, a text, a legend or a list of them; the figure is shown."""
+    first = value[0] if isinstance(value, list | tuple) and value else value
+    return type(first).__module__.startswith("matplotlib")
 
 
 def pictures(value):
@@ -81,6 +87,7 @@ def run(name, is_quick=False):
     import matplotlib
 
     matplotlib.use("agg")
+    pictures(None)  # closes figures that the process had before
     page = page_of(name)
     codes = blocks(page.read_text(encoding="utf-8"))
     space, shown, began = {"__name__": "__main__"}, [], time.perf_counter()

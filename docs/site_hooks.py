@@ -13,9 +13,9 @@ PAGES = Path(__file__).parent
 sys.path.insert(0, str(PAGES))
 sys.path.insert(0, str(PAGES.parent / "src"))
 
-from tutorial_blocks import BLOCK, shown  # noqa: E402 - its folder is on the path now
+import source_pages  # noqa: E402 - their folder is on the path now
+from tutorial_blocks import BLOCK, shown  # noqa: E402
 
-OUTPUTS = PAGES / "outputs"
 _PLACES = {"en": "/__in_english__", "zh": "/__in_chinese__"}  # the theme leaves links that begin with / as they are
 _FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 _FORMULA = re.compile(r"\$\$(?P<display>[^$]+)\$\$|(?<![\w$`\\])\$(?P<inline>[^$\n`]+?)\$(?![\w$])")
@@ -24,6 +24,12 @@ _CARD = re.compile(r"^- \[(?P<title>.+)\]\((?P<name>\w+)\.md\) <!-- picture (?P<
 
 def _is_chinese(config):
     return Path(config["docs_dir"]).name == "zh"
+
+
+def _outputs(config):
+    """Where the outputs of tutorials are: in the folder of the English pages."""
+    folder = Path(config["docs_dir"])
+    return (folder.parent if _is_chinese(config) else folder) / "outputs"
 
 
 def on_config(config):
@@ -37,49 +43,42 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """Pictures, outputs and the style sheet are kept once, for both languages; the speed chart is the benchmarks'."""
-    shared = [PAGES / "images", PAGES / "assets", *([OUTPUTS] if OUTPUTS.is_dir() else [])]
+    """Pictures, outputs and the style sheet are kept once, for both languages."""
+    shared = [folder for folder in (PAGES / "images", PAGES / "assets", _outputs(config)) if folder.is_dir()]
     if _is_chinese(config):
         for file in (f for folder in shared for f in sorted(folder.iterdir()) if f.suffix != ".json"):
             files.append(File.generated(config, f"{file.parent.name}/{file.name}", abs_src_path=str(file)))
-    chart = PAGES.parent / "benchmarks" / "results.svg"
-    files.append(File.generated(config, "images/speed.svg", abs_src_path=str(chart)))
     return files
 
 
 # ---------------------------------------------------------------------- pages
 def on_page_markdown(markdown, page, config, files):
     """Outputs below the blocks of tutorials, cards in the gallery, formulas as MathML."""
-    uri = page.file.src_uri
+    uri, outputs = page.file.src_uri, _outputs(config)
     if uri == "tutorials/index.md":
-        return _gallery(markdown)
+        return _gallery(markdown, outputs)
     if uri.startswith("tutorials/"):
-        return _formulas(_with_outputs(markdown, Path(uri).stem, "../outputs"))
+        return _formulas(_with_outputs(markdown, outputs / f"{Path(uri).stem}.json", "../outputs"))
     if uri == "index.md":
-        return _with_outputs(markdown, "home", "outputs")
+        return _with_outputs(markdown, outputs / "home.json", "outputs")
     return markdown
 
 
-def _report(name):
-    file = OUTPUTS / f"{name}.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
-
-
-def _with_outputs(markdown, name, folder):
+def _with_outputs(markdown, file, folder):
     """The blocks as readers see them, each with what it printed and drew."""
-    report = _report(name)
-    found = iter(report["outputs"] if report else [])
+    report = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"outputs": []}
+    found = iter(report["outputs"])
 
     def block(match):
-        parts = "".join(_output(each, folder, name) for each in next(found, []))
+        parts = "".join(_output(each, folder) for each in next(found, []))
         return f"```python\n{shown(match[1])}```\n\n{parts}"
 
     return BLOCK.sub(block, markdown)
 
 
-def _output(each, folder, name):
+def _output(each, folder):
     if each["kind"] == "png":
-        return f"![{name}]({folder}/{each['file']}){{ .drawn }}\n\n"
+        return f"![{each['file']}]({folder}/{each['file']}){{ .drawn }}\n\n"
     if each["kind"] == "html":
         return f'<div class="output">{" ".join(each["text"].split(chr(10)))}</div>\n\n'
     return f'<div class="output"><pre><code>{_lines(each["text"])}</code></pre></div>\n\n'
@@ -93,19 +92,19 @@ def _lines(text, most=60):
     return "\n".join(escape(line, quote=False) or "&nbsp;" for line in lines)
 
 
-def _gallery(markdown):
-    """Lists of tutorials become cards with a picture, the title and the first sentence of the page."""
-    return re.sub(r"(?:^- \[.+\]\(\w+\.md\) <!-- picture \d+ -->\n?)+", _cards, markdown, flags=re.M)
+def _gallery(markdown, outputs):
+    """Lists of tutorials become cards with a picture and the title."""
+
+    def cards(match):
+        found = "".join(_card(outputs, **card.groupdict()) for card in _CARD.finditer(match[0]))
+        return f'<div class="gallery">{found}</div>\n'
+
+    return re.sub(r"(?:^- \[.+\]\(\w+\.md\) <!-- picture \d+ -->\n?)+", cards, markdown, flags=re.M)
 
 
-def _cards(match):
-    found = "".join(_card(**card.groupdict()) for card in _CARD.finditer(match[0]))
-    return f'<div class="gallery">{found}</div>\n'
-
-
-def _card(title, name, block):
+def _card(outputs, title, name, block):
     image = f'<img alt="" loading="lazy" src="../outputs/{name}-{block}-0.png">'
-    image = image if (OUTPUTS / f"{name}-{block}-0.png").is_file() else ""
+    image = image if (outputs / f"{name}-{block}-0.png").is_file() else ""
     return f'<a class="card" href="{name}/"><span class="picture">{image}</span><span>{escape(title)}</span></a>'
 
 
@@ -140,3 +139,9 @@ def on_post_page(output, page, config):
 def on_post_template(output_content, template_name, config):
     """Pages without a place of their own, such as 404.html, lead to the two home pages."""
     return output_content.replace(_PLACES["en"], "/").replace(_PLACES["zh"], "/zh/")
+
+
+def on_post_build(config):
+    """The source code that the reference links to, once for both languages."""
+    if not _is_chinese(config):
+        source_pages.write(Path(config["site_dir"]) / "source")

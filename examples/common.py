@@ -1,13 +1,12 @@
-"""What the examples share: their options, the digits as batches, a training loop with a progress bar."""
+"""What the examples share: their options, the digits as batches, the accuracy of a network."""
 
 import argparse
 
 import numpy as np
 
 import mxnet as mx
-from mxnet import autograd, gluon, nd
+from mxnet import gluon, nd
 from mxnet.tools.digits import digits
-from mxnet.tools.progress import progress
 
 
 def options(text, arguments=None, **numbers):
@@ -56,23 +55,3 @@ def accuracy(net, loader):
     for x, y in loader:
         metric.update(y, net(x))
     return metric.get()[1]
-
-
-def train(net, loader, trainer, epochs, loss_of=None, test=None):
-    """Train and return the mean loss of each epoch; `test` batches are scored after each."""
-    loss_of = loss_of or gluon.loss.SoftmaxCrossEntropyLoss()
-    means = []
-    for epoch in range(epochs):
-        total = count = 0
-        bar = progress(loader, desc=f"epoch {epoch + 1}/{epochs}", unit="batch", leave=False)
-        for x, y in bar:
-            with autograd.record():
-                loss = loss_of(net(x), y)
-            loss.backward()
-            trainer.step(len(x))
-            total, count = total + loss.sum().asscalar(), count + len(x)
-            bar.set_postfix(loss=f"{total / count:.3f}")
-        means.append(total / count)
-        score = f", test accuracy {accuracy(net, test):.3f}" if test is not None else ""
-        print(f"epoch {epoch + 1}: loss {means[-1]:.4f}{score}")
-    return means

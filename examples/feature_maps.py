@@ -4,7 +4,7 @@ import common
 import matplotlib.pyplot as plt
 
 import mxnet as mx
-from mxnet import gluon
+from mxnet import autograd, gluon
 from mxnet.gluon import nn
 
 
@@ -45,7 +45,14 @@ def main(arguments=None):
     loader, test = common.batches(chosen)
     net = network()
     net.initialize(mx.init.Xavier())
-    common.train(net, loader, gluon.Trainer(net.collect_params(), "adam"), chosen.epochs, test=test)
+    loss_of, trainer = gluon.loss.SoftmaxCrossEntropyLoss(), gluon.Trainer(net.collect_params(), "adam")
+    for epoch in range(chosen.epochs):
+        for x, y in loader:
+            with autograd.record():
+                loss = loss_of(net(x), y)
+            loss.backward()
+            trainer.step(len(x))
+        print(f"epoch {epoch + 1}: test accuracy {common.accuracy(net, test):.3f}")
     image = next(iter(test))[0][:1]
     names, features = inner(net, lambda name: name.endswith("relu_fwd_output"))
     draw(image, names, features(image), chosen.output)

@@ -1,4 +1,7 @@
-"""Linear regression twice: by hand with arrays and gradients, then with Gluon's parts."""
+"""Linear regression twice: by hand with arrays and gradients, then with Gluon's parts.
+
+Both find the weights 2 and -3.4 and the bias 4.2 to two digits.
+"""
 
 import common
 
@@ -36,7 +39,14 @@ def by_gluon(loader, epochs):
     net = nn.Dense(1)
     net.initialize(mx.init.Normal(0.01))
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.03})
-    common.train(net, loader, trainer, epochs, gluon.loss.L2Loss())
+    loss_of = gluon.loss.L2Loss()
+    for epoch in range(epochs):
+        for x, y in loader:
+            with autograd.record():
+                loss = loss_of(net(x), y)
+            loss.backward()
+            trainer.step(len(x))
+        print(f"by Gluon, epoch {epoch + 1}: loss of the last batch {loss.mean().asscalar():.6f}")
     return net.weight.data().T, net.bias.data()
 
 

@@ -1,4 +1,7 @@
-"""A multilayer perceptron with dropout, written as a HybridBlock, hybridized, saved and loaded again."""
+"""A multilayer perceptron with dropout, written as a HybridBlock, hybridized, saved and loaded again.
+
+`mlp.png` shows the loss and the test accuracy of each epoch.
+"""
 
 import tempfile
 from pathlib import Path
@@ -6,7 +9,7 @@ from pathlib import Path
 import common
 
 import mxnet as mx
-from mxnet import gluon
+from mxnet import autograd, gluon
 from mxnet.gluon import nn
 
 
@@ -29,7 +32,21 @@ def main(arguments=None):
     net = Perceptron()
     net.initialize(mx.init.Xavier())
     net.hybridize()
-    common.train(net, loader, gluon.Trainer(net.collect_params(), "adam"), chosen.epochs, test=test)
+    loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
+    trainer = gluon.Trainer(net.collect_params(), "adam")
+    history = {"training loss": [], "test accuracy": []}
+    for epoch in range(chosen.epochs):
+        total = count = 0
+        for x, y in loader:
+            with autograd.record():
+                loss = loss_of(net(x), y)
+            loss.backward()
+            trainer.step(len(x))
+            total, count = total + loss.sum().asscalar(), count + len(x)
+        history["training loss"].append(total / count)
+        history["test accuracy"].append(common.accuracy(net, test))
+        print(f"epoch {epoch + 1}: loss {total / count:.4f}, test accuracy {history['test accuracy'][-1]:.3f}")
+    mx.viz.plot_curves(history).savefig("mlp.png")
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "mlp.params")
         net.save_parameters(path)

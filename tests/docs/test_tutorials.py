@@ -64,7 +64,7 @@ def test_outputs_are_texts_values_and_pictures(outputs, tmp_path, monkeypatch):
     folder = tmp_path / "tutorials"
     folder.mkdir()
     (folder / "small.md").write_text(
-        "# Small\n\n```python\nimport matplotlib.pyplot as plt\nprint('hello')\nplt.plot([1, 2]);\n```\n\n"
+        "# Small\n\n```python\nimport matplotlib.pyplot as plt\nprint('hello')\nplt.plot([1, 2])\n```\n\n"
         "```python\nimport mxnet as mx\nmx.nd.ones((2,))\n```\n\n```python\nmx.sym.var('x') + 1\n```\n",
         encoding="utf-8",
     )
@@ -86,14 +86,14 @@ def test_a_block_that_fails_is_named(outputs, tmp_path, monkeypatch, capsys):
     assert "bad.md, block 2, failed" in capsys.readouterr().err
 
 
-def test_the_site_puts_outputs_below_blocks(outputs, monkeypatch):
+def test_the_site_puts_outputs_below_blocks(outputs):
     pytest.importorskip("mkdocs")
     pytest.importorskip("latex2mathml")
     hooks = importlib.import_module("site_hooks")
-    monkeypatch.setattr(hooks, "OUTPUTS", outputs)
     report = {"outputs": [[{"kind": "text", "text": "a < b\n\nc\n"}, {"kind": "png", "file": "x-1-0.png"}]]}
     (outputs / "x.json").write_text(json.dumps(report), encoding="utf-8")
-    text = hooks._with_outputs("before\n\n```python\nn = 9  # quick: 1\n```\n\nafter $x^2$\n", "x", "../outputs")
+    page = "before\n\n```python\nn = 9  # quick: 1\n```\n\nafter $x^2$\n"
+    text = hooks._with_outputs(page, outputs / "x.json", "../outputs")
     assert "n = 9\n```" in text and "a &lt; b\n&nbsp;\nc" in text and "(../outputs/x-1-0.png)" in text
     assert text.index("```python") < text.index("a &lt; b") < text.index("after")
     assert "<msup>" in hooks._formulas(text) and "<msup>" not in hooks._formulas("`$x^2$`\n```\n$x^2$\n```\n")

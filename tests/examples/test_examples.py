@@ -29,8 +29,9 @@ def test_softmax_regression():
     assert run("softmax_regression") > 0.5
 
 
-def test_mlp():
+def test_mlp(tmp_path):
     assert run("mlp") > 0.4
+    assert (tmp_path / "mlp.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_convolution_networks():
@@ -39,8 +40,9 @@ def test_convolution_networks():
     assert all(0 <= score <= 1 for score in scores.values())
 
 
-def test_fine_tuning():
+def test_fine_tuning(tmp_path):
     assert run("fine_tuning") > 0.35
+    assert (tmp_path / "fine_tuning.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_siamese():

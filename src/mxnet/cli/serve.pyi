@@ -13,6 +13,7 @@ import os
 import tempfile
 from .._core import extras as extras
 from .._core.arguments import at_least as at_least
+from .._core.arguments import port as port
 from .._core.errors import MXNetError as MXNetError
 from ..serve.tensors import DATATYPE_OF as DATATYPE_OF
 from ._networks import add_network as add_network

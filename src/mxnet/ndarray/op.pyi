@@ -210,7 +210,7 @@ def abs(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., n
     ...
 
 def adam_update(weight: NDArray | None = ..., grad: NDArray | None = ..., mean: NDArray | None = ..., var: NDArray | None = ..., lr: float = ..., beta1: float = ..., beta2: float = ..., epsilon: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., lazy_update: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Adam; the optimizer folds the bias correction into `lr`.'
+    'Adam: `weight - lr * mean / (sqrt(var) + epsilon)`; the optimizer folds the bias correction into `lr`.'
     ...
 
 def add_n(*args: NDArray | list[NDArray], num_args: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -410,7 +410,7 @@ def cos(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., n
     ...
 
 def cosh(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Hyperbolic cosine.'
+    'Hyperbolic cosine: (exp(x) + exp(-x)) / 2.'
     ...
 
 def crop(data: NDArray | None = ..., begin: int | Sequence[int] = ..., end: int | Sequence[int] = ..., step: int | Sequence[int] | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -458,7 +458,7 @@ def elemwise_sub(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDAr
     ...
 
 def erf(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Gauss error function.'
+    'Gauss error function: 2 / √π times the integral of exp(-t²) from 0 to `data`.'
     ...
 
 def erfinv(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -498,15 +498,15 @@ def floor(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def ftml_update(weight: NDArray | None = ..., grad: NDArray | None = ..., d: NDArray | None = ..., v: NDArray | None = ..., z: NDArray | None = ..., lr: float = ..., beta1: float = ..., beta2: float = ..., epsilon: float = ..., t: int = ..., wd: float = ..., rescale_grad: float = ..., clip_grad: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Follow the moving leader.'
+    'FTML, follow the moving leader: `weight = -z / d`.'
     ...
 
 def ftrl_update(weight: NDArray | None = ..., grad: NDArray | None = ..., z: NDArray | None = ..., n: NDArray | None = ..., lr: float = ..., lamda1: float = ..., beta: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Follow the regularized leader: weights whose `z` stays within `lamda1` become zero.'
+    'FTRL, follow the regularized leader: weights whose |z| stays within `lamda1` become zero.'
     ...
 
 def gamma(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Gamma function.'
+    'Gamma function Γ; Γ(n) is (n - 1)! for whole numbers.'
     ...
 
 def gammaln(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -534,11 +534,11 @@ def khatri_rao(*args: NDArray | list[NDArray], num_args: int = ..., out: NDArray
     ...
 
 def lamb_update_phase1(weight: NDArray | None = ..., grad: NDArray | None = ..., mean: NDArray | None = ..., var: NDArray | None = ..., beta1: float = ..., beta2: float = ..., epsilon: float = ..., t: int = ..., bias_correction: bool = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The direction of a LAMB step.'
+    'The direction of a LAMB step: `mean / (sqrt(var) + epsilon) + wd * weight`, bias-corrected if asked.'
     ...
 
 def lamb_update_phase2(weight: NDArray | None = ..., g: NDArray | None = ..., r1: NDArray | None = ..., r2: NDArray | None = ..., lr: float = ..., lower_bound: float = ..., upper_bound: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'A LAMB step along `g`, its length scaled by the ratio of the norms `r1 / r2`.'
+    'A LAMB step: `weight - lr * (r1 / r2) * g`; the ratio of the norms is 1 where one of them is 0.'
     ...
 
 def linalg_det(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -838,7 +838,7 @@ def ravel_multi_index(data: NDArray | None = ..., shape: int | Sequence[int] | N
     ...
 
 def rcbrt(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Reciprocal of the cube root.'
+    'Reciprocal of the cube root: 1 / ∛data.'
     ...
 
 def reciprocal(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -874,11 +874,11 @@ def rint(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., 
     ...
 
 def rmsprop_update(weight: NDArray | None = ..., grad: NDArray | None = ..., n: NDArray | None = ..., lr: float = ..., gamma1: float = ..., epsilon: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., clip_weights: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'RMSProp after Tieleman and Hinton.'
+    'RMSProp after Tieleman and Hinton: `weight - lr * g / sqrt(n + epsilon)`.'
     ...
 
 def rmspropalex_update(weight: NDArray | None = ..., grad: NDArray | None = ..., n: NDArray | None = ..., g: NDArray | None = ..., delta: NDArray | None = ..., lr: float = ..., gamma1: float = ..., gamma2: float = ..., epsilon: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., clip_weights: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'RMSProp after Graves: centred second moment, momentum in `delta`.'
+    'RMSProp after Graves: `delta = gamma2 * delta - lr * grad / sqrt(n - g² + epsilon)`, then `weight + delta`.'
     ...
 
 def round(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -886,7 +886,7 @@ def round(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def rsqrt(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Reciprocal of the square root.'
+    'Reciprocal of the square root: 1 / √data.'
     ...
 
 def sample_exponential(lam: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -926,7 +926,7 @@ def scatter_nd(data: NDArray | None = ..., indices: NDArray | None = ..., shape:
     ...
 
 def sgd_mom_update(weight: NDArray | None = ..., grad: NDArray | None = ..., mom: NDArray | None = ..., lr: float = ..., momentum: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., lazy_update: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Gradient descent with momentum; `mom` becomes the step that is added to the weight.'
+    'Gradient descent with momentum: `mom = momentum * mom - lr * (grad + wd * weight)`, then `weight + mom`.'
     ...
 
 def sgd_update(weight: NDArray | None = ..., grad: NDArray | None = ..., lr: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., lazy_update: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -962,7 +962,7 @@ def sin(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., n
     ...
 
 def sinh(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Hyperbolic sine.'
+    'Hyperbolic sine: (exp(x) - exp(-x)) / 2.'
     ...
 
 def size_array(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1054,7 +1054,7 @@ def tan(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., n
     ...
 
 def tanh(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Hyperbolic tangent.'
+    'Hyperbolic tangent: (exp(x) - exp(-x)) / (exp(x) + exp(-x)).'
     ...
 
 def tile(data: NDArray | None = ..., reps: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

@@ -12,7 +12,9 @@ from mxnet._typing import Context
 from mxnet._typing import DType
 from mxnet._typing import ndarray
 import numbers
+from math import prod
 import numpy as onp
+from .._core.streams import custom_stream as custom_stream
 from .._core.tracing import Traced as Traced
 from ._call import ARRAYS as ARRAYS
 from ._call import call as call

@@ -210,7 +210,7 @@ def abs(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] 
     ...
 
 def adam_update(weight: Symbol | None = ..., grad: Symbol | None = ..., mean: Symbol | None = ..., var: Symbol | None = ..., lr: float = ..., beta1: float = ..., beta2: float = ..., epsilon: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., lazy_update: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Adam; the optimizer folds the bias correction into `lr`.'
+    'Adam: `weight - lr * mean / (sqrt(var) + epsilon)`; the optimizer folds the bias correction into `lr`.'
     ...
 
 def add_n(*args: Symbol | list[Symbol], num_args: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -410,7 +410,7 @@ def cos(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] 
     ...
 
 def cosh(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Hyperbolic cosine.'
+    'Hyperbolic cosine: (exp(x) + exp(-x)) / 2.'
     ...
 
 def crop(data: Symbol | None = ..., begin: int | Sequence[int] = ..., end: int | Sequence[int] = ..., step: int | Sequence[int] | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -458,7 +458,7 @@ def elemwise_sub(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str |
     ...
 
 def erf(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Gauss error function.'
+    'Gauss error function: 2 / √π times the integral of exp(-t²) from 0 to `data`.'
     ...
 
 def erfinv(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -498,15 +498,15 @@ def floor(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def ftml_update(weight: Symbol | None = ..., grad: Symbol | None = ..., d: Symbol | None = ..., v: Symbol | None = ..., z: Symbol | None = ..., lr: float = ..., beta1: float = ..., beta2: float = ..., epsilon: float = ..., t: int = ..., wd: float = ..., rescale_grad: float = ..., clip_grad: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Follow the moving leader.'
+    'FTML, follow the moving leader: `weight = -z / d`.'
     ...
 
 def ftrl_update(weight: Symbol | None = ..., grad: Symbol | None = ..., z: Symbol | None = ..., n: Symbol | None = ..., lr: float = ..., lamda1: float = ..., beta: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Follow the regularized leader: weights whose `z` stays within `lamda1` become zero.'
+    'FTRL, follow the regularized leader: weights whose |z| stays within `lamda1` become zero.'
     ...
 
 def gamma(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Gamma function.'
+    'Gamma function Γ; Γ(n) is (n - 1)! for whole numbers.'
     ...
 
 def gammaln(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -534,11 +534,11 @@ def khatri_rao(*args: Symbol | list[Symbol], num_args: int = ..., name: str | No
     ...
 
 def lamb_update_phase1(weight: Symbol | None = ..., grad: Symbol | None = ..., mean: Symbol | None = ..., var: Symbol | None = ..., beta1: float = ..., beta2: float = ..., epsilon: float = ..., t: int = ..., bias_correction: bool = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The direction of a LAMB step.'
+    'The direction of a LAMB step: `mean / (sqrt(var) + epsilon) + wd * weight`, bias-corrected if asked.'
     ...
 
 def lamb_update_phase2(weight: Symbol | None = ..., g: Symbol | None = ..., r1: Symbol | None = ..., r2: Symbol | None = ..., lr: float = ..., lower_bound: float = ..., upper_bound: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'A LAMB step along `g`, its length scaled by the ratio of the norms `r1 / r2`.'
+    'A LAMB step: `weight - lr * (r1 / r2) * g`; the ratio of the norms is 1 where one of them is 0.'
     ...
 
 def linalg_det(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -838,7 +838,7 @@ def ravel_multi_index(data: Symbol | None = ..., shape: int | Sequence[int] | No
     ...
 
 def rcbrt(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Reciprocal of the cube root.'
+    'Reciprocal of the cube root: 1 / ∛data.'
     ...
 
 def reciprocal(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -874,11 +874,11 @@ def rint(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str]
     ...
 
 def rmsprop_update(weight: Symbol | None = ..., grad: Symbol | None = ..., n: Symbol | None = ..., lr: float = ..., gamma1: float = ..., epsilon: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., clip_weights: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'RMSProp after Tieleman and Hinton.'
+    'RMSProp after Tieleman and Hinton: `weight - lr * g / sqrt(n + epsilon)`.'
     ...
 
 def rmspropalex_update(weight: Symbol | None = ..., grad: Symbol | None = ..., n: Symbol | None = ..., g: Symbol | None = ..., delta: Symbol | None = ..., lr: float = ..., gamma1: float = ..., gamma2: float = ..., epsilon: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., clip_weights: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'RMSProp after Graves: centred second moment, momentum in `delta`.'
+    'RMSProp after Graves: `delta = gamma2 * delta - lr * grad / sqrt(n - g² + epsilon)`, then `weight + delta`.'
     ...
 
 def round(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -886,7 +886,7 @@ def round(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def rsqrt(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Reciprocal of the square root.'
+    'Reciprocal of the square root: 1 / √data.'
     ...
 
 def sample_exponential(lam: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -926,7 +926,7 @@ def scatter_nd(data: Symbol | None = ..., indices: Symbol | None = ..., shape: i
     ...
 
 def sgd_mom_update(weight: Symbol | None = ..., grad: Symbol | None = ..., mom: Symbol | None = ..., lr: float = ..., momentum: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., lazy_update: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Gradient descent with momentum; `mom` becomes the step that is added to the weight.'
+    'Gradient descent with momentum: `mom = momentum * mom - lr * (grad + wd * weight)`, then `weight + mom`.'
     ...
 
 def sgd_update(weight: Symbol | None = ..., grad: Symbol | None = ..., lr: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., lazy_update: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -962,7 +962,7 @@ def sin(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] 
     ...
 
 def sinh(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Hyperbolic sine.'
+    'Hyperbolic sine: (exp(x) - exp(-x)) / 2.'
     ...
 
 def size_array(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1054,7 +1054,7 @@ def tan(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] 
     ...
 
 def tanh(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Hyperbolic tangent.'
+    'Hyperbolic tangent: (exp(x) - exp(-x)) / (exp(x) + exp(-x)).'
     ...
 
 def tile(data: Symbol | None = ..., reps: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from typing import NamedTuple
+from .._core.errors import MXNetError as MXNetError
 from .._wire import addresses as addresses
 from .._wire import secret as secret
 from . import agent as agent

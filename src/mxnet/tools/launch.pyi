@@ -11,6 +11,7 @@ import numpy
 import argparse
 import sys
 from .._core.arguments import at_least as at_least
+from .._core.arguments import port as port
 from .._core.errors import MXNetError as MXNetError
 from .._core.ports import free_port as free_port
 from .._wire import addresses as addresses
