@@ -8,7 +8,8 @@ import os
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -36,6 +37,37 @@ def folder() -> Path:
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
     key = crc32(features.encode())
     return Path(kernel_folder()) / f"remx-{REMX_VERSION}-numba-{numba.__version__}-{processor}-{key:08x}"
+
+
+def kept_in() -> Path:
+    """The folder of all compiled code: this version's, or the one that numba was given."""
+    return Path(config.CACHE_DIR) if config.CACHE_DIR else folder()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _note(module: str) -> Path:
+    """The file that says that a module of kernels was compiled, from these sources, for this processor."""
+    own = Path(_HERE, *module.split(".")).with_suffix(".py")
+    facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in (own, *_sources())]
+    return kept_in() / f"{module}-{crc32(repr((folder().name, facts)).encode()):08x}.ready"
+
+
+@lru_cache(maxsize=1)
+def _sources() -> tuple[Path, ...]:
+    """What all kernels are made with."""
+    return tuple(sorted(Path(_HERE, "runtime").glob("*.py")))
+
+
+def is_noted(module: str) -> bool:
+    """Was the module compiled on this machine?"""
+    return _note(module).exists()
+
+
+def note(module: str) -> None:
+    """Note that it was, where that can be written."""
+    with suppress(OSError):
+        path = _note(module)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
 
 
 _provided: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator  # pyright: ignore
