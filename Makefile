@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
 BOTH_WAYS := tests/operators tests/gluon tests/symbol tests/training tests/graph tests/kernels
 
-.PHONY: demo test test-torch test-bare test-gpu lint bench docs faults release-check clean
+.PHONY: demo test test-torch test-bare test-gpu lint bench docs faults soak release-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -54,15 +54,21 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/run_tutorials.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file mkdocs.zh.yml --site-dir site/zh
 
 faults: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python tools/faults.py
 
+# Trains, saves, loads, resumes, serves and is killed at random: make soak MINUTES=10
+MINUTES ?= 10
+soak: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python tools/faults.py soak --minutes $(MINUTES)
+
 release-check: $(BIN)/python
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt build
 	$(BIN)/python tools/release_check.py
 
 clean:
-	rm -rf $(VENV) build dist demo site docs/reference docs/zh/reference src/*.egg-info
+	rm -rf $(VENV) build dist demo site docs/outputs docs/reference docs/zh/reference src/*.egg-info

@@ -1,31 +1,132 @@
-"""Hooks of the documentation site: each page's language switch leads to the same page in the other language."""
+"""Hooks of the documentation site: languages, the outputs of tutorials, their gallery, formulas and source links."""
 
+import json
+import re
+import sys
+from html import escape
 from pathlib import Path
 
+from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
 PAGES = Path(__file__).parent
+sys.path.insert(0, str(PAGES))
+sys.path.insert(0, str(PAGES.parent / "src"))
+
+from tutorial_blocks import BLOCK, shown  # noqa: E402 - its folder is on the path now
+
+OUTPUTS = PAGES / "outputs"
 _PLACES = {"en": "/__in_english__", "zh": "/__in_chinese__"}  # the theme leaves links that begin with / as they are
+_FENCE = re.compile(r"^```.*?^```", re.M | re.S)
+_FORMULA = re.compile(r"\$\$(?P<display>[^$]+)\$\$|(?<![\w$`\\])\$(?P<inline>[^$\n`]+?)\$(?![\w$])")
+_CARD = re.compile(r"^- \[(?P<title>.+)\]\((?P<name>\w+)\.md\) <!-- picture (?P<block>\d+) -->$", re.M)
+
+
+def _is_chinese(config):
+    return Path(config["docs_dir"]).name == "zh"
 
 
 def on_config(config):
-    """The switch itself; where it leads is told for each page."""
+    """The switch of languages, and the version of the package; where the switch leads is told for each page."""
+    from mxnet._core.version import REMX_VERSION
+
     names = {"en": "English", "zh": "简体中文"}
     config["extra"]["alternate"] = [{"name": names[lang], "link": _PLACES[lang], "lang": lang} for lang in names]
+    config["extra"]["remx_version"] = REMX_VERSION
     return config
 
 
 def on_files(files, config):
-    """Pictures are kept once, for both languages."""
-    if Path(config["docs_dir"]) != PAGES:
-        for picture in (PAGES / "images").iterdir():
-            files.append(File.generated(config, f"images/{picture.name}", abs_src_path=str(picture)))
+    """Pictures, outputs and the style sheet are kept once, for both languages; the speed chart is the benchmarks'."""
+    shared = [PAGES / "images", PAGES / "assets", *([OUTPUTS] if OUTPUTS.is_dir() else [])]
+    if _is_chinese(config):
+        for file in (f for folder in shared for f in sorted(folder.iterdir()) if f.suffix != ".json"):
+            files.append(File.generated(config, f"{file.parent.name}/{file.name}", abs_src_path=str(file)))
+    chart = PAGES.parent / "benchmarks" / "results.svg"
+    files.append(File.generated(config, "images/speed.svg", abs_src_path=str(chart)))
     return files
 
 
+# ---------------------------------------------------------------------- pages
+def on_page_markdown(markdown, page, config, files):
+    """Outputs below the blocks of tutorials, cards in the gallery, formulas as MathML."""
+    uri = page.file.src_uri
+    if uri == "tutorials/index.md":
+        return _gallery(markdown)
+    if uri.startswith("tutorials/"):
+        return _formulas(_with_outputs(markdown, Path(uri).stem, "../outputs"))
+    if uri == "index.md":
+        return _with_outputs(markdown, "home", "outputs")
+    return markdown
+
+
+def _report(name):
+    file = OUTPUTS / f"{name}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+
+def _with_outputs(markdown, name, folder):
+    """The blocks as readers see them, each with what it printed and drew."""
+    report = _report(name)
+    found = iter(report["outputs"] if report else [])
+
+    def block(match):
+        parts = "".join(_output(each, folder, name) for each in next(found, []))
+        return f"```python\n{shown(match[1])}```\n\n{parts}"
+
+    return BLOCK.sub(block, markdown)
+
+
+def _output(each, folder, name):
+    if each["kind"] == "png":
+        return f"![{name}]({folder}/{each['file']}){{ .drawn }}\n\n"
+    if each["kind"] == "html":
+        return f'<div class="output">{" ".join(each["text"].split(chr(10)))}</div>\n\n'
+    return f'<div class="output"><pre><code>{_lines(each["text"])}</code></pre></div>\n\n'
+
+
+def _lines(text, most=60):
+    """Printed text for HTML: long outputs lose their middle; no blank line, which would end the HTML block."""
+    lines = text.strip("\n").split("\n")
+    if len(lines) > most:
+        lines = [*lines[: most - 10], "…", *lines[-9:]]
+    return "\n".join(escape(line, quote=False) or "&nbsp;" for line in lines)
+
+
+def _gallery(markdown):
+    """Lists of tutorials become cards with a picture, the title and the first sentence of the page."""
+    return re.sub(r"(?:^- \[.+\]\(\w+\.md\) <!-- picture \d+ -->\n?)+", _cards, markdown, flags=re.M)
+
+
+def _cards(match):
+    found = "".join(_card(**card.groupdict()) for card in _CARD.finditer(match[0]))
+    return f'<div class="gallery">{found}</div>\n'
+
+
+def _card(title, name, block):
+    image = f'<img alt="" loading="lazy" src="../outputs/{name}-{block}-0.png">'
+    image = image if (OUTPUTS / f"{name}-{block}-0.png").is_file() else ""
+    return f'<a class="card" href="{name}/"><span class="picture">{image}</span><span>{escape(title)}</span></a>'
+
+
+def _formulas(markdown):
+    """LaTeX between dollars, outside code, as MathML, which browsers draw without a script."""
+    parts, last = [], 0
+    for fence in _FENCE.finditer(markdown):
+        parts += [_FORMULA.sub(_formula, markdown[last : fence.start()]), fence[0]]
+        last = fence.end()
+    return "".join([*parts, _FORMULA.sub(_formula, markdown[last:])])
+
+
+def _formula(match):
+    if match["display"]:
+        return convert(match["display"].strip(), display="block")
+    return convert(match["inline"])
+
+
 def on_post_page(output, page, config):
-    """Put the links in; they are relative, so that the site works in any folder."""
-    chinese = Path(config["docs_dir"]).name == "zh"
+    """Links of the language switch; they are relative, so that the site works in any folder."""
+    chinese = _is_chinese(config)
     other = (PAGES if chinese else PAGES / "zh") / page.file.src_uri
     target = page.url if other.is_file() else ""
     up = "../" * page.url.strip("./").count("/") + ("../" if page.url.strip("./") else "")

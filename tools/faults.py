@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import json
 import pathlib
 import shutil
 import subprocess
@@ -13,16 +14,42 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
 from reliability import fuzz
 
 FINDINGS = pathlib.Path(__file__).parents[1] / "tests" / "data" / "findings"
-CHUNK = 5000
+CHUNK = 20_000  # inputs that one process reads
+
+
+class Progress:
+    """What fuzzing came to so far, in a file, so that a run that was ended goes on where it was (`--progress`)."""
+
+    def __init__(self, path):
+        self._path = pathlib.Path(path) if path else None
+        self._kinds = json.loads(self._path.read_text()) if self._path and self._path.exists() else {}
+
+    def of(self, kind, seed):
+        """(inputs done, what came of them) with this seed."""
+        told = self._kinds.get(f"{kind} {seed}", {"done": 0})
+        return told["done"], fuzz.Result(**{name: told[name] for name in told if name != "done"})
+
+    def note(self, kind, seed, done, result):
+        plain = {**vars(result), "findings": [[*finding[:3], ""] for finding in result.findings]}
+        self._kinds[f"{kind} {seed}"] = {"done": done, **plain}
+        if self._path:
+            self._path.write_text(json.dumps(self._kinds, indent=1))
 
 
 def fuzzing(options):
     """Mutated and generated inputs for each reader."""
-    bad = 0
+    bad, progress = 0, Progress(options.progress)
     for kind in options.kinds:
-        start, result = time.monotonic(), fuzz.Result()
-        for first in range(0, options.inputs, CHUNK):
-            result.add(fuzz.in_process(kind, options.seed + first, min(CHUNK, options.inputs - first)))
+        start = time.monotonic()
+        first, result = progress.of(kind, options.seed)
+        while first < options.inputs:
+            count = min(CHUNK, options.inputs - first)
+            more = fuzz.in_process(kind, options.seed + first, count)
+            for finding in more.findings:
+                print("  ", finding[1], fuzz.keep(finding, FINDINGS), flush=True)
+            result.add(more)
+            first += count
+            progress.note(kind, options.seed, first, result)
         done = result.clean + result.refused
         print(
             f"fuzzing {kind}: {done} inputs, {result.clean} read, {result.refused} refused, slowest "
@@ -30,8 +57,6 @@ def fuzzing(options):
             f"{len(result.findings)} findings ({time.monotonic() - start:.0f} s)",
             flush=True,
         )
-        for finding in result.findings:
-            print("  ", finding[1], fuzz.keep(finding, FINDINGS))
         bad += len(result.findings)
     return bad
 
@@ -138,11 +163,10 @@ def memory(options):
         ("shapes", slope.SHAPES, options.steps),
     ):
         for name in names:
-            size, objects = slope.measured(kind, name, count)
-            print(
-                f"memory, {kind}, {name}: {count} steps, {size:.0f} bytes and {objects:.4f} objects a step", flush=True
-            )
-            bad += size > slope.LIMIT
+            found = slope.measured(kind, name, count)
+            print(f"memory, {kind}, {name}: {count} steps, {found.resident:.0f} bytes ({found.used:.0f} in use) and "
+                  f"{found.objects:.4f} objects a step", flush=True)  # fmt: skip
+            bad += found.resident > slope.LIMIT
     return bad
 
 
@@ -155,6 +179,15 @@ def chaos(options):
         print(f"four hosts, {name}: {restarts} restarts, {seconds:.0f} s, {wrong or 'equal bit for bit'}", flush=True)
         bad += wrong is not None
     return bad
+
+
+def soak(options):
+    """Trains, saves, loads, resumes, serves and is killed at random, for so many minutes."""
+    from reliability import soak as stay
+
+    told, wrong = stay.soak(60 * options.minutes, options.seed, lambda words: print(f"soak: {words}", flush=True))
+    print(f"soak, {options.minutes:g} minutes: {told}, {wrong or 'nothing lost, nothing left behind'}", flush=True)
+    return int(wrong is not None)
 
 
 def guard(options):
@@ -176,6 +209,7 @@ PARTS = {
     "workers": workers,
     "memory": memory,
     "chaos": chaos,
+    "soak": soak,
 }
 
 
@@ -183,6 +217,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar=f"{{{','.join(PARTS)}}}")
     parser.add_argument("--inputs", type=int, default=100_000, help="inputs for each kind of file")
+    parser.add_argument("--progress", help="a file that fuzzing notes its results in, and goes on from")
     parser.add_argument("--guided", type=int, default=100_000, help="inputs for each kind that atheris makes")
     parser.add_argument("--kinds", nargs="+", default=list(fuzz.KINDS), choices=fuzz.KINDS)
     parser.add_argument("--runs", type=int, default=50, help="runs that are killed and resumed")
@@ -191,6 +226,7 @@ def main():
     parser.add_argument("--inferences", type=int, default=100_000)
     parser.add_argument("--worker-faults", type=int, default=20, help="how often each fault of data workers happens")
     parser.add_argument("--disturbances", type=int, default=1, help="how often each disturbance of four hosts happens")
+    parser.add_argument("--minutes", type=float, default=10, help="how long the soak lasts")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)

@@ -15,20 +15,21 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-# name in the zoo -> (image size, batch)
+BATCH = 8
+# name in the zoo -> image size: the smallest that the network takes, or one that leaves its last layers some pixels
 NETWORKS = {
-    "alexnet": (224, 2),
-    "densenet121": (224, 1),
-    "inceptionv3": (299, 1),
-    "mobilenet1.0": (64, 2),
-    "mobilenetv2_1.0": (64, 2),
-    "resnet18_v1": (64, 2),
-    "resnet18_v2": (64, 2),
-    "resnet50_v1": (64, 2),
-    "resnet50_v2": (64, 2),
-    "squeezenet1.1": (224, 1),
-    "vgg11": (64, 2),
-    "vgg11_bn": (64, 2),
+    "alexnet": 224,
+    "densenet121": 224,
+    "inceptionv3": 299,
+    "mobilenet1.0": 64,
+    "mobilenetv2_1.0": 64,
+    "resnet18_v1": 64,
+    "resnet18_v2": 64,
+    "resnet50_v1": 64,
+    "resnet50_v2": 64,
+    "squeezenet1.1": 224,
+    "vgg11": 64,
+    "vgg11_bn": 64,
 }
 FAMILIES = {
     "LeNet (few channels, 2x2 pooling)": "lenet",
@@ -44,9 +45,9 @@ def network(mx, name):
     """The network and the shape of its input."""
     gluon, nn = mx.gluon, mx.gluon.nn
     if name in NETWORKS:
-        size, batch = NETWORKS[name]
+        size = NETWORKS[name]
         net = gluon.model_zoo.vision.get_model(name, classes=10)
-        return net.apply(without_dropout), (batch, 3, size, size)
+        return net.apply(without_dropout), (BATCH, 3, size, size)
     if name in ("lstm", "gru"):
         layer = {"lstm": gluon.rnn.LSTM, "gru": gluon.rnn.GRU}[name]
         return layer(256, 2, input_size=128), (35, 16, 128)
@@ -101,9 +102,9 @@ def parameters(net):
     return list(net.collect_params().values())
 
 
-def measure(mx, name, folder, dtype="float32"):
+def measure(mx, name, folder, seed, dtype="float32"):
     """Output and gradients, hybridized, from the parameters in the folder."""
-    given = np.load(Path(folder) / f"{name}.npz")
+    given = np.load(Path(folder) / f"{name}-{seed}.npz")
     net, shape = network(mx, name)
     net.initialize()
     net.hybridize()
@@ -122,10 +123,10 @@ def measure(mx, name, folder, dtype="float32"):
     return output.asnumpy(), [p.grad().asnumpy() for p in wanted]
 
 
-def prepare(mx, name, folder):
+def prepare(mx, name, folder, seed):
     """Parameters as a network in training has them, an input and a head, for all contestants."""
-    mx.random.seed(7)
-    rng = np.random.RandomState(7)
+    mx.random.seed(seed)
+    rng = np.random.RandomState(seed)
     net, shape = network(mx, name)
     net.initialize(mx.init.Xavier(magnitude=2))
     data = rng.randn(*shape).astype("float32")
@@ -139,7 +140,7 @@ def prepare(mx, name, folder):
             value = rng.rand(*value.shape) + 0.5
         arrays[f"p{i}"] = value.astype("float32")
     head = rng.randn(*out.shape).astype("float32")
-    np.savez(Path(folder) / f"{name}.npz", data=data, head=head, **arrays)
+    np.savez(Path(folder) / f"{name}-{seed}.npz", data=data, head=head, **arrays)
 
 
 def errors(found, exact):
@@ -150,30 +151,39 @@ def errors(found, exact):
     return float(forward), float(np.median(each))
 
 
-def contest(name, folder, mxnet):
-    """(of MXNet, of torch, of ReMX), each (forward, gradient)."""
+def contest(name, folder, seeds, mxnet):
+    """(of MXNet, of torch, of ReMX), each (forward, gradient): medians over the seeds."""
     import mxnet as mx
 
-    prepare(mx, name, folder)
-    with mx.runtime.kernels_off():
-        exact = measure(mx, name, folder, "float64")
-        plain = errors(measure(mx, name, folder), exact)
-    ours = errors(measure(mx, name, folder), exact)
-    theirs = None
+    for seed in seeds:
+        prepare(mx, name, folder, seed)
+    found = {}
     if mxnet:
-        subprocess.run([mxnet, __file__, "--worker", name, folder], check=True, env={**os.environ, "PYTHONPATH": ""})
-        found = np.load(Path(folder) / f"{name}-mxnet.npz")
-        grads = [found[f"g{i}"] for i in range(len(found.files) - 1)]
-        theirs = errors((found["output"], grads), exact)
-    return theirs, plain, ours
+        command = [mxnet, __file__, "--worker", name, folder, ",".join(map(str, seeds))]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": ""})
+    for seed in seeds:
+        with mx.runtime.kernels_off():
+            exact = measure(mx, name, folder, seed, "float64")
+            found.setdefault("torch", []).append(errors(measure(mx, name, folder, seed), exact))
+        found.setdefault("ReMX", []).append(errors(measure(mx, name, folder, seed), exact))
+        if mxnet:
+            found.setdefault("MXNet", []).append(errors(recorded(name, folder, seed), exact))
+    return [tuple(np.median(found[who], axis=0)) if who in found else None for who in ("MXNet", "torch", "ReMX")]
 
 
-def worker(name, folder):
-    """What real MXNet computes."""
+def worker(name, folder, seeds):
+    """What real MXNet computes, in a file for each seed."""
     import mxnet as mx
 
-    output, grads = measure(mx, name, folder)
-    np.savez(Path(folder) / f"{name}-mxnet.npz", output=output, **{f"g{i}": g for i, g in enumerate(grads)})
+    for seed in seeds.split(","):
+        output, grads = measure(mx, name, folder, seed)
+        arrays = {f"g{i}": g for i, g in enumerate(grads)}
+        np.savez(Path(folder) / f"{name}-{seed}-mxnet.npz", output=output, **arrays)
+
+
+def recorded(name, folder, seed):
+    found = np.load(Path(folder) / f"{name}-{seed}-mxnet.npz")
+    return found["output"], [found[f"g{i}"] for i in range(len(found.files) - 1)]
 
 
 TEXTS = {
@@ -214,8 +224,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mxnet", help="an interpreter with MXNet 1.9.1")
     parser.add_argument("--only", action="append", help="a network; may be repeated")
+    parser.add_argument("--seeds", type=int, default=5, help="draws of parameters and images; the table has medians")
     parser.add_argument("--check", action="store_true", help="print, and write nothing")
-    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         worker(*options.worker)
@@ -225,7 +236,7 @@ def main():
         for label, name in [*((n, n) for n in NETWORKS), *FAMILIES.items()]:
             if options.only and name not in options.only:
                 continue
-            results = contest(name, folder, options.mxnet)
+            results = contest(name, folder, range(options.seeds), options.mxnet)
             print(label, results, flush=True)
             rows.append((label, results))
             theirs, _, ours = results

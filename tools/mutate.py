@@ -2,6 +2,8 @@
 
     python tools/mutate.py --sample 100 --seed 1            mutants of all modules below
     python tools/mutate.py --modules _formats/npz.py        all mutants of one
+    python tools/mutate.py --sample 240 --results FILE --most 12   12 more of the sample; FILE tells which are done
+    python tools/mutate.py --results FILE --again           those that have survived, once more
 
 It works on a copy of the sources, so that nothing else sees a mutant. A mutant is killed if a test of its module fails
 or takes too long; those that survive are listed with their lines.
@@ -28,12 +30,14 @@ import torch  # noqa: F401
 ROOT = pathlib.Path(__file__).parents[1]
 SECONDS = 240
 SLOW = ["--deselect", "tests/formats/test_images.py::test_a_chunk_of_two_gigabytes_and_a_damaged_jpeg_2000"]
+_REGISTRY = "tests/core/test_registry.py tests/core/test_attributes.py tests/core/test_attribute_bounds.py"
 # The tests that hold a module's promises.
 TESTS = {
     "_formats/images.py": "tests/formats/test_images.py",
-    "_formats/image_kinds.py": "tests/formats/test_images.py",
-    "_formats/image_damage.py": "tests/formats/test_images.py",
+    "_formats/image_kinds.py": "tests/formats/test_image_kinds.py tests/formats/test_images.py",
+    "_formats/image_damage.py": "tests/formats/test_image_kinds.py tests/formats/test_images.py",
     "_formats/image_lists.py": "tests/formats/test_image_lists.py",
+    "_formats/idx.py": "tests/formats/test_idx.py",
     "_formats/npz.py": "tests/formats/test_npz.py",
     "_formats/params.py": "tests/formats/test_params.py",
     "_formats/source.py": "tests/formats/test_params.py tests/formats/test_states.py",
@@ -52,8 +56,13 @@ TESTS = {
     "_core/dtypes.py": "tests/core/test_small_modules.py tests/core/test_attributes.py",
     "_core/nest.py": "tests/core/test_small_modules.py",
     "_core/streams.py": "tests/core/test_streams.py",
-    "_core/hints.py": "tests/test_messages.py",
-    "_ops/registry.py": "tests/core/test_attributes.py tests/core/test_attribute_bounds.py",
+    "_core/hints.py": "tests/core/test_hints.py",
+    "_core/errors.py": "tests/test_messages.py",
+    "_core/writes.py": "tests/graph/test_writes.py",
+    "_ops/registry/registry.py": _REGISTRY,
+    "_ops/registry/signature.py": _REGISTRY,
+    "_ops/registry/shape_rules.py": _REGISTRY,
+    "_ops/registry/discovery.py": _REGISTRY,
 }
 
 SWAPS = {
@@ -98,7 +107,7 @@ def places(tree):
             yield number, "not"
         elif isinstance(node, ast.Constant) and type(node.value) in (int, bool):
             yield number, "constant"
-        elif isinstance(node, ast.Return) and node.value is not None:
+        elif isinstance(node, ast.Return) and getattr(node.value, "value", node.value) is not None:
             yield number, "return"
         elif isinstance(node, (ast.If, ast.IfExp)):
             yield number, "condition"
@@ -153,37 +162,73 @@ def _tested(folder, tests):
     return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *SLOW, *tests.split()]) != 0)
 
 
+class Results:
+    """Which mutants were tried, and which of them survived, in a file of lines."""
+
+    def __init__(self, path):
+        self._path = pathlib.Path(path) if path else None
+        self.known = {}
+        if self._path and self._path.exists():
+            self.known = dict(line.rsplit("\t", 1) for line in self._path.read_text().splitlines())
+
+    def note(self, mutant, outcome):
+        self.known[mutant] = outcome
+        if self._path:
+            self._path.write_text("".join(f"{name}\t{told}\n" for name, told in self.known.items()))
+
+    def with_outcome(self, outcome):
+        return [mutant for mutant, told in self.known.items() if told == outcome]
+
+
+def chosen(options, trees):
+    """The mutants of the sample, by names such as `_formats/npz.py:43 compare 217`."""
+    found = {}
+    for name, tree in trees.items():
+        lines = [getattr(node, "lineno", 0) for node in ast.walk(tree)]
+        found.update({f"{name}:{lines[place]} {kind} {place}": (name, place, kind) for place, kind in places(tree)})
+    if options.sample and options.sample < len(found):
+        return dict(random.Random(options.seed).sample(sorted(found.items()), options.sample)), len(found)
+    return found, len(found)
+
+
+def attempt(folder, trees, name, place, kind):
+    """Did a test notice the mutant?"""
+    path = pathlib.Path(folder, "mxnet", name)
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(ast.unparse(mutant(trees[name], place, kind)[0]), encoding="utf-8")
+    try:
+        return not run(folder, TESTS[name])
+    finally:
+        path.write_text(whole, encoding="utf-8")
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--modules", nargs="+", default=list(TESTS), choices=TESTS, metavar="MODULE")
     parser.add_argument("--sample", type=int, help="so many mutants, drawn from all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", help="a file that keeps what was found, so that a run can go on")
+    parser.add_argument("--most", type=int, help="try no more than so many this time")
+    parser.add_argument("--again", action="store_true", help="try those that have survived once more")
     options = parser.parse_args()
     trees = {name: ast.parse((ROOT / "src/mxnet" / name).read_text(encoding="utf-8")) for name in options.modules}
-    found = [(name, *place) for name, tree in trees.items() for place in places(tree)]
-    chosen = found
-    if options.sample and options.sample < len(found):
-        chosen = random.Random(options.seed).sample(found, options.sample)
-    killed, survived = 0, []
+    (sample, count), results = chosen(options, trees), Results(options.results)
+    due = [
+        name
+        for name in sample
+        if (results.known.get(name) == "survived" if options.again else name not in results.known)
+    ]
     os.environ.update(PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1")
     sys.dont_write_bytecode = True
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "src", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-        for number, (name, place, kind) in enumerate(chosen, 1):
-            path = pathlib.Path(folder, "mxnet", name)
-            whole = path.read_text(encoding="utf-8")
-            tree, line = mutant(trees[name], place, kind)
-            path.write_text(ast.unparse(tree), encoding="utf-8")
-            if run(folder, TESTS[name]):
-                survived.append(f"{name}:{line} {kind}")
-            else:
-                killed += 1
-            path.write_text(whole, encoding="utf-8")
-            last = f"; survived: {survived[-1]}" if survived and number == killed + len(survived) else ""
-            print(f"{number} of {len(chosen)} (of {len(found)}): {killed} killed{last}", flush=True)
-    print(
-        f"{killed} of {len(chosen)} mutants killed, {100 * killed / max(1, len(chosen)):.0f} %", *survived, sep="\n  "
-    )
+        for name in due[: options.most]:
+            outcome = "killed" if attempt(folder, trees, *sample[name]) else "survived"
+            results.note(name, outcome)
+            print(f"{len(results.known)} of {len(sample)} (of {count}): {name} {outcome}", flush=True)
+    killed, survived = results.with_outcome("killed"), results.with_outcome("survived")
+    share = 100 * len(killed) / max(1, len(killed) + len(survived))
+    print(f"{len(killed)} of {len(killed) + len(survived)} mutants killed, {share:.0f} %", *survived, sep="\n  ")
 
 
 if __name__ == "__main__":

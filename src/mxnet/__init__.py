@@ -57,7 +57,9 @@ def __getattr__(name):
     elif name in _NAMES:
         value = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
     else:
-        raise AttributeError(f"module 'mxnet' has no attribute '{name}'{_ELSEWHERE.get(name, '')}")
+        from ._core.errors import no_attribute
+
+        raise no_attribute("mxnet", name, _ELSEWHERE.get(name, ""))
     setattr(_sys.modules[__name__], name, value)
     return value
 

@@ -109,15 +109,63 @@ def _np_any(a, axis=None, keepdims=False, out=None):
 
 
 def _np_atleast_1d(*arys):
-    """Each array with at least one axis."""
+    """Arrays with at least one axis.
+
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    ndarray or list of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> np.atleast_1d(np.array(5))
+    array([5.])
+    """
 
 
 def _np_atleast_2d(*arys):
-    """Each array with at least two axes."""
+    """Arrays with at least two axes.
+
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    ndarray or list of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> np.atleast_2d(np.array([1, 2]))
+    array([[1., 2.]])
+    """
 
 
 def _np_atleast_3d(*arys):
-    """Each array with at least three axes."""
+    """Arrays with at least three axes.
+
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    ndarray or list of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> np.atleast_3d(np.array([1, 2])).shape
+    (1, 2, 1)
+    """
 
 
 def _np_copy(a, out=None):
@@ -192,11 +240,52 @@ def _np_diag(array, k=0):
 
 
 def _np_diagflat(array, k=0):
-    """A matrix with the flat array as diagonal."""
+    """A matrix with the flattened array as its diagonal.
+
+    Parameters
+    ----------
+    array : array_like
+        The diagonal.
+    k : int, default 0
+        The diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> np.diagflat(np.array([1, 2]))
+    array([[1., 0.],
+           [0., 2.]])
+    """
 
 
 def _np_diagonal(a, offset=0, axis1=0, axis2=1):
-    """Diagonals of the planes of two axes."""
+    """The diagonals of the planes of two axes.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    offset : int, default 0
+        The diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+    axis1 : int, default 0
+        The first axis.
+    axis2 : int, default 1
+        The second axis.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> np.diagonal(np.array([[1, 2], [3, 4]]))
+    array([1., 4.])
+    """
 
 
 def _np_dot(a, b, out=None):
@@ -328,7 +417,31 @@ def _np_prod(a, axis=None, dtype=None, out=None, keepdims=False):
 
 
 def _np_product(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The product over axes."""
+    """The product over axes, as `prod`.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    axis : int or tuple of int, optional
+        The axes to reduce; None: all.
+    dtype : str or type, optional
+        The data type of the result.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+    keepdims : bool, default False
+        Whether reduced axes stay with length 1.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> np.product(np.array([[1, 2], [3, 4]]), axis=1)
+    array([ 2., 12.])
+    """
 
 
 def _np_repeat(a, repeats, axis=None):
@@ -407,7 +520,29 @@ def _np_roll(a, shift, axis=None):
 
 
 def _np_sometrue(a, axis=None, keepdims=False, out=None):
-    """Is some element true?"""
+    """Whether any element is not zero, as `any`.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    axis : int or tuple of int, optional
+        The axes to reduce; None: all.
+    keepdims : bool, default False
+        Whether reduced axes stay with length 1.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> np.sometrue(np.array([[0, 2], [0, 0]]), axis=1)
+    array([ True, False])
+    """
 
 
 def _np_squeeze(a, axis=None, out=None):
@@ -499,8 +634,8 @@ def _np_transpose(a, axes=None):
     ----------
     a : array_like
         The input.
-    axes : int or sequence
-        The axes to sum over; None reverses all axes.
+    axes : tuple of int, optional
+        The new order of the axes; None reverses them.
 
     Returns
     -------
@@ -508,7 +643,7 @@ def _np_transpose(a, axes=None):
 
     Examples
     --------
-    >>> from mxnet import np
+    >>> from mxnet import np, npx
     >>> np.transpose(np.array([[1, 2], [3, 4]]))
     array([[1., 3.],
            [2., 4.]])
@@ -516,16 +651,70 @@ def _np_transpose(a, axes=None):
 
 
 def _npx_constraint_check(x, msg):
-    """True if every element is; else a ValueError with the message."""
+    """True if all elements are true; otherwise a ValueError with the message is raised.
+
+    Parameters
+    ----------
+    x : ndarray
+        The truth values.
+    msg : str
+        The message.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> npx.constraint_check(np.array([True, True]), "must be positive")
+    array(True)
+    """
 
 
 def _npx_nonzero(a):
-    """The positions of what is not zero, one row each."""
+    """The indices of the elements that are not zero, a row for each.
+
+    Parameters
+    ----------
+    a : ndarray
+        The input.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> npx.nonzero(np.array([[0, 1], [2, 0]]))
+    array([[0, 1],
+           [1, 0]], dtype=int64)
+    """
 
 
 def _npx_reshape(a, newshape, reverse=False, order="C"):
-    """The elements in a shape in which negative numbers are codes.
+    """The elements in a new shape, in which negative numbers are codes.
 
-    -1 is what is left, -2 copies a size, -3 drops a size of one, -4 copies all that remain, -5 joins two sizes,
-    -6 splits one into the two numbers that follow.
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    newshape : int or tuple of int
+        The new shape: -1 is what remains, -2 copies a size, -3 drops a size of 1, -4 copies all sizes that remain, -5
+        joins two sizes, -6 splits one into the two numbers that follow.
+    reverse : bool, default False
+        Whether the codes are read from the right.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> npx.reshape(np.zeros((2, 3, 4)), (-2, -5)).shape
+    (2, 12)
     """

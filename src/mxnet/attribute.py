@@ -32,7 +32,20 @@ class _Current(type):
 
 
 class AttrScope(metaclass=_Current):
-    """Puts attributes on every symbol made inside its `with` block; inner scopes add to outer ones."""
+    """Puts attributes on every symbol that is made inside its `with` block; inner scopes add to outer ones.
+
+    Parameters
+    ----------
+    **kwargs : str
+        The attributes.
+
+    Examples
+    --------
+    >>> with mx.AttrScope(ctx_group="dev1"):
+    ...     x = mx.sym.var("x")
+    >>> x.attr("ctx_group")
+    'dev1'
+    """
 
     _current = threading.local()
     _subgraph_names = defaultdict(int)

@@ -412,7 +412,7 @@ def _ones(like):
     try:
         return torch.ones_like(like)
     except torch.cuda.OutOfMemoryError as error:
-        raise MXNetError(explained(error)) from error
+        raise MXNetError(explained(error)) from None
 
 
 def _seed(seed, tensor):
@@ -488,7 +488,7 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
         if ENGINE.naive:
             wait_for_all()
     except RuntimeError as error:
-        raise _explained(error) from error
+        raise _explained(error) from None
     finally:
         MODES.recording, MODES.training = before
         wrote_anywhere()  # gradients, and states of layers
@@ -555,7 +555,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
                 with Scope(tensors[0].is_cuda):
                     grads = torch.autograd.grad(tensors, leaves, seeds, retain, create_graph, allow_unused=True)
     except RuntimeError as error:
-        raise _explained(error) from error
+        raise _explained(error) from None
     finally:
         MODES.recording, MODES.training = before
         wrote_anywhere()

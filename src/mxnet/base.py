@@ -24,6 +24,10 @@ NDArrayHandle = SymbolHandle = ExecutorHandle = KVStoreHandle = RecordIOHandle =
 
 _LIB = _library.Library()
 
+# Programs that handle DLPack capsules by hand rely on `mxnet.base` for these: by default ctypes cuts pointers to ints.
+ctypes.pythonapi.PyCapsule_New.restype = ctypes.py_object
+ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
+
 error_types = {"ValueError": ValueError, "TypeError": TypeError, "AttributeError": AttributeError,
                "IndexError": IndexError, "NotImplementedError": NotImplementedError,
                "MXNetError": MXNetError}  # fmt: skip
@@ -72,7 +76,23 @@ def classproperty(func):
 
 
 def register_error(func_name=None, cls=None):
-    """Let an error class be found by its name at the start of a message."""
+    """Let an error class be found by its name at the beginning of a message.
+
+    Parameters
+    ----------
+    func_name : str or class, optional
+        The name; without it that of the class.
+
+    Returns
+    -------
+    class or callable
+
+    Examples
+    --------
+    >>> @mx.error.register_error
+    ... class NoDataError(mx.MXNetError):
+    ...     pass
+    """
     if callable(func_name):
         func_name, cls = func_name.__name__, func_name
 

@@ -24,12 +24,23 @@ def enable():
 
 
 def disable():
-    """Take them away again, and forget which were used."""
+    """Take the old names away again, and forget which were used.
+
+    Examples
+    --------
+    >>> mx.compat.disable()
+    """
     forget()
 
 
 def used():
-    """Old names that the program has used so far, in order."""
+    """The old names that the program has used so far, in order.
+
+    Examples
+    --------
+    >>> mx.compat.used()
+    []
+    """
     return list(USED)
 
 

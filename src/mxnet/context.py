@@ -48,7 +48,25 @@ class _ContextMeta(type):
 
 
 class Context(metaclass=_ContextMeta):
-    """A device: its kind and number. One object exists per device, so contexts compare by identity too."""
+    """A device: the CPU or a GPU.
+
+    As a context manager it is the default of its block.
+
+    Parameters
+    ----------
+    device_type : str or Context, default 'cpu'
+        cpu, gpu, cpu_pinned or cpu_shared.
+    device_id : int, default 0
+        The number of the device.
+
+    Examples
+    --------
+    >>> with mx.Context("cpu", 1):
+    ...     mx.nd.ones((2,)).context
+    cpu(1)
+    >>> mx.cpu(0) == mx.Context("cpu", 0)
+    True
+    """
 
     devtype2str = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
     devstr2type = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
@@ -77,7 +95,13 @@ class Context(metaclass=_ContextMeta):
 
     @property
     def device_type(self):
-        """The device's kind, as a word."""
+        """The kind of device: cpu, gpu, cpu_pinned or cpu_shared.
+
+        Examples
+        --------
+        >>> mx.cpu().device_type
+        'cpu'
+        """
         return Context.devtype2str[self.device_typeid]
 
     def __hash__(self):
@@ -108,7 +132,12 @@ class Context(metaclass=_ContextMeta):
         _SCOPES.stack.pop()
 
     def empty_cache(self):
-        """Give cached device memory back to the system; nothing to do for the CPU."""
+        """Give memory that is cached for this GPU back to the system.
+
+        Examples
+        --------
+        >>> mx.cpu().empty_cache()
+        """
         if self.device_type == "gpu":
             import torch
 
@@ -120,32 +149,104 @@ class Context(metaclass=_ContextMeta):
 
 
 def cpu(device_id=0):
-    """The CPU; numbers only tell contexts apart, the memory is the same."""
+    """The CPU.
+
+    Parameters
+    ----------
+    device_id : int, default 0
+        The number of the device.
+
+    Returns
+    -------
+    Context
+
+    Examples
+    --------
+    >>> mx.nd.ones((2,), ctx=mx.cpu()).context
+    cpu(0)
+    """
     return Context("cpu", device_id)
 
 
 def cpu_pinned(device_id=0):
-    """CPU memory that a GPU can read directly."""
+    """Memory of the CPU from which a GPU copies quickly.
+
+    Parameters
+    ----------
+    device_id : int, default 0
+        The number of the device.
+
+    Returns
+    -------
+    Context
+
+    Examples
+    --------
+    >>> mx.cpu_pinned()
+    cpu_pinned(0)
+    """
     return Context("cpu_pinned", device_id)
 
 
 def cpu_shared(device_id=0):
-    """CPU memory that processes share."""
+    """Memory of the CPU that processes share.
+
+    Parameters
+    ----------
+    device_id : int, default 0
+        The number of the device.
+
+    Returns
+    -------
+    Context
+
+    Examples
+    --------
+    >>> mx.context.cpu_shared()
+    cpu_shared(0)
+    """
     return Context("cpu_shared", device_id)
 
 
 def gpu(device_id=0):
-    """The GPU of that number."""
+    """A GPU.
+
+    Parameters
+    ----------
+    device_id : int, default 0
+        The number of the device.
+
+    Returns
+    -------
+    Context
+
+    Examples
+    --------
+    >>> mx.gpu(1)
+    gpu(1)
+    """
     return Context("gpu", device_id)
 
 
 def virtual_gpus():
-    """How many GPUs `MXNET_VIRTUAL_GPUS` maps onto the CPU."""
+    """The number of virtual GPUs, which compute on the CPU; set by MXNET_VIRTUAL_GPUS.
+
+    Examples
+    --------
+    >>> mx.context.virtual_gpus()
+    0
+    """
     return whole_number("MXNET_VIRTUAL_GPUS", 0, "how many GPUs the CPU stands for")
 
 
 def num_gpus():
-    """How many GPUs there are: CUDA's, Apple's one, or the virtual ones."""
+    """The number of GPUs that can be used.
+
+    Examples
+    --------
+    >>> mx.context.num_gpus() >= 0
+    True
+    """
     import torch
 
     if torch.cuda.is_available():
@@ -156,7 +257,23 @@ def num_gpus():
 
 
 def gpu_memory_info(device_id=0):
-    """Free and total bytes of a GPU."""
+    """The free and the total memory of a GPU, in bytes.
+
+    Parameters
+    ----------
+    device_id : int, default 0
+        The number of the device.
+
+    Returns
+    -------
+    (int, int)
+
+    Examples
+    --------
+    >>> free, total = mx.context.gpu_memory_info(0) if mx.context.num_gpus() else (0, 0)
+    >>> free <= total
+    True
+    """
     import torch
 
     if torch.cuda.is_available() and device_id < torch.cuda.device_count():
@@ -171,13 +288,34 @@ _DEFAULT = Context("cpu", 0)
 
 
 def current_context():
-    """The context of the innermost `with ctx:`; `cpu(0)` outside any."""
+    """The default device: that of the innermost `with` block, or the CPU.
+
+    Examples
+    --------
+    >>> mx.current_context()
+    cpu(0)
+    """
     stack = _SCOPES.stack
     return stack[-1] if stack else _SCOPES.default or _DEFAULT
 
 
 def parse_context(text):
-    """`Context` from its printed form, such as `gpu(1)`."""
+    """The context that a text such as 'gpu(1)' names.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    Context
+
+    Examples
+    --------
+    >>> mx.context.parse_context("cpu(1)")
+    cpu(1)
+    """
     found = re.fullmatch(r"(\w+)\((\d+)\)", str(text))
     if found is None or found[1] not in Context.devstr2type:
         raise MXNetError(

@@ -27,8 +27,27 @@ REMEMBERED = 64  # sets of input shapes that `reshape` need not infer again
 class Predictor:
     """A network with its parameters, for inputs of fixed shapes. Threads may share one: each has its own outputs.
 
-    `outputs` names values inside the network, with or without `_output` at the end, to be computed in place of its
-    own outputs.
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the checkpoint's file names.
+    epoch : int
+        The number of the epoch.
+    input_shapes : dict of str to tuple
+        The shapes of the inputs.
+    ctx : Context, optional
+        The device.
+    type_dict : dict of str to dtype, optional
+        The data types of the inputs.
+    outputs : list of str, optional
+        Values inside the network to compute instead of its own outputs, with or without `_output`.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+    >>> mx.model.save_checkpoint("net", 1, net, parameters, {})
+    >>> predictor = mx.deploy.Predictor("net", 1, {"data": (1, 3)})
     """
 
     def __init__(self, prefix, epoch, input_shapes, ctx=None, type_dict=None, outputs=None):

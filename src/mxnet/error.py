@@ -9,7 +9,18 @@ __all__ = ["InternalError", "MXNetError", "register", "register_error"]
 
 @register_error
 class InternalError(MXNetError):
-    """A failure inside the library; the message asks for a report."""
+    """A failure inside the library; the message asks for a report.
+
+    Parameters
+    ----------
+    msg : str
+        What happened.
+
+    Examples
+    --------
+    >>> "lost" in str(mx.error.InternalError("lost"))
+    True
+    """
 
     def __init__(self, msg):
         if "MXNet hint:" not in msg:

@@ -9,12 +9,13 @@ from ._core.dtypes import dtype_name
 from ._core.environment import is_on
 from ._core.errors import FaultyOutputs, MXNetError, ValueFault
 from ._core.heap import keep_freed
+from ._core.modes import MODES
 from ._core.writes import wrote, wrote_anywhere
 from ._device.settings import Scope
 from ._graph.debug.memory import peak_memory
 from ._graph.debug.monitored_run import MonitoredRun
 from ._graph.infer.fixpoint import type_facts
-from ._graph.infer.storage import head_stypes, left_operands_of_dot, stypes_of_storage_aware_nodes
+from ._graph.infer.storage import head_stypes, sparse_plan, stypes_of_storage_aware_nodes
 from ._graph.infer.zero_size import fully_known, user_shape_facts
 from ._graph.ir.cse import eliminate_common_subexpressions
 from ._graph.ir.node import walk
@@ -30,7 +31,6 @@ from .context import Context
 from .ndarray._dispatch.invoke import SparseStorage, plain_tensor
 from .ndarray._sparse.graph_heads import compute_heads, heads_on_parts
 from .ndarray._sparse.invoke import attach_sparse_source, store_gradient, stored
-from .ndarray._sparse.parts import coo_of_csr
 from .ndarray.cached_op import unshared
 from .ndarray.ndarray import NDArray, wrap
 
@@ -62,7 +62,31 @@ class Bound:
 
 
 class Executor:
-    """Runs a bound symbol. Made by `Symbol.bind` and `Symbol.simple_bind`."""
+    """Runs a bound symbol. It is made by `Symbol.bind` and `Symbol.simple_bind`, not by its constructor.
+
+    Parameters
+    ----------
+    handle : object
+        The compiled graph.
+    symbol : Symbol
+        The network.
+    ctx : Context
+        The device.
+    grad_req : str, list or dict
+        What `backward` does with the gradient of an argument.
+    group2ctx : dict of str to Context
+        The devices of nodes with a `ctx_group`.
+
+    Examples
+    --------
+    >>> x = mx.sym.var("x")
+    >>> executor = (x * x).simple_bind(mx.cpu(), x=(2,))
+    >>> executor.forward(is_train=True, x=mx.nd.array([2, 3]))[0].asnumpy()
+    array([4., 9.], dtype=float32)
+    >>> executor.backward(mx.nd.ones((2,)))
+    >>> executor.grad_dict["x"].asnumpy()
+    array([4., 6.], dtype=float32)
+    """
 
     def __init__(self, handle, symbol, ctx, grad_req, group2ctx):
         keep_freed()
@@ -120,13 +144,13 @@ class Executor:
         return order
 
     def _infer_storage(self, program, wanted):
-        """Infer which heads are sparse, and which CSR inputs stay sparse: left operands of `dot` without gradients."""
+        """Infer which heads are sparse, and which values are sparse tensors while the graph runs."""
         given = {n.name: a.stype for n, a in zip(program.variables, self._arrays, strict=True)}
         program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
         self._head_stypes = head_stypes(program.heads, given)
         self._heads_on_parts = heads_on_parts(program.heads, given) if set(given.values()) != {"default"} else []
         self._sparse = any(kind != "default" for kind in self._head_stypes) or bool(self._heads_on_parts)
-        self._csr_operands = left_operands_of_dot(program.heads) - wanted if "csr" in given.values() else set()
+        program.sparse = sparse_plan(program.heads, given, wanted) if set(given.values()) != {"default"} else None
 
     # running
 
@@ -155,7 +179,7 @@ class Executor:
         return self._fault
 
     def _tensors(self):
-        """The bound arrays' tensors; sparse arrays are passed as dense ones, except left operands of `dot`."""
+        """The bound arrays' tensors; a sparse array is passed as a dense one if no operator takes it as it is."""
         try:
             return [array._t for array in self._arrays]
         except SparseStorage:
@@ -163,9 +187,7 @@ class Executor:
             return [self._input_tensor(array, name) for array, name in zip(self._arrays, names, strict=True)]
 
     def _input_tensor(self, array, name):
-        if array.stype == "csr" and name in self._csr_operands:
-            return coo_of_csr(array._parts, array.shape)
-        return plain_tensor(array)
+        return array._sparse_tensor() if name in self._program.sparse.variables else plain_tensor(array)
 
     def _copy_inputs(self, given):
         arguments = self.arg_dict
@@ -283,8 +305,15 @@ class Executor:
         heads = self._head_gradients(out_grads)
         if self._fault is not None:
             raise self._fault.error
-        if not self._wanted:
-            return
+        if self._wanted:
+            before, MODES.training = MODES.training, bool(is_train)  # which operators' gradients depend on
+            try:
+                self._differentiate(heads)
+            finally:
+                MODES.training = before
+
+    def _differentiate(self, heads):
+        """Compute the gradients, from those of the heads, and store them."""
         if self._tape is None:
             self._run(self._tensors(), self._ran, True, again=True)
         outputs, leaves, monitored = self._tape
@@ -297,6 +326,8 @@ class Executor:
                 gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)
+        if self._program.sparse is not None:
+            gradients = [self._in_storage_of_array(g, arg) for g, (_, arg) in zip(gradients, self._wanted, strict=True)]
         wrote_anywhere()  # auxiliary states
         taken = {seed.data_ptr() for seed in seeds}
         given = self._own_gradients
@@ -357,6 +388,11 @@ class Executor:
     def _in_storage(self, seed, kind):
         """The gradient of a sparse head is sparse too, for operators that look at its storage."""
         return seed if kind == "default" else attach_sparse_source(seed, stored(wrap(seed, self._ctx), kind))
+
+    def _in_storage_of_array(self, gradient, arg):
+        """A gradient as a dense tensor if the array for it is dense."""
+        sparse = gradient is not None and gradient.is_sparse
+        return gradient.to_dense() if sparse and self.handle.grads[arg].stype == "default" else gradient
 
     def _store(self, arg, gradient, taken):
         """Write or add a gradient; `taken` has the addresses of tensors that are in use."""

@@ -33,12 +33,55 @@ class _Formatter(logging.Formatter):
 
 
 def getLogger(name=None, filename=None, filemode=None, level=WARNING):
-    """The old name of `get_logger`."""
+    """The old name of `get_logger`.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name of the logger; None means the root logger.
+    filename : str, optional
+        The file; without it the terminal.
+    filemode : str, optional
+        The mode of the file, 'a' by default.
+    level : int, default WARNING
+        The least level that is written.
+
+    Returns
+    -------
+    logging.Logger
+
+    Examples
+    --------
+    >>> mx.log.getLogger("evaluation", "evaluation.log").name
+    'evaluation'
+    """
     return get_logger(name, filename, filemode, level)
 
 
 def get_logger(name=None, filename=None, filemode=None, level=WARNING):
-    """A logger that writes to a file, or coloured to the terminal; set up once."""
+    """A logger that writes to a file, or in colour to the terminal.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name of the logger; None means the root logger.
+    filename : str, optional
+        The file; without it the terminal.
+    filemode : str, optional
+        The mode of the file, 'a' by default.
+    level : int, default WARNING
+        The least level that is written.
+
+    Returns
+    -------
+    logging.Logger
+
+    Examples
+    --------
+    >>> mx.log.get_logger("training", "training.log", level=mx.log.INFO).warning("started")
+    >>> "started" in open("training.log").read()
+    True
+    """
     logger = logging.getLogger(name)
     if name is not None and not getattr(logger, "_init_done", None):
         logger._init_done = True

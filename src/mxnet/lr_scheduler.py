@@ -3,8 +3,10 @@
 import logging
 from math import cos, pi
 
+from ._core.constructors import ExplainsArguments
 
-class LRScheduler:
+
+class LRScheduler(ExplainsArguments):
     """Base class of schedules: `schedule(num_update)` is the learning rate of that update.
 
     Parameters

@@ -15,7 +15,32 @@ def _mean_size(array):
 
 
 class Monitor:
-    """Every `interval` batches, applies `stat_func` to the outputs and weights whose names match `pattern`."""
+    """Prints statistics of outputs and weights every few batches.
+
+    Parameters
+    ----------
+    interval : int
+        The number of batches between two reports.
+    stat_func : callable, optional
+        The statistic of an array; without it, the mean of the absolute values.
+    pattern : str, default '.*'
+        A regular expression that the names must match.
+    sort : bool, default False
+        Whether the report is sorted by name.
+    monitor_all : bool, default False
+        Whether inputs are reported as well.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> executor = net.simple_bind(mx.cpu(), data=(1, 3))
+    >>> monitor = mx.mon.Monitor(1, pattern="fc_output")
+    >>> monitor.install(executor)
+    >>> monitor.tic()
+    >>> outputs = executor.forward()
+    >>> [(name, value.strip()) for _, name, value in monitor.toc()]
+    [('fc_output', '0.0')]
+    """
 
     def __init__(self, interval, stat_func=None, pattern=".*", sort=False, monitor_all=False):
         self.interval, self.stat_func = interval, _mean_size if stat_func is None else stat_func

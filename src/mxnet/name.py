@@ -26,7 +26,14 @@ class _Current(type):
 
 
 class NameManager(metaclass=_Current):
-    """Names what has no name: a hint and a counter, `dense0`, `dense1`, …; a `with` block makes it the current one."""
+    """Names symbols that are made without a name: a hint and a counter, such as fullyconnected0.
+
+    Examples
+    --------
+    >>> with mx.name.NameManager():
+    ...     mx.sym.relu(mx.sym.var("x")).name
+    'relu0'
+    """
 
     _current = threading.local()
 
@@ -53,7 +60,19 @@ class NameManager(metaclass=_Current):
 
 
 class Prefix(NameManager):
-    """A name manager that puts `prefix` before every name, given or made."""
+    """A name manager that puts a prefix before every name.
+
+    Parameters
+    ----------
+    prefix : str
+        The prefix.
+
+    Examples
+    --------
+    >>> with mx.name.Prefix("net_"):
+    ...     mx.sym.relu(mx.sym.var("x"), name="act").name
+    'net_act'
+    """
 
     def __init__(self, prefix):
         super().__init__()

@@ -17,6 +17,7 @@ from ._ops import custom
 from ._ops.registry import registry
 from ._ops.registry.device import torch_device
 from ._ops.registry.torch_dtypes import torch_dtype
+from ._ops.sparse.parts import coo_of_rows
 from .autograd import pause
 from .base import (  # noqa: F401 - public names of this module
     MXCallbackList,
@@ -30,7 +31,6 @@ from .base import (  # noqa: F401 - public names of this module
 )
 from .ndarray._dispatch.invoke import graph_tensor, plain_tensor
 from .ndarray._sparse.invoke import attach_sparse_source, sparse_source, stored, zeros
-from .ndarray._sparse.parts import coo_of_rows
 from .ndarray.ndarray import NDArray, wrap
 from .util import is_np_array  # noqa: F401
 
@@ -42,7 +42,23 @@ __all__ = [
 
 
 class CustomOp:
-    """The computation: subclass it and write `forward` and `backward`."""
+    """The computation of an operator written in Python: subclass it and write `forward` and `backward`.
+
+    Examples
+    --------
+    >>> class Square(mx.operator.CustomOp):
+    ...     def forward(self, is_train, req, in_data, out_data, aux):
+    ...         self.assign(out_data[0], req[0], in_data[0] ** 2)
+    ...
+    ...     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+    ...         self.assign(in_grad[0], req[0], 2 * in_data[0] * out_grad[0])
+    >>> @mx.operator.register("square_example")
+    ... class SquareProp(mx.operator.CustomOpProp):
+    ...     def create_operator(self, ctx, shapes, dtypes):
+    ...         return Square()
+    >>> mx.nd.Custom(mx.nd.array([2, 3]), op_type="square_example").asnumpy()
+    array([4., 9.], dtype=float32)
+    """
 
     def __init__(self):
         pass
@@ -62,7 +78,24 @@ class CustomOp:
 
 
 class CustomOpProp:
-    """What is known of a custom operator before it runs: names, shapes, types, and how to make it."""
+    """What is known of a custom operator before it runs: its arguments, shapes and data types, and how to make it.
+
+    Parameters
+    ----------
+    need_top_grad : bool, default True
+        Whether `backward` needs the gradient of the output; a loss does not.
+
+    Examples
+    --------
+    >>> class Prop(mx.operator.CustomOpProp):
+    ...     def list_arguments(self):
+    ...         return ["data", "scale"]
+    ...
+    ...     def infer_shape(self, in_shape):
+    ...         return [in_shape[0], (1,)], [in_shape[0]], []
+    >>> Prop().infer_shape([(2, 3), None])
+    ([(2, 3), (1,)], [(2, 3)], [])
+    """
 
     def __init__(self, need_top_grad=True):
         self.need_top_grad_ = need_top_grad
@@ -121,7 +154,25 @@ def _check_dense(method, stypes, name):
 
 
 def register(reg_name):
-    """A decorator that makes a `CustomOpProp` subclass usable as `op_type=reg_name`."""
+    """A decorator that registers a `CustomOpProp` class under a name, for `op_type` of `nd.Custom` and `sym.Custom`.
+
+    Parameters
+    ----------
+    reg_name : str
+        The name.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> @mx.operator.register("nothing_example")
+    ... class NothingProp(mx.operator.CustomOpProp):
+    ...     pass
+    >>> "Custom" in mx.operator.get_all_registered_operators()
+    True
+    """
 
     def decorate(prop_cls):
         custom.PROPERTIES[reg_name] = prop_cls
@@ -305,12 +356,33 @@ OperatorArguments = collections.namedtuple("OperatorArguments", ["narg", "names"
 
 
 def get_all_registered_operators():
-    """Names of all operators."""
+    """The names of all operators.
+
+    Examples
+    --------
+    >>> "Convolution" in mx.operator.get_all_registered_operators()
+    True
+    """
     return registry.names()
 
 
 def get_operator_arguments(op_name):
-    """How many arguments an operator takes, their names and types."""
+    """The number, names and types of an operator's arguments.
+
+    Parameters
+    ----------
+    op_name : str
+        The name of the operator.
+
+    Returns
+    -------
+    OperatorArguments
+
+    Examples
+    --------
+    >>> mx.operator.get_operator_arguments("SwapAxis").names
+    ['data', 'dim1', 'dim2']
+    """
     operator = registry.find(op_name)
     first = [operator.variadic] if operator.variadic else list(operator.inputs)
     kind = "NDArray-or-Symbol[]" if operator.variadic else "NDArray-or-Symbol"
@@ -324,7 +396,18 @@ _SERIAL = itertools.count()
 
 
 class PythonOp:
-    """Base of the two older ways to write an operator; `get_symbol` turns it into a Custom operator."""
+    """The base of the two older ways to write an operator in Python; `get_symbol` makes a symbol of it.
+
+    Parameters
+    ----------
+    need_top_grad : bool, default True
+        Whether `backward` needs the gradient of the output; a loss does not.
+
+    Examples
+    --------
+    >>> mx.operator.PythonOp().list_arguments()
+    ['data']
+    """
 
     def __init__(self, need_top_grad=True):
         self.need_top_grad_ = need_top_grad
@@ -413,14 +496,42 @@ class _OldOp(CustomOp):
 
 
 class NumpyOp(PythonOp):
-    """The oldest way: forward and backward on NumPy arrays."""
+    """The oldest way to write an operator: forward and backward on NumPy arrays. New code uses `CustomOp`.
+
+    Parameters
+    ----------
+    need_top_grad : bool, default True
+        Whether `backward` needs the gradient of the output; a loss does not.
+
+    Examples
+    --------
+    >>> class Double(mx.operator.NumpyOp):
+    ...     def forward(self, in_data, out_data):
+    ...         out_data[0][:] = in_data[0] * 2
+    >>> Double().get_symbol(mx.sym.var("x")).eval(x=mx.nd.array([1, 2]))[0].asnumpy()
+    array([2., 4.], dtype=float32)
+    """
 
     def _wrap(self, arrays):
         return [a.asnumpy() for a in arrays]
 
 
 class NDArrayOp(PythonOp):
-    """The second oldest way: forward and backward on NDArrays."""
+    """The second oldest way to write an operator: forward and backward on NDArrays. New code uses `CustomOp`.
+
+    Parameters
+    ----------
+    need_top_grad : bool, default True
+        Whether `backward` needs the gradient of the output; a loss does not.
+
+    Examples
+    --------
+    >>> class Double(mx.operator.NDArrayOp):
+    ...     def forward(self, in_data, out_data):
+    ...         out_data[0][:] = in_data[0] * 2
+    >>> Double().get_symbol(mx.sym.var("x")).eval(x=mx.nd.array([1, 2]))[0].asnumpy()
+    array([2., 4.], dtype=float32)
+    """
 
     def declare_backward_dependency(self, out_grad, in_data, out_data):
         """What the backward pass reads."""

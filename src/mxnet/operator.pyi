@@ -27,6 +27,7 @@ from ._ops import custom as custom
 from ._ops.registry import registry as registry
 from ._ops.registry.device import torch_device as torch_device
 from ._ops.registry.torch_dtypes import torch_dtype as torch_dtype
+from ._ops.sparse.parts import coo_of_rows as coo_of_rows
 from .autograd import pause as pause
 from .base import MXCallbackList as MXCallbackList
 from .base import NDArrayHandle as NDArrayHandle
@@ -42,7 +43,6 @@ from .ndarray._sparse.invoke import attach_sparse_source as attach_sparse_source
 from .ndarray._sparse.invoke import sparse_source as sparse_source
 from .ndarray._sparse.invoke import stored as stored
 from .ndarray._sparse.invoke import zeros as zeros
-from .ndarray._sparse.parts import coo_of_rows as coo_of_rows
 from .ndarray.ndarray import NDArray as NDArray
 from .ndarray.ndarray import wrap as wrap
 from .util import is_np_array as is_np_array

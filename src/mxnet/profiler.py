@@ -124,7 +124,18 @@ def custom_operator(name):
 
 # ---------------------------------------------------------------------- configuration and state
 def set_config(**kwargs):
-    """Choose what is recorded and where it goes: `filename`, `profile_all`, `aggregate_stats`, …"""
+    """Choose what is recorded and where the trace goes.
+
+    Parameters
+    ----------
+    **kwargs
+        `filename` (default profile.json), `profile_all`, `profile_symbolic`, `profile_imperative`, `profile_memory`,
+        `profile_api`, `aggregate_stats` (for `dumps`), `continuous_dump` and `dump_period`.
+
+    Examples
+    --------
+    >>> mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename="trace.json")
+    """
     unknown = set(kwargs) - set(_OPTIONS)
     if unknown:
         raise MXNetError(f"unknown profiler options {sorted(unknown)}; known are {sorted(_OPTIONS)}")
@@ -140,7 +151,19 @@ def set_config(**kwargs):
 
 
 def profiler_set_config(mode="symbolic", filename="profile.json"):
-    """The old form of `set_config`."""
+    """The old form of `set_config`.
+
+    Parameters
+    ----------
+    mode : str, default 'symbolic'
+        symbolic: record graphs; all: record single operators as well.
+    filename : str, default 'profile.json'
+        The file of the trace.
+
+    Examples
+    --------
+    >>> mx.profiler.profiler_set_config(mode="all", filename="trace.json")
+    """
     warnings.warn(
         "profiler.profiler_set_config() is deprecated. Please use profiler.set_config() instead", stacklevel=2
     )
@@ -148,7 +171,22 @@ def profiler_set_config(mode="symbolic", filename="profile.json"):
 
 
 def set_state(state="stop", profile_process="worker"):
-    """Start ("run") or stop recording."""
+    """Start or stop recording.
+
+    Parameters
+    ----------
+    state : str, default 'stop'
+        'run' or 'stop'.
+    profile_process : str, default 'worker'
+        worker or server; a server's profile is its own process's.
+
+    Examples
+    --------
+    >>> mx.profiler.set_config(profile_all=True, filename="trace.json")
+    >>> mx.profiler.set_state("run")
+    >>> y = mx.nd.ones((2,)) + 1
+    >>> mx.profiler.set_state("stop")
+    """
     if state not in ("run", "stop"):
         raise KeyError(f"the profiler's state is 'run' or 'stop', got {state!r}")
     if state == "run" and not _RECORDER.running:
@@ -164,23 +202,65 @@ def set_state(state="stop", profile_process="worker"):
 
 
 def profiler_set_state(state="stop"):
-    """The old form of `set_state`."""
+    """The old form of `set_state`.
+
+    Parameters
+    ----------
+    state : str, default 'stop'
+        'run' or 'stop'.
+
+    Examples
+    --------
+    >>> mx.profiler.profiler_set_state("stop")
+    """
     warnings.warn("profiler.profiler_set_state() is deprecated. Please use profiler.set_state() instead", stacklevel=2)
     set_state(state)
 
 
 def pause(profile_process="worker"):
-    """Record nothing until `resume`."""
+    """Stop recording until `resume`.
+
+    Parameters
+    ----------
+    profile_process : str, default 'worker'
+        worker or server; a server's profile is its own process's.
+
+    Examples
+    --------
+    >>> mx.profiler.pause()
+    >>> mx.profiler.resume()
+    """
     _RECORDER.paused = True
 
 
 def resume(profile_process="worker"):
-    """Go on recording."""
+    """Go on recording after `pause`.
+
+    Parameters
+    ----------
+    profile_process : str, default 'worker'
+        worker or server; a server's profile is its own process's.
+
+    Examples
+    --------
+    >>> mx.profiler.pause()
+    >>> mx.profiler.resume()
+    """
     _RECORDER.paused = False
 
 
 def set_kvstore_handle(handle):
-    """A distributed store to profile; its workers are profiled where they run."""
+    """Name the distributed store to profile; its workers are profiled where they run.
+
+    Parameters
+    ----------
+    handle : object
+        The store's handle.
+
+    Examples
+    --------
+    >>> mx.profiler.set_kvstore_handle(mx.kv.create("local").handle)
+    """
 
 
 def _start_torch():
@@ -206,7 +286,25 @@ def _stop_torch():
 
 # ---------------------------------------------------------------------- what comes out
 def dump(finished=True, profile_process="worker"):
-    """Write the trace to the file; with `finished` recording stops."""
+    """Write the trace to the file, for chrome://tracing or Perfetto.
+
+    Parameters
+    ----------
+    finished : bool, default True
+        Whether recording stops.
+    profile_process : str, default 'worker'
+        worker or server; a server's profile is its own process's.
+
+    Examples
+    --------
+    >>> mx.profiler.set_config(profile_all=True, filename="trace.json")
+    >>> mx.profiler.set_state("run")
+    >>> y = mx.nd.ones((2,)) + 1
+    >>> mx.profiler.dump()
+    >>> import os
+    >>> os.path.exists("trace.json")
+    True
+    """
     if finished:
         set_state("stop")
     with _RECORDER.lock:
@@ -216,7 +314,13 @@ def dump(finished=True, profile_process="worker"):
 
 
 def dump_profile():
-    """The old form of `dump`."""
+    """The old name of `dump`.
+
+    Examples
+    --------
+    >>> mx.profiler.set_config(filename="trace.json")
+    >>> mx.profiler.dump_profile()
+    """
     warnings.warn("profiler.dump_profile() is deprecated. Please use profiler.dump() instead", stacklevel=2)
     dump(True)
 
@@ -240,9 +344,31 @@ def _sorted(entries, sort_by, ascending):
 
 
 def dumps(reset=False, format="table", sort_by="total", ascending=False):
-    """Statistics of what was recorded, as a table or as JSON; `reset` starts them afresh.
+    """Statistics of what was recorded; empty without `set_config(aggregate_stats=True)`.
 
-    Nothing, as in MXNet, unless `set_config` was told `aggregate_stats=True`.
+    Parameters
+    ----------
+    reset : bool, default False
+        Whether the statistics start afresh.
+    format : str, default 'table'
+        table or json.
+    sort_by : str, default 'total'
+        total, avg, min, max or count.
+    ascending : bool, default False
+        Whether small values come first.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename="trace.json")
+    >>> mx.profiler.set_state("run")
+    >>> y = mx.nd.ones((2,)) + 1
+    >>> mx.profiler.set_state("stop")
+    >>> "Profile Statistics" in mx.profiler.dumps(reset=True)
+    True
     """
     known = ", ".join(map(repr, _KEYS))
     assert sort_by in _KEYS, f"Invalid value provided for sort_by: {sort_by}. Support: {known}"
@@ -283,7 +409,19 @@ def _rows(rows, heads, keys):
 
 # ---------------------------------------------------------------------- a program's own marks
 class Domain:
-    """A group of tasks, frames, counters and markers."""
+    """A group of tasks, frames, counters and markers.
+
+    Parameters
+    ----------
+    name : str
+        The name in the trace.
+
+    Examples
+    --------
+    >>> domain = mx.profiler.Domain("training")
+    >>> counter = domain.new_counter("batches")
+    >>> counter += 1
+    """
 
     def __init__(self, name):
         self.name = name
@@ -339,17 +477,57 @@ class _Span:
 
 
 class Task(_Span):
-    """A piece of work of a domain."""
+    """A piece of work of a domain, from `start` to `stop`.
+
+    Parameters
+    ----------
+    domain : Domain
+        The group it belongs to.
+    name : str
+        The name in the trace.
+
+    Examples
+    --------
+    >>> task = mx.profiler.Task(mx.profiler.Domain("training"), "epoch")
+    >>> task.start()
+    >>> task.stop()
+    """
 
 
 class Frame(_Span):
-    """One of a series, such as a frame of video."""
+    """One of a series, such as a frame of a video.
+
+    Parameters
+    ----------
+    domain : Domain
+        The group it belongs to.
+    name : str
+        The name in the trace.
+
+    Examples
+    --------
+    >>> frame = mx.profiler.Frame(mx.profiler.Domain("video"), "frame")
+    >>> frame.start()
+    >>> frame.stop()
+    """
 
     _category = "{},frame"
 
 
 class Event(_Span):
-    """A piece of work without a domain."""
+    """A piece of work without a domain.
+
+    Parameters
+    ----------
+    name : str
+        The name in the trace.
+
+    Examples
+    --------
+    >>> event = mx.profiler.Event("loading")
+    >>> event.start()
+    >>> event.stop()
+    """
 
     _category = "event"
 
@@ -358,7 +536,22 @@ class Event(_Span):
 
 
 class Counter:
-    """A number that changes over time."""
+    """A number that changes over time.
+
+    Parameters
+    ----------
+    domain : Domain
+        The group it belongs to.
+    name : str
+        The name in the trace.
+    value : number, optional
+        The first value.
+
+    Examples
+    --------
+    >>> counter = mx.profiler.Counter(mx.profiler.Domain("training"), "samples", 0)
+    >>> counter.increment(32)
+    """
 
     def __init__(self, domain, name, value=None):
         self.domain, self.name, self.value = domain, name, 0
@@ -398,7 +591,19 @@ _SCOPES = {"global": "g", "process": "p", "thread": "t", "task": "t", "marker": 
 
 
 class Marker:
-    """A moment in time."""
+    """A moment in time.
+
+    Parameters
+    ----------
+    domain : Domain
+        The group it belongs to.
+    name : str
+        The name in the trace.
+
+    Examples
+    --------
+    >>> mx.profiler.Marker(mx.profiler.Domain("training"), "saved").mark("process")
+    """
 
     def __init__(self, domain, name):
         self.domain, self.name = domain, name
@@ -416,7 +621,20 @@ class Marker:
 
 @contextlib.contextmanager
 def scope(name="<unk>:", append_mode=False):
-    """Operators called inside are recorded under this prefix."""
+    """Operators called inside the block are recorded under a prefix.
+
+    Parameters
+    ----------
+    name : str, default '<unk>:'
+        The prefix, ending in a colon.
+    append_mode : bool, default False
+        Whether the prefix is added to that of the outer scope.
+
+    Examples
+    --------
+    >>> with mx.profiler.scope("encoder:"):
+    ...     y = mx.nd.ones((2,)) + 1
+    """
     local = _RECORDER.local
     before = local.scope
     name = name if name.endswith(":") else f"{name}:"

@@ -18,6 +18,21 @@ def seed(seed_state, ctx="all"):
     """Seed the random numbers of all devices, or of one, which then draws the same whatever its number is.
 
     Operators on a GPU, and `LeakyReLU` with random slopes, draw from torch's generators, which are seeded along.
+
+    Parameters
+    ----------
+    seed_state : int
+        The seed.
+    ctx : str or Context, default 'all'
+        The device; 'all' means every device.
+
+    Examples
+    --------
+    >>> mx.random.seed(7)
+    >>> x = mx.nd.random.uniform(shape=(2,))
+    >>> mx.random.seed(7)
+    >>> (x == mx.nd.random.uniform(shape=(2,))).asnumpy()
+    array([1., 1.], dtype=float32)
     """
     if not isinstance(seed_state, integer_types):
         raise ValueError(f"seed_state must be int, got {type(seed_state)}")
@@ -42,7 +57,16 @@ def _seed_torch(device, number):
 
 
 def get_state():
-    """The state of every random stream, as plain values and NumPy arrays, for a checkpoint."""
+    """The state of every random stream, as plain values and NumPy arrays, for a checkpoint.
+
+    Examples
+    --------
+    >>> state = mx.random.get_state()
+    >>> x = mx.nd.random.uniform(shape=(2,))
+    >>> mx.random.set_state(state)
+    >>> (x == mx.nd.random.uniform(shape=(2,))).asnumpy()
+    array([1., 1.], dtype=float32)
+    """
     state = {"streams": streams.get_state(), "torch": torch.get_rng_state().numpy().copy()}
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         state["cuda"] = [s.numpy().copy() for s in torch.cuda.get_rng_state_all()]
@@ -50,7 +74,17 @@ def get_state():
 
 
 def set_state(state):
-    """Continue every random stream from what `get_state` returned."""
+    """Continue every random stream from a state that `get_state` returned.
+
+    Parameters
+    ----------
+    state : dict
+        The state.
+
+    Examples
+    --------
+    >>> mx.random.set_state(mx.random.get_state())
+    """
     streams.set_state(state["streams"])
     torch.set_rng_state(torch.from_numpy(state["torch"].copy()))
     if "cuda" in state and torch.cuda.is_available():

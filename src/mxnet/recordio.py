@@ -72,7 +72,7 @@ class MXRecordIO:
             # Nothing waits in a buffer of a writer, so a forked child cannot write it a second time.
             self._file = open(self.uri, "wb", 0) if self.writable else open(self.uri, "rb", self._ahead)  # noqa: SIM115
         except OSError as error:
-            raise _not_opened(self.uri, error) from error
+            raise _not_opened(self.uri, error) from None
         self._reader = None if self.writable else _format.Reader(self._file, self.uri)
         self.pid = os.getpid()
         self.is_open = True

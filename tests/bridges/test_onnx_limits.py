@@ -164,3 +164,13 @@ def test_an_operator_that_is_missing_is_both_errors():
     with pytest.raises(NotImplementedError, match=r"node huge \(Nonsense\)") as caught:
         GraphProto().from_onnx(model([node("Nonsense", ["x"])], ["y"], inputs=[("x", [1])]))
     assert isinstance(caught.value, mx.MXNetError)
+
+
+def test_a_name_that_is_no_text(tmp_path):
+    """protobuf reads such strings, and gives them as bytes."""
+    made = model([node("Relu", ["data"])], ["y"], inputs=[("data", [1])]).SerializeToString()
+    path = tmp_path / "a.onnx"
+    path.write_bytes(made.replace(b"data", b"d\xf8ta"))
+    for read in (mx.contrib.onnx.import_model, mx.contrib.onnx.get_model_metadata):
+        with pytest.raises(mx.MXNetError, match=r"NodeProto\.input is no text in UTF-8: b'd\\xf8ta'"):
+            read(str(path))

@@ -266,3 +266,26 @@ def test_integers_below_limits_when_words_are_refused():
         wanted.append(next(word for word in words if word < limit * scale) // scale)
     assert samplers.below(bank, limits).tolist() == wanted
     assert bank.take(0, 1, 1)[0, 0] == next(words)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 63, 64, 65, 128, 129])
+def test_numbers_are_split_over_engines_of_64(size):
+    """Up to 64 numbers come from the first engine; none take nothing from it."""
+    stream, calls = streams.Stream(0), []
+    stream._split(size, np.empty(size), lambda first, stop, columns, part: calls.append((first, stop, part.shape)))
+    parts = -(-size // 64)
+    assert sum(np.prod(shape) for _, _, shape in calls) == size and (calls == []) == (size == 0)
+    assert not calls or max(stop for _, stop, _ in calls) == parts
+    if 0 < size <= 64:
+        assert calls == [(0, 1, (1, size))]
+
+
+@pytest.mark.parametrize("shape", [-0.66, 0.0, 1.0, 5.0, np.array([0.5, 2.0])])
+def test_gamma_distributions_that_have_numbers(shape):
+    streams._check_shapes(shape, 5.0)
+
+
+@pytest.mark.parametrize("shape", [-0.67, -1, 5.1, float("nan"), float("inf"), [1.0, -0.67], [1.0, 5.1]])
+def test_gamma_distributions_that_have_none(shape):
+    with pytest.raises(streams.MXNetError, match="gamma numbers need a positive, finite shape"):
+        streams._check_shapes(shape, 5.0)

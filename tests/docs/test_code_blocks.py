@@ -15,6 +15,7 @@ READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
 ASIDE = {"reference", "decisions"}  # generated, and notes for developers in English only
 PAGES = [*READMES, *sorted(p for p in DOCS.rglob("*.md") if not ASIDE & set(p.parts))]
 CHINESE = [p for p in PAGES if "zh" in p.parts]
+RUN = [p for p in PAGES if "tutorials" not in p.parts]  # tutorials run in their quick form, in test_tutorials.py
 
 
 def blocks(page):
@@ -28,7 +29,7 @@ def program(page):
     return [ast.dump(ast.parse(code)) for _, code in blocks(page)]
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [p for p in RUN if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mx.random.seed(0)
@@ -82,7 +83,7 @@ def test_links_between_pages_lead_somewhere():
 def test_the_site_shows_every_page():
     """Each page is in the navigation of its language."""
     for name, folder in (("mkdocs.yml", DOCS), ("mkdocs.zh.yml", DOCS / "zh")):
-        listed = set(re.findall(r": (\S+\.md)$", (ROOT / name).read_text(encoding="utf-8"), re.M))
+        listed = set(re.findall(r"(?:: |- )(\S+\.md)$", (ROOT / name).read_text(encoding="utf-8"), re.M))
         pages = CHINESE if "zh" in name else [p for p in PAGES if p not in READMES and p not in CHINESE]
         others = {"reference/index.md"} | ({"decisions/README.md"} if folder == DOCS else set())
         assert listed == {str(p.relative_to(folder)) for p in pages} | others

@@ -1,86 +1,115 @@
-"""The examples in docstrings run and print what they show."""
+"""Every public name has parameters and an example in its docstring; the examples run and print what they show."""
 
-import doctest
-import importlib
 import inspect
+import os
 
-import numpy as np
 import pytest
+from public_names import FACES, MODULES, WITHOUT, is_described, module_of, public
+from running_examples import Examples, words_of
 
 import mxnet as mx
-
-MODULES = """
-_feed_forward autograd callback
-gluon.block gluon.contrib.estimator.gradient_update gluon.contrib.estimator.learning_rate
-gluon.contrib.estimator.weight_handlers gluon.data.dataset gluon.data.sampler gluon.loss
-gluon.nn.activations gluon.nn.basic_layers gluon.nn.conv_layers gluon.parameter gluon.rnn.rnn_cell gluon.rnn.rnn_layer
-gluon.trainer image.augment initializer io._base kvstore.base kvstore.kvstore lr_scheduler metric module.base_module
-module.bucketing_module module.module module.python_module module.sequential_module optimizer.optimizer
-optimizer.updater recordio rnn._stacks
-""".split()
+from mxnet._core.words import entries
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*FACES, *MODULES])
 @pytest.mark.filterwarnings("ignore")
-def test_examples_run(name):
-    module = importlib.import_module(f"mxnet.{name}")
-    result = doctest.testmod(module, extraglobs={"mx": mx, "np": np}, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert result.attempted and not result.failed
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_examples_of_notebook_callbacks_run():
-    pytest.importorskip("pandas")
-    module = importlib.import_module("mxnet.notebook.callback")
-    result = doctest.testmod(module, extraglobs={"mx": mx, "np": np})
-    assert result.attempted and not result.failed
-
-
-# Public names of a module whose docstring lacks parameters or an example. The lists may only shrink.
-WITHOUT = {
-    "gluon": "DeferredInitializationError",  # raised, never made by a user
-    "gluon.loss": "",
-    "gluon.nn": "",
-    "gluon.rnn": "",
-    "autograd": "Skipped SparseVariable Variable record_function",  # internals that other modules import
-    "callback": "LogValidationMetricsCallback",
-    "initializer": "",
-    "io": "CSVIter ImageDetRecordIter ImageRecordInt8Iter ImageRecordIter ImageRecordIter_v1 ImageRecordUInt8Iter "
-    "ImageRecordUInt8Iter_v1 LibSVMIter MNISTIter MXDataIter NDArrayIter",
-    "kvstore": "KVStoreServer",  # runs in a process of its own
-    "lr_scheduler": "",
-    "metric": "",
-    "optimizer": "Test ccSGD",  # a helper of MXNet's tests, and an alias of SGD
-    "recordio": "",
-}
-
-
-def public(module):
-    """The functions and classes that a module shows as its own."""
-    names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
-    for name in (n for n in names if not n.startswith("_")):
-        value = getattr(module, name)
-        home = getattr(value, "__module__", None) or ""
-        if callable(value) and home.startswith(module.__name__):
-            yield name, inspect.getdoc(value) or ""
-
-
-@pytest.mark.parametrize("name", WITHOUT)
 def test_public_names_have_parameters_and_an_example(name):
-    module = importlib.import_module(f"mxnet.{name}")
-    missing = [n for n, words in public(module) if "Parameters\n---" not in words or ">>> " not in words]
-    assert sorted(missing) == WITHOUT[name].split()
+    missing = [each for each, value in public(name) if not is_described(value)]
+    assert missing == sorted(WITHOUT.get(name, "").split())
 
 
-def test_examples_of_numpy_functions_run():
-    """The functions are made at run time, so they are looked up by name; how many have no example may only shrink."""
-    finder, runner = (
-        doctest.DocTestFinder(recurse=False),
-        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE),
-    )
-    functions = {n: f for n, f in vars(mx.np).items() if inspect.isfunction(f) and not n.startswith("_")}
-    without = [n for n, f in functions.items() if "Parameters\n" not in (f.__doc__ or "") or ">>> " not in f.__doc__]
-    for name, function in functions.items():
-        for example in finder.find(function, name, globs={"mx": mx}):
-            runner.run(example)
-    assert not runner.failures and len(without) <= 115
+def test_the_names_are_counted():
+    assert sum(len(list(public(name))) for name in [*FACES, *MODULES]) > 1900
+
+
+CLASSES = [mx.nd.NDArray, mx.np.ndarray, mx.sym.Symbol, mx.gluon.Block, mx.gluon.HybridBlock, mx.gluon.ParameterDict]
+# What a symbol has for the sake of a clear error; and what Gluon's own code calls.
+REFUSED = {"as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "gradient", "shape", "wait_to_read"}
+LATER = {"explain"}  # takes seconds; its page has an example
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_methods_have_parameters_and_an_example(kind):
+    left_out = (REFUSED if kind is mx.sym.Symbol else set()) | LATER
+    missing = []
+    for name, member in inspect.getmembers(kind):
+        if not name.startswith("_") and name not in left_out and not isinstance(member, int):
+            words = words_of(member)
+            bare = isinstance(member, property) or not _takes_more(member)
+            if ">>> " not in words or not (bare or "Parameters\n---" in words):
+                missing.append(name)
+    assert missing == []
+
+
+def _takes_more(method):
+    return [name for name in inspect.signature(method).parameters if name != "self"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def _members(value):
+    """The docstrings of a class's own members."""
+    for name, member in vars(value).items():
+        if not name.startswith("_"):
+            yield name, member
+
+
+SHOWN = set()  # examples that ran under another name
+
+
+def _run(examples, name, value):
+    words = words_of(value)
+    if ">>> " in words and words not in SHOWN:
+        SHOWN.add(words)
+        examples.run(name, words)
+
+
+@pytest.mark.parametrize("name", [n for n in [*FACES, *MODULES] if not n.startswith(("ndarray.op", "symbol.op"))])
+@pytest.mark.filterwarnings("ignore")
+def test_examples_run(name, folder):
+    """Those of operators run in test_operator_examples."""
+    examples = Examples()
+    for each, value in public(name):
+        if name in FACES and "mxnet._ops" not in str(value) and _is_operator(value):
+            continue
+        _run(examples, f"{name}.{each}", value)
+        if inspect.isclass(value):
+            for method, member in _members(value):
+                _run(examples, f"{name}.{each}.{method}", member)
+    examples.check()
+
+
+def _is_operator(value):
+    """Is it a function that was generated from an operator?"""
+    return "OP" in getattr(value, "__globals__", {}) or "_op" in getattr(value, "__globals__", {})
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, mx.gluon.SymbolBlock, mx.gluon.Parameter, mx.mod.Module])
+@pytest.mark.filterwarnings("ignore")
+def test_examples_of_methods_run(kind, folder):
+    examples = Examples()
+    for base in kind.__mro__:
+        if base.__module__.startswith("mxnet"):
+            for method, member in _members(base):
+                if not _is_operator(member):
+                    _run(examples, f"{base.__name__}.{method}", member)
+    examples.check()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_examples_of_notebook_callbacks_run(folder):
+    pytest.importorskip("pandas")
+    examples = Examples()
+    for name, value in vars(module_of("notebook.callback")).items():
+        if inspect.isclass(value) and value.__module__ == "mxnet.notebook.callback":
+            _run(examples, name, value)
+    examples.check()
+
+
+def test_entries_of_fallback_functions_are_used():
+    known = entries(mx.np.fallback._FILE)
+    assert set(known) - {"*"} >= set(mx.np.fallback.FUNCTIONS)
+    assert os.path.basename(mx.np.fallback._FILE) == "fallback_words.txt"

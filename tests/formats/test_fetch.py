@@ -3,6 +3,7 @@
 import hashlib
 import http.server
 import threading
+import warnings
 
 import pytest
 import requests
@@ -169,3 +170,43 @@ def test_a_stream_without_an_end_does_not_fill_the_disk(web, tmp_path, monkeypat
     with pytest.warns(UserWarning), pytest.raises(MXNetError, match="more than half of what the disk of .* has free"):
         fetch.download("https://host/a", str(tmp_path))
     assert web[1] == ["https://host/a"] and not list(tmp_path.iterdir())
+
+
+def test_certificates_that_are_not_checked_are_warned_of(web, tmp_path):
+    put(web, "https://host/a")
+    with pytest.warns(UserWarning, match="Unverified HTTPS request"):
+        fetch.download("https://host/a", str(tmp_path), verify_ssl=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fetch.download("https://host/a", str(tmp_path), overwrite=True)
+
+
+@pytest.mark.filterwarnings("ignore:.* could not be fetched")
+@pytest.mark.filterwarnings("ignore:.*retrying")
+def test_how_often_an_address_is_asked(web, tmp_path, monkeypatch):
+    """Up to `retries` times: 5 by default, shared among mirrors; always once."""
+
+    def asked(call):
+        del web[1][:]
+        with pytest.warns(UserWarning) if call is not mirrored else warnings.catch_warnings(), pytest.raises(Exception):
+            call()
+        return web[1]
+
+    def mirrored():
+        fetch.from_repository("models", "a", str(tmp_path / "a"))
+
+    assert len(asked(lambda: fetch.download("https://host/a", str(tmp_path)))) == 5
+    assert len(asked(lambda: fetch.download("https://host/a", str(tmp_path), retries=0))) == 1
+    for count, each in ((1, 5), (2, 2), (5, 1), (6, 1)):
+        hosts = [f"https://host{number}/" for number in range(count)]
+        monkeypatch.setenv("MXNET_GLUON_REPO", ",".join(hosts))
+        assert asked(mirrored) == [f"{host}models/a" for host in hosts for _ in range(each)]
+
+
+def test_a_file_may_have_half_of_the_room_on_the_disk(web, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 8}))
+    put(web, "https://host/a", b"four")
+    fetch.download("https://host/a", str(tmp_path))
+    put(web, "https://host/b", b"five.")
+    with pytest.warns(UserWarning), pytest.raises(MXNetError, match="more than half"):
+        fetch.download("https://host/b", str(tmp_path))

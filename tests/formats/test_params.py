@@ -155,3 +155,11 @@ def test_classic_arrays_without_elements_are_read_under_classic_shapes(tmp_path)
     path = str(tmp_path / "empty.params")
     mx.nd.save(path, [mx.nd.array(np.zeros((2, 0, 1))), mx.nd.ones((2,))])
     assert [each.shape for each in mx.nd.load(path)] == [(2, 0, 1), (2,)]
+
+
+def test_shapes_are_mxnets_unless_numpys_are_asked_for():
+    blob = params.Blob.dense(np.ones(1, np.float32), "float32")
+    for dumps in (lambda *a: params.dumps(["a"], [blob], *a)[24:], lambda *a: params.dumps_blob(blob, *a)):
+        assert dumps()[:4] == struct.pack("<I", params.V2_MAGIC) and dumps(True)[:4] == struct.pack(
+            "<I", params.V3_MAGIC
+        )

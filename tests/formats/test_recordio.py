@@ -228,3 +228,54 @@ def test_a_system_without_pread_reads_the_same_from_many_threads(tmp_path, monke
     records = RecordFile(str(tmp_path / "a.rec"))
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(records.read, records.offsets * 5)) == contents * 5
+
+
+@pytest.mark.parametrize("garbage", [1, 3, 4, 5, 8, 20])
+def test_after_damage_reading_goes_on_with_the_next_record(tmp_path, garbage):
+    """Frames begin at multiples of four; what is between them is passed over."""
+    path = tmp_path / "a.rec"
+    frame = lambda data: struct.pack("<II", format_.MAGIC, len(data)) + data + bytes(-len(data) % 4)
+    between = b"\xab" * garbage
+    path.write_bytes(frame(b"one") + between + bytes(-garbage % 4) + frame(b"three") + frame(b"four"))
+    with open(path, "rb") as file:
+        reader = format_.Reader(file, "a.rec")
+        assert reader.read() == b"one"
+        with pytest.raises(MXNetError, match="byte 12: Invalid RecordIO File"):
+            reader.read()
+        reader.resync()
+        assert [reader.read() for _ in range(3)] == [b"three", b"four", None]
+        reader.seek(0)
+        assert reader.read() == b"one"
+        reader.resync()  # the record itself was bad: the next one
+        assert reader.read() == b"three"
+
+
+def test_frames_up_to_the_last_byte_of_a_file(tmp_path):
+    path = tmp_path / "a.rec"
+    frame = struct.pack("<II", format_.MAGIC, 3) + b"abc"
+    path.write_bytes(frame)
+    with open(path, "rb") as file:
+        assert format_.read_at(file.fileno(), len(frame), 0, "a.rec") == b"abc"
+        assert list(format_.scan_offsets(file.fileno(), len(frame), 0, len(frame), "a.rec")) == [0]
+        with pytest.raises(MXNetError, match="byte 0: .*a part of 3 bytes, 2 are left"):
+            format_.read_at(file.fileno(), len(frame) - 1, 0, "a.rec")
+        with pytest.raises(MXNetError, match="a frame was expected, 7 bytes are there"):
+            format_.read_at(file.fileno(), len(frame), 4, "a.rec")
+    assert format_.LIMIT == 2**29  # a length has 29 bits
+
+
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("window", [8, 12, 1 << 20])
+def test_where_a_record_begins(tmp_path, part, window):
+    """A magic number with the code of a whole record or of a first part, wherever windows of reading end."""
+    path = tmp_path / "a.rec"
+    for before in range(0, 32, 4):
+        data = bytes(before) + struct.pack("<II", format_.MAGIC, part << 29 | 5)
+        path.write_bytes(data)
+        with open(path, "rb") as file:
+            begins = before if part in (0, 1) else len(data)
+            assert format_.next_begin(file.fileno(), 0, len(data), window) == begins
+            assert format_.next_begin(file.fileno(), before + 4, len(data), window) == len(data)
+        path.write_bytes(data[:-1])
+        with open(path, "rb") as file:
+            assert format_.next_begin(file.fileno(), 0, len(data) - 1, window) == len(data) - 1

@@ -13,13 +13,15 @@ WORKERS = "arrays of a GPU cannot go to worker processes"
 ONEDNN = "oneDNN's operators are the CPU's, and the test binds on mx.cpu()"
 HALVES = "the CPU rounds halves at every step as MXNet's CPU kernels do, a GPU does not"
 INITIAL = "the initializer is given an array of the GPU, and draws from the GPU's stream, as in MXNet"
+ONCE = "a GPU reports an index out of bound once, where the program next waits for any array"
+BYTES = "the bytes of a file name the context, which is gpu(0)"
 
 EXPECTED = {
     "ndarray/test_array_corners.py::test_wrong_keys_are_told_in_mxnet_words[key3": LATE,
     "ndarray/test_array_corners.py::test_wrong_keys_are_told_in_mxnet_words[key4": LATE,
     "ndarray/test_contexts_of_results.py::test_results_are_on_the_cpu[cpu_pinned-mixed": CPU_BOUND,
     "ndarray/test_contexts_of_results.py::test_results_are_on_the_cpu[cpu_shared-mixed": CPU_BOUND,
-    "ndarray/test_files.py::test_pickles_are_mxnets": "the bytes name the context, which is gpu(0)",
+    "ndarray/test_files.py::test_pickles_are_mxnets": BYTES,
     "ndarray/test_ndarray.py::test_out_of_bounds": LATE,
     "ndarray/test_ndarray.py::test_printing": PRINTED,
     "ndarray/test_random.py::test_choices_and_their_log_likelihoods": STREAM,
@@ -28,10 +30,17 @@ EXPECTED = {
     "ndarray/test_random.py::test_parameters_in_half_precision_round_at_every_step": STREAM,
     "ndarray/test_random.py::test_the_numbers_of_mxnet": STREAM,
     "ndarray/test_random.py::test_the_quick_way_of_creation_is_the_long_one": STREAM,
+    "ndarray/test_saving_memory.py::test_a_large_file_is_exactly_its_arrays": BYTES,
+    "ndarray/test_saving_memory.py::test_a_pipe_takes_large_arrays": BYTES,
+    "ndarray/test_saving_memory.py::test_saving_copies_nothing": "arrays of a GPU are copied to the host to be written",
     "ndarray/test_seed_snippets.py::test_max_gives_every_tied_element_the_whole_gradient": PRINTED,
     "ndarray/test_seed_snippets.py::test_mean_of_the_notes": PRINTED,
     "ndarray/test_sparse.py::test_repr": PRINTED,
     "autograd/test_custom_storage.py::test_bound_graphs": CPU_BOUND,
+    "autograd/test_recorded_copies.py::test_a_copy_of_a_recorded_array_is_recorded[array in a context": CPU_BOUND,
+    "autograd/test_recorded_copies.py::test_a_copy_of_a_recorded_array_is_recorded[as_in_context": CPU_BOUND,
+    "autograd/test_recorded_copies.py::test_a_copy_of_a_recorded_array_is_recorded[copyto a context": CPU_BOUND,
+    "autograd/test_recorded_copies.py::test_a_copy_of_a_recorded_sparse_array_is_recorded[as_in_context": CPU_BOUND,
     "gluon/test_arguments.py::test_changes_between_calls": CPU_BOUND,
     "gluon/test_block.py::test_export_and_import": CPU_BOUND,
     "gluon/test_block.py::test_older_files_and_names": CPU_BOUND,
@@ -43,6 +52,8 @@ EXPECTED = {
     "gluon/test_parameter.py::test_an_array_takes_a_parameters_place_as_probabilistic_libraries_put_it": CPU_BOUND,
     "symbol/test_errors_name_nodes.py::test_refusals_of_torch_in_hybridized_blocks": LATE,
     "symbol/test_executor.py::test_outputs_may_be_written_before_backward": CPU_BOUND,
+    "symbol/test_take_raise.py::test_an_executor_tells_it_when_outputs_are_read": ONCE,
+    "symbol/test_take_raise.py::test_the_next_forward_is_good_again": ONCE,
     "symbol/test_onednn.py::test_attention_in_every_type": ONEDNN,
     "symbol/test_onednn.py::test_blocks_run_them": ONEDNN,
     "symbol/test_onednn.py::test_every_output_has_mxnets_value": ONEDNN,

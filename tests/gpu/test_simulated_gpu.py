@@ -10,9 +10,16 @@ import simulated
 
 HERE = Path(__file__).resolve().parent
 GROUPS = {
-    "operators": ["test_operators.py", "test_numpy_operators.py"],
-    "models": ["test_models.py", "test_training_step.py"],
-    "devices": ["test_copies.py", "test_engine.py", "test_graphs.py", "test_available.py", "test_selftest.py"],
+    "operators": ["test_operators.py", "test_numpy_operators.py", "test_no_round_trips.py"],
+    "models": ["test_models.py", "test_layers.py", "test_training_step.py"],
+    "devices": [
+        "test_copies.py",
+        "test_engine.py",
+        "test_graphs.py",
+        "test_available.py",
+        "test_selftest.py",
+        "test_several_workers.py",
+    ],
 }
 
 

@@ -10,9 +10,9 @@ from predicting import agree, folded_now, folding, images, with_statistics
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
-from mxnet._graph.inference import split_batch as portions
+from mxnet._graph.inference import split_batch as chunks
 from mxnet._graph.inference.packed_conv import convolve_pair, has_onednn
-from mxnet._graph.inference.parameter_watch import SMALL, Copies
+from mxnet._graph.inference.parameter_watch import SMALL, CopySnapshot
 from mxnet._kernels import tuning
 from mxnet._kernels.conv import direct
 from mxnet._kernels.pool import nhwc
@@ -249,7 +249,9 @@ def test_predictions_in_threads_and_in_a_fork():
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
     child = os.fork()
     if not child:  # its parent's thread is not there
-        verdict = Copies([torch.zeros(SMALL), torch.zeros(SMALL)]).compare([torch.zeros(SMALL), torch.ones(SMALL)])
+        verdict = CopySnapshot([torch.zeros(SMALL), torch.zeros(SMALL)]).compare(
+            [torch.zeros(SMALL), torch.ones(SMALL)]
+        )
         os._exit(7 if verdict() is False else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
@@ -396,14 +398,14 @@ def test_results_are_not_in_memory_that_is_used_again():
 
 
 def cut(net):
-    made = folding(net)._portions
+    made = folding(net)._batch_chunks
     return made._cut and made._cut.name, set(made._counts.values())
 
 
 @pytest.mark.parametrize("make", [network, inverted_network])
 def test_large_batches_go_in_portions(make, monkeypatch):
     monkeypatch.setattr(tuning, "FOLD_WORKSPACE", 1 << 12)
-    monkeypatch.setattr(portions, "PORTION", 1 << 11)
+    monkeypatch.setattr(chunks, "CHUNK", 1 << 11)
     direct._code.get(wait=True)
     net = make()
     for batch, size in [(7, 30), (1, 30), (4, 21), (7, 30)]:
@@ -418,7 +420,7 @@ def test_large_batches_go_in_portions(make, monkeypatch):
 
 def test_portions_whose_results_are_the_networks(monkeypatch):
     monkeypatch.setattr(tuning, "FOLD_WORKSPACE", 1 << 10)
-    monkeypatch.setattr(portions, "PORTION", 1 << 10)
+    monkeypatch.setattr(chunks, "CHUNK", 1 << 10)
     net = nn.HybridSequential()
     net.add(nn.Conv2D(16, 1), nn.BatchNorm(), nn.Conv2D(16, 1), nn.BatchNorm(), nn.GlobalAvgPool2D())
     net.initialize()
@@ -433,7 +435,7 @@ def test_portions_whose_results_are_the_networks(monkeypatch):
 
 
 class AcrossImages(gluon.HybridBlock):
-    """Layers that look at other images of the batch, or at a second input, cannot be computed in portions."""
+    """Layers that look at other images of the batch, or at a second input, cannot be computed in chunks."""
 
     def __init__(self, second):
         super().__init__()
@@ -451,7 +453,7 @@ class AcrossImages(gluon.HybridBlock):
 @pytest.mark.parametrize("second", [False, True])
 def test_what_is_not_computed_image_by_image(second, monkeypatch):
     monkeypatch.setattr(tuning, "FOLD_WORKSPACE", 1 << 10)
-    monkeypatch.setattr(portions, "PORTION", 1 << 10)
+    monkeypatch.setattr(chunks, "CHUNK", 1 << 10)
     net = AcrossImages(second)
     net.initialize()
     inputs = [nd.random.normal(shape=(5, 8, 6, 6)), *([nd.random.normal(shape=(5, 16, 6, 6))] if second else [])]

@@ -5,16 +5,16 @@ import torch
 
 from mxnet._core.writes import wrote
 from mxnet._graph.inference import parameter_watch as unchanged
-from mxnet._graph.inference.parameter_watch import SMALL, Copies, Digests
+from mxnet._graph.inference.parameter_watch import SMALL, CopySnapshot, DigestSnapshot
 
 
 def copies(tensors):
-    return Copies(tensors)
+    return CopySnapshot(tensors)
 
 
 def digests(tensors):
     pytest.importorskip("numba", reason="digests are made by loops that numba compiles")
-    return Digests(unchanged._loader.get(wait=True), tensors)
+    return DigestSnapshot(unchanged._loader.get(wait=True), tensors)
 
 
 def tensors():
@@ -74,8 +74,8 @@ def test_other_tensors(seen):
 def test_copies_become_digests_once_there_is_code_for_them():
     given = tensors()
     code = unchanged._loader.get(wait=True)
-    known = Copies(given).digests()
-    assert isinstance(known, Digests) == (code is not None) and known.compare(given)()
+    known = CopySnapshot(given).digests()
+    assert isinstance(known, DigestSnapshot) == (code is not None) and known.compare(given)()
     given[1][5] += 1
     wrote(given[1])
     assert not known.compare(given)()

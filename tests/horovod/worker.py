@@ -68,6 +68,9 @@ def train_gluon(net, optimizer, settings, **trainer_settings):
             loss = loss_of(net(x), y)
         loss.backward()
         trainer.step(len(x))
+    sent_early = trainer._over_processes.plan is not None and trainer._over_processes.plan.early_sends
+    if hvd.size() > 1 and optimizer == "sgd" and not trainer_settings:
+        assert sent_early == (STEPS - 1) * len(trainer._over_processes.plan.buckets)
     return {name: p.data().asnumpy() for name, p in params.items()}
 
 
@@ -79,6 +82,22 @@ def bert():
     # Adam divides by a gradient's size: of gradients near epsilon (1e-8 by default) it would show their rounding.
     settings = {"learning_rate": 0.01, "epsilon": 1e-6}
     return train_gluon(Encoder(prefix="bert_"), "adam", settings, gradient_predivide_factor=2.0)
+
+
+class Words(gluon.Block):
+    """An embedding whose gradient is row_sparse, and a dense layer."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.table, self.out = nn.Embedding(50, 6, sparse_grad=True), nn.Dense(4)
+
+    def forward(self, x):
+        return self.out(self.table((x.reshape((len(x), -1))[:, :5] + 1) * 24))
+
+
+def words():
+    return train_gluon(Words(prefix="words_"), "adam", {"learning_rate": 0.01, "epsilon": 1e-6})
 
 
 def halves():
@@ -131,6 +150,11 @@ def collectives():
     assert part.asnumpy()[0] == size * (rank + (rank > 0)) and len(part) == (2 if rank == 0 else 1)
     assert hvd.broadcast_object({"from": rank}, 1) == {"from": 1}
     assert hvd.allgather_object("x" * rank) == ["x" * r for r in ranks]
+    sparse = nd.sparse.row_sparse_array((np.ones((1, 2)) * (rank + 1), [rank]), shape=(9, 2))
+    expected = np.zeros((9, 2))
+    expected[:size] = (ranks[:, None] + 1) / size
+    np.testing.assert_allclose(hvd.allreduce(sparse).asnumpy(), expected, rtol=1e-6)
+    assert len(sparse.indices) == 1
     process_sets()
     refusals()
     return {"ok": np.ones(1)}
@@ -165,7 +189,8 @@ def refused(call, *words):
 def refusals():
     refused(lambda: hvd.allreduce(nd.ones(1), op=hvd.Adasum), "Adasum")
     refused(lambda: hvd.allreduce(nd.ones(1), average=True, op=hvd.Sum), "Please provide only one")
-    refused(lambda: hvd.allreduce(nd.ones(1).tostype("row_sparse")), "row_sparse")
+    refused(lambda: hvd.allreduce(nd.ones((1, 1)).tostype("row_sparse"), op=hvd.Max), "row_sparse")
+    refused(lambda: hvd.allgather(nd.ones((1, 1)).tostype("row_sparse")), "row_sparse")
     refused(lambda: hvd.broadcast(nd.ones(1), 9), "root of a broadcast")
     different = nd.ones((2, 2 + hvd.rank()))
     refused(lambda: hvd.allreduce(different), "process 0: allreduce Average", "process 1:", "(2, 3)")
@@ -192,6 +217,9 @@ def elastic():
             state.commit()
             hvd.allreduce(nd.ones(1))  # process 0 has written it when this is done
             if dies and state.step == 2 and hvd.rank() == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+                if slots := os.environ.get("SLOTS"):  # the next start has more processes
+                    with open(slots, "w") as file:
+                        file.write("localhost:4")
                 os.kill(os.getpid(), signal.SIGKILL)
 
     dies = os.environ.get("DIES") == "1"

@@ -113,3 +113,17 @@ def test_the_programs_own_functions_stay_where_numba_keeps_them(tmp_path):
     code_cache.install()
     assert code_cache.KernelLocator.from_function(load, __file__) is None
     assert caching.CacheImpl._locator_classes.count(code_cache.KernelLocator) == 1
+
+
+def test_folder_depends_on_the_sources_of_all_kernels(tmp_path, monkeypatch):
+    from mxnet._kernels.runtime import code_cache
+
+    (tmp_path / "one_kernels.py").write_text("A = 1\n")
+    monkeypatch.setattr(code_cache, "_HERE", str(tmp_path))
+    keys = []
+    for text in ("B = 1\n", "B = 2\n", "B = 1\n"):
+        (tmp_path / "shared.py").write_text(text)
+        code_cache._sources.cache_clear()
+        keys.append(code_cache.folder())
+    code_cache._sources.cache_clear()
+    assert keys[0] == keys[2] != keys[1]

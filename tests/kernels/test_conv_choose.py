@@ -8,6 +8,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd
+from mxnet._core.lru import Recent
 from mxnet._graph.training.convolution import channels_last_convolution
 from mxnet._kernels import registry, tuning
 from mxnet._kernels.conv import choose, direct
@@ -157,10 +158,10 @@ def test_code_that_is_being_compiled_is_asked_for_again(monkeypatch):
 
 
 def test_no_more_choices_are_kept_than_a_limit(monkeypatch):
-    monkeypatch.setattr(choose, "MOST_CHOICES", 3)
+    monkeypatch.setattr(choose, "_choices", Recent(3))
     for size in range(4, 12):
         choose.conv2d(torch.ones(1, 2, size, size), torch.ones(2, 2, 3, 3, requires_grad=True), None, (), (), (), 1)
-    assert 1 <= len(choose._choices) <= 3
+    assert 1 <= choose._choices.total() <= 3
 
 
 @pytest.mark.usefixtures("compiled")

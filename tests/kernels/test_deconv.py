@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from mxnet import autograd, nd
+from mxnet._kernels.conv import choose
+from mxnet._kernels.elementwise import transpose
+from mxnet._kernels.registry import traced
 from mxnet._ops.nn import convolution
 from mxnet.base import MXNetError
 from mxnet.gluon import nn
@@ -19,6 +22,8 @@ CASES = {
     "adjusted": ((2, 8, 5, 6), 4, {"kernel": (5, 3), "stride": (3, 2), "pad": (2, 1), "adj": (1, 1)}),
     "dilated": ((2, 8, 5, 6), 2, {"kernel": (3, 3), "stride": (2, 1), "dilate": (2, 3), "pad": (1, 0)}),
     "a target": ((2, 8, 5, 6), 2, {"kernel": (3, 3), "stride": (2, 2), "target_shape": (10, 12)}),
+    "many filters": ((2, 16, 24, 26), 20, {"kernel": (4, 4), "stride": (2, 2), "pad": (1, 1)}),
+    "many filters, steps": ((2, 24, 24, 26), 16, {"kernel": (3, 5), "stride": (1, 2), "adj": (0, 1)}),
     "side by side": ((2, 8, 5, 6), 3, {"kernel": (2, 2), "stride": (2, 2)}),
 }
 
@@ -113,3 +118,13 @@ def test_a_generator_hybridized():
     net.hybridize()
     for _ in range(3):
         np.testing.assert_allclose(net(data).asnumpy(), eager, rtol=1e-5, atol=1e-6)
+
+
+def test_many_filters_are_computed_channels_last(monkeypatch):
+    if transpose.code.get(wait=True) is None:
+        pytest.skip("kernels are made for processors with AVX2")
+    monkeypatch.setattr(transpose.code, "after", 0)
+    choose.forget()
+    with traced() as log:
+        results("many filters", True)
+    assert [each.kernel for each in log if each.kernel.startswith("conv.")] == ["conv.deconv_channels_last"] * 2

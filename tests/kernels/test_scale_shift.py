@@ -118,7 +118,7 @@ def test_norms_that_no_convolution_takes_in(channels, ready, monkeypatch):
     agree(net, images(size=9))
 
 
-def room(node):
+def buffer_of(node):
     return node.args[passes.BUFFER[node.target]]
 
 
@@ -132,8 +132,8 @@ def test_sums_are_written_over_what_is_added(channels, over, monkeypatch):
     sums = [node for node in nodes(net) if node.target is passes.convolve and len(node.args) == 7]
     assert len(sums) == 2
     for node in sums:
-        assert (room(node) == room(node.args[6])) == over
-        assert room(node) is not None
+        assert (buffer_of(node) == buffer_of(node.args[6])) == over
+        assert buffer_of(node) is not None
 
 
 def test_what_is_added_and_read_later_is_kept(monkeypatch):

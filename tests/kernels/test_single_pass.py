@@ -11,7 +11,7 @@ import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet._kernels import tuning
 from mxnet._kernels.optimizer import single_pass
-from mxnet._kernels.optimizer.tensor_lists import Steady
+from mxnet._kernels.optimizer.tensor_lists import FixedTensors
 from mxnet._kernels.runtime.loader import simd_width
 from mxnet._ops.optimizer.steps import adam, sgd
 
@@ -51,7 +51,7 @@ def lists():
     """Weights, gradients, a state of any sign and one that is positive."""
     torch.manual_seed(4)
     made = [[torch.randn(shape) for shape in SHAPES] for _ in range(3)]
-    return [*map(Steady, made), Steady(torch.rand(shape) for shape in SHAPES)]
+    return [*map(FixedTensors, made), FixedTensors(torch.rand(shape) for shape in SHAPES)]
 
 
 def in_double(tensors):
@@ -141,21 +141,21 @@ def one_step(weights, grads, momenta):
 
 
 def some(*shapes, **options):
-    return Steady(torch.randn(shape, **options) for shape in shapes)
+    return FixedTensors(torch.randn(shape, **options) for shape in shapes)
 
 
 def test_other_orders_of_axes(calls):
     pictures = [(2, 3, 5, 7), (4, 8, 3, 3)]
     weights, grads, momenta = (
-        Steady(t.to(memory_format=torch.channels_last) for t in some(*pictures)) for _ in range(3)
+        FixedTensors(t.to(memory_format=torch.channels_last) for t in some(*pictures)) for _ in range(3)
     )
     one_step(weights, grads, momenta)
     assert len(calls) == 1
     one_step(weights, [g.contiguous() for g in grads], momenta)
     assert len(calls) == 1
-    columns = Steady(t.t() for t in some((5, 7), (3, 9)))
+    columns = FixedTensors(t.t() for t in some((5, 7), (3, 9)))
     one_step(columns, some((7, 5), (9, 3)), some((7, 5), (9, 3)))
-    parts = Steady(t[:, ::2] for t in some((5, 8), (3, 8)))
+    parts = FixedTensors(t[:, ::2] for t in some((5, 8), (3, 8)))
     one_step(parts, some((5, 4), (3, 4)), some((5, 4), (3, 4)))
     assert len(calls) == 1
 
@@ -169,10 +169,10 @@ def test_other_types_go_as_before(dtype, calls):
 
 def test_weights_in_common_memory_go_as_before(calls):
     block = torch.randn(20)
-    one_step(Steady([block[:8], block[8:]]), some((8,), (12,)), some((8,), (12,)))
+    one_step(FixedTensors([block[:8], block[8:]]), some((8,), (12,)), some((8,), (12,)))
     assert len(calls) == 1
     sgd(
-        Steady([block[:8], block[4:]]),
+        FixedTensors([block[:8], block[4:]]),
         some((8,), (16,)),
         [],
         [0.1] * 2,

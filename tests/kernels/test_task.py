@@ -149,8 +149,8 @@ def test_parts_with_which_threads_end_together(units, most, threads, parts):
 
 
 def test_small_arrays_that_stay_lie_together():
-    given = [np.arange(5), np.arange(0), np.arange(sharing._Shelf.SIZE // 4), np.arange(7)]
-    found = [sharing.lasting(array) for array in given]
+    given = [np.arange(5), np.arange(0), np.arange(sharing._Arena.SIZE // 4), np.arange(7)]
+    found = [sharing.persistent(array) for array in given]
     found[0][0] = 9
     for array, want in zip(found[1:], given[1:], strict=True):
         np.testing.assert_array_equal(array, want)
@@ -159,7 +159,7 @@ def test_small_arrays_that_stay_lie_together():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_arrays_that_stay_are_each_processs_own():
-    array = sharing.lasting(np.arange(3))
+    array = sharing.persistent(np.arange(3))
     child = os.fork()
     if not child:
         array[:] = 7

@@ -10,7 +10,7 @@ from mxnet import autograd, nd
 from mxnet._kernels.elementwise import transpose
 from mxnet._kernels.runtime.loader import CompiledModule
 
-kernels = transpose._code.get(wait=True)
+kernels = transpose.code.get(wait=True)
 pytestmark = pytest.mark.skipif(kernels is None, reason="kernels are made for processors with AVX2")
 
 
@@ -19,7 +19,7 @@ def runs(monkeypatch):
     """How often the kernel runs, which is ready from the first call on."""
     ran, copy = [], transpose._copy
     monkeypatch.setattr(transpose, "_copy", lambda *given: ran.append(given) or copy(*given))
-    monkeypatch.setattr(transpose._code, "after", 0)
+    monkeypatch.setattr(transpose.code, "after", 0)
     return ran
 
 

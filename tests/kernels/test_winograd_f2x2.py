@@ -11,7 +11,7 @@ from mxnet._kernels import tuning
 from mxnet._kernels.conv import direct
 from mxnet._kernels.conv.problem import INFERENCE, Problem
 from mxnet._kernels.conv.winograd import f2x2, f4x4
-from mxnet._kernels.runtime.buffers import room as buffer
+from mxnet._kernels.runtime.buffers import buffer
 from mxnet._kernels.runtime.loader import simd_width
 from mxnet.gluon import nn
 

@@ -13,7 +13,7 @@ from mxnet._kernels.conv.winograd import f4x4, torch_products, ways
 from mxnet._kernels.conv.winograd.tiling import Tiling
 from mxnet._kernels.matmul import packed
 from mxnet._kernels.runtime import plan_cache as plans
-from mxnet._kernels.runtime.buffers import room as buffer
+from mxnet._kernels.runtime.buffers import buffer
 
 NEAR = 4e-6  # of the largest value; the plain sum in single precision has up to 1.4e-6 here
 CASES = [
@@ -43,7 +43,7 @@ def compiled_kernels():
 @pytest.fixture(params=[1 << 20, 3000], ids=["whole", "row by row"])
 def at_once(request, monkeypatch):
     """How many tiles are computed at a time."""
-    plans._kept.__dict__.clear()
+    plans._local.__dict__.clear()
     monkeypatch.setattr(tuning, "WINOGRAD_FLOATS", request.param)
     monkeypatch.setattr(tuning, "WINOGRAD_TILES_AT_ONCE", 1)
     monkeypatch.setattr(tuning, "WINOGRAD_WEIGHT_FLOATS", request.param * 10)

@@ -5,7 +5,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import nd
-from mxnet.ndarray._sparse import parts as _parts
+from mxnet._ops.sparse import parts as _parts
 
 
 def few(seed, shape=(40, 30), dtype="float32"):

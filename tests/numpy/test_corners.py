@@ -303,3 +303,28 @@ def test_more_degrees_of_freedom_than_elements(ddof, all_three, each):
 
 def test_the_deviation_of_what_is_no_number():
     assert onp.isnan(np.std(np.array([math.nan, math.inf, 1.0]), axis=()).asnumpy()).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "wanted"),
+    [("uint8", -1.5, 255), ("uint8", 300.7, 44), ("uint8", -300.5, 212), ("int8", -1.5, -1), ("int8", 300.7, 44),
+     ("int32", 3e10, -2147483648)],
+)  # fmt: skip
+def test_numbers_to_be_inserted_are_cast_as_cpp_casts(dtype, value, wanted):
+    assert np.insert(np.array([1, 2, 3], dtype=dtype), 1, value).asnumpy().tolist() == [1, wanted, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["max", "avg", "sum", "lp"])
+def test_images_without_channels_are_pooled(kind):
+    images = np.zeros((2, 0, 4, 4))
+    images.attach_grad()
+    with autograd.record():
+        found = npx.pooling(images, kernel=(2, 2), pool_type=kind, p_value=2)
+    found.backward()
+    assert found.shape == (2, 0, 3, 3) and images.grad.shape == images.shape
+
+
+@pytest.mark.parametrize("value", [3.0, float("-inf")])
+def test_an_array_without_axes_has_no_quantiles(value):
+    with pytest.raises(mx.MXNetError, match="Invalid axis"):
+        np.quantile(np.array(value), 0.5)

@@ -3,12 +3,17 @@
 A reader passes if it returns, or raises MXNetError. Anything else is a finding: another error, memory beyond four
 times the file and 64 MB, more than two seconds, the end of the process. Seconds are the processor's, so that a busy
 machine makes no findings.
+
+The input that is being read is noted in a file, so that one that ends the process is known; another process reads the
+inputs after it.
 """
 
 import hashlib
+import itertools
 import multiprocessing
 import os
 import pathlib
+import pickle
 import resource
 import signal
 import tempfile
@@ -19,6 +24,7 @@ from . import inputs, more_readers
 
 KINDS = ("params", "symbol", "record", "states", *more_readers.READERS)
 SECONDS, SPARE = 2.0, 64 << 20
+START = "spawn"  # how processes begin
 
 
 class Hang(BaseException):
@@ -147,7 +153,26 @@ def attempt(read, data):
     return "clean", ""
 
 
-def run(kind, stream):
+class Notes:
+    """Which input is being read, and what came of those before it, in a file that outlives this process."""
+
+    def __init__(self, path):
+        self._file = open(path, "wb", buffering=0)
+
+    def write(self, number, data, result):
+        told = pickle.dumps((number, data, result))
+        self._file.seek(0)
+        self._file.write(len(told).to_bytes(8, "little") + told)
+
+    @staticmethod
+    def read(path):
+        """(number, data, result), or None where nothing was read yet."""
+        noted = pathlib.Path(path).read_bytes()
+        length = int.from_bytes(noted[:8], "little")
+        return pickle.loads(noted[8 : 8 + length]) if length else None
+
+
+def run(kind, stream, notes=None):
     """Read a stream of inputs in this process, which keeps the limits: call it in a process of its own."""
     result, spare = Result(), more_readers.SPARE.get(kind, SPARE)
     signal.signal(signal.SIGPROF, alarm)
@@ -159,6 +184,8 @@ def run(kind, stream):
         for number, data in enumerate(stream):
             if number % 64 == 0:
                 base = max(base, _memory())
+            if notes is not None:
+                notes.write(number, data, result)
             resource.setrlimit(resource.RLIMIT_AS, (base + spare + 4 * _size(data), -1))
             start = time.process_time()
             outcome, words = attempt(read, data)
@@ -185,31 +212,47 @@ def warm(kind, read):
         attempt(read, (data, indices[number % len(indices)]) if kind == "record" else data)
 
 
-def _work(kind, seed, count, queue):
+def _work(kind, seed, count, first, path, queue):
     if "image" in kind:  # the libraries that decode report each damage there
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    result = run(kind, inputs.stream(kind, seed, count))
+    result = run(kind, itertools.islice(inputs.stream(kind, seed, count), first, None), Notes(path))
     result.findings = result.findings[:20]
     queue.put(result)
 
 
 def in_process(kind, seed, count, patience=600.0):
-    """`run` in a process of its own; its sudden end is a finding too."""
-    context = multiprocessing.get_context("spawn")
+    """`run` in processes of their own: an input that ends one is a finding, and the next process goes on behind it."""
+    total, first = Result(), 0
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+        path = os.path.join(folder, "notes")
+        while first is not None and first < count:
+            result, first = _in_one(kind, seed, count, first, path, patience)
+            total.add(result)
+    return total
+
+
+def _in_one(kind, seed, count, first, path, patience):
+    """(what came of the inputs from `first` on, where to go on or None)."""
+    context = multiprocessing.get_context(START)
     queue = context.SimpleQueue()
-    process = context.Process(target=_work, args=(kind, seed, count, queue))
+    pathlib.Path(path).write_bytes(b"")
+    process = context.Process(target=_work, args=(kind, seed, count, first, path, queue))
     process.start()
     end = time.monotonic() + patience
     while queue.empty() and process.is_alive() and time.monotonic() < end:
         time.sleep(0.02)
-    if queue.empty():
-        process.kill()
+    if not queue.empty():
+        result = queue.get()
         process.join()
-        words = f"the process ended with {process.exitcode} in the inputs of seed {seed}"
-        return Result(findings=[(kind, "crash", words, b"")])
-    result = queue.get()
+        return result, None
+    process.kill()
     process.join()
-    return result
+    words, noted = f"the process ended with {process.exitcode} in the inputs of seed {seed}", Notes.read(path)
+    if noted is None:
+        return Result(findings=[(kind, "crash", words, b"")]), None
+    number, data, result = noted
+    result.findings = [*result.findings[:20], (kind, "crash", f"{words}, number {first + number}", data)]
+    return result, first + number + 1
 
 
 def keep(finding, folder):

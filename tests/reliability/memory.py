@@ -1,5 +1,11 @@
-"""Memory over long runs: how many bytes a step of training or an inference leaves behind."""
+"""Memory over long runs: how many bytes a step of training or an inference leaves behind.
 
+Resident bytes are counted after the C library has given back the pages that it keeps for later. Where it is glibc, the
+bytes in use are counted, too: holes between them do not matter, so that a short run tells as much as a long one.
+"""
+
+import ctypes
+import functools
 import gc
 import itertools
 import json
@@ -7,6 +13,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,19 +115,67 @@ def _shapes(hybridize):
     return step
 
 
+def shrink_caches(most):
+    """Every cache by shape keeps a few entries, so that a short run fills them."""
+    from mxnet._core.lru import Recent
+    from mxnet._graph.inference import packed_conv
+    from mxnet._graph.ir import call
+    from mxnet._graph.lower import program
+    from mxnet._kernels.conv import choose
+    from mxnet._kernels.pool.windows import Windows
+    from mxnet._ops.nn import pooling
+    from mxnet._ops.reduce import reduction
+    from mxnet._ops.registry import output_shapes
+    from mxnet.ndarray._dispatch import generated
+
+    program.MAX_CACHED_CODES = packed_conv.MOST_VIEWS = call.MAX_INFERRED = most
+    output_shapes._MEMO, call._CALLS, reduction._COUNTS, choose._choices = (Recent(most) for _ in range(4))
+    pooling.windows_of = functools.lru_cache(most)(Windows)
+    for function in generated._GENERATED.values():
+        function.__globals__["plans"].clear()
+        function.__globals__["plans"].most = most
+    return [output_shapes._MEMO, call._CALLS, reduction._COUNTS, choose._choices]
+
+
 SHAPES = {"eager Gluon": lambda: _shapes(False), "hybridized Gluon": lambda: _shapes(True)}
 TRAINING = {"eager Gluon": lambda: _gluon(False), "hybridized Gluon": lambda: _gluon(True), "Module": _module}
 INFERENCE = {"eager": lambda: _inference(False), "hybridized": lambda: _inference(True), "executor": _predictor}
 
 
+class Slope(NamedTuple):
+    """What a step leaves behind."""
+
+    resident: float  # bytes
+    objects: float  # of Python
+    used: float  # bytes that were asked for and not freed; NaN where the C library does not tell
+
+
+class _Heap(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
+                                                     "fsmblks", "uordblks", "fordblks", "keepcost")]  # fmt: skip
+
+
+_LIBRARY = ctypes.CDLL(None)
+
+
+def _used():
+    if not hasattr(_LIBRARY, "mallinfo2"):
+        return float("nan")
+    _LIBRARY.mallinfo2.restype = _Heap
+    told = _LIBRARY.mallinfo2()
+    return told.uordblks + told.hblkhd
+
+
 def _resident():
+    if hasattr(_LIBRARY, "malloc_trim"):
+        _LIBRARY.malloc_trim(0)
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def slopes(step, count):
-    """(bytes, Python objects) that a step leaves behind: straight lines through the second half of the run."""
-    places, sizes, objects = [], [], []
+    """What a step leaves behind: straight lines through the second half of the run."""
+    places, found = [], []
     for _ in range(count // 2):
         step()
     gc.collect()
@@ -131,22 +186,27 @@ def slopes(step, count):
             if number % max(1, count // SAMPLES) == 0:
                 gc.collect()
                 places.append(number)
-                sizes.append(_resident())
-                objects.append(len(gc.get_objects()))
+                found.append((_resident(), len(gc.get_objects()), _used()))
     finally:
         gc.unfreeze()
-    return np.polyfit(places, sizes, 1)[0], np.polyfit(places, objects, 1)[0]
+    return Slope(*np.polyfit(places, np.array(found, float), 1)[0].tolist())
 
 
-def measured(kind, name, count):
-    """The same in a process of its own."""
+def measured(kind, name, count, caches=None):
+    """The same in a process of its own; with `caches`, no cache of shapes keeps more entries, torch's included."""
     path = [str(pathlib.Path(__file__).parents[1]), *sys.path]
-    call = f"from reliability import memory; memory.report({kind!r}, {name!r}, {count})"
+    call = f"from reliability import memory; memory.report({kind!r}, {name!r}, {count}, {caches})"
     code = f"import sys; sys.path[:0] = {path!r}; {call}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    bounds = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": str(caches), "LRU_CACHE_CAPACITY": str(caches)} if caches else {}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **bounds})
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return Slope(*json.loads(done.stdout.splitlines()[-1]))
 
 
-def report(kind, name, count):
-    print(json.dumps(slopes({"training": TRAINING, "inference": INFERENCE, "shapes": SHAPES}[kind][name](), count)))
+def report(kind, name, count, caches=None):
+    step = {"training": TRAINING, "inference": INFERENCE, "shapes": SHAPES}[kind][name]()
+    if caches:
+        step()  # functions are made at their first use
+        known = shrink_caches(caches)
+    print(json.dumps(slopes(step, count)))
+    assert not caches or 1 <= max(cache.total() for cache in known) <= caches

@@ -162,7 +162,7 @@ def read_list(data, folder):
     for read in attempts:
         try:
             read()
-        except (mx.MXNetError, FileNotFoundError, IsADirectoryError) as error:  # a list may name a missing file
+        except (mx.MXNetError, OSError) as error:  # a list may name a file that is missing or has no possible name
             first = first or error
     if first is not None:
         raise mx.MXNetError(str(first)) from first

@@ -1,5 +1,6 @@
 """Readers take hostile input: a clean result or MXNetError, within two seconds, in little memory."""
 
+import os
 import signal
 
 import pytest
@@ -51,3 +52,19 @@ def test_earlier_findings(path, tmp_path):
     if kind == "record":
         data = (data, path.with_suffix(".idx").read_bytes())
     assert fuzz.attempt(fuzz.reader(kind, str(tmp_path)), data)[0] in ("clean", "refused")
+
+
+def test_an_input_that_ends_the_process_is_known(monkeypatch):
+    """It is the finding, and the inputs behind it are read all the same."""
+    whole, made, _ = fuzz.more_readers.READERS["csv"]
+    deadly = list(inputs.stream("csv", 1, 30))[11]
+
+    def read(data, folder):
+        if data == deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(fuzz, "START", "fork")
+    monkeypatch.setitem(fuzz.more_readers.READERS, "csv", (whole, made, read))
+    result = fuzz.in_process("csv", seed=1, count=30)
+    assert result.clean == 29
+    assert [(kind, outcome, data) for kind, outcome, _, data in result.findings] == [("csv", "crash", deadly)]

@@ -1,6 +1,5 @@
 """Steps of training and inferences leave no objects behind, and hardly a byte."""
 
-import functools
 import gc
 import mmap
 
@@ -10,14 +9,8 @@ import pytest
 import mxnet as mx
 from mxnet._core.lru import Recent
 from mxnet._graph.inference import packed_conv as packed
-from mxnet._graph.ir import call
 from mxnet._graph.lower import lower, program
-from mxnet._kernels.conv import choose
-from mxnet._kernels.pool.windows import Windows
-from mxnet._ops.nn import pooling
-from mxnet._ops.reduce import reduction
 from mxnet._ops.registry import output_shapes as infer
-from mxnet.ndarray._dispatch import generated as faces
 
 from . import memory
 
@@ -26,33 +19,17 @@ CASES = [(kind, name) for kind in ("training", "inference") for name in getattr(
 
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_nothing_piles_up(kind, name):
-    size, objects = memory.slopes(getattr(memory, kind.upper())[name](), 200)
-    assert abs(objects) < 0.05, f"{objects} objects a step"
-    assert size < 16 * memory.LIMIT, f"{size} bytes a step"  # a short run also sees memory that is kept for later
-
-
-@pytest.fixture
-def small_caches(monkeypatch):
-    """Every cache keeps eight entries, so that a short run fills them."""
-    monkeypatch.setattr(program, "MAX_CACHED_CODES", 8)
-    monkeypatch.setattr(packed, "MOST_VIEWS", 8)
-    monkeypatch.setattr(call, "MAX_INFERRED", 8)
-    monkeypatch.setattr(infer, "_MEMO", Recent(8))
-    monkeypatch.setattr(call, "_CALLS", Recent(8))
-    monkeypatch.setattr(reduction, "_COUNTS", Recent(8))
-    monkeypatch.setattr(choose, "MOST_CHOICES", 8)
-    monkeypatch.setattr(pooling, "windows_of", functools.lru_cache(8)(Windows))
-    for function in faces._GENERATED.values():
-        function.__globals__["plans"].clear()
-        monkeypatch.setattr(function.__globals__["plans"], "most", 8)
+    slope = memory.slopes(getattr(memory, kind.upper())[name](), 200)
+    assert abs(slope.objects) < 0.05, slope
+    assert slope.resident < 16 * memory.LIMIT, slope  # a short run also sees memory that is kept for later
+    assert not slope.used >= memory.LIMIT, slope
 
 
 @pytest.mark.parametrize("name", memory.SHAPES)
-def test_shapes_that_never_come_again_pile_up_nothing(name, small_caches):
-    """After the bound is reached, a step with a new shape leaves no object behind; the long run measures bytes."""
-    _, objects = memory.slopes(memory.SHAPES[name](), 400)
-    assert objects < 0.5, f"{objects} objects a step"
-    assert call._CALLS.total() <= 8 and infer._MEMO.total() <= 8 and reduction._COUNTS.total() <= 8
+def test_shapes_that_never_come_again_pile_up_nothing(name):
+    """When the caches have reached their bounds, a step with a new shape leaves less than 1 KB and no object behind."""
+    slope = memory.measured("shapes", name, 400, caches=8)
+    assert slope.objects < 0.5 and not slope.used >= memory.LIMIT, slope
 
 
 def test_a_leak_would_be_seen():
@@ -63,8 +40,11 @@ def test_a_leak_would_be_seen():
         pages.write(bytes(1 << 18))
         kept.append([pages])
 
-    size, objects = memory.slopes(leak, 300)
-    assert objects > 0.9 and size > memory.LIMIT
+    slope = memory.slopes(leak, 300)
+    assert slope.objects > 0.9 and slope.resident > memory.LIMIT
+    kept.clear()
+    slope = memory.slopes(lambda: kept.append(bytearray(2 * memory.LIMIT)), 300)
+    assert not slope.used <= memory.LIMIT
 
 
 def test_sizes_that_never_come_again_are_forgotten(monkeypatch):

@@ -1,8 +1,6 @@
 """Many requests at once, limits of time and of the queue, and the end of a server."""
 
-import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -10,18 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import requests
 from conftest import save, serving
-from serve_support import tensor
+from serve_support import ask, started
 
-from mxnet._core.ports import free_port
 from mxnet.cli import main
 from mxnet.serve.app import Server
 from mxnet.serve.settings import Settings
-
-
-def ask(address, row, **more):
-    return requests.post(address + "/v2/models/net/infer", json={"inputs": [tensor(row)]}, timeout=60, **more)
 
 
 def settings(prefix, **changed):
@@ -77,21 +69,6 @@ def test_a_network_that_fails_answers_500_and_goes_on(prefix, monkeypatch):
         assert ask(address, np.ones((1, 6))).status_code == 200
 
 
-def started(prefix, *options):
-    port = free_port()
-    command = [sys.executable, "-m", "mxnet.cli", "serve", prefix, "--shape", "1,6", "--port", str(port), *options]
-    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL)
-    address, limit = f"http://127.0.0.1:{port}", time.monotonic() + 60
-    while time.monotonic() < limit and process.poll() is None:
-        try:
-            if requests.get(address + "/v2/health/ready", timeout=5).status_code == 200:
-                return process, address
-        except requests.ConnectionError:
-            time.sleep(0.05)
-    process.kill()
-    raise AssertionError("the server did not start")
-
-
 def test_what_was_accepted_is_answered_before_the_end(prefix):
     process, address = started(prefix, "--max-delay", "1")
     try:
@@ -104,28 +81,6 @@ def test_what_was_accepted_is_answered_before_the_end(prefix):
     finally:
         process.kill()
         process.wait()
-
-
-@pytest.mark.slow
-def test_a_killed_worker_process_is_replaced(prefix):
-    process, address = started(prefix, "--workers", "2")
-    try:
-        for _ in range(2):
-            find = ["pgrep", "-P", str(process.pid), "-f", "spawn_main"]
-            children = subprocess.run(find, capture_output=True, text=True).stdout.split()
-            os.kill(int(children[-1]), signal.SIGKILL)
-            time.sleep(1)
-            limit = time.monotonic() + 60
-            while time.monotonic() < limit:
-                try:
-                    assert ask(address, np.ones((1, 6))).json()["outputs"][1]["data"] == [6.0]
-                    break
-                except requests.ConnectionError:  # nothing was accepted: the client asks again
-                    time.sleep(0.1)
-        assert "remx_requests_total" in requests.get(address + "/metrics").text
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
 
 
 def test_packages_that_are_missing(prefix, monkeypatch, capsys):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import mxnet as mx
-from mxnet._graph.infer.storage import left_operands_of_dot
 
 S = mx.sym
 ROWS, COLUMNS = 6, 50
@@ -22,18 +21,6 @@ def _machine():
     pairs = S.sum(S.square(S.dot(x, v)), axis=1, keepdims=True)
     alone = S.dot(x.square(), S._internal._square_sum(v, axis=1, keepdims=True))
     return S.LogisticRegressionOutput(S.dot(x, w) + 0.5 * pairs - 0.5 * alone, S.var("label"))
-
-
-def test_which_variables_stay_sparse():
-    x, w, v = S.var("x"), S.var("w"), S.var("v")
-    assert left_operands_of_dot(S.dot(x, w)._entries) == {"x"}
-    assert left_operands_of_dot(S.dot(S.square(x), w)._entries) == {"x"}
-    assert left_operands_of_dot((S.dot(x, w) + S.dot(S.square(S.abs(x)), v))._entries) == {"x"}
-    assert left_operands_of_dot((S.dot(x, w) + S.sum(S.square(x)))._entries) == set()
-    assert left_operands_of_dot(S.Group([S.dot(x, w), S.square(x)])._entries) == set()
-    assert left_operands_of_dot(S.Group([S.dot(x, w), x])._entries) == set()
-    assert left_operands_of_dot(S.dot(x, w, transpose_b=True)._entries) == set()
-    assert left_operands_of_dot(S.dot(S.exp(x), w)._entries) == set()
 
 
 def _values(shape, seed):

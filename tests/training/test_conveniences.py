@@ -29,7 +29,7 @@ def data(batch, count=12):
 
 def estimator(optimizer="sgd", context=None, metric=None, **options):
     net = gluon.nn.Dense(1, in_units=3)
-    net.initialize(mx.init.One(), ctx=context or mx.cpu())
+    net.initialize(mx.init.One(), ctx=context or mx.current_context())
     trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": RATE}, update_on_kvstore=False)
     metrics = [mx.metric.MSE(), *([metric] if metric else [])]
     est = Estimator(net, gluon.loss.L2Loss(), metrics, trainer=trainer, context=context, **options)

@@ -5,6 +5,8 @@ import pytest
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
+from mxnet._training.parts import Symbolic
+from mxnet._training.updates import load_into_store
 from mxnet.optimizer import state_files
 
 OPTIMIZERS = ["sgd", "nag", "signum", "dcasgd", "lbsgd", "lars", "adam", "nadam", "adagrad", "rmsprop", "adadelta",
@@ -176,3 +178,62 @@ def test_kvstore(tmp_path):
     other.init(3, nd.ones((3, 3)))
     with pytest.raises(mx.MXNetError, match="parameter 3 .* does not fit"):
         other.load_optimizer_states(path)
+    other = mx.kv.create("local")
+    other.set_optimizer(mx.optimizer.create("adam"))
+    with pytest.raises(mx.MXNetError, match="there are states for 3, the parameters are 0, 1"):
+        other.load_optimizer_states(path, keys=[0, 1])
+    other.load_optimizer_states(path, keys=[3])  # its value may come later, and is compared then
+    other.init(3, nd.ones((3, 3)))
+    with pytest.raises(mx.MXNetError, match="parameter 3 .* does not fit"):
+        other.push(3, nd.ones((3, 3)))
+
+
+def test_trainer_with_a_store(tmp_path):
+    """Its store knows only the parameters that have values; the trainer knows all."""
+    path = str(tmp_path / "a.states")
+    for count in (2, 1):
+        model = gluon.nn.Sequential()
+        model.add(*[gluon.nn.Dense(3, in_units=3, use_bias=False) for _ in range(count)])
+        model.initialize()
+        trainer = gluon.Trainer(model.collect_params(), "adam", kvstore=mx.kv.create("local"), update_on_kvstore=True)
+        one_step(model, trainer)
+        if count == 2:
+            trainer.save_states(path)
+    with pytest.raises(mx.MXNetError, match="a.states: .*there are states for 1, the parameters are 0"):
+        trainer.load_states(path)
+
+
+class Store(mx.kv.KVStoreBase):
+    """A store of the user's own, which takes a name and nothing else."""
+
+    loaded = None
+
+    def load_optimizer_states(self, fname):
+        self.loaded = fname
+
+
+def test_a_store_of_the_users_own():
+    store = Store()
+    load_into_store(store, "a.states", False, [0])
+    assert store.loaded == "a.states"
+
+
+@pytest.mark.parametrize("on_store", [False, True])
+def test_a_module_that_is_resumed(tmp_path, on_store):
+    """The states of a run are compared with the parameters before the run goes on."""
+    data = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="fc")
+    module = mx.mod.Module(mx.sym.SoftmaxOutput(data, name="softmax"))
+    module.bind([("data", (2, 3))], [("softmax_label", (2,))])
+    module.init_params()
+    module.init_optimizer(kvstore=mx.kv.create("local") if on_store else None, optimizer="adam")
+    module.forward_backward(mx.io.DataBatch([nd.ones((2, 3))], [nd.zeros(2)]))
+    module.update()
+    place, kept = lambda ending: str(tmp_path / f"run.{ending}"), {"auxiliary": [], "carried": []}
+    Symbolic.write(module, place)
+    Symbolic.load(module, place, kept)
+    states, optimizer = state_files.loads((tmp_path / "run.states").read_bytes())
+    key = "fc_weight" if on_store else 0
+    states[key] = (nd.zeros((5, 3)), nd.zeros((5, 3)))
+    (tmp_path / "run.states").write_bytes(state_files.dumps((states, optimizer)))
+    with pytest.raises(mx.MXNetError, match=r"run.states: .*parameter 'fc_weight' .* does not fit Adam"):
+        Symbolic.load(module, place, kept)

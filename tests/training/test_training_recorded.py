@@ -53,3 +53,18 @@ def test_a_module_gives_the_same_weights_on_four_gpus(monkeypatch):
     for kvstore in ("local", "device"):
         module, _ = training_cases.fitted(mx, contexts=[mx.gpu(i) for i in range(4)], kvstore=kvstore)
         same_weights({name: array.asnumpy() for name, array in module.get_params()[0].items()})
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_an_executor_differentiates_batch_norm_in_the_mode_of_backward(mode):
+    symbol = mx.sym.BatchNorm(mx.sym.var("data"), fix_gamma=False, eps=1e-5, name="bn")
+    executor = symbol.simple_bind(mx.cpu(), data=(4, 3))
+    data, head = (mx.nd.array(np.random.RandomState(seed).randn(4, 3)) for seed in (1, 2))
+    executor.copy_params_from(
+        {"data": data, "bn_gamma": mx.nd.ones(3), "bn_beta": mx.nd.zeros(3)},
+        {"bn_moving_mean": mx.nd.array([0.1, 0.2, 0.3]), "bn_moving_var": mx.nd.array([1, 2, 0.5])},
+    )
+    executor.forward(is_train=False)
+    executor.backward(head, is_train=mode)
+    expected = RECORDED[f"norm_gradients/False_{mode}_False_data"]
+    np.testing.assert_allclose(executor.grad_dict["data"].asnumpy(), expected, rtol=1e-5, atol=1e-6)

@@ -262,4 +262,24 @@ def modules(mx):
     return found
 
 
-SECTIONS = (schedules, initializers, metrics, compression, store_updates, modules)
+def norm_gradients(mx):
+    """Gradients of a batch norm whose forward and backward pass run in different modes."""
+    found = {}
+    for recorded, derived in ((True, True), (False, True), (False, False)):
+        for stats in (False, True):
+            net = mx.gluon.nn.BatchNorm(in_channels=3, use_global_stats=stats)
+            net.initialize()
+            net.running_mean.set_data(mx.nd.array([0.1, 0.2, 0.3]))
+            net.running_var.set_data(mx.nd.array([1, 2, 0.5]))
+            x, head = (mx.nd.array(np.random.RandomState(seed).randn(4, 3)) for seed in (1, 2))
+            x.attach_grad()
+            with mx.autograd.record(train_mode=recorded):
+                y = net(x)
+            y.backward(head, train_mode=derived)
+            name = f"{recorded}_{derived}_{stats}"
+            found.update({f"{name}_data": x.grad.asnumpy(), f"{name}_gamma": net.gamma.grad().asnumpy()})
+            found[f"{name}_mean"] = net.running_mean.data().asnumpy()
+    return found
+
+
+SECTIONS = (schedules, initializers, metrics, compression, store_updates, modules, norm_gradients)

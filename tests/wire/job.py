@@ -75,6 +75,18 @@ def resumed(kind, folder, steps):
     say("ok")
 
 
+def hanging(kind, folder):
+    """The last worker's program hangs somewhere else than in the store, while the others train."""
+    store, net = mx.kv.create(kind), network()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05}, kvstore=store)
+    for step in itertools.count():
+        gradient_step(net, trainer, store.rank, step)
+        if store.rank == store.num_workers - 1 and step == STEPS:
+            say(f"worker {store.rank} hangs")
+            time.sleep(600)
+        time.sleep(0.02)
+
+
 def raising(kind):
     """The last worker has a fault of its own while the others wait for it."""
     store = mx.kv.create(kind)
@@ -84,4 +96,4 @@ def raising(kind):
 
 
 if __name__ == "__main__":
-    {"train": train, "resumed": resumed, "raising": raising}[sys.argv[1]](*sys.argv[2:])
+    {"train": train, "resumed": resumed, "hanging": hanging, "raising": raising}[sys.argv[1]](*sys.argv[2:])

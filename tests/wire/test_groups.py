@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 
+from mxnet.kvstore import gloo
 from mxnet.tools.launch import free_port
 
 HERE = pathlib.Path(__file__).parent
@@ -41,3 +42,11 @@ def test_workers_of_torchrun_meet_and_train(tmp_path):
     done = subprocess.run([*command, *job], env={**SURROUNDINGS, **home}, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stdout.count("ok") == 2, done.stderr
     assert (tmp_path / "home" / "kvstore.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_looking_for_listening_sockets_leaves_no_descriptor_open(tmp_path):
+    with open(tmp_path / "file", "w"):
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(3):
+            list(gloo._listeners())
+        assert len(os.listdir("/proc/self/fd")) == before

@@ -170,6 +170,17 @@ def test_a_stopped_worker_is_named_and_all_start_again_from_the_checkpoint(kind,
         assert begun[:2] == [0, 0] and len(begun) == 4 and begun[2] == begun[3] > 0
 
 
+def test_a_program_that_hangs_elsewhere_is_named(tmp_path):
+    """Its threads answer, and in `dist_async` nobody waits for it."""
+    start = time.monotonic()
+    with Job("hanging", "dist_async", tmp_path, MXNET_KVSTORE_TIMEOUT="3") as job:
+        code, said, errors = job.finish()
+        assert code == 1 and "worker 1 hangs" in said
+        assert re.search(r"^worker 0 failed .*; worker 1 has not used the store since \d\d:\d\d:\d\d", errors, re.M)
+        assert re.search(r"MXNetError: worker 0 lost contact .* \(worker 1 has not used the store since", errors)
+    assert time.monotonic() - start < 60
+
+
 def test_a_worker_that_raises_ends_the_job_at_once():
     start = time.monotonic()
     with Job("raising", "dist_async", MXNET_KVSTORE_TIMEOUT="300") as job:

@@ -134,7 +134,22 @@ RAGGED = "arrays of lists of different lengths"  # noted under this name; instea
 
 
 def instead_of(dotted: str) -> str | None:
-    """What to write instead of a dotted name, or None if it is not an old one."""
+    """What to write instead of an old dotted name; None if it is not an old one.
+
+    Parameters
+    ----------
+    dotted : str
+        The name.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> mx.compat.instead_of("numpy.float")
+    'float'
+    """
     module, _, name = dotted.rpartition(".")
     if dotted in MODULES:
         return MODULES[dotted][1]

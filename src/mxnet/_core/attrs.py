@@ -13,6 +13,7 @@ import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -265,7 +266,9 @@ def _choice(names: tuple[str, ...], dtype: bool) -> Callable[[object], object]:
         chosen = dtype_name(value) if dtype or isinstance(value, (type, np.dtype)) else str(value)
         if chosen not in names:
             valid = ", ".join(repr(n) for n in sorted(names))
-            raise MXNetError(f"Invalid Input: '{chosen}', valid values are: {{{valid}}}")
+            near = get_close_matches(chosen, names, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise MXNetError(f"Invalid Input: '{chosen}', valid values are: {{{valid}}}{hint}")
         return chosen
 
     return reader

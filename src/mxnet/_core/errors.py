@@ -1,5 +1,6 @@
 """The exceptions of the public API; `mxnet.base` and `mxnet.error` show them under MXNet's names."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -88,3 +89,16 @@ class FaultyOutputs(list):
         raise self.error
 
     __getitem__ = __iter__ = __len__ = _fail  # type: ignore[assignment]
+
+
+def no_attribute(module: str, name: str, advice: str = "") -> AttributeError:
+    """The error of a module without such a name; Python adds "Did you mean" when it shows it, by the module's `dir`."""
+    return AttributeError(f"module '{module}' has no attribute '{name}'{advice}", name=name, obj=sys.modules[module])
+
+
+def cause(error: Exception) -> Exception | None:
+    """What an error of ours is raised from: nothing where torch said what is wrong, which our message repeats.
+
+    A TypeError may be a fault inside an operator, whose traceback is needed.
+    """
+    return error if isinstance(error, TypeError) else None

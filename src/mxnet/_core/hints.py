@@ -97,12 +97,12 @@ _ADVICE: dict[str, Callable[[Shapes, Mapping[str, Any]], str]] = {
 
 
 def advice(operator: str, shapes: Shapes, attrs: Mapping[str, Any]) -> str:
-    """A sentence to put after the message, with its separator; empty if there is nothing to say."""
+    """What to do, on a line of its own below the message; empty if there is nothing to say."""
     find = _broadcast if operator.startswith("broadcast_") else _ADVICE.get(operator)
     if find is None or len(shapes) < 2:
         return ""
     text = find(shapes, attrs)
-    return f" ({text})" if text else ""
+    return f"\n{text}." if text else ""
 
 
 def not_opened(path: Any, error: OSError) -> MXNetError:

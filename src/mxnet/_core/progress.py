@@ -31,10 +31,11 @@ def progress(
 
 
 def _is_watched() -> bool:
-    return sys.stderr.isatty() or _in_notebook()
+    return sys.stderr.isatty() or in_notebook()
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
+    """Whether the program runs in the kernel of a notebook."""
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
     return running is not None and "IPKernelApp" in running.config
@@ -42,7 +43,7 @@ def _in_notebook() -> bool:
 
 def _tqdm() -> Any:
     try:
-        if _in_notebook() and _has_widgets():
+        if in_notebook() and _has_widgets():
             from tqdm.notebook import tqdm
         else:
             from tqdm import tqdm

@@ -249,6 +249,7 @@ _GUARD = threading.Lock()
 _SEED = 0
 
 
+_CUSTOM = ("custom", 0)
 GPU = ("gpu", 2)  # MXNet's name and number for the type
 
 
@@ -260,6 +261,13 @@ def stream(device_type: str | int = "cpu", device_id: int = 0) -> Stream:
         with _GUARD:
             found = _STREAMS.setdefault(key, Stream(key[1], _SEED))
     return found
+
+
+def custom_stream() -> Stream:
+    """What `multivariate_normal` draws from: MXNet computes it in the thread of custom operators, whose random numbers
+    `mx.random.seed` of another thread never reaches."""
+    with _GUARD:
+        return _STREAMS.setdefault(_CUSTOM, Stream())
 
 
 def _after_fork() -> None:
@@ -279,8 +287,9 @@ def seed_all(seed: int) -> None:
     global _SEED
     _SEED = seed
     with _GUARD:
-        for each in _STREAMS.values():
-            each.reseed(seed)
+        for key, each in _STREAMS.items():
+            if key != _CUSTOM:
+                each.reseed(seed)
 
 
 def seed_device(seed: int, device_type: str, device_id: int) -> None:
@@ -299,4 +308,4 @@ def set_state(state: dict[str, object]) -> None:
     seed_all(int(state["seed"]))  # type: ignore[call-overload]
     for name, each in state["streams"].items():  # type: ignore[attr-defined]
         kind, number = name.rstrip(")").split("(")
-        stream(kind, int(number)).set_state(each)
+        (custom_stream() if kind == _CUSTOM[0] else stream(kind, int(number))).set_state(each)

@@ -27,7 +27,7 @@ def moved(source: Tensor, device: torch.device, pinned: bool = False) -> Tensor:
             return _beside_computation(source, device)
         return source.to(device, non_blocking=True, copy=True)
     except torch.cuda.OutOfMemoryError as error:
-        raise MXNetError(explained(error)) from error
+        raise MXNetError(explained(error)) from None
 
 
 def _beside_computation(source: Tensor, device: torch.device) -> Tensor:

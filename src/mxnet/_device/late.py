@@ -11,6 +11,8 @@ from .._core.errors import MXNetError
 Failure = Callable[[], Exception]
 PENDING: list[tuple[Tensor, Failure]] = []  # read by those who wait: empty on the CPU
 _LOCK = threading.Lock()
+_ROUND: list[object] = [object()]  # another one whenever the list was emptied
+_MOST_FLAGS = 64  # conditions of one graph that are checked
 
 
 def require(fulfilled: Tensor, failure: Failure) -> None:
@@ -18,7 +20,10 @@ def require(fulfilled: Tensor, failure: Failure) -> None:
     if fulfilled.is_cpu:
         if not bool(fulfilled):
             raise failure()
-    elif not capturing(fulfilled):
+    elif capturing(fulfilled):
+        if Conditions.open is not None:
+            Conditions.open.add(fulfilled, failure)
+    else:
         with _LOCK:
             PENDING.append((fulfilled.detach().reshape(()), failure))
 
@@ -45,11 +50,47 @@ def capturing(tensor: Tensor) -> bool:
     return tensor.is_cuda and torch.cuda.is_current_stream_capturing()
 
 
+class Conditions:
+    """The conditions of a captured graph, each with a flag that stays false after a replay in which it failed."""
+
+    open: "Conditions | None" = None  # that of the capture under way; a process has one at a time
+
+    def __init__(self, device: torch.device) -> None:
+        self._flags = torch.ones(_MOST_FLAGS, dtype=torch.bool, device=device)
+        self._failures: list[Failure] = []
+        self._listed: object = None
+
+    def __enter__(self) -> None:
+        Conditions.open = self
+
+    def __exit__(self, *error: object) -> None:
+        Conditions.open = None
+
+    def add(self, fulfilled: Tensor, failure: Failure) -> None:
+        """Let each replay put `fulfilled` to the flag of a condition; called while the graph is captured."""
+        place = len(self._failures)
+        if place < _MOST_FLAGS:
+            self._flags[place].logical_and_(fulfilled.detach().reshape(()))
+            self._failures.append(lambda: self._failed(place, failure))
+
+    def _failed(self, place: int, failure: Failure) -> Exception:
+        self._flags[place].fill_(True)
+        error = failure()
+        return type(error)(f"{error} (found by a CUDA graph, which may have run again since: values told may be later)")
+
+    def look_later(self) -> None:
+        """Note the flags, after a replay, for whoever waits next."""
+        with _LOCK:
+            if self._failures and self._listed is not _ROUND[0]:
+                PENDING.extend(zip(self._flags, self._failures, strict=False))
+                self._listed = _ROUND[0]
+
+
 def check() -> None:
     """Look at all conditions that are open; called where the host waits anyway. The first that failed is raised."""
     with _LOCK:
         pending = PENDING[:]
-        PENDING.clear()
+        _clear()
     for device in {flag.device for flag, _ in pending}:
         mine = [(flag, failure) for flag, failure in pending if flag.device == device]
         for fulfilled, (_, failure) in zip(torch.stack([f for f, _ in mine]).tolist(), mine, strict=True):
@@ -60,4 +101,9 @@ def check() -> None:
 def discard() -> None:
     """Forget the open conditions, of a program that was given up."""
     with _LOCK:
-        PENDING.clear()
+        _clear()
+
+
+def _clear() -> None:
+    PENDING.clear()
+    _ROUND[0] = object()

@@ -55,4 +55,4 @@ def _waited(get: Any) -> Any:
     except MXNetError:
         raise
     except RuntimeError as error:
-        raise MXNetError(explained(error)) from error
+        raise MXNetError(explained(error)) from None

@@ -19,12 +19,48 @@ _SECONDS = 10, 60  # until a server is reached, and without a byte, until it cou
 
 
 def check_sha1(filename: str, sha1_hash: str) -> bool:
-    """Whether the file's SHA-1 is `sha1_hash` (hexadecimal digits)."""
+    """Whether the SHA-1 of a file is the expected one.
+
+    Parameters
+    ----------
+    filename : str
+        The name of the file.
+    sha1_hash : str
+        The expected SHA-1, in hexadecimal digits.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> with open("empty", "wb"):
+    ...     pass
+    >>> mx.gluon.utils.check_sha1("empty", "da39a3ee5e6b4b0d3255bfef95601890afd80709")
+    True
+    """
     return sha1_of(filename) == sha1_hash
 
 
 def replace_file(src: str, dst: str) -> None:
-    """Move `src` over `dst` in one step; on failure `src` is removed and OSError raised."""
+    """Move a file over another in one step; on failure the source is removed and OSError is raised.
+
+    Parameters
+    ----------
+    src : str
+        The new file.
+    dst : str
+        The file that it replaces.
+
+    Examples
+    --------
+    >>> for name in ("old", "new"):
+    ...     with open(name, "w") as file:
+    ...         _ = file.write(name)
+    >>> mx.gluon.utils.replace_file("new", "old")
+    >>> open("old").read()
+    'new'
+    """
     try:
         os.replace(src, dst)
     except OSError as error:
@@ -52,6 +88,31 @@ def download(
     An existing file is kept unless `overwrite`, or unless its SHA-1 is not `sha1_hash`. The file appears under its
     name only when it is whole; failures are tried again up to `retries` times. An http address without a hash is
     asked over https instead, unless `MXNET_ALLOW_HTTP=1`.
+
+    Parameters
+    ----------
+    url : str
+        The address.
+    path : str, optional
+        The file or folder to write to; the working directory without it.
+    overwrite : bool, default False
+        Whether an existing file is replaced.
+    sha1_hash : str, optional
+        The expected SHA-1; an existing file with another one is replaced.
+    retries : int, default 5
+        How many times to try again.
+    verify_ssl : bool, default True
+        Whether the server's certificate is checked.
+
+    Returns
+    -------
+    str
+        The name of the file.
+
+    Examples
+    --------
+    >>> mx.gluon.utils.download("https://example.com/net.params", "models")  # doctest: +SKIP
+    'models/net.params'
     """
     fname = _target(url, path)
     assert retries >= 0, f"Number of retries should be at least 0, currently it's {retries}"

@@ -48,7 +48,18 @@ def declare(stem: str, files: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def together(stem: str) -> Iterator[None]:
-    """All files written inside become visible at once; if the block fails, nothing has changed."""
+    """All files written inside become visible at once; if the block fails, nothing has changed.
+
+    Parameters
+    ----------
+    stem : str
+        The beginning of the files' names, and the name of the manifest.
+
+    Examples
+    --------
+    >>> with mx.checkpoint.together("net-0001"):
+    ...     mx.nd.save("net-0001.params", [mx.nd.ones((2,))])
+    """
     if is_gathering():  # part of a larger set, which has its own manifest
         yield
         return

@@ -63,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> tuple[list[str], list[Blob]]:
         with open(path, "rb") as file:
             return parse(from_file(file, str(path)))
     except OSError as error:
-        raise not_opened(path, error) from error
+        raise not_opened(path, error) from None
 
 
 def loads(buffer: bytes, name: str = "buffer") -> tuple[list[str], list[Blob]]:

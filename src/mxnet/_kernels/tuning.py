@@ -122,6 +122,8 @@ STRIDE2_CHANNELS = (
     32  # channels and filters from which on products compute the weight gradient faster (Z4, A2, 2026-11)
 )
 STRIDE2_PIXELS = 384  # output pixels of the batch, likewise (Z4, A2, 2026-11)
+DECONV_LAST_CHANNELS = 16  # channels and filters from which a deconvolution is faster channels-last (Z4, 2026-11)
+DECONV_LAST_WORK = 1 << 22  # multiplications of it; fewer take no longer than two copies of the images (Z4, 2026-11)
 DECONV_FILTERS = 4  # filters up to which products and sums beat oneDNN's deconvolution (Z4, A2, 2026-11)
 
 # Matrix products

@@ -1,9 +1,12 @@
 """The base of metrics: running sums that stay on the device until a program reads them."""
 
+from html import escape
+
 import numpy as np
 import torch
 
 from .. import ndarray, registry
+from .._core.constructors import ExplainsArguments
 from .._device import waiting
 
 
@@ -89,7 +92,7 @@ def _clear(metric, scope=""):
     setattr(metric, scope + "sum_metric", 0.0)
 
 
-class EvalMetric:
+class EvalMetric(ExplainsArguments):
     """Base of all metrics: the value is `sum_metric / num_inst`, over what `update` has counted.
 
     Subclasses define `update(labels, preds)`, which adds to `sum_metric` and `num_inst`. A metric that also adds to
@@ -129,6 +132,13 @@ class EvalMetric:
 
     def __str__(self):
         return f"EvalMetric: {dict(self.get_name_value())}"
+
+    def _repr_html_(self):
+        rows = (f"<tr><td>{escape(str(name))}</td><td>{number(value):.6g}</td></tr>" for name, value in self._shown())
+        return f"<table><tr><th>{escape(type(self).__name__)}</th><th>value</th></tr>{''.join(rows)}</table>"
+
+    def _shown(self):
+        return [(name, value) for name, value in self.get_name_value() if np.size(value) == 1]
 
     def get_config(self):
         """What `mx.metric.create` needs to make this metric again, a dict."""

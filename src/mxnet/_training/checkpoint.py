@@ -48,7 +48,30 @@ def split_param_dict(arrays, unknown=None):
 
 
 def save_checkpoint(prefix, epoch, symbol, arg_params, aux_params, remove_amp_cast=True):
-    """Write the symbol (unless None) and the parameters of an epoch."""
+    """Write the symbol and the parameters of an epoch to `prefix-symbol.json` and `prefix-0000.params`.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the files' names.
+    epoch : int
+        The number of the epoch.
+    symbol : Symbol
+        The network; None writes the parameters only.
+    arg_params : dict of str to NDArray
+        The parameters.
+    aux_params : dict of str to NDArray
+        The auxiliary states.
+    remove_amp_cast : bool, default True
+        Whether casts that mixed precision added are left out.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> mx.model.save_checkpoint("net", 1, net, {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}, {})
+    >>> sorted(mx.model.load_checkpoint("net", 1)[1])
+    ['fc_bias', 'fc_weight']
+    """
     fname = params_file(prefix, epoch)
     with one_checkpoint(prefix, epoch):
         if symbol is not None:
@@ -63,12 +86,47 @@ def one_checkpoint(prefix, epoch):
 
 
 def latest_checkpoint(prefix):
-    """The newest epoch that was saved to its end, None if there is none: where to go on after a crash."""
+    """The newest epoch that was saved completely, or None: where to go on after a crash.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the files' names.
+
+    Returns
+    -------
+    int or None
+
+    Examples
+    --------
+    >>> mx.model.save_checkpoint("net", 3, None, {"x": mx.nd.ones((2,))}, {})
+    >>> mx.model.latest_checkpoint("net")
+    3
+    """
     return manifest.latest(prefix)
 
 
 def load_params(prefix, epoch):
-    """(arg_params, aux_params) of an epoch, compared with its manifest if it has one."""
+    """The parameters of an epoch, compared with its manifest if it has one.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the files' names.
+    epoch : int
+        The number of the epoch.
+
+    Returns
+    -------
+    (dict, dict)
+        The parameters and the auxiliary states.
+
+    Examples
+    --------
+    >>> mx.model.save_checkpoint("net", 1, None, {"x": mx.nd.ones((2,))}, {})
+    >>> mx.model.load_params("net", 1)[0]["x"].asnumpy()
+    array([1., 1.], dtype=float32)
+    """
     manifest.verify(manifest.epoch_stem(prefix, epoch))
     fname = params_file(prefix, epoch)
     arrays = load_named(fname)
@@ -79,6 +137,26 @@ def load_params(prefix, epoch):
 
 
 def load_checkpoint(prefix, epoch):
-    """(symbol, arg_params, aux_params) of an epoch."""
+    """The symbol and the parameters of an epoch.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the files' names.
+    epoch : int
+        The number of the epoch.
+
+    Returns
+    -------
+    (Symbol, dict, dict)
+        The network, its parameters and its auxiliary states.
+
+    Examples
+    --------
+    >>> mx.model.save_checkpoint("net", 1, mx.sym.var("x"), {"x": mx.nd.ones((2,))}, {})
+    >>> symbol, arg_params, aux_params = mx.model.load_checkpoint("net", 1)
+    >>> symbol.name, arg_params["x"].asnumpy()
+    ('x', array([1., 1.], dtype=float32))
+    """
     arguments, auxiliary = load_params(prefix, epoch)  # first: it finishes a set that was not placed to its end
     return sym.load(symbol_file(prefix)), arguments, auxiliary

@@ -3,6 +3,8 @@
 Each kind can `write` its large arrays to files of MXNet's, and gives the `rest` as a tree of plain values.
 """
 
+import os
+
 import numpy as np
 import torch
 
@@ -167,7 +169,10 @@ class Symbolic(Kind):
         module = _main(part)
         updater = _updater(module)
         with state_files.opened(name("states")) as file:
-            updater.set_states(file.read())
+            if module._update_on_kvstore:
+                updater.set_states(file.read(), weights=module._kvstore._weights(), complete=False)
+            else:
+                updater.set_states(file.read(), weights=module._indexed_weights())
         for each in getattr(part, "_buckets", {0: module}).values():
             each._optimizer = updater.optimizer
         if module._update_on_kvstore:  # the store has the weights that count
@@ -247,6 +252,13 @@ def save(stem, parts, **values):
         for part, kind, name in _named(stem, parts):
             kind.write(part, name)
         write_rest(stem, parts, **values)
+
+
+def take_part(parts):
+    """What the other workers do while the first one saves: hand over their shards of optimizers' states."""
+    for part in parts:
+        if getattr(part, "_shard_optimizer", False):
+            part.save_states(os.devnull)
 
 
 def write_rest(stem, parts, **values):

@@ -9,7 +9,23 @@ SMOOTHING, DIVERGED, AROUND = 0.9, 4.0, 3
 
 
 class LearningRates(NamedTuple):
-    """What `find_learning_rate` found: the rates, the mean loss around each, and a rate to train with."""
+    """What `find_learning_rate` found.
+
+    Parameters
+    ----------
+    rates : list of float
+        The learning rates.
+    losses : list of float
+        The mean loss around each.
+    suggestion : float
+        A learning rate to train with.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import LearningRates
+    >>> LearningRates([0.1, 1.0], [2.0, 3.0], 0.1).suggestion
+    0.1
+    """
 
     rates: list
     losses: list

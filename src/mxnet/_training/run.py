@@ -33,14 +33,36 @@ class Run:
     `parts` are whatever training changes: networks, trainers, modules, metrics, generators of NumPy, and objects with
     `state_dict()` and `load_state_dict(state)`. Random streams, the position and `values`, a dict for numbers and
     arrays of your own, are saved with them. A checkpoint is made after every epoch, and after every `every` batches.
+
+    With `store`, a distributed kvstore, the first worker writes and all wait for it: each checkpoint is a step that all
+    workers had. All go on from it, also if there are more or fewer of them now.
+
+    Parameters
+    ----------
+    prefix : str
+        The beginning of the files' names.
+    *parts : Block, Trainer, Module, EvalMetric, …
+        What training changes.
+    every : int, optional
+        The number of batches between two checkpoints within an epoch; None: none.
+    keep : int, default 2
+        The number of checkpoints that are kept.
+    store : KVStore, optional
+        A distributed store, whose workers train together.
+
+    Examples
+    --------
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize()
+    >>> run = mx.checkpoint.Run("run", net)
     """
 
-    def __init__(self, prefix, *parts, every=None, keep=2):
+    def __init__(self, prefix, *parts, every=None, keep=2, store=None):
         for part in parts:
             kinds.kind_of(part)
         folder = os.path.dirname(os.path.abspath(prefix))
         os.makedirs(folder, exist_ok=True)
-        self.prefix, self.parts, self.every, self.keep = prefix, parts, every, max(1, keep)
+        self.prefix, self.parts, self.every, self.keep, self.store = prefix, parts, every, max(1, keep), store
         self.epoch = self.batch = 0
         self.values = {}
         self._saved = self._feed = None
@@ -63,6 +85,14 @@ class Run:
 
     def save(self):
         """Make a checkpoint of this moment; older ones go when it is whole."""
+        if self.store is None or self.store.rank == 0:
+            self._write()
+        else:
+            kinds.take_part(self.parts)
+        if self.store is not None:
+            self.store.barrier()
+
+    def _write(self):
         feed = self._feed and (self._feed.state() if self.batch else self._feed.state_between())
         stem = f"{self.prefix}-{self.epoch:04d}-{self.batch:06d}"
         kinds.save(

@@ -117,6 +117,14 @@ def tell_end(*groups):
             callback.train_end()
 
 
+def load_into_store(kvstore, fname, trust, keys):
+    """Read optimizer states into a store; one of ours compares them with all `keys` of the parameters."""
+    options = {"trust": True} if trust else {}
+    if isinstance(kvstore, kvs.KVStore):
+        options["keys"] = keys
+    kvstore.load_optimizer_states(fname, **options)
+
+
 def call_all(callbacks, *args):
     """Call one callback or a list of them."""
     if callbacks is not None:

@@ -35,10 +35,14 @@ def start(rank: int) -> None:
     threading.Thread(target=_beat, args=(pipe, rank, os.getpid()), daemon=True, name="pulse").start()
 
 
+def idle() -> float:
+    """Seconds since this process last used the store; 0 while it is being used."""
+    return 0.0 if Activity.inside else time.monotonic() - Activity.last
+
+
 def line(rank: int) -> bytes:
-    """Rank, and seconds since the store was last used; 0 while it is being used."""
-    idle = 0.0 if Activity.inside else time.monotonic() - Activity.last
-    return f"{rank} {idle:.1f}\n".encode()
+    """What the launcher is told: the rank, and for how long the store was not used."""
+    return f"{rank} {idle():.1f}\n".encode()
 
 
 def tell_lost(rank: int) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from .._core.arguments import at_least as at_least
 from .._core.errors import MXNetError as MXNetError
 from .._formats.atomic import gathered as gathered
+from . import _torch_weights as torch_weights
 from ._array_files import read as read
 from ._array_files import write as write
 from ._networks import add_shapes as add_shapes
@@ -56,6 +57,7 @@ def _write_program(model: Any, path: str | os.PathLike[str], options: Any) -> An
 ARRAYS: Any
 _READERS: Any
 _WRITERS: Any
+def _reader(source: Any, options: Any) -> Any: ...
 def _read(source: Any, options: Any) -> Any: ...
 def run(options: Any) -> None: ...
 def _verdict(difference: Any) -> str: ...

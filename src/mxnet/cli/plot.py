@@ -42,7 +42,7 @@ def _picture(symbol, shapes, options, kind):
     if shutil.which("dot"):
         return _graph(symbol, shapes, options, kind).pipe()
     if kind == "svg":
-        from ._drawing import svg
+        from ..symbol._drawing import svg
 
         return svg(symbol, shapes, options.weights)
     raise MXNetError(f"a .{kind} file needs graphviz's program `dot` on the path; without it choose .svg or .dot")

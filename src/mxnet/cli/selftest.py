@@ -58,6 +58,12 @@ def _facts(ctx):
     return facts
 
 
+def _is_cuda(ctx):
+    from .._ops.registry.device import torch_device
+
+    return torch_device(ctx).type == "cuda"
+
+
 def _progress(done):
     if sys.stderr.isatty() and done % 10 == 0:
         print(f"\r{done} samples", end="", file=sys.stderr, flush=True)
@@ -73,6 +79,7 @@ def report(ctx, speed=True):
         "facts": _facts(ctx),
         "operators": {"passed": passed, "failed": failures},
         "trainings": training.check(ctx),
+        "graphs": training.check_graphs(ctx) if _is_cuda(ctx) else [],
         "speed": [],
     }
     if speed:
@@ -88,8 +95,8 @@ def _show(found):
         table(("operator", "what is wrong"), operators["failed"])
     print()
     rows = [
-        (name, "as on the CPU" if same else f"differs: {got} instead of {want}")
-        for name, want, got, same in found["trainings"]
+        (name, ("as on the CPU" if same else f"differs: {got} instead of {want}") + "".join(f"; {r}" for r in why if r))
+        for name, want, got, same, *why in [*found["trainings"], *found["graphs"]]
     ]
     table(("training", "losses"), rows)
     if found["speed"]:
@@ -109,5 +116,5 @@ def run(options):
                 file.write(json.dumps(found, indent=1).encode())
         except OSError as error:
             raise MXNetError(f"the report cannot be written to {options.json}: {error.strerror}") from None
-    wrong = found["operators"]["failed"] or [row for row in found["trainings"] if not row[3]]
+    wrong = found["operators"]["failed"] or [row for row in [*found["trainings"], *found["graphs"]] if not row[3]]
     return 1 if wrong else 0

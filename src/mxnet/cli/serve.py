@@ -62,19 +62,28 @@ def run(options):
     """Serve until a signal ends it; requests that were accepted are answered first."""
     from ..serve.metrics import FOLDER, NEED
 
-    uvicorn = extras.load(NEED, "serve", "uvicorn", "starlette", "prometheus_client")
-    settings = settings_of(options)
-    common = {"host": options.host, "port": options.port, "log_level": "warning", "server_header": False}
-    common["timeout_graceful_shutdown"] = int(settings.timeout) + 1
-    from ..serve.app import application
-
-    app = application(settings)  # with several workers, too: what is wrong with the files is said once
-    print(f"{settings.name} at http://{options.host}:{options.port}/v2/models/{settings.name}", flush=True)
-    if options.workers == 1:
-        uvicorn.run(app, **common)
-        return
-    del app
     with tempfile.TemporaryDirectory(prefix="remx-serve-") as folder:
-        os.environ[FOLDER] = folder
-        settings.publish()
-        uvicorn.run("mxnet.serve.app:from_settings", factory=True, workers=options.workers, **common)
+        if options.workers > 1:
+            os.environ[FOLDER] = folder  # before the first import of prometheus_client, which looks at it
+        uvicorn = extras.load(NEED, "serve", "uvicorn", "starlette", "prometheus_client", "h11")
+        settings = settings_of(options)
+        common = {"host": options.host, "port": options.port, "log_level": "warning", "server_header": False}
+        common["timeout_graceful_shutdown"] = int(settings.timeout) + 1
+        app = _application(settings, options.workers, folder)
+        print(f"{settings.name} at http://{options.host}:{options.port}/v2/models/{settings.name}", flush=True)
+        uvicorn.run(app, **common)
+
+
+def _application(settings, workers, folder):
+    """What answers: the model itself, or a front before several processes that have it."""
+    from ..serve.model import Model
+
+    model = Model(settings)  # here in any case: what is wrong with the files is said once
+    if workers == 1:
+        from ..serve.app import application
+
+        return application(settings, model)
+    from ..serve import front
+
+    settings.publish()
+    return front.application(settings, folder, workers)

@@ -15,7 +15,34 @@ MALFORMED = "The discrete probability distribution is malformed. All entries are
 
 
 def combine_histogram(old_hist, arr, new_min, new_max, new_th):
-    """The histogram with the values of `arr` added; it grows by whole bins where they reach farther."""
+    """The histogram with the values of `arr` added; it grows by whole bins where they reach farther.
+
+    Parameters
+    ----------
+    old_hist : tuple
+        (counts, edges, least value, greatest value, threshold) so far.
+    arr : numpy.ndarray
+        The new values.
+    new_min : float
+        Their least value.
+    new_max : float
+        Their greatest value.
+    new_th : float
+        Their threshold, the greatest absolute value.
+
+    Returns
+    -------
+    tuple
+        The same five, with the new values.
+
+    Examples
+    --------
+    >>> counts, edges = np.histogram([0.5, -0.5], bins=4, range=(-1, 1))
+    >>> before = counts, edges, -0.5, 0.5, 1.0
+    >>> merged = mx.contrib.quantization.combine_histogram(before, np.array([0.75]), 0.75, 0.75, 0.75)
+    >>> merged[0]
+    array([0, 1, 0, 2])
+    """
     counts, edges, low, high, reach = old_hist
     low, high = min(low, new_min), max(high, new_max)
     if new_th <= reach:

@@ -76,6 +76,23 @@ class TorchBlock(HybridBlock):
 
     It takes and returns arrays (nested as the module likes) and follows autograd's training mode. It runs as it is:
     when a network around it is hybridized, its other parts become graphs.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        The module.
+    prefix : str, optional
+        The prefix of the block's name and parameters.
+    params : ParameterDict, optional
+        Parameters to share.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from mxnet.contrib.torch import TorchBlock
+    >>> net = TorchBlock(torch.nn.Linear(3, 2))
+    >>> net(mx.nd.ones((1, 3))).shape
+    (1, 2)
     """
 
     _traceable = False

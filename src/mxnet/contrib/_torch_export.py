@@ -15,6 +15,24 @@ def export_torch(net, path, *inputs, dynamic_batch=True):
 
     Without example `inputs`, those of the call that traced the hybridized network are the example. The first axis
     may have any size unless `dynamic_batch` is False.
+
+    Parameters
+    ----------
+    net : HybridBlock
+        The network.
+    path : str
+        The name of the file, usually ending in .pt2.
+    *inputs : NDArray
+        Example inputs; without them, those of the call that traced the network.
+    dynamic_batch : bool, default True
+        Whether the first axis may have any size.
+
+    Examples
+    --------
+    >>> from mxnet.contrib.torch import export_torch
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize()
+    >>> export_torch(net, "net.pt2", mx.nd.ones((1, 3)))  # doctest: +SKIP
     """
     arrays = [_array(x) for x in inputs] or remembered(net)
     program = exported(to_module(net, *arrays).eval(), arrays, dynamic_batch)

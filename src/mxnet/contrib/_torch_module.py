@@ -29,6 +29,26 @@ def to_module(block, *inputs):
     move when the gradient is computed, as they do in MXNet. Example `inputs`
     (arrays or tensors) are needed when parameters still wait for their shapes, when the block takes more than one
     input, or when it makes arrays whose size follows the input, such as the first states of a recurrent layer.
+
+    Parameters
+    ----------
+    block : Block
+        The network.
+    *inputs : NDArray or torch.Tensor
+        Example inputs.
+
+    Returns
+    -------
+    torch.nn.Module
+
+    Examples
+    --------
+    >>> import torch
+    >>> from mxnet.contrib.torch import to_module
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize()
+    >>> to_module(net)(torch.ones(1, 3)).shape
+    torch.Size([1, 2])
     """
     if not isinstance(block, Block):
         raise TypeError(f"to_module takes a Gluon block, got {type(block)}")

@@ -9,13 +9,42 @@ from ..ndarray import NDArray, zeros_like
 
 
 def set_is_training(is_train):
-    """Turn training mode and recording on or off together; returns what training was."""
+    """Switch training mode and recording on or off together.
+
+    Parameters
+    ----------
+    is_train : bool
+        Whether they are on.
+
+    Returns
+    -------
+    bool
+        Whether training was on.
+
+    Examples
+    --------
+    >>> before = mx.contrib.autograd.set_is_training(True)
+    >>> mx.contrib.autograd.set_is_training(before)
+    True
+    """
     _autograd.set_recording(is_train)
     return _autograd.set_training(is_train)
 
 
 class TrainingStateScope:
-    """Training mode and recording inside a `with`."""
+    """A scope in which training mode and recording are on or off.
+
+    Parameters
+    ----------
+    enter_state : bool
+        Whether they are on inside.
+
+    Examples
+    --------
+    >>> with mx.contrib.autograd.TrainingStateScope(True):
+    ...     mx.autograd.is_training()
+    True
+    """
 
     def __init__(self, enter_state):
         self._enter_state = enter_state
@@ -29,27 +58,95 @@ class TrainingStateScope:
 
 
 def train_section():
-    """Record and train in this scope."""
+    """A scope in which training mode and recording are on.
+
+    Examples
+    --------
+    >>> with mx.contrib.autograd.train_section():
+    ...     mx.autograd.is_recording()
+    True
+    """
     return TrainingStateScope(True)
 
 
 def test_section():
-    """Neither record nor train in this scope."""
+    """A scope in which training mode and recording are off.
+
+    Examples
+    --------
+    >>> with mx.contrib.autograd.test_section():
+    ...     mx.autograd.is_recording()
+    False
+    """
     return TrainingStateScope(False)
 
 
 def backward(outputs, out_grads=None, retain_graph=False):
-    """Gradients of a list of arrays, into the buffers of the variables they came from."""
+    """Compute the gradients of arrays with respect to their variables.
+
+    Parameters
+    ----------
+    outputs : list of NDArrays
+        The arrays.
+    out_grads : list of NDArrays, optional
+        Their gradients; ones without it.
+    retain_graph : bool, default False
+        Whether the recorded graph is kept for another `backward`.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([1, 2])
+    >>> x.attach_grad()
+    >>> with mx.contrib.autograd.train_section():
+    ...     y = x * x
+    >>> mx.contrib.autograd.backward([y])
+    >>> x.grad.asnumpy()
+    array([2., 4.], dtype=float32)
+    """
     _autograd.backward(outputs, out_grads, retain_graph)
 
 
 def compute_gradient(outputs):
-    """The old name of `backward`."""
+    """The old name of `backward`.
+
+    Parameters
+    ----------
+    outputs : list of NDArrays
+        The arrays.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([1, 2])
+    >>> x.attach_grad()
+    >>> with mx.contrib.autograd.train_section():
+    ...     y = x * 3
+    >>> mx.contrib.autograd.compute_gradient([y])
+    >>> x.grad.asnumpy()
+    array([3., 3.], dtype=float32)
+    """
     backward(outputs)
 
 
 def grad_and_loss(func, argnum=None):
-    """A function that gives the gradients of `func` with respect to its arguments, and its result."""
+    """A function that returns the gradients of `func` with respect to its arguments, and its result.
+
+    Parameters
+    ----------
+    func : callable
+        The function of arrays.
+    argnum : int or list of int, optional
+        The arguments to differentiate by; None: all.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> gradients, result = mx.contrib.autograd.grad_and_loss(lambda x: x * x)(mx.nd.array([1, 2]))
+    >>> gradients[0].asnumpy(), result.asnumpy()
+    (array([2., 4.], dtype=float32), array([1., 4.], dtype=float32))
+    """
     places = argnum if argnum is None or isinstance(argnum, list) else [argnum]
 
     @functools.wraps(func)
@@ -68,7 +165,24 @@ def grad_and_loss(func, argnum=None):
 
 
 def grad(func, argnum=None):
-    """A function that gives the gradients of `func` with respect to its arguments."""
+    """A function that returns the gradients of `func` with respect to its arguments.
+
+    Parameters
+    ----------
+    func : callable
+        The function of arrays.
+    argnum : int or list of int, optional
+        The arguments to differentiate by; None: all.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> mx.contrib.autograd.grad(lambda x: x * x)(mx.nd.array([1, 2]))[0].asnumpy()
+    array([2., 4.], dtype=float32)
+    """
     both = grad_and_loss(func, argnum)
 
     @functools.wraps(both)

@@ -5,7 +5,26 @@ from ..io import DataDesc, DataIter
 
 
 class DataLoaderIter(DataIter):
-    """Batches of a loader that gives (data, label); an incomplete one is filled up and says so in `getpad`."""
+    """A DataIter over a Gluon loader of (data, label), for Module; an incomplete batch is filled up, see `getpad`.
+
+    Parameters
+    ----------
+    loader : DataLoader
+        The loader.
+    data_name : str, default 'data'
+        The name of the data.
+    label_name : str, default 'softmax_label'
+        The name of the label.
+    dtype : str, default 'float32'
+        The data type of the batches.
+
+    Examples
+    --------
+    >>> loader = mx.gluon.data.DataLoader([(np.ones(2), 0), (np.zeros(2), 1)], batch_size=2)
+    >>> batch = next(mx.contrib.io.DataLoaderIter(loader))
+    >>> batch.data[0].shape, batch.label[0].shape
+    ((2, 2), (2,))
+    """
 
     def __init__(self, loader, data_name="data", label_name="softmax_label", dtype="float32"):
         super().__init__()

@@ -154,6 +154,54 @@ def quantize_model(
     ranges that lose least). `quantized_dtype` "auto" takes uint8 where a range has nothing below zero.
     `quantize_mode` "full" quantizes every operator that can be, "smart" the layers that gain and what lies between.
     `quantize_granularity` "channel-wise" gives each output channel of a layer's weight a range of its own.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The network.
+    arg_params : dict of str to NDArray
+        The parameters.
+    aux_params : dict of str to NDArray
+        The auxiliary states.
+    data_names : list of str, default ('data',)
+        The names of the inputs.
+    label_names : list of str, default ('softmax_label',)
+        The names of the labels.
+    ctx : Context, default cpu(0)
+        The device on which calibration runs.
+    excluded_sym_names : list of str, optional
+        Layers that stay in floating point.
+    excluded_op_names : list of str, optional
+        Operators that stay in floating point.
+    calib_mode : str, default 'entropy'
+        none: ranges are found in every run; naive: the extremes over `calib_data`; entropy: the ranges that lose least.
+    calib_data : DataIter or DataLoader, optional
+        The data for calibration.
+    num_calib_examples : int, optional
+        The number of samples to use; None: all.
+    quantized_dtype : str, default 'int8'
+        int8, uint8, or auto, which takes uint8 where a range has nothing below zero.
+    quantize_mode : str, default 'smart'
+        full: every operator that can be; smart: the layers that gain and what lies between.
+    quantize_granularity : str, default 'tensor-wise'
+        tensor-wise: one range for a weight; channel-wise: one for each output channel.
+    logger : logging.Logger, optional
+        Where progress is logged.
+
+    Returns
+    -------
+    (Symbol, dict, dict)
+        The network, its parameters and its auxiliary states.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+    >>> symbol, arg_params, aux_params = mx.contrib.quantization.quantize_model(
+    ...     net, parameters, {}, label_names=None, calib_mode="none", quantize_mode="full"
+    ... )
+    >>> symbol.eval(data=mx.nd.ones((1, 3)), **arg_params)[0].asnumpy().round(2)
+    array([[2.99, 2.99]], dtype=float32)
     """
     names = _names(excluded_sym_names, "excluded_sym_names", "symbols")
     operators = _names(excluded_op_names, "excluded_op_names", "operators")
@@ -216,7 +264,56 @@ def quantize_model_mkldnn(
     quantize_granularity="tensor-wise",
     logger=None,
 ):
-    """As `quantize_model`, after batch norms were folded into the layers before them; for the CPU."""
+    """As `quantize_model`, after batch norms were folded into the layers before them; for the CPU.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The network.
+    arg_params : dict of str to NDArray
+        The parameters.
+    aux_params : dict of str to NDArray
+        The auxiliary states.
+    data_names : list of str, default ('data',)
+        The names of the inputs.
+    label_names : list of str, default ('softmax_label',)
+        The names of the labels.
+    ctx : Context, default cpu(0)
+        The device on which calibration runs.
+    excluded_sym_names : list of str, optional
+        Layers that stay in floating point.
+    excluded_op_names : list of str, optional
+        Operators that stay in floating point.
+    calib_mode : str, default 'entropy'
+        none: ranges are found in every run; naive: the extremes over `calib_data`; entropy: the ranges that lose least.
+    calib_data : DataIter or DataLoader, optional
+        The data for calibration.
+    num_calib_examples : int, optional
+        The number of samples to use; None: all.
+    quantized_dtype : str, default 'int8'
+        int8, uint8, or auto, which takes uint8 where a range has nothing below zero.
+    quantize_mode : str, default 'smart'
+        full: every operator that can be; smart: the layers that gain and what lies between.
+    quantize_granularity : str, default 'tensor-wise'
+        tensor-wise: one range for a weight; channel-wise: one for each output channel.
+    logger : logging.Logger, optional
+        Where progress is logged.
+
+    Returns
+    -------
+    (Symbol, dict, dict)
+        The network, its parameters and its auxiliary states.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+    >>> symbol, arg_params, aux_params = mx.contrib.quantization.quantize_model(
+    ...     net, parameters, {}, label_names=None, calib_mode="none", quantize_mode="full"
+    ... )
+    >>> symbol.eval(data=mx.nd.ones((1, 3)), **arg_params)[0].asnumpy().round(2)
+    array([[2.99, 2.99]], dtype=float32)
+    """
     if not isinstance(ctx, Context):
         raise ValueError(f"currently only supports single ctx, while received {ctx}")
     if ctx.device_type != "cpu":
@@ -273,6 +370,50 @@ def quantize_graph(
     Give `collector.collect` to `set_monitor_callback` of an executor of the original symbol, run it over data, then
     call `calib_graph`. `calib_mode` "customize" takes your own `LayerOutputCollector`, which has `collect(name, array)`
     and leaves `min_max_dict`.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The network.
+    arg_params : dict of str to NDArray
+        The parameters.
+    aux_params : dict of str to NDArray
+        The auxiliary states.
+    ctx : Context, default cpu(0)
+        The device on which calibration runs.
+    excluded_sym_names : list of str, optional
+        Layers that stay in floating point.
+    excluded_op_names : list of str, optional
+        Operators that stay in floating point.
+    calib_mode : str, default 'entropy'
+        none: ranges are found in every run; naive: the extremes over `calib_data`; entropy: the ranges that lose least.
+    quantized_dtype : str, default 'int8'
+        int8, uint8, or auto, which takes uint8 where a range has nothing below zero.
+    quantize_mode : str, default 'full'
+        full: every operator that can be; smart: the layers that gain and what lies between.
+    quantize_granularity : str, default 'tensor-wise'
+        tensor-wise: one range for a weight; channel-wise: one for each output channel.
+    LayerOutputCollector : object, optional
+        Your own collector, with `collect(name, array)` and `min_max_dict`, for calib_mode="customize".
+    logger : logging.Logger, optional
+        Where progress is logged.
+
+    Returns
+    -------
+    (Symbol, dict, dict, collector)
+        The network before calibration, its parameters and states, and the collector.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+    >>> symbol, arg_params, aux_params, collector = mx.contrib.quantization.quantize_graph(
+    ...     net, parameters, {}, calib_mode="naive"
+    ... )
+    >>> executor = net.bind(mx.cpu(), {"data": mx.nd.ones((1, 3)), **parameters})
+    >>> executor.set_monitor_callback(collector.collect, monitor_all=True)
+    >>> outputs = executor.forward()
+    >>> calibrated = mx.contrib.quantization.calib_graph(symbol, arg_params, aux_params, collector, "naive")
     """
     names = _names(excluded_sym_names, "excluded_sym_names", "symbols")
     operators = _names(excluded_op_names, "excluded_op_names", "operators")
@@ -289,7 +430,44 @@ def quantize_graph(
 
 
 def calib_graph(qsym, arg_params, aux_params, collector, calib_mode="entropy", quantized_dtype="int8", logger=logging):
-    """(symbol, arguments, auxiliary states) with the ranges that the collector of `quantize_graph` found."""
+    """(symbol, arguments, auxiliary states) with the ranges that the collector of `quantize_graph` found.
+
+    Parameters
+    ----------
+    qsym : Symbol
+        The quantized network, before calibration.
+    arg_params : dict of str to NDArray
+        The parameters.
+    aux_params : dict of str to NDArray
+        The auxiliary states.
+    collector : object
+        What `quantize_graph` returned.
+    calib_mode : str, default 'entropy'
+        none: ranges are found in every run; naive: the extremes over `calib_data`; entropy: the ranges that lose least.
+    quantized_dtype : str, default 'int8'
+        int8, uint8, or auto, which takes uint8 where a range has nothing below zero.
+    logger : logging.Logger, default logging
+        Where progress is logged.
+
+    Returns
+    -------
+    (Symbol, dict, dict)
+        The network, its parameters and its auxiliary states.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+    >>> symbol, arg_params, aux_params, collector = mx.contrib.quantization.quantize_graph(
+    ...     net, parameters, {}, calib_mode="naive"
+    ... )
+    >>> executor = net.bind(mx.cpu(), {"data": mx.nd.ones((1, 3)), **parameters})
+    >>> executor.set_monitor_callback(collector.collect, monitor_all=True)
+    >>> outputs = executor.forward()
+    >>> calibrated = mx.contrib.quantization.calib_graph(symbol, arg_params, aux_params, collector, "naive")
+    >>> calibrated[0].list_outputs()
+    ['fc_dequantize_output']
+    """
     if calib_mode is None or calib_mode == "none":
         raise ValueError("please set calibration mode to naive or entropy.")
     ranges = _collected(collector, calib_mode, quantized_dtype, logger)
@@ -328,6 +506,51 @@ def quantize_net_v2(
     Batch norms are folded into the layers before them, and a layer that feeds a rectifier alone is calibrated by what
     the rectifier lets through. `calib_data` is a DataIter or a DataLoader; without it `data_shapes` (a list of
     DataDesc) says what goes in. `exclude_layers_match` excludes layers whose names contain one of the words.
+
+    Parameters
+    ----------
+    network : HybridBlock
+        The network.
+    quantized_dtype : str, default 'auto'
+        int8, uint8, or auto, which takes uint8 where a range has nothing below zero.
+    quantize_mode : str, default 'full'
+        full: every operator that can be; smart: the layers that gain and what lies between.
+    quantize_granularity : str, default 'tensor-wise'
+        tensor-wise: one range for a weight; channel-wise: one for each output channel.
+    exclude_layers : list of str, optional
+        Layers that stay in floating point.
+    exclude_layers_match : list of str, optional
+        Layers whose names contain one of these stay in floating point.
+    exclude_operators : list of str, optional
+        Operators that stay in floating point.
+    calib_data : DataIter or DataLoader, optional
+        The data for calibration.
+    data_shapes : list of DataDesc, optional
+        The inputs, if there is no `calib_data`.
+    calib_mode : str, default 'none'
+        none: ranges are found in every run; naive: the extremes over `calib_data`; entropy: the ranges that lose least.
+    num_calib_examples : int, optional
+        The number of samples to use; None: all.
+    ctx : Context, default cpu(0)
+        The device on which calibration runs.
+    LayerOutputCollector : object, optional
+        Your own collector, with `collect(name, array)` and `min_max_dict`, for calib_mode="customize".
+    logger : logging.Logger, optional
+        Where progress is logged.
+
+    Returns
+    -------
+    SymbolBlock
+
+    Examples
+    --------
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize()
+    >>> quantized = mx.contrib.quantization.quantize_net_v2(
+    ...     net, data_shapes=[mx.io.DataDesc("data", (1, 3))], calib_mode="none"
+    ... )
+    >>> quantized(mx.nd.ones((1, 3))).shape
+    (1, 2)
     """
     _say(logger, "Export HybridBlock")
     if calib_data is not None:
@@ -382,7 +605,49 @@ def quantize_net(
     ctx=cpu(0),
     logger=None,
 ):
-    """The older name of `quantize_net_v2`."""
+    """The older name of `quantize_net_v2`.
+
+    Parameters
+    ----------
+    network : HybridBlock
+        The network.
+    quantized_dtype : str, default 'auto'
+        int8, uint8, or auto, which takes uint8 where a range has nothing below zero.
+    quantize_mode : str, default 'full'
+        full: every operator that can be; smart: the layers that gain and what lies between.
+    exclude_layers : list of str, optional
+        Layers that stay in floating point.
+    exclude_layers_match : list of str, optional
+        Layers whose names contain one of these stay in floating point.
+    exclude_operators : list of str, optional
+        Operators that stay in floating point.
+    calib_data : DataIter or DataLoader, optional
+        The data for calibration.
+    data_shapes : list of DataDesc, optional
+        The inputs, if there is no `calib_data`.
+    calib_mode : str, default 'none'
+        none: ranges are found in every run; naive: the extremes over `calib_data`; entropy: the ranges that lose least.
+    num_calib_examples : int, optional
+        The number of samples to use; None: all.
+    ctx : Context, default cpu(0)
+        The device on which calibration runs.
+    logger : logging.Logger, optional
+        Where progress is logged.
+
+    Returns
+    -------
+    SymbolBlock
+
+    Examples
+    --------
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize()
+    >>> quantized = mx.contrib.quantization.quantize_net_v2(
+    ...     net, data_shapes=[mx.io.DataDesc("data", (1, 3))], calib_mode="none"
+    ... )
+    >>> quantized(mx.nd.ones((1, 3))).shape
+    (1, 2)
+    """
     warnings.warn("WARNING: This will be deprecated after MXNet 2.0, please use quantize_net_v2.", stacklevel=2)
     return quantize_net_v2(
         network,

@@ -160,7 +160,20 @@ def _graph(symbol):
 
 
 class LogMetricsCallback:
-    """A callback for `fit`: writes each metric, under `prefix`-name if there is a prefix, for the epoch."""
+    """A callback that writes each metric for TensorBoard.
+
+    Parameters
+    ----------
+    logging_dir : str
+        The folder of the event files.
+    prefix : str, optional
+        What comes before the names of the metrics.
+
+    Examples
+    --------
+    >>> callback = mx.contrib.tensorboard.LogMetricsCallback("logs")  # doctest: +SKIP
+    >>> module.fit(batches, batch_end_callback=callback)  # doctest: +SKIP
+    """
 
     def __init__(self, logging_dir, prefix=None):
         self.prefix = prefix

@@ -2,6 +2,7 @@
 
 import importlib
 
+from .._core.errors import no_attribute as _no_attribute
 from . import loss, nn, utils
 from .block import Block, HybridBlock, SymbolBlock
 from .parameter import Constant, DeferredInitializationError, Parameter, ParameterDict, tensor_types
@@ -14,7 +15,7 @@ _LAZY = ("contrib", "data", "model_zoo", "rnn")
 def __getattr__(name):
     if name in _LAZY:
         return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)
 
 
 def __dir__():

@@ -9,6 +9,7 @@ from typing_extensions import Self
 import numpy
 
 import importlib
+from .._core.errors import no_attribute as _no_attribute
 from . import loss as loss
 from . import nn as nn
 from . import utils as utils

@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict
 from typing import Any
 
 from .. import initializer, ndarray
+from .._core.constructors import ExplainsArguments
 from ..ndarray.utils import load_named
 from . import _architecture
 from ._children import Children
@@ -33,7 +34,7 @@ BOOKKEEPING = frozenset(
 )
 
 
-class Block:
+class Block(ExplainsArguments):
     """Base class of layers and networks.
 
     A block that is assigned to an attribute becomes a child, and a parameter one of its parameters. Subclasses define
@@ -66,6 +67,11 @@ class Block:
     __module__ = "mxnet.gluon.block"
 
     def __init__(self, prefix=None, params=None):
+        if prefix is not None and not isinstance(prefix, str):
+            raise TypeError(
+                f"prefix must be a str, got {type(prefix).__name__}; layers are given to a {type(self).__name__} by "
+                "its method add, keyword arguments by their names"
+            )
         self._empty_prefix = prefix == ""
         self._prefix, self._params = _BlockScope.create(prefix, params, self._alias())
         self._name = self._prefix.removesuffix("_")
@@ -116,28 +122,73 @@ class Block:
 
     @property
     def prefix(self):
-        """What the names of the block's parameters and children begin with."""
+        """What the names of the block's parameters and children begin with.
+
+        Examples
+        --------
+        >>> mx.gluon.nn.Dense(2, prefix="fc_").prefix
+        'fc_'
+        """
         return self._prefix
 
     @property
     def name(self):
-        """The prefix without the underscore at its end."""
+        """The prefix without the underscore at its end.
+
+        Examples
+        --------
+        >>> mx.gluon.nn.Dense(2, prefix="fc_").name
+        'fc'
+        """
         return self._name
 
     @property
     def params(self):
-        """The block's own parameters, without those of its children."""
+        """The block's own parameters, without those of its children.
+
+        Examples
+        --------
+        >>> list(mx.gluon.nn.Dense(2, prefix="fc_").params)
+        ['fc_weight', 'fc_bias']
+        """
         return self._params
 
     def name_scope(self):
-        """A scope for `with`, in which new children and parameters get this block's prefix."""
+        """A scope in which new children and parameters get this block's prefix.
+
+        Examples
+        --------
+        >>> class Net(mx.gluon.Block):
+        ...     def __init__(self, **kwargs):
+        ...         super().__init__(**kwargs)
+        ...         with self.name_scope():
+        ...             self.fc = mx.gluon.nn.Dense(2)
+        >>> Net(prefix="net_").fc.name
+        'net_dense0'
+        """
         self._check_begun()
         return self._scope
 
     # ---- parameters ----
 
     def collect_params(self, select=None):
-        """The parameters of the block and all its descendants, or those whose names match the pattern `select`."""
+        """The parameters of the block and all its descendants.
+
+        Parameters
+        ----------
+        select : str, optional
+            A regular expression that the names must match.
+
+        Returns
+        -------
+        ParameterDict
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> list(net.collect_params()), list(net.collect_params(".*bias"))
+        (['fc_weight', 'fc_bias'], ['fc_bias'])
+        """
         self._check_container_with_block()
         collected = ParameterDict(self._params.prefix)
         pattern = re.compile(select) if select else None
@@ -168,18 +219,69 @@ class Block:
         return collected
 
     def initialize(self, init: Any = initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):
-        """Initialize all parameters on `ctx`, one context or several."""
+        """Initialize the parameters of the block and all its descendants.
+
+        Parameters
+        ----------
+        init : Initializer or str, default initializer.Uniform()
+            How parameters without an initializer of their own are initialized; uniform numbers of [-0.07, 0.07) without
+            it.
+        ctx : Context or list of Contexts, optional
+            The devices; the current context without it.
+        verbose : bool, default False
+            Whether to log what is initialized.
+        force_reinit : bool, default False
+            Whether parameters that are initialized already are initialized again.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize(mx.init.One())
+        >>> net.weight.data().asnumpy()
+        array([[1., 1., 1.],
+               [1., 1., 1.]], dtype=float32)
+        """
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 
     def cast(self, dtype):
-        """Convert all parameters to another type."""
+        """Convert all parameters to another data type.
+
+        Parameters
+        ----------
+        dtype : str or type
+            The data type.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.cast("float16")
+        >>> net.weight.data().dtype.__name__
+        'float16'
+        """
         for child in self._children.values():
             child.cast(dtype)
         for param in self.params.values():
             param.cast(dtype)
 
     def save_parameters(self, filename, deduplicate=False):
-        """Write the parameters to a file, under their places in the tree; shared ones once if `deduplicate`."""
+        """Write the parameters to a file, under their places in the tree of blocks.
+
+        Parameters
+        ----------
+        filename : str
+            The name of the file.
+        deduplicate : bool, default False
+            Whether shared parameters are written once.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.save_parameters("net.params")
+        >>> sorted(mx.nd.load("net.params"))
+        ['bias', 'weight']
+        """
         params = self._collect_params_with_prefix()
         if deduplicate:
             last_name = {param: name for name, param in params.items()}
@@ -195,7 +297,33 @@ class Block:
         cast_dtype=False,
         dtype_source="current",
     ):
-        """Read what `save_parameters` (or the older `save_params`) wrote."""
+        """Read what `save_parameters` (or the older `save_params`) wrote.
+
+        Parameters
+        ----------
+        filename : str
+            The name of the file.
+        ctx : Context or list of Contexts, optional
+            The devices; the current context without it.
+        allow_missing : bool, default False
+            Whether parameters that the file lacks keep their values.
+        ignore_extra : bool, default False
+            Whether the file may have parameters that the block lacks.
+        cast_dtype : bool, default False
+            Whether data types are converted where they differ.
+        dtype_source : str, default 'current'
+            current: the block's data types stay; saved: those of the file are taken.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.save_parameters("net.params")
+        >>> other = mx.gluon.nn.Dense(2)
+        >>> other.load_parameters("net.params")
+        >>> (other.weight.data() == net.weight.data()).min().asscalar().item()
+        1.0
+        """
         loaded = load_named(filename)
         params = self._collect_params_with_prefix()
         if not loaded and not params:
@@ -217,7 +345,21 @@ class Block:
                 )
 
     def save_params(self, filename):
-        """The older way of saving, under the parameters' names. Deprecated."""
+        """The older way of saving, under the parameters' names. Deprecated: use `save_parameters`.
+
+        Parameters
+        ----------
+        filename : str
+            The name of the file.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> net.initialize()
+        >>> net.save_params("net.params")
+        >>> sorted(mx.nd.load("net.params"))
+        ['bias', 'weight']
+        """
         warnings.warn(
             "save_params is deprecated. Please use save_parameters. "
             "Note that if you want load from SymbolBlock later, please use export instead. For details, see "
@@ -232,50 +374,201 @@ class Block:
             ) from error
 
     def load_params(self, filename, ctx=None, allow_missing=False, ignore_extra=False):
-        """The older name of `load_parameters`. Deprecated."""
+        """The older name of `load_parameters`. Deprecated.
+
+        Parameters
+        ----------
+        filename : str
+            The name of the file.
+        ctx : Context or list of Contexts, optional
+            The devices; the current context without it.
+        allow_missing : bool, default False
+            Whether parameters that the file lacks keep their values.
+        ignore_extra : bool, default False
+            Whether the file may have parameters that the block lacks.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.save_parameters("net.params")
+        >>> net.load_params("net.params")
+        """
         warnings.warn("load_params is deprecated. Please use load_parameters.", stacklevel=2)
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix):
-        """Write the tree of blocks to `prefix-model.json` and the parameters to `prefix-model.params`."""
+        """Write the tree of blocks to `prefix-model.json` and the parameters to `prefix-model.params`.
+
+        Parameters
+        ----------
+        prefix : str
+            The beginning of the files' names.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> net.initialize()
+        >>> net.save("net")
+        >>> mx.gluon.nn.Dense(2, in_units=3, prefix="fc_").load("net")
+        """
         _architecture.save(self, prefix)
 
     def load(self, prefix):
-        """Read what `save` wrote into a block built in the same way."""
+        """Read what `save` wrote into a block that was built in the same way.
+
+        Parameters
+        ----------
+        prefix : str
+            The beginning of the files' names.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> net.initialize()
+        >>> net.save("net")
+        >>> mx.gluon.nn.Dense(2, in_units=3, prefix="fc_").load("net")
+        """
         _architecture.load(self, prefix)
 
     # ---- the tree ----
 
     def register_child(self, block, name=None):
-        """Make `block` a child, under `name` or the next number."""
+        """Make a block a child of this one, as setting an attribute does.
+
+        Parameters
+        ----------
+        block : Block
+            The child.
+        name : str, optional
+            Its name; the next number without it.
+
+        Examples
+        --------
+        >>> net = mx.gluon.Block()
+        >>> net.register_child(mx.gluon.nn.Dense(2), "fc")
+        >>> list(net._children)
+        [Dense(None -> 2, linear)]
+        """
         self._children[str(len(self._children)) if name is None else name] = block
 
     def register_forward_pre_hook(self, hook):
-        """Call `hook(block, inputs)` before every forward; returns a handle that can detach it."""
+        """Call `hook(block, inputs)` before every forward pass.
+
+        Parameters
+        ----------
+        hook : callable
+            The function.
+
+        Returns
+        -------
+        HookHandle
+            Its `detach` removes the hook.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> handle = net.register_forward_pre_hook(lambda block, inputs: print(inputs[0].shape))
+        >>> y = net(mx.nd.ones((1, 3)))
+        (1, 3)
+        >>> handle.detach()
+        """
         handle = HookHandle()
         handle.attach(self._forward_pre_hooks, hook)
         return handle
 
     def register_forward_hook(self, hook):
-        """Call `hook(block, inputs, outputs)` after every forward; returns a handle that can detach it."""
+        """Call `hook(block, inputs, outputs)` after every forward pass.
+
+        Parameters
+        ----------
+        hook : callable
+            The function.
+
+        Returns
+        -------
+        HookHandle
+            Its `detach` removes the hook.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> handle = net.register_forward_hook(lambda block, inputs, outputs: print(outputs.shape))
+        >>> y = net(mx.nd.ones((1, 3)))
+        (1, 2)
+        >>> handle.detach()
+        """
         handle = HookHandle()
         handle.attach(self._forward_hooks, hook)
         return handle
 
     def register_op_hook(self, callback, monitor_all=False):
-        """Call `callback` with the results (and, if `monitor_all`, inputs) of every operator of hybridized blocks."""
+        """Call a function with the results of every operator of hybridized blocks.
+
+        Parameters
+        ----------
+        callback : callable
+            `callback(name, operator, array)`.
+        monitor_all : bool, default False
+            Whether inputs are shown as well.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> net.register_op_hook(lambda node, operator, array: print(operator, array.shape))
+        >>> y = net(mx.nd.ones((1, 3)))
+        b'FullyConnected' (1, 2)
+        """
         for child in self._children.values():
             child.register_op_hook(callback, monitor_all)
 
     def apply(self, fn):
-        """Call `fn` on every descendant and then on the block; returns the block."""
+        """Call a function on every descendant, then on the block itself.
+
+        Parameters
+        ----------
+        fn : callable
+            The function of a block.
+
+        Returns
+        -------
+        Block
+            The block itself.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Sequential()
+        >>> net.add(mx.gluon.nn.Dense(2), mx.gluon.nn.Dense(3))
+        >>> _ = net.apply(lambda block: print(type(block).__name__))
+        Dense
+        Dense
+        Sequential
+        """
         for child in self._children.values():
             child.apply(fn)
         fn(self)
         return self
 
     def hybridize(self, active=True, **kwargs):
-        """Hybridize every child that can be; see `HybridBlock.hybridize`."""
+        """Hybridize every child that can be; see `HybridBlock.hybridize`.
+
+        Parameters
+        ----------
+        active : bool, default True
+            Whether to switch it on.
+        **kwargs
+            Options of `HybridBlock.hybridize`.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Sequential()
+        >>> net.add(mx.gluon.nn.Dense(2, in_units=3))
+        >>> net.hybridize()
+        """
         for child in self._children.values():
             child.hybridize(active, **kwargs)
 
@@ -290,11 +583,54 @@ class Block:
         return out
 
     def forward(self, *args):
-        """What the block computes; subclasses say it."""
+        """What the block computes; subclasses define it.
+
+        Parameters
+        ----------
+        *args : NDArray
+            The inputs.
+
+        Returns
+        -------
+        NDArray or nested list of NDArrays
+
+        Examples
+        --------
+        >>> class Double(mx.gluon.Block):
+        ...     def forward(self, x):
+        ...         return x * 2
+        >>> Double()(mx.nd.array([1, 2])).asnumpy()
+        array([2., 4.], dtype=float32)
+        """
         raise NotImplementedError(f"{type(self).__name__} has no method forward(self, …) that says what it computes")
 
     def summary(self, *inputs):
-        """Run the block on `inputs` and print a table of its layers and their parameters."""
+        """Run the block and print a table of its layers, their outputs and parameters.
+
+        Parameters
+        ----------
+        *inputs : NDArray
+            The inputs.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.summary(mx.nd.ones((1, 3)))  # doctest: +ELLIPSIS
+        --------------------------------------------------------------------------------
+                Layer (type)                                Output Shape         Param #
+        ================================================================================
+                       Input                                      (1, 3)               0
+                     Dense-1                                      (1, 2)               8
+        ================================================================================
+        Parameters in forward computation graph, duplicate included
+           Total params: 8
+           Trainable params: 8
+           Non-trainable params: 0
+        Shared params in forward computation graph: 0
+        Unique parameters in model: 8
+        --------------------------------------------------------------------------------
+        """
         Summary(self, inputs).show()
 
 

@@ -17,6 +17,7 @@ from collections import defaultdict
 from typing import Any
 from .. import initializer as initializer
 from .. import ndarray as ndarray
+from .._core.constructors import ExplainsArguments as ExplainsArguments
 from ..ndarray.utils import load_named as load_named
 from . import _architecture as _architecture
 from ._children import Children as Children
@@ -29,7 +30,7 @@ from .utils import _brief_print_list as _brief_print_list
 from .utils import _indent as _indent
 BOOKKEEPING: Any
 
-class Block:
+class Block(ExplainsArguments):
     def __init__(self, prefix: str | None = ..., params: ParameterDict | None = ...) -> None: ...
     def __repr__(self) -> str: ...
     def _repr_html_(self) -> Any: ...

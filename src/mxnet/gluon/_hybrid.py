@@ -73,6 +73,22 @@ class HybridBlock(Block):
         return {**self.__dict__, "_cached_graph": (), "_cached_op": None, "_cached_op_args": [], "_arguments": None}
 
     def register_child(self, block, name=None):
+        """Make a HybridBlock a child of this one, as setting an attribute does.
+
+        Parameters
+        ----------
+        block : HybridBlock
+            The child.
+        name : str, optional
+            Its name; the next number without it.
+
+        Examples
+        --------
+        >>> net = mx.gluon.HybridBlock()
+        >>> net.register_child(mx.gluon.nn.Dense(2), "fc")
+        >>> list(net._children)
+        [Dense(None -> 2, linear)]
+        """
         if not isinstance(block, HybridBlock):
             raise ValueError(
                 f"Children of HybridBlock must also be HybridBlock, but {block} has type {type(block)}. "
@@ -99,9 +115,36 @@ class HybridBlock(Block):
         backward_bulk_size=None,
         **kwargs,
     ):
-        """Run the block and its children as traced graphs from now on (or, with `active=False`, no more).
+        """Run the block and its children as a compiled graph, which is traced at the next call.
 
-        `backend` hands the graph to one of torch.compile's back ends, such as "inductor", with `kwargs` as options.
+        Parameters
+        ----------
+        active : bool, default True
+            Whether to switch it on.
+        backend : str, optional
+            The name of a backend; torch computes all of them.
+        clear : bool, default True
+            Whether earlier settings of a backend are removed.
+        static_alloc : bool, default False
+            Accepted: memory is kept between calls where that helps.
+        static_shape : bool, default False
+            Accepted: code for a shape is kept.
+        inline_limit : int, default 2
+            Accepted for old programs.
+        forward_bulk_size : int, optional
+            Accepted for old programs.
+        backward_bulk_size : int, optional
+            Accepted for old programs.
+        **kwargs
+            Further options of backends.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.hybridize(static_alloc=True)
+        >>> net(mx.nd.ones((1, 3))).shape
+        (1, 2)
         """
         if kwargs:
             self._backend_opts = kwargs
@@ -121,10 +164,42 @@ class HybridBlock(Block):
         super().hybridize(active, **shared, **bulk)
 
     def cast(self, dtype):
+        """Convert all parameters to another data type.
+
+        Parameters
+        ----------
+        dtype : str or type
+            The data type.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.cast("float16")
+        >>> net.weight.dtype.__name__ if not isinstance(net.weight.dtype, str) else net.weight.dtype
+        'float16'
+        """
         self._clear_cached_op()
         super().cast(dtype)
 
     def register_op_hook(self, callback, monitor_all=False):
+        """Call a function with the results of every operator of hybridized blocks.
+
+        Parameters
+        ----------
+        callback : callable
+            `callback(name, operator, array)`.
+        monitor_all : bool, default False
+            Whether inputs are shown as well.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> net.register_op_hook(lambda node, operator, array: print(operator, array.shape))
+        >>> y = net(mx.nd.ones((1, 3)))
+        b'FullyConnected' (1, 2)
+        """
         self._callback = callback
         self._monitor_all = monitor_all
         super().register_op_hook(callback, monitor_all)
@@ -132,7 +207,26 @@ class HybridBlock(Block):
     # ---- running ----
 
     def forward(self, x, *args):
-        """Run on arrays, eagerly or through the graph, or build symbols out of symbols."""
+        """Run on arrays, eagerly or as a compiled graph, or make symbols out of symbols.
+
+        Parameters
+        ----------
+        x : NDArray or Symbol
+            The first input.
+        *args : NDArray or Symbol
+            The other inputs.
+
+        Returns
+        -------
+        NDArray, Symbol or nested list of them
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.forward(mx.nd.ones((1, 3))).shape
+        (1, 2)
+        """
         if isinstance(x, NDArray) and (not args or _beside(x, args)):  # the common case, kept short
             ctx, contexts = x.ctx, ()
         else:
@@ -198,7 +292,27 @@ class HybridBlock(Block):
         return self._traces_numpy
 
     def hybrid_forward(self, F, x, *args, **kwargs):
-        """What the block computes, in terms of the operators of `F`; parameters come as keywords. Subclasses say it."""
+        """What the block computes, by operators of `F`; subclasses define it.
+
+        Parameters
+        ----------
+        F : module
+            `mx.nd` or `mx.sym`.
+        x : NDArray or Symbol
+            The first input.
+        *args : NDArray or Symbol
+            The other inputs.
+        **kwargs : NDArray or Symbol
+            The parameters, by their attribute names.
+
+        Examples
+        --------
+        >>> class Scale(mx.gluon.HybridBlock):
+        ...     def hybrid_forward(self, F, x):
+        ...         return F.relu(x) * 2
+        >>> Scale()(mx.nd.array([-1, 2])).asnumpy()
+        array([0., 4.], dtype=float32)
+        """
         raise NotImplementedError(f"{type(self).__name__} has no method hybrid_forward(self, F, x, …)")
 
     def _call_cached_op(self, *args):
@@ -228,7 +342,7 @@ class HybridBlock(Block):
         except RuntimeError as error:
             if not self._arguments.initialized():
                 raise
-            raise MXNetError(f"CachedOp requires all inputs to live on the same context. {error}") from error
+            raise MXNetError(f"CachedOp requires all inputs to live on the same context. {error}") from None
 
     def _given(self, args):
         """The arrays in nested inputs, which must be nested like those of the traced call."""
@@ -372,14 +486,38 @@ class HybridBlock(Block):
         try:
             self.infer_shape(*args)
         except Exception as error:
-            raise ValueError(f"Deferred initialization failed because shape cannot be inferred. {error}") from error
+            raise ValueError(f"Deferred initialization failed because shape cannot be inferred. {error}") from None
 
     def infer_shape(self, *args):
-        """Find the shapes of the parameters from those of the inputs."""
+        """Find the shapes of the parameters from those of the inputs.
+
+        Parameters
+        ----------
+        *args : NDArray
+            The inputs.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2)
+        >>> net.infer_shape(mx.nd.ones((1, 3)))
+        >>> net.weight.shape
+        (2, 3)
+        """
         self._infer_attrs("infer_shape", "shape", *args)
 
     def infer_type(self, *args):
-        """Find the types of the parameters from those of the inputs."""
+        """Find the data types of the parameters from those of the inputs.
+
+        Parameters
+        ----------
+        *args : NDArray
+            The inputs.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2)
+        >>> net.infer_type(mx.nd.ones((1, 3)))
+        """
         self._infer_attrs("infer_type", "dtype", *args)
 
     def _infer_attrs(self, infer_fn, attr, *args):
@@ -406,7 +544,25 @@ class HybridBlock(Block):
         return self._traceable and all(child._fits_graphs() for child in self._children.values())
 
     def export(self, path, epoch=0, remove_amp_cast=True):
-        """Write `path-symbol.json` and `path-0000.params` for `SymbolBlock.imports` or Module."""
+        """Write `path-symbol.json` and `path-0000.params`, for `SymbolBlock.imports`, Module and other languages.
+
+        Parameters
+        ----------
+        path : str
+            The beginning of the files' names.
+        epoch : int, default 0
+            The number in the name of the parameters' file.
+        remove_amp_cast : bool, default True
+            Whether casts that mixed precision added are left out.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> y = net(mx.nd.ones((1, 3)))
+        >>> net.export("net")
+        """
         if not self._fits_graphs():
             raise MXNetError(
                 f"{self.name} holds a torch module, which MXNet's graph files cannot: keep its parameters with "
@@ -432,7 +588,21 @@ class HybridBlock(Block):
             ndarray.save(params_file, arrays)
 
     def export_torch(self, path, *inputs, dynamic_batch=True):
-        """Write the network as a torch program (`.pt2`); see `mx.contrib.torch.export_torch`."""
+        """Write the network as a torch program (.pt2); see `mx.contrib.torch.export_torch`.
+
+        Parameters
+        ----------
+        path : str
+            The name of the file.
+        *inputs : NDArray
+            Example inputs; without them, those of the call that traced the network.
+        dynamic_batch : bool, default True
+            Whether the first axis may have any size.
+
+        Examples
+        --------
+        >>> net.export_torch("net.pt2", mx.nd.ones((1, 3)))  # doctest: +SKIP
+        """
         bridge = import_module("mxnet.contrib.torch")  # a layer above this one
         return bridge.export_torch(self, path, *inputs, dynamic_batch=dynamic_batch)
 
@@ -449,7 +619,37 @@ class HybridBlock(Block):
         backward_bulk_size=None,
         **kwargs,
     ):
-        """Hybridize for `backend` and build the graph for these inputs at once, without running it."""
+        """Hybridize for a backend and run once.
+
+        Parameters
+        ----------
+        x : NDArray
+            The first input.
+        *args : NDArray
+            The other inputs.
+        backend : str, optional
+            The name of a backend; torch computes all of them.
+        clear : bool, default False
+            Whether earlier settings of a backend are removed.
+        static_alloc : bool, default False
+            Accepted: memory is kept between calls where that helps.
+        static_shape : bool, default False
+            Accepted: code for a shape is kept.
+        inline_limit : int, default 2
+            Accepted for old programs.
+        forward_bulk_size : int, optional
+            Accepted for old programs.
+        backward_bulk_size : int, optional
+            Accepted for old programs.
+        **kwargs
+            Further options of the backend.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> y = net.optimize_for(mx.nd.ones((1, 3)), backend="MKLDNN")
+        """
         if not backend:
             raise ValueError('Must specify "backend" to optimize_for')
         self.hybridize(

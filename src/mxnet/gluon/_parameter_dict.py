@@ -60,20 +60,44 @@ class ParameterDict:
         return key in self._params
 
     def items(self):
-        """(name, parameter) pairs, in the order they were made."""
+        """(name, parameter) pairs, in the order they were made.
+
+        Examples
+        --------
+        >>> dict(mx.gluon.nn.Dense(2, prefix="fc_").collect_params().items()).keys()
+        dict_keys(['fc_weight', 'fc_bias'])
+        """
         return self._params.items()
 
     def keys(self):
-        """The names, prefix included."""
+        """The names, with the prefix.
+
+        Examples
+        --------
+        >>> list(mx.gluon.nn.Dense(2, prefix="fc_").collect_params().keys())
+        ['fc_weight', 'fc_bias']
+        """
         return self._params.keys()
 
     def values(self):
-        """The parameters, in the order they were made."""
+        """The parameters, in the order they were made.
+
+        Examples
+        --------
+        >>> [p.name for p in mx.gluon.nn.Dense(2, prefix="fc_").collect_params().values()]
+        ['fc_weight', 'fc_bias']
+        """
         return self._params.values()
 
     @property
     def prefix(self):
-        """What `get` puts before a name."""
+        """What `get` puts before a name.
+
+        Examples
+        --------
+        >>> mx.gluon.ParameterDict("net_").prefix
+        'net_'
+        """
         return self._prefix
 
     def _get_impl(self, name):
@@ -82,7 +106,25 @@ class ParameterDict:
         return self._params.get(name)
 
     def get(self, name, **kwargs):
-        """The parameter `prefix + name`: the one that is there or in the shared dictionary, or else a new one."""
+        """The parameter with a name: the one that is there or in the shared dictionary, or else a new one.
+
+        Parameters
+        ----------
+        name : str
+            The name without the prefix.
+        **kwargs
+            Arguments of `Parameter`; those of an existing one must agree.
+
+        Returns
+        -------
+        Parameter
+
+        Examples
+        --------
+        >>> params = mx.gluon.ParameterDict("net_")
+        >>> params.get("weight", shape=(2, 3)).name
+        'net_weight'
+        """
         name = self.prefix + name
         param = self._get_impl(name)
         if param is None:
@@ -93,7 +135,25 @@ class ParameterDict:
         return param
 
     def get_constant(self, name, value=None):
-        """The constant `prefix + name`, made from `value` if it is not there."""
+        """The constant with a name, made from a value if it is not there.
+
+        Parameters
+        ----------
+        name : str
+            The name without the prefix.
+        value : array_like, optional
+            The value.
+
+        Returns
+        -------
+        Constant
+
+        Examples
+        --------
+        >>> params = mx.gluon.ParameterDict("net_")
+        >>> params.get_constant("scale", [1, 2]).name
+        'net_scale'
+        """
         name = self.prefix + name
         param = self._get_impl(name)
         if param is None:
@@ -111,7 +171,20 @@ class ParameterDict:
         return param
 
     def update(self, other):
-        """Take over all parameters of `other`."""
+        """Take over all parameters of another dictionary.
+
+        Parameters
+        ----------
+        other : ParameterDict
+            The other dictionary.
+
+        Examples
+        --------
+        >>> params = mx.gluon.ParameterDict()
+        >>> params.update(mx.gluon.nn.Dense(2, prefix="fc_").collect_params())
+        >>> list(params.keys())
+        ['fc_weight', 'fc_bias']
+        """
         for name, param in other.items():
             assert self._params.get(name, param) is param, (
                 f"Cannot update self with other because they have different Parameters with the same name '{name}'"
@@ -119,14 +192,42 @@ class ParameterDict:
         self._params.update(other.items())
 
     def initialize(self, init: Any = initializer.Uniform(), ctx=None, verbose=False, force_reinit=False):
-        """Initialize every parameter; `init` is for those that have no initializer of their own."""
+        """Initialize every parameter.
+
+        Parameters
+        ----------
+        init : Initializer or str, default initializer.Uniform()
+            How parameters without an initializer of their own are initialized; uniform numbers of [-0.07, 0.07) without
+            it.
+        ctx : Context or list of Contexts, optional
+            The devices.
+        verbose : bool, default False
+            Whether to log what is initialized.
+        force_reinit : bool, default False
+            Whether parameters that are initialized already are initialized again.
+
+        Examples
+        --------
+        >>> params = mx.gluon.ParameterDict("net_")
+        >>> weight = params.get("weight", shape=(2,))
+        >>> params.initialize(mx.init.One())
+        >>> weight.data().asnumpy()
+        array([1., 1.], dtype=float32)
+        """
         if verbose:
             init.set_verbosity(verbose=verbose)
         for param in self.values():
             param.initialize(None, ctx, init, force_reinit=force_reinit)
 
     def zero_grad(self):
-        """Set all gradients to zero, those of one context in one go."""
+        """Set all gradients to zero.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.collect_params().zero_grad()
+        """
         dense = defaultdict(list)
         for param in self.values():
             for grad in param._grad or ():
@@ -138,21 +239,74 @@ class ParameterDict:
             ndarray.reset_arrays(*grads, num_arrays=len(grads))
 
     def reset_ctx(self, ctx):
-        """Move all parameters to other contexts."""
+        """Move all parameters to other devices.
+
+        Parameters
+        ----------
+        ctx : Context or list of Contexts
+            The devices.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.collect_params().reset_ctx(mx.cpu(1))
+        >>> net.collect_params().list_ctx()
+        [cpu(1)]
+        """
         for param in self.values():
             param.reset_ctx(ctx)
 
     def list_ctx(self):
-        """All contexts that any parameter is on."""
+        """The devices that any parameter is on.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.collect_params().list_ctx()
+        [cpu(0)]
+        """
         return list(dict.fromkeys(ctx for param in self.values() for ctx in param.list_ctx()))
 
     def setattr(self, name, value):
-        """Set an attribute of every parameter, such as `grad_req` or `lr_mult`."""
+        """Set an attribute of every parameter, such as `grad_req` or `lr_mult`.
+
+        Parameters
+        ----------
+        name : str
+            The attribute.
+        value : object
+            Its value.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.collect_params().setattr("grad_req", "null")
+        >>> net.weight.grad_req
+        'null'
+        """
         for param in self.values():
             setattr(param, name, value)
 
     def save(self, filename, strip_prefix=""):
-        """Write all parameters to a file, their names without `strip_prefix`."""
+        """Write all parameters to a file.
+
+        Parameters
+        ----------
+        filename : str
+            The name of the file.
+        strip_prefix : str, default ''
+            A prefix that the names lose in the file.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> net.initialize()
+        >>> net.collect_params().save("net.params", strip_prefix="fc_")
+        >>> sorted(mx.nd.load("net.params"))
+        ['bias', 'weight']
+        """
         arrays = {}
         for param in self.values():
             if not param.name.startswith(strip_prefix):
@@ -176,7 +330,32 @@ class ParameterDict:
         cast_dtype=False,
         dtype_source="current",
     ):
-        """Read the parameters from a file; `restore_prefix` goes before the names in it."""
+        """Read the parameters from a file.
+
+        Parameters
+        ----------
+        filename : str
+            The name of the file.
+        ctx : Context or list of Contexts, optional
+            The devices.
+        allow_missing : bool, default False
+            Whether parameters that the file lacks keep their values.
+        ignore_extra : bool, default False
+            Whether the file may have parameters that the block lacks.
+        restore_prefix : str, default ''
+            What comes before the names of the file.
+        cast_dtype : bool, default False
+            Whether data types are converted where they differ.
+        dtype_source : str, default 'current'
+            current: the block's data types stay; saved: those of the file are taken.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> net.initialize()
+        >>> net.collect_params().save("net.params")
+        >>> net.collect_params().load("net.params")
+        """
         for name in self.keys() if restore_prefix else ():
             assert name.startswith(restore_prefix), (
                 f"restore_prefix is '{restore_prefix}' but Parameters name '{name}' does not start "
@@ -196,7 +375,32 @@ class ParameterDict:
         cast_dtype=False,
         dtype_source="current",
     ):
-        """Take values from a dictionary of arrays (`arg:` and `aux:` before a name are ignored)."""
+        """Take the values of a dictionary of arrays.
+
+        Parameters
+        ----------
+        param_dict : dict of str to NDArray
+            The values.
+        ctx : Context or list of Contexts, optional
+            The devices.
+        allow_missing : bool, default False
+            Whether parameters that the file lacks keep their values.
+        ignore_extra : bool, default False
+            Whether the file may have parameters that the block lacks.
+        restore_prefix : str, default ''
+            What comes before the names of the file.
+        filename : str, optional
+            The name of a file, for messages.
+        cast_dtype : bool, default False
+            Whether data types are converted where they differ.
+        dtype_source : str, default 'current'
+            current: the block's data types stay; saved: those of the file are taken.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3, prefix="fc_")
+        >>> net.collect_params().load_dict({"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}, mx.cpu())
+        """
         pairs = param_dict.items() if isinstance(param_dict, dict) else param_dict
         arrays = {restore_prefix + name.removeprefix("arg:").removeprefix("aux:"): value for name, value in pairs}
         source = f"file: {filename}" if filename else "param_dict"

@@ -43,7 +43,37 @@ class SymbolBlock(HybridBlock):
 
     @staticmethod
     def imports(symbol_file, input_names, param_file=None, ctx=None, allow_missing=False, ignore_extra=False):
-        """The block out of the files that `HybridBlock.export` or `Module.save_checkpoint` wrote."""
+        """A block out of the files that `HybridBlock.export` or `Module.save_checkpoint` wrote.
+
+        Parameters
+        ----------
+        symbol_file : str
+            The file of the symbol.
+        input_names : str or list of str
+            The names of the inputs.
+        param_file : str, optional
+            The file of the parameters; without it they are not initialized.
+        ctx : Context or list of Contexts, optional
+            The devices; the current context without it.
+        allow_missing : bool, default False
+            Whether parameters that the file lacks keep their values.
+        ignore_extra : bool, default False
+            Whether the file may have parameters that the block lacks.
+
+        Returns
+        -------
+        SymbolBlock
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> y = net(mx.nd.ones((1, 3)))
+        >>> net.export("net")
+        >>> mx.gluon.SymbolBlock.imports("net-symbol.json", ["data"], "net-0000.params")(mx.nd.ones((1, 3))).shape
+        (1, 2)
+        """
         if param_file is not None:
             settle_file(param_file)
         graph = symbol.load(symbol_file)
@@ -94,6 +124,25 @@ class SymbolBlock(HybridBlock):
         return {**super().__getstate__(), "_cached_graph": self._cached_graph}
 
     def forward(self, x, *args):
+        """Run on arrays, eagerly or as a compiled graph, or make symbols out of symbols.
+
+        Parameters
+        ----------
+        x : NDArray or Symbol
+            The first input.
+        *args : NDArray or Symbol
+            The other inputs.
+
+        Returns
+        -------
+        NDArray, Symbol or nested list of them
+
+        Examples
+        --------
+        >>> x = mx.sym.var("data")
+        >>> mx.gluon.SymbolBlock(mx.sym.relu(x), x).forward(mx.nd.array([-1, 2])).asnumpy()
+        array([0., 2.], dtype=float32)
+        """
         if isinstance(x, NDArray):
             with x.ctx:
                 return self._call_cached_op(x, *args)
@@ -108,6 +157,25 @@ class SymbolBlock(HybridBlock):
         return _regroup(list(composed), self._out_format)
 
     def hybrid_forward(self, F, x, *args, **kwargs):
+        """Not used: the block computes its symbol.
+
+        Parameters
+        ----------
+        F : module
+            Not used.
+        x : NDArray
+            Not used.
+        *args : NDArray
+            Not used.
+        **kwargs : NDArray
+            Not used.
+
+        Examples
+        --------
+        >>> x = mx.sym.var("data")
+        >>> mx.gluon.SymbolBlock(mx.sym.relu(x), x)(mx.nd.array([-1, 2])).asnumpy()
+        array([0., 2.], dtype=float32)
+        """
         raise NotImplementedError
 
     def _clear_cached_op(self):
@@ -116,6 +184,19 @@ class SymbolBlock(HybridBlock):
         self._cached_graph = graph
 
     def cast(self, dtype):
+        """Convert all parameters to another data type.
+
+        Parameters
+        ----------
+        dtype : str or type
+            The data type.
+
+        Examples
+        --------
+        >>> x = mx.sym.var("data")
+        >>> net = mx.gluon.SymbolBlock(mx.sym.FullyConnected(x, num_hidden=2), x)
+        >>> net.cast("float16")
+        """
         super().cast(dtype)
         if dtype_name(dtype) == "float16":
             self._keep_statistics_precise()

@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import autograd
 from .. import optimizer as opt
+from .._core.constructors import ExplainsArguments
 from .._formats.atomic import write_file
 from ..kvstore import KVStore
 from ..optimizer import state_files
@@ -13,7 +14,7 @@ from .parameter import Parameter, ParameterDict
 __all__ = ["Trainer"]
 
 
-class Trainer:
+class Trainer(ExplainsArguments):
     """Applies an optimizer to a set of parameters after each backward pass.
 
     `step(batch_size)` divides the gradients by the batch size, sums them over the contexts and updates the parameters.
@@ -32,6 +33,9 @@ class Trainer:
         Gradient compression, such as {'type': '2bit', 'threshold': 0.5}.
     update_on_kvstore : bool, optional
         Whether the store runs the optimizer; None lets the kind of store decide.
+    shard_optimizer : bool, default False
+        Whether each worker keeps only its part of the optimizer's states, and of weights stored as row_sparse arrays;
+        for a `dist_sync` store. Not in MXNet.
 
     Examples
     --------
@@ -46,6 +50,11 @@ class Trainer:
     array([[0.5, 0. ]], dtype=float32)
     """
 
+    _elsewhere = dict.fromkeys(
+        ("learning_rate", "lr", "momentum", "wd", "weight_decay", "lr_scheduler", "clip_gradient"),
+        "arguments of the optimizer go into a dict: Trainer(params, 'sgd', {'learning_rate': 0.1})",
+    )
+
     def __init__(
         self,
         params,
@@ -54,6 +63,7 @@ class Trainer:
         kvstore: Any = "device",
         compression_params=None,
         update_on_kvstore=None,
+        shard_optimizer=False,
     ):
         self._params = _parameter_list(params)
         self._param2idx = {param.name: i for i, param in enumerate(self._params)}
@@ -61,7 +71,7 @@ class Trainer:
             param._set_trainer(self)
         self._contains_sparse_weight = any(param._stype != "default" for param in self._params)
         self._contains_sparse_grad = any(param._grad_stype != "default" for param in self._params)
-        self._compression_params = compression_params
+        self._compression_params, self._shard_optimizer = compression_params, shard_optimizer
         self._contexts = self._check_contexts()
         self._requests = None
         self._init_optimizer(optimizer, optimizer_params or {})
@@ -113,6 +123,8 @@ class Trainer:
             kvstore, on_kvstore = self._store_of_sparse_gradients()
         else:
             kvstore, on_kvstore = self._store_of_dense()
+        if self._shard_optimizer:
+            kvstore, on_kvstore = self._sharded(kvstore, on_kvstore)
         if kvstore:
             if self._compression_params:
                 kvstore.set_gradient_compression(self._compression_params)
@@ -156,6 +168,19 @@ class Trainer:
                 raise ValueError(f"Please set update_on_kvstore=False when training with {type(kvstore)}")
             on_kvstore = False
         return kvstore, on_kvstore
+
+    def _sharded(self, kvstore, on_kvstore):
+        """The store with shards of the states; it updates where sparse arrays make it, or if that was asked for."""
+        if not self._distributed or "async" in kvstore.type:
+            kind = kvstore.type if kvstore else self._kvstore_params["kvstore"]
+            raise ValueError(f"shard_optimizer=True needs a dist_sync or dist_device_sync kvstore, not {kind!r}")
+        from ..kvstore.sharded import ShardedStore
+
+        sparse = self._contains_sparse_weight or self._contains_sparse_grad
+        on_kvstore = on_kvstore and (sparse or self._kvstore_params["update_on_kvstore"] is True)
+        store = ShardedStore(kvstore, self._optimizer, on_kvstore)
+        store.sparse_gradients = {i for i, p in enumerate(self._params) if p._grad_stype != "default"}
+        return store, on_kvstore
 
     def _create_store(self):
         from ..model import _create_kvstore
@@ -302,8 +327,19 @@ class Trainer:
         for updater, (indices, grads, weights) in zip(self._updaters, work, strict=True):
             for array in weights:
                 array._ag.fresh = False
-            if indices:  # all at once: the optimizer may use one kernel for many parameters
+            if indices and not self._shard_optimizer:  # all at once: the optimizer may use one kernel for many
                 updater(indices, grads, weights)
+        if self._shard_optimizer:
+            self._update_shards(work)
+
+    def _update_shards(self, work):
+        """Update in the first context; the other workers and contexts get what was updated, fresh or not."""
+        self._kvstore.update(self._updaters[0], *work[0])
+        indices, params = self._learning()
+        self._kvstore.gather(indices, [param._data[0] for param in params])
+        for param in params:
+            for copy in param._data[1:]:
+                param._data[0].copyto(copy)
 
     def _learning(self):
         """Indices and parameters that have gradients; looked up again when a `grad_req` has changed."""
@@ -342,10 +378,15 @@ class Trainer:
     # ---- files ----
 
     def save_states(self, fname, pickled=False):
-        """Write the optimizer and its states to a file that holds no code; `pickled`: to one that MXNet reads."""
+        """Write the optimizer and its states to a file that holds no code; `pickled`: to one that MXNet reads.
+
+        With `shard_optimizer` all workers must call this; the first one writes the file.
+        """
         assert self._optimizer is not None
         self._prepare()
-        if self._update_on_kvstore:
+        if self._shard_optimizer:
+            self._kvstore.save_states(self._sharded_updater(), fname, pickled=pickled)
+        elif self._update_on_kvstore:
             assert not self._params_to_init, (
                 "Cannot save trainer states when some parameters are not yet initialized in kvstore."
             )
@@ -359,8 +400,14 @@ class Trainer:
         MXNet's own pickles are read without running them; `trust` runs any other pickle, too.
         """
         self._prepare()
-        if self._update_on_kvstore:
-            self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
+        if self._shard_optimizer:
+            updater = self._sharded_updater()
+            self._kvstore.load_states(updater, fname, self._weights(0), trust)
+            self._optimizer = updater.optimizer
+        elif self._update_on_kvstore:
+            from .._training.updates import load_into_store
+
+            load_into_store(self._kvstore, fname, trust, range(len(self._params)))
             self._optimizer = self._kvstore._updater.optimizer
         else:
             with state_files.opened(fname) as file:
@@ -370,6 +417,9 @@ class Trainer:
                     updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
+
+    def _sharded_updater(self):
+        return self._kvstore._updater if self._update_on_kvstore else self._updaters[0]
 
     def _weights(self, place):
         """{index: (name, weight)} in the context at `place`; None for a weight whose shape is not known yet."""

@@ -16,7 +16,28 @@ __all__ = ["split_data", "split_and_load", "clip_global_norm", "check_sha1", "do
 
 
 def split_data(data, num_slice, batch_axis=0, even_split=True):
-    """Cut `data` into `num_slice` arrays along `batch_axis`; the first ones are longer when it does not divide."""
+    """Split a batch into several parts.
+
+    Parameters
+    ----------
+    data : NDArray
+        The batch.
+    num_slice : int
+        The number of parts.
+    batch_axis : int, default 0
+        The axis of the samples.
+    even_split : bool, default True
+        Whether a batch that cannot be divided evenly is an error.
+
+    Returns
+    -------
+    list of NDArrays
+
+    Examples
+    --------
+    >>> [part.shape for part in mx.gluon.utils.split_data(mx.nd.zeros((5, 2)), 2, even_split=False)]
+    [(3, 2), (2, 2)]
+    """
     size = data.shape[batch_axis]
     if even_split and size % num_slice:
         raise ValueError(
@@ -35,7 +56,29 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
 
 
 def split_and_load(data, ctx_list, batch_axis=0, even_split=True):
-    """Split a batch into as many slices as there are contexts and copy each to its own."""
+    """Split a batch into as many parts as there are devices, and copy each to its own.
+
+    Parameters
+    ----------
+    data : NDArray
+        The batch.
+    ctx_list : list of Contexts
+        The devices.
+    batch_axis : int, default 0
+        The axis of the samples.
+    even_split : bool, default True
+        Whether a batch that cannot be divided evenly is an error.
+
+    Returns
+    -------
+    list of NDArrays
+
+    Examples
+    --------
+    >>> parts = mx.gluon.utils.split_and_load(mx.nd.zeros((4, 2)), [mx.cpu(0), mx.cpu(1)])
+    >>> [(part.shape, part.context) for part in parts]
+    [((2, 2), cpu(0)), ((2, 2), cpu(1))]
+    """
     if not isinstance(data, ndarray.NDArray):
         data = default_array(data, ctx_list[0])
     if len(ctx_list) == 1:
@@ -45,7 +88,30 @@ def split_and_load(data, ctx_list, batch_axis=0, even_split=True):
 
 
 def clip_global_norm(arrays, max_norm, check_isfinite=True):
-    """Scale `arrays` in place so that the 2-norm of all of them together is at most `max_norm`; return the norm."""
+    """Scale arrays in place so that the 2-norm of all of them together is at most `max_norm`.
+
+    Parameters
+    ----------
+    arrays : list of NDArrays
+        The arrays.
+    max_norm : float
+        The bound.
+    check_isfinite : bool, default True
+        Whether a norm that is not finite gives a warning; without the check the norm stays on the device.
+
+    Returns
+    -------
+    float or NDArray
+        The norm before.
+
+    Examples
+    --------
+    >>> grads = [mx.nd.array([3.0]), mx.nd.array([4.0])]
+    >>> mx.gluon.utils.clip_global_norm(grads, 1.0)
+    np.float32(5.0)
+    >>> [g.asnumpy().round(3).tolist() for g in grads]
+    [[0.6000000238418579], [0.800000011920929]]
+    """
     assert len(arrays) > 0
     ctx = arrays[0].context
     total_norm = ndarray.sqrt(ndarray.add_n(*[_squared_norm(array).as_in_context(ctx) for array in arrays]))

@@ -20,7 +20,7 @@ from .. import ndarray as ndarray
 from .._formats.fetch import check_sha1 as check_sha1
 from .._formats.fetch import download as download
 from .._formats.fetch import replace_file as replace_file
-from .._formats.fetch import repositories as repositories
+from .._formats.mirrors import repositories as repositories
 from ..util import default_array as default_array
 from ..util import is_np_array as is_np_array
 from ..util import is_np_shape as is_np_shape

@@ -18,7 +18,21 @@ from .functional import copyMakeBorder, fixed_crop
 
 
 class DetAugmenter:
-    """The base: keeps its arguments so that `dumps` can tell what it is."""
+    """The base of augmenters that change an image and its boxes: `augmenter(image, label)` returns both.
+
+    Parameters
+    ----------
+    **kwargs
+        The arguments, which `dumps` writes.
+
+    Examples
+    --------
+    >>> class Nothing(mx.image.DetAugmenter):
+    ...     def __call__(self, src, label):
+    ...         return src, label
+    >>> Nothing().dumps()
+    '["nothing", {}]'
+    """
 
     def __init__(self, **kwargs):
         self._kwargs = {name: plain(value) for name, value in kwargs.items()}
@@ -32,7 +46,19 @@ class DetAugmenter:
 
 
 class DetBorrowAug(DetAugmenter):
-    """An augmenter for classification that leaves boxes where they are."""
+    """An augmenter for classification, which leaves boxes where they are.
+
+    Parameters
+    ----------
+    augmenter : Augmenter
+        The augmenter.
+
+    Examples
+    --------
+    >>> augmenter = mx.image.DetBorrowAug(mx.image.CastAug())
+    >>> augmenter(mx.nd.ones((4, 4, 3), dtype="uint8"), np.zeros((1, 5)))[0].dtype.__name__
+    'float32'
+    """
 
     def __init__(self, augmenter):
         if not isinstance(augmenter, Augmenter):
@@ -48,7 +74,21 @@ class DetBorrowAug(DetAugmenter):
 
 
 class DetRandomSelectAug(DetAugmenter):
-    """One of several augmenters at random, or none with probability `skip_prob`."""
+    """One of several augmenters at random, or none.
+
+    Parameters
+    ----------
+    aug_list : list of DetAugmenters
+        The augmenters.
+    skip_prob : float, default 0
+        The probability that none is applied.
+
+    Examples
+    --------
+    >>> augmenter = mx.image.DetRandomSelectAug([mx.image.DetHorizontalFlipAug(1.0)])
+    >>> augmenter(mx.nd.ones((4, 4, 3)), np.array([[0, 0.1, 0.1, 0.3, 0.5]]))[1].round(2)
+    array([[0. , 0.7, 0.1, 0.9, 0.5]])
+    """
 
     def __init__(self, aug_list, skip_prob=0):
         super().__init__(skip_prob=skip_prob)
@@ -70,7 +110,19 @@ class DetRandomSelectAug(DetAugmenter):
 
 
 class DetHorizontalFlipAug(DetAugmenter):
-    """Mirror image and boxes with probability `p`."""
+    """Mirror the image and its boxes with a probability.
+
+    Parameters
+    ----------
+    p : float
+        The probability.
+
+    Examples
+    --------
+    >>> augmenter = mx.image.DetHorizontalFlipAug(1.0)
+    >>> augmenter(mx.nd.ones((4, 4, 3)), np.array([[0, 0.1, 0.1, 0.3, 0.5]]))[1].round(2)
+    array([[0. , 0.7, 0.1, 0.9, 0.5]])
+    """
 
     def __init__(self, p):
         super().__init__(p=p)
@@ -145,9 +197,25 @@ class _Proposing(DetAugmenter):
 
 
 class DetRandomCropAug(_Proposing):
-    """A crop that keeps at least `min_object_covered` of each object it touches.
+    """A random crop that keeps at least a part of each object it touches.
 
-    Objects of which less than `min_eject_coverage` remains are removed from the label.
+    Parameters
+    ----------
+    min_object_covered : float or list of float, default 0.1
+        The least part of an object that the crop covers.
+    aspect_ratio_range : tuple of two floats or list, default (0.75, 1.33)
+        The range of the aspect ratio.
+    area_range : tuple of two floats or list, default (0.05, 1.0)
+        The range of the area, as a part of the image.
+    min_eject_coverage : float or list of float, default 0.3
+        Objects of which less remains are removed from the label.
+    max_attempts : int or list of int, default 50
+        The number of crops to try.
+
+    Examples
+    --------
+    >>> augmenter = mx.image.DetRandomCropAug(min_object_covered=0.5)
+    >>> image, label = augmenter(mx.nd.ones((8, 8, 3)), np.array([[0, 0.2, 0.2, 0.8, 0.8]]))
     """
 
     def __init__(
@@ -247,7 +315,24 @@ class DetRandomCropAug(_Proposing):
 
 
 class DetRandomPadAug(_Proposing):
-    """The image somewhere in a larger one that is filled with `pad_val`."""
+    """Put the image somewhere in a larger one.
+
+    Parameters
+    ----------
+    aspect_ratio_range : tuple of two floats or list, default (0.75, 1.33)
+        The range of the aspect ratio.
+    area_range : tuple of two floats or list, default (1.0, 3.0)
+        The range of the area, as a part of the image.
+    max_attempts : int or list of int, default 50
+        The number of crops to try.
+    pad_val : tuple of int, default (128, 128, 128)
+        The colour of the border.
+
+    Examples
+    --------
+    >>> augmenter = mx.image.DetRandomPadAug(area_range=(2.0, 3.0))
+    >>> image, label = augmenter(mx.nd.ones((8, 8, 3)), np.array([[0, 0.2, 0.2, 0.8, 0.8]]))
+    """
 
     _least_area = 1.0
 
@@ -302,7 +387,33 @@ def CreateMultiRandCropAugmenter(
     max_attempts=50,
     skip_prob=0,
 ):
-    """A random choice among several crops: each argument may be a list, of one length or of one element."""
+    """A random choice among several crops: each argument may be a list, with an element for each crop.
+
+    Parameters
+    ----------
+    min_object_covered : float or list of float, default 0.1
+        The least part of an object that the crop covers.
+    aspect_ratio_range : tuple of two floats or list, default (0.75, 1.33)
+        The range of the aspect ratio.
+    area_range : tuple of two floats or list, default (0.05, 1.0)
+        The range of the area, as a part of the image.
+    min_eject_coverage : float or list of float, default 0.3
+        Objects of which less remains are removed from the label.
+    max_attempts : int or list of int, default 50
+        The number of crops to try.
+    skip_prob : float, default 0
+        The probability that none is applied.
+
+    Returns
+    -------
+    DetRandomSelectAug
+
+    Examples
+    --------
+    >>> augmenter = mx.image.CreateMultiRandCropAugmenter(min_object_covered=[0.1, 0.5, 0.9])
+    >>> len(augmenter.aug_list)
+    3
+    """
     arguments = [
         value if isinstance(value, list) else [value]
         for value in (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)
@@ -336,7 +447,60 @@ def CreateDetAugmenter(
     max_attempts=50,
     pad_val=(127, 127, 127),
 ):
-    """The usual chain for detection: resize, crop, mirror, pad, resize to `data_shape`, cast, colour, normalize."""
+    """The usual augmenters for detection: resize, crop, mirror, pad, resize to `data_shape`, cast, colour, normalize.
+
+    Parameters
+    ----------
+    data_shape : tuple of three ints
+        Channels, height and width of the result.
+    resize : int, default 0
+        The new length of the shorter side, before all else; 0: none.
+    rand_crop : float, default 0
+        The probability of a random crop.
+    rand_pad : float, default 0
+        The probability of a random border.
+    rand_gray : float, default 0
+        The probability of a grey image.
+    rand_mirror : bool, default False
+        Whether images are mirrored at random.
+    mean : bool or NDArray, optional
+        The mean of each channel; True means that of ImageNet.
+    std : bool or NDArray, optional
+        The standard deviation of each channel; True means that of ImageNet.
+    brightness : float, default 0
+        The greatest change of the brightness.
+    contrast : float, default 0
+        The greatest change of the contrast.
+    saturation : float, default 0
+        The greatest change of the saturation.
+    pca_noise : float, default 0
+        The standard deviation of AlexNet's colour noise.
+    hue : float, default 0
+        The greatest change of the hue.
+    inter_method : int, default 2
+        The interpolation: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 by size, 10 random.
+    min_object_covered : float or list of float, default 0.1
+        The least part of an object that the crop covers.
+    aspect_ratio_range : tuple of two floats or list, default (0.75, 1.33)
+        The range of the aspect ratio.
+    area_range : tuple of two floats or list, default (0.05, 3.0)
+        The range of the area, as a part of the image.
+    min_eject_coverage : float or list of float, default 0.3
+        Objects of which less remains are removed from the label.
+    max_attempts : int or list of int, default 50
+        The number of crops to try.
+    pad_val : tuple of int, default (127, 127, 127)
+        The colour of the border.
+
+    Returns
+    -------
+    list of DetAugmenters
+
+    Examples
+    --------
+    >>> [type(a).__name__ for a in mx.image.CreateDetAugmenter((3, 8, 8), rand_mirror=True)]
+    ['DetHorizontalFlipAug', 'DetBorrowAug', 'DetBorrowAug']
+    """
     chain = [DetBorrowAug(ResizeAug(resize, inter_method))] if resize > 0 else []
     ranges = (min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts)
     if rand_crop > 0:

@@ -53,6 +53,51 @@ class ImageDetIter(ImageIter):
 
     A raw label is: width of this header, width of an object, … then for each object class, left, top, right,
     bottom, ….
+
+    Parameters
+    ----------
+    batch_size : int
+        The number of images in a batch.
+    data_shape : tuple of three ints
+        Channels, height and width of the images.
+    path_imgrec : str, optional
+        The record file.
+    path_imglist : str, optional
+        A list file, instead of records.
+    path_root : str, optional
+        The folder that the paths of the list start from.
+    path_imgidx : str, optional
+        The index of the record file, which shuffling and parts need.
+    shuffle : bool, default False
+        Whether images come in random order.
+    part_index : int, default 0
+        The part that this iterator reads.
+    num_parts : int, default 1
+        The number of parts, one for each worker.
+    aug_list : list of augmenters, optional
+        The augmenters; without it, those that the further arguments describe.
+    imglist : list, optional
+        A list of [label, …, path], instead of files.
+    data_name : str, default 'data'
+        The name of the data.
+    label_name : str, default 'label'
+        The name of the label.
+    last_batch_handle : str, default 'pad'
+        What becomes of an incomplete last batch: pad, discard or roll_over.
+    on_error : str, default 'raise'
+        What to do with an image that cannot be read: 'raise', 'warn' or 'skip'.
+    **kwargs
+        Arguments of `CreateDetAugmenter`.
+
+    Examples
+    --------
+    >>> import cv2
+    >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+    >>> label = [2, 5, 0, 0.1, 0.1, 0.5, 0.5]  # widths of header and object, then class and box
+    >>> batches = mx.image.ImageDetIter(1, (3, 8, 8), imglist=[[label, "picture.png"]], path_root=".")
+    >>> batch = next(batches)
+    >>> batch.data[0].shape, batch.label[0].shape
+    ((1, 3, 8, 8), (1, 1, 5))
     """
 
     def __init__(

@@ -14,17 +14,84 @@ from ..util import active
 
 
 def imread(filename, *args, **kwargs):
-    """Decode an image file: `flag` 0 for one channel of gray, 1 for three; `to_rgb` false leaves them as BGR."""
+    """Read and decode an image file.
+
+    Parameters
+    ----------
+    filename : str
+        The name of the file.
+    *args
+        `flag` and `to_rgb` by position.
+    **kwargs
+        `flag` (1 colour, 0 grey), `to_rgb` (False leaves the channels as BGR) and `out`.
+
+    Returns
+    -------
+    NDArray
+        The image, (height, width, channels), uint8.
+
+    Examples
+    --------
+    >>> import cv2
+    >>> _ = cv2.imwrite("picture.png", np.zeros((4, 6, 3), "uint8"))
+    >>> mx.image.imread("picture.png").shape
+    (4, 6, 3)
+    """
     return active(_internal._cvimread(filename, *args, **kwargs))
 
 
 def imresize(src, w, h, *args, **kwargs):
-    """Resize to width `w` and height `h`; `interp` is 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos, 9 automatic."""
+    """Resize an image.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (height, width, channels).
+    w : int
+        The new width.
+    h : int
+        The new height.
+    *args
+        `interp` by position.
+    **kwargs
+        `interp`: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 by size.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.image.imresize(mx.nd.ones((4, 6, 3)), 3, 2).shape
+    (2, 3, 3)
+    """
     return active(_internal._cvimresize(src, w, h, *args, **kwargs))
 
 
 def imdecode(buf, *args, **kwargs):
-    """Decode the bytes of an image file; arguments as for `imread`."""
+    """Decode the bytes of an image file.
+
+    Parameters
+    ----------
+    buf : bytes or NDArray
+        The bytes.
+    *args
+        `flag` and `to_rgb` by position.
+    **kwargs
+        `flag` (1 colour, 0 grey), `to_rgb` (False leaves the channels as BGR) and `out`.
+
+    Returns
+    -------
+    NDArray
+        The image, (height, width, channels), uint8.
+
+    Examples
+    --------
+    >>> import cv2
+    >>> data = cv2.imencode(".png", np.zeros((4, 6, 3), "uint8"))[1].tobytes()
+    >>> mx.image.imdecode(data).shape
+    (4, 6, 3)
+    """
     if not isinstance(buf, nd.NDArray):
         if not isinstance(buf, (bytes, bytearray, np.ndarray)):
             raise ValueError(
@@ -36,12 +103,56 @@ def imdecode(buf, *args, **kwargs):
 
 
 def copyMakeBorder(src, top, bot, left, right, *args, **kwargs):
-    """Add a border; `type` is OpenCV's border type, `values` the constant's channels."""
+    """Put a border around an image.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (height, width, channels).
+    top : int
+        The width of the upper border.
+    bot : int
+        The width of the lower border.
+    left : int
+        The width of the left border.
+    right : int
+        The width of the right border.
+    *args
+        Further arguments of the operator by position.
+    **kwargs
+        `type` (OpenCV's border mode) and `values` (the border's colour, for mode 0).
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.image.copyMakeBorder(mx.nd.ones((4, 6, 3), dtype="uint8"), 1, 1, 2, 2).shape
+    (6, 10, 3)
+    """
     return _internal._cvcopyMakeBorder(src, top, bot, left, right, *args, **kwargs)
 
 
 def scale_down(src_size, size):
-    """The largest (width, height) of the proportions of `size` that fits in `src_size`; `size` itself if it fits."""
+    """The largest size with the proportions of `size` that fits; `size` itself if it fits.
+
+    Parameters
+    ----------
+    src_size : tuple of two ints
+        Width and height of the image.
+    size : tuple of two ints
+        The wanted width and height.
+
+    Returns
+    -------
+    (int, int)
+
+    Examples
+    --------
+    >>> mx.image.scale_down((640, 480), (720, 120))
+    (640, 106)
+    """
     width, height = size
     source_width, source_height = src_size
     if source_height < height:
@@ -68,7 +179,26 @@ def _get_interp_method(interp, sizes=()):
 
 
 def resize_short(src, size, interp=2):
-    """Resize so that the shorter edge has length `size`."""
+    """Resize an image so that its shorter side has a length.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (height, width, channels).
+    size : int
+        The new length of the shorter side.
+    interp : int, default 2
+        The interpolation: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 by size, 10 random.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.image.resize_short(mx.nd.ones((4, 6, 3)), 2).shape
+    (2, 3, 3)
+    """
     old = src.shape[:2]
     shorter = min(old)
     new = tuple(size if edge == shorter else size * edge // shorter for edge in old)
@@ -76,7 +206,34 @@ def resize_short(src, size, interp=2):
 
 
 def fixed_crop(src, x0, y0, w, h, size=None, interp=2):
-    """The crop at (x0, y0) of `w` by `h`, resized to `size` (width, height) if one is given."""
+    """A crop, resized if a size is given.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (height, width, channels).
+    x0 : int
+        The left edge.
+    y0 : int
+        The upper edge.
+    w : int
+        The width of the crop.
+    h : int
+        The height of the crop.
+    size : tuple of two ints, optional
+        Width and height of the result.
+    interp : int, default 2
+        The interpolation: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 by size, 10 random.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.image.fixed_crop(mx.nd.ones((4, 6, 3)), 1, 0, 2, 3).shape
+    (3, 2, 3)
+    """
     out = src[y0 : y0 + h, x0 : x0 + w]
     if size is not None and (w, h) != size:
         out = imresize(out, *size, interp=_get_interp_method(interp, (h, w, size[1], size[0])))
@@ -92,17 +249,84 @@ def _crop_in(src, size, interp, place):
 
 
 def random_crop(src, size, interp=2):
-    """A crop of `size` (width, height) anywhere, scaled up if the image is smaller; and its rectangle."""
+    """A crop at a random place, scaled up if the image is smaller.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (height, width, channels).
+    size : tuple of two ints
+        Width and height of the result.
+    interp : int, default 2
+        The interpolation: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 by size, 10 random.
+
+    Returns
+    -------
+    (NDArray, tuple)
+        The crop, and its left edge, upper edge, width and height.
+
+    Examples
+    --------
+    >>> mx.image.random_crop(mx.nd.ones((4, 6, 3)), (3, 2))[0].shape
+    (2, 3, 3)
+    """
     return _crop_in(src, size, interp, lambda room: random.randint(0, room))
 
 
 def center_crop(src, size, interp=2):
-    """The middle of the image at `size` (width, height), scaled up if it is smaller; and its rectangle."""
+    """The middle of an image, scaled up if the image is smaller.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (height, width, channels).
+    size : tuple of two ints
+        Width and height of the result.
+    interp : int, default 2
+        The interpolation: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 by size, 10 random.
+
+    Returns
+    -------
+    (NDArray, tuple)
+        The crop, and its left edge, upper edge, width and height.
+
+    Examples
+    --------
+    >>> crop, place = mx.image.center_crop(mx.nd.ones((4, 6, 3)), (4, 2))
+    >>> crop.shape, place
+    ((2, 4, 3), (1, 1, 4, 2))
+    """
     return _crop_in(src, size, interp, lambda room: int(room / 2))
 
 
 def random_size_crop(src, size, area, ratio, interp=2, **kwargs):
-    """A crop of random area (a range of fractions) and aspect ratio (a range), resized; and its rectangle."""
+    """A crop of random area and aspect ratio, resized to `size`.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (height, width, channels).
+    size : tuple of two ints
+        Width and height of the result.
+    area : float or tuple of two floats
+        The range of the area, as a part of the image; one number is its lower end.
+    ratio : tuple of two floats
+        The range of the aspect ratio.
+    interp : int, default 2
+        The interpolation: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos, 9 by size, 10 random.
+    **kwargs
+        `min_area`, the old name of `area`.
+
+    Returns
+    -------
+    (NDArray, tuple)
+        The crop, and its left edge, upper edge, width and height.
+
+    Examples
+    --------
+    >>> mx.image.random_size_crop(mx.nd.ones((8, 8, 3)), (4, 4), (0.5, 1.0), (0.75, 1.33))[0].shape
+    (4, 4, 3)
+    """
     if "min_area" in kwargs:
         warnings.warn("`min_area` is deprecated. Please use `area` instead.", DeprecationWarning, stacklevel=2)
         area = kwargs.pop("min_area")
@@ -121,7 +345,26 @@ def random_size_crop(src, size, area, ratio, interp=2, **kwargs):
 
 
 def color_normalize(src, mean, std=None):
-    """Subtract the mean and divide by the deviation, in place."""
+    """(image - mean) / std.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (height, width, channels).
+    mean : NDArray
+        The mean of each channel.
+    std : NDArray, optional
+        The standard deviation of each channel.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.image.color_normalize(mx.nd.ones((1, 1, 3)), mx.nd.array([0, 0.5, 1]), mx.nd.array([1, 0.5, 1])).asnumpy()
+    array([[[1., 1., 0.]]], dtype=float32)
+    """
     if mean is not None:
         src -= mean
     if std is not None:
@@ -130,9 +373,27 @@ def color_normalize(src, mean, std=None):
 
 
 def imrotate(src, rotation_degrees, zoom_in=False, zoom_out=False):
-    """Rotate float32 images (CHW, or NCHW with one angle or one per image) around their centre.
+    """Rotate float32 images with channels first around their centre; what is outside is zero.
 
-    Zooming in fills the frame, zooming out shows the whole image; otherwise corners are cut and filled with zeros.
+    Parameters
+    ----------
+    src : NDArray
+        The image, (channels, height, width), or a batch of images.
+    rotation_degrees : float or NDArray
+        The angle in degrees, or one for each image.
+    zoom_in : bool, default False
+        Whether to zoom in until the border is hidden.
+    zoom_out : bool, default False
+        Whether to zoom out until the whole image is seen.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.image.imrotate(mx.nd.ones((3, 8, 8)), 45).shape
+    (3, 8, 8)
     """
     if zoom_in and zoom_out:
         raise ValueError("`zoom_in` and `zoom_out` cannot be both True")
@@ -183,7 +444,28 @@ def _zoom(radians, height, width, zoom_out):
 
 
 def random_rotate(src, angle_limits, zoom_in=False, zoom_out=False):
-    """Rotate by an angle (one per image) drawn evenly from `angle_limits`, in degrees."""
+    """Rotate float32 images with channels first by random angles.
+
+    Parameters
+    ----------
+    src : NDArray
+        The image, (channels, height, width), or a batch of images.
+    angle_limits : tuple of two floats
+        The range of the angle, in degrees.
+    zoom_in : bool, default False
+        Whether to zoom in until the border is hidden.
+    zoom_out : bool, default False
+        Whether to zoom out until the whole image is seen.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.image.random_rotate(mx.nd.ones((3, 8, 8)), (-10, 10)).shape
+    (3, 8, 8)
+    """
     if src.ndim == 3:
         degrees = np.random.uniform(*angle_limits)
     else:

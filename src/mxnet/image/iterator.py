@@ -23,6 +23,53 @@ class ImageIter(io.DataIter):
 
     Shuffling and parts of a record file need its index, `path_imgidx`. Keywords go to `CreateAugmenter` unless
     `aug_list` is given. `on_error` says what happens to an image that cannot be read.
+
+    Parameters
+    ----------
+    batch_size : int
+        The number of images in a batch.
+    data_shape : tuple of three ints
+        Channels, height and width of the images.
+    label_width : int, default 1
+        The number of labels of an image.
+    path_imgrec : str, optional
+        The record file.
+    path_imglist : str, optional
+        A list file, instead of records.
+    path_root : str, optional
+        The folder that the paths of the list start from.
+    path_imgidx : str, optional
+        The index of the record file, which shuffling and parts need.
+    shuffle : bool, default False
+        Whether images come in random order.
+    part_index : int, default 0
+        The part that this iterator reads.
+    num_parts : int, default 1
+        The number of parts, one for each worker.
+    aug_list : list of augmenters, optional
+        The augmenters; without it, those that the further arguments describe.
+    imglist : list, optional
+        A list of [label, …, path], instead of files.
+    data_name : str, default 'data'
+        The name of the data.
+    label_name : str, default 'softmax_label'
+        The name of the label.
+    dtype : str, default 'float32'
+        The data type of the data.
+    last_batch_handle : str, default 'pad'
+        What becomes of an incomplete last batch: pad, discard or roll_over.
+    on_error : str, default 'raise'
+        What to do with an image that cannot be read: 'raise', 'warn' or 'skip'.
+    **kwargs
+        Arguments of `CreateAugmenter`.
+
+    Examples
+    --------
+    >>> import cv2
+    >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+    >>> batch = next(mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root="."))
+    >>> batch.data[0].shape, batch.label[0].asnumpy()
+    ((1, 3, 8, 8), array([3.], dtype=float32))
     """
 
     def __init__(

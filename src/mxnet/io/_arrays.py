@@ -9,10 +9,35 @@ from .utils import _getdata_by_idx, _has_instance, _init_data, _slice_along_batc
 
 
 class NDArrayIter(DataIter):
-    """Batches of NDArrays, NumPy arrays, sparse matrices or h5py datasets.
+    """Batches of arrays.
 
-    `last_batch_handle` says what becomes of an incomplete last batch: "pad" completes it from the beginning,
-    "discard" drops it, "roll_over" gives it with the next epoch.
+    Parameters
+    ----------
+    data : array, list of arrays or dict of str to array
+        The data: NDArrays, NumPy arrays, sparse matrices or h5py datasets.
+    label : array, list of arrays or dict of str to array, optional
+        The labels.
+    batch_size : int, default 1
+        The number of samples in a batch.
+    shuffle : bool, default False
+        Whether samples come in random order.
+    last_batch_handle : str, default 'pad'
+        What becomes of an incomplete last batch: pad completes it from the beginning, discard drops it, roll_over gives
+        it with the next epoch.
+    data_name : str, default 'data'
+        The name of the data, if it is one array.
+    label_name : str, default 'softmax_label'
+        The name of the label, if it is one array.
+    layout : str, default 'NCHW'
+        The order of the axes, which tells where the batch axis is.
+
+    Examples
+    --------
+    >>> batches = mx.io.NDArrayIter(np.arange(6).reshape(3, 2), np.arange(3), batch_size=2)
+    >>> for batch in batches:
+    ...     print(batch.data[0].asnumpy().tolist(), batch.label[0].asnumpy().tolist(), batch.pad)
+    [[0.0, 1.0], [2.0, 3.0]] [0.0, 1.0] 0
+    [[4.0, 5.0], [0.0, 1.0]] [2.0, 0.0] 1
     """
 
     def __init__(

@@ -26,7 +26,7 @@ def read_image_list(path):
     try:
         return {key: (np.array(labels, np.float32), name) for key, labels, name in image_lists.entries(path)}
     except OSError as error:
-        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
+        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from None
 
 
 class Normalizer:

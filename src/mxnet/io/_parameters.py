@@ -6,6 +6,7 @@ from typing import Literal
 from .._core.attrs import Floats, attribute
 from .._core.errors import MXNetError
 from .._core.on_error import OnError
+from ._meanings import MEANINGS
 
 Number = Literal["bfloat16", "float16", "float32", "float64", "int32", "int64", "int8", "uint8"]
 
@@ -36,7 +37,7 @@ class Parameters:
     @classmethod
     def describe(cls):
         """The table as lines of documentation."""
-        return "\n".join(entry.describe() for entry in cls.table().values())
+        return "\n".join(f"{entry.describe()}\n    {MEANINGS[name]}" for name, entry in cls.table().items())
 
 
 class Batching(Parameters):

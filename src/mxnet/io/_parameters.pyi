@@ -14,6 +14,7 @@ from .._core.attrs import Floats as Floats
 from .._core.attrs import attribute as attribute
 from .._core.errors import MXNetError as MXNetError
 from .._core.on_error import OnError as OnError
+from ._meanings import MEANINGS as MEANINGS
 Number: Any
 
 class Parameters:

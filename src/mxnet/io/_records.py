@@ -46,7 +46,7 @@ class RecordFile:
         try:
             self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         except OSError as error:
-            raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
+            raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from None
         self.size = os.fstat(self._descriptor).st_size
         self.starts = None
         if index_path:
@@ -64,7 +64,7 @@ class RecordFile:
         try:
             _, places = format_.read_index(index_path)
         except OSError as error:
-            raise MXNetError(f"{index_path}: {error.strerror}; it should be the index of {self.path}") from error
+            raise MXNetError(f"{index_path}: {error.strerror}; it should be the index of {self.path}") from None
         offsets = sorted(places.values())
         step = -(-len(offsets) // parts)
         return offsets[part * step : (part + 1) * step]

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core.errors import MXNetError
 from .._core.hints import beside
+from .._formats import idx
 from .._formats.archives import unpacked
 from ._order import Batches, Order
 from ._random import Engine
@@ -273,12 +274,5 @@ def _idx(path):
     try:
         content = unpacked(path)
     except OSError as error:
-        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from error
-    dimensions = content[3] if len(content) >= 4 else 0
-    if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * dimensions:
-        raise MXNetError(f"{path} is not an IDX file of bytes")
-    shape = tuple(np.frombuffer(content, ">u4", dimensions, 4).astype(int))
-    values = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions)
-    if values.size != int(np.prod(shape, dtype=object)):
-        raise MXNetError(f"{path} says it holds {shape} values, but holds {values.size}")
-    return values.reshape(shape)
+        raise MXNetError(f"{path}: {error.strerror}{beside(path)}") from None
+    return idx.array(content, path)

@@ -16,6 +16,7 @@ from collections import namedtuple
 import numpy as np
 from .._core.errors import MXNetError as MXNetError
 from .._core.hints import beside as beside
+from .._formats import idx as idx
 from .._formats.archives import unpacked as unpacked
 from ._order import Batches as Batches
 from ._order import Order as Order

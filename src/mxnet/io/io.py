@@ -16,6 +16,7 @@ from ..util import is_np_array
 from . import _parameters
 from ._arrays import NDArrayIter
 from ._base import DataBatch, DataDesc, DataIter, PrefetchingIter, ResizeIter
+from ._meanings import example
 from ._text import CsvTables, LibSvmRows, MnistImages, SparseBatch
 from .utils import _getdata_by_idx, _has_instance, _init_data  # noqa: F401 - MXNet has them here
 
@@ -59,7 +60,27 @@ def _place(parameters):
 
 
 class MXDataIter(DataIter):
-    """An iterator over a source (`handle`) that gives (data, label, pad, index) arrays ahead of time."""
+    """An iterator that prepares batches ahead: what `ImageRecordIter`, `CSVIter` and the others return.
+
+    Parameters
+    ----------
+    handle : object
+        The source of (data, label, pad, index).
+    data_name : str, default 'data'
+        The name of the data.
+    label_name : str, default 'softmax_label'
+        The name of the label.
+    ctx : Context, optional
+        The device of the batches.
+
+    Examples
+    --------
+    >>> with open("data.csv", "w") as file:
+    ...     _ = file.write("1,2" + chr(10))
+    >>> batches = mx.io.CSVIter(data_csv="data.csv", data_shape=(2,), batch_size=1)
+    >>> isinstance(batches, mx.io.MXDataIter), batches.provide_data[0].shape
+    (True, (1, 2))
+    """
 
     def __init__(self, handle, data_name="data", label_name="softmax_label", ctx=None, **_):
         super().__init__()
@@ -156,7 +177,11 @@ def _creator(name, table, source, about, **forced):
         return MXDataIter(source()(parameters), ctx=_place(parameters), **names)
 
     create.__name__ = create.__qualname__ = name
-    create.__doc__ = f"{about}\n\nParameters, all by keyword:\n\n{table.describe()}\n"
+    shown = example(name, forced.get("dtype", "float32"))
+    create.__doc__ = (
+        f"{about} All parameters are given by keyword.\n\nParameters\n----------\n{table.describe()}\n\n"
+        f"Returns\n-------\nMXDataIter\n\nExamples\n--------\n{shown}\n"
+    )
     return create
 
 

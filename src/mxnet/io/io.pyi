@@ -34,6 +34,7 @@ from ._base import DataDesc as DataDesc
 from ._base import DataIter as DataIter
 from ._base import PrefetchingIter as PrefetchingIter
 from ._base import ResizeIter as ResizeIter
+from ._meanings import example as example
 from ._text import CsvTables as CsvTables
 from ._text import LibSvmRows as LibSvmRows
 from ._text import MnistImages as MnistImages

@@ -2,6 +2,7 @@
 
 import warnings
 
+from .._core.constructors import suggestion
 from ..base import c_array, c_array_buf, c_handle_array, c_str, c_str_array, check_call  # noqa: F401 - shown here
 from ..ndarray import NDArray
 
@@ -127,6 +128,21 @@ class TestStore(KVStoreBase):
         return 1
 
 
+# MXNet takes any name: one with "dist" in it is distributed, all others sum on the CPU, or on a device if it names one.
+_NAMES = (
+    "local local_allreduce_cpu local_allreduce_device local_update_cpu device nccl dist dist_sync dist_async "
+    "dist_device_sync dist_device_async dist_sync_device dist_async_device horovod byteps"
+).split()
+
+
+def _warn_of_unknown(name):
+    if name not in _NAMES and "dist" not in name:
+        warnings.warn(
+            f"'{name}' is no kind of key-value store and works like 'local', as in MXNet; {suggestion(name, _NAMES)}",
+            stacklevel=3,
+        )
+
+
 def create(name="local"):
     """Make a store.
 
@@ -155,6 +171,7 @@ def create(name="local"):
     name = name.lower()
     if name in KVStoreBase.kv_registry:
         return KVStoreBase.kv_registry[name]()
+    _warn_of_unknown(name)
     if "dist" in name:
         from .dist import create_distributed
 

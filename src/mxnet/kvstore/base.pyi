@@ -10,6 +10,7 @@ import numpy
 
 from mxnet._typing import ndarray
 import warnings
+from .._core.constructors import suggestion as suggestion
 from ..base import c_array as c_array
 from ..base import c_array_buf as c_array_buf
 from ..base import c_handle_array as c_handle_array
@@ -49,5 +50,7 @@ class TestStore(KVStoreBase):
     def rank(self) -> int: ...
     @property
     def num_workers(self) -> int: ...
+_NAMES: Any
+def _warn_of_unknown(name: str | None) -> None: ...
 def create(name: str | None = ...) -> Any: ...
 __all__ = ['create', 'KVStoreBase']

@@ -83,7 +83,7 @@ class KVStoreDist(Workers):
         # Copies: a gradient that was pushed must stay as it was.
         sums = [s.copy() if s.stype == "default" else s for s in (self._sum(arrays) for _, arrays in found)]
         group.add_over_workers([s._t for s in sums if s.stype == "default"])
-        return [s if s.stype == "default" else _rows_of_all(s) for s in sums]
+        return [s if s.stype == "default" else rows_of_all(s) for s in sums]
 
     def _exchange_compressed(self, found):
         """Two bits for each element, of all keys in one message; each worker adds up what all have sent."""
@@ -102,11 +102,11 @@ class KVStoreDist(Workers):
         return [wrap(tensor, total.context) for tensor, total in zip(tensors, totals, strict=True)]
 
 
-def _rows_of_all(array):
+def rows_of_all(array, channel=None):
     """The sum of row-sparse arrays over all workers; only the rows that somebody has are sent."""
     if array.stype != "row_sparse":
         raise MXNetError(f"a distributed kvstore sums dense and row_sparse arrays, not {array.stype}")
-    numbers, values = (group.gather_rows(part._t.detach()) for part in (array.indices, array.data))
+    numbers, values = (group.gather_rows(part._t.detach(), channel) for part in (array.indices, array.data))
     rows, places = torch.unique(numbers, return_inverse=True)
     total = values.new_zeros((len(rows), *values.shape[1:])).index_add_(0, places, values)
     parts = wrap(total, array.context), wrap(rows, array.context)

@@ -75,8 +75,10 @@ def _listeners():
     """Duplicates of this process's listening sockets."""
     for name in os.listdir("/proc/self/fd"):
         try:
+            if not os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
+                continue  # before it is duplicated: a duplicate that is no socket would stay open
             sock = socket.socket(fileno=os.dup(int(name)))
-        except OSError:  # no socket, or closed meanwhile
+        except OSError:  # closed meanwhile
             continue
         with sock:
             if sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):

@@ -36,7 +36,6 @@ def join():
     if dist.is_initialized():
         return
     rank, world = number("rank"), number("world")
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     patience = _patience()
     Meeting.secret = secret.of_job()
     pulse.start(rank)
@@ -44,14 +43,21 @@ def join():
         Meeting.address = cluster.own_address(world)
         Meeting.store = _meet(rank, world, patience.total_seconds())
         with _closed_to_strangers():
-            dist.init_process_group(backend, store=Meeting.store, rank=rank, world_size=world, timeout=patience)
+            dist.init_process_group(backend(), store=Meeting.store, rank=rank, world_size=world, timeout=patience)
     atexit.register(leave)
+
+
+def backend():
+    """What carries the tensors of each kind of device."""
+    return "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
 
 
 def _meet(rank, world, patience):
     """The store of this attempt: with the first worker, at the port that all were told."""
     master, port, attempt = fact("address"), number("port"), os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-    service, agent = f"store {master} {port} {world} {attempt}", _agent_store(master, port)
+    # torchrun counts restarts on each host by itself, so hosts that join later count others; its port is new each time.
+    number_of_start = "" if "TORCHELASTIC_RUN_ID" in os.environ else attempt
+    service, agent = f"store {master} {port} {world} {number_of_start}", _agent_store(master, port)
     if rank == 0:
         store, (_, at) = _open_here(0 if agent else port, service, world, patience)
         if agent is not None:

@@ -239,11 +239,16 @@ class KVStore(KVStoreBase):
         with atomic_write(fname) as file:
             file.write(self._updater.get_states(dump_optimizer, pickled))
 
-    def load_optimizer_states(self, fname, trust=False):
+    def load_optimizer_states(self, fname, trust=False, keys=None):
+        """Read states that fit the stored values; with `keys`, those of other keys are refused, too."""
         assert self._updater is not None, "Cannot load states for distributed training"
         with state_files.opened(fname) as file:
-            stored = {key: (key, value) for key, value in self._stored.items()}
-            self._updater.set_states(file.read(), trust, stored, complete=False)
+            self._updater.set_states(file.read(), trust, self._weights(keys), complete=keys is not None)
+
+    def _weights(self, keys=()):
+        """{key: (name, stored value)}; None for a value that is not there yet."""
+        stored = {key: (key, value) for key, value in self._stored.items()}
+        return {key: (key, None) for key in keys or ()} | stored
 
     # ------------------------------------------------------------------ workers
     @property

@@ -6,7 +6,17 @@ __all__ = ["KVStoreServer"]
 
 
 class KVStoreServer:
-    """Serves a distributed store until its workers are done."""
+    """Serves a distributed store until its workers are done; the launcher runs it in a process of its own.
+
+    Parameters
+    ----------
+    kvstore : KVStore
+        The store.
+
+    Examples
+    --------
+    >>> server = mx.kvstore.kvstore_server.KVStoreServer(mx.kv.create("local"))
+    """
 
     def __init__(self, kvstore):
         self.kvstore = kvstore

@@ -31,10 +31,12 @@ def describe(keys, weights):
     ]
 
 
-def _same(one, other):
-    """Are two tensors equal bit for bit?"""
+def _differ(one, other):
+    """Do two tensors differ in a bit? The answer stays on their device."""
     one, other = (t.view(BITS[t.element_size()]) for t in (one, other))
-    return np.array_equal(one.numpy(), other.numpy()) if one.device.type == "cpu" else torch.equal(one, other)
+    if one.device.type == "cpu":
+        return torch.tensor(not np.array_equal(one.numpy(), other.numpy()))
+    return (one != other).any()
 
 
 class Bucket:
@@ -76,12 +78,13 @@ class Bucket:
         self.work = group.start_sum(total, channel)
 
     def stale(self):
-        """Has a gradient changed since it was sent?"""
-        return not all(
-            _same(part, now)
+        """Has a gradient changed since it was sent? The answer stays on the device of the sum."""
+        found = [
+            _differ(part, now).to(self.total[0].device)
             for place, (_, parts) in enumerate(self.sent)
             for part, now in zip(parts, self.gradients(place), strict=True)
-        )
+        ]
+        return torch.stack(found).any()
 
     def wait(self):
         with group.contact():
@@ -162,7 +165,10 @@ class Plan:
         return found
 
     def _repeat_stale(self):
-        flags = torch.tensor([bucket.early and bucket.stale() for bucket in self.buckets], dtype=torch.uint8)
+        early = [bucket.early for bucket in self.buckets]
+        found = [bucket.stale() for bucket in self.buckets if bucket.early]
+        changed = iter(torch.stack(found).tolist() if found else ())  # a GPU is waited for once, not for each gradient
+        flags = torch.tensor([sent and next(changed) for sent in early], dtype=torch.uint8)
         group.agree(flags, self.channel)
         again = [bucket for bucket, flag in zip(self.buckets, flags.tolist(), strict=True) if flag]
         for bucket in again:

@@ -121,10 +121,21 @@ class KVStoreAsync(Workers):
         tree = (states, optimizer) if dump_optimizer else states
         write_file(fname, state_files.pickled(tree) if pickled else state_files.dumps(tree))
 
-    def load_optimizer_states(self, fname, trust=False):
-        """Give every server the states of the file."""
+    def load_optimizer_states(self, fname, trust=False, keys=None):
+        """Give every server the states of its keys, after all servers have found that they fit."""
         assert self._updater is not None, "set_optimizer comes before loading its states"
-        with state_files.opened(fname) as file:
-            self._updater.set_states(file.read(), trust)
         self._settle()
-        self._tell_all("set_states", shard.as_items(self._updater.get_states(dump_optimizer=True)))
+        with state_files.opened(fname) as file:
+            weights = None if keys is None else dict.fromkeys([*keys, *self._known], ("", None))
+            states, optimizer = self._updater._checked(file.read(), trust, weights)
+            messages = self._messages(states, None if optimizer is self._updater.optimizer else optimizer)
+            for call in ("check_states", "set_states"):
+                self._finish([self._start(worker, call, items) for worker, items in enumerate(messages)])
+        self._updater.optimizer = optimizer
+
+    def _messages(self, states, optimizer):
+        """What each server is told: the states of the keys that live there."""
+        parts = [{} for _ in range(self.num_workers)]
+        for key, state in states.items():
+            parts[self._owner(key)][key] = state
+        return [shard.as_items(state_files.dumps((part, optimizer))) for part in parts]

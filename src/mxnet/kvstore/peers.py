@@ -3,6 +3,7 @@
 import atexit
 import collections
 import contextlib
+import logging
 import os
 import selectors
 import sys
@@ -93,11 +94,15 @@ class Peer:
 
 
 class Watch:
-    """Asks the other workers now and then whether they live: who holds no key of ours would not be missed else."""
+    """Asks the other workers now and then whether they live: who holds no key of ours would not be missed else.
+
+    They answer from a thread of their own, with the time since their program last used the store: one that hangs
+    elsewhere is missed, too.
+    """
 
     def __init__(self):
-        self.lost, self._departed = "", set()
-        self._channels, self._heard, self._change = {}, {}, threading.Condition()
+        self.lost, self._departed, self._leaving = "", set(), False
+        self._channels, self._heard, self._used, self._change = {}, {}, {}, threading.Condition()
         self._thread, self._stop = None, False
 
     def start(self, channels, patience):
@@ -121,6 +126,7 @@ class Watch:
                 self._ask(selector, set(self._channels) - unanswered - self._departed)
                 unanswered = set(self._channels) - self._departed - self._listen(selector)
                 self._find_silent(unanswered)
+                self._find_idle()
 
     def _ask(self, selector, ranks):
         for rank in ranks:
@@ -142,11 +148,12 @@ class Watch:
 
     def _hear(self, rank):
         try:
-            self._channels[rank].receive()
+            header, _ = self._channels[rank].receive()
         except ChannelError as error:
             self._gone(rank, error)
             return False
         self._heard[rank] = time.monotonic()
+        self._used[rank] = self._heard[rank] - header.get("idle", 0.0)
         return True
 
     def _find_silent(self, ranks):
@@ -156,6 +163,21 @@ class Watch:
                 since = pulse.clock(self._heard[rank])
                 self._say(f"worker {rank} has been silent since {since}, for {silent:.0f} s")
                 self._channels[rank].close()
+
+    def _find_idle(self):
+        """Who answers, but whose program has not used the store for too long: while others train, it hangs."""
+        for rank in set(self._used) - self._departed:
+            idle = self._heard[rank] - self._used[rank]
+            if idle > self._patience:
+                words = f"worker {rank} has not used the store since {pulse.clock(self._used[rank])}, for {idle:.0f} s"
+                self._forsake(rank, words) if self._leaving else self._say(words)
+
+    def _forsake(self, rank, words):
+        """Nobody trains any more who would miss it: it may be busy with something of its own."""
+        logging.warning("%s: this worker does not wait for it any longer", words)
+        with self._change:
+            self._departed.add(rank)
+            self._change.notify_all()
 
     def _gone(self, rank, error):
         if rank not in self._departed and not self._stop:
@@ -176,13 +198,14 @@ class Watch:
                     with self._change:
                         self._departed.add(rank)
                         self._change.notify_all()
-                channel.send({})
+                channel.send({"idle": pulse.idle()})
         except ChannelError as error:
             self._gone(rank, error)
 
     # ------------------------------------------------------------------ the end
     def leave(self, wait):
-        """Say goodbye, and stay until all others have: they may need the values that live here."""
+        """Say goodbye, and stay until all others have or use the store no longer: they may need the values here."""
+        self._leaving = True
         for channel in self._channels.values():
             with contextlib.suppress(ChannelError):
                 channel.send({"call": "bye"})

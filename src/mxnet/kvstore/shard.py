@@ -92,13 +92,21 @@ def states(items):
     return as_items(SHARD.updater().get_states(items[0][0] == "with optimizer"))
 
 
-def set_states(items):
-    """Put states into the updater."""
-    SHARD.updater().set_states(as_bytes(items))
+def check_states(items):
+    """Refuse states that do not fit the values that live here."""
+    SHARD.updater()._checked(as_bytes(items), weights=SHARD.store._weights(), complete=False)
     return []
 
 
-CALLS = {call.__name__: call for call in (set_values, push, pull, rows, set_optimizer, states, set_states)}
+def set_states(items):
+    """Put states into the updater."""
+    SHARD.updater().set_states(as_bytes(items), weights=SHARD.store._weights(), complete=False)
+    return []
+
+
+CALLS = {
+    call.__name__: call for call in (set_values, push, pull, rows, set_optimizer, states, check_states, set_states)
+}
 
 
 def call(name, items):

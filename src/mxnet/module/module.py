@@ -15,6 +15,7 @@ from .._training.updates import (
     index_names,
     indexed_weights,
     initialize_kvstore,
+    load_into_store,
     update_params,
     update_params_on_kvstore,
 )
@@ -203,12 +204,15 @@ class Module(ParameterModule):
         """Read the optimizer's states from a file; `trust` runs a pickle that is not MXNet's."""
         assert self.optimizer_initialized, NOT_READY
         if self._update_on_kvstore:
-            self._kvstore.load_optimizer_states(fname, **({"trust": True} if trust else {}))
+            load_into_store(self._kvstore, fname, trust, self._exec_group.param_names)
         else:
             with state_files.opened(fname) as file:
-                group, count = self._exec_group, len(self._context)
-                weights = indexed_weights(group.param_names, group.param_arrays, count)
-                self._updater.set_states(file.read(), trust, weights)
+                self._updater.set_states(file.read(), trust, self._indexed_weights())
+
+    def _indexed_weights(self):
+        """{index: (name, weight)}, as the updater counts them."""
+        group = self._exec_group
+        return indexed_weights(group.param_names, group.param_arrays, len(self._context))
 
     # ------------------------------------------------------------------ what it is
     data_names = shown("_data_names", "Names of the inputs.")

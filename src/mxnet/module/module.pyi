@@ -29,6 +29,7 @@ from .._training.updates import create_kvstore as create_kvstore
 from .._training.updates import index_names as index_names
 from .._training.updates import indexed_weights as indexed_weights
 from .._training.updates import initialize_kvstore as initialize_kvstore
+from .._training.updates import load_into_store as load_into_store
 from .._training.updates import update_params as update_params
 from .._training.updates import update_params_on_kvstore as update_params_on_kvstore
 from ..initializer import InitDesc as InitDesc
@@ -59,6 +60,7 @@ class Module(ParameterModule):
     def save_checkpoint(self, prefix: str | None, epoch: int, save_optimizer_states: bool = ..., remove_amp_cast: bool = ...) -> None: ...
     def save_optimizer_states(self, fname: str | os.PathLike[str], pickled: bool = ...) -> None: ...
     def load_optimizer_states(self, fname: str | os.PathLike[str], trust: bool = ...) -> None: ...
+    def _indexed_weights(self) -> Any: ...
     data_names: Any
     label_names: Any
     output_names: Any

@@ -10,6 +10,7 @@ import numpy
 
 import multiprocessing.pool as _pool
 from importlib import import_module as _import_module
+from .._core.errors import no_attribute as _no_attribute
 from .._ops.registry.signature import names_in_namespace as _names
 from ._dispatch.check_nan import enable_if_asked as _enable_if_asked
 from ._dispatch.generated import generated_function as _generated_function

@@ -16,7 +16,13 @@ class Exchange:
     __slots__ = ()
 
     def asnumpy(self):
-        """A NumPy copy; bfloat16 comes as float32, which NumPy has."""
+        """A NumPy copy of the values; bfloat16 becomes float32.
+
+        Examples
+        --------
+        >>> mx.nd.array([1, 2]).asnumpy()
+        array([1., 2.], dtype=float32)
+        """
         try:
             array = self._t.numpy().copy()
         except (RuntimeError, TypeError):  # it is recorded, or on a GPU, or of a type that NumPy lacks
@@ -24,10 +30,19 @@ class Exchange:
         return array.view(OneNumber) if array.size == 1 and array.ndim else array
 
     def asscalar(self):
-        """The one element, as NumPy's scalar."""
+        """The only element, as NumPy's scalar; arrays with more elements raise ValueError.
+
+        Examples
+        --------
+        >>> mx.nd.array([5]).asscalar().item()
+        5.0
+        """
         t = self._t
-        if t.numel() == 1:
-            return SCALAR[t.dtype](number(t))
+        try:  # torch refuses all but one element
+            return SCALAR[t.dtype](t.item() if t.is_cpu else number(t))
+        except RuntimeError:
+            if t.numel() == 1:
+                raise
         raise ValueError(
             f"The current array is not a scalar: its shape is {self.shape}; reduce it first, or use asnumpy()"
         )
@@ -35,7 +50,13 @@ class Exchange:
     item = asscalar
 
     def tolist(self):
-        """Nested lists of Python numbers."""
+        """The values as nested lists of Python numbers.
+
+        Examples
+        --------
+        >>> mx.nd.array([[1, 2]]).tolist()
+        [[1.0, 2.0]]
+        """
         return values(self._t).tolist()
 
     def __array__(self, dtype=None, copy=None):
@@ -55,26 +76,60 @@ class Exchange:
         return self._t.__dlpack_device__()
 
     def to_dlpack_for_read(self):
-        """A DLPack capsule over this memory, in one piece: receivers like DGL take no strides."""
+        """A DLPack capsule over the array's memory, contiguous.
+
+        Examples
+        --------
+        >>> mx.nd.from_dlpack(mx.nd.array([1, 2]).to_dlpack_for_read()).asnumpy()
+        array([1., 2.], dtype=float32)
+        """
         return torch.utils.dlpack.to_dlpack(self._lent().contiguous())
 
     def to_dlpack_for_write(self):
-        """A DLPack capsule over this memory, which the receiver may change."""
+        """A DLPack capsule over the array's memory, which the receiver may change.
+
+        Examples
+        --------
+        >>> x = mx.nd.array([1, 2])
+        >>> y = mx.nd.from_dlpack(x.to_dlpack_for_write())
+        >>> y[:] = 7
+        >>> x.asnumpy()
+        array([7., 7.], dtype=float32)
+        """
         if not self._t.is_contiguous() and not self._t.requires_grad:
             self._t = self._t.contiguous()
         return torch.utils.dlpack.to_dlpack(self._lent())
 
     def as_torch(self):
-        """The torch tensor over this memory; while recording it carries its history."""
+        """A torch tensor over the same memory; inside `record` it carries the gradient's history.
+
+        Examples
+        --------
+        >>> mx.nd.ones((2,)).as_torch()
+        tensor([1., 1.])
+        """
         plain = self._lent()
         return graph_tensor(self) if MODES.recording else plain
 
     def as_nd_ndarray(self):
-        """Itself: the array already is of this class."""
+        """The array as an NDArray, which it already is.
+
+        Examples
+        --------
+        >>> x = mx.nd.ones((2,))
+        >>> x.as_nd_ndarray() is x
+        True
+        """
         return self
 
     def as_np_ndarray(self):
-        """The same memory as `mx.np.ndarray`."""
+        """An `mx.np.ndarray` over the same memory.
+
+        Examples
+        --------
+        >>> mx.nd.ones((2,)).as_np_ndarray()
+        array([1., 1.])
+        """
         from ..numpy import ndarray
 
         return ndarray(self)

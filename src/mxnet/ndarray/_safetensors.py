@@ -42,7 +42,7 @@ def save(fname, names, arrays):
         with atomic_write(fname) as file:
             file.write(data)
     except OSError as error:
-        raise not_opened(fname, error) from error
+        raise not_opened(fname, error) from None
 
 
 def _alone(tensor):
@@ -58,7 +58,7 @@ def load(fname):
             listed = (file.metadata() or {}).get("remx") == "list"
             arrays = {name: _array(file.get_tensor(name), f"{fname}, array {name}") for name in file.keys()}  # noqa: SIM118
     except (OSError, library.SafetensorError) as error:
-        raise MXNetError(f"cannot read {fname}: {error}") from error
+        raise MXNetError(f"cannot read {fname}: {error}") from None
     return _listed(arrays, fname) if listed else arrays
 
 

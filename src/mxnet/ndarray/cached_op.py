@@ -7,8 +7,10 @@ import torch
 from .._core.errors import MXNetError
 from .._core.heap import keep_freed
 from .._core.modes import MODES
+from .._core.writes import wrote_anywhere
 from .._device import graphs
-from .._graph.infer.storage import head_stypes, stypes_of_storage_aware_nodes
+from .._graph.infer.storage import head_stypes, sparse_plan, stypes_of_storage_aware_nodes
+from .._graph.ir.node import walk
 from .._graph.lower.backends import compiler
 from .._graph.lower.program import Program
 from .._ops.registry.torch_dtypes import NAME
@@ -50,8 +52,49 @@ def _shares(result, inputs):
     return id(base) in map(id, inputs) or any(t._base is base for t in filter(_is_view, inputs))
 
 
+def _runs_python(nodes):
+    """Does a run call Python code of the user's, which a graph would not call again?"""
+    inner = (walk(heads) for node in nodes for heads in node.subgraphs)
+    return any(n.op is not None and n.op.name == "Custom" for n in nodes) or any(map(_runs_python, inner))
+
+
+def _noted(results, wrote):
+    """Results of a replay, which may have written states."""
+    if wrote:
+        wrote_anywhere()
+    return results
+
+
+def _is_constant(array):
+    """Is it outside of what is being recorded?"""
+    return not MODES.recording or array._ag is None
+
+
+def _sparse_inputs(program, args):
+    """Tensors for arrays of which some are sparse: these stay so if an operator takes them as they are."""
+    kept = program.sparse.variables if program.sparse is not None else ()
+    take = graph_tensor if MODES.recording else plain_tensor
+    pairs = zip(program.variables, args, strict=True)
+    return [a._sparse_tensor() if n.name in kept and a.stype != "default" else take(a) for n, a in pairs]
+
+
 class CachedOp:
-    """Runs `sym` on arrays given in the order of `sym.list_inputs()`; it is lowered once per context and mode."""
+    """A graph as a function of arrays, compiled once: what a hybridized block calls.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The graph.
+    flags : list of (str, value) pairs, default ()
+        `static_alloc` and the other options of `hybridize`.
+
+    Examples
+    --------
+    >>> x = mx.sym.var("x")
+    >>> double = mx.nd.CachedOp(x * 2)
+    >>> double(mx.nd.array([1, 2])).asnumpy()
+    array([2., 4.], dtype=float32)
+    """
 
     def __init__(self, sym, flags=(), thread_safe=False):
         keep_freed()
@@ -75,12 +118,14 @@ class CachedOp:
         try:
             tensors, key = [a._t for a in args], ctx
         except SparseStorage:
-            tensors, key = [plain_tensor(a) for a in args], (ctx, *(a.stype for a in args))
-        if recording:
+            tensors, key = None, (ctx, *((a.stype, _is_constant(a)) for a in args))
+        if recording and tensors is not None:
             tensors = [graph_tensor(a) for a in args]
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = self._prepared(ctx, args)
+        if tensors is None:
+            tensors = _sparse_inputs(program, args)
         if not program.same_types_as_before(tensors):
             types = tuple(map(_dtype, tensors))
             if types not in self._types:
@@ -102,27 +147,38 @@ class CachedOp:
         program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
         kinds = head_stypes(program.heads, given)
         program.head_stypes = kinds if set(kinds) - {"default"} else None
+        constant = {n.name: a.stype for n, a in zip(program.variables, args, strict=True) if _is_constant(a)}
+        if set(constant.values()) - {"default"} and self._compiler is None:
+            program.sparse = sparse_plan(program.heads, constant, set())
         return program
 
-    def _replayed(self, program):
-        """What runs a program in prediction by CUDA graphs."""
-        found = self._graphed.get(id(program))
-        if found is None:
-            changing = self.flags.get("data_indices", range(len(self._inputs)))
-            found = graphs.Graphed(lambda tensors: program.run(tensors, False), changing, self.symbol.name or "A block")
-            self._graphed[id(program)] = found
-        return lambda tensors, train: found(tensors)
+    def _replayed(self, program, train):
+        """What runs a program by CUDA graphs; None if Python code of the user's takes part in it."""
+        key = id(program), train
+        if key not in self._graphed:
+            states = set(program.states) if train else ()
+            changing = [i for i in self.flags.get("data_indices", range(len(self._inputs))) if i not in states]
+            repeatable = not states and not any(n.op is not None and "_rng" in n.op.injected for n in program.nodes)
+            run = graphs.Graphed(lambda tensors: program.run(tensors, train), changing, self._title, repeatable)
+            self._graphed[key] = None if _runs_python(program.nodes) else run
+        return self._graphed[key]
+
+    @property
+    def _title(self):
+        return self.symbol.name or "A block"
 
     def _run(self, program, tensors, recording):
         before = torch.is_grad_enabled()
+        train = MODES.training
         run = program.run if self._monitor is None else self._watched(program)
-        if self._graphed is not None and self._monitor is None and not recording and not MODES.training:
-            run = self._replayed(program)
+        if self._graphed is not None and self._monitor is None:
+            graphed = self._replayed(program, train)
+            run = run if graphed is None else lambda tensors, train: _noted(graphed(tensors), train or recording)
         if before is recording:
-            return run(tensors, MODES.training)
+            return run(tensors, train)
         torch._C._set_grad_enabled(recording)
         try:
-            return run(tensors, MODES.training)
+            return run(tensors, train)
         finally:
             torch._C._set_grad_enabled(before)
 

@@ -42,7 +42,30 @@ def _flat(value, what):
 
 
 def foreach(body, data, init_states):
-    """Call `body(element, states)` for each element of the first axis of `data`; outputs are stacked."""
+    """Run `body` for each element of the first axis of `data`, handing states from step to step.
+
+    Parameters
+    ----------
+    body : callable
+        `body(element, states)` returns the output of a step and the new states.
+    data : NDArray or list of NDArrays
+        What to go through.
+    init_states : NDArray or list of NDArrays
+        The states before the first step.
+
+    Returns
+    -------
+    (outputs, states)
+        The outputs of all steps stacked along a new first axis, and the last states.
+
+    Examples
+    --------
+    >>> def add(x, total):
+    ...     return x + total, x + total
+    >>> sums, total = mx.nd.contrib.foreach(add, mx.nd.array([1, 2, 3]), mx.nd.array([0]))
+    >>> sums.asnumpy().ravel(), total.asnumpy()
+    (array([1., 3., 6.], dtype=float32), array([6.], dtype=float32))
+    """
     _flat(data, "foreach input")
     _flat(init_states, "foreach states")
     single = isinstance(data, NDArray)
@@ -56,7 +79,35 @@ def foreach(body, data, init_states):
 
 
 def while_loop(cond, func, loop_vars, max_iterations=None):
-    """Call `func` on the loop variables while `cond` of them holds; outputs are stacked, padded to `max_iterations`."""
+    """Run `func` while `cond` holds, at most `max_iterations` times.
+
+    Parameters
+    ----------
+    cond : callable
+        `cond(*loop_vars)` returns a number or an array of one element.
+    func : callable
+        `func(*loop_vars)` returns the output of a step and the new loop variables.
+    loop_vars : NDArray or list of NDArrays
+        The loop variables before the first step.
+    max_iterations : int, optional
+        The greatest number of steps, which is also the length of the outputs.
+
+    Returns
+    -------
+    (outputs, loop_vars)
+        The outputs stacked along a new first axis, and the last loop variables.
+
+    Examples
+    --------
+    >>> outputs, (i, total) = mx.nd.contrib.while_loop(
+    ...     cond=lambda i, total: i < 4,
+    ...     func=lambda i, total: (total + i, (i + 1, total + i)),
+    ...     loop_vars=(mx.nd.array([1]), mx.nd.array([0])),
+    ...     max_iterations=5,
+    ... )
+    >>> total.asnumpy()
+    array([6.], dtype=float32)
+    """
     if max_iterations is None:
         raise ValueError("max_iterations should be specified")
     limit = _python_number(max_iterations, int, "max_iteration")
@@ -100,29 +151,119 @@ def _stack_padded(parts, limit, number):
 
 
 def cond(pred, then_func, else_func):
-    """What one of two functions returns, as `pred` says."""
+    """Run one of two functions.
+
+    Parameters
+    ----------
+    pred : NDArray or callable
+        The condition, an array of one element; not zero means `then_func`.
+    then_func : callable
+        What to run if the condition holds.
+    else_func : callable
+        What to run if it does not.
+
+    Returns
+    -------
+    NDArray or list of NDArrays
+        What the function returned.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([3])
+    >>> mx.nd.contrib.cond(x > 2, lambda: x * 10, lambda: x).asnumpy()
+    array([30.], dtype=float32)
+    """
     return then_func() if _python_number(pred, bool, "pred") else else_func()
 
 
 def isinf(data):
-    """1 where an element is infinite, else 0."""
+    """1 where an element is infinite, 0 elsewhere.
+
+    Parameters
+    ----------
+    data : NDArray
+        The input.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.contrib.isinf(mx.nd.array([1, float("inf")])).asnumpy()
+    array([0., 1.], dtype=float32)
+    """
     return data.abs() == np.inf
 
 
 def isnan(data):
-    """1 where an element is not a number, else 0."""
+    """1 where an element is NaN, 0 elsewhere.
+
+    Parameters
+    ----------
+    data : NDArray
+        The input.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.contrib.isnan(mx.nd.array([1, float("nan")])).asnumpy()
+    array([0., 1.], dtype=float32)
+    """
     return data != data
 
 
 def isfinite(data):
-    """1 where an element is a number and not infinite, else 0."""
+    """1 where an element is a finite number, 0 elsewhere.
+
+    Parameters
+    ----------
+    data : NDArray
+        The input.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.contrib.isfinite(mx.nd.array([1, float("inf"), float("nan")])).asnumpy()
+    array([1., 0., 0.], dtype=float32)
+    """
     from .functions import logical_and
 
     return logical_and(data.abs() != np.inf, data == data)
 
 
 def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
-    """Classes drawn from a log-uniform distribution, and how often true and drawn classes are expected in a sample."""
+    """Classes drawn from a log-uniform distribution, and how often true and drawn classes are expected in a sample.
+
+    Parameters
+    ----------
+    true_classes : NDArray
+        The classes of the targets.
+    num_sampled : int
+        The number of classes to draw.
+    range_max : int
+        The number of classes.
+    ctx : Context, optional
+        The device; the current context without it.
+
+    Returns
+    -------
+    (samples, expected count of true classes, expected count of samples)
+        Arrays for a sampled softmax.
+
+    Examples
+    --------
+    >>> mx.random.seed(0)
+    >>> samples, true_count, sampled_count = mx.nd.contrib.rand_zipfian(mx.nd.array([3]), 4, 5)
+    >>> samples.shape, true_count.asnumpy()
+    ((4,), array([0.49815515]))
+    """
     from .random import uniform
 
     ctx = current_context() if ctx is None else ctx
@@ -155,7 +296,47 @@ def adamw_update(
     weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0, clip_gradient=-1,
     out=None, name=None, **kwargs,
 ):  # fmt: skip
-    """One step of AdamW."""
+    """One step of AdamW.
+
+    Parameters
+    ----------
+    weight : NDArray
+        The weight.
+    grad : NDArray
+        The gradient.
+    mean : NDArray
+        The moving mean of the gradient, which is updated in place.
+    var : NDArray
+        The moving mean of the squared gradient, which is updated in place.
+    rescale_grad : float or NDArray
+        A factor of the gradient; if it is 0 or not finite, nothing is updated.
+    lr : float
+        The learning rate.
+    eta : float
+        A factor of the whole step.
+    beta1 : float, default 0.9
+        The decay of the moving mean.
+    beta2 : float, default 0.999
+        The decay of the moving mean of squares.
+    epsilon : float, default 1e-08
+        A small number that is added to the root.
+    wd : float, default 0
+        The weight decay.
+    clip_gradient : float, default -1
+        Gradients are limited to [-clip_gradient, clip_gradient]; negative: no limit.
+    out : NDArray or list of NDArrays, optional
+        Where to write the new weights.
+    name : str, optional
+        Ignored here.
+    **kwargs
+        Further arguments of the operator.
+
+    Examples
+    --------
+    >>> weight, mean, var = mx.nd.ones((2,)), mx.nd.zeros((2,)), mx.nd.zeros((2,))
+    >>> mx.nd.contrib.adamw_update(weight, mx.nd.ones((2,)), mean, var, 1.0, lr=0.1, eta=1.0, out=weight).asnumpy()
+    array([0.68377024, 0.68377024], dtype=float32)
+    """
     scale = _scale(rescale_grad, weight.context)
     return _generated_function("_adamw_update")(
         weight, grad, mean, var, scale, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd,
@@ -167,7 +348,50 @@ def mp_adamw_update(
     weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0,
     clip_gradient=-1, out=None, name=None, **kwargs,
 ):  # fmt: skip
-    """One step of AdamW on half-precision weights with a single-precision master copy."""
+    """One step of AdamW on half-precision weights with a single-precision master copy.
+
+    Parameters
+    ----------
+    weight : NDArray
+        The weight.
+    grad : NDArray
+        The gradient.
+    mean : NDArray
+        The moving mean of the gradient, which is updated in place.
+    var : NDArray
+        The moving mean of the squared gradient, which is updated in place.
+    weight32 : NDArray
+        The float32 master copy of the weight, which is updated in place.
+    rescale_grad : float or NDArray
+        A factor of the gradient; if it is 0 or not finite, nothing is updated.
+    lr : float
+        The learning rate.
+    eta : float
+        A factor of the whole step.
+    beta1 : float, default 0.9
+        The decay of the moving mean.
+    beta2 : float, default 0.999
+        The decay of the moving mean of squares.
+    epsilon : float, default 1e-08
+        A small number that is added to the root.
+    wd : float, default 0
+        The weight decay.
+    clip_gradient : float, default -1
+        Gradients are limited to [-clip_gradient, clip_gradient]; negative: no limit.
+    out : NDArray or list of NDArrays, optional
+        Where to write the new weights.
+    name : str, optional
+        Ignored here.
+    **kwargs
+        Further arguments of the operator.
+
+    Examples
+    --------
+    >>> weight, master = mx.nd.ones((2,), dtype="float16"), mx.nd.ones((2,))
+    >>> grad, mean, var = mx.nd.ones((2,), dtype="float16"), mx.nd.zeros((2,)), mx.nd.zeros((2,))
+    >>> mx.nd.contrib.mp_adamw_update(weight, grad, mean, var, master, 1.0, lr=0.1, eta=1.0, out=weight).dtype
+    <class 'numpy.float16'>
+    """
     scale = _scale(rescale_grad, weight.context)
     return _generated_function("_mp_adamw_update")(
         weight, grad, mean, var, weight32, scale, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd,
@@ -176,7 +400,42 @@ def mp_adamw_update(
 
 
 def multi_adamw_update(weights, grads, mean, var, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs):
-    """One step of AdamW on several weights."""
+    """One step of AdamW on several weights.
+
+    Parameters
+    ----------
+    weights : list of NDArrays
+        The weights.
+    grads : list of NDArrays
+        The gradients.
+    mean : NDArray
+        The moving mean of the gradient, which is updated in place.
+    var : NDArray
+        The moving mean of the squared gradient, which is updated in place.
+    rescale_grad : float or NDArray
+        A factor of the gradient; if it is 0 or not finite, nothing is updated.
+    lrs : tuple of float
+        The learning rates.
+    wds : tuple of float
+        The weight decays.
+    etas : tuple of float
+        A factor of each step.
+    out : NDArray or list of NDArrays, optional
+        Where to write the new weights.
+    name : str, optional
+        Ignored here.
+    size : int, default 0
+        The number of weights; 0: all.
+    **kwargs
+        Further arguments of the operator.
+
+    Examples
+    --------
+    >>> weight, mean, var = mx.nd.ones((2,)), mx.nd.zeros((2,)), mx.nd.zeros((2,))
+    >>> state = [[weight], [mx.nd.ones((2,))], [mean], [var]]
+    >>> mx.nd.contrib.multi_adamw_update(*state, 1.0, lrs=(0.1,), wds=(0,), etas=(1,), out=weight).asnumpy()
+    array([0.68377024, 0.68377024], dtype=float32)
+    """
     arrays = [*_interleaved(weights, grads, mean, var), _scale(rescale_grad, weights[0].context)]
     return _generated_function("_multi_adamw_update")(
         *arrays, out=out, num_weights=size or len(weights), lrs=lrs, wds=wds, etas=etas, name=name, **kwargs
@@ -186,7 +445,44 @@ def multi_adamw_update(weights, grads, mean, var, rescale_grad, lrs, wds, etas, 
 def multi_mp_adamw_update(
     weights, grads, mean, var, weights32, rescale_grad, lrs, wds, etas, out=None, name=None, size=0, **kwargs
 ):
-    """One step of AdamW on several half-precision weights with single-precision master copies."""
+    """One step of AdamW on several half-precision weights with single-precision master copies.
+
+    Parameters
+    ----------
+    weights : list of NDArrays
+        The weights.
+    grads : list of NDArrays
+        The gradients.
+    mean : NDArray
+        The moving mean of the gradient, which is updated in place.
+    var : NDArray
+        The moving mean of the squared gradient, which is updated in place.
+    weights32 : list of NDArrays
+        The float32 master copies of the weights.
+    rescale_grad : float or NDArray
+        A factor of the gradient; if it is 0 or not finite, nothing is updated.
+    lrs : tuple of float
+        The learning rates.
+    wds : tuple of float
+        The weight decays.
+    etas : tuple of float
+        A factor of each step.
+    out : NDArray or list of NDArrays, optional
+        Where to write the new weights.
+    name : str, optional
+        Ignored here.
+    size : int, default 0
+        The number of weights; 0: all.
+    **kwargs
+        Further arguments of the operator.
+
+    Examples
+    --------
+    >>> weight, grad = mx.nd.ones((2,), dtype="float16"), mx.nd.ones((2,), dtype="float16")
+    >>> state = [[weight], [grad], [mx.nd.zeros((2,))], [mx.nd.zeros((2,))], [mx.nd.ones((2,))]]
+    >>> mx.nd.contrib.multi_mp_adamw_update(*state, 1.0, lrs=(0.1,), wds=(0,), etas=(1,), out=weight).dtype
+    <class 'numpy.float16'>
+    """
     arrays = [*_interleaved(weights, grads, mean, var, weights32), _scale(rescale_grad, weights[0].context)]
     return _generated_function("_multi_mp_adamw_update")(
         *arrays, out=out, num_weights=size or len(weights), lrs=lrs, wds=wds, etas=etas, name=name, **kwargs
@@ -194,7 +490,38 @@ def multi_mp_adamw_update(
 
 
 def multi_lamb_update(weights, grads, mean, var, step_count, lrs, wds, out=None, num_tensors=0, **kwargs):
-    """One step of LAMB on several weights."""
+    """One step of LAMB on several weights.
+
+    Parameters
+    ----------
+    weights : list of NDArrays
+        The weights.
+    grads : list of NDArrays
+        The gradients.
+    mean : NDArray
+        The moving mean of the gradient, which is updated in place.
+    var : NDArray
+        The moving mean of the squared gradient, which is updated in place.
+    step_count : tuple of int
+        The number of this step, from 1.
+    lrs : tuple of float
+        The learning rates.
+    wds : tuple of float
+        The weight decays.
+    out : NDArray or list of NDArrays, optional
+        Where to write the new weights.
+    num_tensors : int, default 0
+        The number of weights; 0: all.
+    **kwargs
+        Further arguments of the operator.
+
+    Examples
+    --------
+    >>> weight, mean, var = mx.nd.ones((2,)), mx.nd.zeros((2,)), mx.nd.zeros((2,))
+    >>> state = [[weight], [mx.nd.ones((2,))], [mean], [var]]
+    >>> mx.nd.contrib.multi_lamb_update(*state, step_count=(1,), lrs=(0.1,), wds=(0,), out=weight).asnumpy()
+    array([0.9, 0.9], dtype=float32)
+    """
     return _generated_function("_multi_lamb_update")(
         *_interleaved(weights, grads, mean, var), out=out, num_tensors=num_tensors or len(weights),
         step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,
@@ -202,7 +529,40 @@ def multi_lamb_update(weights, grads, mean, var, step_count, lrs, wds, out=None,
 
 
 def multi_mp_lamb_update(weights, grads, mean, var, weights32, step_count, lrs, wds, out=None, num_tensors=0, **kwargs):
-    """One step of LAMB on several half-precision weights with single-precision master copies."""
+    """One step of LAMB on several half-precision weights with single-precision master copies.
+
+    Parameters
+    ----------
+    weights : list of NDArrays
+        The weights.
+    grads : list of NDArrays
+        The gradients.
+    mean : NDArray
+        The moving mean of the gradient, which is updated in place.
+    var : NDArray
+        The moving mean of the squared gradient, which is updated in place.
+    weights32 : list of NDArrays
+        The float32 master copies of the weights.
+    step_count : tuple of int
+        The number of this step, from 1.
+    lrs : tuple of float
+        The learning rates.
+    wds : tuple of float
+        The weight decays.
+    out : NDArray or list of NDArrays, optional
+        Where to write the new weights.
+    num_tensors : int, default 0
+        The number of weights; 0: all.
+    **kwargs
+        Further arguments of the operator.
+
+    Examples
+    --------
+    >>> weight, grad = mx.nd.ones((2,), dtype="float16"), mx.nd.ones((2,), dtype="float16")
+    >>> state = [[weight], [grad], [mx.nd.zeros((2,))], [mx.nd.zeros((2,))], [mx.nd.ones((2,))]]
+    >>> mx.nd.contrib.multi_mp_lamb_update(*state, step_count=(1,), lrs=(0.1,), wds=(0,), out=weight).dtype
+    <class 'numpy.float16'>
+    """
     return _generated_function("_multi_mp_lamb_update")(
         *_interleaved(weights, grads, mean, var, weights32), out=out, num_tensors=num_tensors or len(weights),
         step_count=step_count, learning_rates=lrs, wds=wds, **kwargs,

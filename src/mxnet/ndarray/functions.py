@@ -50,7 +50,28 @@ def _place(ctx):
 
 
 def array(source_array, ctx=None, dtype=None):
-    """An array from nested lists, a NumPy array or an NDArray; float32 unless `dtype` says otherwise."""
+    """An array from nested lists, a NumPy array or an NDArray; float32 unless `dtype` says otherwise.
+
+    Parameters
+    ----------
+    source_array : array_like
+        Nested lists, a number, a NumPy array or another NDArray.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type; without it that of an NDArray, and float32 for all else.
+
+    Returns
+    -------
+    NDArray
+        A copy of the values.
+
+    Examples
+    --------
+    >>> mx.nd.array([[1, 2], [3, 4]]).asnumpy()
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
     where = _place(ctx)
     if dtype is None and source_array.__class__ in (list, np.ndarray):
         made = _of_floats(source_array, where)
@@ -144,7 +165,29 @@ def _to_tensor(source, name, where):
 
 
 def empty(shape, ctx=None, dtype=None, stype=None):
-    """An array whose elements are whatever was in memory."""
+    """An array whose elements are whatever was in memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape of the array.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the array; float32 without it.
+    stype : str, optional
+        The storage type: default, row_sparse or csr.
+
+    Returns
+    -------
+    NDArray
+        An array whose values are not set.
+
+    Examples
+    --------
+    >>> mx.nd.empty((2, 3)).shape
+    (2, 3)
+    """
     if stype not in (None, "default"):
         from . import sparse
 
@@ -182,7 +225,31 @@ def _made(make, shape, ctx, dtype):
 
 
 def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
-    """An array of zeros."""
+    """An array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape of the array.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the array; float32 without it.
+    stype : str, optional
+        The storage type: default, row_sparse or csr.
+    **kwargs
+        Further arguments of the operator, such as `name`.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.zeros((2, 3)).asnumpy()
+    array([[0., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
     if stype is None and not kwargs:
         made = _made(lambda like, sizes: like.new_zeros(*sizes), shape, ctx, dtype)
         if made is not None:
@@ -195,7 +262,29 @@ def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
 
 
 def ones(shape, ctx=None, dtype=None, **kwargs):
-    """An array of ones."""
+    """An array of ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape of the array.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the array; float32 without it.
+    **kwargs
+        Further arguments of the operator, such as `name`.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.ones((2, 3)).asnumpy()
+    array([[1., 1., 1.],
+           [1., 1., 1.]], dtype=float32)
+    """
     made = None if kwargs else _made(lambda like, sizes: like.new_ones(sizes), shape, ctx, dtype)
     if made is not None:
         return made
@@ -209,7 +298,31 @@ def _filled(name, shape, ctx, dtype, kwargs):
 
 
 def full(shape, val, ctx=None, dtype=np.float32, out=None):
-    """An array with `val` everywhere."""
+    """An array with `val` everywhere.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape of the array.
+    val : number
+        The value of every element.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, default np.float32
+        The data type of the array; float32 without it.
+    out : NDArray, optional
+        The array to write the result to.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.full((2, 2), 7).asnumpy()
+    array([[7., 7.],
+           [7., 7.]], dtype=float32)
+    """
     if out is None and val.__class__ in (int, float) and (dtype is None or dtype is np.float32):
         made = _made(lambda like, sizes: like.new_full(sizes, val), shape, ctx, dtype)
         if made is not None:
@@ -220,7 +333,37 @@ def full(shape, val, ctx=None, dtype=np.float32, out=None):
 
 
 def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dtype=np.float32):
-    """Numbers from `start` up to but without `stop`, each `repeat` times."""
+    """Numbers from `start` up to but without `stop`, each `repeat` times.
+
+    Parameters
+    ----------
+    start : number
+        The first value, or the end of the range if `stop` is not given.
+    stop : number, optional
+        The end of the range, which is not part of it.
+    step : number, default 1.0
+        The distance between two values.
+    repeat : int, default 1
+        How many times each value is repeated.
+    infer_range : bool, optional
+        Ignored here: the range is always known.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, default np.float32
+        The data type of the array; float32 without it.
+
+    Returns
+    -------
+    NDArray
+        The values start, start + step, … before `stop`.
+
+    Examples
+    --------
+    >>> mx.nd.arange(2, 8, 2).asnumpy()
+    array([2., 4., 6.], dtype=float32)
+    >>> mx.nd.arange(3, repeat=2).asnumpy()
+    array([0., 0., 1., 1., 2., 2.], dtype=float32)
+    """
     attrs = {
         "start": start,
         "stop": stop,
@@ -233,19 +376,90 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=None, ctx=None, dty
 
 
 def linspace(start, stop, num, endpoint=True, ctx=None, dtype=np.float32):
-    """`num` numbers at equal distances."""
+    """`num` numbers at equal distances.
+
+    Parameters
+    ----------
+    start : number
+        The first value.
+    stop : number
+        The end of the range.
+    num : int
+        The number of values.
+    endpoint : bool, default True
+        Whether `stop` is the last value.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, default np.float32
+        The data type of the array; float32 without it.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.linspace(0, 1, 5).asnumpy()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
     attrs = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "dtype": dtype_name(dtype)}
     return invoke(registry.find("_linspace"), [], attrs, ctx=_place(ctx))
 
 
 def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
-    """Ones on a diagonal, zeros elsewhere."""
+    """Ones on a diagonal, zeros elsewhere.
+
+    Parameters
+    ----------
+    N : int
+        The number of rows.
+    M : int, default 0
+        The number of columns; 0 means as many as rows.
+    k : int, default 0
+        The diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the array; float32 without it.
+    **kwargs
+        Further arguments of the operator, such as `name`.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.eye(2, 3, 1).asnumpy()
+    array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
     attrs = {"N": N, "M": M, "k": k, "dtype": dtype_name(dtype)}
     return invoke(registry.find("_eye"), [], attrs, kwargs.get("out"), ctx=_place(ctx))
 
 
 def moveaxis(tensor, source, destination):
-    """Move axes to other places, the rest keeping their order."""
+    """Move axes to other places, the rest keeping their order.
+
+    Parameters
+    ----------
+    tensor : NDArray
+        The input.
+    source : int or tuple of int
+        The axes to move.
+    destination : int or tuple of int
+        Where each of them goes.
+
+    Returns
+    -------
+    NDArray
+        The input with its axes in another order; the other axes keep theirs.
+
+    Examples
+    --------
+    >>> mx.nd.moveaxis(mx.nd.zeros((2, 3, 4)), 0, 2).shape
+    (3, 4, 2)
+    """
     ndim = tensor.ndim
     source = [source] if isinstance(source, numbers.Integral) else list(source)
     destination = [destination] if isinstance(destination, numbers.Integral) else list(destination)
@@ -268,7 +482,27 @@ def moveaxis(tensor, source, destination):
 
 
 def concatenate(arrays, axis=0, always_copy=True):
-    """Arrays one after another along `axis`."""
+    """Arrays one after another along `axis`.
+
+    Parameters
+    ----------
+    arrays : list of NDArrays
+        The arrays, of equal shapes but for `axis`.
+    axis : int, default 0
+        The axis to join along.
+    always_copy : bool, default True
+        Whether a single array is copied as well.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> mx.nd.concatenate([mx.nd.ones((1, 2)), mx.nd.zeros((1, 2))]).asnumpy()
+    array([[1., 1.],
+           [0., 0.]], dtype=float32)
+    """
     if not isinstance(arrays, list):
         raise TypeError(f"concatenate takes a list of arrays, got {type(arrays)}")
     if not arrays:
@@ -279,7 +513,28 @@ def concatenate(arrays, axis=0, always_copy=True):
 
 
 def histogram(a, bins=10, range=None):
-    """Counts of elements in each bin, and the bins' edges."""
+    """Counts of elements in each bin, and the bins' edges.
+
+    Parameters
+    ----------
+    a : NDArray
+        The values.
+    bins : int or NDArray, default 10
+        The number of intervals of equal width, or their edges.
+    range : tuple of two numbers, optional
+        The lower and upper end of the intervals; without it, the least and greatest value.
+
+    Returns
+    -------
+    list of two NDArrays
+        The counts and the edges.
+
+    Examples
+    --------
+    >>> counts, edges = mx.nd.histogram(mx.nd.array([1, 2, 2, 5]), bins=2, range=(0, 6))
+    >>> counts.asnumpy(), edges.asnumpy()
+    (array([3, 1]), array([0., 3., 6.], dtype=float32))
+    """
     if isinstance(bins, NDArrayBase):
         return invoke(registry.find("_histogram"), [a, bins], {})
     if not isinstance(bins, numbers.Integral):
@@ -292,7 +547,29 @@ def histogram(a, bins=10, range=None):
 
 
 def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
-    """Split at indices, or into equal sections, along `axis`."""
+    """Split at indices, or into equal sections, along `axis`.
+
+    Parameters
+    ----------
+    ary : NDArray
+        The array to split.
+    indices_or_sections : int or tuple of int
+        The number of equal parts, or the places where new parts begin.
+    axis : int, default 0
+        The axis; negative ones count from the end.
+    squeeze_axis : bool, default False
+        Whether the split axis is removed from parts of length 1.
+
+    Returns
+    -------
+    NDArray or list of NDArrays
+        The parts.
+
+    Examples
+    --------
+    >>> [part.shape for part in mx.nd.split_v2(mx.nd.zeros((5, 2)), (1, 3))]
+    [(1, 2), (2, 2), (2, 2)]
+    """
     size = ary.shape[axis]
     if isinstance(indices_or_sections, numbers.Integral):
         sections, indices = int(indices_or_sections), []
@@ -311,12 +588,59 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
 
 
 def onehot_encode(indices, out):
-    """One-hot rows of `indices`, written into `out`."""
+    """One-hot rows of `indices`, written into `out`.
+
+    Parameters
+    ----------
+    indices : NDArray
+        The class of each row.
+    out : NDArray
+        The matrix to fill, with a column for each class.
+
+    Returns
+    -------
+    NDArray
+        `out`.
+
+    Examples
+    --------
+    >>> mx.nd.onehot_encode(mx.nd.array([0, 2]), mx.nd.zeros((2, 3))).asnumpy()
+    array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
     return invoke(registry.find("_onehot_encode"), [indices, out], {}, out=out)
 
 
 def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mean=None):
-    """An image's bytes, decoded, cropped and less its mean; the oldest of MXNet's decoders."""
+    """An image's bytes, decoded, cropped and less its mean; the oldest of MXNet's decoders.
+
+    Parameters
+    ----------
+    str_img : bytes
+        The bytes of an image file.
+    clip_rect : tuple of four ints, default (0, 0, 0, 0)
+        The part to take: left, top, right, bottom; zeros mean all.
+    out : NDArray, optional
+        A batch of images to write into.
+    index : int, default 0
+        The place in that batch.
+    channels : int, default 3
+        3 for colour, 1 for grey.
+    mean : NDArray, optional
+        An image to subtract.
+
+    Returns
+    -------
+    NDArray
+        The image, (1, channels, height, width), or `out`.
+
+    Examples
+    --------
+    >>> import cv2
+    >>> data = cv2.imencode(".png", np.full((2, 2, 3), 255, "uint8"))[1].tobytes()
+    >>> mx.nd.imdecode(data).shape
+    (1, 3, 2, 2)
+    """
     from ..image import imdecode as decode
 
     image = decode(str_img, flag=1 if channels == 3 else 0).astype("float32")
@@ -333,12 +657,37 @@ def imdecode(str_img, clip_rect=(0, 0, 0, 0), out=None, index=0, channels=3, mea
 
 
 def waitall():
-    """Return when every device has finished."""
+    """Wait until every device has finished its work.
+
+    Examples
+    --------
+    >>> mx.nd.waitall()
+    """
     wait_for_all()
 
 
 def from_numpy(ndarray, zero_copy=True, array_cls=NDArray):
-    """An array over a NumPy array's memory, which becomes read-only; a copy with `zero_copy=False`."""
+    """An array over a NumPy array's memory, which becomes read-only; a copy with `zero_copy=False`.
+
+    Parameters
+    ----------
+    ndarray : numpy.ndarray
+        The NumPy array, contiguous in memory.
+    zero_copy : bool, default True
+        Whether the memory is shared.
+    array_cls : type, default NDArray
+        The class of the result.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> x = np.ones((2,), dtype="float32")
+    >>> mx.nd.from_numpy(x).asnumpy(), x.flags["WRITEABLE"]
+    (array([1., 1.], dtype=float32), False)
+    """
     if not zero_copy:
         return array(ndarray, dtype=ndarray.dtype)
     if not ndarray.flags["C_CONTIGUOUS"]:
@@ -365,11 +714,28 @@ def _writable_view(array):
 
 
 def from_dlpack(dlpack):
-    """An array over the memory of a DLPack capsule, or of an object that exports one."""
+    """An array over the memory of a DLPack capsule, or of an object that exports one.
+
+    Parameters
+    ----------
+    dlpack : capsule or object with __dlpack__
+        What another library exported.
+
+    Returns
+    -------
+    NDArray
+        An array over the same memory.
+
+    Examples
+    --------
+    >>> import torch
+    >>> mx.nd.from_dlpack(torch.ones(2)).asnumpy()
+    array([1., 1.], dtype=float32)
+    """
     try:
         tensor = torch.from_dlpack(dlpack) if hasattr(dlpack, "__dlpack__") else torch.utils.dlpack.from_dlpack(dlpack)
     except RuntimeError as error:
-        raise AssertionError(f"Invalid DLPack Tensor: {error}") from error
+        raise AssertionError(f"Invalid DLPack Tensor: {error}") from None
     return from_torch(tensor)
 
 
@@ -379,16 +745,53 @@ def from_dlpack_address(address):
     This is what `MXNDArrayFromDLPack` does with the pointer out of a capsule; the caller renames the capsule and takes
     its destructor away.
     """
-    new_capsule = ctypes.pythonapi.PyCapsule_New
-    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    return from_dlpack(new_capsule(address, _DLTENSOR, None))
+    if not address:
+        raise MXNetError("MXNDArrayFromDLPack takes the address of a DLManagedTensor, got a null pointer")
+    return from_dlpack(_new_capsule(address, _DLTENSOR, None))
+
+
+def to_dlpack_address(array):
+    """The address of a DLManagedTensor over an array's memory, which the caller owns from now on."""
+    capsule = array.to_dlpack_for_read()
+    address = _pointer_in_capsule(capsule, _DLTENSOR)
+    _set_destructor(capsule, None)
+    return address
+
+
+def _python_function(name, result, *arguments):
+    """A function of Python's C API with types of its own: `ctypes.pythonapi` is shared by the process."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
 _DLTENSOR = b"dltensor"  # a capsule keeps a pointer to its name
+_pointer, _name = ctypes.c_void_p, ctypes.c_char_p
+_new_capsule = _python_function("PyCapsule_New", ctypes.py_object, _pointer, _name, _pointer)
+_pointer_in_capsule = _python_function("PyCapsule_GetPointer", _pointer, ctypes.py_object, _name)
+_set_destructor = _python_function("PyCapsule_SetDestructor", ctypes.c_int, ctypes.py_object, _pointer)
 
 
 def from_torch(tensor):
-    """An array over a torch tensor's memory; while recording the tensor's history goes along."""
+    """An array over a torch tensor's memory; while recording the tensor's history goes along.
+
+    Parameters
+    ----------
+    tensor : torch.Tensor
+        The tensor.
+
+    Returns
+    -------
+    NDArray
+        An array over the same memory.
+
+    Examples
+    --------
+    >>> import torch
+    >>> tensor = torch.ones(2)
+    >>> x = mx.nd.from_torch(tensor)
+    >>> x[:] = 3
+    >>> tensor
+    tensor([3., 3.])
+    """
     if tensor.dtype not in NAME:
         raise MXNetError(f"MXNet has no arrays of {tensor.dtype}; convert the tensor to one of {', '.join(TORCH)}")
     where = cpu() if tensor.device.type == "cpu" else gpu(tensor.device.index or 0)
@@ -408,16 +811,71 @@ def _as(cls, made):
 
 
 def to_dlpack_for_read(data):
-    """A DLPack capsule over the array's memory."""
+    """A DLPack capsule over the array's memory.
+
+    Parameters
+    ----------
+    data : NDArray
+        The array.
+
+    Returns
+    -------
+    capsule
+        A DLPack capsule, for `from_dlpack` of any library.
+
+    Examples
+    --------
+    >>> capsule = mx.nd.to_dlpack_for_read(mx.nd.ones((2,)))
+    >>> mx.nd.from_dlpack(capsule).asnumpy()
+    array([1., 1.], dtype=float32)
+    """
     return data.to_dlpack_for_read()
 
 
 def to_dlpack_for_write(data):
-    """A DLPack capsule over the array's memory, which the receiver may change."""
+    """A DLPack capsule over the array's memory, which the receiver may change.
+
+    Parameters
+    ----------
+    data : NDArray
+        The array.
+
+    Returns
+    -------
+    capsule
+        A DLPack capsule, for `from_dlpack` of any library.
+
+    Examples
+    --------
+    >>> capsule = mx.nd.to_dlpack_for_read(mx.nd.ones((2,)))
+    >>> mx.nd.from_dlpack(capsule).asnumpy()
+    array([1., 1.], dtype=float32)
+    """
     return data.to_dlpack_for_write()
 
 
-def _two(name, names, doc, first="lhs", second="rhs"):
+_TWO = """{about}
+
+Parameters
+----------
+{first} : NDArray or number
+    The first operand.
+{second} : NDArray or number
+    The second operand; shapes broadcast.
+
+Returns
+-------
+NDArray or number
+    A number if both operands are numbers.
+
+Examples
+--------
+>>> mx.nd.{name}(mx.nd.array([5, 2]), 2).asnumpy()
+array([{shown}], dtype=float32)
+"""
+
+
+def _two(name, names, about, shown, first="lhs", second="rhs"):
     scope = {"binary": binary, "names": names, "fold": _fold(name)}
     exec(
         f"def {name}({first}, {second}):\n"
@@ -427,7 +885,8 @@ def _two(name, names, doc, first="lhs", second="rhs"):
         scope,
     )
     function = scope[name]
-    function.__doc__, function.__module__ = doc, "mxnet.ndarray.ndarray"
+    function.__doc__ = _TWO.format(about=about, first=first, second=second, name=name, shown=shown)
+    function.__module__ = "mxnet.ndarray.ndarray"
     return function
 
 
@@ -450,21 +909,27 @@ def _commuting(stem, scalar):
     return (f"broadcast_{stem}", scalar, scalar)
 
 
-add = _two("add", BINARY["add"], "Element by element `lhs + rhs`, broadcast; either may be a number.")
-subtract = _two("subtract", BINARY["sub"], "Element by element `lhs - rhs`, broadcast; either may be a number.")
-multiply = _two("multiply", BINARY["mul"], "Element by element `lhs * rhs`, broadcast; either may be a number.")
-divide = _two("divide", BINARY["truediv"], "Element by element `lhs / rhs`, broadcast; either may be a number.")
-true_divide = _two("true_divide", BINARY["truediv"], "The same as `divide`.")
-modulo = _two("modulo", BINARY["mod"], "Element by element remainder of `lhs / rhs`, broadcast.")
-power = _two("power", BINARY["pow"], "Element by element `base ** exp`, broadcast.", "base", "exp")
-maximum = _two("maximum", _commuting("maximum", "_maximum_scalar"), "The larger element of the two, broadcast.")
-minimum = _two("minimum", _commuting("minimum", "_minimum_scalar"), "The smaller element of the two, broadcast.")
-equal = _two("equal", BINARY["eq"], "1 where the elements are equal, 0 elsewhere, broadcast.")
-not_equal = _two("not_equal", BINARY["ne"], "1 where the elements differ, 0 elsewhere, broadcast.")
-greater = _two("greater", BINARY["gt"], "1 where `lhs > rhs`, 0 elsewhere, broadcast.")
-greater_equal = _two("greater_equal", BINARY["ge"], "1 where `lhs >= rhs`, 0 elsewhere, broadcast.")
-lesser = _two("lesser", BINARY["lt"], "1 where `lhs < rhs`, 0 elsewhere, broadcast.")
-lesser_equal = _two("lesser_equal", BINARY["le"], "1 where `lhs <= rhs`, 0 elsewhere, broadcast.")
-logical_and = _two("logical_and", _commuting("logical_and", "_logical_and_scalar"), "1 where both are nonzero.")
-logical_or = _two("logical_or", _commuting("logical_or", "_logical_or_scalar"), "1 where either is nonzero.")
-logical_xor = _two("logical_xor", _commuting("logical_xor", "_logical_xor_scalar"), "1 where exactly one is nonzero.")
+add = _two("add", BINARY["add"], "`lhs + rhs`, element by element.", "7., 4.")
+subtract = _two("subtract", BINARY["sub"], "`lhs - rhs`, element by element.", "3., 0.")
+multiply = _two("multiply", BINARY["mul"], "`lhs * rhs`, element by element.", "10.,  4.")
+divide = _two("divide", BINARY["truediv"], "`lhs / rhs`, element by element; integers truncate.", "2.5, 1. ")
+true_divide = _two("true_divide", BINARY["truediv"], "`lhs / rhs`, element by element, as `divide`.", "2.5, 1. ")
+modulo = _two("modulo", BINARY["mod"], "The remainder of `lhs / rhs`, with the sign of `rhs`.", "1., 0.")
+power = _two("power", BINARY["pow"], "`base ** exp`, element by element.", "25.,  4.", "base", "exp")
+maximum = _two("maximum", _commuting("maximum", "_maximum_scalar"), "The larger of two elements.", "5., 2.")
+minimum = _two("minimum", _commuting("minimum", "_minimum_scalar"), "The smaller of two elements.", "2., 2.")
+equal = _two("equal", BINARY["eq"], "1 where the elements are equal, 0 elsewhere.", "0., 1.")
+not_equal = _two("not_equal", BINARY["ne"], "1 where the elements differ, 0 elsewhere.", "1., 0.")
+greater = _two("greater", BINARY["gt"], "1 where `lhs > rhs`, 0 elsewhere.", "1., 0.")
+greater_equal = _two("greater_equal", BINARY["ge"], "1 where `lhs >= rhs`, 0 elsewhere.", "1., 1.")
+lesser = _two("lesser", BINARY["lt"], "1 where `lhs < rhs`, 0 elsewhere.", "0., 0.")
+lesser_equal = _two("lesser_equal", BINARY["le"], "1 where `lhs <= rhs`, 0 elsewhere.", "0., 1.")
+logical_and = _two(
+    "logical_and", _commuting("logical_and", "_logical_and_scalar"), "1 where both are nonzero, 0 elsewhere.", "1., 1."
+)
+logical_or = _two(
+    "logical_or", _commuting("logical_or", "_logical_or_scalar"), "1 where either is nonzero, 0 elsewhere.", "1., 1."
+)
+logical_xor = _two(
+    "logical_xor", _commuting("logical_xor", "_logical_xor_scalar"), "1 where exactly one is nonzero.", "0., 0."
+)

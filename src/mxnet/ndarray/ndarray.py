@@ -61,8 +61,29 @@ class NDArrayBase:
 class NDArray(Exchange, NDArrayBase):
     """An array of numbers on a device.
 
-    `_t` is the tensor, `_ctx` the context, `_ag` what automatic differentiation knows of it: None for a plain array,
-    a `Variable` after `attach_grad`, the number of the tape for a recorded result.
+    Arrays are made by `mx.nd.array`, `zeros`, `ones` and the other functions of `mx.nd`. Operators compute on the
+    device of their inputs; `asnumpy` waits for the result.
+
+    Parameters
+    ----------
+    handle : torch.Tensor or NDArray, optional
+        What to share memory with. Programs call `mx.nd.array` instead.
+    writable : bool, default True
+        Accepted for old programs and ignored.
+
+    Notes
+    -----
+    Inside, `_t` is the tensor, `_ctx` the context, `_ag` what automatic differentiation knows of it: None for a plain
+    array, a `Variable` after `attach_grad`, the number of the tape for a recorded result.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[1, 2], [3, 4]])
+    >>> x.shape, x.dtype.__name__, x.context
+    ((2, 2), 'float32', cpu(0))
+    >>> (x * 2 + 1).asnumpy()
+    array([[3., 5.],
+           [7., 9.]], dtype=float32)
     """
 
     __slots__ = ("__weakref__",)
@@ -82,39 +103,82 @@ class NDArray(Exchange, NDArrayBase):
     # ------------------------------------------------------------------ what it is
     @property
     def shape(self):
-        """Its size along each axis."""
+        """The length of each axis.
+
+        Examples
+        --------
+        >>> mx.nd.zeros((2, 3)).shape
+        (2, 3)
+        """
         return tuple(self._t.shape)
 
     @property
     def ndim(self):
-        """How many axes it has."""
+        """The number of axes.
+
+        Examples
+        --------
+        >>> mx.nd.zeros((2, 3)).ndim
+        2
+        """
         return self._t.dim()
 
     @property
     def size(self):
-        """How many elements it has."""
+        """The number of elements.
+
+        Examples
+        --------
+        >>> mx.nd.zeros((2, 3)).size
+        6
+        """
         return self._t.numel()
 
     @property
     def dtype(self):
-        """Its element type, as NumPy's scalar class."""
+        """The data type, as NumPy's scalar class.
+
+        Examples
+        --------
+        >>> mx.nd.zeros((2, 3)).dtype
+        <class 'numpy.float32'>
+        """
         return SCALAR[self._t.dtype]
 
     @property
     def context(self):
-        """The device it lives on."""
+        """The device that the array is on.
+
+        Examples
+        --------
+        >>> mx.nd.zeros((2, 3)).context
+        cpu(0)
+        """
         return self._ctx
 
     ctx = context
 
     @property
     def stype(self):
-        """Its storage: arrays of this class are dense."""
+        """The storage type: arrays of this class are dense, which is called default.
+
+        Examples
+        --------
+        >>> mx.nd.zeros((2, 3)).stype
+        'default'
+        """
         return "default"
 
     @property
     def T(self):
-        """The transpose: axes in reverse order."""
+        """The transpose: the axes in reverse order.
+
+        Examples
+        --------
+        >>> mx.nd.array([[1, 2], [3, 4]]).T.asnumpy()
+        array([[1., 3.],
+               [2., 4.]], dtype=float32)
+        """
         if self.__class__ is NDArray and not observe.watching():
             t = self._t
             if t.dim() == 2 and not t.requires_grad:
@@ -123,7 +187,14 @@ class NDArray(Exchange, NDArrayBase):
 
     @property
     def handle(self):
-        """Where MXNet has a pointer: `value` is its own number, and `NDArray(handle)` is the same array."""
+        """Where MXNet has a pointer: `value` is its own number, and `NDArray(handle)` is the same array.
+
+        Examples
+        --------
+        >>> x = mx.nd.ones((2,))
+        >>> mx.nd.NDArray(x.handle).asnumpy()
+        array([1., 1.], dtype=float32)
+        """
         return None if self._t is None else handle_of(self)
 
     @property
@@ -134,7 +205,13 @@ class NDArray(Exchange, NDArrayBase):
 
     @property
     def writable(self):
-        """Whether it may be written; always."""
+        """Whether it may be written; always.
+
+        Examples
+        --------
+        >>> mx.nd.ones((2,)).writable
+        True
+        """
         return True
 
     def __repr__(self):
@@ -183,7 +260,24 @@ class NDArray(Exchange, NDArrayBase):
 
     # ------------------------------------------------------------------ copies and moves
     def copyto(self, other):
-        """Copy into another array, or into a new one in the given context."""
+        """Copy the values into another array, or into a new one on a device.
+
+        Parameters
+        ----------
+        other : NDArray or Context
+            Where to copy to.
+
+        Returns
+        -------
+        NDArray
+            The array that was written.
+
+        Examples
+        --------
+        >>> x, y = mx.nd.ones((2,)), mx.nd.zeros((2,))
+        >>> x.copyto(y).asnumpy()
+        array([1., 1.], dtype=float32)
+        """
         if other.__class__ is NDArray is self.__class__ and not MODES.recording and other is not self:
             source, target = self._t, other._t
             if source.shape == target.shape:
@@ -221,19 +315,65 @@ class NDArray(Exchange, NDArrayBase):
         return wrap(copy, ctx, MODES.epoch if recorded else None)
 
     def copy(self):
-        """A copy in the same context."""
+        """A copy in the same context.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> x = mx.nd.ones((2,))
+        >>> y = x.copy()
+        >>> y[:] = 5
+        >>> x.asnumpy()
+        array([1., 1.], dtype=float32)
+        """
         if self.__class__ is NDArray and not self._t.requires_grad:
             return wrap(self._t.clone(), self._ctx)
         return self.copyto(self._ctx)
 
     def as_in_context(self, context):
-        """Itself if it is there already, else a copy there."""
+        """The array on another device: itself if it is there already, else a copy.
+
+        Parameters
+        ----------
+        context : Context
+            The device.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> x = mx.nd.ones((2,))
+        >>> x.as_in_context(mx.cpu(0)) is x
+        True
+        """
         return self if self._ctx is context or self._ctx == context else self.copyto(context)
 
     as_in_ctx = as_in_context
 
     def astype(self, dtype, copy=True):
-        """A copy of another type; itself if `copy` is False and the type is that already."""
+        """A copy with another data type.
+
+        Parameters
+        ----------
+        dtype : str or type
+            The data type.
+        copy : bool, default True
+            Whether to copy if the data type is that already.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> mx.nd.array([1.7, 2.2]).astype("int32").asnumpy()
+        array([1, 2], dtype=int32)
+        """
         wanted, t = torch_dtype(dtype), self._t
         if wanted is not t.dtype and not t.requires_grad:
             convert = QUICK_CASTS.get((t.dtype, wanted))
@@ -249,7 +389,22 @@ class NDArray(Exchange, NDArrayBase):
         return wrap(own(result, (source,)), self._ctx, MODES.epoch if recorded and result.requires_grad else None)
 
     def tostype(self, stype):
-        """The array in another storage."""
+        """The array with another storage type.
+
+        Parameters
+        ----------
+        stype : str
+            default, row_sparse or csr.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> mx.nd.array([[0, 1], [0, 0]]).tostype("csr").stype
+        'csr'
+        """
         return self if stype == "default" else _generated_function("cast_storage")(self, stype=stype)
 
     # ------------------------------------------------------------------ reading and writing parts
@@ -263,9 +418,9 @@ class NDArray(Exchange, NDArrayBase):
                 r = t[key]
             else:
                 r = of_tuple(t, key) if kind is tuple else quick(t, key)
-                if r is None:
-                    return self._slice(key)
         except (IndexError, TypeError, ValueError, RuntimeError):  # said in MXNet's words, or bounds that are arrays
+            r = None
+        if r is None:
             return self._slice(key)
         ctx = self._ctx
         if ctx is not ctx.home:  # a copy is somewhere else
@@ -344,18 +499,85 @@ class NDArray(Exchange, NDArrayBase):
         wrote(self._t)
 
     def slice_assign(self, rhs, begin, end, step):
-        """Write an array into the box that `begin`, `end` and `step` mark."""
+        """Write an array into the slice that `begin`, `end` and `step` mark.
+
+        Parameters
+        ----------
+        rhs : NDArray
+            The values.
+        begin : tuple of int
+            The first index of each axis.
+        end : tuple of int
+            The index after the last one of each axis.
+        step : tuple of int
+            The step of each axis.
+
+        Returns
+        -------
+        NDArray
+            The array itself.
+
+        Examples
+        --------
+        >>> x = mx.nd.zeros((2, 3))
+        >>> x.slice_assign(mx.nd.ones((1, 2)), (0, 1), (1, 3), (None, None)).asnumpy()
+        array([[0., 1., 1.],
+               [0., 0., 0.]], dtype=float32)
+        """
         self[_box(begin, end, step)] = rhs
         return self
 
     def slice_assign_scalar(self, value, begin, end, step):
-        """Write a number into the box that `begin`, `end` and `step` mark."""
+        """Write a number into the slice that `begin`, `end` and `step` mark.
+
+        Parameters
+        ----------
+        value : number
+            The value.
+        begin : tuple of int
+            The first index of each axis.
+        end : tuple of int
+            The index after the last one of each axis.
+        step : tuple of int
+            The step of each axis.
+
+        Returns
+        -------
+        NDArray
+            The array itself.
+
+        Examples
+        --------
+        >>> x = mx.nd.zeros((2, 3))
+        >>> x.slice_assign_scalar(7, (0, 1), (1, 3), (None, None)).asnumpy()
+        array([[0., 7., 7.],
+               [0., 0., 0.]], dtype=float32)
+        """
         self[_box(begin, end, step)] = value
         return self
 
     # ------------------------------------------------------------------ shapes
     def reshape(self, *shape, **kwargs):
-        """The same memory in another shape; what 0, -1, -2, -3 and -4 mean, and `reverse`, `nd.Reshape` tells."""
+        """The same memory with another shape.
+
+        Parameters
+        ----------
+        *shape : int or tuple of int
+            The new shape. 0 keeps a size, -1 is what remains, -2 keeps all sizes from there on, -3 joins two axes, -4
+            splits one into the two sizes that follow.
+        **kwargs
+            `shape`, and `reverse=True` to read the codes from the right.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> x = mx.nd.zeros((2, 3, 4))
+        >>> x.reshape((0, -1)).shape, x.reshape(-3, 0).shape, x.reshape((-4, 1, 2, -2)).shape
+        ((2, 12), (6, 4), (1, 2, 3, 4))
+        """
         sizes = kwargs.get("shape", ()) if not shape else shape[0] if len(shape) == 1 else shape
         if len(kwargs) <= (not shape) and sizes.__class__ is tuple and plain_sizes(sizes):
             t = self._t
@@ -401,25 +623,89 @@ class NDArray(Exchange, NDArrayBase):
         try:
             return wrap(view(t), self._ctx, mark)
         except RuntimeError as error:
-            raise MXNetError(f"cannot view an array of shape {self.shape} so: {error}") from error
+            raise MXNetError(f"cannot view an array of shape {self.shape} so: {error}") from None
 
     def expand_dims(self, axis, inplace=False):
-        """A new axis of size one; with `inplace` the memory is shared."""
+        """The array with a new axis of length 1.
+
+        Parameters
+        ----------
+        axis : int
+            The place of the new axis.
+        inplace : bool, default False
+            Whether the result shares memory.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> mx.nd.ones((2, 3)).expand_dims(1).shape
+        (2, 1, 3)
+        """
         if inplace:
             return self._viewed(lambda t: t.unsqueeze(axis))
         return _generated_function("expand_dims")(self, axis=axis)
 
     def flatten(self, inplace=False):
-        """All axes but the first in one; with `inplace` the memory is shared."""
+        """The array with all axes but the first made one.
+
+        Parameters
+        ----------
+        inplace : bool, default False
+            Whether the result shares memory.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> mx.nd.ones((2, 3, 4)).flatten().shape
+        (2, 12)
+        """
         return self._viewed(lambda t: t.flatten(1)) if inplace else _generated_function("flatten")(self)
 
     def squeeze(self, axis=None, inplace=False):
-        """Without axes of size one; with `inplace` the memory is shared."""
+        """The array without axes of length 1.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to remove; None: all of length 1.
+        inplace : bool, default False
+            Whether the result shares memory.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> mx.nd.ones((1, 2, 1)).squeeze().shape
+        (2,)
+        """
         squeezed = _generated_function("squeeze")(self, axis=axis)
         return self._viewed(lambda t: t.reshape(squeezed.shape)) if inplace else squeezed
 
     def broadcast_to(self, shape):
-        """Stretched to `shape`, axes of size one repeated."""
+        """The array with its axes of length 1 repeated to `shape`.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The new shape; 0 keeps a size.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> mx.nd.ones((2, 1)).broadcast_to((2, 3)).shape
+        (2, 3)
+        """
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         own_shape = (1,) * (len(shape) - self.ndim) + self.shape
         wanted = tuple(s or o for s, o in zip(shape, own_shape, strict=True)) if len(own_shape) == len(shape) else shape
@@ -432,26 +718,76 @@ class NDArray(Exchange, NDArrayBase):
         return _generated_function("broadcast_to")(array, shape=wanted)
 
     def broadcast_like(self, other):
-        """Stretched to the shape of `other`."""
+        """The array with its axes of length 1 repeated to the shape of another.
+
+        Parameters
+        ----------
+        other : NDArray
+            The array whose shape is taken.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> mx.nd.ones((2, 1)).broadcast_like(mx.nd.zeros((2, 3))).shape
+        (2, 3)
+        """
         return self.broadcast_to(other.shape)
 
     def diag(self, k=0, **kwargs):
-        """Its diagonal, or a matrix with it as diagonal."""
+        """The diagonal of a matrix, or a matrix with this vector as its diagonal.
+
+        Parameters
+        ----------
+        k : int, default 0
+            The diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+        **kwargs
+            `axis1` and `axis2`, the axes of the planes whose diagonals are taken.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> mx.nd.array([[1, 2], [3, 4]]).diag().asnumpy()
+        array([1., 4.], dtype=float32)
+        """
         return _generated_function("diag")(self, k=k, **kwargs)
 
     # ------------------------------------------------------------------ waiting: on the CPU every call has finished
     def wait_to_read(self):
-        """Return when the value is there; what failed on the device meanwhile is raised."""
+        """Wait until the values are computed; errors of the device are raised here.
+
+        Examples
+        --------
+        >>> mx.nd.ones((2,)).wait_to_read()
+        """
         wait(self._t.device)
 
     def wait_to_write(self):
-        """Return when it may be written."""
+        """Wait until the array can be written.
+
+        Examples
+        --------
+        >>> mx.nd.ones((2,)).wait_to_write()
+        """
         self.wait_to_read()
 
     # ------------------------------------------------------------------ differentiation
     @property
     def grad(self):
-        """The gradient buffer that `attach_grad` made, or None."""
+        """The gradient that `backward` wrote, or None without `attach_grad`.
+
+        Examples
+        --------
+        >>> x = mx.nd.array([1, 2])
+        >>> x.attach_grad()
+        >>> x.grad.asnumpy()
+        array([0., 0.], dtype=float32)
+        """
         return getattr(self._ag, "grad", None)
 
     @property
@@ -464,7 +800,25 @@ class NDArray(Exchange, NDArrayBase):
             self._ag.fresh = bool(state)
 
     def attach_grad(self, grad_req="write", stype=None):
-        """Make it a variable: `backward` will write, add or skip its gradient."""
+        """Make the array a variable, for which `backward` computes a gradient.
+
+        Parameters
+        ----------
+        grad_req : str, default 'write'
+            What `backward` does: write replaces the gradient, add adds to it, null computes none.
+        stype : str, optional
+            The storage type of the gradient; None: that of the array.
+
+        Examples
+        --------
+        >>> x = mx.nd.array([1, 2])
+        >>> x.attach_grad()
+        >>> with mx.autograd.record():
+        ...     y = x * x
+        >>> y.backward()
+        >>> x.grad.asnumpy()
+        array([2., 4.], dtype=float32)
+        """
         from .. import autograd
 
         if stype in (None, "default"):
@@ -476,11 +830,46 @@ class NDArray(Exchange, NDArrayBase):
         autograd.mark_variables([self], [grad], [grad_req])
 
     def detach(self):
-        """The same memory as a constant."""
+        """An array over the same memory, through which no gradient passes.
+
+        Returns
+        -------
+        NDArray
+
+        Examples
+        --------
+        >>> x = mx.nd.array([1, 2])
+        >>> x.attach_grad()
+        >>> with mx.autograd.record():
+        ...     y = x * x.detach()
+        >>> y.backward()
+        >>> x.grad.asnumpy()
+        array([1., 2.], dtype=float32)
+        """
         return wrap(self._t.detach(), self._ctx)
 
     def backward(self, out_grad=None, retain_graph=False, train_mode=True):
-        """Gradients of this array with respect to the variables it came from."""
+        """Compute the gradients of this array with respect to the variables it was computed from.
+
+        Parameters
+        ----------
+        out_grad : NDArray, optional
+            The gradient of the final value with respect to this array; ones without it.
+        retain_graph : bool, default False
+            Whether the recorded graph is kept for another `backward`.
+        train_mode : bool, default True
+            Whether operators such as Dropout are in training mode.
+
+        Examples
+        --------
+        >>> x = mx.nd.array([1, 2])
+        >>> x.attach_grad()
+        >>> with mx.autograd.record():
+        ...     y = x * x
+        >>> y.backward(mx.nd.array([1, 10]))
+        >>> x.grad.asnumpy()
+        array([ 2., 40.], dtype=float32)
+        """
         from .. import autograd
 
         autograd.backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)

@@ -34,7 +34,32 @@ def _ndarray_cls(handle, writable=True, stype=-1):
 
 
 def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
-    """An array of zeros in the given storage."""
+    """An array of zeros in the given storage.
+
+    Parameters
+    ----------
+    stype : str
+        The storage type: default, row_sparse or csr.
+    shape : tuple of int
+        The shape of the array.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the values.
+    **kwargs
+        Further arguments of the operator.
+
+    Returns
+    -------
+    NDArray
+        An array that stores nothing.
+
+    Examples
+    --------
+    >>> mx.nd.sparse.zeros("csr", (2, 3)).asnumpy()
+    array([[0., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
     if stype == "default":
         return _functions.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
     if stype not in ("row_sparse", "csr"):
@@ -46,7 +71,29 @@ def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
 
 
 def empty(stype, shape, ctx=None, dtype=None):
-    """The same as `zeros`: nothing is kept yet."""
+    """The same as `zeros`: nothing is kept yet.
+
+    Parameters
+    ----------
+    stype : str
+        The storage type: default, row_sparse or csr.
+    shape : tuple of int
+        The shape of the array.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the values.
+
+    Returns
+    -------
+    NDArray
+        An array that stores nothing.
+
+    Examples
+    --------
+    >>> mx.nd.sparse.empty("row_sparse", (2, 3)).stype
+    'row_sparse'
+    """
     assert stype is not None
     if stype not in ("csr", "row_sparse"):
         raise Exception(f"unknown stype : {stype}")
@@ -54,7 +101,28 @@ def empty(stype, shape, ctx=None, dtype=None):
 
 
 def array(source_array, ctx=None, dtype=None):
-    """A sparse array from another one or from SciPy's."""
+    """A sparse array from another one or from SciPy's.
+
+    Parameters
+    ----------
+    source_array : sparse NDArray or SciPy sparse matrix
+        What to copy.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the values.
+
+    Returns
+    -------
+    CSRNDArray or RowSparseNDArray
+
+    Examples
+    --------
+    >>> x = mx.nd.sparse.csr_matrix([[0, 1], [2, 0]])
+    >>> mx.nd.sparse.array(x).asnumpy()
+    array([[0., 1.],
+           [2., 0.]], dtype=float32)
+    """
     where = ctx or current_context()
     if isinstance(source_array, NDArray):
         assert source_array.stype != "default", (
@@ -77,7 +145,30 @@ def _from_scipy(value):
 
 
 def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
-    """A csr array: of a shape, from (data, indices, indptr), from (data, (rows, columns)), or from another array."""
+    """A csr array: of a shape, from (data, indices, indptr), from (data, (rows, columns)), or from another array.
+
+    Parameters
+    ----------
+    arg1 : tuple or array_like
+        (values, column of each, where each row begins), (values, (rows, columns)), a shape, or a dense or sparse array.
+    shape : tuple of int, optional
+        The shape; without it, it follows from the indices.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the values.
+
+    Returns
+    -------
+    CSRNDArray
+
+    Examples
+    --------
+    >>> x = mx.nd.sparse.csr_matrix(([5, 6], [1, 0], [0, 1, 2]), shape=(2, 3))
+    >>> x.asnumpy()
+    array([[0., 5., 0.],
+           [6., 0., 0.]], dtype=float32)
+    """
     if isinstance(arg1, tuple):
         if len(arg1) == 3:
             return _csr_of_parts(*arg1, shape, ctx, dtype)
@@ -93,7 +184,31 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
 
 
 def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
-    """A row-sparse array: of a shape, from (data, rows), or from another array."""
+    """A row-sparse array: of a shape, from (data, rows), or from another array.
+
+    Parameters
+    ----------
+    arg1 : tuple or array_like
+        (rows, their numbers), a shape, or a dense or sparse array.
+    shape : tuple of int, optional
+        The shape; without it, it follows from the indices.
+    ctx : Context, optional
+        The device; the current context without it.
+    dtype : str or type, optional
+        The data type of the values.
+
+    Returns
+    -------
+    RowSparseNDArray
+
+    Examples
+    --------
+    >>> x = mx.nd.sparse.row_sparse_array(([[5, 6]], [1]), shape=(3, 2))
+    >>> x.asnumpy()
+    array([[0., 0.],
+           [5., 6.],
+           [0., 0.]], dtype=float32)
+    """
     if isinstance(arg1, tuple):
         if len(arg1) < 2:
             raise ValueError(f"Unexpected length of input tuple: {len(arg1)}")

@@ -35,7 +35,25 @@ PZERO, NZERO, PINF, NINF, NAN, NaN = 0.0, -0.0, inf, -inf, nan, nan
 
 
 def set_printoptions(precision=None, threshold=None, **kwarg):
-    """How arrays are printed: NumPy's own options."""
+    """Set how arrays are printed, by NumPy's options.
+
+    Parameters
+    ----------
+    precision : int, optional
+        The number of digits behind the point.
+    threshold : int, optional
+        The number of elements from which arrays are abbreviated.
+    **kwarg
+        NumPy's further options.
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.set_printoptions(precision=3)
+    >>> np.array([1 / 3])
+    array([0.333])
+    >>> np.set_printoptions(precision=8)
+    """
     _onp.set_printoptions(precision=precision, threshold=threshold, **kwarg)
 
 

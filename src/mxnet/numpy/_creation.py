@@ -128,7 +128,29 @@ def ones(shape, dtype=onp.float32, order="C", ctx=None):
 
 
 def empty(shape, dtype=onp.float32, order="C", ctx=None):
-    """An array whose elements are whatever was in memory."""
+    """An array whose values are not set.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The shape of the result.
+    dtype : str or type, default onp.float32
+        The data type of the result.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.empty((2, 3)).shape
+    (2, 3)
+    """
     _order(order)
     return ndarray(nd.empty(_shape(shape), ctx, dtype))
 
@@ -262,7 +284,31 @@ def ones_like(a, dtype=None, order="C", ctx=None, out=None):
 
 
 def empty_like(prototype, dtype=None, order="C", subok=False, shape=None):
-    """An array like another, its elements whatever was in memory."""
+    """An array of the shape of another, whose values are not set.
+
+    Parameters
+    ----------
+    prototype : ndarray
+        The array whose shape and data type are taken.
+    dtype : str or type, optional
+        The data type of the result.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+    subok : bool, default False
+        Not supported; leave it False.
+    shape : int or tuple of int, optional
+        Not supported; leave it None.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.empty_like(np.ones((2, 3))).shape
+    (2, 3)
+    """
     _order(order)
     if subok or shape is not None:
         raise NotImplementedError("empty_like: subok and shape are not supported; use mx.np.empty")
@@ -451,22 +497,102 @@ def identity(n, dtype=None, ctx=None):
 
 
 def indices(dimensions, dtype=onp.int32, ctx=None):
-    """The coordinates of every place of a grid."""
+    """The indices of every element of a grid: the first axis of the result tells the axis of the index.
+
+    Parameters
+    ----------
+    dimensions : tuple of int
+        The shape of the grid.
+    dtype : str or type, default onp.int32
+        The data type of the result.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.indices((2, 2)).tolist()
+    [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
+    """
     if not isinstance(dimensions, (tuple, list)):
         raise ValueError(f"The dimensions must be sequence of ints, got {dimensions!r}")
     return call("_npi_indices", dimensions=tuple(dimensions), dtype=dtype, ctx=ctx)
 
 
 def blackman(M, dtype=onp.float32, ctx=None):
-    """The Blackman window."""
+    """The Blackman window: 0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1)).
+
+    Parameters
+    ----------
+    M : int
+        The number of points.
+    dtype : str or type, default onp.float32
+        The data type of the result.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.blackman(5).round(2)
+    array([0.  , 0.34, 1.  , 0.34, 0.  ])
+    """
     return call("_npi_blackman", M=max(M, 0), dtype=dtype, ctx=ctx)
 
 
 def hamming(M, dtype=onp.float32, ctx=None):
-    """The Hamming window."""
+    """The Hamming window: 0.54 - 0.46 cos(2πn / (M - 1)).
+
+    Parameters
+    ----------
+    M : int
+        The number of points.
+    dtype : str or type, default onp.float32
+        The data type of the result.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.hamming(5)
+    array([0.08, 0.54, 1.  , 0.54, 0.08])
+    """
     return call("_npi_hamming", M=max(M, 0), dtype=dtype, ctx=ctx)
 
 
 def hanning(M, dtype=onp.float32, ctx=None):
-    """The Hann window."""
+    """The Hann window: 0.5 - 0.5 cos(2πn / (M - 1)).
+
+    Parameters
+    ----------
+    M : int
+        The number of points.
+    dtype : str or type, default onp.float32
+        The data type of the result.
+    ctx : Context, optional
+        The device; None means the current context.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.hanning(5)
+    array([0. , 0.5, 1. , 0.5, 0. ])
+    """
     return call("_npi_hanning", M=max(M, 0), dtype=dtype, ctx=ctx)

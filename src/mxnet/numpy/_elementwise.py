@@ -140,7 +140,33 @@ def clip(a, a_min, a_max, out=None):
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None, **kwargs):
-    """Numbers in the place of NaN and the infinities; without `copy` in the array itself."""
+    """The array with numbers in the place of NaN and the infinities.
+
+    Parameters
+    ----------
+    x : array_like
+        The input.
+    copy : bool, default True
+        Whether to copy; otherwise the input itself is changed.
+    nan : number, default 0.0
+        The number in the place of NaN.
+    posinf : number, optional
+        The number in the place of infinity; None: the greatest of the data type.
+    neginf : number, optional
+        The number in the place of minus infinity; None: the least of the data type.
+    **kwargs
+        NumPy's further arguments at their defaults.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.nan_to_num(np.array([np.nan, np.inf, 1]), posinf=9)
+    array([0., 9., 1.])
+    """
     return call("_npi_nan_to_num", x, nan=nan, posinf=posinf, neginf=neginf, out=None if copy else x)
 
 

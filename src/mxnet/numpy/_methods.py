@@ -11,22 +11,104 @@ _SHAPING = "nonzero swapaxes take expand_dims flip tile split".split()
 
 
 def _clip(self, min=None, max=None, out=None):
-    """Every element brought between two bounds."""
+    """Every element limited to [min, max].
+
+    Parameters
+    ----------
+    min : number, optional
+        The lower bound.
+    max : number, optional
+        The upper bound.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.array([-1, 0.5, 2]).clip(0, 1)
+    array([0. , 0.5, 1. ])
+    """
     return _elementwise.clip(self, min, max, out)
 
 
 def _sort(self, axis=-1, kind=None, order=None):
-    """Sort along an axis, in place."""
+    """Sort along an axis, in place.
+
+    Parameters
+    ----------
+    axis : int, default -1
+        The axis.
+    kind : str, optional
+        Ignored: the order of equal elements is kept.
+    order : str, optional
+        Not supported; leave it None.
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> x = np.array([3, 1, 2])
+    >>> x.sort()
+    >>> x
+    array([1., 2., 3.])
+    """
     self[...] = _reducing.sort(self, axis, kind, order)
 
 
 def _sum(self, axis=None, dtype=None, out=None, keepdims=False):
-    """The sum over axes."""
+    """The sum over axes.
+
+    Parameters
+    ----------
+    axis : int or tuple of int, optional
+        The axes to reduce; None: all.
+    dtype : str or type, optional
+        The data type of the result.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+    keepdims : bool, default False
+        Whether reduced axes stay with length 1.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.array([[1, 2], [3, 4]]).sum(axis=1)
+    array([3., 7.])
+    """
     return _builtin.sum(self, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
 
 
 def _prod(self, axis=None, dtype=None, out=None, keepdims=False):
-    """The product over axes."""
+    """The product over axes.
+
+    Parameters
+    ----------
+    axis : int or tuple of int, optional
+        The axes to reduce; None: all.
+    dtype : str or type, optional
+        The data type of the result.
+    out : ndarray, optional
+        Where to write the result, of its shape and type.
+    keepdims : bool, default False
+        Whether reduced axes stay with length 1.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.array([[1, 2], [3, 4]]).prod(axis=1)
+    array([ 2., 12.])
+    """
     return _builtin.prod(self, axis=axis, dtype=dtype, keepdims=keepdims, out=out)
 
 

@@ -117,7 +117,25 @@ def outer(a, b):
 
 
 def vdot(a, b):
-    """The product of the flat arrays."""
+    """The sum of the products of all elements.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    b : array_like
+        The second input.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> float(np.vdot(np.array([1, 2]), np.array([3, 4])))
+    11.0
+    """
     return tensordot(a.reshape(-1), b.reshape(-1), 1)
 
 
@@ -151,7 +169,25 @@ def einsum(*operands, **kwargs):
 
 
 def polyval(p, x):
-    """The polynomial with the coefficients `p`, highest first, at `x`."""
+    """The value of a polynomial: p[0]·xⁿ + … + p[n].
+
+    Parameters
+    ----------
+    p : array_like
+        The coefficients, highest power first.
+    x : array_like
+        Where to evaluate it.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.polyval(np.array([1, 2, 3]), np.array([0, 1, 2]))
+    array([ 3.,  6., 11.])
+    """
     if not (isinstance(p, ARRAYS) and isinstance(x, ARRAYS)):
         raise TypeError("type not supported: polyval takes two mx.np arrays")
     return call("_npi_polyval", p, x)

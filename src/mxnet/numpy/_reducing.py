@@ -347,7 +347,33 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 
 
 def histogram(a, bins=10, range=None, normed=None, weights=None, density=None):
-    """How many elements fall in each bin, and the bins' edges."""
+    """How many elements fall into each interval, and the edges of the intervals.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    bins : int or array_like, default 10
+        The number of intervals of equal width, or their edges.
+    range : tuple of two numbers, optional
+        The lower and upper end of the intervals, with a number of bins.
+    normed : bool, optional
+        Not supported; leave it None.
+    weights : array_like, optional
+        Not supported; leave it None.
+    density : bool, optional
+        Not supported; leave it None.
+
+    Returns
+    -------
+    (counts, edges)
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.histogram(np.array([1, 2, 2, 5]), bins=2, range=(0, 6))
+    (array([3, 1], dtype=int64), array([0., 3., 6.]))
+    """
     if normed or weights is not None or density:
         raise NotImplementedError("histogram: normed, weights and density are not supported")
     if isinstance(bins, numbers.Integral):

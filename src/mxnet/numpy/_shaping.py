@@ -42,7 +42,23 @@ def ravel(x, order="C"):
 
 
 def shape(a):
-    """The size along each axis."""
+    """The length of each axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+
+    Returns
+    -------
+    tuple of int
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.shape(np.zeros((2, 3)))
+    (2, 3)
+    """
     return a.shape
 
 
@@ -124,7 +140,23 @@ def broadcast_to(array, shape):
 
 
 def broadcast_arrays(*args):
-    """All arrays stretched to their common shape."""
+    """Arrays broadcast to their common shape.
+
+    Parameters
+    ----------
+    *args : array_like
+        The arrays.
+
+    Returns
+    -------
+    list of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> [x.shape for x in np.broadcast_arrays(np.ones((2, 1)), np.ones(3))]
+    [(2, 3), (2, 3)]
+    """
     common = onp.broadcast_shapes(*(a.shape for a in args))
     return [broadcast_to(a, common) for a in args]
 
@@ -153,7 +185,26 @@ def tile(A, reps):
 
 
 def resize(a, new_shape):
-    """The elements in another shape, repeated or cut to fill it."""
+    """The elements in a new shape; they are repeated if there are too few.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+    new_shape : int or tuple of int
+        The new shape.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.resize(np.array([1, 2, 3]), (2, 2))
+    array([[1., 2.],
+           [3., 1.]])
+    """
     new_shape = axes(new_shape)
     size = int(onp.prod(new_shape))
     if not a.size:
@@ -193,22 +244,93 @@ def flip(m, axis=None, out=None):
 
 
 def flipud(m):
-    """Turned upside down."""
+    """The array with its first axis reversed.
+
+    Parameters
+    ----------
+    m : array_like
+        The input.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.flipud(np.array([[1, 2], [3, 4]]))
+    array([[3., 4.],
+           [1., 2.]])
+    """
     return flip(m, 0)
 
 
 def fliplr(m):
-    """Left and right exchanged."""
+    """The array with its second axis reversed.
+
+    Parameters
+    ----------
+    m : array_like
+        The input.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.fliplr(np.array([[1, 2], [3, 4]]))
+    array([[2., 1.],
+           [4., 3.]])
+    """
     return flip(m, 1)
 
 
 def rot90(m, k=1, axes=(0, 1)):
-    """Turned by quarters in the plane of two axes."""
+    """The array rotated by multiples of 90 degrees in the plane of two axes.
+
+    Parameters
+    ----------
+    m : array_like
+        The input.
+    k : int, default 1
+        How many times to rotate.
+    axes : tuple of two ints, default (0, 1)
+        The plane; the rotation goes from the first to the second.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.rot90(np.array([[1, 2], [3, 4]]))
+    array([[2., 4.],
+           [1., 3.]])
+    """
     return call("_npi_rot90", m, k=k, axes=tuple(axes))
 
 
 def diag_indices_from(arr):
-    """The places of the main diagonal of a cube, one index array per axis."""
+    """The indices of the main diagonal of an array whose axes have equal lengths.
+
+    Parameters
+    ----------
+    arr : ndarray
+        The input.
+
+    Returns
+    -------
+    tuple of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.diag_indices_from(np.zeros((2, 2)))
+    (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
+    """
     if not isinstance(arr, Traced) and (arr.ndim < 2 or len(set(arr.shape)) != 1):
         raise ValueError(f"the array must have at least two axes, all of one length, got shape {arr.shape}")
     places = call("_npi_diag_indices_from", arr)
@@ -293,7 +415,27 @@ def append(arr, values, axis=None):
 
 
 def delete(arr, obj, axis=None):
-    """Without the items at a place, a slice of places, or an array of places; MXNet ignores negative ones there."""
+    """The array without some elements or slices.
+
+    Parameters
+    ----------
+    arr : ndarray
+        The input.
+    obj : int, slice or array of int
+        What to leave out.
+    axis : int, optional
+        The axis; None: the flattened array.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.delete(np.array([1, 2, 3]), 1)
+    array([1., 3.])
+    """
     if not isinstance(arr, ARRAYS):
         raise TypeError(f"'arr' can not support type {type(arr)}")
     if isinstance(obj, slice):
@@ -308,7 +450,29 @@ def delete(arr, obj, axis=None):
 
 
 def insert(arr, obj, values, axis=None):
-    """Values before a place, before each place of a slice, or before each of an array of places."""
+    """The array with values inserted before some places.
+
+    Parameters
+    ----------
+    arr : ndarray
+        The input.
+    obj : int, slice or array of int
+        The places.
+    values : array_like
+        The values.
+    axis : int, optional
+        The axis; None: the flattened array.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.insert(np.array([1, 2, 3]), 1, 9)
+    array([1., 9., 2., 3.])
+    """
     number = isinstance(values, numbers.Number)
     if not number and not isinstance(values, ARRAYS):
         values = _like(values, arr)
@@ -397,7 +561,24 @@ def vstack(arrays, out=None):
 
 
 def row_stack(arrays):
-    """Joined as rows."""
+    """Arrays stacked as rows, as `vstack`.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        The arrays.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.row_stack([np.array([1, 2]), np.array([3, 4])])
+    array([[1., 2.],
+           [3., 4.]])
+    """
     return vstack(arrays)
 
 
@@ -423,12 +604,46 @@ def hstack(arrays):
 
 
 def dstack(arrays):
-    """Joined along the third axis."""
+    """Arrays joined along a third axis.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        The arrays.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.dstack([np.array([1, 2]), np.array([3, 4])])
+    array([[[1., 3.],
+            [2., 4.]]])
+    """
     return call("_npi_dstack", *arrays, num_args=len(arrays))
 
 
 def column_stack(tup):
-    """Vectors as columns, joined with matrices."""
+    """Vectors as the columns of a matrix.
+
+    Parameters
+    ----------
+    tup : sequence of arrays
+        The vectors; matrices are joined as they are.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.column_stack([np.array([1, 2]), np.array([3, 4])])
+    array([[1., 3.],
+           [2., 4.]])
+    """
     return call("_npi_column_stack", *tup, num_args=len(tup))
 
 
@@ -522,19 +737,73 @@ def _at_least(ary, name, count):
 
 
 def hsplit(ary, indices_or_sections):
-    """Pieces side by side, equal as far as possible."""
+    """The array in several parts along its second axis, a vector along its only one.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The array to split.
+    indices_or_sections : int or tuple of int
+        The number of equal parts, or the places where new parts begin.
+
+    Returns
+    -------
+    list of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> [part.shape for part in np.hsplit(np.ones((2, 4)), 2)]
+    [(2, 2), (2, 2)]
+    """
     _at_least(ary, "hsplit", 1)
     return _fixed("_npi_hsplit", ary, indices_or_sections, 1 if isinstance(ary, Traced) or ary.ndim > 1 else 0)
 
 
 def vsplit(ary, indices_or_sections):
-    """Pieces one above the other."""
+    """The array in several parts along its first axis.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The array to split.
+    indices_or_sections : int or tuple of int
+        The number of equal parts, or the places where new parts begin.
+
+    Returns
+    -------
+    list of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> [part.shape for part in np.vsplit(np.ones((4, 2)), 2)]
+    [(2, 2), (2, 2)]
+    """
     _at_least(ary, "vsplit", 2)
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary, indices_or_sections):
-    """Pieces along the third axis."""
+    """The array in several parts along its third axis.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The array to split.
+    indices_or_sections : int or tuple of int
+        The number of equal parts, or the places where new parts begin.
+
+    Returns
+    -------
+    list of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> [part.shape for part in np.dsplit(np.ones((2, 2, 4)), 2)]
+    [(2, 2, 2), (2, 2, 2)]
+    """
     _at_least(ary, "dsplit", 3)
     if isinstance(indices_or_sections, numbers.Integral):
         _check_even(ary, indices_or_sections, 2)
@@ -647,13 +916,49 @@ def where(condition, x=None, y=None):
 
 
 def nonzero(a):
-    """Where elements are not zero, one index array per axis."""
+    """The indices of the elements that are not zero, an array for each axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The input.
+
+    Returns
+    -------
+    tuple of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.nonzero(np.array([[0, 1], [2, 0]]))
+    (array([0, 1], dtype=int64), array([1, 0], dtype=int64))
+    """
     places = call("_npi_nonzero", a)
     return tuple(places[:, i] for i in range(max(a.ndim, 1)))
 
 
 def unravel_index(indices, shape, order="C"):
-    """Flat positions as coordinates."""
+    """Places in the flattened array as indices of each axis.
+
+    Parameters
+    ----------
+    indices : array_like of int
+        The places.
+    shape : tuple of int
+        The shape of the array.
+    order : str, default 'C'
+        Memory order; only 'C' is supported.
+
+    Returns
+    -------
+    tuple of ndarrays
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.unravel_index(np.array([1, 5]), (2, 3))
+    (array([0., 1.]), array([1., 2.]))
+    """
     if order != "C":
         raise NotImplementedError("Don't support column-major (Fortran-style) order yet.")
     from . import array
@@ -665,7 +970,28 @@ def unravel_index(indices, shape, order="C"):
 
 
 def shares_memory(a, b, max_work=None):
-    """Do two arrays have elements in the same memory?"""
+    """Whether two arrays share memory.
+
+    Parameters
+    ----------
+    a : ndarray
+        The first array.
+    b : ndarray
+        The second array.
+    max_work : int, optional
+        Not used.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> x = np.zeros((2, 3))
+    >>> np.shares_memory(x, x[0]), np.shares_memory(x, x.copy())
+    (True, False)
+    """
     first, second = _extent(a), _extent(b)
     return first.start < second.stop and second.start < first.stop
 
@@ -680,7 +1006,27 @@ may_share_memory = shares_memory
 
 
 def ediff1d(ary, to_end=None, to_begin=None):
-    """Differences of neighbours in the flat array, with numbers or arrays before and after."""
+    """The differences of neighbours in the flattened array.
+
+    Parameters
+    ----------
+    ary : array_like
+        The input.
+    to_end : number or array_like, optional
+        What comes after the differences.
+    to_begin : number or array_like, optional
+        What comes before the differences.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.ediff1d(np.array([1, 4, 9]), to_begin=0)
+    array([0., 3., 5.])
+    """
     inputs, options = [ary], {}
     for name, value in (("to_begin", to_begin), ("to_end", to_end)):
         if value is not None and not isinstance(value, (numbers.Number, *ARRAYS)):
@@ -692,7 +1038,29 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def pad(x, pad_width=None, mode="constant", **kwargs):
-    """Wider along each axis: a constant, or the array's own elements by their places."""
+    """The array with a border.
+
+    Parameters
+    ----------
+    x : array_like
+        The input.
+    pad_width : int or sequence, optional
+        The widths before and after each axis: ((before, after), …), (before, after) or one number.
+    mode : str, default 'constant'
+        constant, edge, reflect, symmetric, maximum or minimum.
+    **kwargs
+        `constant_values` or `reflect_type` of the mode.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np
+    >>> np.pad(np.array([1, 2]), (1, 2), constant_values=7)
+    array([7., 1., 2., 7., 7.])
+    """
     if mode not in ("constant", "edge", "reflect", "symmetric", "maximum", "minimum"):
         raise ValueError(f"mode '{mode}' is not supported")
     value = kwargs.pop("constant_values", 0)

@@ -1,9 +1,11 @@
 """`mx.np` functions that NumPy itself computes, on copies and without gradients, as MXNet does with most of them."""
 
 import functools
+from pathlib import Path
 
 import numpy as onp
 
+from .._core.words import entries
 from ..ndarray.ndarray import NDArrayBase
 from ._creation import array
 
@@ -61,8 +63,24 @@ def through_numpy(function):
         return _outward(result, _context([*args, *kwargs.values()]))
 
     wrapper.__module__ = "mxnet.numpy"
-    wrapper.__doc__ = f"NumPy's own {function.__name__}, computed on a copy."
+    wrapper.__doc__ = _docstring(function.__name__)
     return wrapper
+
+
+_FILE = Path(__file__).with_name("fallback_words.txt")
+_WORDS = entries(_FILE)
+
+
+def _docstring(name):
+    """What a function computes, its parameters and an example; further parameters are NumPy's."""
+    meanings, example = _WORDS[name]
+    known = {**_WORDS["*"].meanings, **meanings}
+    lines = [f"{known['about']}\n\nNumPy computes it on a copy, without a gradient.\n\nParameters\n----------"]
+    for parameter in known["takes"].split():
+        kind, _, meaning = known[parameter].partition("; ")
+        lines.append(f"{parameter} : {kind}\n    {meaning}")
+    lines.append(f"\nExamples\n--------\n>>> from mxnet import np\n{example}")
+    return "\n".join(lines)
 
 
 # NumPy 2 has dropped some of the names; they are absent here with it.

@@ -20,7 +20,25 @@ _new = object.__new__
 
 
 class ndarray(NDArray):
-    """An array of numbers on a device, with NumPy's rules for shapes, types and indices."""
+    """An array with NumPy's semantics: shapes without axes, data types that promote, indexing as in NumPy.
+
+    Arrays are made by `mx.np.array`, `zeros`, `ones` and the other functions of `mx.np`. They compute on the same
+    engine as `mx.nd.NDArray`, with gradients and devices.
+
+    Parameters
+    ----------
+    handle : torch.Tensor or NDArray, optional
+        What to share memory with. Programs call `mx.np.array` instead.
+    writable : bool, default True
+        Accepted for old programs and ignored.
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> x = np.array([[1, 2], [3, 4]])
+    >>> x.sum(axis=0) + 1
+    array([5., 7.])
+    """
 
     __slots__ = ()
     __module__ = "mxnet.numpy"
@@ -31,21 +49,59 @@ class ndarray(NDArray):
 
     # ------------------------------------------------------------------ to and from the other world
     def as_nd_ndarray(self):
-        """The same memory and history as `mx.nd.NDArray`."""
+        """An `mx.nd.NDArray` over the same memory, with the same history.
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> type(np.ones(2).as_nd_ndarray()).__name__
+        'NDArray'
+        """
         array = _new(NDArray)
         array._t, array._ctx, array._ag = self._t, self._ctx, self._ag
         return array
 
     def as_np_ndarray(self):
-        """Itself: the array already is of this class."""
+        """The array itself, which already is of this class.
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> x = np.ones(2)
+        >>> x.as_np_ndarray() is x
+        True
+        """
         return self
 
     def asnumpy(self):
-        """A NumPy copy."""
+        """A NumPy copy of the values.
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.ones(2).asnumpy()
+        array([1., 1.], dtype=float32)
+        """
         return onp.asarray(super().asnumpy()).view(onp.ndarray)
 
     def item(self, *args):
-        """One element as a Python number."""
+        """One element as a Python number.
+
+        Parameters
+        ----------
+        *args : int
+            The index of the element, which an array of one element does not need.
+
+        Returns
+        -------
+        number
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.array([[1, 2], [3, 4]]).item(3)
+        4.0
+        """
         if not args and self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.asnumpy().item(*args)
@@ -65,7 +121,14 @@ class ndarray(NDArray):
 
     @property
     def dtype(self):
-        """Its element type, as NumPy's dtype."""
+        """The data type, as NumPy's dtype.
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.ones(2).dtype
+        dtype('float32')
+        """
         return onp.dtype(NDArray.dtype.fget(self))
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -126,81 +189,319 @@ class ndarray(NDArray):
     # ------------------------------------------------------------------ shapes
     @property
     def T(self):
-        """The transpose: axes in reverse order."""
+        """The transpose: the axes in reverse order.
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.array([[1, 2], [3, 4]]).T
+        array([[1., 3.],
+               [2., 4.]])
+        """
         return self.transpose()
 
     def reshape_view(self, *shape, **kwargs):
-        """The same memory in another shape."""
+        """The same memory with another shape.
+
+        Parameters
+        ----------
+        *shape : int or tuple of int
+            The new shape.
+        **kwargs
+            `reverse` and the other arguments of `NDArray.reshape`.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.arange(6).reshape_view(2, 3).shape
+        (2, 3)
+        """
         return as_np(self._viewed(lambda t: t.reshape(_sizes(shape))))
 
     def reshape(self, *args, order="C", **kwargs):
-        """The elements in another shape; one size may be -1."""
+        """The elements in another shape.
+
+        Parameters
+        ----------
+        *args : int or tuple of int
+            The new shape; one size may be -1, which is what remains.
+        order : str, default 'C'
+            Memory order; only 'C' is supported.
+        **kwargs
+            `newshape`, the same by name.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.arange(6).reshape(2, -1).shape
+        (2, 3)
+        """
         from . import reshape
 
         shape = kwargs.get("newshape", kwargs.get("shape", _sizes(args)))
         return reshape(self, shape, order=order)
 
     def transpose(self, *axes):
-        """Axes in another order, reversed unless told."""
+        """The array with its axes in another order; reversed without arguments.
+
+        Parameters
+        ----------
+        *axes : int
+            The new order of the axes, one by one or as a tuple.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.zeros((2, 3, 4)).transpose(1, 0, 2).shape
+        (3, 2, 4)
+        """
         from . import transpose
 
         return transpose(self, _sizes(axes) if axes and axes[0] is not None else None)
 
     def flatten(self, order="C"):
-        """All elements along one axis, a copy."""
+        """A copy with all elements along one axis.
+
+        Parameters
+        ----------
+        order : str, default 'C'
+            Memory order; only 'C' is supported.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.array([[1, 2], [3, 4]]).flatten()
+        array([1., 2., 3., 4.])
+        """
         return self.reshape(-1).copy()
 
     def squeeze(self, axis=None):
-        """Without axes of size one."""
+        """The array without axes of length 1.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to remove; None: all of length 1.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.ones((1, 2, 1)).squeeze().shape
+        (2,)
+        """
         from . import squeeze
 
         return squeeze(self, axis)
 
     def broadcast_to(self, shape):
-        """Stretched to `shape`."""
+        """The array with its axes of length 1 repeated to `shape`.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The new shape.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.ones((2, 1)).broadcast_to((2, 3)).shape
+        (2, 3)
+        """
         from . import broadcast_to
 
         return broadcast_to(self, shape)
 
     # ------------------------------------------------------------------ copies
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """In another type."""
+        """The array with another data type.
+
+        Parameters
+        ----------
+        dtype : str or type
+            The data type of the result.
+        order : str, default 'K'
+            Memory order; 'K' and 'C' are the same here.
+        casting : str, default 'unsafe'
+            Only 'unsafe' is supported.
+        subok : bool, default True
+            Only True is supported.
+        copy : bool, default True
+            Whether to copy if the data type is that already.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.array([1.7, 2.2]).astype("int32")
+        array([1, 2], dtype=int32)
+        """
         _only("astype", order=(order, "K"), casting=(casting, "unsafe"), subok=(subok, True))
         if not copy and dtype_name(dtype) == self.dtype.name:
             return self
         return as_np(super().astype(dtype))
 
     def copy(self, order="C"):
-        """A copy in the same context."""
+        """A copy in the same context.
+
+        Parameters
+        ----------
+        order : str, default 'C'
+            Memory order; only 'C' is supported.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.ones(2).copy()
+        array([1., 1.])
+        """
         if order != "C":
             raise NotImplementedError(f"ndarray.copy only supports order='C', got {order!r}")
         return self.copyto(self._ctx)
 
     def copyto(self, other):
-        """Copy into another array, or into a new one in the given context."""
+        """Copy the values into another array, or into a new one on a device.
+
+        Parameters
+        ----------
+        other : ndarray or Context
+            Where to copy to.
+
+        Returns
+        -------
+        ndarray
+            The array that was written.
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.ones(2).copyto(np.zeros(2))
+        array([1., 1.])
+        """
         result = super().copyto(other)
         return as_np(result) if isinstance(result, NDArrayBase) else result
 
     def as_in_ctx(self, ctx):
-        """Itself if it is there already, else a copy there."""
+        """The array on another device: itself if it is there already, else a copy.
+
+        Parameters
+        ----------
+        ctx : Context
+            The device.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.ones(2).as_in_ctx(npx.cpu(1)).ctx
+        cpu(1)
+        """
         return self if self._ctx == ctx else self.copyto(ctx)
 
     def as_in_context(self, context):
-        """Itself if it is there already, else a copy there."""
+        """The array on another device: itself if it is there already, else a copy.
+
+        Parameters
+        ----------
+        context : Context
+            The device.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> x = np.ones(2)
+        >>> x.as_in_context(npx.cpu()) is x
+        True
+        """
         return self.as_in_ctx(context)
 
     def detach(self):
-        """The same memory as a constant."""
+        """An array over the same memory, through which no gradient passes.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> np.ones(2).detach()
+        array([1., 1.])
+        """
         return as_np(super().detach())
 
     @property
     def grad(self):
-        """The gradient buffer that `attach_grad` made, or None."""
+        """The gradient that `backward` wrote, or None without `attach_grad`.
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> x = np.ones(2)
+        >>> x.attach_grad()
+        >>> x.grad
+        array([0., 0.])
+        """
         grad = NDArray.grad.fget(self)
         return None if grad is None else grad.as_np_ndarray()
 
     def attach_grad(self, grad_req="write"):
-        """Make it a variable: `backward` will write, add or skip its gradient."""
+        """Make the array a variable, for which `backward` computes a gradient.
+
+        Parameters
+        ----------
+        grad_req : str, default 'write'
+            What `backward` does: write replaces the gradient, add adds to it, null computes none.
+
+        Examples
+        --------
+        >>> from mxnet import np, npx
+        >>> from mxnet import autograd
+        >>> x = np.array([1, 2])
+        >>> x.attach_grad()
+        >>> with autograd.record():
+        ...     y = (x * x).sum()
+        >>> y.backward()
+        >>> x.grad
+        array([2., 4.])
+        """
         super().attach_grad(grad_req)
 
 

@@ -1,5 +1,6 @@
 """`mx.npx`: what NumPy does not have (network operators, switches, devices) for `mx.np` arrays."""
 
+from .._core.errors import no_attribute as _no_attribute
 from ..context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus
 from ..ndarray.functions import waitall
 from ..numpy._builtin import builtin as _builtin
@@ -29,7 +30,7 @@ constraint_check, nonzero, reshape = (
 
 def __getattr__(name):
     if name not in _OPERATORS:
-        raise AttributeError(f"module 'mxnet.numpy_extension' has no attribute '{name}'")
+        raise _no_attribute(__name__, name)
     globals()[name] = function = _plain(_OPERATORS[name], __name__, name)
     return function
 

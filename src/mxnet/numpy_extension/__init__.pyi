@@ -10,6 +10,7 @@ import numpy
 
 from mxnet._typing import DType
 from mxnet._typing import ndarray
+from .._core.errors import no_attribute as _no_attribute
 from ..context import Context as Context
 from ..context import cpu as cpu
 from ..context import cpu_pinned as cpu_pinned

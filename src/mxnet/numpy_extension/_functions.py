@@ -6,7 +6,22 @@ from ..numpy._call import as_np
 
 
 def save(file, arr):
-    """Write an array, a list or a dictionary of arrays to a file."""
+    """Write arrays to a file in MXNet's format.
+
+    Parameters
+    ----------
+    file : str
+        The name of the file.
+    arr : ndarray, list of ndarrays or dict of str to ndarray
+        What to save.
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> npx.save("arrays", {"x": np.ones(2)})
+    >>> npx.load("arrays")
+    {'x': array([1., 1.])}
+    """
     groups = arr.values() if isinstance(arr, dict) else arr if isinstance(arr, (list, tuple)) else [arr]
     wrong = [a for a in groups if not isinstance(a, ndarray)]
     if wrong:
@@ -17,6 +32,23 @@ def save(file, arr):
 
 
 def load(file):
-    """Read what `save` wrote: a list or a dictionary of arrays."""
+    """Read the arrays of a file that `save` wrote.
+
+    Parameters
+    ----------
+    file : str
+        The name of the file.
+
+    Returns
+    -------
+    list of ndarrays or dict of str to ndarray
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> npx.save("arrays", [np.ones(2)])
+    >>> npx.load("arrays")
+    [array([1., 1.])]
+    """
     found = utils.load(file)
     return {k: as_np(v) for k, v in found.items()} if isinstance(found, dict) else as_np(found)

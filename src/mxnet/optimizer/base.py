@@ -1,13 +1,12 @@
 """What all optimizers share: the registry, counts, learning rates, weight decays, and the walk over many parameters."""
 
 import warnings
-from difflib import get_close_matches
-from inspect import signature
 from operator import attrgetter
 
 import numpy
 import torch
 
+from .._core.constructors import ExplainsArguments, suggestion
 from .._ops.registry.torch_dtypes import torch_dtype
 from ..base import _as_list
 from ..ndarray import NDArray, cast, zeros
@@ -17,29 +16,9 @@ from ..util import is_np_array
 
 # What is not written into files: where the optimizer meets the program that runs it.
 _TRANSIENT = ("param_dict", "_kept", "_all_kept")
-# names of other libraries
-_USUAL = {"lr": "learning_rate", "weight_decay": "wd", "betas": "beta1 and beta2", "alpha": "gamma1"}
 
 
-def _listed(names):
-    return ", ".join(sorted(names))
-
-
-def _argument_hint(klass, given, message):
-    """What an unknown argument was probably meant to be: a name of another library, or a misspelt one."""
-    wrong = next((name for name in given if f"unexpected keyword argument '{name}'" in message), None)
-    if wrong is None:
-        return ""
-    known = {p for c in klass.__mro__ if "__init__" in vars(c) and c is not object for p in _parameters(c)}
-    near = [_USUAL[wrong]] if wrong in _USUAL else get_close_matches(wrong, known, 1)
-    return f"did you mean {near[0]}?" if near else f"{klass.__name__} takes: {_listed(known)}"
-
-
-def _parameters(klass):
-    return [n for n in signature(klass.__init__).parameters if n not in ("self", "args", "kwargs")]
-
-
-class Optimizer:
+class Optimizer(ExplainsArguments):
     """Base class of optimizers. Subclasses define `create_state(index, weight)` and
     `update(index, weight, grad, state)`.
 
@@ -189,16 +168,9 @@ class Optimizer:
         try:
             klass = Optimizer.opt_registry[name.lower()]
         except KeyError:
-            near = get_close_matches(name.lower(), Optimizer.opt_registry)
-            known = f"did you mean {' or '.join(near)}?" if near else f"there are: {_listed(Optimizer.opt_registry)}"
-            raise ValueError(f"Cannot find optimizer {name}; {known}") from None
-        try:
-            return klass(**kwargs)
-        except TypeError as error:
-            hint = _argument_hint(klass, kwargs, str(error))
-            if not hint:
-                raise
-            raise TypeError(f"{error}; {hint}") from None
+            hint = suggestion(name.lower(), Optimizer.opt_registry)
+            raise ValueError(f"Cannot find optimizer {name}; {hint}") from None
+        return klass(**kwargs)
 
     @property
     def learning_rate(self):

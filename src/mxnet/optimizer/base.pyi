@@ -12,11 +12,11 @@ from mxnet._typing import DType
 from mxnet._typing import LRScheduler
 from mxnet._typing import ndarray
 import warnings
-from difflib import get_close_matches
-from inspect import signature
 from operator import attrgetter
 import numpy
 import torch
+from .._core.constructors import ExplainsArguments as ExplainsArguments
+from .._core.constructors import suggestion as suggestion
 from .._ops.registry.torch_dtypes import torch_dtype as torch_dtype
 from ..base import _as_list as _as_list
 from ..ndarray import NDArray as NDArray
@@ -26,12 +26,8 @@ from ..ndarray._dispatch.invoke import plain_tensor as plain_tensor
 from ..ndarray.ndarray import wrap as wrap
 from ..util import is_np_array as is_np_array
 _TRANSIENT: Any
-_USUAL: Any
-def _listed(names: Any) -> Any: ...
-def _argument_hint(klass: Any, given: Any, message: Any) -> Any: ...
-def _parameters(klass: Any) -> Any: ...
 
-class Optimizer:
+class Optimizer(ExplainsArguments):
     opt_registry: Any
     def __init__(self, rescale_grad: float = ..., param_idx2name: Any = ..., wd: float = ..., clip_gradient: Any = ..., learning_rate: Any = ..., lr_scheduler: LRScheduler | None = ..., sym: Any = ..., begin_num_update: int = ..., multi_precision: bool = ..., param_dict: Any = ...) -> None: ...
     def _overrule_scheduler(self, learning_rate: Any) -> None: ...

@@ -7,7 +7,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
-from .._kernels.optimizer.tensor_lists import Steady, layout
+from .._kernels.optimizer.tensor_lists import FixedTensors, layout
 from .._ops.optimizer.steps import bound
 from ..base import _as_list
 from ..ndarray import NDArray
@@ -44,7 +44,7 @@ class Known:
 
     def __init__(self, arrays):
         self.sources = [a._t for a in arrays]
-        self.tensors = Steady(map(plain_tensor, arrays))
+        self.tensors = FixedTensors(map(plain_tensor, arrays))
 
     def holds(self, arrays):
         """Are these still the arrays' tensors? An array that was cast, loaded or moved has another one."""
@@ -164,8 +164,13 @@ class MultiTensorOptimizer(Optimizer):
         if dense:
             self._dense(indices, weights, grads, states, lrs, wds)
             return
-        for i, weight, grad, state, lr, wd in zip(indices, weights, grads, states, lrs, wds, strict=True):
-            self._one(i, weight, grad, state, lr, wd)
+        items = list(zip(indices, weights, grads, states, lrs, wds, strict=True))
+        plain = [item for item in items if item[1].stype == "default" == item[2].stype]
+        if plain:
+            self._dense(*map(list, zip(*plain, strict=True)))
+        for item in items:
+            if item[1].stype != "default" or item[2].stype != "default":
+                self._one(*item)
 
     def _rates(self, indices):
         """Learning rates and weight decays, also a subclass's own."""

@@ -14,7 +14,7 @@ import numpy
 import torch
 from .._core.errors import MXNetError as MXNetError
 from .._core.writes import wrote_anywhere as wrote_anywhere
-from .._kernels.optimizer.tensor_lists import Steady as Steady
+from .._kernels.optimizer.tensor_lists import FixedTensors as FixedTensors
 from .._kernels.optimizer.tensor_lists import layout as layout
 from .._ops.optimizer.steps import bound as bound
 from ..base import _as_list as _as_list

@@ -109,6 +109,11 @@ class Updater:
         so are states for others if the weights are `complete`. A weight may be None if it is not there yet: its states
         are compared when it is first updated.
         """
+        self.states, self.optimizer = self._checked(states, trust, weights, complete)
+        self.states_synced = dict.fromkeys(self.states, False)
+
+    def _checked(self, states, trust=False, weights=None, complete=True):
+        """(states by index, optimizer) of the bytes, as far as known compared with the weights; nothing changes."""
         loaded, optimizer = state_files.loads_for_updater(states, trust)
         if optimizer is None:
             optimizer = self.optimizer
@@ -120,8 +125,7 @@ class Updater:
             name, weight = (weights or {}).get(index, (index, None))
             if weight is not None:
                 check_state(optimizer, index, name, weight, state)
-        self.states, self.optimizer = loaded, optimizer
-        self.states_synced = dict.fromkeys(self.states, False)
+        return loaded, optimizer
 
     def get_states(self, dump_optimizer=False, pickled=False):
         """The states as bytes that hold no code (`pickled`: as MXNet reads them); with the optimizer if asked."""

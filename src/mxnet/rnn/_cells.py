@@ -23,7 +23,19 @@ def steps_or_whole(length, inputs, layout, merge):
 
 
 class RNNParams:
-    """Variables by name; cells that share one container share weights."""
+    """Variables by name; cells that share one container share weights.
+
+    Parameters
+    ----------
+    prefix : str, default ''
+        The prefix of the names of the cell's variables.
+
+    Examples
+    --------
+    >>> params = mx.rnn.RNNParams("rnn_")
+    >>> params.get("i2h_weight").name
+    'rnn_i2h_weight'
+    """
 
     def __init__(self, prefix=""):
         self._prefix = prefix
@@ -38,7 +50,21 @@ class RNNParams:
 
 
 class BaseRNNCell:
-    """One step: from an input and states to an output and new states."""
+    """The base of recurrent cells for symbols: one step from an input and states to an output and new states.
+
+    Parameters
+    ----------
+    prefix : str, default ''
+        The prefix of the names of the cell's variables.
+    params : RNNParams, optional
+        Variables to share.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.RNNCell(4)
+    >>> isinstance(cell, mx.rnn.BaseRNNCell), cell.state_info
+    (True, [{'shape': (0, 4), '__layout__': 'NC'}])
+    """
 
     _gate_names = ()
 
@@ -176,7 +202,25 @@ def _tanh(x, **kwargs):
 
 
 class RNNCell(_Dense):
-    """h' = act(W x + b + R h + c)."""
+    """A plain recurrent cell: h' = act(W x + b + R h + c).
+
+    Parameters
+    ----------
+    num_hidden : int
+        The size of the state.
+    activation : str or callable, default 'tanh'
+        The activation.
+    prefix : str, default 'rnn_'
+        The prefix of the names of the cell's variables.
+    params : RNNParams, optional
+        Variables to share.
+
+    Examples
+    --------
+    >>> outputs, states = mx.rnn.RNNCell(4, prefix="rnn_").unroll(3, mx.sym.var("data"), merge_outputs=True)
+    >>> outputs.infer_shape(data=(2, 3, 5))[1]
+    [(2, 3, 4)]
+    """
 
     _gate_names = ("",)
 
@@ -192,7 +236,25 @@ class RNNCell(_Dense):
 
 
 class LSTMCell(_Dense):
-    """Long short-term memory; `forget_bias` is what the forget gate's bias starts with."""
+    """A long short-term memory cell.
+
+    Parameters
+    ----------
+    num_hidden : int
+        The size of the state.
+    prefix : str, default 'lstm_'
+        The prefix of the names of the cell's variables.
+    params : RNNParams, optional
+        Variables to share.
+    forget_bias : float, default 1.0
+        What the forget gate's bias starts with.
+
+    Examples
+    --------
+    >>> outputs, states = mx.rnn.LSTMCell(4, prefix="lstm_").unroll(3, mx.sym.var("data"), merge_outputs=True)
+    >>> outputs.infer_shape(data=(2, 3, 5))[1]
+    [(2, 3, 4)]
+    """
 
     _gate_names = ("_i", "_f", "_c", "_o")
     _states = 2
@@ -207,7 +269,23 @@ class LSTMCell(_Dense):
 
 
 class GRUCell(_Dense):
-    """Gated recurrent unit."""
+    """A gated recurrent unit.
+
+    Parameters
+    ----------
+    num_hidden : int
+        The size of the state.
+    prefix : str, default 'gru_'
+        The prefix of the names of the cell's variables.
+    params : RNNParams, optional
+        Variables to share.
+
+    Examples
+    --------
+    >>> outputs, states = mx.rnn.GRUCell(4, prefix="gru_").unroll(3, mx.sym.var("data"), merge_outputs=True)
+    >>> outputs.infer_shape(data=(2, 3, 5))[1]
+    [(2, 3, 4)]
+    """
 
     _gate_names = ("_r", "_z", "_o")
 

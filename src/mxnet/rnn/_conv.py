@@ -9,7 +9,48 @@ _LEAKY = functools.partial(symbol.LeakyReLU, act_type="leaky", slope=0.2)
 
 
 class BaseConvRNNCell(BaseRNNCell):
-    """Convolves the input and the state; the state keeps the size of the input's convolution."""
+    """The base of cells that convolve the input and the state.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of the input with the batch axis.
+    num_hidden : int
+        The size of the state.
+    h2h_kernel : tuple of two ints
+        The size of the window over the state, odd.
+    h2h_dilate : tuple of two ints
+        The distance of two elements of that window.
+    i2h_kernel : tuple of two ints
+        The size of the window over the input.
+    i2h_stride : tuple of two ints
+        The distance of two windows over the input.
+    i2h_pad : tuple of two ints
+        The number of zeros around the input.
+    i2h_dilate : tuple of two ints
+        The distance of two elements of the window over the input.
+    i2h_weight_initializer : Initializer
+        How the input's weight is initialized.
+    h2h_weight_initializer : Initializer
+        How the recurrent weight is initialized.
+    i2h_bias_initializer : str or Initializer
+        How the input's bias is initialized.
+    h2h_bias_initializer : str or Initializer
+        How the recurrent bias is initialized.
+    activation : str or callable
+        The activation.
+    prefix : str, default ''
+        The prefix of the names of the cell's variables.
+    params : RNNParams, optional
+        Variables to share.
+    conv_layout : str, default 'NCHW'
+        The order of the axes.
+
+    Examples
+    --------
+    >>> issubclass(mx.rnn.ConvLSTMCell, mx.rnn.BaseConvRNNCell)
+    True
+    """
 
     _states = 2
 
@@ -85,7 +126,50 @@ def _with_prefix(prefix):
 
 @_with_prefix("ConvRNN_")
 class ConvRNNCell(BaseConvRNNCell):
-    """h' = act(W * x + b + R * h + c)."""
+    """A plain recurrent cell on images: h' = act(W * x + b + R * h + c).
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of the input with the batch axis.
+    num_hidden : int
+        The size of the state.
+    h2h_kernel : tuple of two ints
+        The size of the window over the state, odd.
+    h2h_dilate : tuple of two ints
+        The distance of two elements of that window.
+    i2h_kernel : tuple of two ints
+        The size of the window over the input.
+    i2h_stride : tuple of two ints
+        The distance of two windows over the input.
+    i2h_pad : tuple of two ints
+        The number of zeros around the input.
+    i2h_dilate : tuple of two ints
+        The distance of two elements of the window over the input.
+    i2h_weight_initializer : Initializer
+        How the input's weight is initialized.
+    h2h_weight_initializer : Initializer
+        How the recurrent weight is initialized.
+    i2h_bias_initializer : str or Initializer
+        How the input's bias is initialized.
+    h2h_bias_initializer : str or Initializer
+        How the recurrent bias is initialized.
+    activation : str or callable
+        The activation.
+    prefix : str
+        The prefix of the names of the cell's variables.
+    params : RNNParams
+        Variables to share.
+    conv_layout : str
+        The order of the axes.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.ConvRNNCell((1, 3, 8, 8), 4)
+    >>> output, states = cell(mx.sym.var("data"), cell.begin_state())
+    >>> len(states)
+    1
+    """
 
     _gate_names = ("",)
     _states = 1
@@ -99,7 +183,50 @@ class ConvRNNCell(BaseConvRNNCell):
 
 @_with_prefix("ConvLSTM_")
 class ConvLSTMCell(BaseConvRNNCell):
-    """Long short-term memory on images."""
+    """A long short-term memory cell on images.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of the input with the batch axis.
+    num_hidden : int
+        The size of the state.
+    h2h_kernel : tuple of two ints
+        The size of the window over the state, odd.
+    h2h_dilate : tuple of two ints
+        The distance of two elements of that window.
+    i2h_kernel : tuple of two ints
+        The size of the window over the input.
+    i2h_stride : tuple of two ints
+        The distance of two windows over the input.
+    i2h_pad : tuple of two ints
+        The number of zeros around the input.
+    i2h_dilate : tuple of two ints
+        The distance of two elements of the window over the input.
+    i2h_weight_initializer : Initializer
+        How the input's weight is initialized.
+    h2h_weight_initializer : Initializer
+        How the recurrent weight is initialized.
+    i2h_bias_initializer : str or Initializer
+        How the input's bias is initialized.
+    h2h_bias_initializer : str or Initializer
+        How the recurrent bias is initialized.
+    activation : str or callable
+        The activation.
+    prefix : str
+        The prefix of the names of the cell's variables.
+    params : RNNParams
+        Variables to share.
+    conv_layout : str
+        The order of the axes.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.ConvLSTMCell((1, 3, 8, 8), 4)
+    >>> output, states = cell(mx.sym.var("data"), cell.begin_state())
+    >>> len(states)
+    2
+    """
 
     _gate_names = ("_i", "_f", "_c", "_o")
 
@@ -112,7 +239,50 @@ class ConvLSTMCell(BaseConvRNNCell):
 
 @_with_prefix("ConvGRU_")
 class ConvGRUCell(BaseConvRNNCell):
-    """Gated recurrent unit on images."""
+    """A gated recurrent unit on images.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of the input with the batch axis.
+    num_hidden : int
+        The size of the state.
+    h2h_kernel : tuple of two ints
+        The size of the window over the state, odd.
+    h2h_dilate : tuple of two ints
+        The distance of two elements of that window.
+    i2h_kernel : tuple of two ints
+        The size of the window over the input.
+    i2h_stride : tuple of two ints
+        The distance of two windows over the input.
+    i2h_pad : tuple of two ints
+        The number of zeros around the input.
+    i2h_dilate : tuple of two ints
+        The distance of two elements of the window over the input.
+    i2h_weight_initializer : Initializer
+        How the input's weight is initialized.
+    h2h_weight_initializer : Initializer
+        How the recurrent weight is initialized.
+    i2h_bias_initializer : str or Initializer
+        How the input's bias is initialized.
+    h2h_bias_initializer : str or Initializer
+        How the recurrent bias is initialized.
+    activation : str or callable
+        The activation.
+    prefix : str
+        The prefix of the names of the cell's variables.
+    params : RNNParams
+        Variables to share.
+    conv_layout : str
+        The order of the axes.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.ConvGRUCell((1, 3, 8, 8), 4)
+    >>> output, states = cell(mx.sym.var("data"), cell.begin_state())
+    >>> len(states)
+    1
+    """
 
     _gate_names = ("_r", "_z", "_o")
     _states = 1

@@ -10,7 +10,36 @@ _GATES = {"rnn_relu": ("",), "rnn_tanh": ("",), "lstm": ("_i", "_f", "_c", "_o")
 
 
 class FusedRNNCell(BaseRNNCell):
-    """`mode` is rnn_relu, rnn_tanh, lstm or gru; time first is the fast layout."""
+    """A stack of layers as one operator, which is faster; time first is the fast layout.
+
+    Parameters
+    ----------
+    num_hidden : int
+        The size of the state.
+    num_layers : int, default 1
+        The number of layers.
+    mode : str, default 'lstm'
+        rnn_relu, rnn_tanh, lstm or gru.
+    bidirectional : bool, default False
+        Whether a second set of layers reads the sequences backwards.
+    dropout : float, default 0.0
+        The probability that an output between layers is dropped.
+    get_next_state : bool, default False
+        Whether the last states are returned.
+    forget_bias : float, default 1.0
+        What the forget gate's bias starts with.
+    prefix : str, optional
+        The prefix of the names of the cell's variables.
+    params : RNNParams, optional
+        Variables to share.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.FusedRNNCell(4, num_layers=2, prefix="lstm_")
+    >>> outputs, states = cell.unroll(3, mx.sym.var("data"), layout="TNC")
+    >>> outputs.infer_shape(data=(3, 2, 5))[1]
+    [(3, 2, 4)]
+    """
 
     def __init__(
         self, num_hidden, num_layers=1, mode="lstm", bidirectional=False, dropout=0.0, get_next_state=False,

@@ -204,6 +204,12 @@ class ModifierCell(BaseRNNCell):
     ----------
     base_cell : BaseRNNCell
         Cell that is changed; its parameters and states are those of this cell.
+
+    Examples
+    --------
+    >>> cell = mx.rnn.ZoneoutCell(mx.rnn.RNNCell(4), zoneout_outputs=0.5)
+    >>> isinstance(cell, mx.rnn.ModifierCell)
+    True
     """
 
     def __init__(self, base_cell):

@@ -10,9 +10,34 @@ from ..io import DataBatch, DataDesc, DataIter
 
 
 def encode_sentences(sentences, vocab=None, invalid_label=-1, invalid_key="\n", start_label=0, unknown_token=None):
-    """Lists of words as lists of numbers, and the vocabulary: a new one, or the given one.
+    r"""Lists of words as lists of numbers, and the vocabulary: a new one, or the given one.
 
     With a given vocabulary a word outside it is an error, unless `unknown_token` stands in for it.
+
+    Parameters
+    ----------
+    sentences : list of list of str
+        The sentences.
+    vocab : dict of str to int, optional
+        The vocabulary; without it a new one is made.
+    invalid_label : int, default -1
+        The number of padding, which no word gets.
+    invalid_key : str, default '\n'
+        The key of padding in the vocabulary.
+    start_label : int, default 0
+        The least number of a word.
+    unknown_token : str, optional
+        Stands in for words outside of a given vocabulary.
+
+    Returns
+    -------
+    (list of list of int, dict)
+
+    Examples
+    --------
+    >>> numbers, vocabulary = mx.rnn.encode_sentences([["a", "b"], ["a"]], start_label=1)
+    >>> numbers, vocabulary["a"]
+    ([[1, 2], [1]], 1)
     """
     grows = vocab is None
     if grows:
@@ -38,6 +63,33 @@ class BucketSentenceIter(DataIter):
     """Encoded sentences for language models, padded to the smallest bucket that holds them.
 
     The label of a sentence is the sentence moved by one. Without `buckets`, every length that fills a batch is one.
+
+    Parameters
+    ----------
+    sentences : list of list of int
+        The encoded sentences.
+    batch_size : int
+        The number of sentences in a batch.
+    buckets : list of int, optional
+        The lengths of the buckets; without it, every length that fills a batch.
+    invalid_label : int, default -1
+        The number of padding.
+    data_name : str, default 'data'
+        The name of the data.
+    label_name : str, default 'softmax_label'
+        The name of the label.
+    dtype : str, default 'float32'
+        The data type of the batches.
+    layout : str, default 'NT'
+        NT: batch first; TN: time first.
+
+    Examples
+    --------
+    >>> batches = mx.rnn.BucketSentenceIter([[1, 2, 3], [4, 5]], batch_size=2, buckets=[4])
+    WARNING: discarded 0 sentences longer than the largest bucket.
+    >>> batch = next(batches)
+    >>> batch.bucket_key, batch.data[0].shape
+    (4, (2, 4))
     """
 
     def __init__(

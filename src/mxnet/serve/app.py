@@ -12,12 +12,28 @@ from .batching import Batcher
 from .errors import Refused
 from .metrics import NEED, Metrics
 from .model import Model
-from .settings import Settings
 
 LOG = logging.getLogger("mxnet.serve")
 
 
-class Server:
+class Bodies:
+    """Reads bodies of requests up to a limit."""
+
+    async def body(self, request):
+        """The body of a request, while it is not too large."""
+        longest, parts, size = self.settings.max_body, [], 0
+        told = request.headers.get("content-length", "0")
+        if told.isdecimal() and int(told) > longest:
+            raise Refused(413, f"a body may have {longest} bytes, this one has {told}")
+        async for part in request.stream():
+            size += len(part)
+            if size > longest:
+                raise Refused(413, f"a body may have {longest} bytes")
+            parts.append(part)
+        return b"".join(parts)
+
+
+class Server(Bodies):
     """A model with its queue and its counters, as the handlers see it."""
 
     def __init__(self, settings, model):
@@ -42,43 +58,36 @@ class Server:
         if version not in (None, self.model.version):
             raise Refused(404, f"{name} has no version {version!r}; it has {self.model.version!r}")
 
-    async def body(self, request):
-        """The body of a request, while it is not too large."""
-        longest, parts, size = self.settings.max_body, [], 0
-        told = request.headers.get("content-length", "0")
-        if told.isdecimal() and int(told) > longest:
-            raise Refused(413, f"a body may have {longest} bytes, this one has {told}")
-        async for part in request.stream():
-            size += len(part)
-            if size > longest:
-                raise Refused(413, f"a body may have {longest} bytes")
-            parts.append(part)
-        return b"".join(parts)
-
     async def infer(self, arrays):
         """The outputs for a request's inputs."""
         rows = self.model.rows_of(arrays)
         return await self.batcher.submit(arrays, rows)
 
 
-def handler(server, function, told):
-    """A handler with a limit of time and counters, whose faults are answers in the words of its protocol."""
+async def answered(coming, limit, told):
+    """An answer within `limit` seconds; faults are answers too, in the words of their protocol."""
     from starlette.requests import ClientDisconnect
     from starlette.responses import JSONResponse, Response
 
+    try:
+        return await asyncio.wait_for(coming, limit)
+    except Refused as error:
+        return JSONResponse(told(error.status, str(error)), error.status, error.headers)
+    except asyncio.TimeoutError:
+        return JSONResponse(told(504, f"no answer within {limit:g} s"), 504)
+    except ClientDisconnect:
+        return Response(status_code=499)
+    except Exception:  # a fault of ours: the client learns only that it happened, the log has all
+        LOG.exception("a request failed")
+        return JSONResponse(told(500, "the server failed to answer this request"), 500)
+
+
+def handler(server, function, told):
+    """A handler with a limit of time and counters."""
+
     async def handle(request):
         start, path = time.perf_counter(), function.__name__
-        try:
-            answer = await asyncio.wait_for(function(server, request), server.settings.timeout)
-        except Refused as error:
-            answer = JSONResponse(told(error.status, str(error)), error.status, error.headers)
-        except asyncio.TimeoutError:
-            answer = JSONResponse(told(504, f"no answer within {server.settings.timeout:g} s"), 504)
-        except ClientDisconnect:
-            answer = Response(status_code=499)
-        except Exception:  # a fault of ours: the client learns only that it happened, the log has all
-            LOG.exception("a request failed")
-            answer = JSONResponse(told(500, "the server failed to answer this request"), 500)
+        answer = await answered(function(server, request), server.settings.timeout, told)
         server.metrics.requests.labels(path, str(answer.status_code)).inc()
         server.metrics.seconds.labels(path).observe(time.perf_counter() - start)
         return answer
@@ -118,8 +127,3 @@ async def _unknown(request, error):
     words = {404: "unknown path", 405: "wrong method"}[error.status_code]
     told = kserve.error(error.status_code, f"{words}: {request.method} {request.url.path}")
     return JSONResponse(told, error.status_code)
-
-
-def from_settings():
-    """The application that a worker process makes."""
-    return application(Settings.told())

@@ -21,6 +21,13 @@ class Metrics:
         self.rows = client.Histogram("remx_batch_rows", "rows that were computed together", buckets=rows, **own)
         self.waiting = client.Gauge("remx_queue_length", "waiting requests", multiprocess_mode="livesum", **own)
 
+        self.deaths = client.Counter("remx_worker_deaths", "worker processes that have ended", **own)
+        self.retries = client.Counter("remx_retried_requests", "requests given to another worker", **own)
+
+    def forget(self, pid):
+        """Leave out the gauges of a process that has ended; what it has counted stays."""
+        self._client.multiprocess.mark_process_dead(pid)
+
     def text(self):
         """(body, content type) of /metrics, over all worker processes."""
         registry = self._registry

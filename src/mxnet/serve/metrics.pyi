@@ -15,6 +15,7 @@ FOLDER: str
 
 class Metrics:
     def __init__(self) -> None: ...
+    def forget(self, pid: Any) -> None: ...
     def text(self) -> Any: ...
     _client: Any
     _registry: Any
@@ -22,3 +23,5 @@ class Metrics:
     seconds: Any
     rows: Any
     waiting: Any
+    deaths: Any
+    retries: Any

@@ -3,8 +3,11 @@
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._kernels.runtime.loader import load_used
 from ..deploy import Predictor
 from .errors import Refused
+
+WARM = 3  # runs before the first request: kernels are loaded after the first one, the later ones use them
 
 
 class Model:
@@ -18,7 +21,7 @@ class Model:
         self.outputs = self._predictor.output_names
         self.has_rows = self._rows_are_free()
         self.max_batch = settings.max_batch if self.has_rows else 1
-        outputs = self._compute({n: np.zeros(shape, self.types[n]) for n, shape in self.shapes.items()})
+        outputs = self._warm_up()
         self.output_types = {name: array.dtype.name for name, array in outputs.items()}
         self.output_shapes = {name: array.shape for name, array in outputs.items()}
 
@@ -32,6 +35,15 @@ class Model:
             if any(not shape or shape[0] != rows for shape in self._predictor.output_shapes):
                 return False
         return True
+
+    def _warm_up(self):
+        """The outputs for zeros. Kernels for one row and for full batches are there before the first request is."""
+        for rows in (self.max_batch, 1) if self.has_rows else (0,):
+            shapes = {n: (rows, *shape[1:]) if rows else shape for n, shape in self.shapes.items()}
+            for _ in range(WARM):
+                outputs = self._compute({n: np.zeros(shape, self.types[n]) for n, shape in shapes.items()})
+                load_used()
+        return outputs
 
     def rows_of(self, arrays):
         """Check the inputs of a request; how many rows it has."""

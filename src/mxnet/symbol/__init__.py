@@ -2,6 +2,7 @@
 
 from importlib import import_module as _import_module
 
+from .._core.errors import no_attribute as _no_attribute
 from . import _internal, op
 from .symbol import *
 from .symbol import __all__ as _named
@@ -20,7 +21,7 @@ def __getattr__(name):
         try:
             found = getattr(op, name)
         except AttributeError:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+            raise _no_attribute(__name__, name) from None
     globals()[name] = found
     return found
 

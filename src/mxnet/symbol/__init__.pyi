@@ -10,6 +10,7 @@ import numpy
 
 from mxnet._typing import Symbol
 from importlib import import_module as _import_module
+from .._core.errors import no_attribute as _no_attribute
 from . import _internal as _internal
 from . import op as op
 from .symbol import *

@@ -50,7 +50,14 @@ class SymbolBase(Traced):
 
     @property
     def handle(self):
-        """Where MXNet has a pointer: `value` is its own number, and `Symbol(handle)` is the same graph."""
+        """Where MXNet has a pointer: `value` is its own number, and `Symbol(handle)` is the same graph.
+
+        Examples
+        --------
+        >>> x = mx.sym.var("x")
+        >>> mx.sym.Symbol(x.handle).name
+        'x'
+        """
         return handle_of(self)
 
     # listing
@@ -66,6 +73,11 @@ class SymbolBase(Traced):
         if name is None:
             return f"<{type(self).__name__} group [{', '.join(s.name for s in self)}]>"
         return f"<{type(self).__name__} {name}>"
+
+    def _repr_html_(self):
+        from ._drawing import html
+
+        return html(self)
 
     def __getitem__(self, index):
         count = len(self._entries)
@@ -106,35 +118,78 @@ class SymbolBase(Traced):
 
     @property
     def name(self):
-        """The name of the node; None for a group."""
+        """The name of the node; None for a group.
+
+        Examples
+        --------
+        >>> mx.sym.var("x").name
+        'x'
+        """
         node = self._node()
         return node.name if node is not None else None
 
     @property
     def num_outputs(self):
-        """How many outputs the symbol has."""
+        """The number of outputs.
+
+        Examples
+        --------
+        >>> mx.sym.split(mx.sym.var("x"), num_outputs=3).num_outputs
+        3
+        """
         return len(self._entries)
 
     def list_outputs(self):
-        """Names of the outputs: the node's name, then the output's."""
+        """The names of the outputs: the node's name, then the output's.
+
+        Examples
+        --------
+        >>> mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc").list_outputs()
+        ['fc_output']
+        """
         return [entry_name(entry) for entry in self._entries]
 
     def list_arguments(self):
-        """Names of the variables the graph reads, in the order of use."""
+        """The names of the variables that the graph reads, in the order of use.
+
+        Examples
+        --------
+        >>> mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc").list_arguments()
+        ['data', 'fc_weight', 'fc_bias']
+        """
         graph = topological_order(self._entries)
         return [n.name for n in graph.variables if id(n) not in graph.mutated]
 
     def list_auxiliary_states(self):
-        """Names of the variables that operators change, such as moving averages."""
+        """The names of the variables that operators change, such as moving averages.
+
+        Examples
+        --------
+        >>> mx.sym.BatchNorm(mx.sym.var("data"), name="norm").list_auxiliary_states()
+        ['norm_moving_mean', 'norm_moving_var']
+        """
         graph = topological_order(self._entries)
         return [n.name for n in graph.variables if id(n) in graph.mutated] if graph.mutated else []
 
     def list_inputs(self):
-        """Names of all variables: arguments and auxiliary states, in the order of use."""
+        """The names of all variables, arguments and auxiliary states, in the order of use.
+
+        Examples
+        --------
+        >>> mx.sym.BatchNorm(mx.sym.var("data"), name="norm").list_inputs()
+        ['data', 'norm_gamma', 'norm_beta', 'norm_moving_mean', 'norm_moving_var']
+        """
         return [n.name for n in topological_order(self._entries).variables]
 
     def get_internals(self):
-        """A group of every output of every node of the graph."""
+        """The outputs of all nodes of the graph as a group, from which one can be taken by name.
+
+        Examples
+        --------
+        >>> net = mx.sym.relu(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), name="act")
+        >>> net.get_internals()["fc_output"].list_outputs()
+        ['fc_output']
+        """
         inner = []
         for node in walk(self._entries):
             if node.call.visible == 1 and not node.subgraphs:
@@ -144,7 +199,13 @@ class SymbolBase(Traced):
         return type(self)(inner)
 
     def get_children(self):
-        """A group of the inputs of the outputs' nodes; None when there are none."""
+        """The inputs of the node as a group of symbols; None if it has none.
+
+        Examples
+        --------
+        >>> (mx.sym.var("x") + mx.sym.var("y")).get_children().list_outputs()
+        ['x', 'y']
+        """
         nodes = {id(entry.node): entry.node for entry in self._entries}
         children = [entry for node in nodes.values() for entry in node.inputs]
         return type(self)(children) if children else None
@@ -152,7 +213,22 @@ class SymbolBase(Traced):
     # attributes
 
     def attr(self, key):
-        """The text of one attribute, or None."""
+        """The text of one attribute of the node, or None.
+
+        Parameters
+        ----------
+        key : str
+            The name of the attribute.
+
+        Returns
+        -------
+        str or None
+
+        Examples
+        --------
+        >>> mx.sym.var("x", lr_mult=0.5).attr("__lr_mult__")
+        '0.5'
+        """
         node = self._node()
         if node is None:
             return None
@@ -163,7 +239,22 @@ class SymbolBase(Traced):
         return lookup_attribute(node.attrs, key)
 
     def list_attr(self, recursive=False):
-        """All attributes of this symbol's own node."""
+        """The attributes of this node.
+
+        Parameters
+        ----------
+        recursive : bool, default False
+            Not supported; `attr_dict` has the attributes of all nodes.
+
+        Returns
+        -------
+        dict of str to str
+
+        Examples
+        --------
+        >>> mx.sym.var("x", lr_mult=0.5).list_attr()
+        {'__lr_mult__': '0.5', 'lr_mult': '0.5'}
+        """
         if recursive:
             raise DeprecationWarning(
                 "Symbol.list_attr with recursive=True has been deprecated. Please use attr_dict instead."
@@ -171,7 +262,13 @@ class SymbolBase(Traced):
         return user_attributes(self._entries[0].node.attrs)
 
     def attr_dict(self):
-        """All attributes of all nodes, by the node's name."""
+        """The attributes of all nodes, by node name.
+
+        Examples
+        --------
+        >>> mx.sym.var("x", lr_mult=0.5).attr_dict()
+        {'x': {'__lr_mult__': '0.5', 'lr_mult': '0.5'}}
+        """
         found: dict[str, dict[str, str]] = {}
         for node in walk(self._entries):
             if node.attrs:
@@ -245,18 +342,47 @@ class SymbolBase(Traced):
     # text
 
     def tojson(self, remove_amp_cast=True):
-        """The graph as MXNet's JSON."""
+        """The graph as MXNet's JSON.
+
+        Parameters
+        ----------
+        remove_amp_cast : bool, default True
+            Whether casts that mixed precision added are left out.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> mx.sym.load_json(mx.sym.var("x").tojson()).name
+        'x'
+        """
         heads = graph_json.without_casts(self._entries) if remove_amp_cast else self._entries
         return graph_json.dumps(heads, is_np_shape())
 
     def save(self, fname, remove_amp_cast=True):
-        """Write the graph's JSON to a file."""
+        """Write the graph's JSON to a file.
+
+        Parameters
+        ----------
+        fname : str
+            The name of the file.
+        remove_amp_cast : bool, default True
+            Whether casts that mixed precision added are left out.
+
+        Examples
+        --------
+        >>> mx.sym.var("x").save("x-symbol.json")
+        >>> mx.sym.load("x-symbol.json").name
+        'x'
+        """
         if not isinstance(fname, str):
             raise TypeError(f"fname need to be string, got {type(fname)}")
         try:
             write_file(fname, self.tojson(remove_amp_cast))
         except OSError as error:
-            raise not_opened(fname, error) from error
+            raise not_opened(fname, error) from None
 
     def __getstate__(self):
         return {"handle": self.tojson() if self._entries else None}
@@ -269,7 +395,13 @@ class SymbolBase(Traced):
         return type(self), (), self.__getstate__()
 
     def debug_str(self):
-        """The graph as text, one paragraph a node."""
+        """The graph as text, one paragraph for each node.
+
+        Examples
+        --------
+        >>> print(mx.sym.var("x").debug_str())
+        Variable:x
+        """
         head = self._entries[0].node
         if len(self._entries) == 1 and not head.inputs:
             return f"Variable:{head.name}\n" if head.op is None else f"AtomicFunctor  Op:{head.op.name}\n"

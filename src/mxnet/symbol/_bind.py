@@ -23,7 +23,39 @@ class Binding:
     __slots__ = ()
 
     def bind(self, ctx, args, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None):
-        """An executor on the given arrays: a list in the order of `list_arguments()`, or a dict by name."""
+        """An executor on the given arrays.
+
+        Parameters
+        ----------
+        ctx : Context
+            The device.
+        args : list of NDArrays or dict of str to NDArray
+            The arguments, in the order of `list_arguments()` or by name.
+        args_grad : list of NDArrays or dict of str to NDArray, optional
+            Where gradients are written.
+        grad_req : str, list of str or dict of str to str, default 'write'
+            What `backward` does with the gradient of an argument: write, add or null.
+        aux_states : list of NDArrays or dict of str to NDArray, optional
+            The auxiliary states.
+        group2ctx : dict of str to Context, optional
+            The devices of nodes with a `ctx_group`.
+        shared_exec : Executor, optional
+            An executor whose memory can be reused; accepted for old programs.
+
+        Returns
+        -------
+        Executor
+
+        Examples
+        --------
+        >>> x = mx.sym.var("x")
+        >>> executor = (x * x).bind(mx.cpu(), {"x": mx.nd.array([3])}, {"x": mx.nd.zeros((1,))})
+        >>> executor.forward(is_train=True)[0].asnumpy()
+        array([9.], dtype=float32)
+        >>> executor.backward(mx.nd.ones((1,)))
+        >>> executor.grad_dict["x"].asnumpy()
+        array([6.], dtype=float32)
+        """
         ctx = _one_context(ctx)
         _check_groups(group2ctx)
         names = self.list_arguments()
@@ -57,7 +89,40 @@ class Binding:
         shared_buffer=None,
         **kwargs,
     ):
-        """An executor on new arrays; keyword arguments give the shapes that cannot be deduced."""
+        """An executor on new arrays; keyword arguments give the shapes that cannot be deduced.
+
+        Parameters
+        ----------
+        ctx : Context
+            The device.
+        grad_req : str, list of str or dict of str to str, default 'write'
+            What `backward` does with the gradient of an argument: write, add or null.
+        type_dict : dict of str to dtype, optional
+            The data types of arguments.
+        stype_dict : dict of str to str, optional
+            The storage types of arguments.
+        group2ctx : dict of str to Context, optional
+            The devices of nodes with a `ctx_group`.
+        shared_arg_names : list of str, optional
+            Accepted for old programs.
+        shared_exec : Executor, optional
+            An executor whose memory can be reused; accepted for old programs.
+        shared_buffer : dict of str to NDArray, optional
+            Arrays that can be reused.
+        **kwargs : tuple of int
+            The shapes of arguments.
+
+        Returns
+        -------
+        Executor
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> executor = net.simple_bind(mx.cpu(), data=(4, 3))
+        >>> executor.arg_dict["fc_weight"].shape
+        (2, 3)
+        """
         from ._allocate import Allocation
 
         ctx = _one_context(ctx)
@@ -67,7 +132,7 @@ class Binding:
             reqs = requests(grad_req, self.list_arguments())
         except (MXNetError, ValueError) as error:
             given = "".join(f"{key}: {value}\n" for key, value in kwargs.items())
-            raise RuntimeError(f"simple_bind error. Arguments:\n{given}{error}") from error
+            raise RuntimeError(f"simple_bind error. Arguments:\n{given}{error}") from None
         if shared_arg_names is not None and not isinstance(shared_arg_names, list):
             raise ValueError(f"shared_arg_names in simple_bind must be a list or None, got {type(shared_arg_names)}")
         if shared_buffer is not None and not isinstance(shared_buffer, dict):
@@ -76,7 +141,24 @@ class Binding:
         return _executor(self, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
 
     def eval(self, ctx=None, **kwargs):
-        """The outputs for arrays given by name."""
+        """The outputs for arrays given by name.
+
+        Parameters
+        ----------
+        ctx : Context, optional
+            The device.
+        **kwargs : NDArray
+            The arguments.
+
+        Returns
+        -------
+        list of NDArrays
+
+        Examples
+        --------
+        >>> (mx.sym.var("x") * 2).eval(x=mx.nd.array([1, 2]))[0].asnumpy()
+        array([2., 4.], dtype=float32)
+        """
         return self.bind(current_context() if ctx is None else ctx, kwargs).forward()
 
     def explain(self, arrays, training=True):
@@ -109,7 +191,22 @@ class Binding:
         raise MXNetError("Symbol.gradient is not implemented by MXNet 1.x; bind the symbol and call Executor.backward")
 
     def get_backend_symbol(self, backend):
-        """The symbol prepared for one of MXNet's backends; torch runs the graph as it is."""
+        """The symbol prepared for one of MXNet's backends: itself, since torch runs the graph as it is.
+
+        Parameters
+        ----------
+        backend : str
+            The name of the backend.
+
+        Returns
+        -------
+        Symbol
+
+        Examples
+        --------
+        >>> mx.sym.relu(mx.sym.var("x"), name="act").get_backend_symbol("MKLDNN").name
+        'act'
+        """
         if backend not in MXNET_BACKENDS:
             raise MXNetError(f"SubgraphProperty {backend} is not found in SubgraphBackendRegistry")
         _check_backend(backend, {})
@@ -127,7 +224,38 @@ class Binding:
         skip_infer=False,
         **kwargs,
     ):
-        """The symbol prepared for a backend: as it is, since torch fuses what MXNet's backends do when it runs."""
+        """The symbol prepared for a backend: as it is, since torch fuses operators when the graph runs.
+
+        Parameters
+        ----------
+        backend : str
+            The name of the backend.
+        args : dict of str to NDArray, optional
+            The arguments.
+        aux : dict of str to NDArray, optional
+            The auxiliary states.
+        ctx : Context, optional
+            The device.
+        shape_dict : dict of str to tuple, optional
+            The shapes of inputs.
+        type_dict : dict of str to dtype, optional
+            The data types of inputs.
+        stype_dict : dict of str to str, optional
+            The storage types of inputs.
+        skip_infer : bool, default False
+            Accepted for old programs.
+        **kwargs
+            Options of the backend.
+
+        Returns
+        -------
+        Symbol
+
+        Examples
+        --------
+        >>> mx.sym.relu(mx.sym.var("x"), name="act").optimize_for("MKLDNN").name
+        'act'
+        """
         assert isinstance(backend, str)
         assert args is None or isinstance(args, dict)
         assert aux is None or isinstance(aux, dict)

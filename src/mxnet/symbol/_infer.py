@@ -46,7 +46,26 @@ class Inference:
     __slots__ = ()
 
     def infer_shape(self, *args, **kwargs):
-        """Shapes of arguments, outputs and auxiliary states; three Nones and a warning of what is missing otherwise."""
+        """The shapes of arguments, outputs and auxiliary states, from those of some inputs.
+
+        Parameters
+        ----------
+        *args : tuple of int
+            Shapes, in the order of `list_arguments()`.
+        **kwargs : tuple of int
+            Shapes by argument name.
+
+        Returns
+        -------
+        (list, list, list) of tuples
+            Three times None, with a warning that says what is missing, if they cannot be deduced.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> net.infer_shape(data=(4, 3))
+        ([(4, 3), (2, 3), (2,)], [(4, 2)], [])
+        """
         try:
             result = self._infer_shape_impl(False, *args, **kwargs)
             if result[1] is None:
@@ -63,7 +82,25 @@ class Inference:
             raise
 
     def infer_shape_partial(self, *args, **kwargs):
-        """The same as far as it can be known; what cannot is an empty shape or a size of 0."""
+        """The shapes as far as they can be deduced; an unknown shape is empty, an unknown size 0.
+
+        Parameters
+        ----------
+        *args : tuple of int
+            Shapes, in the order of `list_arguments()`.
+        **kwargs : tuple of int
+            Shapes by argument name.
+
+        Returns
+        -------
+        (list, list, list) of tuples
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> net.infer_shape_partial()[0]
+        [(), (), ()]
+        """
         return self._infer_shape_impl(True, *args, **kwargs)
 
     def _infer_shape_impl(self, partial, *args, **kwargs):
@@ -76,7 +113,25 @@ class Inference:
         return facts.results() if is_np_shape() else tuple([s or () for s in shapes] for shapes in facts.results())
 
     def infer_type(self, *args, **kwargs):
-        """Dtypes of arguments, outputs and auxiliary states; three Nones and a warning of what is missing otherwise."""
+        """The data types of arguments, outputs and auxiliary states, from those of some inputs.
+
+        Parameters
+        ----------
+        *args : dtype
+            Data types, in the order of `list_arguments()`.
+        **kwargs : dtype
+            Data types by argument name.
+
+        Returns
+        -------
+        (list, list, list) of types
+            Three times None, with a warning, if they cannot be deduced.
+
+        Examples
+        --------
+        >>> [t.__name__ for t in (mx.sym.var("x") + mx.sym.var("y")).infer_type(x="float16")[0]]
+        ['float16', 'float16']
+        """
         try:
             result = self._infer_type_impl(False, *args, **kwargs)
             if result[1] is None:
@@ -93,7 +148,24 @@ class Inference:
             raise
 
     def infer_type_partial(self, *args, **kwargs):
-        """The same as far as it can be known; what cannot is None."""
+        """The data types as far as they can be deduced; an unknown one is None.
+
+        Parameters
+        ----------
+        *args : dtype
+            Data types, in the order of `list_arguments()`.
+        **kwargs : dtype
+            Data types by argument name.
+
+        Returns
+        -------
+        (list, list, list) of types
+
+        Examples
+        --------
+        >>> mx.sym.var("x").infer_type_partial()[0]
+        [None]
+        """
         return self._infer_type_impl(True, *args, **kwargs)
 
     def _infer_type_impl(self, partial, *args, **kwargs):

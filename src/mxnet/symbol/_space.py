@@ -1,5 +1,6 @@
 """Namespaces of symbol functions, filled from the registry as names are asked for."""
 
+from .._core.errors import no_attribute
 from .._core.shims.modules import complete
 from .._ops.registry import registry
 from .._ops.registry.signature import names_in_namespace, namespace
@@ -26,7 +27,7 @@ def lookup(module: dict, space: str):
     def __getattr__(name):  # noqa: N807 - the module hook
         operator = registry.lookup(prefix + name)
         if operator is None or home(prefix + name) != (space, name):
-            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+            raise no_attribute(module["__name__"], name)
         function = module[name] = make(operator, name, module["__name__"])
         return function
 

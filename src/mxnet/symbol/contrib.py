@@ -24,7 +24,28 @@ def __getattr__(name):
 
 
 def rand_zipfian(true_classes, num_sampled, range_max):
-    """Classes drawn from a log-uniform distribution, and how often true and drawn classes are expected in a sample."""
+    """Classes drawn from a log-uniform distribution, and how often true and drawn classes are expected in a sample.
+
+    Parameters
+    ----------
+    true_classes : Symbol
+        The classes of the targets.
+    num_sampled : int
+        The number of classes to draw.
+    range_max : int
+        The number of classes.
+
+    Returns
+    -------
+    list of Symbols
+        The samples, and the expected counts of the true classes and of the samples.
+
+    Examples
+    --------
+    >>> samples, true_count, sampled_count = mx.sym.contrib.rand_zipfian(mx.sym.var("x"), 4, 5)
+    >>> true_count.eval(x=mx.nd.array([3]))[0].asnumpy()
+    array([0.49815515])
+    """
     from .random import uniform
 
     assert isinstance(true_classes, Symbol), f"unexpected type {type(true_classes)}"
@@ -42,7 +63,32 @@ def rand_zipfian(true_classes, num_sampled, range_max):
 
 
 def foreach(body, data, init_states, name="foreach"):
-    """Call `body(element, states)` for each element of the first axis of `data`; outputs are stacked."""
+    """Run `body` for each element of the first axis of `data`, handing states from step to step.
+
+    Parameters
+    ----------
+    body : callable
+        `body(element, states)` returns the output of a step and the new states.
+    data : Symbol or list of Symbols
+        What to go through.
+    init_states : Symbol or list of Symbols
+        The states before the first step.
+    name : str, default 'foreach'
+        The name of the new node.
+
+    Returns
+    -------
+    (outputs, states)
+        The outputs of all steps stacked along a new first axis, and the last states.
+
+    Examples
+    --------
+    >>> def add(x, total):
+    ...     return x + total, x + total
+    >>> sums, total = mx.sym.contrib.foreach(add, mx.sym.var("x"), mx.sym.var("start"))
+    >>> sums.eval(x=mx.nd.array([[1], [2], [3]]), start=mx.nd.array([0]))[0].asnumpy().ravel()
+    array([1., 3., 6.], dtype=float32)
+    """
     arrays, data_form = _bodies.flat(data, "foreach input")
     first, state_form = _bodies.flat(init_states, "foreach states")
     name = _bodies.unique_name(name)
@@ -85,7 +131,37 @@ def _places(outer, names, unused):
 
 
 def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
-    """Call `func` on the loop variables while `cond` of them holds; outputs are stacked, padded to `max_iterations`."""
+    """Run `func` while `cond` holds, at most `max_iterations` times.
+
+    Parameters
+    ----------
+    cond : callable
+        `cond(*loop_vars)` returns a symbol of one element.
+    func : callable
+        `func(*loop_vars)` returns the output of a step and the new loop variables.
+    loop_vars : Symbol or list of Symbols
+        The loop variables before the first step.
+    max_iterations : int, optional
+        The greatest number of steps, which is also the length of the outputs.
+    name : str, default 'while_loop'
+        The name of the new node.
+
+    Returns
+    -------
+    (outputs, loop_vars)
+        The outputs stacked along a new first axis, and the last loop variables.
+
+    Examples
+    --------
+    >>> outputs, (i, total) = mx.sym.contrib.while_loop(
+    ...     cond=lambda i, total: i < 4,
+    ...     func=lambda i, total: (total + i, (i + 1, total + i)),
+    ...     loop_vars=(mx.sym.var("i"), mx.sym.var("total")),
+    ...     max_iterations=5,
+    ... )
+    >>> total.eval(i=mx.nd.array([1]), total=mx.nd.array([0]))[0].asnumpy()
+    array([6.], dtype=float32)
+    """
     if max_iterations is None:
         raise ValueError("max_iterations should be specified")
     limit = _python_number(max_iterations, int, "max_iteration")
@@ -137,7 +213,29 @@ def _unused(number):
 
 
 def cond(pred, then_func, else_func, name="cond"):
-    """What one of two functions returns, as `pred` says when the graph runs."""
+    """Run one of two bodies.
+
+    Parameters
+    ----------
+    pred : Symbol
+        The condition, of one element; not zero means `then_func`.
+    then_func : callable
+        Returns the symbols to compute if the condition holds.
+    else_func : callable
+        Returns the symbols to compute if it does not.
+    name : str, default 'cond'
+        The name of the new node.
+
+    Returns
+    -------
+    Symbol or list of Symbols
+
+    Examples
+    --------
+    >>> x = mx.sym.var("x")
+    >>> mx.sym.contrib.cond(x > 2, lambda: x * 10, lambda: x).eval(x=mx.nd.array([3]))[0].asnumpy()
+    array([30.], dtype=float32)
+    """
     parts = ((lambda: pred, "pred"), (then_func, "then"), (else_func, "else"))
     bodies = [_bodies.branch_body(function, f"{name}_{part}") for function, part in parts]
     if len(bodies[0][0]) != 1:

@@ -92,5 +92,5 @@ def make(op: Op, name: str, module: str = "mxnet.symbol") -> Callable[..., Any]:
     space = {"_op": op, "_Null": NULL, "_fixed": _fixed, "_variadic": _variadic, "__name__": module}
     exec(f"def {name}({parameters(op, TAIL)}):\n    return {body}\n", space)
     function = space[name]
-    function.__doc__ = docstring(op)
+    function.__doc__ = docstring(op, "sym")
     return function

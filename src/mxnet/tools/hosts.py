@@ -166,7 +166,11 @@ def synchronize(options, hosts):
 
 def run_over_ssh(options):
     """One agent on each host; when one fails, the others are ended, or all start again."""
-    shares = spread(options.num_workers, hosts_of(options.hostfile))
+    return agent.again_and_again(options, over_ssh(options, spread(options.num_workers, hosts_of(options.hostfile))))
+
+
+def over_ssh(options, shares):
+    """A function that runs the job once on [(host, workers)], and returns (exit code, what to say)."""
     hosts, folder = [host for host, _ in shares], options.sync_dst_dir or os.getcwd()
     if options.sync_dst_dir:
         synchronize(options, hosts)
@@ -174,17 +178,17 @@ def run_over_ssh(options):
     environment = {name: os.environ[name] for name in options.env if name in os.environ}
     told = json.dumps({"secret": secret.make().decode(), "environment": environment}).encode() + b"\n"
 
-    def attempt(number):
+    def attempt(number, check=lambda: None):
         agents = []
         try:
             for node, (host, count) in enumerate(shares):
                 facts = len(hosts), count, master, options.port or 29500, folder, number, places[node]
                 agents.append(Remote(host.name, remote_command(options, node, *facts), told))
-            return first_failure(agents), ""
+            return first_failure(agents, check=check), ""
         finally:
             end_all(agents)
 
-    return agent.again_and_again(options, attempt)
+    return attempt
 
 
 class Remote:
@@ -207,10 +211,11 @@ class Remote:
             self.process.stdin.close()
 
 
-def first_failure(agents, patience=5):
+def first_failure(agents, patience=5, check=lambda: None):
     """Wait for all; when one fails, the others have `patience` seconds to say why they fail, too. The exit code."""
     code, deadline, due = 0, None, 0.0
     while any(one.process.poll() is None for one in agents):
+        check()
         for one in agents:
             if one.process.poll() and not code:
                 code, deadline = abs(one.process.returncode), time.monotonic() + patience

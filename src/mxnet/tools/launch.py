@@ -12,14 +12,29 @@ from .._core.arguments import at_least
 from .._core.errors import MXNetError
 from .._core.ports import free_port
 from .._wire import addresses, secret
-from . import agent, hosts
+from . import agent, elastic, hosts
 from .agent import say
+
+
+def _count(text):
+    """A number of workers, or the least and the most: 1:4."""
+    try:
+        least, most = elastic.bounds(text)
+    except ValueError:
+        words = f"{text!r} is no number of workers: write 4, or 1:4 with --discovery"
+        raise argparse.ArgumentTypeError(words) from None
+    return most if least == most else (least, most)
 
 
 def parser():
     """The command line."""
     options = argparse.ArgumentParser(prog="remx launch", description="Launch a distributed job")
-    options.add_argument("-n", "--num-workers", type=at_least(1), default=None, help="how many workers to start")
+    options.add_argument(
+        "-n", "--num-workers", type=_count, default=None, help="how many workers to start; 1:4 with --discovery"
+    )
+    options.add_argument(
+        "--discovery", metavar="COMMAND", help="prints host:slots lines, asked every second: workers come and go"
+    )
     options.add_argument("-s", "--num-servers", type=int, help="accepted; workers hold the values themselves")
     options.add_argument("-H", "--hostfile", help="a file of host names, one a line: workers are spread over them")
     options.add_argument("--launcher", choices=["local", "ssh", "mpi", "sge", "yarn"], help="local, or ssh with -H")
@@ -60,6 +75,23 @@ def run_here(options):
     return agent.again_and_again(options, attempt)
 
 
+def run_elastic(options):
+    """Run the job with as many workers as there are, again whenever their number changes; the exit code."""
+    told = options.num_workers
+    least, most = told if isinstance(told, tuple) else (1, told)
+    job_secret, port = secret.make(), options.port
+
+    def attempt(number, shares, check):
+        if all(addresses.is_loopback(host) for host, _ in shares):
+            options.num_workers, options.port = shares[0][1], port or free_port()
+            options.node_rank, options.address = 0, addresses.LOOPBACK
+            variables = agent.worker_environment(options)
+            return agent.run_once(options, variables, job_secret, agent.patience_of(variables), number, check)
+        return hosts.over_ssh(options, [(hosts.Host(host), count) for host, count in shares])(number, check)
+
+    return elastic.run(options, least, most, attempt)
+
+
 def chosen(options):
     """What the options ask for."""
     if options.show_address:
@@ -67,6 +99,8 @@ def chosen(options):
         return 0
     if options.node_rank is not None:
         return hosts.run_as_told(options)
+    if options.discovery:
+        return run_elastic(options)
     return hosts.run_over_ssh(options) if options.hostfile else run_here(options)
 
 
@@ -84,6 +118,10 @@ def main(arguments=None):
             f"--launcher {options.launcher} is not needed: start the program with {options.launcher} itself; "
             "its RANK and WORLD_SIZE variables are understood"
         )
+    if isinstance(options.num_workers, tuple) and not options.discovery:
+        parser().error("-n 1:4 needs --discovery COMMAND, which says how many workers there are now")
+    if options.discovery and options.hostfile:
+        parser().error("--discovery names the hosts: leave -H out")
     if options.launcher == "ssh" and not options.hostfile:
         parser().error("--launcher ssh wants a file of host names: -H HOSTFILE")
     if options.interface and not options.hostfile and options.node_rank is None:

@@ -1,5 +1,7 @@
 """Which GPUs there are, what is said where one is missing, and operators that a device lacks."""
 
+import warnings
+
 import numpy as np
 import pytest
 import simulated
@@ -7,7 +9,7 @@ import torch
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._device import available, fallback
+from mxnet._device import available, fallback, waiting
 from mxnet._ops.registry import device, observe, registry
 from mxnet.base import MXNetError
 
@@ -114,22 +116,83 @@ def test_other_errors_stay_errors(falling):
     assert not fallback.lacking(TypeError("an integer is required"))
 
 
-def test_no_float64_is_asked_of_a_device_that_lacks_it(falling):
+@pytest.fixture
+def apple(monkeypatch):
+    """What torch says on a Mac, and what it was asked to do."""
+    asked = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr(torch.mps, "synchronize", lambda: asked.append("synchronize"))
+    monkeypatch.setattr(torch.mps, "empty_cache", lambda: asked.append("empty_cache"))
+    monkeypatch.setattr(torch.mps, "recommended_max_memory", lambda: 1000)
+    monkeypatch.setattr(torch.mps, "driver_allocated_memory", lambda: 300)
+    yield asked
+    if device._FALLING:
+        observe.unwatch(device._FALLING.pop())
+
+
+def test_apples_gpu(apple):
+    assert available.device_of(mx.gpu(0)) == torch.device("mps") and mx.context.num_gpus() == 1
+    assert pytest.raises(MXNetError, device._find, mx.gpu(1)).match(r"this machine has Apple's one GPU, gpu\(0\)")
+    assert mx.context.gpu_memory_info(0) == (700, 1000)
+    mx.gpu(0).empty_cache()
+    nd.waitall()
+    waiting.wait(torch.device("mps"))
+    assert apple == ["empty_cache", "synchronize", "synchronize"]
+
+
+def test_operators_fall_back_from_the_first_use_of_apples_gpu(apple):
+    assert not device._FALLING
+    device._find(mx.gpu(0))
+    device._find(mx.gpu(0))
+    assert len(device._FALLING) == 1
+    want = nd.erfinv(nd.array([0.5])).asnumpy()
+    available._WARNED.clear()
+    with simulated.lacking("aten::erfinv.out", "aten::erfinv"), pytest.warns(UserWarning, match="erfinv runs on the"):
+        np.testing.assert_allclose(nd.erfinv(nd.array([0.5], ctx=GPU)).asnumpy(), want, rtol=1e-5)
+
+
+def test_a_gradient_without_a_kernel_is_told(falling):
+    """torch's own message says what to set on Apple's GPUs: PYTORCH_ENABLE_MPS_FALLBACK=1."""
+    x = nd.ones((3,), ctx=GPU)
+    x.attach_grad()
+    with autograd.record():
+        y = nd.tanh(x)
+    with (
+        simulated.lacking("aten::tanh_backward.grad_input", "aten::tanh_backward"),
+        pytest.raises(MXNetError, match="Error while differentiating: .*tanh_backward"),
+    ):
+        y.backward()
+
+
+def test_optimizers_ask_for_no_float64():
+    for name in sorted(set(mx.optimizer.Optimizer.opt_registry) - {"test", "ccsgd", "custom"}):
+        weight, gradient = nd.ones((3, 2), ctx=GPU), nd.ones((3, 2), ctx=GPU)
+        updater = mx.optimizer.get_updater(mx.optimizer.create(name))
+        with simulated.lacking(float64=False):
+            for _ in range(2):
+                updater(0, gradient, weight)
+        assert np.isfinite(weight.asnumpy()).all(), name
+
+
+def test_operators_that_need_float64_run_on_the_cpu(falling):
     x = nd.array(np.arange(12.0).reshape(3, 4), ctx=GPU)
     calls = {
         "mean": lambda: x.mean(axis=1),
         "norm": lambda: nd.norm(x),
-        "histogram": lambda: nd._internal._histogram(x, bin_cnt=3, range=(0, 12))[0],
         "sum": lambda: nd.sum(x),
         "softmax": lambda: nd.softmax(x),
-        "linspace": lambda: nd.linspace(0, 1, 5, ctx=GPU),
         "arange": lambda: nd.arange(0, 1, 0.1, ctx=GPU),
     }
-    want = {name: call().asnumpy() for name, call in calls.items()}
-    with simulated.lacking(float64=False):
-        import warnings
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for name, call in calls.items():
-                np.testing.assert_allclose(call().asnumpy(), want[name], rtol=1e-5, err_msg=name)
+    needing = {
+        "_histogram": lambda: nd._internal._histogram(x, bin_cnt=3, range=(0, 12))[0],
+        "_linspace": lambda: nd.linspace(0, 1, 5, ctx=GPU),
+        "gamma": lambda: nd.gamma(x + 0.5),
+    }
+    want = {name: call().asnumpy() for name, call in {**calls, **needing}.items()}
+    with simulated.lacking(float64=False), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for name, call in {**calls, **needing, **needing}.items():
+            np.testing.assert_allclose(call().asnumpy(), want[name], rtol=1e-5, err_msg=name)
+    assert [str(w.message).split()[0] for w in caught] == list(needing)  # one warning each, none for the others

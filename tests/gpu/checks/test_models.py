@@ -3,30 +3,13 @@
 import numpy as np
 import pytest
 import simulated
+from comparing import CPU, GPU, GPUS, assert_same, no_races, values  # noqa: F401 - a fixture
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet.gluon import nn
 
-CPU, GPU, GPUS = mx.cpu(), mx.gpu(0), [mx.gpu(0), mx.gpu(1)]
 LONG = [pytest.param(False, marks=pytest.mark.slow), True]
-
-
-@pytest.fixture(autouse=True)
-def no_races():
-    simulated.EVENTS.clear()
-    yield
-    assert not simulated.of_kind(simulated.EVENTS, "race", "assert")
-
-
-def values(net):
-    return {name: p.data(p.list_ctx()[0]).asnumpy() for name, p in net._collect_params_with_prefix().items()}
-
-
-def assert_same(left, right, rtol=1e-3, atol=1e-4):
-    assert left.keys() == right.keys()
-    for name in left:
-        np.testing.assert_allclose(right[name], left[name], rtol=rtol, atol=atol, err_msg=name)
 
 
 def trained(make, contexts, shape, steps=2, optimizer="sgd", rule=None, hybrid=True, kvstore="device", **more):
@@ -261,6 +244,32 @@ def test_amp():
     np.testing.assert_allclose(out.asnumpy(), net(nd.ones((2, 3, 8, 8), ctx=GPU)).asnumpy(), rtol=2e-2, atol=2e-2)
 
 
+def test_training_in_mixed_precision():
+    from mxnet.contrib import amp
+
+    amp.init("float16")
+    try:
+        net, loss_of = normed(), gluon.loss.SoftmaxCrossEntropyLoss()
+        net.initialize(mx.init.Xavier(), ctx=GPUS)
+        net.hybridize()
+        trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.3}, update_on_kvstore=False)
+        amp.init_trainer(trainer)
+        data = gluon.utils.split_and_load(nd.array(np.random.RandomState(0).normal(size=(8, 3, 6, 6))), GPUS)
+        label, losses = gluon.utils.split_and_load(nd.array(np.arange(8) % 4), GPUS), []
+        for _ in range(6):
+            with autograd.record():
+                outputs = [net(x) for x in data]
+                found = [loss_of(out, y) for out, y in zip(outputs, label, strict=True)]
+                with amp.scale_loss(found, trainer) as scaled:
+                    autograd.backward(scaled)
+            trainer.step(8)
+            losses.append(sum(float(part.mean().asscalar()) for part in found))
+        assert outputs[1].dtype == np.float16 and net[0].weight.data(GPUS[1]).dtype == np.float32
+        assert losses[-1] < losses[0]
+    finally:
+        amp.amp._switch_off()
+
+
 def test_half_precision_training():
     net = mlp()
     net.initialize(ctx=GPU)
@@ -344,145 +353,14 @@ def test_sparse_embedding():
         net.add(nn.Embedding(10, 5, sparse_grad=True), nn.Flatten(), nn.Dense(4))
         return net
 
+    def contributed():
+        net = nn.Sequential()
+        net.add(gluon.contrib.nn.SparseEmbedding(10, 5), nn.Flatten(), nn.Dense(4))
+        return net
+
     compare(make, (3,), hybrid=False)
     compare(make, (3,), GPUS, hybrid=False)
-
-
-LAYERS = {
-    "Dense": (lambda: nn.Dense(3), (2, 4)),
-    "Conv1D": (lambda: nn.Conv1D(3, 2), (2, 3, 6)),
-    "Conv2D": (lambda: nn.Conv2D(3, 2, groups=1), (2, 3, 6, 6)),
-    "Conv3D": (lambda: nn.Conv3D(3, 2), (2, 3, 5, 5, 5)),
-    "Conv1DTranspose": (lambda: nn.Conv1DTranspose(3, 2), (2, 3, 6)),
-    "Conv2DTranspose": (lambda: nn.Conv2DTranspose(3, 2), (2, 3, 6, 6)),
-    "Conv3DTranspose": (lambda: nn.Conv3DTranspose(3, 2), (2, 3, 4, 4, 4)),
-    "DeformableConvolution": (lambda: gluon.contrib.cnn.DeformableConvolution(3, 3), (2, 3, 6, 6)),
-    "MaxPool1D": (nn.MaxPool1D, (2, 3, 6)),
-    "MaxPool2D": (nn.MaxPool2D, (2, 3, 6, 6)),
-    "MaxPool3D": (nn.MaxPool3D, (2, 3, 6, 6, 6)),
-    "AvgPool1D": (nn.AvgPool1D, (2, 3, 6)),
-    "AvgPool2D": (nn.AvgPool2D, (2, 3, 6, 6)),
-    "AvgPool3D": (nn.AvgPool3D, (2, 3, 6, 6, 6)),
-    "GlobalMaxPool2D": (nn.GlobalMaxPool2D, (2, 3, 6, 6)),
-    "GlobalAvgPool2D": (nn.GlobalAvgPool2D, (2, 3, 6, 6)),
-    "ReflectionPad2D": (lambda: nn.ReflectionPad2D(2), (2, 3, 6, 6)),
-    "BatchNorm": (nn.BatchNorm, (4, 3, 5, 5)),
-    "InstanceNorm": (nn.InstanceNorm, (4, 3, 5, 5)),
-    "LayerNorm": (nn.LayerNorm, (4, 3)),
-    "GroupNorm": (lambda: nn.GroupNorm(3), (4, 3, 5)),
-    "Embedding": (lambda: nn.Embedding(20, 4), (2, 3)),
-    "Flatten": (nn.Flatten, (2, 3, 4)),
-    "LeakyReLU": (lambda: nn.LeakyReLU(0.1), (2, 4)),
-    "PReLU": (nn.PReLU, (2, 4)),
-    "ELU": (nn.ELU, (2, 4)),
-    "SELU": (nn.SELU, (2, 4)),
-    "Swish": (nn.Swish, (2, 4)),
-    "GELU": (nn.GELU, (2, 4)),
-    "Lambda": (lambda: nn.HybridLambda("tanh"), (2, 4)),
-    "PixelShuffle2D": (lambda: gluon.contrib.nn.PixelShuffle2D(2), (2, 4, 3, 3)),
-    "SyncBatchNorm": (lambda: gluon.contrib.nn.SyncBatchNorm(num_devices=1), (4, 3, 5, 5)),
-}
-
-
-@pytest.mark.parametrize("hybrid", LONG)
-@pytest.mark.parametrize("name", LAYERS)
-def test_layers(name, hybrid):
-    make, shape = LAYERS[name]
-    found = []
-    for ctx in (CPU, GPU):
-        mx.random.seed(7)
-        layer = make()
-        layer.initialize(mx.init.Uniform(0.5), ctx=ctx)
-        if hybrid:
-            layer.hybridize()
-        x = nd.array(np.random.RandomState(3).uniform(0, 2, shape), ctx=ctx)
-        x.attach_grad()
-        with autograd.record():
-            y = layer(x)
-        y.backward()
-        assert y.context == ctx and x.grad.context == ctx
-        grads = {n: p.grad().asnumpy() for n, p in layer._collect_params_with_prefix().items() if p.grad_req != "null"}
-        found.append({"y": y.asnumpy(), "x": x.grad.asnumpy(), **grads, **values(layer)})
-    assert_same(*found)
-
-
-LOSSES = {
-    "L2Loss": 2, "L1Loss": 2, "SigmoidBinaryCrossEntropyLoss": 2, "SoftmaxCrossEntropyLoss": "class", "KLDivLoss": 2,
-    "HuberLoss": 2, "HingeLoss": 2, "SquaredHingeLoss": 2, "LogisticLoss": 2, "TripletLoss": 3, "PoissonNLLLoss": 2,
-    "CosineEmbeddingLoss": "pair", "CTCLoss": "ctc",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_losses(name):
-    found = []
-    for ctx in (CPU, GPU):
-        random = np.random.RandomState(4)
-        inputs = [random.uniform(0.1, 0.9, (4, 5)) for _ in range(3)]
-        if LOSSES[name] == "class":
-            inputs = [inputs[0], np.arange(4)]
-        elif LOSSES[name] == "pair":
-            inputs = [inputs[0], inputs[1], np.array([1, -1, 1, -1])]
-        elif LOSSES[name] == "ctc":
-            inputs = [random.normal(size=(2, 8, 5)), np.array([[1, 2, 0], [3, 1, 2]])]
-        else:
-            inputs = inputs[: LOSSES[name]]
-        arrays = [nd.array(a, ctx=ctx) for a in inputs]
-        arrays[0].attach_grad()
-        with autograd.record():
-            value = getattr(gluon.loss, name)()(*arrays)
-        value.backward()
-        assert value.context == ctx
-        found.append({"loss": value.asnumpy(), "grad": arrays[0].grad.asnumpy()})
-    assert_same(*found)
-
-
-METRICS = (
-    "Accuracy TopKAccuracy F1 MCC Perplexity MAE MSE RMSE CrossEntropy NegativeLogLikelihood PearsonCorrelation PCC "
-    "Loss"
-).split()
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_metrics(name):
-    found = []
-    for ctx in (CPU, GPU):
-        random = np.random.RandomState(4)
-        metric = getattr(mx.metric, name)(
-            **{"Perplexity": {"ignore_label": None}, "TopKAccuracy": {"top_k": 2}}.get(name, {})
-        )
-        scores = random.uniform(0.1, 1, (6, 2))
-        scores /= scores.sum(1, keepdims=True)
-        label = np.array([0, 1, 1, 0, 1, 0])
-        if name in ("MAE", "MSE", "RMSE", "PearsonCorrelation"):
-            scores, label = scores[:, :1], random.uniform(0, 1, (6, 1))
-        for _ in range(2):
-            metric.update([nd.array(label, ctx=ctx)], [nd.array(scores, ctx=ctx)])
-        found.append({"value": np.array(metric.get()[1])})
-    assert_same(*found)
-
-
-@pytest.mark.parametrize("name", ["Accuracy", "TopKAccuracy", "F1", "Perplexity", "CrossEntropy", "Loss", "MAE", "MSE"])
-def test_metrics_do_not_wait(name):
-    metric = getattr(mx.metric, name)(
-        **{"Perplexity": {"ignore_label": None}, "TopKAccuracy": {"top_k": 2}}.get(name, {})
-    )
-    scores, labels = nd.array([[0.2, 0.8], [0.6, 0.4]], ctx=GPU), nd.array([0, 1])
-    if name in ("MAE", "MSE"):
-        scores = scores[:, 0]
-    with simulated.watched() as events:
-        for _ in range(3):
-            metric.update([labels], [scores])
-    assert not simulated.of_kind(events, "sync"), events
-    assert np.isfinite(metric.get()[1])
-
-
-@pytest.mark.parametrize("name", ["CrossEntropy", "NegativeLogLikelihood", "F1"])
-def test_wrong_classes_of_metrics_are_told_when_they_are_read(name):
-    metric = getattr(mx.metric, name)()
-    metric.update([nd.array([0, 7, 3], ctx=GPU)], [nd.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]], ctx=GPU)])
-    with pytest.raises((mx.MXNetError, ValueError), match="out of bounds|binary"):
-        metric.get()
+    compare(contributed, (3,), hybrid=False, update_on_kvstore=True)
 
 
 def test_global_norm():

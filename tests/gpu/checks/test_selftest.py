@@ -15,4 +15,5 @@ def test_report(tmp_path, capsys):
     assert found["facts"]["device"] == "gpu(0)" and found["operators"]["passed"] > 600
     assert not found["operators"]["failed"] and len(found["trainings"]) == 6
     assert all(same for *_, same in found["trainings"])
+    assert len(found["graphs"]) == 4 and all(same and why is None for *_, same, why in found["graphs"]), found["graphs"]
     assert "samples equal the CPU's, 0 do not" in capsys.readouterr().out

@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 KNOWN = ("2.13.0",)  # versions of torch whose internals `device.cpp` fits
 CAPACITY = 16 << 30
 EVENTS = []
-_STATE = {"library": None, "watching": True}
+_STATE = {"library": None, "watching": True, "capturing": False, "syncs": 0}
 _RANDOM_STATE = 5056  # bytes in the state of a Mersenne twister of torch
 
 Event = collections.namedtuple("Event", "kind what lines")
@@ -118,6 +118,7 @@ def _lines():
 
 def note(kind, what):
     """Add an event."""
+    _STATE["syncs"] += kind == "sync"
     if _STATE["watching"]:
         EVENTS.append(Event(kind, what, _lines()))
 
@@ -144,6 +145,11 @@ def watched():
 def of_kind(events, *kinds):
     """Events of some kinds."""
     return [e for e in events if e.kind in kinds]
+
+
+def forget():
+    """Forget what ran."""
+    _STATE["library"].sim_forget()
 
 
 def seen():

@@ -5,7 +5,7 @@ import types
 
 import torch
 
-from . import _RANDOM_STATE, CAPACITY, note
+from . import _RANDOM_STATE, _STATE, CAPACITY, graphs, note
 
 LIBRARY = None
 
@@ -23,6 +23,8 @@ def index_of(device):
 def synchronize(device=None, what="torch.cuda.synchronize"):
     """Wait for everything; raises what a device has to report late."""
     note("sync", what)
+    if _STATE["capturing"]:
+        raise RuntimeError(graphs.REFUSED)
     fault = LIBRARY.sim_synchronize().decode()
     if fault:
         raise RuntimeError(f"CUDA error: {fault}")
@@ -185,7 +187,9 @@ def install(library, devices):
         "default_stream": default_stream,
         "empty_cache": lambda: note("empty_cache", str(library.sim_device())),
         "mem_get_info": lambda device=None: (CAPACITY - library.sim_used(index_of(device)), CAPACITY),
-        "is_current_stream_capturing": lambda: False,
+        "is_current_stream_capturing": lambda: _STATE["capturing"],
+        "CUDAGraph": graphs.CUDAGraph,
+        "graph": graphs.graph,
         "memory_allocated": lambda device=None: library.sim_used(index_of(device)),
         "memory_reserved": lambda device=None: library.sim_used(index_of(device)),
         "max_memory_allocated": lambda device=None: library.sim_peak(index_of(device)),

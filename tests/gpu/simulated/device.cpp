@@ -195,9 +195,18 @@ struct Call {
     catch (const c10::IndexError&) { sim::report("assert", whole); throw; }  // a device-side assert, which ends a real process's use of CUDA
   }
 
+  void settle_sparse(const Tensor& o, const Tensor& f) {
+    auto *to = at::sparse::get_sparse_impl(o), *from = at::sparse::get_sparse_impl(f);
+    to->raw_resize_(from->sparse_dim(), from->dense_dim(), f.sizes());
+    to->set_indices_and_values_unsafe(mirror.device(from->indices(), o.device()), mirror.device(from->values(), o.device()));
+    to->set_coalesced(from->coalesced());
+  }
+
   // A kernel may have given an argument another size, or other memory.
   void settle(const Tensor& o, const Tensor& f) {
-    if (!o.defined() || !o.is_cuda() || o.layout() != kStrided) return;
+    if (!o.defined() || !o.is_cuda()) return;
+    if (o.layout() == kSparse) return settle_sparse(o, f);
+    if (o.layout() != kStrided) return;
     auto* impl = o.unsafeGetTensorImpl();
     if (begin(f.storage()) != sim::host_address(begin(o.storage()))) impl->set_storage_keep_dtype(mirror.device(f, o.device()).storage());
     if (o.sizes() != f.sizes() || o.strides() != f.strides() || o.storage_offset() != f.storage_offset())

@@ -84,6 +84,12 @@ def _write(reference: Any, value: Any) -> None:
     _target(reference).value = value
 
 
+def _write_handle(reference: Any, made: Any) -> None:
+    """Have the handle that is referred to stand for an object, and keep that alive."""
+    target = _target(reference)
+    target.value, target.owner = handle_of(made).value, made
+
+
 def _object(handle: Any, kind: str) -> Any:
     found = owner_of(handle)
     if found is None:
@@ -93,9 +99,7 @@ def _object(handle: Any, kind: str) -> Any:
 
 # ---------------------------------------------------------------------- record files
 def _open_records(uri: Any, handle: Any, flag: str) -> None:
-    made = handle_of(_mx("recordio").MXRecordIO(_plain(uri), flag))
-    target = _target(handle)
-    target.value, target.owner = made.value, made.owner
+    _write_handle(handle, _mx("recordio").MXRecordIO(_plain(uri), flag))
 
 
 @_stands_for("MXRecordIOReaderCreate")
@@ -188,6 +192,22 @@ def _copy_in(handle: Any, pointer: Any, size: Any) -> None:
 def _check_size(values: Any, size: Any) -> None:
     if values.size != int(_plain(size)):
         raise MXNetError(f"the array has {values.size} elements, memory of {int(_plain(size))} was given")
+
+
+@_stands_for("MXNDArrayToDLPack")
+def _to_dlpack(handle: Any, address: Any) -> None:
+    _write(address, _mx("ndarray.functions").to_dlpack_address(_object(handle, "array")))
+
+
+@_stands_for("MXNDArrayFromDLPack")
+@_stands_for("MXNDArrayFromDLPackEx")
+def _from_dlpack(address: Any, *rest: Any) -> None:
+    _write_handle(rest[-1], _mx("ndarray.functions").from_dlpack_address(_plain(address)))
+
+
+@_stands_for("MXNDArrayCallDLPackDeleter")
+def _free_dlpack(address: Any) -> None:
+    _mx("ndarray.functions").from_dlpack_address(_plain(address))  # freed with the array that owns it
 
 
 # ---------------------------------------------------------------------- random numbers, engine, storage, devices

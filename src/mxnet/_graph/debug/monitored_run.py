@@ -11,6 +11,7 @@ from ..._core.errors import MXNetError
 from ..._core.writes import wrote_anywhere
 from ..._ops.registry.gradient import ignores_head
 from ..._ops.registry.integer_gradient import plain
+from ..._ops.sparse.tensors import densified
 from ..ir.node import Entry, Node, entry_name
 from ..lower.fx_calls import argument, calls, moved, selected_output
 from ..lower.program import LOSSES, OPERATOR_ERRORS, Program, with_node_name
@@ -146,6 +147,8 @@ class MonitoredRun:
         selection = selected_output(step)
         if selection is not None:
             self._add_if_any(selection, self._sum((step, None)))
+        elif calls(step, densified):
+            self._add_if_any((argument(step, "tensor"), None), self._sum((step, None)))
         elif calls(step, moved):
             source, gradient = argument(step, "tensor"), self._sum((step, None))
             self._add_if_any((source, None), None if gradient is None else gradient.to(self.values[source].device))

@@ -122,7 +122,7 @@ class Facts:
         try:
             new_ins, new_outs = rules.infer_node(node, list(ins), list(old))
         except MXNetError as error:
-            raise _with_node_name(node, error) from error
+            raise _with_node_name(node, error) from None
         if self.zero and not ins and node.parsed.get("shape"):
             new_outs = [encode_shape(node.parsed["shape"], self.zero)] * len(old)
         merged = [self._merge(node, "input", i, *pair) for i, pair in enumerate(zip(ins, new_ins, strict=True))]

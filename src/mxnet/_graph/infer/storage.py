@@ -1,7 +1,12 @@
-"""Storage type inference over a graph: which outputs and gradients are sparse, which matrices need not be densified."""
+"""Storage type inference over a graph: sparse outputs and gradients, operators that compute on stored values."""
+
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..._ops import custom
 from ..._ops.registry.sparse_outputs import result_stypes
+from ..._ops.sparse.functions import sparse_function
 from ..ir.node import Entry, Node, walk
 
 STYPE_CODES = {"1": "row_sparse", "2": "csr"}
@@ -43,29 +48,54 @@ def stypes_of_storage_aware_nodes(heads: list[Entry], given: dict[str, str]) -> 
     return {key: kind for key, kind in kinds.items() if set(kind) != {"default"}}
 
 
-# Elementwise operators whose torch functions return a sparse matrix for a sparse matrix.
-ELEMENTWISE = frozenset(["_copy", "abs", "negative", "sign", "sqrt", "square"])
+@dataclass
+class SparsePlan:
+    """Which values of a graph are sparse tensors while it runs, and the functions that compute on them.
+
+    Every other operator gets dense copies. MXNet's storage types, which `StorageTypes` infers, may be sparse where a
+    run has dense values.
+    """
+
+    values: set[tuple[int, int]] = field(default_factory=set)  # (node id, output)
+    functions: dict[int, Callable[..., Any]] = field(default_factory=dict)  # by node id
+    variables: set[str] = field(default_factory=set)
+
+    def of_inputs(self, variables: Iterable[Node]) -> "SparsePlan":
+        """The plan for the same inputs where every operator gets dense copies."""
+        return SparsePlan({(id(n), 0) for n in variables} & self.values, {}, self.variables)
 
 
-def left_operands_of_dot(heads: list[Entry]) -> set[str]:
-    """Variables whose only uses are as left operands of `dot`, directly or after elementwise functions."""
+def sparse_plan(heads: list[Entry], given: dict[str, str], wanted: Set[str]) -> SparsePlan:
+    """The plan for variables of these storage types; gradients are `wanted` for those named.
+
+    A CSR matrix whose gradient is wanted is passed as a dense one, as is whatever no function takes as it is.
+    """
+    plan, kinds, trained = SparsePlan(), dict[int, str](), set[int]()
     nodes = walk(heads)
-    uses: dict[int, list[bool]] = {id(entry.node): [False] for entry in heads}
-    for node in reversed(nodes):
-        sides = all(uses.get(id(node), [True]))  # are all uses of it left operands?
-        for position, entry in enumerate(node.inputs):
-            uses.setdefault(id(entry.node), []).append(
-                _is_left_operand(node, position) or (_is_elementwise(node) and sides)
-            )
-    return {n.name for n in nodes if n.op is None and all(uses.get(id(n), [False]))}
+    for node in nodes:
+        kind = _planned(node, plan, kinds, trained) if node.op is not None else given.get(node.name) or "default"
+        is_trained = node.name in wanted if node.op is None else any(id(e.node) in trained for e in node.inputs)
+        kinds[id(node)] = "default" if node.op is None and kind == "csr" and is_trained else kind
+        if is_trained:
+            trained.add(id(node))
+    users = {id(e.node) for n in nodes if id(n) in plan.functions for e in n.inputs}
+    kept = [n for n in nodes if kinds[id(n)] != "default" and (n.op is not None or id(n) in users)]
+    plan.values = {(id(n), 0) for n in kept}
+    plan.variables = {n.name for n in kept if n.op is None}
+    return plan
 
 
-def _is_left_operand(node: Node, position: int) -> bool:
-    return node.op is not None and node.op.name == "dot" and position == 0 and not node.parsed.get("transpose_b", False)
-
-
-def _is_elementwise(node: Node) -> bool:
-    return node.op is not None and node.op.name in ELEMENTWISE
+def _planned(node: Node, plan: SparsePlan, kinds: dict[int, str], trained: set[int]) -> str:
+    """The storage type that the node's result has in a run; its function goes into the plan."""
+    stypes = [kinds[id(e.node)] for e in node.inputs]
+    if set(stypes) <= {"default"} or node.subgraphs:
+        return "default"
+    differentiable = [id(e.node) in trained for e in node.inputs]
+    found = sparse_function(node.op, node.op.full(node.parsed), stypes, differentiable)  # type: ignore[union-attr, arg-type]
+    if found is None:
+        return "default"
+    plan.functions[id(node)], kind = found
+    return kind
 
 
 def head_stypes(heads: list[Entry], given: dict[str, str]) -> list[str]:

@@ -1,1 +1,1 @@
-"""Rewritings for inference: folding, packed weights, 8-bit layers, batches in portions."""
+"""Rewritings for inference: folding, packed weights, 8-bit layers, batches in chunks."""

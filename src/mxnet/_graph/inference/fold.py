@@ -22,7 +22,7 @@ from ..._kernels.matmul.packed import PANEL
 from ..._ops.registry.registry import find
 from ..lower.backends import Compiler
 from ..lower.fx_calls import argument, arguments_from, calls, pick, sole_user
-from ..lower.inductor_segments import compile_between
+from ..lower.inductor_segments import compile_segments
 from ..lower.lower import Lowered
 from ..training.memory_format import plain, restore_order
 from .fuse import fused
@@ -43,8 +43,8 @@ from .packed_conv import (
     scale_norm,
 )
 from .packed_dense import PackedDense, dense, dense_pixels, gelu_in_place, gelu_in_place_of_layers
-from .parameter_watch import Copies, Digests, noted, usable
-from .split_batch import Portions, last_cut
+from .parameter_watch import CopySnapshot, DigestSnapshot, noted, usable
+from .split_batch import BatchChunks, last_cut
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
 FULLY = find("FullyConnected").fn
@@ -203,7 +203,7 @@ class Folding:
         self.watched = sorted({i for site in sites for i in site.parameters})
         self.ones = [s.norm[0] for s in sites if s.norm and s.fixed and s.norm_attrs.get("_set_gamma", True)]
         # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
-        self._state: tuple[Copies | Digests, list[Packed] | None] | None = None
+        self._state: tuple[CopySnapshot | DigestSnapshot, list[Packed] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]
         nodes = self._graph.nodes
         data = {value for node in nodes if calls(node, convolve) for value in arguments_from(node, "tensors")}
@@ -215,7 +215,7 @@ class Folding:
         self._inputs = [i for i, node in enumerate(places) if node in data | rows]
         known = {*self.watched, *self._inputs}
         self._others = any(node.users and i not in known for i, node in enumerate(places[:-3]))
-        self._portions = _portions(module, self._data, places[-3:])
+        self._batch_chunks = _batch_chunks(module, self._data, places[-3:])
 
     def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Are all inputs either data that layers take or the very parameters that were folded?"""
@@ -242,7 +242,7 @@ class Folding:
         if state is None:
             return self.note(tensors)
         seen, made = state
-        if made is not None and isinstance(seen, Copies):
+        if made is not None and isinstance(seen, CopySnapshot):
             seen = seen.digests()
             self._state = seen, made
         same = seen.compare(watched)
@@ -252,7 +252,9 @@ class Folding:
             return self.note(tensors)
         made = self._build(tensors, seen)
         self._state, self._changes = (seen, made), 0
-        return made, same if isinstance(seen, Copies) else seen.compare(watched)  # were they the same all the while?
+        return made, same if isinstance(seen, CopySnapshot) else seen.compare(
+            watched
+        )  # were they the same all the while?
 
     def run(self, tensors: Sequence[torch.Tensor], streams: list[Any], layers: list[Packed]) -> Any:
         """The heads' values."""
@@ -262,13 +264,13 @@ class Folding:
         except IndexError:
             workspace = Workspace()
         arguments = (*tensors, *streams, layers, within, workspace)
-        results = self._portions.run(arguments, workspace)
+        results = self._batch_chunks.run(arguments, workspace)
         workspace.flush()
         needed = workspace.bytes()
         if needed <= tuning.FOLD_WORKSPACE:
             self._workspaces.append(workspace)
         else:
-            self._portions.divide(arguments, needed)
+            self._batch_chunks.divide(arguments, needed)
         return results
 
     @property
@@ -298,9 +300,9 @@ class Folding:
         watched = [tensors[i] for i in self.watched]
         self._state = (noted(watched), None) if all(map(usable, watched)) else None
 
-    def _build(self, tensors: Sequence[torch.Tensor], seen: Copies | Digests) -> list[Packed]:
+    def _build(self, tensors: Sequence[torch.Tensor], seen: CopySnapshot | DigestSnapshot) -> list[Packed]:
         values = [t.data for t in tensors]
-        if isinstance(seen, Copies):
+        if isinstance(seen, CopySnapshot):
             for i, t in zip(self.watched, seen.tensors, strict=True):
                 values[i] = t
         made = [site.build(values) for site in self.sites]
@@ -326,12 +328,12 @@ class Folding:
                 limits[node] = _largest(node, [limits.get(value) for value in values])
 
 
-def _portions(module: fx.GraphModule, data: dict[int, fx.Node], own: list[fx.Node]) -> Portions:
-    """The graph, whose layers may take a batch of images in portions, as long as that is all they take."""
+def _batch_chunks(module: fx.GraphModule, data: dict[int, fx.Node], own: list[fx.Node]) -> BatchChunks:
+    """The graph, whose layers may take a batch of images in chunks, as long as that is all they take."""
     if len(data) != 1:
-        return Portions(module, 0, None)
+        return BatchChunks(module, 0, None)
     ((place, node),) = data.items()
-    return Portions(module, place, last_cut(module.graph, {node, *own}, _image_by_image))
+    return BatchChunks(module, place, last_cut(module.graph, {node, *own}, _image_by_image))
 
 
 def _image_by_image(node: fx.Node) -> bool:
@@ -392,7 +394,7 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler |
                 with graph.inserting_before(node):
                     graph.call_function(flush, (workspace,))
     if compiler is not None:
-        compile_between(graph, PACKED, set(positions), compiler)
+        compile_segments(graph, PACKED, set(positions), compiler)
     return Folding(fx.GraphModule(torch.nn.Module(), graph, "Inference"), sites)
 
 

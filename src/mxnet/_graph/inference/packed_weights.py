@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import torch.fx as fx
 
-from .parameter_watch import Copies, Digests
+from .parameter_watch import CopySnapshot, DigestSnapshot
 
 LAST = torch.channels_last
 
@@ -44,14 +44,14 @@ class Reordered:
     def __init__(self, run: Callable[..., Any], places: Sequence[int]) -> None:
         self.code, self.places = run, places
         self.kept: list[torch.Tensor] = []
-        self.seen: Copies | Digests | None = None
+        self.seen: CopySnapshot | DigestSnapshot | None = None
         self.sure = False
         self.changes = 0
 
     def run(self, *inputs: torch.Tensor) -> Any:
         weights = [inputs[i] for i in self.places]
         if self.sure and self.seen is not None:
-            if isinstance(self.seen, Copies):
+            if isinstance(self.seen, CopySnapshot):
                 self.seen = self.seen.digests()
             same = self.seen.compare(weights)
             results = self._run(inputs)
@@ -73,4 +73,4 @@ class Reordered:
         self.kept, self.sure = list(map(in_order, weights)), False
         self.changes += 1
         hopeful = not self.changes & (self.changes - 1)  # the first time, the second, the fourth, ...
-        self.seen = Copies(weights) if hopeful else None
+        self.seen = CopySnapshot(weights) if hopeful else None

@@ -96,17 +96,17 @@ class _Snapshot:
         raise NotImplementedError
 
 
-class Copies(_Snapshot):
+class CopySnapshot(_Snapshot):
     """A snapshot that is a copy of the tensors."""
 
     def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
         super().__init__(tensors)
         self.tensors = [t.data.clone(memory_format=torch.contiguous_format) for t in tensors]
 
-    def digests(self) -> "Digests | Copies":
+    def digests(self) -> "DigestSnapshot | CopySnapshot":
         """The snapshot as digests, which are smaller and compare faster, once the digest kernel is compiled."""
         digest = _loader.get(wait=False)
-        return self if digest is None else Digests(digest, self.tensors)
+        return self if digest is None else DigestSnapshot(digest, self.tensors)
 
     def _rows(self, tensors: Sequence[torch.Tensor]) -> Rows:
         pairs = zip(tensors, self.tensors, strict=True)
@@ -116,7 +116,7 @@ class Copies(_Snapshot):
         return not any(_memcmp(*row) for row in rows.tolist())
 
 
-class Digests(_Snapshot):
+class DigestSnapshot(_Snapshot):
     """A snapshot that is a 128-bit digest of each tensor (see `_kernels.runtime.digest`)."""
 
     def __init__(self, digest: Callable[[Rows, Rows], None], tensors: Sequence[torch.Tensor]) -> None:
@@ -134,11 +134,11 @@ class Digests(_Snapshot):
         return bool((digests == self._digests[rows[:, 2]]).all())
 
 
-def noted(tensors: Sequence[torch.Tensor]) -> "Copies | Digests":
+def noted(tensors: Sequence[torch.Tensor]) -> "CopySnapshot | DigestSnapshot":
     """A snapshot of the tensors: digests if the kernel is compiled, else copies."""
     digest = _loader.get(wait=False)
     hashable = digest is not None and all(t.is_contiguous() for t in tensors)
-    return Digests(digest, tensors) if hashable else Copies(tensors)
+    return DigestSnapshot(digest, tensors) if hashable else CopySnapshot(tensors)
 
 
 def usable(tensor: torch.Tensor) -> bool:

@@ -1,6 +1,6 @@
-"""Batch splitting: a batch whose activations exceed the buffers that may be kept is computed in portions.
+"""Batch splitting: a batch whose activations exceed the buffers that may be kept is computed in chunks.
 
-Allocating fresh memory at each run costs more time than computing portions of the batch one after the other. Layers
+Allocating fresh memory at each run costs more time than computing chunks of the batch one after the other. Layers
 after the last one that treats every image independently get the whole batch.
 """
 
@@ -14,18 +14,18 @@ from torch import fx
 from ..._core.lru import Recent
 from .packed_conv import Workspace
 
-PORTION = 1 << 26  # bytes of activations of one portion: enough images to reuse the weights in cache
+CHUNK = 1 << 26  # bytes of activations of one chunk: enough images to reuse the weights in cache
 
 Forward = Callable[..., Any]
 
 
-class Portions:
-    """Runs a graph as a whole, or up to the node `cut` in portions of argument number `data`."""
+class BatchChunks:
+    """Runs a graph as a whole, or up to the node `cut` in chunks of argument number `data`."""
 
     def __init__(self, module: fx.GraphModule, data: int, cut: fx.Node | None) -> None:
         self._graph, self._forward, self._data, self._cut = module.graph, module.forward, data, cut
         self._halves: tuple[Forward, Forward] | None = None
-        self._counts: Recent[tuple[int, ...], int] = Recent(256)  # number of portions, by shape of the data
+        self._counts: Recent[tuple[int, ...], int] = Recent(256)  # number of chunks, by shape of the data
 
     def run(self, arguments: Sequence[Any], workspace: Workspace) -> Any:
         """The graph's results."""
@@ -37,23 +37,23 @@ class Portions:
         return second(*arguments, self._gathered(first, list(arguments), count, workspace))
 
     def divide(self, arguments: Sequence[Any], needed: int) -> None:
-        """Compute data of this shape in portions from now on; the whole batch needed `needed` bytes."""
+        """Compute data of this shape in chunks from now on; the whole batch needed `needed` bytes."""
         shape = arguments[self._data].shape
         if self._counts.again(shape) is None:
-            self._counts.keep(shape, min(shape[0], math.ceil(needed / PORTION)))
+            self._counts.keep(shape, min(shape[0], math.ceil(needed / CHUNK)))
 
     def _gathered(self, first: Forward, arguments: list[Any], count: int, workspace: Workspace) -> torch.Tensor:
-        """The concatenated results of the portions, in memory of their own: it may be the result that a user sees."""
+        """The concatenated results of the chunks, in memory of their own: it may be the result that a user sees."""
         data, begin, gathered = arguments[self._data], 0, None
-        for portion in data.tensor_split(count):
-            arguments[self._data] = portion
+        for chunk in data.tensor_split(count):
+            arguments[self._data] = chunk
             value = first(*arguments)
             workspace.flush()
             if gathered is None:
                 gathered = workspace.take(None, len(data), *value.shape[1:])
-            gathered[begin : begin + len(portion)].copy_(value)
-            begin += len(portion)
-        return gathered  # type: ignore[return-value] - there are two portions at least
+            gathered[begin : begin + len(chunk)].copy_(value)
+            begin += len(chunk)
+        return gathered  # type: ignore[return-value] - there are two chunks at least
 
 
 def _halves(graph: fx.Graph, cut: fx.Node) -> tuple[Forward, Forward]:

@@ -9,7 +9,7 @@ from ..._core.errors import MXNetError
 from ..._ops.nn.onednn_subgraph import Parts, result_type
 from ..._ops.registry.gradient import without_gradient
 from ..._ops.registry.integer_gradient import plain
-from ..inference.parameter_watch import Copies, same_bytes, usable
+from ..inference.parameter_watch import CopySnapshot, same_bytes, usable
 from .node import ONEDNN_FUSED, Node, walk
 
 # Post-ops that may be fused after the layer, with the number of inputs that each adds.
@@ -81,7 +81,7 @@ class _ParameterCache:
 def _change_detector(parameters: Sequence[torch.Tensor]) -> Callable[[Sequence[torch.Tensor]], bool]:
     """A function that tells whether tensors still hold the values that these hold now."""
     if all(map(usable, parameters)):
-        snapshot = Copies(parameters)
+        snapshot = CopySnapshot(parameters)
         return lambda tensors: snapshot.compare(tensors)()
     copies = [t.clone() for t in parameters]
     return lambda tensors: all(map(same_bytes, tensors, copies))

@@ -16,7 +16,7 @@ OUTPUT_SELECTORS = pick, operator.getitem  # functions that select one of severa
 NO_COMPUTE = frozenset([plain, *OUTPUT_SELECTORS, *(find(name).fn for name in ("Flatten", "Reshape", "identity"))])
 
 
-def compile_between(graph: fx.Graph, packed: frozenset[object], inputs: set[fx.Node], compiler: Compiler) -> None:
+def compile_segments(graph: fx.Graph, packed: frozenset[object], inputs: set[fx.Node], compiler: Compiler) -> None:
     """Compile each maximal run of calls that are not `packed` and read only `inputs` and results of other calls."""
     for segment in list(_segments(graph.nodes, packed, inputs)):
         results = [node for node in segment if any(user not in segment for user in node.users)]

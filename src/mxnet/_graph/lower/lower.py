@@ -24,9 +24,12 @@ from ..._device.errors import explained
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.gradient import with_deferred_rule
 from ..._ops.registry.observe import in_graphs
+from ..._ops.registry.signature import listed_inputs
 from ..._ops.registry.torch_dtypes import NAME
+from ..._ops.sparse.tensors import densified
 from ...context import Context
 from ..infer.fixpoint import Facts, attrs_with_count
+from ..infer.storage import SparsePlan
 from ..ir.node import Entry, Node, walk
 from .codegen import Code
 from .fx_calls import calls, moved, pick, sole_user  # noqa: F401 - rewriting passes import these from here
@@ -78,9 +81,10 @@ class Lowered:
         if node is None or node.op is None:
             return MXNetError(text)
         tensors = [a for a in args if isinstance(a, torch.Tensor)]
-        shapes = ", ".join(f"{tuple(a.shape)} {NAME[a.dtype]}" for a in tensors)
+        shapes = [f"{tuple(a.shape)} {NAME[a.dtype]}" for a in tensors]
         hint = advice(node.op.name, [tuple(a.shape) for a in tensors], node.parsed)
-        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {shapes}){hint}")
+        hint += listed_inputs(node.op, shapes)
+        return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {', '.join(shapes)}){hint}")
 
 
 class _Builder:
@@ -94,12 +98,14 @@ class _Builder:
         node_states: NodeStates | None,
         stypes: Stypes,
         trained: Set[int] | None = None,
+        sparse: SparsePlan | None = None,
     ) -> None:
         self.train, self.context_of, self.shapes = train, context_of, shapes
         self.node_states, self.stypes = node_states, stypes
-        self.trained = trained
+        self.trained, self.sparse = trained, sparse or SparsePlan()
         self.graph = fx.Graph()
         self.values: dict[Slot, fx.Node] = {}
+        self.densified: dict[Slot, fx.Node] = {}
         self.results: dict[int, fx.Node] = {}
         self.streams: dict[Context, fx.Node] = {}
         self.calls: dict[str, Node] = {}
@@ -129,9 +135,18 @@ class _Builder:
             self.values[slot] = self.graph.create_node("call_function", target, (call, entry.index), {}, name)
         return self.values[slot]
 
-    def value_on(self, entry: Entry, ctx: Context) -> fx.Node:
+    def dense(self, entry: Entry) -> fx.Node:
+        """The value as a dense tensor, for whoever has no function on sparse ones."""
+        slot = (id(entry.node), entry.index)
+        if slot not in self.sparse.values:
+            return self.value(entry)
+        if slot not in self.densified:
+            self.densified[slot] = self.graph.call_function(densified, (self.value(entry),))
+        return self.densified[slot]
+
+    def value_on(self, entry: Entry, ctx: Context, sparse: bool = False) -> fx.Node:
         """The value on the device of `ctx`; a copy if it was computed on another device."""
-        value = self.value(entry)
+        value = self.value(entry) if sparse else self.dense(entry)
         source = self.context_of(entry.node)
         if source is ctx or torch_device(source) == torch_device(ctx):
             return value
@@ -141,9 +156,13 @@ class _Builder:
         op = node.op
         assert op is not None
         ctx = self.context_of(node)
-        args = tuple(self.value_on(entry, ctx) for entry in node.inputs)
+        on_stored = self.sparse.functions.get(id(node))
+        args = tuple(self.value_on(entry, ctx, on_stored is not None) for entry in node.inputs)
         kwargs = {**self.constants(node), **self.injected(node, ctx)}
-        function = node_function(node, self.train, ctx, self.node_states, self.stypes)
+        if on_stored is not None:
+            function = in_graphs(op, node.name, on_stored)
+        else:
+            function = node_function(node, self.train, ctx, self.node_states, self.stypes)
         if id(node) in self.deferred:
             function = _with_deferred_rule(function)
         result = self.graph.create_node("call_function", function, args, kwargs, name=_identifier(node.name))
@@ -252,6 +271,7 @@ def lower(
     node_states: NodeStates | None = None,
     stypes: Stypes = MappingProxyType({}),
     trained: Set[int] | None = None,
+    sparse: SparsePlan | None = None,
 ) -> Lowered:
     """Lower the graph below `heads`.
 
@@ -259,7 +279,7 @@ def lower(
     order of the inputs. With `mirror`, activations are recomputed in the backward pass. Results of the nodes `deferred`
     carry their gradient rules (see `with_deferred_rule`). `node_states` holds the state of custom operators, `stypes`
     the storage types of inputs for operators that look at them, `trained` the ids of the nodes that a backward pass
-    will visit, if they are known.
+    will visit, if they are known, `sparse` which values are sparse tensors. The heads' values are dense.
     """
     heads = list(heads)
     nodes = walk(heads)
@@ -267,7 +287,7 @@ def lower(
     variables = [n for n in nodes if n.op is None] if variables is None else variables
     if isinstance(context_of, Context):
         context_of = _single_context(context_of)
-    builder = _Builder(train, context_of, shapes, node_states, stypes, trained)
+    builder = _Builder(train, context_of, shapes, node_states, stypes, trained, sparse)
     builder.deferred.update(map(id, deferred))
     for node in variables:
         builder.input(node)
@@ -279,7 +299,7 @@ def lower(
     else:
         for node in operators:
             builder.call(node)
-    module = builder.finish([builder.value(head) for head in heads], "Graph")
+    module = builder.finish([builder.dense(head) for head in heads], "Graph")
     return Lowered(module, variables, list(builder.streams), builder.calls)
 
 

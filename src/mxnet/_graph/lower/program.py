@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, cause
 from ..._core.lru import Recent
 from ..._core.writes import wrote_anywhere
 from ..._kernels.registry import OFF, SWITCH
 from ...context import Context
 from ..infer.fixpoint import Facts, shape_facts, type_facts
+from ..infer.storage import SparsePlan
 from ..inference.fold import Folding, fold
 from ..inference.fuse import fused
 from ..inference.int8 import with_packed_integers
@@ -91,6 +92,7 @@ class Program:
         self.deferred = self._heads_with_rule() if executor else []
         self.node_states: NodeStates | None = {} if executor else None
         self.stypes: Stypes = {}
+        self.sparse: SparsePlan | None = None  # which values are sparse tensors
         self.trained: set[int] | None = None  # ids of the nodes that backward passes visit; None: all of a recorded run
         self.head_stypes: list[str] | None = None  # storage types of the heads, if not all are dense
         self.states = [i for i, n in enumerate(self.variables) if id(n) in mutated]
@@ -125,7 +127,9 @@ class Program:
     def _make(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         shapes = self.shapes([tuple(t.shape) for t in tensors]) if self.has_inferred_sizes else None
         mirror = train and mirror_wanted(self.nodes)
-        options: dict[str, Any] = {"node_states": self.node_states, "stypes": self.stypes, "trained": self.trained}
+        options = self._options
+        if mirror and self.sparse is not None:  # what is computed twice is computed on dense copies
+            options["sparse"] = self.sparse.of_inputs(self.variables)
         lowered = lower(self.heads, train, self.context_of, shapes, self.variables, mirror, self.deferred, **options)
         rewrite = SWITCH.mode != OFF
         if self.compiler is not None:
@@ -137,14 +141,18 @@ class Program:
             lowered.run, lowered.code = module.forward, module
         return lowered, [_stream(ctx) for ctx in lowered.streams]
 
+    @property
+    def _options(self) -> dict[str, Any]:
+        found = {"node_states": self.node_states, "stypes": self.stypes, "trained": self.trained}
+        return {**found, "sparse": self.sparse}
+
     def steps(self, train: bool, tensors: Sequence[torch.Tensor]) -> tuple[Lowered, list[Any]]:
         """Code without rewriting: one call per operator, for monitors of intermediate values."""
         shapes = tuple(tuple(t.shape) for t in tensors) if self.has_inferred_sizes else None
         code = self._codes.again(("steps", train, shapes))
         if code is None:
             facts = self.shapes(shapes) if shapes is not None else None
-            options: dict[str, Any] = {"node_states": self.node_states, "stypes": self.stypes, "trained": self.trained}
-            lowered = lower(self.heads, train, self.context_of, facts, self.variables, **options)
+            lowered = lower(self.heads, train, self.context_of, facts, self.variables, **self._options)
             code = self._codes.keep(("steps", train, shapes), (lowered, [_stream(ctx) for ctx in lowered.streams]))
         return code
 
@@ -162,9 +170,9 @@ class Program:
         try:
             return run(*tensors, *streams)
         except MXNetError as error:
-            raise with_node_name(lowered, error, _running(error)) from error
+            raise with_node_name(lowered, error, _running(error)) from None
         except OPERATOR_ERRORS as error:
-            raise lowered.explain([*tensors, *streams], error) from error
+            raise lowered.explain([*tensors, *streams], error) from cause(error)
         finally:
             if train or self.writes_in_inference or torch.is_grad_enabled():
                 wrote_anywhere()

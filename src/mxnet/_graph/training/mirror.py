@@ -92,7 +92,7 @@ def _call_segment(builder: Any, nodes: list[Node], results: list[Entry]) -> None
     module = inner.finish([inner.value(e) for e in results], "Segment")
     random = any("_train" in n.op.injected for n in nodes)  # type: ignore[union-attr]
     call = builder.graph.call_function(
-        _checkpointed(module.forward, random), tuple(builder.value(e) for e in outer.values())
+        _checkpointed(module.forward, random), tuple(builder.dense(e) for e in outer.values())
     )
     for i, entry in enumerate(results):
         builder.values[(id(entry.node), entry.index)] = builder.graph.call_function(_item, (call, i))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ..._core.lru import Recent
 from ..registry import OFF, SWITCH, TRACED, Decision
 from . import channels_last, deconv_products, direct, nchw_few_channels, nchw_odd_channels, pointwise
 from .problem import EAGER, INFERENCE, TRAINING, TRANSPOSED, Problem, Way
@@ -24,10 +25,15 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     TRAINING: (ways.COMPILED, ways.TORCH, pointwise.WAY, channels_last.STRIDE2, channels_last.WAY),
     INFERENCE: (direct.DEPTHWISE, direct.DENSE, ways.PACKED, ways.PACKED_TORCH, f2x2.PACKED),
-    TRANSPOSED: (deconv_products.ONE_PIXEL, deconv_products.SIDE_BY_SIDE, deconv_products.FEW_FILTERS),
+    TRANSPOSED: (
+        deconv_products.ONE_PIXEL,
+        deconv_products.SIDE_BY_SIDE,
+        deconv_products.FEW_FILTERS,
+        deconv_products.CHANNELS_LAST,
+    ),
 }
 LIBRARY = {EAGER: "conv.torch", TRAINING: "conv.torch", INFERENCE: "conv.onednn", TRANSPOSED: "conv.torch"}
-MOST_CHOICES = 1 << 12  # networks that take images of any size have ever new ones
+MOST_CHOICES = 1 << 10  # networks that take images of any size have ever new ones
 
 
 class Choice(NamedTuple):
@@ -38,7 +44,7 @@ class Choice(NamedTuple):
     decision: Decision
 
 
-_choices: dict[Problem, Choice] = {}
+_choices: Recent[Problem, Choice] = Recent(MOST_CHOICES)
 
 
 def forget() -> None:
@@ -48,7 +54,7 @@ def forget() -> None:
 
 def choose(problem: Problem) -> Choice:
     """The way that computes the problem now; also tells whoever wants decisions explained."""
-    choice = _choices.get(problem) or _decide(problem)
+    choice = _choices.get(problem) or _choices.again(problem) or _decide(problem)
     if SWITCH.mode == TRACED:
         SWITCH.log.append(choice.decision)
     return choice
@@ -73,11 +79,7 @@ def _decide(problem: Problem) -> Choice:
 
 
 def _keep(problem: Problem, choice: Choice, final: bool) -> Choice:
-    if final:
-        if len(_choices) >= MOST_CHOICES:
-            _choices.clear()
-        _choices[problem] = choice
-    return choice
+    return _choices.keep(problem, choice) if final else choice
 
 
 def _described(problem: Problem) -> str:

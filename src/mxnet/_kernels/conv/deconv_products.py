@@ -5,6 +5,7 @@ a generator, leave most of a block unfilled: the columns of a product, summed wh
 fifth to a half of the time. In inference, windows that do not overlap need no sums.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import tuning
+from ..elementwise import transpose
 from ..runtime.autograd import with_gradient
 from .problem import Problem, Way
 
@@ -73,11 +75,36 @@ def _few_filters(problem: Problem) -> Any:
         result = F.fold(_columns(data, weight), size, tuple(kernel), dilate, pad, stride)
         return result if bias is None else result.add_(bias[:, None, None])
 
+    return _with_torch_gradients(forward, problem)
+
+
+def _channels_last_applies(problem: Problem) -> int:
+    """Not with few channels: they fill a small part of a vector."""
+    fits = problem.dtype is torch.float32 and len(problem.data) == 4 and problem.groups == 1
+    enough = min(problem.weight[:2]) >= tuning.DECONV_LAST_CHANNELS and problem.work >= tuning.DECONV_LAST_WORK
+    return problem.work if fits and enough else 0
+
+
+def _channels_last(problem: Problem) -> Any:
+    geometry = problem.stride, problem.pad, problem.adj, 1, problem.dilate
+
+    def forward(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        if not data.is_contiguous():
+            return torch.conv_transpose2d(data, weight, bias, *geometry)
+        last = transpose.contiguous_copy(data.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        return transpose.contiguous_copy(torch.conv_transpose2d(last, weight, bias, *geometry))
+
+    return _with_torch_gradients(forward, problem)
+
+
+def _with_torch_gradients(forward: Callable[..., Tensor], problem: Problem) -> Any:
+    geometry = problem.stride, problem.pad, problem.dilate, True, problem.adj, 1
+
     def backward(inputs: Any, outputs: Any, heads: Any) -> Any:
         data, weight, *bias = inputs
         wanted = [t.requires_grad for t in inputs] + [False] * (2 - len(bias))
         sizes = [len(bias[0])] if bias else None
-        given = heads[0], data, weight, sizes, stride, pad, dilate, True, adj, 1
+        given = heads[0], data, weight, sizes, *geometry
         return torch.ops.aten.convolution_backward(*given, wanted[:3])[: len(inputs)]
 
     def compute(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -97,4 +124,11 @@ SIDE_BY_SIDE = Way(
 )
 FEW_FILTERS = Way(
     "conv.deconv_few_filters", "up to four filters: matrix products and col2im", _few_filters_applies, _few_filters
+)
+CHANNELS_LAST = Way(
+    "conv.deconv_channels_last",
+    "two spatial axes, single precision: torch, channels-last",
+    _channels_last_applies,
+    _channels_last,
+    transpose.code,
 )

@@ -75,7 +75,8 @@ def _windows(filters: int, most: int) -> Any:
                     products = [pixel * value for pixel in pixels for value in values]
                     return write.at(offset, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
-                return write.at(away, jump), write.loop(weight, write.at(weight, step), width, run.type(0), sums, add)
+                end, nothing = write.at(weight, step), run.type(0)
+                return write.at(away, jump), write.short_loops(weight, end, width, nothing, FLOAT, sums, add)
 
             biases = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
             sums = write.loop(weight, write.at(weight, size), step, run.type(0), biases * count, add_run)
@@ -102,7 +103,7 @@ def _one_window(write: Writer, data, offsets, weight, bias, run, result, addend,
         return write.at(begin, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
     biases = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
-    sums = write.loop(weight, write.at(weight, step), width, begin, biases, add)
+    sums = write.short_loops(weight, write.at(weight, step), width, begin, FLOAT, biases, add)
     _store(write, vectors, sums, result, step, addend, low, high)
 
 

@@ -1,9 +1,10 @@
-"""ELU and softplus (`softrelu`), values and derivatives, in SIMD vectors (importing this module imports numba)."""
+"""ELU, softplus (`softrelu`) and tanh, values and slopes, in SIMD vectors (importing this module imports numba)."""
 
 from collections.abc import Callable
 from typing import Any
 
 from ..runtime.simd import FLOAT, WIDE, Lanes, Writer, compiled, exp, expm1, log1p, sigmoid, writes
+from ..runtime.simd import tanh as _tanh
 
 _LOWEST = -87.0  # powers below it are zero: floats would lose their digits there
 
@@ -50,6 +51,7 @@ def _softrelu_slope(x: Lanes, head: Lanes) -> Lanes:
 
 _elu_run, _elu_slope_run = _kernel(_elu, 1, 1), _kernel(_elu_slope, 2, 1)
 _softrelu_run, _softrelu_slope_run = _kernel(_softrelu, 1), _kernel(_softrelu_slope, 2)
+_tanh_run = _kernel(_tanh, 1)
 
 
 @compiled("void(int64, int64, float32, int64, int64)")
@@ -75,3 +77,9 @@ def softrelu(data, result, first, last):
 def softrelu_slope(data, head, result, first, last):
     at = first * FLOAT
     _softrelu_slope_run(data + at, head + at, result + at, (last - first) * FLOAT)
+
+
+@compiled("void(int64, int64, int64, int64)")
+def tanh(data, result, first, last):
+    at = first * FLOAT
+    _tanh_run(data + at, result + at, (last - first) * FLOAT)

@@ -16,7 +16,7 @@ from ..runtime.task import Task
 
 SIZE, SIDE, LINE = 4, 8, 16  # bytes of an element, elements of a block's side, and of a cache line
 
-_code = CompiledModule("elementwise.transpose_kernels", after=tuning.TRANSPOSE_COMPILE)
+code = CompiledModule("elementwise.transpose_kernels", after=tuning.TRANSPOSE_COMPILE)
 
 Plan = tuple[int, ...]
 
@@ -90,11 +90,11 @@ def _copy(source: Tensor) -> Tensor:
     plan = _plan(tuple(source.shape), source.stride())
     assert plan is not None
     target, (outer, inner, columns) = source.new_empty(source.shape), (plan[0], plan[3], plan[7])
-    kernel, number = _code.get(wait=True).transpose, outer * inner * -(-columns // LINE)
+    kernel, number = code.get(wait=True).transpose, outer * inner * -(-columns // LINE)
     given = (source.data_ptr(), target.data_ptr(), *plan)
     Task(kernel, given, (0, number), source.numel() // tuning.TRANSPOSE_PER_THREAD).run()
     return target
 
 
 # (a view of an array with permuted axes)
-permuted = Kernel("elementwise.transpose", _applies, _ContiguousCopy.apply, tuning.TRANSPOSE_ELEMENTS, _code)
+permuted = Kernel("elementwise.transpose", _applies, _ContiguousCopy.apply, tuning.TRANSPOSE_ELEMENTS, code)

@@ -14,7 +14,7 @@ from torch import Tensor
 from .. import tuning
 from ..registry import Kernel, enabled
 from ..runtime.autograd import with_gradient
-from ..runtime.buffers import room as buffer
+from ..runtime.buffers import buffer
 from ..runtime.loader import CompiledModule, beats_mkl
 from ..runtime.task import Task
 

@@ -6,7 +6,7 @@ transposed (column-major). Where the columns are no multiple of 16 the last pane
 have is written twice.
 """
 
-from ..runtime.simd import FLOAT, OPTIONS, WIDE, Writer, compiled, njit, numbers, writes
+from ..runtime.simd import FLOAT, OPTIONS, SHORT, WIDE, Writer, compiled, njit, numbers, writes
 
 PANEL = 16 * FLOAT  # bytes
 LARGE = WIDE == 16
@@ -16,8 +16,8 @@ SMALL = 1 << 14  # bytes of such rows: of more, they would push each other out o
 # Bytes of a panel that are fetched ahead, as the processor itself stops at the end of a page, and into which cache: the
 # nearest one can wait for no more than some two dozen lines of memory at a time
 AHEAD, LEVEL = (8192, 2) if LARGE else (4096, 3)
+SHORTER = 32  # products summed one after the other: Winograd's transforms triple the error of a sum
 NEXT = 16  # columns that are prefetched of a transposed left
-SHORT = 128  # products summed one after the other
 
 
 @writes(11, lanes=WIDE)
@@ -35,7 +35,8 @@ def _by_row(write: Writer, panels, rows, depth, left, apart, panel, panel_apart,
             places = [write.at(left, distance) for distance in away]
             return write.at(left, FLOAT), _added(write, places, columns, sums)
 
-        sums = _sum(write, count, several, depth, left, panel, add)
+        end, zeros = _end_and_zeros(write, count, several, depth, panel)
+        sums = write.short_loops(panel, end, PANEL, left, FLOAT, zeros, add, SHORTER)
         _finish(write, sums, count, start, start_apart, result, result_apart)
 
     def add_some(several):
@@ -55,7 +56,8 @@ def _by_column(write: Writer, panels, rows, depth, left, apart, panel, panel_apa
             write.prefetch(write.at(left, write.times(apart, NEXT)))
             return write.at(left, apart), _added(write, places, _columns(write, panel, panel_apart, several), sums)
 
-        sums = _sum(write, count, several, depth, left, panel, add)
+        end, zeros = _end_and_zeros(write, count, several, depth, panel)
+        sums = write.loop(panel, end, PANEL, left, zeros, add)
         _finish(write, sums, count, start, start_apart, result, result_apart)
 
     def add_some(several):
@@ -77,11 +79,9 @@ def _added(write: Writer, places, columns, sums):
     return [product + total for product, total in zip(products, sums, strict=True)]
 
 
-def _sum(write: Writer, rows: int, panels: int, depth, left, panel, add):
-    """Sums of some rows by `add`, which takes a row of the panels at a time."""
-    end = write.at(panel, write.times(depth, PANEL))
-    zeros = [write.zeros()] * (rows * panels * PANEL // write.bytes)
-    return write.loop(panel, end, PANEL, left, zeros, add)
+def _end_and_zeros(write: Writer, rows: int, panels: int, depth, panel):
+    """Where the sums of a panel end, and what the sums of some rows begin with."""
+    return write.at(panel, write.times(depth, PANEL)), [write.zeros()] * (rows * panels * PANEL // write.bytes)
 
 
 def _finish(write: Writer, sums, rows: int, start, start_apart, result, result_apart):
@@ -108,7 +108,7 @@ def multiply(rows, depth, width, left, left_apart, panels, start, start_apart, r
     """result = start + left · right for matrices (rows, depth) and (depth, width), the latter 16 or more.
 
     Rows are `apart`; a start whose rows are 0 apart is one row for all. Where the width is no multiple of 16, start and
-    result are not the same.
+    result are not the same. Long sums are made of short ones, which lose fewer digits.
     """
     wide, number, few = width * FLOAT, 0, ROWS < rows <= FEW and rows * left_apart <= SMALL
     while number * PANEL < wide:
@@ -174,7 +174,7 @@ def pack_transposed(write: Writer, target, source, apart, size):
         at = builder.select(builder.icmp_signed("<", place, last), place, last)
         rows = [write.load(write.at(at, write.times(apart, row))) for row in range(write.lanes)]
         here = write.at(target, write.times(builder.sub(at, source), PANEL // FLOAT))
-        for number, row in enumerate(write.turned(rows)):
+        for number, row in enumerate(write.transposed(rows)):
             write.store(row, write.at(here, number * PANEL))
         return other, []
 

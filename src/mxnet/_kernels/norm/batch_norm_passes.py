@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import tuning
 from ..registry import enabled
-from ..runtime.buffers import room as buffer
+from ..runtime.buffers import buffer
 from ..runtime.loader import CompiledModule
 from ..runtime.plan_cache import repeated
 from ..runtime.task import Task

@@ -15,7 +15,7 @@ from .. import tuning
 from ..registry import Kernel
 from ..runtime.loader import CompiledModule
 from ..runtime.task import Task
-from .tensor_lists import Numbers, Steady, Tensors, alike, layout, uniform
+from .tensor_lists import FixedTensors, Numbers, Tensors, alike, layout, uniform
 
 UNIT = 1 << 12  # elements in which the work is divided
 MOMENTUM, PLAIN, ADAM = range(3)  # kinds of steps, as the kernels number them
@@ -64,7 +64,7 @@ class Places:
 class Table:
     """Where the tensors of a step are, and how fast they learn; the weights keep it from step to step."""
 
-    def __init__(self, weights: Steady, states: Sequence[Tensors]) -> None:
+    def __init__(self, weights: FixedTensors, states: Sequence[Tensors]) -> None:
         self._states, self._places = states, Places(weights, *states)
         code = _code.get(wait=True)
         self.rows = np.zeros((len(weights), code.COLUMNS), np.int64)
@@ -83,11 +83,11 @@ class Table:
         rows = self.rows[np.argsort(self.rows[:, 2], kind="stable")]
         return bool((rows[:-1, 2] + rows[:-1, 0] * 4 <= rows[1:, 2]).all())
 
-    def holds(self, weights: Steady, states: Sequence[Tensors]) -> bool:
+    def holds(self, weights: FixedTensors, states: Sequence[Tensors]) -> bool:
         """Are the tensors of these weights, and the same states, where they were?"""
         return _same(states, self._states) and not self._places.moved(weights, *states)
 
-    def takes(self, grads: Tensors, weights: Steady) -> bool:
+    def takes(self, grads: Tensors, weights: FixedTensors) -> bool:
         """Note where the gradients are, if they lie as the weights do.
 
         Those that were there in the last step already are buffers, and stay. The others are not kept: that would be
@@ -125,7 +125,7 @@ def _single(numbers: Factors) -> np.ndarray:
     return np.array(numbers, np.float32)
 
 
-def _table(weights: Steady, grads: Tensors, states: Sequence[Tensors]) -> Table | None:
+def _table(weights: FixedTensors, grads: Tensors, states: Sequence[Tensors]) -> Table | None:
     """The table of these tensors; None, where they do not lie alike."""
     table = weights.table
     if not isinstance(table, Table) or not table.holds(weights, states):
@@ -138,13 +138,19 @@ def _table(weights: Steady, grads: Tensors, states: Sequence[Tensors]) -> Table 
 
 
 def _applies(kind: int, weights: Any, *rest: Any) -> int:
-    if not isinstance(weights, Steady) or not weights.layout.on_cpu or weights[0].dtype is not torch.float32:
+    if not isinstance(weights, FixedTensors) or not weights.layout.on_cpu or weights[0].dtype is not torch.float32:
         return 0
     return weights.total
 
 
 def _run(
-    kind: int, weights: Steady, grads: Tensors, states: Sequence[Tensors], lrs: Numbers, wds: Numbers, factors: Factors
+    kind: int,
+    weights: FixedTensors,
+    grads: Tensors,
+    states: Sequence[Tensors],
+    lrs: Numbers,
+    wds: Numbers,
+    factors: Factors,
 ) -> bool | None:
     table = _table(weights, grads, states)
     if table is None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 Tensors = list[Tensor] | tuple[Tensor, ...]
 Numbers = Sequence[float]
-LARGEST_ROOM = 1 << 22  # numbers; above that the calls cost nothing beside the memory they walk through
+LARGEST_BUFFER = 1 << 22  # numbers; above that the calls cost nothing beside the memory they walk through
 FUSED_DTYPES = {torch.float32, torch.float64}  # those for which torch has fused kernels on every device
 
 
@@ -42,7 +42,7 @@ class Layout:
         )
 
 
-class Steady(list[Tensor]):
+class FixedTensors(list[Tensor]):
     """Tensors that stay from step to step (weights, states), so that their layout is looked at once."""
 
     steps = 0  # that were counted
@@ -58,24 +58,24 @@ class Steady(list[Tensor]):
         return sum(t.numel() for t in self)
 
     @cached_property
-    def _rooms(self) -> dict[str, tuple[Tensor, list[Tensor]]]:
+    def _buffers(self) -> dict[str, tuple[Tensor, list[Tensor]]]:
         return {}
 
-    def room(self, purpose: str) -> tuple[Tensor, list[Tensor]] | None:
+    def buffer(self, purpose: str) -> tuple[Tensor, list[Tensor]] | None:
         """One block of memory and its parts, shaped as the tensors; None where keeping it would cost too much."""
-        if purpose not in self._rooms:
+        if purpose not in self._buffers:
             sizes = [t.numel() for t in self]
-            if self.total > LARGEST_ROOM or not self.layout.contiguous or len(self.layout.dtypes) > 1:
+            if self.total > LARGEST_BUFFER or not self.layout.contiguous or len(self.layout.dtypes) > 1:
                 return None
             block = torch.empty(self.total, dtype=self[0].dtype, device=self[0].device)
             parts = [part.view(t.shape) for part, t in zip(block.split(sizes), self, strict=True)]
-            self._rooms[purpose] = block, parts
-        return self._rooms[purpose]
+            self._buffers[purpose] = block, parts
+        return self._buffers[purpose]
 
 
 def layout(tensors: Tensors) -> Layout:
     """How the tensors lie in memory."""
-    return tensors.layout if isinstance(tensors, Steady) else Layout(tensors)
+    return tensors.layout if isinstance(tensors, FixedTensors) else Layout(tensors)
 
 
 def alike(*lists: Tensors) -> bool:

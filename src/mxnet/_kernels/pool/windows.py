@@ -35,12 +35,12 @@ class Windows:
         return zip(self.sizes, self.kernel, self.stride, self.pad, strict=True)
 
     def _number(self, size, kernel, stride, pad):
-        room = size + 2 * pad - kernel
-        if room < 0:
+        span = size + 2 * pad - kernel
+        if span < 0:
             raise MXNetError(f"Pooling: kernel size ({kernel}) exceeds input ({size} padded to {size + 2 * pad})")
         if self.convention == "same":
             return ceil(size / stride)
-        return 1 + (ceil(room / stride) if self.convention == "full" else room // stride)
+        return 1 + (ceil(span / stride) if self.convention == "full" else span // stride)
 
     def any_empty(self):
         """Does a last window lie completely in the padding?"""

@@ -12,7 +12,7 @@ from .. import tuning
 from ..matmul.gemm import product
 from ..matmul.packed import PANEL
 from ..registry import Kernel
-from ..runtime.buffers import room
+from ..runtime.buffers import buffer
 from ..runtime.loader import CompiledModule
 from .gru import pack_transposed, run_batch, stacked
 
@@ -59,7 +59,7 @@ class _Layer(torch.autograd.Function):
         before = torch.cat([state.new_zeros(1, batch, hidden), heads[0]])  # the initial state is no output
         by_state, by_cell = before[-1] + heads[1], heads[2].clone()
         panels = recurrent.reshape(4 * hidden, -1, PANEL).transpose(0, 1).contiguous()
-        by_gates = room("gates", *gates.shape)
+        by_gates = buffer("gates", *gates.shape)
         tensors = before, gates, cells, by_gates, by_state, by_cell, panels
         run_batch(_code.get(wait=True).backward, steps, batch, hidden, *tensors)
         wanted = ctx.needs_input_grad

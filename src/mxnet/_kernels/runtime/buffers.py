@@ -12,29 +12,29 @@ from typing import Any
 import numpy as np
 import torch
 
-_kept = threading.local()
+_local = threading.local()
 
 
-def rooms() -> dict[int | str, torch.Tensor]:
-    """All memory that `room` has given this thread."""
-    return _kept.__dict__.setdefault("rooms", {})
+def thread_buffers() -> dict[int | str, torch.Tensor]:
+    """All memory that `buffer` has given this thread."""
+    return _local.__dict__.setdefault("thread_buffers", {})
 
 
-def room(which: int | str, *shape: int) -> torch.Tensor:
+def buffer(which: int | str, *shape: int) -> torch.Tensor:
     """Memory of this thread, kept from call to call; what it held before is lost."""
-    kept, size = rooms(), math.prod(shape)
-    found = kept.get(which)
+    buffers, size = thread_buffers(), math.prod(shape)
+    found = buffers.get(which)
     if found is None or found.numel() < size:
-        found = kept[which] = torch.empty(size)
+        found = buffers[which] = torch.empty(size)
     return found[:size].view(shape)
 
 
 def scratch(floats: int) -> int:
     """Where this thread has memory for so many floats, kept from call to call."""
-    if getattr(_kept, "floats", 0) < floats:
-        _kept.memory = torch.empty(floats)
-        _kept.floats, _kept.address = floats, _kept.memory.data_ptr()
-    return _kept.address
+    if getattr(_local, "floats", 0) < floats:
+        _local.memory = torch.empty(floats)
+        _local.floats, _local.address = floats, _local.memory.data_ptr()
+    return _local.address
 
 
 def pages(size: int) -> mmap.mmap:
@@ -44,7 +44,7 @@ def pages(size: int) -> mmap.mmap:
     return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0))
 
 
-class _Shelf:
+class _Arena:
     """Memory for small arrays that stay, apart from that of tensors, which they would cut into pieces."""
 
     SIZE = 1 << 20  # bytes
@@ -61,8 +61,8 @@ class _Shelf:
         return place
 
 
-_shelf = _Shelf()
-lasting = _shelf.put
+_arena = _Arena()
+persistent = _arena.put
 
 
 def share(work: Callable[[int, int], Any], begin: int, count: int, most: int, unit: int = 1) -> None:

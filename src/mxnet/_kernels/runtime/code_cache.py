@@ -4,12 +4,12 @@ Importing this module asks for numba. numba's own settings stay as they are: onl
 here, and `NUMBA_CACHE_DIR` wins. A folder that cannot be written is still read.
 """
 
+import functools
 import os
 import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -35,8 +35,17 @@ def folder() -> Path:
     from numba.core.registry import cpu_target
 
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
-    key = crc32(features.encode())
+    key = _sources(crc32(features.encode()))
     return Path(kernel_folder()) / f"remx-{REMX_VERSION}-numba-{numba.__version__}-{processor}-{key:08x}"
+
+
+@functools.cache
+def _sources(key: int) -> int:
+    """The key, with the sources of all kernels: numba looks only at the file of the function that it compiles, and
+    kernels are made of parts from several files."""
+    for path in sorted(Path(_HERE).rglob("*.py")):
+        key = crc32(path.read_bytes(), key)
+    return key
 
 
 def kept_in() -> Path:
@@ -46,15 +55,7 @@ def kept_in() -> Path:
 
 def _note(module: str) -> Path:
     """The file that says that a module of kernels was compiled, from these sources, for this processor."""
-    own = Path(_HERE, *module.split(".")).with_suffix(".py")
-    facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in (own, *_sources())]
-    return kept_in() / f"{module}-{crc32(repr((folder().name, facts)).encode()):08x}.ready"
-
-
-@lru_cache(maxsize=1)
-def _sources() -> tuple[Path, ...]:
-    """What all kernels are made with."""
-    return tuple(sorted(Path(_HERE, "runtime").glob("*.py")))
+    return kept_in() / f"{module}-{crc32(folder().name.encode()):08x}.ready"
 
 
 def is_noted(module: str) -> bool:

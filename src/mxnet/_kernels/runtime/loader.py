@@ -358,6 +358,13 @@ def _is_recorded(call: tuple[Any, ...]) -> bool:
     return torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in call)
 
 
+def load_used() -> None:
+    """Load all code that calls have asked for, however little work they had: who asks expects many more of them."""
+    for each in list(_LOADERS):
+        if each.loading() or getattr(each, "_work", 0):
+            each.get(wait=True)
+
+
 def finish_loading() -> None:
     """Wait for all code that is being compiled, such as what a first run has asked for."""
     for each in list(_LOADERS):

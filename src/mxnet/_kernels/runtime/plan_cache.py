@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .buffers import lasting, pages, rooms
+from .buffers import pages, persistent, thread_buffers
 from .task import Chain, Task
 
 PAGE = mmap.PAGESIZE
@@ -22,7 +22,7 @@ MOST = 1 << 10  # plans that a thread keeps: a deep network whose layers differ 
 
 Tensors = Sequence[torch.Tensor | None]
 
-_kept = threading.local()
+_local = threading.local()
 
 
 class Plan(Chain):
@@ -32,7 +32,7 @@ class Plan(Chain):
         super().__init__(tasks)
         self.which, self._table_now = which, [first for first, _ in bases]
         table = self._table
-        self._moved = [lasting(np.flatnonzero((table >= first) & (table < first + size))) for first, size in bases]
+        self._moved = [persistent(np.flatnonzero((table >= first) & (table < first + size))) for first, size in bases]
 
     def run_on(self, places: list[int]) -> None:
         """Do all of it, with tensors and memory at other places."""
@@ -45,7 +45,7 @@ class Plan(Chain):
 
 def repeated(make: Callable[..., list[Task]], tensors: Tensors, *others: Hashable) -> None:
     """Do the tasks `make(*tensors, *others)`, which are the same ones wherever shapes, threads and others are."""
-    plans = _kept.__dict__.setdefault("plans", OrderedDict())
+    plans = _local.__dict__.setdefault("plans", OrderedDict())
     shapes = [None if t is None else (t.shape, t.stride()) for t in tensors]
     known = make, torch.get_num_threads(), others, *shapes
     if known not in plans:
@@ -58,7 +58,7 @@ def repeated(make: Callable[..., list[Task]], tensors: Tensors, *others: Hashabl
         for task in make(*tensors, *others):
             task.run()
         return
-    own = rooms()
+    own = thread_buffers()
     plan.run_on([*_places(tensors), *(own[which].data_ptr() for which in plan.which)])
 
 
@@ -89,7 +89,7 @@ def _planned(make: Callable[..., list[Task]], tensors: Tensors, others: Sequence
     tasks = make(*strange, *others)
     if not all(task.native for task in tasks):
         return None
-    own = rooms()
+    own = thread_buffers()
     bases = [*(t for t in strange if t is not None), *own.values()]
     plan = Plan(tasks, [(t.data_ptr(), t.nbytes) for t in bases], list(own))
     for task in tasks:

@@ -21,6 +21,7 @@ from .loader import simd_width
 
 code_cache.install()
 LANES, FLOAT = 8, 4
+SHORT = 128  # products that are summed one after the other; the error of a sum grows with their number
 WIDE = max(LANES, simd_width())
 VECTOR_BYTES = LANES * FLOAT
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
@@ -198,7 +199,7 @@ class Writer:
         """Two vectors of half the lanes."""
         return self.mixed(one, other, list(range(self.lanes)))
 
-    def turned(self, rows: list[Lanes]) -> list[Lanes]:
+    def transposed(self, rows: list[Lanes]) -> list[Lanes]:
         """As many rows as a vector has lanes, as columns."""
         rows, size, step = list(rows), self.lanes, 1
         while step < size:  # blocks of step x step change places
@@ -282,6 +283,42 @@ class Writer:
         builder.cbranch(builder.icmp_signed("<", following, end), inside, behind)
         builder.position_at_end(behind)
         return made
+
+    def short_loops(
+        self,
+        begin: Any,
+        end: Any,
+        step: int,
+        other: Any,
+        apart: int,
+        lanes: list[Lanes],
+        body: Callable[..., Any],
+        most: int = SHORT,
+    ) -> list[Lanes]:
+        """`loop` for sums: long ones are made of short ones, which lose fewer digits. `other` moves on by `apart`."""
+        builder, following = self.builder, self.at(other, most * apart)
+
+        def sums(address: Any, other: Any, starts: list[Lanes]) -> Any:
+            stop = self.at(address, most * step)
+            stop = builder.select(builder.icmp_signed("<", stop, end), stop, end)
+            return self.loop(address, stop, step, other, starts, body)
+
+        def part(address: Any, other: Any, totals: list[Lanes]) -> Any:
+            made = sums(address, other, [self.zeros()] * len(totals))
+            return self.at(other, most * apart), [one + total for one, total in zip(made, totals, strict=True)]
+
+        first, rest = sums(begin, other, lanes), self.at(begin, most * step)
+        before, more, behind = builder.block, builder.append_basic_block("more"), builder.append_basic_block("summed")
+        builder.cbranch(builder.icmp_signed("<", rest, end), more, behind)
+        builder.position_at_end(more)
+        totals = self.loop(rest, end, most * step, following, first, part)
+        after = builder.branch(behind).parent
+        builder.position_at_end(behind)
+        phis = [builder.phi(one.value.type) for one in first]
+        for phi, one, total in zip(phis, first, totals, strict=True):
+            phi.add_incoming(one.value, before)
+            phi.add_incoming(total.value, after)
+        return [Lanes(builder, phi) for phi in phis]
 
     def choose(self, number: Any, most: int, body: Callable[[int], None]) -> None:
         """`body(number)`, written once for each number from 1 to `most`."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .buffers import lasting, scratch, share
+from .buffers import persistent, scratch, share
 from .task_layout import (
     ARGUMENTS,
     BEGIN,
@@ -167,7 +167,7 @@ class Task:
         return np.array(numbers), slot
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@functools.lru_cache(maxsize=1 << 10)
 def _fair(units: int, most: int, threads: int) -> int:
     """In how many parts, `most` or less, threads that take one after the other end soonest: 36 units in eight parts
     are 16 for one of two threads and 20 for the other."""
@@ -205,15 +205,15 @@ class Chain:
         made = [task.new_table() for task in tasks]
         links = LINKS + 2 * len(made)
         places = np.cumsum([links] + [len(table) for table, _ in made])[:-1]
-        self._table = table = lasting(np.concatenate([np.zeros(links, np.int64), *(own for own, _ in made)]))
+        self._table = table = persistent(np.concatenate([np.zeros(links, np.int64), *(own for own, _ in made)]))
         self._address = table.ctypes.data
         table[LENGTH], table[YIELD] = len(made), _yield()
         table[LINKS:links:2] = [task.kernel.entry for task in tasks]
         table[LINKS + 1 : links : 2] = self._address + places * SLOT
-        self._counters = lasting(np.concatenate([places + TAKEN, places + DONE]))
-        self._parts, self._threads = lasting(places + PARTS), lasting(places + THREADS)
-        rooms = [at + slot for at, (_, slot) in zip(places, made, strict=True) if slot]
-        self._rooms = lasting(np.array(rooms, np.int64))
+        self._counters = persistent(np.concatenate([places + TAKEN, places + DONE]))
+        self._parts, self._threads = persistent(places + PARTS), persistent(places + THREADS)
+        slots = [at + slot for at, (_, slot) in zip(places, made, strict=True) if slot]
+        self._scratch_slots = persistent(np.array(slots, np.int64))
         self._divided: dict[int, list[int]] = {}  # by threads: the parts of each task
 
     def run(self) -> None:
@@ -224,7 +224,7 @@ class Chain:
             parts = self._divided[threads] = [task.parts(threads) for task in self._tasks]
         table[self._counters], table[self._parts], table[self._threads] = 0, parts, threads
         if self._scratch:
-            table[self._rooms] = scratch(threads * self._scratch)
+            table[self._scratch_slots] = scratch(threads * self._scratch)
         if threads == 1:
             self._entry.ctypes(self._address)
         else:

@@ -20,12 +20,17 @@ def _softrelu(data):
     return F.softplus(data) if result is None else result
 
 
+def _tanh(data):
+    result = elu("tanh", data, torch.tanh)
+    return torch.tanh(data) if result is None else result
+
+
 _ACTIVATIONS = {
     "relu": torch.relu,
     "sigmoid": torch.sigmoid,
     "softrelu": _softrelu,
     "softsign": softsign,
-    "tanh": torch.tanh,
+    "tanh": _tanh,
 }
 _SELU_ALPHA = 1.6732632423543772
 _SELU_LAMBDA = 1.0507009873554805

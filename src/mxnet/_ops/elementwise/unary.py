@@ -218,12 +218,12 @@ def hard_sigmoid(data, *, alpha: float = 0.2, beta: float = 0.5):
     return with_gradient(lambda x: (alpha * x + beta).clamp(0, 1), _hard_sigmoid_slope(alpha, beta), data)
 
 
-def _smooth(square: float) -> Unary:
-    def smooth(data):
+def _smooth_l1(square: float) -> Unary:
+    def smooth_l1(data):
         near = torch.clamp(data, -1 / square, 1 / square)  # no branch, infinity is like any other number
         return torch.add(data, near, alpha=-0.5).mul_(near.mul_(square))
 
-    return smooth
+    return smooth_l1
 
 
 def _smooth_slope(square: float):
@@ -239,6 +239,6 @@ def smooth_l1(data, *, scalar: float = 1.0):
         return data * 0
     square = scalar * scalar
     if data.is_floating_point():
-        return with_gradient(_smooth(square), _smooth_slope(square), data)
+        return with_gradient(_smooth_l1(square), _smooth_slope(square), data)
     size = torch.abs(data)
     return to_dtype(torch.where(size > 1 / square, size - 0.5 / square, 0.5 * square * data * data), data.dtype)

@@ -12,6 +12,7 @@ from ..registry.registry import Attrs, op
 from ..registry.shape_rules import Shapes, bracket
 
 Storage = Literal["csr", "default", "row_sparse"] | None
+_SMALL = tuning.GEMM_SIDE**2  # elements
 
 
 def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
@@ -21,7 +22,9 @@ def _matrices(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor | None:
 def _product(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
     if lhs.is_cuda:
         return under(torch.mm, (lhs, rhs))
-    result = matmul(lhs, rhs) if lhs.numel() >= tuning.GEMM_SIDE**2 else None
+    if lhs.numel() < _SMALL:
+        return torch.mm(lhs, rhs)
+    result = matmul(lhs, rhs)
     return torch.mm(lhs, rhs) if result is None else result
 
 
@@ -72,8 +75,6 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     a, b = 0 if transpose_a else left - 1, right - 1 if transpose_b else 0
     if lhs.shape[a] != rhs.shape[b]:
         raise MXNetError(f"dot shape error: {bracket(lhs.shape)} X {bracket(rhs.shape)}")
-    if lhs.is_sparse and right == 1:
-        return torch.mv(lhs.t() if transpose_a else lhs, rhs)
     return under(torch.tensordot, (lhs, rhs, ([a], [b])))
 
 

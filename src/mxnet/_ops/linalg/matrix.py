@@ -11,7 +11,7 @@ from ..._device import late
 from ..._device.settings import under
 from ..._kernels.runtime.concrete import is_concrete
 from ..reduce.reduction import at_least_1d
-from ..registry.gradient import with_gradient
+from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import op
 from ..registry.shape_rules import bracket
 
@@ -29,10 +29,21 @@ def _square(A: torch.Tensor) -> torch.Tensor:
     return A
 
 
+def _nothing(shape: tuple[int, ...], *inputs: torch.Tensor) -> torch.Tensor:
+    """Zeros: BLAS does not read what it multiplies by a factor of zero, so NaN and infinity leave no trace."""
+    return without_gradient(lambda *given: given[0].new_zeros(shape), *inputs)
+
+
+def _scaled(C: torch.Tensor, factor: float) -> torch.Tensor:
+    return factor * C if factor else _nothing(tuple(C.shape), C)
+
+
 def _product(A: torch.Tensor, B: torch.Tensor, transpose_a: bool, transpose_b: bool, alpha: float) -> torch.Tensor:
     if A.dim() < 2 or A.dim() != B.dim() or A.shape[:-2] != B.shape[:-2]:
         raise MXNetError(f"matrices of shapes {bracket(A.shape)} and {bracket(B.shape)} do not fit together")
     sides = A.mT if transpose_a else A, B.mT if transpose_b else B
+    if alpha == 0 and sides[0].shape[-1] == sides[1].shape[-2]:
+        return _nothing((*A.shape[:-2], sides[0].shape[-2], sides[1].shape[-1]), A, B)
     result = torch.matmul(*sides) if A.is_cpu else under(torch.matmul, sides)
     return result if alpha == 1 else alpha * result
 
@@ -51,9 +62,9 @@ def gemm(
 ):
     """`alpha * A @ B + beta * C`; `axis` holds the rows."""
     if axis in (-2, A.dim() - 2):
-        return _product(A, B, transpose_a, transpose_b, alpha) + beta * C
+        return _product(A, B, transpose_a, transpose_b, alpha) + _scaled(C, beta)
     A, B, C = (m.movedim(axis, -2) for m in (A, B, C))
-    return (_product(A, B, transpose_a, transpose_b, alpha) + beta * C).movedim(-2, axis).contiguous()
+    return (_product(A, B, transpose_a, transpose_b, alpha) + _scaled(C, beta)).movedim(-2, axis).contiguous()
 
 
 @linalg("gemm2")
@@ -88,6 +99,8 @@ def trmm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool 
 def trsm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool = True, alpha: float = 1.0):
     """The `X` for which `A @ X`, or `X @ A`, is `alpha * B`; `A` is triangular."""
     triangle, upper = _square(A).mT if transpose else _square(A), lower == transpose  # the other half is not read
+    if alpha == 0 and triangle.shape[:-2] == B.shape[:-2]:
+        return _nothing(tuple(B.shape), B, triangle)
     target = B if alpha == 1 else alpha * B
     if rightside:
         return torch.linalg.solve_triangular(triangle, target, upper=upper, left=False)

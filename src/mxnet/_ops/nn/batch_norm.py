@@ -6,19 +6,22 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
+from ..._core.modes import MODES
 from ..._kernels.norm.moving_statistics import move
 from ..registry.fill_rules import assign
 from ..registry.registry import op
 
 
 def normalize_batch(
-    data, gamma, beta, moving_mean, moving_var, *, eps, momentum, fix_gamma, training, axis=1, set_gamma=True
-):
+    data, gamma, beta, moving_mean, moving_var, *,
+    eps, momentum, fix_gamma, training, axis=1, set_gamma=True, global_stats=False,
+):  # fmt: skip
     """Normalized data, and the mean and the reciprocal standard deviation that did it.
 
     `training` takes the batch's own statistics, and has the backward pass update the moving ones: MXNet does it there,
     hence a forward pass alone, even a recorded one, changes nothing. Otherwise the moving statistics are used, and the
-    last result is None. `fix_gamma` takes gamma for one (see `fixed`).
+    last result is None. `fix_gamma` takes gamma for one (see `fixed`). `global_stats` tells that moving statistics are
+    constants in training, too.
     """
     if axis != 1:
         axis = _channel_axis(axis, data.dim())
@@ -34,8 +37,37 @@ def normalize_batch(
             result.register_hook(partial(_move, moving, mean, invstd, momentum, eps))
     else:
         mean, invstd = moving_mean.detach(), None
-        result = torch.batch_norm(data, gamma, beta, mean, moving_var.detach(), False, 0.0, eps, True)
+        moving = mean, moving_var.detach()
+        if not global_stats and torch.is_grad_enabled() and (data.requires_grad or gamma.requires_grad):
+            result = _ByMovingStatistics.apply(data, gamma, beta, *moving, eps)
+        else:
+            result = torch.batch_norm(data, gamma, beta, *moving, False, 0.0, eps, True)
     return (result.movedim(1, axis) if axis != 1 and result.dim() > 1 else result), mean, invstd
+
+
+class _ByMovingStatistics(torch.autograd.Function):
+    """Normalization by moving statistics, differentiated in the mode of the backward pass.
+
+    `autograd.backward` runs in training mode unless it is told otherwise, and there MXNet takes the statistics that the
+    forward pass used for the batch's own: the gradient of the data has the terms that come from mean and variance.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, data, gamma, beta, mean, variance, eps):  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx.save_for_backward(data, gamma)
+        ctx.statistics, ctx.eps = (mean.clone(), variance.clone()), eps
+        return torch.batch_norm(data, gamma, beta, mean, variance, False, 0.0, eps, True)
+
+    @staticmethod
+    def backward(ctx: Any, head):  # pyright: ignore[reportIncompatibleMethodOverride]
+        data, gamma = ctx.saved_tensors
+        mean, variance = ctx.statistics
+        saved = (mean, (variance + ctx.eps).rsqrt()) if MODES.training else (None, None)
+        wanted = list(ctx.needs_input_grad[:3])
+        found = torch.ops.aten.native_batch_norm_backward(
+            head, data, gamma, mean, variance, *saved, MODES.training, ctx.eps, wanted
+        )
+        return (*(g if asked else None for g, asked in zip(found, wanted, strict=True)), None, None, None)
 
 
 def fixed(gamma: torch.Tensor, set_gamma: bool | None = True) -> torch.Tensor:
@@ -167,6 +199,7 @@ def batch_norm(
         "training": training,
         "axis": axis,
         "set_gamma": _set_gamma,
+        "global_stats": use_global_stats,
     }
     result, mean, invstd = normalize_batch(data, gamma, beta, moving_mean, moving_var, **attrs)
     if invstd is None:
@@ -192,6 +225,7 @@ def batch_norm_v1(
     """The older BatchNorm, over axis 1; its third output is the variance itself."""
     training = _train and not use_global_stats
     attrs: dict[str, Any] = {"eps": eps, "momentum": momentum, "fix_gamma": fix_gamma, "training": training}
+    attrs["global_stats"] = use_global_stats
     result, mean, invstd = normalize_batch(data, gamma, beta, moving_mean, moving_var, **attrs)
     variance = moving_var.detach() if invstd is None else invstd.square().reciprocal() - eps
     return result, mean, variance

@@ -10,7 +10,7 @@ from ..._core.errors import MXNetError
 from ..._kernels.norm.fused_norm import can_recompute, save_or_recompute, saved
 from ..._kernels.pool import nchw
 from ..._kernels.pool.windows import Windows, windows_of
-from ..registry.gradient import with_gradient
+from ..registry.gradient import with_gradient, without_gradient
 from ..registry.layout import channels_last, to_first, to_last
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import Shapes
@@ -116,6 +116,8 @@ def _check_type(shape, kernel, pool_type, p_value, global_pool):
 
 
 def _pool(data, windows, pool_type, p_value, include_pad):
+    if not data.shape[1]:  # torch refuses images without channels
+        return without_gradient(lambda data: data.new_zeros((*data.shape[:2], *windows.count)), data)
     if len(windows.kernel) == 1:
         axes = ((1, *windows.sizes), (1, *windows.kernel), (1, *windows.stride), (0, *windows.pad))
         return _pool(data.unsqueeze(2), windows_of(*axes, windows.convention), pool_type, p_value, include_pad).squeeze(

@@ -14,6 +14,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ..._core.attrs import Fraction
 from ..._core.errors import MXNetError
+from ..._device.late import require
 from ..._device.settings import under
 from ..._kernels.rnn.gru import gru
 from ..._kernels.rnn.lstm import lstm
@@ -262,6 +263,8 @@ def _layer_by_layer(run, data, states, weights, num_layers, dropout):
 
 
 def _variable_length(mode, data, states, weights, num_layers, train, bidirectional, lengths):
+    if not data.is_cpu and not data.is_meta:
+        return _variable_length_on_device(mode, data, states, weights, num_layers, train, bidirectional, lengths)
     packed = pack_padded_sequence(data, lengths.detach().long().cpu(), enforce_sorted=False)
     order, back = packed.sorted_indices, packed.unsorted_indices
     one = isinstance(states, torch.Tensor)
@@ -270,6 +273,59 @@ def _variable_length(mode, data, states, weights, num_layers, train, bidirection
     output, *final = run(packed.data, packed.batch_sizes, states, weights, True, num_layers, 0.0, train, bidirectional)
     output, _ = pad_packed_sequence(packed._replace(data=output), total_length=data.shape[0])
     return output, *(s.index_select(1, back) for s in final)
+
+
+# ---------------------------------------------------------------- lengths that stay on a device
+# torch's kernels take lengths on the host, for which it would have to wait. Here every sequence runs through all steps,
+# each direction from the sequence's first step: what comes behind its end changes nothing that is used.
+_STOPPED = 1e4  # a gate's sum at which its sigmoid is 0 or 1 in every type
+
+
+def _variable_length_on_device(mode, data, states, weights, num_layers, train, bidirectional, lengths):
+    steps, directions = data.shape[0], 2 if bidirectional else 1
+    ends = lengths.detach().long()
+    words = f"RNN: each sequence_length must be at least 1 and at most {steps}, the number of steps"
+    require(((ends >= 1) & (ends <= steps)).all(), lambda: MXNetError(words))
+    ends, time = ends.clamp(1, steps), torch.arange(steps, device=data.device)[:, None]
+    alive = time < ends
+    reversed_steps = torch.where(alive, ends - 1 - time, time)
+    each, one = len(weights) // (num_layers * directions), isinstance(states, torch.Tensor)
+    data, finals = data.masked_fill(~alive[..., None], 0), []
+    for layer in range(num_layers):
+        outputs = []
+        for row in range(layer * directions, (layer + 1) * directions):
+            state = states[row : row + 1] if one else tuple(s[row : row + 1] for s in states)
+            backward = bool(row % directions)
+            given = _at_steps(data, reversed_steps) if backward else data
+            part = weights[row * each : (row + 1) * each]
+            output, *final = _one_direction(mode, given, state, part, train, alive, ends)
+            outputs.append(_at_steps(output, reversed_steps) if backward else output)
+            finals.append(final)
+        data = torch.cat(outputs, 2)
+    return data, *(torch.cat(f) for f in zip(*finals, strict=True))
+
+
+def _one_direction(mode, data, states, weights, train, alive, ends):
+    """One layer in one direction: outputs, zero behind the ends, and the states at the ends."""
+    if mode == "lstm":
+        data = torch.cat([data, ~alive[..., None]], 2)
+        weights = [_keeping_cell(weights[0]), *weights[1:]]
+    output, *final = under(getattr(_VF, mode), (data, states, weights, True, 1, 0.0, train, False, False))
+    last = _at_steps(output, (ends - 1)[None])
+    return output.masked_fill(~alive[..., None], 0), last, *final[1:]
+
+
+def _keeping_cell(weight):
+    """The input weights of an LSTM with a column for "ended": it shuts the input gate and opens the forget gate."""
+    size = weight.shape[0] // 4
+    column = torch.zeros_like(weight[:, :1])
+    column[:size], column[size : 2 * size] = -_STOPPED, _STOPPED
+    return torch.cat([weight, column], 1)
+
+
+def _at_steps(data, steps):
+    """Row b of result t is row b of step `steps[t, b]`."""
+    return data.gather(0, steps[..., None].expand(-1, -1, data.shape[2]))
 
 
 class _ClippedLSTM:

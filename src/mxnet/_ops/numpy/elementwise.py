@@ -12,7 +12,7 @@ from ..registry.gradient import without_gradient
 from ..registry.registry import op
 
 
-def _kept(function):
+def _back_to_integers(function):
     """`function` on integers computes in floats and gives integers back, as MXNet does."""
 
     def apply(x):
@@ -67,7 +67,7 @@ def _register_unary(name, function):
 
 
 for _name, _function in UNARY.items():
-    _register_unary(_name, _whole(_kept(_function), INTEGRAL.get(_name)))
+    _register_unary(_name, _whole(_back_to_integers(_function), INTEGRAL.get(_name)))
 for _name, _function in EXACT.items():
     _register_unary(_name, _function)
 

@@ -70,7 +70,9 @@ def _with_values_at(attrs: dict[str, Any]) -> tuple[str, ...]:
 
 def _filled(arr, values, val):
     """What is to be inserted, in the array's type and with its number of axes at least."""
-    made = arr.new_full((), val) if values is None else values.to(arr.dtype)
+    if values is None:  # cast as C++ does: -1.5 is 255 as a uint8
+        values = torch.tensor(val, dtype=torch.float64, device=arr.device)
+    made = values.to(arr.dtype)
     return made.reshape((1,) * (arr.dim() - made.dim()) + tuple(made.shape))
 
 

@@ -64,6 +64,8 @@ def percentile(
     q_scalar: float | None = None,
 ):
     """The elements below which `q` per cent lie, over axes; each of several `q` has a slice of its own in front."""
+    if not a.dim():
+        raise MXNetError("Check failed: Invalid axis! percentile needs an array with axes; reshape this one to (1,)")
     data = (a if a.dtype is torch.float64 else a.float()).detach()
     axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "percentile axis") for i in axis)
     kept = [i for i in range(a.dim()) if i not in axes]

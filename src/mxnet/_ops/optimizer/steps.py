@@ -16,7 +16,7 @@ from torch import Tensor
 from ..._core.rounding import single
 from ..._device.copies import constant
 from ..._kernels.optimizer import formulas, single_pass
-from ..._kernels.optimizer.tensor_lists import Numbers, Steady, Tensors, alike, uniform
+from ..._kernels.optimizer.tensor_lists import FixedTensors, Numbers, Tensors, alike, uniform
 from .tensor_list import Plain, State, Value, per_tensor
 
 LARGE = 1 << 13  # elements of each tensor from which another pass over memory takes longer than a call for each
@@ -146,7 +146,7 @@ def _one(device: torch.device) -> Tensor:
 
 def scaled(weights: Tensors, grads: Tensors, rescale: float, clip: float | None) -> Tensors:
     """clip(rescale * grad), in memory that the weights keep for it: a call instead of one for each of many arrays."""
-    buffer = weights.room("scaled") if isinstance(weights, Steady) else None
+    buffer = weights.buffer("scaled") if isinstance(weights, FixedTensors) else None
     if buffer is None:
         return (Plain(grads) * rescale).between(-bound(clip), bound(clip)).tensors
     block, parts = buffer
@@ -247,7 +247,7 @@ def _directions(
 
 
 def _zeros(weights: Tensors) -> Tensors:
-    buffer = weights.room("zeros") if isinstance(weights, Steady) else None
+    buffer = weights.buffer("zeros") if isinstance(weights, FixedTensors) else None
     if buffer is None:
         return list(map(torch.zeros_like, weights))
     buffer[0].zero_()

@@ -36,9 +36,12 @@ def watching() -> bool:
     return bool(_WRAPPERS)
 
 
-def in_graphs(op: Op, name: str = "") -> Callable[..., Any]:
-    """The function that a graph lowered now calls for its node `name`, inside the wrappers for graphs."""
-    function = op.fn
+def in_graphs(op: Op, name: str = "", function: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """The function that a graph lowered now calls for its node `name`, inside the wrappers for graphs.
+
+    `function` is one that the graph calls instead of the operator's own.
+    """
+    function = function or op.fn
     for named in _GRAPH_WRAPPERS:
         wrap = partial(named, name=name)
         function = wrap(op) if function is op.fn else _chain(wrap, op, function)

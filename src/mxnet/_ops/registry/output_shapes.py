@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, cause
 from ..._core.lru import Recent
 from ...context import cpu
 from .registry import Attrs, Op
@@ -137,7 +137,9 @@ def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, 
             error = error or refusal
     if result is None:
         listed = ", ".join(str(tuple(s)) for s in shapes)
-        raise MXNetError(f"Error in operator {op.name}: inputs of shapes {listed}: {str(error).strip()}") from error
+        raise MXNetError(f"Error in operator {op.name}: inputs of shapes {listed}: {str(error).strip()}") from cause(
+            error
+        )
     results = result if isinstance(result, (tuple, list)) else (result,)
     return [(tuple(r.shape), NAME[r.dtype]) for r in results]
 

@@ -93,9 +93,15 @@ class Op:
         """The function's docstring."""
         return inspect.getdoc(self.fn) or ""
 
-    def words(self) -> tuple[str, dict[str, str]]:
-        """The function's own words, and the meaning of each parameter from the `Parameters` section behind them."""
+    def words(self) -> tuple[str, dict[str, str], str]:
+        """What the operator computes, the meaning of each parameter (and of `returns`), and an example.
+
+        Meanings come from the `Parameters` section of the function's docstring, then from `_ops/words`.
+        """
+        from . import words
+
         about, _, section = self.doc.partition("\n\nParameters\n----------\n")
+        shared, example = words.of_operator(self.module, self.name)
         meanings: dict[str, str] = {}
         name = ""
         for line in section.splitlines():
@@ -103,7 +109,7 @@ class Op:
                 meanings[name] = f"{meanings.get(name, '')} {line.strip()}".strip()
             else:
                 name = line.strip()
-        return about, meanings
+        return about, {**shared, **meanings}, example
 
     def _read_signature(self) -> None:
         """Read straight from the code object: `inspect.signature` would double the time of the first import."""
@@ -143,7 +149,7 @@ class Op:
         return parsed
 
     def unknown(self, key: str) -> str:
-        _, meanings = self.words()
+        _, meanings, _ = self.words()
         possible = "\n".join(described(a.describe(), meanings.get(a.name)) for a in self.attrs.values())
         near = get_close_matches(key, [*self.attrs, *self.inputs], 1)
         hint = f". Did you mean {near[0]}?" if near else ""

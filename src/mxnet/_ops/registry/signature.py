@@ -25,20 +25,53 @@ def parameters(operator: Op, tail: str) -> str:
     return ", ".join([*parts, tail, "**kwargs"])
 
 
-def docstring(operator: Op) -> str:
-    """The operator's description, then its inputs and attributes with their types and meanings."""
-    about, meanings = operator.words()
+# The parameters that every generated function has beside its operator's.
+TAILS = {
+    "nd": "out : NDArray or list of NDArrays, optional\n    The array to write the result to.",
+    "sym": "name : str, optional\n    The name of the new node.\n"
+    "attr : dict of str to str, optional\n    Attributes of the node.",
+}
+
+
+def docstring(operator: Op, face: str = "nd") -> str:
+    """What the operator computes, its inputs and attributes with types and meanings, its result, and an example."""
+    about, meanings, example = operator.words()
     heads: dict[str, str] = {}
-    if operator.variadic is not None:
-        heads[operator.variadic] = f"{operator.variadic} : any number of arrays"
     for name in operator.inputs:
         heads[name] = f"{name} : array" + (", optional" if name in operator.optional else "")
+    if operator.variadic is not None:
+        heads[operator.variadic] = f"*{operator.variadic} : any number of arrays"
     heads.update({attr.name: attr.describe() for attr in operator.attrs.values()})
     lines = [about or f"Operator {operator.name}.", "", "Parameters", "----------"]
     lines += [described(head, meanings.get(name)) for name, head in heads.items()]
+    lines += [
+        TAILS[face],
+        "",
+        "Returns",
+        "-------",
+        described("out : array", meanings.get("returns") or _result(operator)),
+    ]
     if len(operator.names) > 1:
-        lines += ["", f"Also known as {', '.join(operator.names[1:])}."]
+        lines += ["", "Notes", "-----", f"Also known as {', '.join(operator.names[1:])}."]
+    if example:
+        lines += ["", "Examples", "--------", example]
     return "\n".join(lines)
+
+
+def _result(operator: Op) -> str:
+    if isinstance(operator.outputs, tuple):
+        return f"Several arrays: {', '.join(operator.outputs)}."
+    rules = {"same": "The result, of the shape of the first input.", "broadcast": "The result, of the broadcast shape."}
+    return rules.get(operator.shape, "The result.") if isinstance(operator.shape, str) else "The result."
+
+
+def listed_inputs(operator: Op, shown: list[str]) -> str:
+    """The inputs of a call that failed, a line for each: its name, what was given, what it means."""
+    meanings = operator.words()[1]
+    names = [*operator.inputs, *[f"{operator.variadic}[{i}]" for i in range(len(shown) - len(operator.inputs))]]
+    pairs = zip(names, shown, strict=False)
+    lines = (f"    {name}: {given}. {meanings.get(name.partition('[')[0], '')}".rstrip() for name, given in pairs)
+    return "\nInputs:\n" + "\n".join(lines) if shown else ""
 
 
 def namespace(name: str) -> tuple[str, str]:

@@ -6,11 +6,13 @@ not; NumPy's comparisons are).
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from ..._kernels.vision.nms import nms
 
-DEVICE_BOXES, DEVICE_PAIRS = 1024, 1 << 26  # that a GPU suppresses by itself: of an image, and pairs in all
+TOGETHER = 10  # boxes that a GPU decides at a time: 1,024 states in a table
+DEVICE_ROWS = 50 * TOGETHER  # boxes whose overlaps with all others a GPU computes at a time
 BLOCK = 512  # boxes that are compared at a time
 PAIRS = 1 << 18  # at a time: they stay in the cache
 
@@ -59,10 +61,9 @@ def pairwise_iou(lhs: Tensor, rhs: Tensor, areas: tuple[Tensor, Tensor]) -> Tens
     return result
 
 
-def fits_device(boxes: Tensor, number: int) -> bool:
-    """May a GPU suppress the best `number` boxes of each image by itself? For more, the host is faster."""
-    images = boxes.shape[:-2].numel()
-    return not boxes.is_cpu and not boxes.is_meta and number <= DEVICE_BOXES and images * number**2 <= DEVICE_PAIRS
+def on_device(boxes: Tensor) -> bool:
+    """Is it for a GPU to suppress these boxes by itself?"""
+    return not boxes.is_cpu and not boxes.is_meta
 
 
 def survivors(
@@ -72,21 +73,56 @@ def survivors(
     threshold: float,
     classes: Tensor | None = None,
     inclusive: bool = False,
+    margin: float = 0,
 ) -> Tensor:
     """`suppress` of many images at once, (images, n, 4), without reading values: True for the boxes that are kept.
 
-    Only `valid` boxes take part. One step a box, of three operations each for all images, keeps the greedy order.
+    Only `valid` boxes take part. TOGETHER boxes are decided by one look into a table of all their possible states, so
+    that a GPU is given few operations: five for each TOGETHER boxes.
     """
+    number = valid.shape[1]
+    more = -number % TOGETHER
+    boxes, areas, valid = F.pad(boxes, (0, 0, 0, more)), F.pad(areas, (0, more)), F.pad(valid, (0, more))
+    classes = classes if classes is None else F.pad(classes, (0, more))
+    out = (~valid).float().unsqueeze(1)  # greater than zero: suppressed
+    powers = 2 ** torch.arange(TOGETHER, device=boxes.device)
+    kept: list[Tensor] = []
+    for first in range(0, valid.shape[1], DEVICE_ROWS):
+        over = _later_overlaps(boxes, areas, classes, first, threshold, inclusive, margin)
+        tables, over = _decisions(over), over.float()
+        for i in range(tables.shape[1]):
+            start, end = first + i * TOGETHER, first + (i + 1) * TOGETHER
+            state = torch.where(out[:, :, start:end] > 0, 0, powers).sum(2, keepdim=True)
+            keep = tables[:, i].gather(1, state.expand(-1, -1, TOGETHER))
+            out[:, :, end:].baddbmm_(keep, over[:, start - first : end - first, end - first :])
+            kept.append(keep)
+    return torch.cat(kept, 2)[:, 0, :number] > 0
+
+
+def _later_overlaps(
+    boxes: Tensor, areas: Tensor, classes: Tensor | None, first: int, threshold: float, inclusive: bool, margin: float
+) -> Tensor:
+    """Which boxes behind them would DEVICE_ROWS boxes from `first` on suppress? (images, rows, boxes from `first`)."""
+    rows, rest = slice(first, first + DEVICE_ROWS), slice(first, None)
     edges = boxes.movedim(-1, 0)
-    common = _intersection(edges.unsqueeze(3), edges.unsqueeze(2))
-    found = common / ((areas[:, :, None] + areas[:, None]) - common)
+    common = _intersection(edges[:, :, rows].unsqueeze(3), edges[:, :, rest].unsqueeze(2), margin)
+    found = common / ((areas[:, rows, None] + areas[:, None, rest]) - common)
     over = found >= threshold if inclusive else found > threshold
     if classes is not None:
-        over &= classes[:, :, None] == classes[:, None]
-    spared, left = ~over.triu(1), valid.clone()
-    for i in range(boxes.shape[1] - 1):
-        left &= spared[:, i] | ~left[:, i : i + 1]
-    return left
+        over &= classes[:, rows, None] == classes[:, None, rest]
+    return over.triu(1)
+
+
+def _decisions(over: Tensor) -> Tensor:
+    """(images, groups, states, TOGETHER): which of a group of boxes are kept, for each state of which are still in."""
+    images, rows, _ = over.shape
+    groups = over[:, :, :rows].unflatten(2, (-1, TOGETHER)).unflatten(1, (-1, TOGETHER))
+    groups = groups.diagonal(dim1=1, dim2=3).movedim(3, 1)  # (images, groups, TOGETHER, TOGETHER)
+    states = torch.arange(2**TOGETHER, device=over.device)[:, None] >> torch.arange(TOGETHER, device=over.device)
+    keep = (states & 1).bool().expand(images, rows // TOGETHER, -1, -1).clone()
+    for i in range(TOGETHER - 1):
+        keep &= ~(groups[:, :, i].unsqueeze(2) & keep[..., i : i + 1])
+    return keep.float()
 
 
 def suppress(

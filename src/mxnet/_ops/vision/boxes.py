@@ -11,7 +11,7 @@ from ..._device.copies import constant
 from ..._kernels.vision import boxes as box_kernels
 from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import op
-from .box_overlap import DEVICE_BOXES, fits_device, pairwise_iou, suppress, survivors
+from .box_overlap import on_device, pairwise_iou, suppress, survivors
 from .score_ranking import falling
 
 Format = Literal["center", "corner"]
@@ -133,7 +133,7 @@ def _nms(data: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
     if attrs["topk"] == 0:
         return data.clone(), torch.arange(len(flat), device=data.device).to(data.dtype).reshape(*data.shape[:-1], 1)
     attrs = {**attrs, "topk": min(attrs["topk"], number) if attrs["topk"] > 0 else number}
-    if fits_device(images, attrs["topk"]):
+    if on_device(images):
         out, record = _nms_on_device(images, attrs)
     else:
         out, record = torch.full_like(flat, -1), flat.new_full((len(flat), 1), -1)
@@ -199,6 +199,8 @@ def box_nms(
 
 # Matching
 
+DEVICE_PAIRS = 1024  # that a GPU finds by itself, one after the other
+
 
 def _match(scores: Tensor, is_ascend: bool, threshold: float, limit: int) -> tuple[np.ndarray, np.ndarray]:
     """Take pairs from best to worst while their row and column are free and the score is good enough."""
@@ -249,7 +251,7 @@ def bipartite_matching(data, *, is_ascend: bool = False, threshold: float, topk:
     limit = topk + 1 if topk > 0 else max(data.shape)  # MXNet stops one pair late
 
     def pair(scores: Tensor) -> tuple[Tensor, Tensor]:
-        if not scores.is_cpu and min(*scores.shape[-2:], limit) <= DEVICE_BOXES:
+        if on_device(scores) and min(*scores.shape[-2:], limit) <= DEVICE_PAIRS:
             return _match_on_device(scores, is_ascend, threshold, limit)
         found = [_match(s, is_ascend, threshold, limit) for s in scores.reshape(-1, *scores.shape[-2:])]
         shapes = scores.shape[:-1], (*scores.shape[:-2], scores.shape[-1])

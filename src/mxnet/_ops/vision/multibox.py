@@ -14,7 +14,7 @@ from ..._device.copies import constant
 from ..._kernels.runtime.concrete import is_concrete
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
-from .box_overlap import fits_device, intersections, suppress, survivors
+from .box_overlap import intersections, on_device, suppress, survivors
 from .score_ranking import best_class, falling
 
 MOST_KEPT = 1 << 14  # boxes
@@ -322,7 +322,7 @@ def multibox_detection(
         enough = score >= threshold
         best = min(nms_topk, number) if nms_topk > 0 else number
         suppressed = 0 < nms_threshold <= 1
-        if fits_device(columns.mT, best if suppressed else 0):
+        if on_device(columns):
             return _detected_on_device(columns, enough, best, nms_threshold if suppressed else None, force_suppress)
         out = columns.new_full((len(columns), number, 6), -1)
         for i, which in enumerate(enough):

@@ -8,10 +8,11 @@ from torch import Tensor
 
 from ..._core.attrs import Floats
 from ..._core.errors import MXNetError
-from ..._device.copies import constant, uploaded
+from ..._device import late
+from ..._device.copies import uploaded
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
-from .box_overlap import suppress
+from .box_overlap import on_device, suppress, survivors
 from .score_ranking import falling
 
 
@@ -38,43 +39,60 @@ def _moved(anchors: Tensor, deltas: Tensor, iou_loss: bool) -> Tensor:
     if iou_loss:
         return anchors + deltas
     size = anchors[:, 2:] - anchors[:, :2] + 1
-    center = anchors[:, :2] + 0.5 * (size - 1) + deltas[:, :2] * size
-    half = 0.5 * (torch.exp(deltas[:, 2:]) * size - 1)
-    return torch.cat([center - half, center + half], 1)
+    center = anchors[:, :2] + 0.5 * (size - 1) + deltas[..., :2] * size
+    half = 0.5 * (torch.exp(deltas[..., 2:]) * size - 1)
+    return torch.cat([center - half, center + half], -1)
 
 
-def _image(scores: Tensor, deltas: Tensor, info: list[float], base: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
-    """Proposals and scores of one image; padded cells and boxes that are too small come last."""
-    number, height, width = scores.shape
-    stride, (im_height, im_width, im_scale) = attrs["feature_stride"], info
-    real = int(im_height / stride), int(im_width / stride)
-    if real[0] > height or real[1] > width:
-        raise MXNetError(f"Proposal: an image of {info} does not fit on {height} x {width} cells of {stride} pixels")
-    boxes = _moved(
-        _anchors(height, width, stride, base),
-        deltas.unflatten(0, (number, 4)).permute(2, 3, 0, 1).reshape(-1, 4),
-        attrs["iou_loss"],
-    )
-    edge = constant([im_width - 1, im_height - 1] * 2, boxes.dtype, boxes.device)
+def _within(shape: tuple[int, int], info: Tensor, stride: int) -> Tensor:
+    """Which cells (images, height, width) lie in the images; the others are padding."""
+    height, width = shape
+    rows, columns = (info[:, :2] / stride).trunc().T[..., None, None]
+    words = f"Proposal: an image of im_info does not fit on {height} x {width} cells of {stride} pixels"
+    late.require(((rows <= height) & (columns <= width)).all(), lambda: MXNetError(words))
+    y, x = torch.arange(height, device=info.device)[:, None], torch.arange(width, device=info.device)
+    return (y < rows) & (x < columns)
+
+
+def _boxes(cls_prob: Tensor, bbox_pred: Tensor, info: Tensor, base: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
+    """Boxes and scores of all images; padded cells and boxes that are too small score -1."""
+    images, number, height, width = cls_prob.shape[0], cls_prob.shape[1] // 2, *cls_prob.shape[2:]
+    stride, (im_height, im_width, im_scale) = attrs["feature_stride"], info.T[..., None]
+    deltas = bbox_pred.unflatten(1, (number, 4)).permute(0, 3, 4, 1, 2).reshape(images, -1, 4)
+    boxes = _moved(_anchors(height, width, stride, base), deltas, attrs["iou_loss"])
+    edge = torch.stack([im_width, im_height] * 2, -1) - 1
     boxes = torch.minimum(boxes, edge).clamp_min(0)
-    score = scores.permute(1, 2, 0).clone()
-    score[real[0] :], score[:, real[1] :] = -1, -1
-    score = score.flatten()
+    score = cls_prob[:, number:].permute(0, 2, 3, 1)
+    score = torch.where(_within((height, width), info, stride)[..., None], score, -1).flatten(1)
     least = attrs["rpn_min_size"] * im_scale
-    small = ((boxes[:, 2:] - boxes[:, :2] + 1) < least).any(1)
-    grown = boxes + constant([-least / 2] * 2 + [least / 2] * 2, boxes.dtype, boxes.device)
-    return torch.where(small[:, None], grown, boxes), torch.where(small, -1, score)
+    small = ((boxes[..., 2:] - boxes[..., :2] + 1) < least[..., None]).any(-1)
+    grown = boxes + torch.stack([-least / 2] * 2 + [least / 2] * 2, -1)
+    return torch.where(small[..., None], grown, boxes), torch.where(small, -1, score)
 
 
-def _selected(boxes: Tensor, score: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
-    """The best boxes after suppression, repeated in turn until there are as many as asked for."""
+def _pixels(boxes: Tensor) -> Tensor:
+    """Areas of boxes whose corners are pixels."""
+    return (boxes[..., 2] - boxes[..., 0] + 1) * (boxes[..., 3] - boxes[..., 1] + 1)
+
+
+def _selected(boxes: Tensor, score: Tensor, attrs: dict) -> Tensor:
+    """The best boxes of an image after suppression, repeated in turn until there are as many as asked for."""
     before, after = attrs["rpn_pre_nms_top_n"], attrs["rpn_post_nms_top_n"]
     order = falling(score)[: before if before > 0 else None]
     best = boxes[order]
-    size = (best[:, 2] - best[:, 0] + 1) * (best[:, 3] - best[:, 1] + 1)
-    kept = suppress(best, size, attrs["threshold"], margin=1, limit=after)
-    chosen = order[kept[torch.arange(after, device=kept.device) % len(kept)]]
-    return boxes[chosen], score[chosen]
+    kept = suppress(best, _pixels(best), attrs["threshold"], margin=1, limit=after)
+    return order[kept[torch.arange(after) % len(kept)]]
+
+
+def _selected_on_device(boxes: Tensor, score: Tensor, attrs: dict) -> Tensor:
+    """The same of all images, where the host need not wait for any value."""
+    before, after = attrs["rpn_pre_nms_top_n"], attrs["rpn_post_nms_top_n"]
+    order = torch.sort(score, dim=1, descending=True, stable=True).indices[:, : before if before > 0 else None]
+    best = boxes.gather(1, order[..., None].expand(-1, -1, 4))
+    left = survivors(best, _pixels(best), torch.ones_like(order, dtype=torch.bool), attrs["threshold"], margin=1)
+    first = torch.sort((~left).to(torch.int8), dim=1, stable=True).indices  # those that are kept, in their order
+    turn = torch.arange(after, device=boxes.device) % left.sum(1, keepdim=True).clamp_min(1)
+    return order.gather(1, first.gather(1, turn))
 
 
 def _propose(cls_prob: Tensor, bbox_pred: Tensor, im_info: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
@@ -86,12 +104,14 @@ def _propose(cls_prob: Tensor, bbox_pred: Tensor, im_info: Tensor, attrs: dict) 
         )
     shape = _base_anchors(attrs["feature_stride"], attrs["scales"], attrs["ratios"])
     base = uploaded(shape, cls_prob.device, cls_prob.dtype)
-    rois, scores = [], []
-    for i, info in enumerate(im_info.tolist()):
-        boxes, score = _selected(*_image(cls_prob[i, number:], bbox_pred[i], info, base, attrs), attrs)
-        rois.append(torch.cat([boxes.new_full((len(boxes), 1), i), boxes], 1))
-        scores.append(score[:, None])
-    return torch.cat(rois), torch.cat(scores)
+    boxes, scores = _boxes(cls_prob, bbox_pred, im_info, base, attrs)
+    if on_device(boxes):
+        chosen = _selected_on_device(boxes, scores, attrs)
+    else:
+        chosen = torch.stack([_selected(*image, attrs) for image in zip(boxes, scores, strict=True)])
+    rois = boxes.gather(1, chosen[..., None].expand(-1, -1, 4))
+    image = torch.arange(len(boxes), device=boxes.device, dtype=boxes.dtype)[:, None, None].expand(*chosen.shape, 1)
+    return torch.cat([image, rois], 2).flatten(0, 1), scores.gather(1, chosen).reshape(-1, 1)
 
 
 def _fill(attrs: dict, shapes: list) -> list:

@@ -1,6 +1,9 @@
 """The part of `remx selftest` that times ResNet-50 and an LSTM beside the same networks in plain torch."""
 
 import time
+from contextlib import nullcontext
+
+from .training import cuda_graphs
 
 
 def _residual(torch, channels, width, stride):
@@ -134,10 +137,12 @@ def measure(ctx, rounds=5, small=False):
         f"ResNet-50, {images} images of {size} x {size}": (_our_resnet, _torch_resnet, (images, 3, size, size), images),
         f"LSTM, {sequences} sequences of 50": (_our_lstm, _torch_lstm, (50, sequences, 64), sequences),
     }
-    rows = []
+    rows, device = [], torch_device(ctx)
     for name, (ours, theirs, shape, batch) in networks.items():
-        mine = _our_functions(ours, shape, batch, ctx)
-        plain = _torch_functions(torch, theirs, shape, batch, torch_device(ctx))
-        for what, a, b in zip(("prediction", "training"), mine, plain, strict=True):
-            rows.append((f"{name}, {what}", _milliseconds(a, nd.waitall, rounds), _milliseconds(b, nd.waitall, rounds)))
+        plain = [_milliseconds(f, nd.waitall, rounds) for f in _torch_functions(torch, theirs, shape, batch, device)]
+        for how in ("", ", CUDA graphs") if device.type == "cuda" else ("",):
+            with cuda_graphs() if how else nullcontext():
+                mine = [_milliseconds(f, nd.waitall, rounds) for f in _our_functions(ours, shape, batch, ctx)]
+            for what, a, b in zip(("prediction", "training"), mine, plain, strict=True):
+                rows.append((f"{name}, {what}{how}", a, b))
     return rows

@@ -1,5 +1,9 @@
 """The part of `remx selftest` that trains six small networks on a device and on the CPU with the same numbers."""
 
+import os
+import warnings
+from contextlib import contextmanager
+
 import numpy as np
 
 STEPS, BATCH = 4, 8
@@ -47,7 +51,7 @@ def _networks():
     }
 
 
-def _trained(ctx, make, shape, optimizer, hybrid):
+def _trained(ctx, make, shape, optimizer, hybrid, steps=STEPS):
     from ... import autograd, gluon, init, nd, random
 
     random.seed(3)
@@ -57,7 +61,7 @@ def _trained(ctx, make, shape, optimizer, hybrid):
         net.hybridize(static_alloc=hybrid, static_shape=hybrid)
     trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.01})
     loss_of, numbers, losses = gluon.loss.SoftmaxCrossEntropyLoss(), np.random.RandomState(5), []
-    for _ in range(STEPS):
+    for _ in range(steps):
         data = nd.array(numbers.uniform(0, 5, (BATCH, *shape)), ctx=ctx)
         label = nd.array(numbers.randint(0, 4, BATCH), ctx=ctx)
         with autograd.record():
@@ -68,16 +72,47 @@ def _trained(ctx, make, shape, optimizer, hybrid):
     return np.array(losses)
 
 
+def _row(name, ctx, network, steps=STEPS):
+    """(network, losses on the CPU, losses on the device, is it the same?)."""
+    from ...context import cpu
+
+    want = _trained(cpu(), *network, steps)
+    try:
+        found = _trained(ctx, *network, steps)
+        return name, want.tolist(), found.tolist(), bool(np.allclose(found, want, 5e-3, 1e-4))
+    except Exception as error:  # whatever a device raises is what this report is for
+        return name, want.tolist(), f"{type(error).__name__}: {error}", False
+
+
 def check(ctx):
     """Rows of (network, losses on the CPU, losses on the device, is it the same?)."""
-    from ...context import cpu
+    return [_row(name, ctx, network) for name, network in _networks().items()]
+
+
+@contextmanager
+def cuda_graphs():
+    """Blocks that are first called in here run by CUDA graphs."""
+    before = os.environ.get("MXNET_ENABLE_CUDA_GRAPHS")
+    os.environ["MXNET_ENABLE_CUDA_GRAPHS"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["MXNET_ENABLE_CUDA_GRAPHS"]
+        else:
+            os.environ["MXNET_ENABLE_CUDA_GRAPHS"] = before
+
+
+def check_graphs(ctx):
+    """The same rows for networks that run by CUDA graphs, each with the reason why one was not captured, or None."""
+    from ..._device.graphs import WARM_UPS
 
     rows = []
     for name, network in _networks().items():
-        want = _trained(cpu(), *network)
-        try:
-            found = _trained(ctx, *network)
-            rows.append((name, want.tolist(), found.tolist(), bool(np.allclose(found, want, 5e-3, 1e-4))))
-        except Exception as error:  # whatever a device raises is what this report is for
-            rows.append((name, want.tolist(), f"{type(error).__name__}: {error}", False))
+        if network[-1]:
+            with cuda_graphs(), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                row = _row(f"{name}, by CUDA graphs", ctx, network, WARM_UPS + STEPS)
+            reasons = [str(w.message) for w in caught if "CUDA graph" in str(w.message)]
+            rows.append((*row, reasons[0] if reasons else None))
     return rows

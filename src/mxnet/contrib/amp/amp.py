@@ -43,41 +43,153 @@ def _listed(target_dtype, name):
 
 
 def list_lp16_ops(target_dtype):
-    """Operators that run in the low precision."""
+    """The operators that run in the low precision.
+
+    Parameters
+    ----------
+    target_dtype : str
+        The low precision: float16 or bfloat16.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> "Convolution" in amp.list_lp16_ops("float16")
+    True
+    """
     module, short = _module(target_dtype)
     return getattr(module, f"{short}_FUNCS")
 
 
 def list_fp32_ops(target_dtype):
-    """Operators that run in single precision."""
+    """The operators that run in single precision.
+
+    Parameters
+    ----------
+    target_dtype : str
+        The low precision: float16 or bfloat16.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> "exp" in amp.list_fp32_ops("float16")
+    True
+    """
     return _listed(target_dtype, "FP32_FUNCS")
 
 
 def list_lp16_fp32_ops(target_dtype):
-    """Operators that run in either precision."""
+    """The operators that run in either precision.
+
+    Parameters
+    ----------
+    target_dtype : str
+        The low precision: float16 or bfloat16.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> "relu" in amp.list_lp16_fp32_ops("float16")
+    True
+    """
     module, short = _module(target_dtype)
     return getattr(module, f"{short}_FP32_FUNCS")
 
 
 def list_conditional_fp32_ops(target_dtype):
-    """(operator, attribute, values) that run in single precision for these values."""
+    """The operators that run in single precision for some values of an attribute.
+
+    Parameters
+    ----------
+    target_dtype : str
+        The low precision: float16 or bfloat16.
+
+    Returns
+    -------
+    list of (str, str, list of str)
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> [name for name, *_ in amp.list_conditional_fp32_ops("float16")]
+    ['Activation', 'LeakyReLU']
+    """
     return [
         (name, attribute, list(values)) for name, attribute, values in _listed(target_dtype, "CONDITIONAL_FP32_FUNCS")
     ]
 
 
 def list_widest_type_cast(target_dtype):
-    """Operators that run in the widest precision of their inputs."""
+    """The operators that run in the widest precision of their inputs.
+
+    Parameters
+    ----------
+    target_dtype : str
+        The low precision: float16 or bfloat16.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> "elemwise_add" in amp.list_widest_type_cast("float16")
+    True
+    """
     return _listed(target_dtype, "WIDEST_TYPE_CASTS")
 
 
 def list_loss_output_functions(target_dtype):
-    """Operators that are losses themselves."""
+    """The operators that are losses.
+
+    Parameters
+    ----------
+    target_dtype : str
+        The low precision: float16 or bfloat16.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> "SoftmaxOutput" in amp.list_loss_output_functions("float16")
+    True
+    """
     return _listed(target_dtype, "LOSS_OUTPUT_FUNCTIONS")
 
 
 def list_lp16_use_fp32_params(target_dtype):
-    """Low-precision operators with parameters of single precision; None if there are none."""
+    """The low-precision operators with parameters in single precision; None if there are none.
+
+    Parameters
+    ----------
+    target_dtype : str
+        The low precision: float16 or bfloat16.
+
+    Returns
+    -------
+    dict of str to list of str, or None
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> amp.list_lp16_use_fp32_params("float16") is None
+    True
+    """
     module, short = _module(target_dtype)
     return getattr(module, f"{short}_USE_FP32_PARAMS", None)
 
@@ -94,7 +206,24 @@ def _rules(target_dtype, low, high, conditional, excluded=()):
 
 
 def init(target_dtype="float16", target_precision_ops=None, conditional_fp32_ops=None, fp32_ops=None):
-    """Switch mixed precision on for the process, before networks are made; a second call does nothing."""
+    """Switch automatic mixed precision on for the process, before networks are made; a second call does nothing.
+
+    Parameters
+    ----------
+    target_dtype : str, default 'float16'
+        The low precision: float16 or bfloat16.
+    target_precision_ops : list of str, optional
+        Operators that run in the low precision, beside MXNet's list.
+    conditional_fp32_ops : list of (str, str, list of str), optional
+        Operators that run in single precision for some values of an attribute.
+    fp32_ops : list of str, optional
+        Operators that run in single precision.
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp  # doctest: +SKIP
+    >>> amp.init("float16")  # doctest: +SKIP
+    """
     global _amp_initialized, _amp_loss_scale_initialized, _loss_scaler, _replaced
     if not _amp_initialized:
         assert dtype_name(target_dtype) in ("float16", "bfloat16"), (
@@ -115,7 +244,21 @@ def _switch_off():
 
 
 def init_trainer(optimizer_or_trainer):
-    """Let a Trainer scale losses dynamically."""
+    """Let a Trainer scale losses dynamically.
+
+    Parameters
+    ----------
+    optimizer_or_trainer : Trainer
+        The trainer.
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp  # doctest: +SKIP
+    >>> amp.init()  # doctest: +SKIP
+    >>> net = mx.gluon.nn.Dense(2)  # doctest: +SKIP
+    >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd")  # doctest: +SKIP
+    >>> amp.init_trainer(trainer)  # doctest: +SKIP
+    """
     global _amp_loss_scale_initialized
     assert _amp_initialized, "AMP not initialized, did you forget to call amp.init()?"
     _check_trainer(optimizer_or_trainer)
@@ -134,7 +277,25 @@ def _check_trainer(trainer):
 
 @contextlib.contextmanager
 def scale_loss(loss, optimizer_or_trainer):
-    """Yields the loss, or list of losses, times the scale that the trainer's next step takes out again."""
+    """A scope that gives the loss, or the list of losses, times the scale that the trainer's next step takes out again.
+
+    Parameters
+    ----------
+    loss : NDArray or list of NDArrays
+        The loss.
+    optimizer_or_trainer : Trainer
+        The trainer.
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp  # doctest: +SKIP
+    >>> with amp.scale_loss(loss, trainer) as scaled:  # doctest: +SKIP
+    ...     mx.autograd.backward(scaled)
+    """
     scaler = getattr(optimizer_or_trainer, "_amp_loss_scaler", None)
     assert scaler is not None, "Loss scaler is not initialized, did you forget to call amp.init_trainer()?"
     optimizer_or_trainer._scale = optimizer_or_trainer._amp_original_scale / scaler.loss_scale
@@ -142,7 +303,18 @@ def scale_loss(loss, optimizer_or_trainer):
 
 
 def unscale(optimizer_or_trainer):
-    """Take the scale out of the gradients now, for clipping them before the step."""
+    """Take the scale out of the gradients now, to clip them before the step.
+
+    Parameters
+    ----------
+    optimizer_or_trainer : Trainer
+        The trainer.
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp  # doctest: +SKIP
+    >>> amp.unscale(trainer)  # doctest: +SKIP
+    """
     _check_trainer(optimizer_or_trainer)
     for parameter in optimizer_or_trainer._params:
         for gradient in parameter._grad or ():
@@ -163,7 +335,38 @@ def convert_symbol(
     data_names=None,
     cast_optional_params=False,
 ):
-    """The symbol with casts where operators want another precision; what comes out stays float32."""
+    """The symbol with casts where operators want another precision; its outputs stay float32.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The network.
+    target_dtype : str, default 'float16'
+        The low precision: float16 or bfloat16.
+    target_dtype_ops : list of str, optional
+        Operators that run in the low precision, instead of MXNet's list.
+    fp32_ops : list of str, optional
+        Operators that run in single precision.
+    conditional_fp32_ops : list of (str, str, list of str), optional
+        Operators that run in single precision for some values of an attribute.
+    excluded_sym_names : list of str, optional
+        Nodes that stay as they are.
+    data_names : list of str, optional
+        The names of the inputs; without it, those that look like inputs.
+    cast_optional_params : bool, default False
+        Whether parameters are stored in the low precision where that is possible.
+
+    Returns
+    -------
+    Symbol
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> "amp_cast" in amp.convert_symbol(net).tojson()
+    False
+    """
     assert isinstance(sym, Symbol), "First argument to convert_symbol should be Symbol"
     _check_target(target_dtype)
     _check_given(target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names)
@@ -233,7 +436,42 @@ def convert_model(
     excluded_sym_names=None,
     cast_optional_params=False,
 ):
-    """(symbol, arg_params, aux_params) in mixed precision, for inference; as in MXNet, the dicts are those given."""
+    """A network and its parameters in mixed precision, for inference.
+
+    Parameters
+    ----------
+    sym : Symbol
+        The network.
+    arg_params : dict of str to NDArray
+        The parameters.
+    aux_params : dict of str to NDArray
+        The auxiliary states.
+    target_dtype : str, default 'float16'
+        The low precision: float16 or bfloat16.
+    target_dtype_ops : list of str, optional
+        Operators that run in the low precision, instead of MXNet's list.
+    fp32_ops : list of str, optional
+        Operators that run in single precision.
+    conditional_fp32_ops : list of (str, str, list of str), optional
+        Operators that run in single precision for some values of an attribute.
+    excluded_sym_names : list of str, optional
+        Nodes that stay as they are.
+    cast_optional_params : bool, default False
+        Whether parameters are stored in the low precision where that is possible.
+
+    Returns
+    -------
+    (Symbol, dict, dict)
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+    >>> symbol, arg_params, aux_params = amp.convert_model(net, parameters, {})
+    >>> sorted(arg_params)
+    ['fc_bias', 'fc_weight']
+    """
     _check_target(target_dtype)
     assert isinstance(sym, Symbol), "First argument to convert_model should be Symbol"
     assert isinstance(arg_params, dict), "Second argument to convert_model should be a dict of name to ndarray"
@@ -265,7 +503,41 @@ def convert_hybrid_block(
     ctx=gpu(0),
     cast_optional_params=False,
 ):
-    """A SymbolBlock that computes as the block does, in mixed precision, with copies of its parameters on `ctx`."""
+    """A SymbolBlock that computes what the block computes in mixed precision, with copies of its parameters.
+
+    Parameters
+    ----------
+    block : HybridBlock
+        The network, which was hybridized and called once.
+    target_dtype : str, default 'float16'
+        The low precision: float16 or bfloat16.
+    target_dtype_ops : list of str, optional
+        Operators that run in the low precision, instead of MXNet's list.
+    fp32_ops : list of str, optional
+        Operators that run in single precision.
+    conditional_fp32_ops : list of (str, str, list of str), optional
+        Operators that run in single precision for some values of an attribute.
+    excluded_sym_names : list of str, optional
+        Nodes that stay as they are.
+    ctx : Context, default gpu(0)
+        The device of the parameters.
+    cast_optional_params : bool, default False
+        Whether parameters are stored in the low precision where that is possible.
+
+    Returns
+    -------
+    SymbolBlock
+
+    Examples
+    --------
+    >>> from mxnet.contrib import amp
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize()
+    >>> net.hybridize()
+    >>> y = net(mx.nd.ones((1, 3)))
+    >>> amp.convert_hybrid_block(net, ctx=mx.cpu())(mx.nd.ones((1, 3))).shape
+    (1, 2)
+    """
     assert isinstance(block, HybridBlock), "block input should be a HybridBlock"
     if not block._cached_graph:
         raise RuntimeError(

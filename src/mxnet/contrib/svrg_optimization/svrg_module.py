@@ -20,7 +20,41 @@ def _check_frequency(update_freq):
 
 
 class SVRGModule(Module):
-    """A Module trained by variance-reduced gradients; every `update_freq` epochs the full gradient is computed."""
+    """A Module trained by variance-reduced gradients (SVRG).
+
+    Parameters
+    ----------
+    symbol : Symbol
+        The network.
+    data_names : list of str, default ('data',)
+        The names of the inputs.
+    label_names : list of str, default ('softmax_label',)
+        The names of the labels.
+    logger : logging.Logger, default logging
+        Where progress is logged.
+    context : Context or list of Contexts, default ctx.cpu()
+        The devices.
+    work_load_list : list of float, optional
+        The share of each device.
+    fixed_param_names : list of str, optional
+        Parameters that are not trained.
+    state_names : list of str, optional
+        Inputs that are states.
+    group2ctxs : dict of str to Context, optional
+        The devices of nodes with a `ctx_group`.
+    compression_params : dict, optional
+        How gradients are compressed between workers.
+    update_freq : int, optional
+        The number of epochs between two full gradients.
+
+    Examples
+    --------
+    >>> from mxnet.contrib.svrg_optimization.svrg_module import SVRGModule
+    >>> net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax")
+    >>> module = SVRGModule(net, update_freq=2)
+    >>> batches = mx.io.NDArrayIter(np.ones((4, 3)), np.zeros(4), batch_size=2)
+    >>> module.fit(batches, num_epoch=1, optimizer_params={"learning_rate": 0.1})
+    """
 
     def __init__(
         self,

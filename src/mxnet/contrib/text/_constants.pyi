@@ -9,7 +9,7 @@ from typing_extensions import Self
 import numpy
 
 from importlib import resources
-from ..._formats.fetch import DEFAULT_REPOSITORY as APACHE_REPO_URL
+from ..._formats.mirrors import DEFAULT_REPOSITORY as APACHE_REPO_URL
 UNKNOWN_IDX: int
 def _hashes(family: Any, kind: Any) -> Any: ...
 GLOVE_PRETRAINED_FILE_SHA1: Any

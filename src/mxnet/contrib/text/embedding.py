@@ -19,17 +19,63 @@ EMBEDDING_ROOT = os.path.join(base.data_dir(), "embeddings")
 
 
 def register(embedding_cls):
-    """Make a class available to `create` under its lower-case name."""
+    """Register a class of embeddings under its name in lower case.
+
+    Parameters
+    ----------
+    embedding_cls : class
+        The class.
+
+    Returns
+    -------
+    class
+
+    Examples
+    --------
+    >>> "glove" in mx.contrib.text.embedding.get_pretrained_file_names()
+    True
+    """
     return registry.get_register_func(_TokenEmbedding, "token embedding")(embedding_cls)
 
 
 def create(embedding_name, **kwargs):
-    """An embedding by name, such as "glove" or "fasttext", with `pretrained_file_name` and other arguments."""
+    """An embedding by the name of its class.
+
+    Parameters
+    ----------
+    embedding_name : str
+        glove or fasttext.
+    **kwargs
+        Arguments of the class.
+
+    Returns
+    -------
+    embedding
+
+    Examples
+    --------
+    >>> mx.contrib.text.embedding.create("glove", pretrained_file_name="glove.6B.50d.txt")  # doctest: +SKIP
+    """
     return registry.get_create_func(_TokenEmbedding, "token embedding")(embedding_name, **kwargs)
 
 
 def get_pretrained_file_names(embedding_name=None):
-    """The files an embedding can be made from, or a dict of them for every embedding."""
+    """The names of the published files.
+
+    Parameters
+    ----------
+    embedding_name : str, optional
+        The class of embeddings; None: all.
+
+    Returns
+    -------
+    list of str or dict
+
+    Examples
+    --------
+    >>> "glove.6B.50d.txt" in mx.contrib.text.embedding.get_pretrained_file_names("glove")
+    True
+    """
     classes = registry.get_registry(_TokenEmbedding)
     if embedding_name is None:
         return {name: list(cls.pretrained_file_name_sha1) for name, cls in classes.items()}
@@ -246,7 +292,25 @@ class _TokenEmbedding(vocab.Vocabulary):
 
 @register
 class GloVe(_TokenEmbedding):
-    """Stanford's GloVe vectors."""
+    """Vectors of the GloVe project, which are downloaded.
+
+    Parameters
+    ----------
+    pretrained_file_name : str, default 'glove.840B.300d.txt'
+        The file, one of `get_pretrained_file_names`.
+    embedding_root : str, default EMBEDDING_ROOT
+        The folder of the files.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> vectors = mx.contrib.text.embedding.GloVe(pretrained_file_name="glove.6B.50d.txt")  # doctest: +SKIP
+    """
 
     pretrained_archive_name_sha1 = C.GLOVE_PRETRAINED_FILE_SHA1
     pretrained_file_name_sha1 = C.GLOVE_PRETRAINED_ARCHIVE_SHA1
@@ -271,7 +335,25 @@ class GloVe(_TokenEmbedding):
 
 @register
 class FastText(_TokenEmbedding):
-    """Facebook's fastText vectors."""
+    """Vectors of the fastText project, which are downloaded.
+
+    Parameters
+    ----------
+    pretrained_file_name : str, default 'wiki.simple.vec'
+        The file, one of `get_pretrained_file_names`.
+    embedding_root : str, default EMBEDDING_ROOT
+        The folder of the files.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> vectors = mx.contrib.text.embedding.FastText(pretrained_file_name="wiki.simple.vec")  # doctest: +SKIP
+    """
 
     pretrained_archive_name_sha1 = C.FAST_TEXT_ARCHIVE_SHA1
     pretrained_file_name_sha1 = C.FAST_TEXT_FILE_SHA1
@@ -302,7 +384,32 @@ class FastText(_TokenEmbedding):
 
 
 class CustomEmbedding(_TokenEmbedding):
-    """Vectors from a text file: a token and its values on each line, separated by `elem_delim`."""
+    """Vectors from a text file: a token and its values on each line.
+
+    Parameters
+    ----------
+    pretrained_file_path : str
+        The file.
+    elem_delim : str, default ' '
+        What separates a token and its values.
+    encoding : str, default 'utf8'
+        The encoding of the file.
+    init_unknown_vec : callable, default nd.zeros
+        Makes the vector of unknown tokens.
+    vocabulary : Vocabulary, optional
+        The tokens to keep; None: all.
+    **kwargs
+        Accepted for old programs.
+
+    Examples
+    --------
+    >>> with open("vectors.txt", "w") as file:
+    ...     _ = file.write("a 1 2" + chr(10) + "b 3 4" + chr(10))
+    >>> vectors = mx.contrib.text.embedding.CustomEmbedding("vectors.txt")
+    >>> vectors.get_vecs_by_tokens(["b", "?"]).asnumpy()
+    array([[3., 4.],
+           [0., 0.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -319,7 +426,26 @@ class CustomEmbedding(_TokenEmbedding):
 
 
 class CompositeEmbedding(_TokenEmbedding):
-    """For the tokens of a vocabulary, the vectors of several embeddings side by side."""
+    """For the tokens of a vocabulary, the vectors of several embeddings side by side.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        The tokens.
+    token_embeddings : list of embeddings
+        The embeddings.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from mxnet.contrib.text import embedding, vocab
+    >>> with open("vectors.txt", "w") as file:
+    ...     _ = file.write("a 1 2" + chr(10) + "b 3 4" + chr(10))
+    >>> vectors = embedding.CustomEmbedding("vectors.txt")
+    >>> both = embedding.CompositeEmbedding(vocab.Vocabulary(Counter(["a"])), [vectors, vectors])
+    >>> both.get_vecs_by_tokens("a").asnumpy()
+    array([1., 2., 1., 2.], dtype=float32)
+    """
 
     def __init__(self, vocabulary, token_embeddings):
         parts = token_embeddings if isinstance(token_embeddings, list) else [token_embeddings]

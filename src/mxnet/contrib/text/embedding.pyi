@@ -9,6 +9,7 @@ from typing_extensions import Self
 import numpy
 
 from mxnet._typing import ndarray
+import functools
 import logging
 import os
 import warnings
@@ -18,8 +19,12 @@ from ... import ndarray as nd
 from ..._core.errors import MXNetError as MXNetError
 from ..._formats.archives import extract as extract
 from ..._formats.fetch import check_sha1 as check_sha1
-from ..._formats.fetch import from_repository as from_repository
-from ..._formats.fetch import repositories as repositories
+from ..._formats.fetch import own_mirrors as own_mirrors
+from ..._formats.mirrors import Candidate as Candidate
+from ..._formats.mirrors import addresses as addresses
+from ..._formats.mirrors import first_accepted as first_accepted
+from ..._formats.mirrors import placed as placed
+from ..._formats.mirrors import repositories as repositories
 from ...util import default_array as default_array
 from ...util import is_np_array as is_np_array
 from . import _constants as C
@@ -28,6 +33,7 @@ EMBEDDING_ROOT: Any
 def register(embedding_cls: Any) -> Any: ...
 def create(embedding_name: Any, **kwargs: Any) -> Any: ...
 def get_pretrained_file_names(embedding_name: Any = ...) -> Any: ...
+def _extracted(folder: Any, name: str | None, sha1: Any) -> Any: ...
 
 class _TokenEmbedding(vocab.Vocabulary):
     pretrained_file_name_sha1: dict[str, str]
@@ -37,6 +43,8 @@ class _TokenEmbedding(vocab.Vocabulary):
     def _get_pretrained_file_url(cls, pretrained_file_name: Any) -> str: ...
     @classmethod
     def _get_pretrained_file(cls, embedding_root: Any, pretrained_file_name: Any) -> Any: ...
+    @classmethod
+    def _candidates(cls, folder: Any, pretrained_file_name: Any, sha1: Any) -> Any: ...
     def _load_embedding(self, pretrained_file_path: Any, elem_delim: Any, init_unknown_vec: Any, encoding: Any = ...) -> None: ...
     @staticmethod
     def _parsed(line: Any, number: Any, elem_delim: Any, path: str | os.PathLike[str]) -> Any: ...
@@ -75,6 +83,8 @@ class FastText(_TokenEmbedding):
     pretrained_file_name_sha1: Any
     @classmethod
     def _get_download_file_name(cls, pretrained_file_name: Any) -> Any: ...
+    @classmethod
+    def _own_host(cls, folder: Any, name: str | None, sha1: Any) -> Any: ...
     def __init__(self, pretrained_file_name: Any = ..., embedding_root: Any = ..., init_unknown_vec: Any = ..., vocabulary: Any = ..., **kwargs: Any) -> None: ...
 
 class CustomEmbedding(_TokenEmbedding):

@@ -8,7 +8,25 @@ from ._constants import UNKNOWN_IDX
 class Vocabulary:
     """Indices for the tokens of a counter: the unknown token first, then reserved ones, then by falling frequency.
 
-    Tokens rarer than `min_freq`, and all but the `most_freq_count` most frequent, are left out.
+    Parameters
+    ----------
+    counter : collections.Counter, optional
+        The tokens with their counts.
+    most_freq_count : int, optional
+        The greatest number of tokens of the counter that are kept.
+    min_freq : int, default 1
+        Rarer tokens are left out.
+    unknown_token : str, default '<unk>'
+        The token in place of all that are left out.
+    reserved_tokens : list of str, optional
+        Tokens that are always there, such as padding.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> vocabulary = mx.contrib.text.vocab.Vocabulary(Counter(["a", "b", "a"]))
+    >>> vocabulary.to_indices(["a", "c"]), vocabulary.to_tokens(1)
+    ([1, 0], 'a')
     """
 
     def __init__(self, counter=None, most_freq_count=None, min_freq=1, unknown_token="<unk>", reserved_tokens=None):

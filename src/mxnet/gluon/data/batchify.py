@@ -14,14 +14,41 @@ def _as_numpy(sample):
 
 
 class Stack:
-    """Stacks samples of equal shape along a new first axis."""
+    """Stack samples of equal shape along a new first axis.
+
+    Examples
+    --------
+    >>> mx.gluon.data.batchify.Stack()([mx.nd.zeros((2,)), mx.nd.ones((2,))]).asnumpy()
+    array([[0., 0.],
+           [1., 1.]], dtype=float32)
+    """
 
     def __call__(self, data):
         return default_batchify_fn(data)
 
 
 class Pad:
-    """Pads samples to the largest extent on every axis (or only on `axis`), then stacks them."""
+    """Pad samples to the length of the longest, then stack them.
+
+    Parameters
+    ----------
+    axis : int, optional
+        The axis to pad; None: all axes.
+    val : number, default 0
+        The number to pad with.
+    dtype : str, optional
+        The data type of the batch; None: that of the samples.
+    ret_length : bool, default False
+        Whether the lengths before padding are returned as well.
+    round_to : int, optional
+        The padded length is a multiple of this.
+
+    Examples
+    --------
+    >>> mx.gluon.data.batchify.Pad(val=-1)([[1, 2], [3]]).asnumpy()
+    array([[ 1,  2],
+           [ 3, -1]])
+    """
 
     def __init__(self, axis=None, val=0, dtype=None, ret_length=False, round_to=None):
         self._axis = axis
@@ -55,7 +82,20 @@ class Pad:
 
 
 class Append:
-    """Keeps samples apart, each as an NDArray of its own, with a batch axis of one unless `expand` is false."""
+    """Keep the samples apart, each as an array of its own.
+
+    Parameters
+    ----------
+    expand : bool, default True
+        Whether each gets a batch axis of length 1.
+    batch_axis : int, default 0
+        The place of that axis.
+
+    Examples
+    --------
+    >>> [x.shape for x in mx.gluon.data.batchify.Append()([mx.nd.zeros((2,)), mx.nd.ones((3,))])]
+    [(1, 2), (1, 3)]
+    """
 
     def __init__(self, expand=True, batch_axis=0):
         self._expand = expand
@@ -69,14 +109,36 @@ class Append:
 
 
 class AsList:
-    """Gives the samples back as a list."""
+    """Give the samples back as a list.
+
+    Examples
+    --------
+    >>> mx.gluon.data.batchify.AsList()(["a", "b"])
+    ['a', 'b']
+    """
 
     def __call__(self, data):
         return list(data)
 
 
 class Group:
-    """Applies one function to each field of samples that are tuples."""
+    """Apply one function to each field of samples that are tuples.
+
+    Parameters
+    ----------
+    fn : callable or list of callables
+        The function of the first field, or all functions.
+    *args : callable
+        The functions of the other fields.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.data import batchify
+    >>> data, label = batchify.Group(batchify.Pad(), batchify.Stack())([([1, 2], 0), ([3], 1)])
+    >>> data.asnumpy(), label.asnumpy()
+    (array([[1, 2],
+           [3, 0]]), array([0, 1]))
+    """
 
     def __init__(self, fn, *args):
         self._functions = list(fn) if isinstance(fn, (list, tuple)) else [fn, *args]

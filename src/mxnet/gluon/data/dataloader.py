@@ -10,6 +10,7 @@ import torch.utils.data
 
 from ... import context
 from ... import ndarray as nd
+from ..._core.constructors import ExplainsArguments
 from ..._core.errors import MXNetError
 from ...ndarray.ndarray import wrap
 from ...util import active, default_array, is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows some)
@@ -136,12 +137,51 @@ class _FromBatch:
         return len(self.sampler)
 
 
-class DataLoader:
-    """Batches of a dataset, in order, read by `num_workers` processes (or threads, with `thread_pool`).
+class DataLoader(ExplainsArguments):
+    """Batches of a data set, in order.
 
-    `prefetch` is how many batches are read ahead, `timeout` how many seconds one may take. With `auto_reload` the
-    next epoch starts loading as soon as one ends. `on_error` says what happens to a sample that cannot be read:
-    "raise" stops, "warn" and "skip" leave it out of its batch.
+    Samples are read in this process, by `num_workers` processes, or by as many threads with `thread_pool`. An exception
+    of the data set is raised as it was, with the index of the sample.
+
+    Parameters
+    ----------
+    dataset : Dataset or sequence
+        Anything with `len` and indexing.
+    batch_size : int, optional
+        The number of samples in a batch.
+    shuffle : bool, default False
+        Whether samples come in random order.
+    sampler : Sampler, optional
+        The order of the samples, instead of `shuffle`.
+    last_batch : str, optional
+        What becomes of an incomplete last batch: keep (the default), discard, or rollover into the next epoch.
+    batch_sampler : Sampler, optional
+        Gives the indices of whole batches, instead of the four arguments before.
+    batchify_fn : callable, optional
+        Makes a batch of a list of samples; without it arrays are stacked.
+    num_workers : int, default 0
+        The number of processes or threads; 0 reads in this thread.
+    pin_memory : bool, default False
+        Whether batches are copied to pinned memory, from which a GPU copies quickly.
+    pin_device_id : int, default 0
+        The GPU that they are for.
+    prefetch : int, optional
+        The number of batches that are read ahead; None: twice the workers.
+    thread_pool : bool, default False
+        Whether workers are threads instead of processes.
+    timeout : int, default 120
+        The seconds that a batch may take.
+    auto_reload : bool, default False
+        Whether the next epoch starts loading as soon as one ends.
+    on_error : str, default 'raise'
+        What to do with a sample that cannot be read: 'raise', or 'warn' and 'skip', which leave it out of its batch.
+
+    Examples
+    --------
+    >>> dataset = mx.gluon.data.ArrayDataset(np.arange(10).reshape(5, 2), np.arange(5))
+    >>> loader = mx.gluon.data.DataLoader(dataset, batch_size=2, last_batch="discard")
+    >>> [(data.shape, label.asnumpy().tolist()) for data, label in loader]
+    [((2, 2), [0, 1]), ((2, 2), [2, 3])]
     """
 
     def __init__(

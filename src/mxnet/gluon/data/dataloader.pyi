@@ -18,6 +18,7 @@ import numpy as np
 import torch.utils.data
 from ... import context as context
 from ... import ndarray as nd
+from ..._core.constructors import ExplainsArguments as ExplainsArguments
 from ..._core.errors import MXNetError as MXNetError
 from ...ndarray.ndarray import wrap as wrap
 from ...util import active as active
@@ -67,7 +68,7 @@ class _FromBatch:
     sampler: Any
     skip: int
 
-class DataLoader:
+class DataLoader(ExplainsArguments):
     def __init__(self, dataset: Any, batch_size: int | None = ..., shuffle: bool = ..., sampler: Any = ..., last_batch: Any = ..., batch_sampler: Any = ..., batchify_fn: Any = ..., num_workers: int = ..., pin_memory: bool = ..., pin_device_id: float = ..., prefetch: Any = ..., thread_pool: bool = ..., timeout: float = ..., auto_reload: bool = ..., on_error: Any = ...) -> None: ...
     def __iter__(self) -> Iterator[Any]: ...
     def __len__(self) -> int: ...

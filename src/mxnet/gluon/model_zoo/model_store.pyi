@@ -8,19 +8,26 @@ from typing_extensions import Self
 
 import numpy
 
+from mxnet._typing import Context
 import logging
 import os
-import tempfile
+import warnings
 from ... import base as base
+from ..._core.errors import MXNetError as MXNetError
 from ..._formats.archives import extract as extract
 from ..._formats.fetch import check_sha1 as check_sha1
 from ..._formats.fetch import download as download
-from ..._formats.fetch import from_repository as from_repository
 from ..._formats.fetch import replace_file as replace_file
+from ..._formats.mirrors import Candidate as Candidate
+from ..._formats.mirrors import addresses as addresses
+from ..._formats.mirrors import first_accepted as first_accepted
 _SHA1: Any
 _model_sha1 = _SHA1
 LARGEST: Any
 def short_hash(name: str | None) -> Any: ...
 def get_model_file(name: str | None, root: Any = ...) -> Any: ...
+def _is_here(name: str | None, root: Any) -> Any: ...
+def _substitute(name: str | None, root: Any, gone: Any) -> Any: ...
+def load(net: Any, name: str | None, ctx: Context | Sequence[Context] | None = ..., root: Any = ...) -> Any: ...
 def purge(root: Any = ...) -> None: ...
 __all__ = ['get_model_file', 'purge']

@@ -19,7 +19,25 @@ class Fluent:
 
 
 def _transpose(self, *axes, **kwargs):
-    """Axes in another order: reversed, or as given one by one, as a tuple, or by `axes=`."""
+    """The array with its axes in another order; reversed without arguments.
+
+    Parameters
+    ----------
+    *axes : int
+        The new order of the axes, one by one or as a tuple.
+    **kwargs
+        `axes`, the same by name.
+
+    Returns
+    -------
+    NDArray
+
+    Examples
+    --------
+    >>> x = mx.nd.zeros((2, 3, 4))
+    >>> x.transpose().shape, x.transpose((1, 0, 2)).shape
+    ((4, 3, 2), (3, 2, 4))
+    """
     if len(axes) == 1 and isinstance(axes[0], (tuple, list)):
         axes = axes[0]
     given = {"axes": tuple(axes)} if axes else {}
@@ -27,7 +45,24 @@ def _transpose(self, *axes, **kwargs):
 
 
 def _split_v2(self, *args, **kwargs):
-    """Split at indices, or into equal sections, along an axis."""
+    """The array in several parts along an axis.
+
+    Parameters
+    ----------
+    *args
+        The number of equal parts or the places where new parts begin, then the axis.
+    **kwargs
+        `indices_or_sections`, `axis` and `squeeze_axis` by name.
+
+    Returns
+    -------
+    NDArray or list of NDArrays
+
+    Examples
+    --------
+    >>> [part.shape for part in mx.nd.zeros((5, 2)).split_v2((1, 3))]
+    [(1, 2), (2, 2), (2, 2)]
+    """
     from ..functions import split_v2
 
     return split_v2(self, *args, **kwargs)

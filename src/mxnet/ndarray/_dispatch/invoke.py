@@ -6,7 +6,7 @@ Generated functions have a fast path for the common case (`generated.py`); every
 import torch
 
 from ..._core.dtypes import dtype_name
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, cause
 from ..._core.hints import advice
 from ..._core.modes import MODES
 from ..._core.writes import wrote
@@ -18,6 +18,7 @@ from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.observe import observed, watching
 from ..._ops.registry.shape_rules import bracket
+from ..._ops.registry.signature import listed_inputs
 from ..._ops.registry.torch_dtypes import NAME
 from ...context import PINNED, Context, cpu, current_context, parse_context
 
@@ -119,11 +120,12 @@ def own(result, tensors):
 
 def describe(op, inputs, attrs):
     """One line about a call: operator, each input's shape, dtype and context, the attributes."""
-    parts = [
-        f"{tuple(x._t.shape)} {NAME.get(x._t.dtype, x._t.dtype)} @{x._ctx}" if x is not None else "None" for x in inputs
-    ]
     given = "".join(f", {k}={v}" for k, v in attrs.items())
-    return f"{op.name}({', '.join(parts)}{given})"
+    return f"{op.name}({', '.join(map(_given, inputs))}{given})"
+
+
+def _given(x):
+    return "None" if x is None else f"{tuple(x._t.shape)} {NAME.get(x._t.dtype, x._t.dtype)} @{x._ctx}"
 
 
 def check_inputs(op, inputs):
@@ -254,7 +256,10 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
     except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
-        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {explained(error)}{hint}") from error
+        hint += listed_inputs(op, [_given(x) for x in inputs])
+        raise MXNetError(f"Error in operator {describe(op, inputs, parsed)}: {explained(error)}{hint}") from cause(
+            error
+        )
     results = results[: op.visible_outputs(parsed)] if op.visible is not None else results
     if out is not None:
         return _write_outputs(op, inputs, results, recorded, out)

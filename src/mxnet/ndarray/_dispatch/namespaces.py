@@ -2,6 +2,7 @@
 
 import sys
 
+from ..._core.errors import no_attribute
 from ..._core.shims.modules import complete
 from ..._ops.registry import registry
 from ..._ops.registry.signature import names_in_namespace
@@ -18,7 +19,7 @@ def module_attributes(module, space):
         if full is None and space == "_internal":
             full = name if registry.lookup(name) is not None else None  # `_internal` has all operators
         if full is None:
-            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+            raise no_attribute(module, name)
         function = attributes[name] = generated_function(full)
         return function
 

@@ -9,6 +9,7 @@ from typing_extensions import Self
 import numpy
 
 import sys
+from ..._core.errors import no_attribute as no_attribute
 from ..._core.shims.modules import complete as complete
 from ..._ops.registry import registry as registry
 from ..._ops.registry.signature import names_in_namespace as names_in_namespace

@@ -8,23 +8,52 @@ def _same_shape(lhs, rhs):
     return isinstance(lhs, NDArray) and isinstance(rhs, NDArray) and lhs.shape == rhs.shape
 
 
-def _binary_function(elementwise, names, doc):
+_WORDS = """{about} Arrays of one shape keep their storage type.
+
+Parameters
+----------
+lhs : NDArray or number
+    The first operand.
+rhs : NDArray or number
+    The second operand.
+
+Returns
+-------
+NDArray
+
+Examples
+--------
+>>> x = mx.nd.array([[0, 2]]).tostype("csr")
+>>> y = mx.nd.sparse.{name}(x, x)
+>>> y.stype, y.asnumpy()
+({shown}, dtype=float32))
+"""
+
+
+def _binary_function(name, elementwise, names, about, shown):
     """Arrays of one shape use the elementwise operator, which keeps the storage type; others are broadcast."""
 
     def function(lhs, rhs):
         array_name, *scalars = names
         return binary(lhs, rhs, (elementwise if _same_shape(lhs, rhs) else array_name, *scalars))
 
-    function.__doc__ = doc
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = _WORDS.format(name=name, about=about, shown=shown)
     return function
 
 
-add = _binary_function("elemwise_add", BINARY["add"], "Element by element `lhs + rhs`; either may be a number.")
-subtract = _binary_function("elemwise_sub", BINARY["sub"], "Element by element `lhs - rhs`; either may be a number.")
-multiply = _binary_function("elemwise_mul", BINARY["mul"], "Element by element `lhs * rhs`; either may be a number.")
-divide = _binary_function("elemwise_div", BINARY["truediv"], "Element by element `lhs / rhs`; either may be a number.")
-for _name in ("add", "subtract", "multiply", "divide"):
-    globals()[_name].__name__ = globals()[_name].__qualname__ = _name
+add = _binary_function(
+    "add", "elemwise_add", BINARY["add"], "`lhs + rhs`, element by element.", "'csr', array([[0., 4.]]"
+)
+subtract = _binary_function(
+    "subtract", "elemwise_sub", BINARY["sub"], "`lhs - rhs`, element by element.", "'csr', array([[0., 0.]]"
+)
+multiply = _binary_function(
+    "multiply", "elemwise_mul", BINARY["mul"], "`lhs * rhs`, element by element.", "'csr', array([[0., 4.]]"
+)
+divide = _binary_function(
+    "divide", "elemwise_div", BINARY["truediv"], "`lhs / rhs`, element by element.", "'default', array([[nan,  1.]]"
+)
 
 
 def _inplace(function):

@@ -11,10 +11,11 @@ from ..._core.modes import MODES
 from ..._core.shims.handles import Handle, handle_of
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.torch_dtypes import SCALAR, torch_dtype
+from ..._ops.sparse import parts as _parts
+from ..._ops.sparse.tensors import csr_tensor, rows_tensor
 from ...context import Context, cpu
 from .._dispatch.invoke import SparseStorage, check_writable, freed, plain_tensor, recorded_tensor, write
 from ..ndarray import NDArray, wrap
-from . import parts as _parts
 
 CSR_SHAPE = "Check failed: err != kCSRShapeErr (1 vs. 1) : Shape mismatch of this csr NDArray"
 CSR_STARTS = (
@@ -43,11 +44,22 @@ def scipy_sparse():
 
 
 class BaseSparseNDArray(NDArray):
-    """Base class of the sparse arrays.
+    """An array that stores only a part of its elements: the base of CSRNDArray and RowSparseNDArray.
 
-    `_parts` are the component tensors: the data, then the indices (see `parts.py`). There is no dense tensor `_t`:
-    access to it raises, which sends every operator to `invoke`, the one place that handles storage types. `_graph` is
-    the dense tensor that represents the array in a recorded graph, None outside of one.
+    It is made by `mx.nd.sparse.csr_matrix`, `row_sparse_array`, or `tostype`, not by its constructor.
+
+    Parameters
+    ----------
+    data : tuple of tensors
+        The stored parts.
+    shape : tuple of int
+        The shape.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[0, 1], [0, 0]]).tostype("csr")
+    >>> isinstance(x, mx.nd.sparse.BaseSparseNDArray), x.stype
+    (True, 'csr')
     """
 
     __slots__ = ("_graph", "_parts", "_sizes")
@@ -282,7 +294,23 @@ def _converted_like(parts, like):
 
 
 class CSRNDArray(BaseSparseNDArray):
-    """A matrix that stores only its nonzero elements, row by row (compressed sparse row format)."""
+    """A matrix in compressed sparse row format: the values of each row, and the column of each value.
+
+    Make one with `mx.nd.sparse.csr_matrix`, or from a dense array with `tostype("csr")`.
+
+    Parameters
+    ----------
+    data : tuple of tensors
+        The stored parts.
+    shape : tuple of int
+        The shape.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[0, 7], [8, 0]]).tostype("csr")
+    >>> x.data.asnumpy(), x.indices.asnumpy(), x.indptr.asnumpy()
+    (array([7., 8.], dtype=float32), array([1, 0]), array([0, 1, 2]))
+    """
 
     __slots__ = ()
     __module__ = "mxnet.ndarray.sparse"
@@ -299,6 +327,9 @@ class CSRNDArray(BaseSparseNDArray):
 
     def _dense(self):
         return _parts.dense_of_csr(self._parts, self._sizes)
+
+    def _sparse_tensor(self):
+        return csr_tensor(self._parts, self._sizes)
 
     @staticmethod
     def _of_dense(dense):
@@ -361,7 +392,23 @@ class CSRNDArray(BaseSparseNDArray):
 
 
 class RowSparseNDArray(BaseSparseNDArray):
-    """An array that stores only some rows; the others are zero."""
+    """An array of which only some rows are stored; the others are zero. Gradients of embeddings are such arrays.
+
+    Make one with `mx.nd.sparse.row_sparse_array`, or from a dense array with `tostype("row_sparse")`.
+
+    Parameters
+    ----------
+    data : tuple of tensors
+        The stored parts.
+    shape : tuple of int
+        The shape.
+
+    Examples
+    --------
+    >>> x = mx.nd.array([[0, 0], [7, 8]]).tostype("row_sparse")
+    >>> x.data.asnumpy(), x.indices.asnumpy()
+    (array([[7., 8.]], dtype=float32), array([1]))
+    """
 
     __slots__ = ()
     __module__ = "mxnet.ndarray.sparse"
@@ -373,6 +420,9 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     def _dense(self):
         return _parts.dense_of_rows(self._parts, self._sizes)
+
+    def _sparse_tensor(self):
+        return rows_tensor(self._parts, self._sizes)
 
     @staticmethod
     def _of_dense(dense):
@@ -423,7 +473,7 @@ class RowSparseNDArray(BaseSparseNDArray):
 def rows_for_update(rows, array, whole):
     """For an update of some rows: (values to write, positions of `rows` in them, stored rows or None if dense).
 
-    The values of a dense array are its own memory, those of a sparse one a copy; with `whole`, all rows are stored.
+    The values are the array's own memory, unless rows must be stored that were not; with `whole`, all rows are stored.
     """
     if array.stype == "default":
         return plain_tensor(array), rows, None

@@ -22,6 +22,9 @@ from ..._core.shims.handles import handle_of as handle_of
 from ..._ops.registry.device import torch_device as torch_device
 from ..._ops.registry.torch_dtypes import SCALAR as SCALAR
 from ..._ops.registry.torch_dtypes import torch_dtype as torch_dtype
+from ..._ops.sparse import parts as _parts
+from ..._ops.sparse.tensors import csr_tensor as csr_tensor
+from ..._ops.sparse.tensors import rows_tensor as rows_tensor
 from ...context import Context as Context
 from ...context import cpu as cpu
 from .._dispatch.invoke import SparseStorage as SparseStorage
@@ -32,7 +35,6 @@ from .._dispatch.invoke import recorded_tensor as recorded_tensor
 from .._dispatch.invoke import write as write
 from ..ndarray import NDArray as NDArray
 from ..ndarray import wrap as wrap
-from . import parts as _parts
 CSR_SHAPE: str
 CSR_STARTS: str
 CSR_COLUMNS: str
@@ -106,6 +108,7 @@ class CSRNDArray(BaseSparseNDArray):
     def indptr(self) -> Any: ...
     def _aux_data(self, i: Any) -> Any: ...
     def _dense(self) -> Any: ...
+    def _sparse_tensor(self) -> Any: ...
     @staticmethod
     def _of_dense(dense: Any) -> Any: ...
     @staticmethod
@@ -121,6 +124,7 @@ class RowSparseNDArray(BaseSparseNDArray):
     stype: str
     def _aux_data(self, i: Any) -> Any: ...
     def _dense(self) -> Any: ...
+    def _sparse_tensor(self) -> Any: ...
     @staticmethod
     def _of_dense(dense: Any) -> Any: ...
     @staticmethod

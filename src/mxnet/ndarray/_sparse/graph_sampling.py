@@ -80,7 +80,32 @@ def _elements(starts, rows):
 
 # ---------------------------------------------------------------------- lookups
 def edge_id(data, u, v, out=None, name=None):
-    """The number of the edge from each `u` to its `v`, -1 where there is none."""
+    """The number of the edge from each `u` to its `v`, -1 where there is none.
+
+    Parameters
+    ----------
+    data : CSRNDArray
+        The graph: the values are the numbers of the edges.
+    u : NDArray
+        The first vertex of each edge.
+    v : NDArray
+        The second vertex of each edge.
+    out : CSRNDArray, optional
+        Where to write the result.
+    name : str, optional
+        Ignored here.
+
+    Returns
+    -------
+    NDArray
+        The numbers of the edges, -1 where there is none.
+
+    Examples
+    --------
+    >>> graph = mx.nd.sparse.csr_matrix(([1, 2], [1, 0], [0, 1, 2]), shape=(2, 2))
+    >>> mx.nd.contrib.edge_id(graph, mx.nd.array([0, 0]), mx.nd.array([1, 0])).asnumpy()
+    array([ 1., -1.], dtype=float32)
+    """
     edges, columns, starts = _parts("edge_id", data, numbered=False)
     _need(u.ndim == 1 and u.shape == v.shape, "edge_id", f"u and v must be vectors alike, got {u.shape} and {v.shape}")
     rows, wanted = u.asnumpy().astype(np.int64), v.asnumpy().astype(np.int64)
@@ -93,7 +118,29 @@ def edge_id(data, u, v, out=None, name=None):
 
 
 def dgl_adjacency(data, out=None, name=None):
-    """The adjacency matrix in float32: ones in place of the edge numbers."""
+    """The adjacency matrix in float32: ones in place of the edge numbers.
+
+    Parameters
+    ----------
+    data : CSRNDArray
+        The graph: the values are the numbers of the edges.
+    out : CSRNDArray, optional
+        Where to write the result.
+    name : str, optional
+        Ignored here.
+
+    Returns
+    -------
+    CSRNDArray
+        Ones where the graph has edges.
+
+    Examples
+    --------
+    >>> graph = mx.nd.sparse.csr_matrix(([1, 2], [1, 0], [0, 1, 2]), shape=(2, 2), dtype="int64")
+    >>> mx.nd.contrib.dgl_adjacency(graph).asnumpy()
+    array([[0., 1.],
+           [1., 0.]], dtype=float32)
+    """
     edges, columns, starts = _parts("dgl_adjacency", data)
     parts = np.ones(len(edges), np.float32), columns.copy(), starts.copy()
     return _write_out([_matrix(parts, data.shape, data)], out)
@@ -104,6 +151,36 @@ def dgl_subgraph(graph, *data, num_args=None, return_mapping=None, out=None, nam
     """The subgraph induced by each list of vertices, with new edge numbers.
 
     With `return_mapping`, a second matrix for each has the old edge numbers.
+
+    Parameters
+    ----------
+    graph : CSRNDArray
+        The graph: the values are the numbers of the edges, int64.
+    *data : NDArray
+        Lists of vertices, int64; each makes a subgraph.
+    num_args : int, optional
+        The number of inputs, which is counted.
+    return_mapping : bool, optional
+        Whether the numbers of the edges in the original graph are returned as well.
+    out : CSRNDArray, optional
+        Where to write the result.
+    name : str, optional
+        Ignored here.
+
+    Returns
+    -------
+    list of CSRNDArrays
+        The subgraphs, then with `return_mapping` those with the original edge numbers.
+
+    Examples
+    --------
+    >>> graph = mx.nd.sparse.csr_matrix(([1, 2], [1, 0], [0, 1, 2]), shape=(2, 2), dtype="int64")
+    >>> vertices = mx.nd.array([0, 1], dtype="int64")
+    >>> new, original = mx.nd.contrib.dgl_subgraph(graph, vertices, num_args=2, return_mapping=True)
+    >>> new.asnumpy(), original.asnumpy()
+    (array([[0, 0],
+           [1, 0]]), array([[0, 1],
+           [2, 0]]))
     """
     _counted("dgl_subgraph", (graph, *data), num_args)
     if return_mapping is None:
@@ -132,6 +209,39 @@ def dgl_graph_compact(*graph_data, num_args=None, return_mapping=None, graph_siz
     """Sampled graphs without their empty rows and columns; the vertex lists that came with the samples follow them.
 
     With `return_mapping` a second matrix for each keeps the edges' old numbers.
+
+    Parameters
+    ----------
+    *graph_data : CSRNDArray and NDArray
+        Sampled graphs, then the vertex list of each.
+    num_args : int, optional
+        The number of inputs, which is counted.
+    return_mapping : bool, optional
+        Whether the numbers of the edges in the original graph are returned as well.
+    graph_sizes : int or tuple of int, optional
+        The number of vertices of each graph.
+    out : CSRNDArray, optional
+        Where to write the result.
+    name : str, optional
+        Ignored here.
+
+    Returns
+    -------
+    list of CSRNDArrays
+        The smaller graphs, then with `return_mapping` those with the original edge numbers.
+
+    Examples
+    --------
+    >>> mx.random.seed(0)
+    >>> graph = mx.nd.sparse.csr_matrix(([1, 2], [1, 0], [0, 1, 2]), shape=(2, 2), dtype="int64")
+    >>> vertices, sample, distance = mx.nd.contrib.dgl_csr_neighbor_uniform_sample(
+    ...     graph, mx.nd.array([0], dtype="int64"), num_args=2, num_hops=1, num_neighbor=1, max_num_vertices=3
+    ... )
+    >>> size = int(vertices[-1].asscalar())
+    >>> mx.nd.contrib.dgl_graph_compact(
+    ...     sample, vertices, num_args=2, return_mapping=False, graph_sizes=size
+    ... ).shape
+    (2, 2)
     """
     op = "dgl_graph_compact"
     _counted(op, graph_data, num_args)
@@ -165,6 +275,40 @@ def dgl_csr_neighbor_uniform_sample(
     """Subgraphs around seeds: at most `num_neighbor` edges of each vertex, up to `num_hops` steps away.
 
     For each list of seeds the vertices (their number last), then for each the edges, then for each the steps.
+
+    Parameters
+    ----------
+    csr_matrix : CSRNDArray
+        The graph: the values are the numbers of the edges, int64.
+    *seed_arrays : NDArray
+        Lists of vertices to start from, int64.
+    num_args : int, optional
+        The number of inputs, which is counted.
+    num_hops : int, default 1
+        How many steps to go.
+    num_neighbor : int, default 2
+        The greatest number of edges to follow from a vertex.
+    max_num_vertices : int, default 100
+        The greatest number of vertices of a sample.
+    out : CSRNDArray, optional
+        Where to write the result.
+    name : str, optional
+        Ignored here.
+
+    Returns
+    -------
+    list of arrays
+        The vertices of each sample (their count comes last), the graphs, and how far each vertex is.
+
+    Examples
+    --------
+    >>> mx.random.seed(0)
+    >>> graph = mx.nd.sparse.csr_matrix(([1, 2], [1, 0], [0, 1, 2]), shape=(2, 2), dtype="int64")
+    >>> vertices, sample, distance = mx.nd.contrib.dgl_csr_neighbor_uniform_sample(
+    ...     graph, mx.nd.array([0], dtype="int64"), num_args=2, num_hops=1, num_neighbor=1, max_num_vertices=3
+    ... )
+    >>> vertices.asnumpy(), sample.shape
+    (array([0, 1, 0, 2]), (3, 2))
     """
     op = "dgl_csr_neighbor_uniform_sample"
     _counted(op, (csr_matrix, *seed_arrays), num_args)
@@ -177,7 +321,46 @@ def dgl_csr_neighbor_non_uniform_sample(
     csr_matrix, probability, *seed_arrays, num_args=None, num_hops=1, num_neighbor=2, max_num_vertices=100, out=None,
     name=None,
 ):  # fmt: skip
-    """The same with neighbours chosen by weight; the chosen vertices' weights come third, the steps fourth."""
+    """The same with neighbours chosen by weight; the chosen vertices' weights come third, the steps fourth.
+
+    Parameters
+    ----------
+    csr_matrix : CSRNDArray
+        The graph: the values are the numbers of the edges, int64.
+    probability : NDArray
+        The weight of each vertex, float32.
+    *seed_arrays : NDArray
+        Lists of vertices to start from, int64.
+    num_args : int, optional
+        The number of inputs, which is counted.
+    num_hops : int, default 1
+        How many steps to go.
+    num_neighbor : int, default 2
+        The greatest number of edges to follow from a vertex.
+    max_num_vertices : int, default 100
+        The greatest number of vertices of a sample.
+    out : CSRNDArray, optional
+        Where to write the result.
+    name : str, optional
+        Ignored here.
+
+    Returns
+    -------
+    list of arrays
+        The vertices of each sample (their count comes last), the graphs, the weights of the vertices, and how far each
+        is.
+
+    Examples
+    --------
+    >>> mx.random.seed(0)
+    >>> graph = mx.nd.sparse.csr_matrix(([1, 2], [1, 0], [0, 1, 2]), shape=(2, 2), dtype="int64")
+    >>> vertices, sample, weights, distance = mx.nd.contrib.dgl_csr_neighbor_non_uniform_sample(
+    ...     graph, mx.nd.array([0.5, 0.5]), mx.nd.array([0], dtype="int64"),
+    ...     num_args=3, num_hops=1, num_neighbor=1, max_num_vertices=3,
+    ... )
+    >>> vertices.asnumpy(), sample.shape
+    (array([0, 1, 0, 2]), (3, 2))
+    """
     op = "dgl_csr_neighbor_non_uniform_sample"
     _counted(op, (csr_matrix, probability, *seed_arrays), num_args)
     weights = _vector(op, "probability", probability, "float32")

@@ -13,9 +13,9 @@ from ..._ops import custom
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.torch_dtypes import torch_dtype
+from ..._ops.sparse import parts as _parts
 from .._dispatch.invoke import check_inputs, check_writable, graph_tensor, invoke, pick_context, plain_tensor
 from ..ndarray import wrap
-from . import parts as _parts
 from .array import CLASSES, CSRNDArray, RowSparseNDArray, rows_for_update
 from .products import dot
 
@@ -270,6 +270,9 @@ def _retain(op, inputs, parsed, kind):
             f"sparse_retain: rows {wanted.tolist()} are asked for, the array of shape {array.shape} has rows 0 to "
             f"{array.shape[0] - 1}"
         )
+    if len(array._parts[1]) == array.shape[0]:  # every row is stored: its number is its position
+        wanted = wanted if bool((wanted[1:] > wanted[:-1]).all()) else torch.unique(wanted)
+        return _like(array, (array._parts[0].index_select(0, wanted), wanted))
     fast = retain_rows(array._parts, wanted)
     return _like(array, _parts.rows_retained(array._parts, wanted) if fast is None else (fast, wanted))
 
@@ -411,13 +414,14 @@ def _update(op, inputs, parsed, in_place):
         if stored_rows is not None:
             array._replace((values, stored_rows))
     values, positions, stored_rows = targets[0]
-    if stored_rows is not None:
-        return _like(weight, (values.index_copy_(0, positions, fresh), stored_rows))
     if in_place:
         check_writable(weight)
         wrote(values.index_copy_(0, positions, fresh))
+        if stored_rows is not None:
+            weight._replace((values, stored_rows))
         return weight
-    return wrap(values.clone().index_copy_(0, positions, fresh), weight._ctx)
+    values = values.clone().index_copy_(0, positions, fresh)
+    return wrap(values, weight._ctx) if stored_rows is None else _like(weight, (values, stored_rows))
 
 
 _KERNELS = {

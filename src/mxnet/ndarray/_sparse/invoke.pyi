@@ -25,6 +25,7 @@ from ..._ops import custom as custom
 from ..._ops.registry import sparse_outputs as storage
 from ..._ops.registry.device import torch_device as torch_device
 from ..._ops.registry.torch_dtypes import torch_dtype as torch_dtype
+from ..._ops.sparse import parts as _parts
 from .._dispatch.invoke import check_inputs as check_inputs
 from .._dispatch.invoke import check_writable as check_writable
 from .._dispatch.invoke import graph_tensor as graph_tensor
@@ -32,7 +33,6 @@ from .._dispatch.invoke import invoke as invoke
 from .._dispatch.invoke import pick_context as pick_context
 from .._dispatch.invoke import plain_tensor as plain_tensor
 from ..ndarray import wrap as wrap
-from . import parts as _parts
 from .array import CLASSES as CLASSES
 from .array import CSRNDArray as CSRNDArray
 from .array import RowSparseNDArray as RowSparseNDArray

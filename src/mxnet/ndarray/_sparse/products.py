@@ -3,27 +3,11 @@
 import torch
 
 from ..._core.modes import MODES
+from ..._ops.sparse import parts as _parts
+from ..._ops.sparse.functions import Product
 from .._dispatch.invoke import graph_tensor, plain_tensor
 from ..ndarray import wrap
-from . import parts as _parts
 from .array import CLASSES, CSRNDArray, RowSparseNDArray
-
-
-class _Product(torch.autograd.Function):
-    """A sparse matrix (or its transpose) times a dense one; the gradient of the dense one may be row-sparse."""
-
-    @staticmethod
-    def forward(ctx, dense, parts, shape, transposed, row_sparse_gradient):
-        ctx.matrix = parts, shape, transposed, row_sparse_gradient
-        return _parts.product(parts, shape, dense, transposed)
-
-    @staticmethod
-    def backward(ctx, head):
-        parts, shape, transposed, row_sparse_gradient = ctx.matrix
-        if row_sparse_gradient and not transposed:
-            rows = _parts.rows_of_transposed_product(parts, shape, head)
-            return _parts.coo_of_rows(rows, (shape[1], head.shape[1])), None, None, None, None
-        return _parts.product(parts, shape, head, not transposed), None, None, None, None
 
 
 def dot(lhs, rhs, parsed, kind):
@@ -86,8 +70,8 @@ def _recorded(dense):
 
 
 def _multiplied(matrix, dense, transpose_matrix):
-    row_sparse_gradient = getattr(dense, "grad_stype", None) == "row_sparse"
-    return _Product.apply(dense, matrix._parts, matrix.shape, transpose_matrix, row_sparse_gradient)
+    data, columns, starts = matrix._parts
+    return Product.apply(data, dense, columns, starts, matrix.shape, transpose_matrix)
 
 
 def _stored(result, kind, ctx, recorded):

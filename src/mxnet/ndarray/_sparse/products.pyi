@@ -12,20 +12,14 @@ from mxnet._typing import Context
 from mxnet._typing import ndarray
 import torch
 from ..._core.modes import MODES as MODES
+from ..._ops.sparse import parts as _parts
+from ..._ops.sparse.functions import Product as Product
 from .._dispatch.invoke import graph_tensor as graph_tensor
 from .._dispatch.invoke import plain_tensor as plain_tensor
 from ..ndarray import wrap as wrap
-from . import parts as _parts
 from .array import CLASSES as CLASSES
 from .array import CSRNDArray as CSRNDArray
 from .array import RowSparseNDArray as RowSparseNDArray
-
-class _Product(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Context | Sequence[Context] | None, dense: Any, parts: Any, shape: int | Sequence[int] | None, transposed: Any, row_sparse_gradient: Any) -> Any: ...
-    @staticmethod
-    def backward(ctx: Context | Sequence[Context] | None, head: Any) -> Any: ...
-    matrix: Any
 def dot(lhs: Any, rhs: Any, parsed: Any, kind: Any) -> Any: ...
 def _csr_times(matrix: Any, other: Any, transpose_matrix: Any, transpose_other: Any, kind: Any) -> Any: ...
 def _times_csr(other: Any, matrix: Any, transpose_other: Any, transpose_matrix: Any, kind: Any) -> Any: ...

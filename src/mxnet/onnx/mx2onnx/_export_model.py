@@ -40,6 +40,43 @@ def export_model(
     a Gluon network that can be traced, and None.
     `dynamic` leaves sizes open: all of them, or those that are None or a name in `dynamic_input_shapes`.
     `input_type` and `input_shape` are older names of `in_types` and `in_shapes`.
+
+    Parameters
+    ----------
+    sym : Symbol, str or HybridBlock
+        The network, its file, or a Gluon network that can be traced.
+    params : dict, list of two dicts, str or None
+        The parameters, or their file; None with a Gluon network.
+    in_shapes : list of tuples, optional
+        The shapes of the inputs.
+    in_types : dtype or list of dtypes, default np.float32
+        The data types of the inputs.
+    onnx_file_path : str, default 'model.onnx'
+        The file to write.
+    verbose : bool, default False
+        Whether to log what is done.
+    dynamic : bool, default False
+        Whether sizes stay open.
+    dynamic_input_shapes : list of tuples, optional
+        The shapes with None or a name for each open size.
+    run_shape_inference : bool, default False
+        Whether shapes are stored in the file.
+    input_type : dtype, optional
+        The older name of `in_types`.
+    input_shape : list of tuples, optional
+        The older name of `in_shapes`.
+
+    Returns
+    -------
+    str
+        The path of the file.
+
+    Examples
+    --------
+    >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+    >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+    >>> mx.onnx.export_model(net, parameters, [(1, 3)], onnx_file_path="net.onnx")  # doctest: +SKIP
+    'net.onnx'
     """
     onnx = _library()
     shapes = in_shapes if input_shape is None else input_shape
@@ -197,6 +234,21 @@ def _write(onnx, model, path):
 
 
 def get_operator_support(opset_version=None):
-    """Names of the operators; torch's exporter, not a table of ours, decides about each with its attributes."""
+    """The names of the operators that can be exported; torch's exporter decides about each with its attributes.
+
+    Parameters
+    ----------
+    opset_version : int, optional
+        Ignored.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> "Convolution" in mx.onnx.get_operator_support()
+    True
+    """
     _library()
     return names()

@@ -9,6 +9,7 @@ import mxnet as mx
 from mxnet._core.writes import wrote_anywhere
 from mxnet.base import MXNetError
 from mxnet.kvstore import group
+from mxnet.kvstore.dist import rows_of_all
 
 from . import basics
 from .process_sets import check_member, global_process_set
@@ -93,14 +94,43 @@ def reduce_tensors(tensors, op, process_set, before=1.0, after=1.0):
     wrote_anywhere()
 
 
+def reduce_rows(array, op, process_set, before=1.0, after=1.0):
+    """Sum a row-sparse array in place; only the rows that somebody has travel."""
+    if op not in (Sum, Average):
+        raise MXNetError(f"row_sparse arrays are summed or averaged, hvd.{_NAMES[op]} is for dense ones")
+    factor = before * after / (process_set.size() if op == Average else 1)
+    if process_set.size() > 1:
+        with basics.contact():
+            rows_of_all(array, process_set.channel).copyto(array)
+    if factor != 1.0:
+        (array * factor).copyto(array)
+
+
+def is_sparse(array):
+    """Is this a row-sparse array?"""
+    return getattr(array, "stype", "default") == "row_sparse"
+
+
+def _reduce_sparse(what, array, name, op, process_set, before, after):
+    if not _alone(process_set):
+        same_call(what, f"{_NAMES[op]} {name or ''} row_sparse {array.shape} {array.dtype}", process_set)
+    reduce_rows(array, op, process_set, before, after)
+
+
 def _reduce(what, arrays, name, op, process_set, before, after):
+    sparse = [array for array in arrays if is_sparse(array)]
+    for array in sparse:
+        _reduce_sparse(what, array, name, op, process_set, before, after)
+    if len(sparse) == len(arrays):
+        return arrays
+    given, arrays = arrays, [array for array in arrays if not is_sparse(array)]
     tensors = [_memory(array, what) for array in arrays]
     if any(tensor.dtype is torch.bool for tensor in tensors):
         raise MXNetError(f"hvd.{what} takes numbers; the array has type bool")
     if not _alone(process_set):
         same_call(what, f"{_NAMES[op]} {name or ''} {_describe(tensors)}", process_set)
     reduce_tensors(tensors, op, process_set, before, after)
-    return arrays
+    return given
 
 
 def allreduce(

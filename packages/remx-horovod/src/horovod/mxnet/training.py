@@ -6,9 +6,21 @@ import warnings
 import mxnet as mx
 from mxnet._core.writes import wrote_anywhere
 from mxnet.gluon.parameter import DeferredInitializationError, Parameter, ParameterDict
+from mxnet.kvstore import group
+from mxnet.kvstore.overlap import Plan, describe
 
 from . import basics
-from .collectives import Sum, _describe, _memory, broadcast_, broadcast_arrays_, reduce_tensors, same_call
+from .collectives import (
+    Sum,
+    _describe,
+    _memory,
+    broadcast_,
+    broadcast_arrays_,
+    is_sparse,
+    reduce_rows,
+    reduce_tensors,
+    same_call,
+)
 from .compression import Compression
 from .process_sets import global_process_set
 
@@ -20,12 +32,22 @@ class _Exchange:
         self._compression, self._before, self._process_set = compression, 1.0 / predivide, process_set
         alone = process_set.size() == 1  # then nothing is summed, nor divided before
         self.factor = 1.0 if alone else predivide / process_set.size()  # makes a mean of the sum
-        self._checked = set()
+        self._checked, self.plan = set(), None
 
-    def sum(self, arrays):
+    def sum(self, arrays, keys=None):
         """Sum arrays in place."""
         if self._process_set.size() == 1 or not self._process_set.included():
             return
+        for array in filter(is_sparse, arrays):
+            reduce_rows(array, Sum, self._process_set, self._before)
+        dense = [array for array in arrays if not is_sparse(array)]
+        if self.plan is not None and len(dense) == len(arrays) and self.plan.fits(keys, [[array] for array in arrays]):
+            self._take_sums(keys, arrays)
+        elif dense:
+            self._sum_now(dense)
+        wrote_anywhere()
+
+    def _sum_now(self, arrays):
         packed = [self._compression.compress(array) for array in arrays]
         tensors = [_memory(array, "DistributedTrainer") for array, _ in packed]
         facts = _describe(tensors)
@@ -36,7 +58,25 @@ class _Exchange:
         for array, (sent, ctx) in zip(arrays, packed, strict=True):
             if sent is not array:
                 _memory(array, "").copy_(_memory(self._compression.decompress(sent, ctx), ""))
-        wrote_anywhere()
+
+    # ------------------------------------------------------------------ while backward runs
+    def watch(self, keys, weights):
+        """Send the next gradients while backward runs: plain ones, of all processes."""
+        whole = self._process_set is global_process_set and self._process_set.size() > 1
+        if not whole or self._compression is not Compression.none or self._before != 1.0 or not keys:
+            return
+        if self.plan is None or self.plan.description != describe(keys, weights):
+            channel = group.channel() if self.plan is None else self.plan.channel
+            if self.plan is not None:
+                self.plan.close()
+            self.plan = Plan(keys, weights, channel)
+        self.plan.watch()
+
+    def _take_sums(self, keys, arrays):
+        with basics.contact():
+            sums = self.plan.sums()
+        for key, array in zip(keys, arrays, strict=True):
+            _memory(array, "").copy_(sums[key])
 
 
 class DistributedTrainer(mx.gluon.Trainer):
@@ -86,7 +126,13 @@ class DistributedTrainer(mx.gluon.Trainer):
         self._scale *= self._over_processes.factor
 
     def _allreduce_grads(self):
-        self._over_processes.sum([p.list_grad()[0] for p in self._params if p.grad_req != "null"])
+        found = [(i, p, p.list_grad()[0]) for i, p in enumerate(self._params) if p.grad_req != "null"]
+        if not found:
+            return
+        keys, params, grads = zip(*found, strict=True)
+        self._over_processes.sum(list(grads), keys)
+        if not any(map(is_sparse, grads)):
+            self._over_processes.watch(keys, [param.list_data() for param in params])
 
 
 _OWN = ("_optimizer", "_over_processes")

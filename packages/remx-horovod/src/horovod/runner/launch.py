@@ -13,7 +13,6 @@ from mxnet.tools import launch
 from .. import __version__
 from . import FOLDER
 
-ELASTIC = ("min_np", "max_np", "host_discovery_script")
 # Options for transports and tuning that have no counterpart here.
 SWITCHES = "--gloo --mpi --verbose --disable-cache --autotune --prefix-output-with-timestamp".split()
 SETTINGS = "--start-timeout --fusion-threshold-mb --cycle-time-ms --cache-capacity --mpi-args".split()
@@ -30,8 +29,9 @@ def parser():
     options.add_argument("-p", "--ssh-port", type=int, help="the port of sshd on all hosts")
     options.add_argument("--network-interfaces", "--network-interface", help="the interface that every host binds")
     options.add_argument("--reset-limit", type=at_least(0), default=0, help="start all again so often when one dies")
-    for name in ELASTIC:
-        options.add_argument(f"--{name.replace('_', '-')}", help="refused: jobs have a fixed number of processes")
+    options.add_argument("--min-np", "--min-num-proc", type=at_least(1), help="the job waits for so many processes")
+    options.add_argument("--max-np", "--max-num-proc", type=at_least(1), help="the most processes of an elastic job")
+    options.add_argument("--host-discovery-script", help="prints host:slots lines: processes come and go with them")
     for name in SWITCHES:
         options.add_argument(name, action="store_true", help="accepted without effect")
     for name in SETTINGS:
@@ -72,8 +72,25 @@ def used(processes, hosts):
     return [host for host, _ in found]
 
 
+def elastic_arguments(options):
+    """What `remx launch` is told of a job whose processes come and go."""
+    least = options.min_np or options.num_proc or 1
+    most = options.max_np or options.num_proc or least
+    if most < least:
+        raise SystemExit(f"horovodrun: at least {least} and at most {most} processes cannot be")
+    discovery = ["--discovery", options.host_discovery_script, "--max-restarts", str(options.reset_limit)]
+    return ["-n", f"{least}:{most}", *discovery, "--env", FOLDER, *command_of(options)]
+
+
+def command_of(options):
+    """The program and its arguments."""
+    return options.command[1:] if options.command[:1] == ["--"] else options.command
+
+
 def arguments_for(options, folder):
     """What `remx launch` is told; the host file goes into the folder."""
+    if options.host_discovery_script:
+        return elastic_arguments(options)
     arguments = ["-n", str(options.num_proc), "--max-restarts", str(options.reset_limit)]
     hosts = used(options.num_proc, hosts_of(options)) if options.hosts or options.hostfile else []
     if any(not is_loopback(host) for host in hosts):
@@ -83,8 +100,7 @@ def arguments_for(options, folder):
         arguments += ["-H", path, "--env", FOLDER]
         if options.network_interfaces:
             arguments += ["--interface", options.network_interfaces.split(",")[0]]
-    command = options.command[1:] if options.command[:1] == ["--"] else options.command
-    return [*arguments, *command]
+    return [*arguments, *command_of(options)]
 
 
 def main(arguments=None):
@@ -93,17 +109,21 @@ def main(arguments=None):
     if options.check_build:
         print(f"remx-horovod {__version__}: frameworks: MXNet (ReMX); controllers and operations: Gloo, NCCL of torch")
         return 0
-    if asked := [name for name in ELASTIC if getattr(options, name)]:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
-        parser().error(f"{names}: jobs have a fixed number of processes; --reset-limit starts all again when one dies")
-    if options.num_proc is None or not options.command:
+    elastic = options.host_discovery_script and (options.num_proc or options.min_np)
+    if (options.min_np or options.max_np) and not options.host_discovery_script:
+        parser().error(
+            "--min-np and --max-np need --host-discovery-script, which says how many processes there are now"
+        )
+    if not (options.num_proc or elastic) or not options.command:
         parser().error("say how many processes and which program, for example: -np 4 python train.py")
+    told = os.environ.get(FOLDER)  # a folder that all hosts share, if the user has one
     folder = tempfile.mkdtemp(prefix="horovodrun-")
-    os.environ[FOLDER] = folder
+    os.environ[FOLDER] = told or folder
     try:
         return launch.main(arguments_for(options, folder))
     finally:
-        del os.environ[FOLDER]
+        if told is None:
+            del os.environ[FOLDER]
         shutil.rmtree(folder, ignore_errors=True)
 
 

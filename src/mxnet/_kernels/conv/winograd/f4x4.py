@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ...matmul import packed
 from ...matmul.packed import PANEL
-from ...runtime.buffers import room as buffer
+from ...runtime.buffers import buffer
 from ...runtime.plan_cache import repeated
 from ...runtime.task import Task
 from ..clamp import Clamp

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ... import tuning
 from ...matmul.packed import PANEL, number_of_panels, odd_stride, with_odd_stride
-from ...runtime.buffers import room as buffer
+from ...runtime.buffers import buffer
 from ...runtime.loader import CompiledModule
 from ...runtime.task import ROUNDS, Task
 from ..clamp import Clamp, limits

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ...matmul.packed import with_odd_stride
-from ...runtime.buffers import room as buffer
+from ...runtime.buffers import buffer
 from .tasks import tiles_at_once
 from .tiling import DEFAULT, Group
 

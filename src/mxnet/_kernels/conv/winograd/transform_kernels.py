@@ -293,7 +293,7 @@ def _weight_transform(write: Writer, kernels, along, matrices, apart):
         places = [write.at(kernels, write.times(along, first + lane)) for lane in range(LANES)]
         for place in places:
             write.prefetch(write.at(place, AHEAD))
-        parts.append([*eight.turned([eight.load(place) for place in places]), eight.picked(places, LAST)])
+        parts.append([*eight.transposed([eight.load(place) for place in places]), eight.picked(places, LAST)])
     nine = parts[0] if len(parts) == 1 else [write.joined(*both) for both in zip(*parts, strict=True)]
     _store(write, _rows_and_columns(_weight_points, nine, 3), matrices, apart)
 
@@ -308,7 +308,7 @@ def _weight_adjoint(write: Writer, matrices, apart, kernels):
     for first in range(0, WIDE, LANES):
         part = [write.mixed(lanes, lanes, list(range(first, first + LANES))) for lanes in nine]
         places = [write.at(kernels, (first + lane) * KERNEL) for lane in range(LANES)]
-        for lanes, place in zip(eight.turned(part[:LANES]), places, strict=True):
+        for lanes, place in zip(eight.transposed(part[:LANES]), places, strict=True):
             eight.store(lanes, place)
         eight.put(part[LANES], places, LAST)
 

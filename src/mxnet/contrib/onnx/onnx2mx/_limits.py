@@ -75,6 +75,19 @@ def check_nodes(model, budget):
         raise MXNetError(_too_many_nodes("the graph", budget.most_nodes))
 
 
+def check_texts(message):
+    """The message itself, if all its texts are UTF-8: protobuf gives others as bytes, which no name may be."""
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_STRING:
+            for text in (value,) if isinstance(value, (str, bytes)) else value:
+                if isinstance(text, bytes):
+                    raise MXNetError(f"{message.DESCRIPTOR.name}.{field.name} is no text in UTF-8: {text[:40]!r}")
+        elif field.type == field.TYPE_MESSAGE:
+            for part in (value,) if hasattr(value, "ListFields") else value:
+                check_texts(part)
+    return message
+
+
 def shapes_stay_small(graph):
     """May ONNX's inference carry the values of shapes along? Joining them again and again makes them huge."""
     lengths = {tensor.name: math.prod(tensor.dims) for tensor in graph.initializer}

@@ -13,7 +13,7 @@ from ...._core.extras import load as load_extra
 from ....base import MXNetError
 from . import _converters  # noqa: F401 - fills the table
 from ._functions import body_of, evaluated, inferred
-from ._limits import SHOWN, Budget, check_nodes, foldable
+from ._limits import SHOWN, Budget, check_nodes, check_texts, foldable
 from ._node import TABLE, Node, Unknown, apply_partial
 
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
@@ -36,13 +36,14 @@ def read_model(model_file):
     """The checked model out of a file (or a model itself)."""
     onnx = load_extra("ONNX import needs the package onnx", "onnx", "onnx", kind=ImportError)
     if isinstance(model_file, onnx.ModelProto):
-        return model_file
+        return check_texts(model_file)
     try:
-        return onnx.load(model_file)
+        model = onnx.load(model_file)
     except OSError as error:
-        raise MXNetError(f"cannot read {model_file}: {error}") from error
+        raise MXNetError(f"cannot read {model_file}: {error}") from None
     except Exception as error:  # protobuf's DecodeError is not one class over its versions
         raise MXNetError(f"{model_file} is not an ONNX model: {error}") from error
+    return check_texts(model)
 
 
 class Importer:

@@ -26,6 +26,7 @@ from ._functions import inferred as inferred
 from ._limits import SHOWN as SHOWN
 from ._limits import Budget as Budget
 from ._limits import check_nodes as check_nodes
+from ._limits import check_texts as check_texts
 from ._limits import foldable as foldable
 from ._node import TABLE as TABLE
 from ._node import Node as Node

@@ -79,7 +79,58 @@ class _Deformable(HybridBlock):
 
 
 class DeformableConvolution(_Deformable):
-    """A convolution that looks where it has learned to look."""
+    """A convolution whose taps move by offsets that a second convolution computes.
+
+    Parameters
+    ----------
+    channels : int
+        The number of output channels.
+    kernel_size : int or tuple of two ints, default (1, 1)
+        The size of the window.
+    strides : int or tuple of two ints, default (1, 1)
+        The distance of two windows.
+    padding : int or tuple of two ints, default (0, 0)
+        The number of zeros on both sides of each axis.
+    dilation : int or tuple of two ints, default (1, 1)
+        The distance of two elements of a window.
+    groups : int, default 1
+        The number of groups into which the channels are divided.
+    num_deformable_group : int, default 1
+        The number of groups of channels that have offsets of their own.
+    layout : str, default 'NCHW'
+        The order of the axes; NCHW only.
+    use_bias : bool, default True
+        Whether the convolution has a bias.
+    in_channels : int, default 0
+        The number of input channels; 0: it is taken from the first batch.
+    activation : str, optional
+        An activation that follows.
+    weight_initializer : Initializer, optional
+        How the weight is initialized.
+    bias_initializer : str or Initializer, default 'zeros'
+        How the bias is initialized.
+    offset_weight_initializer : str or Initializer, default 'zeros'
+        How the weight of the layer that computes offsets is initialized.
+    offset_bias_initializer : str or Initializer, default 'zeros'
+        How its bias is initialized.
+    offset_use_bias : bool, default True
+        Whether it has a bias.
+    op_name : str, default 'DeformableConvolution'
+        The operator; leave it.
+    adj : tuple of int, optional
+        Not used; leave it None.
+    prefix : str, optional
+        The prefix of the block's name and parameters.
+    params : ParameterDict, optional
+        Parameters to share.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.contrib.cnn.DeformableConvolution(4, kernel_size=(3, 3), padding=(1, 1))
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((1, 3, 8, 8))).shape
+    (1, 4, 8, 8)
+    """
 
     def __init__(
         self, channels, kernel_size=(1, 1), strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1,
@@ -103,7 +154,58 @@ class DeformableConvolution(_Deformable):
 
 
 class ModulatedDeformableConvolution(_Deformable):
-    """A deformable convolution that also learns how much each place counts."""
+    """A deformable convolution that also computes a weight for each tap.
+
+    Parameters
+    ----------
+    channels : int
+        The number of output channels.
+    kernel_size : int or tuple of two ints, default (1, 1)
+        The size of the window.
+    strides : int or tuple of two ints, default (1, 1)
+        The distance of two windows.
+    padding : int or tuple of two ints, default (0, 0)
+        The number of zeros on both sides of each axis.
+    dilation : int or tuple of two ints, default (1, 1)
+        The distance of two elements of a window.
+    groups : int, default 1
+        The number of groups into which the channels are divided.
+    num_deformable_group : int, default 1
+        The number of groups of channels that have offsets of their own.
+    layout : str, default 'NCHW'
+        The order of the axes; NCHW only.
+    use_bias : bool, default True
+        Whether the convolution has a bias.
+    in_channels : int, default 0
+        The number of input channels; 0: it is taken from the first batch.
+    activation : str, optional
+        An activation that follows.
+    weight_initializer : Initializer, optional
+        How the weight is initialized.
+    bias_initializer : str or Initializer, default 'zeros'
+        How the bias is initialized.
+    offset_weight_initializer : str or Initializer, default 'zeros'
+        How the weight of the layer that computes offsets is initialized.
+    offset_bias_initializer : str or Initializer, default 'zeros'
+        How its bias is initialized.
+    offset_use_bias : bool, default True
+        Whether it has a bias.
+    op_name : str, default 'ModulatedDeformableConvolution'
+        The operator; leave it.
+    adj : tuple of int, optional
+        Not used; leave it None.
+    prefix : str, optional
+        The prefix of the block's name and parameters.
+    params : ParameterDict, optional
+        Parameters to share.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.contrib.cnn.ModulatedDeformableConvolution(4, kernel_size=(3, 3), padding=(1, 1))
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((1, 3, 8, 8))).shape
+    (1, 4, 8, 8)
+    """
 
     _per_point = 3
     _order = -1

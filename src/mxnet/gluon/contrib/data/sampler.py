@@ -6,7 +6,23 @@ __all__ = ["IntervalSampler"]
 
 
 class IntervalSampler(sampler.Sampler):
-    """0, k, 2k, …, then 1, k + 1, … if `rollover`."""
+    """The indices 0, k, 2k, …, then 1, k + 1, … if `rollover`.
+
+    Parameters
+    ----------
+    length : int
+        The number of indices.
+    interval : int
+        The distance k.
+    rollover : bool, default True
+        Whether to go on from 1, 2, … until all indices are given.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.data import IntervalSampler
+    >>> list(IntervalSampler(6, 3)), list(IntervalSampler(6, 3, rollover=False))
+    ([0, 3, 1, 4, 2, 5], [0, 3])
+    """
 
     def __init__(self, length, interval, rollover=True):
         assert interval <= length, f"Interval {interval} must be smaller than or equal to length {length}"

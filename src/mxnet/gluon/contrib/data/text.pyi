@@ -16,7 +16,9 @@ from .... import ndarray as nd
 from ...._formats.archives import extract as extract
 from ...._formats.fetch import check_sha1 as check_sha1
 from ...._formats.fetch import download as download
-from ...._formats.fetch import from_repository as from_repository
+from ...._formats.mirrors import Candidate as Candidate
+from ...._formats.mirrors import addresses as addresses
+from ...._formats.mirrors import first_accepted as first_accepted
 from ....contrib import text as text
 from ...data import dataset as dataset
 _END: str
@@ -39,6 +41,7 @@ class _WikiText(_LanguageModelDataset):
     def __init__(self, root: Any, segment: Any, vocab: Any, seq_len: Any) -> None: ...
     def _get_data(self) -> None: ...
     def _fetch(self) -> None: ...
+    def _extract(self, archive: Any) -> None: ...
     def _indices(self, content: Any) -> Any: ...
     _segment: Any
     _seq_len: Any

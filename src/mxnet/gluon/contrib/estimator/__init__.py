@@ -3,5 +3,6 @@
 from .batch_processor import *
 from .estimator import *
 from .event_handler import *
+from .history import *
 from .learning_rate import *
 from .weight_handlers import *

@@ -11,5 +11,6 @@ import numpy
 from .batch_processor import *
 from .estimator import *
 from .event_handler import *
+from .history import *
 from .learning_rate import *
 from .weight_handlers import *

@@ -7,7 +7,17 @@ __all__ = ["BatchProcessor"]
 
 
 class BatchProcessor:
-    """Forward, loss and backward on every context."""
+    """What Estimator does with a batch: forward, loss and backward on every device. Subclass it to change that.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import BatchProcessor
+    >>> class Halved(BatchProcessor):
+    ...     def fit_batch(self, estimator, batch, batch_axis=0):
+    ...         data, label, pred, loss = super().fit_batch(estimator, batch, batch_axis)
+    ...         return data, label, pred, [x / 2 for x in loss]
+    >>> processor = Halved()
+    """
 
     def __init__(self):
         pass

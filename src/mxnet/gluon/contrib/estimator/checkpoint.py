@@ -19,6 +19,34 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     Inside `Estimator.fit` a checkpoint also gets a `.progress` file, with random streams, metrics and the position,
     and a manifest that makes it valid: `fit(resume="auto")` goes on from the newest valid one.
+
+    Parameters
+    ----------
+    model_dir : str
+        The folder of the files.
+    model_prefix : str, default 'model'
+        The beginning of the files' names.
+    monitor : EvalMetric, optional
+        The metric to watch.
+    verbose : int, default 0
+        1 logs every file, 0 does not.
+    save_best : bool, default False
+        Whether the best checkpoint by `monitor` is kept as well.
+    mode : str, default 'auto'
+        min or max: which values are better; auto: by the metric's name.
+    epoch_period : int, default 1
+        The number of epochs between two checkpoints.
+    batch_period : int, optional
+        The number of batches between two checkpoints.
+    max_checkpoints : int, default 5
+        The number of checkpoints that are kept.
+    resume_from_checkpoint : bool, default False
+        Whether training goes on from the newest checkpoint.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import CheckpointHandler
+    >>> handler = CheckpointHandler("models", epoch_period=1, max_checkpoints=3)
     """
 
     _counts = ("current_batch", "current_epoch", "best", "saved_checkpoints", "trained_epoch", "trained_batch")

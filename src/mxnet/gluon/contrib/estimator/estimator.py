@@ -5,6 +5,7 @@ import logging
 import sys
 import warnings
 
+from ...._core.progress import in_notebook
 from ....context import Context, cpu, gpu, num_gpus
 from ....metric import Loss as metric_loss
 from ...data import DataLoader
@@ -26,6 +27,7 @@ from .event_handler import (
     ValidationHandler,
     _check_event_handlers,
 )
+from .history import HistoryHandler, NotebookHandler
 from .resume import Resumption, with_checkpoints
 from .utils import _check_handler_metric_ref, _check_metrics, _suggest_metric_for_loss
 
@@ -40,10 +42,43 @@ _NOT_A_LOADER = (
 class Estimator:
     """Trains a network with `fit` and measures it with `evaluate`; handlers do the rest.
 
-    What is not given is made: the initializer for a network that has not been initialized, a trainer, metrics that suit
-    the loss, the context (the first GPU, else the CPU). `val_net` and `val_loss` take the places of `net` and `loss` in
-    evaluation, `batch_processor` says what is done with one batch. `accumulate` batches make one update; `clip_norm`
-    bounds the norm of its gradients (see `GradientUpdateHandler`).
+    Parameters
+    ----------
+    net : Block
+        The network.
+    loss : Loss
+        The loss.
+    train_metrics : EvalMetric or list of EvalMetrics, optional
+        The metrics of training; without them, those that suit the loss.
+    val_metrics : EvalMetric or list of EvalMetrics, optional
+        The metrics of validation; without them, those of training.
+    initializer : Initializer, optional
+        Initializes a network that has not been initialized.
+    trainer : Trainer, optional
+        The trainer; without it, SGD with learning rate 0.001.
+    context : Context or list of Contexts, optional
+        The devices; without them the first GPU, else the CPU.
+    val_net : Block, optional
+        The network of validation, if it is another one.
+    val_loss : Loss, optional
+        The loss of validation, if it is another one.
+    batch_processor : BatchProcessor, optional
+        What is done with one batch.
+    accumulate : int, default 1
+        The number of batches whose gradients make one update.
+    clip_norm : float, optional
+        The bound of the norm of all gradients together.
+
+    Examples
+    --------
+    >>> from mxnet.gluon import contrib, data, loss, nn
+    >>> net = nn.Dense(2)
+    >>> estimator = contrib.estimator.Estimator(net, loss.SoftmaxCrossEntropyLoss(), mx.metric.Accuracy())
+    >>> batches = data.DataLoader(data.ArrayDataset(np.ones((4, 3), "float32"), np.zeros(4)), batch_size=2)
+    >>> estimator.fit(batches, epochs=1)
+    Training begin: using optimizer SGD with current learning rate 0.0010
+    ...
+    Train finished using total 0s with 1 epochs. training accuracy: ...
     """
 
     logger = None
@@ -65,6 +100,7 @@ class Estimator:
         self._initialize(initializer)
         self.trainer = self._check_trainer(trainer)
         self.batch_processor = self._check_batch_processor(batch_processor)
+        self._history = None
         self._gradients = {"accumulate": accumulate, "clip_norm": clip_norm}
         GradientUpdateHandler(**self._gradients)  # tells wrong values now
 
@@ -199,8 +235,21 @@ class Estimator:
         self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
         event_handlers = with_checkpoints(resume, resume_dir, _check_event_handlers(event_handlers))
         handlers = self._prepare_default_handlers(val_data, event_handlers)
+        handlers += self._watching(train_data)
         with Resumption(self, handlers, resume) as position:
             self._train(train_data, handlers, position)
+
+    def _watching(self, train_data):
+        """Handlers that keep the history and, in a notebook, show it; they come after all others."""
+        self._history = HistoryHandler([*self.train_metrics, *self.val_metrics])
+        if not in_notebook():
+            return [self._history]
+        return [self._history, NotebookHandler(self._history, len(train_data))]
+
+    @property
+    def history(self):
+        """Values of the metrics after each epoch of the last `fit`, lists by name; `mx.viz.plot_curves` draws them."""
+        return {} if self._history is None else self._history.history
 
     def _train(self, train_data, handlers, position):
         train_begin, epoch_begin, batch_begin, batch_end, epoch_end, train_end = self._categorize_handlers(handlers)

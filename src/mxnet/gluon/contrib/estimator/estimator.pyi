@@ -13,6 +13,7 @@ import copy
 import logging
 import sys
 import warnings
+from ...._core.progress import in_notebook as in_notebook
 from ....context import Context as Context
 from ....context import cpu as cpu
 from ....context import gpu as gpu
@@ -35,6 +36,8 @@ from .event_handler import TrainBegin as TrainBegin
 from .event_handler import TrainEnd as TrainEnd
 from .event_handler import ValidationHandler as ValidationHandler
 from .event_handler import _check_event_handlers as _check_event_handlers
+from .history import HistoryHandler as HistoryHandler
+from .history import NotebookHandler as NotebookHandler
 from .resume import Resumption as Resumption
 from .resume import with_checkpoints as with_checkpoints
 from .utils import _check_handler_metric_ref as _check_handler_metric_ref
@@ -60,6 +63,9 @@ class Estimator:
     def val_metrics(self) -> Any: ...
     def evaluate(self, val_data: Any, batch_axis: int = ..., event_handlers: Any = ...) -> None: ...
     def fit(self, train_data: Any, val_data: Any = ..., epochs: Any = ..., event_handlers: Any = ..., batches: Any = ..., batch_axis: int = ..., resume: Any = ..., resume_dir: Any = ...) -> None: ...
+    def _watching(self, train_data: Any) -> Any: ...
+    @property
+    def history(self) -> Any: ...
     def _train(self, train_data: Any, handlers: Any, position: Any) -> None: ...
     def find_learning_rate(self, train_data: Any, **options: Any) -> Any: ...
     def _complete(self, event_handlers: Any, defaults: Any, known: Any) -> Any: ...
@@ -75,6 +81,7 @@ class Estimator:
     context: Any
     trainer: Any
     batch_processor: Any
+    _history: Any
     _gradients: Any
     max_epoch: Any
     max_batch: Any

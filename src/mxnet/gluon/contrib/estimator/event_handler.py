@@ -40,28 +40,68 @@ def _check_event_handlers(handlers):
 
 
 class TrainBegin(EventHandler):
-    """Is called before training."""
+    """A handler with a method `train_begin(estimator)`, which is called before training.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import TrainBegin
+    >>> class Hello(TrainBegin):
+    ...     def train_begin(self, estimator, *args, **kwargs):
+    ...         print("training begins")
+    >>> Hello().train_begin(None)
+    training begins
+    """
 
     def train_begin(self, estimator, *args, **kwargs):
         """Before training."""
 
 
 class TrainEnd(EventHandler):
-    """Is called after training."""
+    """A handler with a method `train_end(estimator)`, which is called after training.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import TrainEnd
+    >>> class Bye(TrainEnd):
+    ...     def train_end(self, estimator, *args, **kwargs):
+    ...         print("training ends")
+    >>> Bye().train_end(None)
+    training ends
+    """
 
     def train_end(self, estimator, *args, **kwargs):
         """After training."""
 
 
 class EpochBegin(EventHandler):
-    """Is called before each epoch."""
+    """A handler with a method `epoch_begin(estimator)`, which is called before each epoch.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import EpochBegin
+    >>> class Count(EpochBegin):
+    ...     def epoch_begin(self, estimator, *args, **kwargs):
+    ...         print("an epoch begins")
+    >>> Count().epoch_begin(None)
+    an epoch begins
+    """
 
     def epoch_begin(self, estimator, *args, **kwargs):
         """Before an epoch."""
 
 
 class EpochEnd(EventHandler):
-    """Is called after each epoch."""
+    """A handler with a method `epoch_end(estimator)`, which is called after each epoch.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import EpochEnd
+    >>> class Count(EpochEnd):
+    ...     def epoch_end(self, estimator, *args, **kwargs):
+    ...         print("an epoch ends")
+    >>> Count().epoch_end(None)
+    an epoch ends
+    """
 
     def epoch_end(self, estimator, *args, **kwargs):
         """After an epoch; True stops the training."""
@@ -69,14 +109,34 @@ class EpochEnd(EventHandler):
 
 
 class BatchBegin(EventHandler):
-    """Is called before each batch."""
+    """A handler with a method `batch_begin(estimator)`, which is called before each batch.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import BatchBegin
+    >>> class Count(BatchBegin):
+    ...     def batch_begin(self, estimator, *args, **kwargs):
+    ...         print("a batch begins")
+    >>> Count().batch_begin(None)
+    a batch begins
+    """
 
     def batch_begin(self, estimator, *args, **kwargs):
         """Before a batch."""
 
 
 class BatchEnd(EventHandler):
-    """Is called after each batch."""
+    """A handler with a method `batch_end(estimator)`, which is called after each batch.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import BatchEnd
+    >>> class Count(BatchEnd):
+    ...     def batch_end(self, estimator, *args, **kwargs):
+    ...         print("a batch ends")
+    >>> Count().batch_end(None)
+    a batch ends
+    """
 
     def batch_end(self, estimator, *args, **kwargs):
         """After a batch; True stops the training."""
@@ -84,7 +144,21 @@ class BatchEnd(EventHandler):
 
 
 class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Stops after a number of epochs or batches."""
+    """Stop training after a number of epochs or batches.
+
+    Parameters
+    ----------
+    max_epoch : int, optional
+        The number of epochs.
+    max_batch : int, optional
+        The number of batches.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import StoppingHandler
+    >>> StoppingHandler(max_epoch=3).max_epoch
+    3
+    """
 
     _counts = ("current_batch", "current_epoch")
 
@@ -112,7 +186,21 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class MetricHandler(EpochBegin, BatchEnd):
-    """Updates metrics after each batch, before handlers that read them."""
+    """Update metrics after each batch, before handlers that read them.
+
+    Parameters
+    ----------
+    metrics : EvalMetric or list of EvalMetrics
+        The metrics.
+    priority : number, default -1000
+        Handlers with smaller numbers run first.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import MetricHandler
+    >>> MetricHandler([mx.metric.Accuracy()]).priority
+    -1000
+    """
 
     def __init__(self, metrics, priority=-1000):
         self.metrics, self.priority = _check_metrics(metrics), priority
@@ -132,7 +220,29 @@ class MetricHandler(EpochBegin, BatchEnd):
 
 
 class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Evaluates every so many epochs or batches."""
+    """Evaluate the network every so many epochs or batches.
+
+    Parameters
+    ----------
+    val_data : DataLoader
+        The validation data.
+    eval_fn : callable
+        What to call with it, usually `Estimator.evaluate`.
+    epoch_period : int, default 1
+        The number of epochs between two evaluations.
+    batch_period : int, optional
+        The number of batches between two evaluations.
+    priority : number, default -1000
+        Handlers with smaller numbers run first.
+    event_handlers : list, optional
+        Handlers of the evaluation.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import ValidationHandler
+    >>> ValidationHandler([], eval_fn=print, epoch_period=2).epoch_period
+    2
+    """
 
     _counts = ("current_batch", "current_epoch")
 
@@ -162,7 +272,23 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
-    """Logs metrics and times, each epoch or every `log_interval` batches; runs after all others."""
+    """Log metrics and times; it runs after all other handlers.
+
+    Parameters
+    ----------
+    log_interval : int or str, default 'epoch'
+        The number of batches between two lines, or 'epoch'.
+    metrics : EvalMetric or list of EvalMetrics, optional
+        The metrics.
+    priority : number, default np.inf
+        Handlers with smaller numbers run first.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import LoggingHandler
+    >>> LoggingHandler(log_interval=10).log_interval
+    10
+    """
 
     _counts = ("batch_index", "current_epoch", "processed_samples", "log_interval_time")
 
@@ -236,7 +362,22 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
 
 
 class ProgressBarHandler(EpochBegin, BatchEnd, EpochEnd):
-    """A progress bar for each epoch, with the metrics beside it; in a log file, a line now and then."""
+    """Show a progress bar for each epoch, with the metrics beside it.
+
+    Parameters
+    ----------
+    metrics : EvalMetric or list of EvalMetrics, optional
+        The metrics.
+    total : int, optional
+        The number of batches of an epoch, if the loader does not tell.
+    priority : number, default np.inf
+        Handlers with smaller numbers run first.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import ProgressBarHandler
+    >>> handler = ProgressBarHandler(total=100)
+    """
 
     _counts = ("current_epoch",)
 
@@ -299,6 +440,26 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
 
     With `restore_best` the network ends with the parameters of its best epoch, whether it was stopped or not. They are
     kept in memory, one copy of the parameters more.
+
+    Parameters
+    ----------
+    monitor : EvalMetric
+        The metric to watch.
+    min_delta : float, default 0
+        The least change that counts as an improvement.
+    patience : int, default 0
+        The number of epochs without an improvement after which training stops.
+    mode : str, default 'auto'
+        min or max: which values are better; auto: by the metric's name.
+    baseline : float, optional
+        A value that the metric must reach.
+    restore_best : bool, default False
+        Whether the network ends with the parameters of its best epoch.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.contrib.estimator import EarlyStoppingHandler
+    >>> handler = EarlyStoppingHandler(mx.metric.Accuracy(), patience=3)
     """
 
     _counts = ("wait", "best", "stopped_epoch", "current_epoch", "stop_training", "best_parameters")

@@ -15,7 +15,26 @@ __all__ = [
 
 
 class Concurrent(Sequential):
-    """Feeds its input to every child and joins their outputs along `axis`."""
+    """Feed the input to every child and join their outputs along `axis`.
+
+    Parameters
+    ----------
+    axis : int, default -1
+        The axis along which the outputs are joined.
+    prefix : str, optional
+        The prefix of the block's name and parameters.
+    params : ParameterDict, optional
+        Parameters to share.
+
+    Examples
+    --------
+    >>> from mxnet.gluon import contrib, nn
+    >>> net = contrib.nn.Concurrent(axis=1)
+    >>> net.add(nn.Dense(2, in_units=3), nn.Dense(4, in_units=3))
+    >>> net.initialize()
+    >>> net(mx.nd.ones((1, 3))).shape
+    (1, 6)
+    """
 
     def __init__(self, axis=-1, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -27,7 +46,26 @@ class Concurrent(Sequential):
 
 
 class HybridConcurrent(HybridSequential):
-    """Feeds its input to every child and joins their outputs along `axis`."""
+    """Feed the input to every child and join their outputs along `axis`; it can be hybridized.
+
+    Parameters
+    ----------
+    axis : int, default -1
+        The axis along which the outputs are joined.
+    prefix : str, optional
+        The prefix of the block's name and parameters.
+    params : ParameterDict, optional
+        Parameters to share.
+
+    Examples
+    --------
+    >>> from mxnet.gluon import contrib, nn
+    >>> net = contrib.nn.HybridConcurrent(axis=1)
+    >>> net.add(contrib.nn.Identity(), nn.Dense(4, in_units=3))
+    >>> net.initialize()
+    >>> net(mx.nd.ones((1, 3))).shape
+    (1, 7)
+    """
 
     def __init__(self, axis=-1, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -39,7 +77,20 @@ class HybridConcurrent(HybridSequential):
 
 
 class Identity(HybridBlock):
-    """Gives its input back; a branch of a residual or concurrent block."""
+    """The input itself: a branch of a residual or concurrent block.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        The prefix of the block's name.
+    params : ParameterDict, optional
+        Accepted like that of all blocks: this one has no parameters.
+
+    Examples
+    --------
+    >>> mx.gluon.contrib.nn.Identity()(mx.nd.array([1, 2])).asnumpy()
+    array([1., 2.], dtype=float32)
+    """
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
@@ -50,7 +101,29 @@ class Identity(HybridBlock):
 
 
 class SparseEmbedding(Block):
-    """An embedding whose gradient touches only the rows that were looked up."""
+    """An embedding whose gradient has only the rows that were looked up.
+
+    Parameters
+    ----------
+    input_dim : int
+        The number of rows of the table.
+    output_dim : int
+        The length of a row.
+    dtype : str, default 'float32'
+        The data type of the table.
+    weight_initializer : Initializer, optional
+        How the table is initialized.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.contrib.nn.SparseEmbedding(10, 4)
+    >>> layer.initialize()
+    >>> trainer = mx.gluon.Trainer(layer.collect_params(), "sgd")
+    >>> layer(mx.nd.array([1, 5])).shape, layer.weight._grad_stype
+    ((2, 4), 'row_sparse')
+    """
 
     def __init__(self, input_dim, output_dim, dtype="float32", weight_initializer=None, **kwargs):
         super().__init__(**kwargs)
@@ -74,7 +147,42 @@ class SparseEmbedding(Block):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch normalization whose statistics are taken over the batches of all devices."""
+    """Batch normalization whose statistics are shared by several devices where one process drives them together.
+
+    Parameters
+    ----------
+    in_channels : int, default 0
+        The number of channels; 0: it is taken from the first batch.
+    num_devices : int, optional
+        The number of devices; None: all GPUs.
+    momentum : float, default 0.9
+        The part of the moving statistics that stays at every update.
+    epsilon : float, default 1e-05
+        A small number that is added to the variance.
+    center : bool, default True
+        Whether beta is learned.
+    scale : bool, default True
+        Whether gamma is learned.
+    use_global_stats : bool, default False
+        Whether training, too, uses the moving statistics.
+    beta_initializer : str or Initializer, default 'zeros'
+        How beta is initialized.
+    gamma_initializer : str or Initializer, default 'ones'
+        How gamma is initialized.
+    running_mean_initializer : str or Initializer, default 'zeros'
+        How the moving mean is initialized.
+    running_variance_initializer : str or Initializer, default 'ones'
+        How the moving variance is initialized.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> layer = mx.gluon.contrib.nn.SyncBatchNorm(num_devices=1)
+    >>> layer.initialize()
+    >>> layer(mx.nd.ones((2, 3, 4, 4))).shape
+    (2, 3, 4, 4)
+    """
 
     def __init__(
         self, in_channels=0, num_devices=None, momentum=0.9, epsilon=1e-5, center=True, scale=True,
@@ -137,18 +245,51 @@ class _PixelShuffle(HybridBlock):
 
 
 class PixelShuffle1D(_PixelShuffle):
-    """From (N, f·C, W) to (N, C, W·f)."""
+    """Turn channels into pixels: from (N, f·C, W) to (N, C, W·f).
+
+    Parameters
+    ----------
+    factor : int or tuple of int
+        The factor of each axis.
+
+    Examples
+    --------
+    >>> mx.gluon.contrib.nn.PixelShuffle1D(2)(mx.nd.zeros((1, 8, 3))).shape
+    (1, 4, 6)
+    """
 
     _ndim = 1
 
 
 class PixelShuffle2D(_PixelShuffle):
-    """From (N, f1·f2·C, H, W) to (N, C, H·f1, W·f2)."""
+    """Turn channels into pixels: from (N, f1·f2·C, H, W) to (N, C, H·f1, W·f2).
+
+    Parameters
+    ----------
+    factor : int or tuple of int
+        The factor of each axis.
+
+    Examples
+    --------
+    >>> mx.gluon.contrib.nn.PixelShuffle2D((2, 3))(mx.nd.zeros((1, 12, 3, 5))).shape
+    (1, 2, 6, 15)
+    """
 
     _ndim = 2
 
 
 class PixelShuffle3D(_PixelShuffle):
-    """From (N, f1·f2·f3·C, D, H, W) to (N, C, D·f1, H·f2, W·f3)."""
+    """Turn channels into pixels: from (N, f1·f2·f3·C, D, H, W) to (N, C, D·f1, H·f2, W·f3).
+
+    Parameters
+    ----------
+    factor : int or tuple of int
+        The factor of each axis.
+
+    Examples
+    --------
+    >>> mx.gluon.contrib.nn.PixelShuffle3D(2)(mx.nd.zeros((1, 8, 3, 5, 7))).shape
+    (1, 1, 6, 10, 14)
+    """
 
     _ndim = 3

@@ -139,7 +139,41 @@ class _ConvGRUCell(_BaseConvRNNCell):
 
 _CELL = '''
 class {name}(base):
-    """{title} cell over {dims}-dimensional images, such as {layout}."""
+    """{title} cell whose products are convolutions over {dims} axes.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        Shape of the input without the batch axis: channels, then sizes.
+    hidden_channels : int
+        Number of channels of the state.
+    i2h_kernel, h2h_kernel : int or tuple of int
+        Sizes of the windows over the input and over the state; that of the state must be odd.
+    i2h_pad : int or tuple of int
+        Number of zeros around the input; the state is padded so that it keeps its size.
+    i2h_dilate, h2h_dilate : int or tuple of int
+        Distance of two elements of a window.
+    i2h_weight_initializer, h2h_weight_initializer : Initializer, optional
+        How the weights are initialized.
+    i2h_bias_initializer, h2h_bias_initializer : str or Initializer, default 'zeros'
+        How the biases are initialized.
+    conv_layout : str, default '{layout}'
+        Order of the axes.
+    activation : str, default 'tanh'
+        Activation of the output.
+    prefix : str, optional
+        Prefix of the cell's name and parameters.
+    params : ParameterDict, optional
+        Parameters to share.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.contrib.rnn.{name}((3, {sizes}), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    >>> cell.initialize()
+    >>> output, states = cell(mx.nd.ones((2, 3, {sizes})), cell.begin_state(2))
+    >>> output.shape
+    (2, 4, {sizes})
+    """
 
     def __init__(
         self, input_shape, hidden_channels, i2h_kernel, h2h_kernel, i2h_pad={zeros}, i2h_dilate={ones},
@@ -158,7 +192,15 @@ def _make(kind, base, title, dims):
     """The class for one number of dimensions; the three differ in their defaults only."""
     name, layout = f"Conv{dims}D{kind}Cell", ("NCW", "NCHW", "NCDHW")[dims - 1]
     scope = {"base": base, "__name__": __name__}
-    text = _CELL.format(name=name, title=title, dims=dims, layout=layout, zeros=(0,) * dims, ones=(1,) * dims)
+    text = _CELL.format(
+        name=name,
+        title=title,
+        dims=dims,
+        layout=layout,
+        zeros=(0,) * dims,
+        ones=(1,) * dims,
+        sizes=", ".join("5" * dims),
+    )
     exec(compile(text, f"<{name}>", "exec"), scope)
     return scope[name]
 

@@ -8,7 +8,27 @@ __all__ = ["LSTMPCell", "VariationalDropoutCell", "dynamic_unroll"]
 
 
 class VariationalDropoutCell(ModifierCell):
-    """Dropout whose masks stay the same over all steps, until `reset`."""
+    """Dropout whose masks are the same for all steps, until `reset`.
+
+    Parameters
+    ----------
+    base_cell : RecurrentCell
+        The cell.
+    drop_inputs : float, default 0.0
+        The probability that an input is dropped.
+    drop_states : float, default 0.0
+        The probability that a state is dropped.
+    drop_outputs : float, default 0.0
+        The probability that an output is dropped.
+
+    Examples
+    --------
+    >>> from mxnet.gluon import contrib, rnn
+    >>> cell = contrib.rnn.VariationalDropoutCell(rnn.LSTMCell(4), drop_inputs=0.5)
+    >>> cell.initialize()
+    >>> cell.unroll(3, mx.nd.ones((2, 3, 5)))[0][0].shape
+    (3, 4)
+    """
 
     def __init__(self, base_cell, drop_inputs=0.0, drop_states=0.0, drop_outputs=0.0):
         assert not drop_states or not isinstance(base_cell, BidirectionalCell), (
@@ -68,7 +88,39 @@ class VariationalDropoutCell(ModifierCell):
 
 
 class LSTMPCell(HybridRecurrentCell):
-    """An LSTM cell whose output is the hidden state times a projection; the projection is what recurs."""
+    """An LSTM cell with a projection: the output, which is also what recurs, is the hidden state times a matrix.
+
+    Parameters
+    ----------
+    hidden_size : int
+        The size of the hidden state.
+    projection_size : int
+        The size of the output.
+    i2h_weight_initializer : Initializer, optional
+        How the input's weight is initialized.
+    h2h_weight_initializer : Initializer, optional
+        How the recurrent weight is initialized.
+    h2r_weight_initializer : Initializer, optional
+        How the projection is initialized.
+    i2h_bias_initializer : str or Initializer, default 'zeros'
+        How the input's bias is initialized.
+    h2h_bias_initializer : str or Initializer, default 'zeros'
+        How the recurrent bias is initialized.
+    input_size : int, default 0
+        The size of the input; 0: it is taken from the first batch.
+    prefix : str, optional
+        The prefix of the block's name and parameters.
+    params : ParameterDict, optional
+        Parameters to share.
+
+    Examples
+    --------
+    >>> cell = mx.gluon.contrib.rnn.LSTMPCell(8, 4)
+    >>> cell.initialize()
+    >>> output, states = cell(mx.nd.ones((2, 3)), cell.begin_state(2))
+    >>> output.shape, [state.shape for state in states]
+    ((2, 4), [(2, 4), (2, 8)])
+    """
 
     def __init__(
         self, hidden_size, projection_size, i2h_weight_initializer=None, h2h_weight_initializer=None,
@@ -116,7 +168,37 @@ class LSTMPCell(HybridRecurrentCell):
 
 
 def dynamic_unroll(cell, inputs, begin_state, drop_inputs=0, drop_outputs=0, layout="TNC", valid_length=None):
-    """Unroll a cell as one loop operator, whatever the length; time first is the fast layout."""
+    """Unroll a cell as one loop operator, for any length.
+
+    Parameters
+    ----------
+    cell : RecurrentCell
+        The cell.
+    inputs : NDArray or Symbol
+        The sequences.
+    begin_state : list of NDArrays or Symbols
+        The states before the first step.
+    drop_inputs : float, default 0
+        The probability that an input is dropped, with one mask for all steps.
+    drop_outputs : float, default 0
+        The probability that an output is dropped, with one mask for all steps.
+    layout : str, default 'TNC'
+        TNC: time first, which is faster; NTC: batch first.
+    valid_length : NDArray or Symbol, optional
+        The length of each sequence.
+
+    Returns
+    -------
+    (outputs, states)
+
+    Examples
+    --------
+    >>> cell = mx.gluon.rnn.RNNCell(4, input_size=3)
+    >>> cell.initialize()
+    >>> outputs, states = mx.gluon.contrib.rnn.rnn_cell.dynamic_unroll(cell, mx.nd.ones((5, 2, 3)), cell.begin_state(2))
+    >>> outputs.shape
+    (5, 2, 4)
+    """
     F = namespace(inputs)
     axis = layout.find("T")
 

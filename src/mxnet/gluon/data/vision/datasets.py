@@ -8,6 +8,7 @@ import numpy as np
 from .... import base, image, recordio
 from ...._core.errors import MXNetError
 from ...._core.on_error import checked_on_error
+from ...._formats import idx as idx_files
 from ...._formats import image_lists
 from ...._formats.archives import unpacked
 from ...._formats.fetch import check_sha1, download  # noqa: F401 - MXNet's module shows it
@@ -39,16 +40,7 @@ CIFAR100_ROOT = _default_root("cifar100")
 
 def read_idx(path, magic):
     """The array in a gzipped IDX file of bytes, checked against its own header."""
-    content = unpacked(path, largest=1 << 30)
-    dimensions = magic & 0xFF
-    header = np.frombuffer(content[: 4 * (1 + dimensions)], dtype=">u4")
-    if len(header) != 1 + dimensions or header[0] != magic:
-        raise MXNetError(f"{path} is not an IDX file of {dimensions} dimensions")
-    shape = tuple(int(extent) for extent in header[1:])
-    values = np.frombuffer(content, dtype=np.uint8, offset=4 * (1 + dimensions))
-    if values.size != int(np.prod(shape, dtype=object)):
-        raise MXNetError(f"{path} says it holds {shape} values, but holds {values.size}")
-    return values.reshape(shape)
+    return idx_files.array(unpacked(path, largest=1 << 30), path, magic & 0xFF)
 
 
 def _arrays(images, labels):
@@ -64,7 +56,23 @@ def _idx_files(*sha1):
 
 
 class MNIST(_DownloadedDataset):
-    """Handwritten digits: uint8 images of 28x28x1 and int32 labels."""
+    """Handwritten digits: uint8 images of 28 x 28 x 1 and int32 labels.
+
+    Parameters
+    ----------
+    root : str, default MNIST_ROOT
+        The folder of the files, to which they are downloaded if they are missing.
+    train : bool, default True
+        Whether to load the training images; otherwise the test images.
+    transform : callable, optional
+        A function of (image, label); prefer `dataset.transform`.
+
+    Examples
+    --------
+    >>> images = mx.gluon.data.vision.MNIST(root="mnist", train=False)  # doctest: +SKIP
+    >>> len(images), images[0][0].shape  # doctest: +SKIP
+    (10000, (28, 28, 1))
+    """
 
     _namespace = "mnist"
     _train_data, _train_label, _test_data, _test_label = _idx_files(
@@ -88,7 +96,23 @@ class MNIST(_DownloadedDataset):
 
 
 class FashionMNIST(MNIST):
-    """Articles of clothing, in MNIST's format."""
+    """Articles of clothing in ten classes: uint8 images of 28 x 28 x 1 and int32 labels.
+
+    Parameters
+    ----------
+    root : str, default FASHION_MNIST_ROOT
+        The folder of the files, to which they are downloaded if they are missing.
+    train : bool, default True
+        Whether to load the training images; otherwise the test images.
+    transform : callable, optional
+        A function of (image, label); prefer `dataset.transform`.
+
+    Examples
+    --------
+    >>> images = mx.gluon.data.vision.FashionMNIST(root="fashion", train=False)  # doctest: +SKIP
+    >>> len(images), images[0][0].shape  # doctest: +SKIP
+    (10000, (28, 28, 1))
+    """
 
     _namespace = "fashion-mnist"
     _train_data, _train_label, _test_data, _test_label = _idx_files(
@@ -103,7 +127,23 @@ class FashionMNIST(MNIST):
 
 
 class CIFAR10(_DownloadedDataset):
-    """Small photographs in ten classes: uint8 images of 32x32x3 and int32 labels."""
+    """Small photographs in ten classes: uint8 images of 32 x 32 x 3 and int32 labels.
+
+    Parameters
+    ----------
+    root : str, default CIFAR10_ROOT
+        The folder of the files, to which they are downloaded if they are missing.
+    train : bool, default True
+        Whether to load the training images; otherwise the test images.
+    transform : callable, optional
+        A function of (image, label); prefer `dataset.transform`.
+
+    Examples
+    --------
+    >>> images = mx.gluon.data.vision.CIFAR10(root="cifar10", train=False)  # doctest: +SKIP
+    >>> len(images), images[0][0].shape  # doctest: +SKIP
+    (10000, (32, 32, 3))
+    """
 
     _label_bytes = 1
     _label_column = 0
@@ -147,7 +187,25 @@ class CIFAR10(_DownloadedDataset):
 
 
 class CIFAR100(CIFAR10):
-    """Small photographs in 20 coarse or, with `fine_label`, 100 fine classes."""
+    """Small photographs in 20 coarse or 100 fine classes: uint8 images of 32 x 32 x 3 and int32 labels.
+
+    Parameters
+    ----------
+    root : str, default CIFAR100_ROOT
+        The folder of the files, to which they are downloaded if they are missing.
+    fine_label : bool, default False
+        Whether labels are the 100 fine classes.
+    train : bool, default True
+        Whether to load the training images; otherwise the test images.
+    transform : callable, optional
+        A function of (image, label); prefer `dataset.transform`.
+
+    Examples
+    --------
+    >>> images = mx.gluon.data.vision.CIFAR100(root="cifar100", train=False)  # doctest: +SKIP
+    >>> len(images), images[0][0].shape  # doctest: +SKIP
+    (10000, (32, 32, 3))
+    """
 
     _label_bytes = 2
 
@@ -163,7 +221,29 @@ class CIFAR100(CIFAR10):
 
 
 class ImageRecordDataset(RecordFileDataset):
-    """Images and labels of a record file made by im2rec; `flag` 0 reads them as grayscale."""
+    """Images and labels of a record file that im2rec made.
+
+    Parameters
+    ----------
+    filename : str
+        The record file; its index file has the same name with `.idx`.
+    flag : int, default 1
+        1 reads images in colour, 0 in grey.
+    transform : callable, optional
+        A function of (image, label); prefer `dataset.transform`.
+    on_error : str, default 'raise'
+        What to do with an image that cannot be read: 'raise', or 'warn' and 'skip', which leave it out.
+
+    Examples
+    --------
+    >>> writer = mx.recordio.MXIndexedRecordIO("pictures.idx", "pictures.rec", "w")
+    >>> header = mx.recordio.IRHeader(0, 3.0, 0, 0)
+    >>> writer.write_idx(0, mx.recordio.pack_img(header, np.zeros((8, 8, 3), "uint8"), img_fmt=".png"))
+    >>> writer.close()
+    >>> image, label = mx.gluon.data.vision.ImageRecordDataset("pictures.rec")[0]
+    >>> image.shape, float(label)
+    ((8, 8, 3), 3.0)
+    """
 
     def __init__(self, filename, flag=1, transform=None, on_error="raise"):
         super().__init__(filename, on_error)
@@ -181,7 +261,28 @@ class ImageRecordDataset(RecordFileDataset):
 
 
 class ImageListDataset(Tolerant, Dataset):
-    """Images named by a `.lst` file or by a list of `[label, …, path]`, with paths below `root`."""
+    """Images named by a `.lst` file or by a list of `[label, …, path]`.
+
+    Parameters
+    ----------
+    root : str, default '.'
+        The folder that the paths start from.
+    imglist : str or list, optional
+        The name of the `.lst` file, or the list.
+    flag : int, default 1
+        1 reads images in colour, 0 in grey.
+    on_error : str, default 'raise'
+        What to do with an image that cannot be read: 'raise', or 'warn' and 'skip', which leave it out.
+
+    Examples
+    --------
+    >>> import cv2
+    >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+    >>> images = mx.gluon.data.vision.ImageListDataset(imglist=[[3, "picture.png"]])
+    >>> image, label = images[0]
+    >>> image.shape, int(label)
+    ((8, 8, 3), 3)
+    """
 
     def __init__(self, root=".", imglist=None, flag=1, on_error="raise"):
         self._on_error = checked_on_error(on_error)
@@ -217,7 +318,29 @@ class ImageListDataset(Tolerant, Dataset):
 
 
 class ImageFolderDataset(Tolerant, Dataset):
-    """Images below one folder per class; `synsets` lists the classes, `items` the (path, label) pairs."""
+    """Images in folders, one for each class; `synsets` lists the classes, `items` the (path, label) pairs.
+
+    Parameters
+    ----------
+    root : str
+        The folder that contains the classes' folders.
+    flag : int, default 1
+        1 reads images in colour, 0 in grey.
+    transform : callable, optional
+        A function of (image, label); prefer `dataset.transform`.
+    on_error : str, default 'raise'
+        What to do with an image that cannot be read: 'raise', or 'warn' and 'skip', which leave it out.
+
+    Examples
+    --------
+    >>> import cv2, os
+    >>> for name in ("cat", "dog"):
+    ...     os.makedirs(f"pets/{name}")
+    ...     _ = cv2.imwrite(f"pets/{name}/0.png", np.zeros((8, 8, 3), "uint8"))
+    >>> images = mx.gluon.data.vision.ImageFolderDataset("pets")
+    >>> images.synsets, len(images), images[1][1]
+    (['cat', 'dog'], 2, 1)
+    """
 
     def __init__(self, root, flag=1, transform=None, on_error="raise"):
         self._on_error = checked_on_error(on_error)

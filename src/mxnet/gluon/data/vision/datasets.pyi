@@ -16,24 +16,24 @@ from .... import image as image
 from .... import recordio as recordio
 from ...._core.errors import MXNetError as MXNetError
 from ...._core.on_error import checked_on_error as checked_on_error
+from ...._formats import idx as idx_files
 from ...._formats import image_lists as image_lists
-from ...._formats.archives import extract as extract
 from ...._formats.archives import unpacked as unpacked
 from ...._formats.fetch import check_sha1 as check_sha1
 from ...._formats.fetch import download as download
-from ...._formats.fetch import from_repository as from_repository
 from ....util import default_array as default_array
 from ....util import is_np_array as is_np_array
 from .._tolerance import Tolerant as Tolerant
 from ..dataset import Dataset as Dataset
 from ..dataset import RecordFileDataset as RecordFileDataset
 from ..dataset import _DownloadedDataset as _DownloadedDataset
+from ._files import obtain as obtain
+from ._files import obtain_members as obtain_members
 def _default_root(name: str | None) -> Any: ...
 MNIST_ROOT: Any
 FASHION_MNIST_ROOT: Any
 CIFAR10_ROOT: Any
 CIFAR100_ROOT: Any
-def _obtain(root: Any, namespace: Any, name: str | None, sha1: Any) -> Any: ...
 def read_idx(path: str | os.PathLike[str], magic: Any) -> Any: ...
 def _arrays(images: Any, labels: Any) -> Any: ...
 def _idx_files(*sha1: Any) -> list[Any]: ...

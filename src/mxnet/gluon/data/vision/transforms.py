@@ -27,7 +27,20 @@ def _needs_float32(x):
 
 
 class Compose(Sequential):
-    """Transforms one after the other; runs of hybrid ones are hybridized together."""
+    """Apply transforms one after the other.
+
+    Parameters
+    ----------
+    transforms : list of Blocks
+        The transforms.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.data.vision import transforms
+    >>> prepare = transforms.Compose([transforms.Resize(4), transforms.ToTensor()])
+    >>> prepare(mx.nd.ones((8, 6, 3), dtype="uint8")).shape
+    (3, 4, 4)
+    """
 
     def __init__(self, transforms):
         super().__init__()
@@ -52,7 +65,18 @@ class Compose(Sequential):
 
 
 class Cast(HybridBlock):
-    """Casts to `dtype`."""
+    """Convert to another data type.
+
+    Parameters
+    ----------
+    dtype : str, default 'float32'
+        The data type.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.Cast("float32")(mx.nd.ones((2, 2, 3), dtype="uint8")).dtype.__name__
+    'float32'
+    """
 
     def __init__(self, dtype="float32"):
         super().__init__()
@@ -63,14 +87,41 @@ class Cast(HybridBlock):
 
 
 class ToTensor(HybridBlock):
-    """From uint8 HWC (or NHWC) in 0…255 to float32 CHW (or NCHW) in 0…1."""
+    """From uint8 images (height, width, channels) of 0 to 255 to float32 images (channels, height, width) of 0 to 1.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        The prefix of the block's name.
+    params : ParameterDict, optional
+        Accepted like that of all blocks: this one has no parameters.
+
+    Examples
+    --------
+    >>> image = mx.nd.array([[[0, 51, 255]]], dtype="uint8")
+    >>> mx.gluon.data.vision.transforms.ToTensor()(image).asnumpy().ravel()
+    array([0. , 0.2, 1. ], dtype=float32)
+    """
 
     def hybrid_forward(self, F, x):
         return _operators(F).image.to_tensor(x)
 
 
 class Normalize(HybridBlock):
-    """Subtracts a mean and divides by a deviation, one number or one per channel, on CHW or NCHW floats."""
+    """(image - mean) / std, on float images with channels first.
+
+    Parameters
+    ----------
+    mean : float or tuple of float, default 0.0
+        The number to subtract, or one for each channel.
+    std : float or tuple of float, default 1.0
+        The number to divide by, or one for each channel.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.Normalize(0.5, 0.25)(mx.nd.ones((3, 1, 1))).asnumpy().ravel()
+    array([2., 2., 2.], dtype=float32)
+    """
 
     def __init__(self, mean=0.0, std=1.0):
         super().__init__()
@@ -82,7 +133,22 @@ class Normalize(HybridBlock):
 
 
 class Rotate(Block):
-    """Rotates by a fixed angle in degrees; zooming in hides the border, zooming out shows the whole image."""
+    """Rotate a float image with channels first.
+
+    Parameters
+    ----------
+    rotation_degrees : float
+        The angle in degrees.
+    zoom_in : bool, default False
+        Whether to zoom in until the border is hidden.
+    zoom_out : bool, default False
+        Whether to zoom out until the whole image is seen.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.Rotate(90)(mx.nd.ones((3, 8, 8))).shape
+    (3, 8, 8)
+    """
 
     def __init__(self, rotation_degrees, zoom_in=False, zoom_out=False):
         super().__init__()
@@ -94,7 +160,24 @@ class Rotate(Block):
 
 
 class RandomRotation(Block):
-    """Rotates by an angle drawn from `angle_limits`, with probability `rotate_with_proba`."""
+    """Rotate a float image with channels first by a random angle.
+
+    Parameters
+    ----------
+    angle_limits : tuple of two floats
+        The range of the angle, in degrees.
+    zoom_in : bool, default False
+        Whether to zoom in until the border is hidden.
+    zoom_out : bool, default False
+        Whether to zoom out until the whole image is seen.
+    rotate_with_proba : float, default 1.0
+        The probability of a rotation.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomRotation((-10, 10))(mx.nd.ones((3, 8, 8))).shape
+    (3, 8, 8)
+    """
 
     def __init__(self, angle_limits, zoom_in=False, zoom_out=False, rotate_with_proba=1.0):
         super().__init__()
@@ -113,7 +196,24 @@ class RandomRotation(Block):
 
 
 class RandomResizedCrop(Block):
-    """A crop of random area and aspect ratio, resized to `size` (width, height)."""
+    """A crop of random area and aspect ratio, resized to `size`.
+
+    Parameters
+    ----------
+    size : int or tuple of two ints
+        Width and height of the result, or one number for both.
+    scale : tuple of two floats, default (0.08, 1.0)
+        The range of the area, as a part of the image.
+    ratio : tuple of two floats, default (3.0 / 4.0, 4.0 / 3.0)
+        The range of the aspect ratio.
+    interpolation : int, default 1
+        0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomResizedCrop(4)(mx.nd.ones((8, 6, 3))).shape
+    (4, 4, 3)
+    """
 
     def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=1):
         super().__init__()
@@ -124,7 +224,28 @@ class RandomResizedCrop(Block):
 
 
 class CropResize(HybridBlock):
-    """The crop at (x, y) of `width` by `height`, resized to `size` if one is given."""
+    """A crop, resized if a size is given.
+
+    Parameters
+    ----------
+    x : int
+        The left edge.
+    y : int
+        The upper edge.
+    width : int
+        The width of the crop.
+    height : int
+        The height of the crop.
+    size : int or tuple of two ints, optional
+        Width and height of the result, or one number for both.
+    interpolation : int, optional
+        0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.CropResize(0, 0, 4, 4, 2, 1)(mx.nd.ones((8, 6, 3))).shape
+    (2, 2, 3)
+    """
 
     def __init__(self, x, y, width, height, size=None, interpolation=None):
         super().__init__()
@@ -141,7 +262,20 @@ class CropResize(HybridBlock):
 
 
 class CenterCrop(Block):
-    """The centre of the image at `size` (width, height), scaled up if the image is smaller."""
+    """The middle of the image at `size`, scaled up if the image is smaller.
+
+    Parameters
+    ----------
+    size : int or tuple of two ints
+        Width and height of the result, or one number for both.
+    interpolation : int, default 1
+        0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.CenterCrop(4)(mx.nd.ones((8, 6, 3))).shape
+    (4, 4, 3)
+    """
 
     def __init__(self, size, interpolation=1):
         super().__init__()
@@ -152,7 +286,22 @@ class CenterCrop(Block):
 
 
 class Resize(HybridBlock):
-    """Resizes to `size` (a number, or width and height); with `keep_ratio` a number is the shorter edge."""
+    """Resize the image.
+
+    Parameters
+    ----------
+    size : int or tuple of two ints
+        Width and height of the result, or one number for both.
+    keep_ratio : bool, default False
+        Whether one number is the shorter side, the other keeping the ratio.
+    interpolation : int, default 1
+        0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.Resize(4, keep_ratio=True)(mx.nd.ones((8, 16, 3))).shape
+    (4, 8, 3)
+    """
 
     def __init__(self, size, keep_ratio=False, interpolation=1):
         super().__init__()
@@ -165,14 +314,40 @@ class Resize(HybridBlock):
 
 
 class RandomFlipLeftRight(HybridBlock):
-    """Mirrors the image with probability one half."""
+    """Mirror the image with probability one half.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        The prefix of the block's name.
+    params : ParameterDict, optional
+        Accepted like that of all blocks: this one has no parameters.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomFlipLeftRight()(mx.nd.ones((8, 6, 3))).shape
+    (8, 6, 3)
+    """
 
     def hybrid_forward(self, F, x):
         return _operators(F).image.random_flip_left_right(x)
 
 
 class RandomFlipTopBottom(HybridBlock):
-    """Turns the image upside down with probability one half."""
+    """Turn the image upside down with probability one half.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        The prefix of the block's name.
+    params : ParameterDict, optional
+        Accepted like that of all blocks: this one has no parameters.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomFlipTopBottom()(mx.nd.ones((8, 6, 3))).shape
+    (8, 6, 3)
+    """
 
     def hybrid_forward(self, F, x):
         return _operators(F).image.random_flip_top_bottom(x)
@@ -192,7 +367,18 @@ class _Jitter(HybridBlock):
 
 
 class RandomBrightness(_Jitter):
-    """Scales the image by a random factor."""
+    """Multiply the image by a random factor of [1 - brightness, 1 + brightness].
+
+    Parameters
+    ----------
+    brightness : float
+        The greatest change.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomBrightness(0.5)(mx.nd.ones((8, 6, 3))).shape
+    (8, 6, 3)
+    """
 
     _operator = "random_brightness"
 
@@ -201,7 +387,18 @@ class RandomBrightness(_Jitter):
 
 
 class RandomContrast(_Jitter):
-    """Moves the image towards or away from its mean gray."""
+    """Change the contrast by a random factor of [1 - contrast, 1 + contrast].
+
+    Parameters
+    ----------
+    contrast : float
+        The greatest change.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomContrast(0.5)(mx.nd.ones((8, 6, 3))).shape
+    (8, 6, 3)
+    """
 
     _operator = "random_contrast"
 
@@ -210,7 +407,18 @@ class RandomContrast(_Jitter):
 
 
 class RandomSaturation(_Jitter):
-    """Moves each pixel towards or away from its own gray."""
+    """Change the saturation by a random factor of [1 - saturation, 1 + saturation].
+
+    Parameters
+    ----------
+    saturation : float
+        The greatest change.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomSaturation(0.5)(mx.nd.ones((8, 6, 3))).shape
+    (8, 6, 3)
+    """
 
     _operator = "random_saturation"
 
@@ -219,7 +427,18 @@ class RandomSaturation(_Jitter):
 
 
 class RandomHue(_Jitter):
-    """Turns the hue."""
+    """Turn the hue by a random part of a turn.
+
+    Parameters
+    ----------
+    hue : float
+        The greatest change.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomHue(0.1)(mx.nd.ones((8, 6, 3))).shape
+    (8, 6, 3)
+    """
 
     _operator = "random_hue"
 
@@ -228,7 +447,24 @@ class RandomHue(_Jitter):
 
 
 class RandomColorJitter(HybridBlock):
-    """Brightness, contrast, saturation and hue jitter in random order."""
+    """Change brightness, contrast, saturation and hue at random, in random order.
+
+    Parameters
+    ----------
+    brightness : float, default 0
+        The greatest change of the brightness.
+    contrast : float, default 0
+        The greatest change of the contrast.
+    saturation : float, default 0
+        The greatest change of the saturation.
+    hue : float, default 0
+        The greatest change of the hue.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomColorJitter(0.1, 0.1, 0.1, 0.1)(mx.nd.ones((8, 6, 3))).shape
+    (8, 6, 3)
+    """
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0):
         super().__init__()
@@ -239,7 +475,18 @@ class RandomColorJitter(HybridBlock):
 
 
 class RandomLighting(HybridBlock):
-    """AlexNet's lighting noise along the principal colour axes, with deviation `alpha`."""
+    """Add AlexNet's colour noise along the principal components.
+
+    Parameters
+    ----------
+    alpha : float
+        The standard deviation of the amounts.
+
+    Examples
+    --------
+    >>> mx.gluon.data.vision.transforms.RandomLighting(0.1)(mx.nd.ones((8, 6, 3))).shape
+    (8, 6, 3)
+    """
 
     def __init__(self, alpha):
         super().__init__()
@@ -250,7 +497,21 @@ class RandomLighting(HybridBlock):
 
 
 class RandomApply(Sequential):
-    """Applies `transforms` (one block) with probability `p`."""
+    """Apply a transform with a probability.
+
+    Parameters
+    ----------
+    transforms : Block
+        The transform.
+    p : float, default 0.5
+        The probability.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.data.vision import transforms
+    >>> transforms.RandomApply(transforms.CenterCrop(4), p=1.0)(mx.nd.ones((8, 6, 3))).shape
+    (4, 4, 3)
+    """
 
     def __init__(self, transforms, p=0.5):
         super().__init__()
@@ -262,7 +523,20 @@ class RandomApply(Sequential):
 
 
 class HybridCompose(HybridSequential):
-    """Hybrid transforms one after the other, hybridized together."""
+    """Apply hybrid transforms one after the other, as one graph.
+
+    Parameters
+    ----------
+    transforms : list of HybridBlocks
+        The transforms.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.data.vision import transforms
+    >>> prepare = transforms.HybridCompose([transforms.Resize(4), transforms.ToTensor()])
+    >>> prepare(mx.nd.ones((8, 6, 3), dtype="uint8")).shape
+    (3, 4, 4)
+    """
 
     def __init__(self, transforms):
         super().__init__()

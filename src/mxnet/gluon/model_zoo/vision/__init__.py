@@ -1,5 +1,7 @@
 """Image classifiers with MXNet's parameter names and shapes, so that the published files load."""
 
+from difflib import get_close_matches as _get_close_matches
+
 from .alexnet import *
 from .densenet import *
 from .inception import *
@@ -22,9 +24,30 @@ _VARIANTS = {
 
 
 def get_model(name, **kwargs):
-    """A network by its name, such as "resnet50_v1"."""
+    """A network by its name.
+
+    Parameters
+    ----------
+    name : str
+        The name, such as "resnet50_v1", "vgg16_bn", "mobilenet1.0" or "densenet121".
+    **kwargs
+        `pretrained`, `ctx`, `root`, `classes` and further arguments of the network.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> net = mx.gluon.model_zoo.vision.get_model("resnet18_v1", classes=10)
+    >>> net.initialize()
+    >>> net(mx.nd.zeros((1, 3, 32, 32))).shape
+    (1, 10)
+    """
     name = name.lower()
     if name not in _VARIANTS:
         options = "\n\t".join(sorted(_VARIANTS))
-        raise ValueError(f"Model {name} is not supported. Available options are\n\t{options}")
+        near = _get_close_matches(name, _VARIANTS)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise ValueError(f"Model {name} is not supported.{hint} Available options are\n\t{options}")
     return globals()[_VARIANTS[name]](**kwargs)

@@ -8,6 +8,7 @@ from typing_extensions import Self
 
 import numpy
 
+from difflib import get_close_matches as _get_close_matches
 from .alexnet import *
 from .densenet import *
 from .inception import *

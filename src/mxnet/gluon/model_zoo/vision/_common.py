@@ -36,14 +36,45 @@ def published(net, name, pretrained, ctx, root):
     return net
 
 
-def variant(make, doc, **fixed):
+_WORDS = """{about}
+
+Parameters
+----------
+pretrained : bool, default False
+    Whether to load the published weights.
+ctx : Context, default cpu(0)
+    The device of the parameters.
+root : str
+    The folder of the published weights.
+**kwargs
+    `classes`, the number of classes, and further arguments of the network's class.
+
+Returns
+-------
+HybridBlock
+
+Examples
+--------
+>>> net = mx.gluon.model_zoo.vision.{name}(classes=10)
+>>> type(net).__name__
+'{kind}'
+"""
+
+
+def described(build, name, about, kind):
+    """The constructor with its name and docstring; `kind` is the class of the network."""
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = _WORDS.format(name=name, about=about, kind=kind)
+    return build
+
+
+def variant(make, name, about, kind, **fixed):
     """A constructor with some arguments fixed: `resnet18_v1` is `get_resnet` with version 1 and 18 layers."""
 
     def build(**kwargs):
         return make(**fixed, **kwargs)
 
-    build.__doc__ = doc
-    return build
+    return described(build, name, about, kind)
 
 
-__all__ = ["ROOT", "Classifier", "chain", "cpu", "published", "variant"]
+__all__ = ["ROOT", "Classifier", "chain", "cpu", "described", "published", "variant"]

@@ -8,7 +8,20 @@ __all__ = ["AlexNet", "alexnet"]
 
 
 class AlexNet(Classifier):
-    """Five convolutions and three dense layers."""
+    """AlexNet.
+
+    Parameters
+    ----------
+    classes : int, default 1000
+        The number of classes.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.AlexNet(classes=10).output
+    Dense(None -> 10, linear)
+    """
 
     def __init__(self, classes=1000, **kwargs):
         super().__init__(**kwargs)
@@ -30,5 +43,26 @@ class AlexNet(Classifier):
 
 
 def alexnet(pretrained=False, ctx=cpu(), root=ROOT, **kwargs):
-    """AlexNet, with ImageNet weights if `pretrained`."""
+    """AlexNet.
+
+    Parameters
+    ----------
+    pretrained : bool, default False
+        Whether to load the published weights.
+    ctx : Context, default cpu()
+        The device of the parameters.
+    root : str, default ROOT
+        The folder of the published weights.
+    **kwargs
+        `classes`, the number of classes, and further arguments of the network's class.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.alexnet(classes=10).output
+    Dense(None -> 10, linear)
+    """
     return published(AlexNet(**kwargs), "alexnet", pretrained, ctx, root)

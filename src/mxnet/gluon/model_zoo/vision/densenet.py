@@ -33,7 +33,30 @@ def _dense_block(num_layers, bn_size, growth_rate, dropout, stage_index):
 
 
 class DenseNet(Classifier):
-    """Dense blocks of `block_config` layers, each layer adding `growth_rate` channels, with transitions that halve."""
+    """DenseNet: each layer sees the outputs of all layers before it.
+
+    Parameters
+    ----------
+    num_init_features : int
+        The number of channels of the first convolution.
+    growth_rate : int
+        The number of channels that each layer adds.
+    block_config : list of int
+        The number of layers in each block.
+    bn_size : int, default 4
+        The channels of a bottleneck, in growth rates.
+    dropout : float, default 0
+        The probability that an element is dropped.
+    classes : int, default 1000
+        The number of classes.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.DenseNet(8, 4, [2, 2], classes=10).output
+    Dense(None -> 10, linear)
+    """
 
     def __init__(self, num_init_features, growth_rate, block_config, bn_size=4, dropout=0, classes=1000, **kwargs):
         super().__init__(**kwargs)
@@ -65,11 +88,34 @@ densenet_spec = {
 
 
 def get_densenet(num_layers, pretrained=False, ctx=cpu(), root=ROOT, **kwargs):
-    """DenseNet of 121, 161, 169 or 201 layers."""
+    """A DenseNet of 121, 161, 169 or 201 layers.
+
+    Parameters
+    ----------
+    num_layers : int
+        The number of layers.
+    pretrained : bool, default False
+        Whether to load the published weights.
+    ctx : Context, default cpu()
+        The device of the parameters.
+    root : str, default ROOT
+        The folder of the published weights.
+    **kwargs
+        `classes`, the number of classes, and further arguments of the network's class.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.get_densenet(121, classes=10).output
+    Dense(None -> 10, linear)
+    """
     net = DenseNet(*densenet_spec[num_layers], **kwargs)
     return published(net, f"densenet{num_layers}", pretrained, ctx, root)
 
 
 densenet121, densenet161, densenet169, densenet201 = (
-    variant(get_densenet, f"DenseNet-{d}.", num_layers=d) for d in densenet_spec
+    variant(get_densenet, f"densenet{d}", f"DenseNet of {d} layers.", "DenseNet", num_layers=d) for d in densenet_spec
 )

@@ -95,7 +95,20 @@ def make_aux(classes):
 
 
 class Inception3(Classifier):
-    """The network, for images of 299×299."""
+    """Inception v3, for images of 299 x 299.
+
+    Parameters
+    ----------
+    classes : int, default 1000
+        The number of classes.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.Inception3(classes=10).output
+    Dense(None -> 10, linear)
+    """
 
     def __init__(self, classes=1000, **kwargs):
         super().__init__(**kwargs)
@@ -121,5 +134,26 @@ class Inception3(Classifier):
 
 
 def inception_v3(pretrained=False, ctx=cpu(), root=ROOT, **kwargs):
-    """Inception V3, with ImageNet weights if `pretrained`."""
+    """Inception v3, for images of 299 x 299.
+
+    Parameters
+    ----------
+    pretrained : bool, default False
+        Whether to load the published weights.
+    ctx : Context, default cpu()
+        The device of the parameters.
+    root : str, default ROOT
+        The folder of the published weights.
+    **kwargs
+        `classes`, the number of classes, and further arguments of the network's class.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.inception_v3(classes=10).output
+    Dense(None -> 10, linear)
+    """
     return published(Inception3(**kwargs), "inceptionv3", pretrained, ctx, root)

@@ -53,7 +53,22 @@ class LinearBottleneck(HybridBlock):
 
 
 class MobileNet(Classifier):
-    """The network of "MobileNets"; `multiplier` scales every width."""
+    """MobileNet: depthwise separable convolutions.
+
+    Parameters
+    ----------
+    multiplier : float, default 1.0
+        The factor of all channels.
+    classes : int, default 1000
+        The number of classes.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.MobileNet(0.25, classes=10).output
+    Dense(None -> 10, linear)
+    """
 
     def __init__(self, multiplier=1.0, classes=1000, **kwargs):
         super().__init__(**kwargs)
@@ -77,7 +92,22 @@ _V2_STAGES = (
 
 
 class MobileNetV2(Classifier):
-    """The network of "Inverted Residuals and Linear Bottlenecks"; `multiplier` scales every width."""
+    """MobileNet v2: inverted residuals.
+
+    Parameters
+    ----------
+    multiplier : float, default 1.0
+        The factor of all channels.
+    classes : int, default 1000
+        The number of classes.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> len(mx.gluon.model_zoo.vision.MobileNetV2(0.25, classes=10).features)
+    24
+    """
 
     def __init__(self, multiplier=1.0, classes=1000, **kwargs):
         super().__init__(**kwargs)
@@ -106,18 +136,67 @@ def _text(multiplier):
 
 
 def get_mobilenet(multiplier, pretrained=False, ctx=cpu(), root=ROOT, **kwargs):
-    """MobileNet with the given width multiplier."""
+    """MobileNet of a width.
+
+    Parameters
+    ----------
+    multiplier : float
+        The factor of all channels: 1.0, 0.75, 0.5 or 0.25.
+    pretrained : bool, default False
+        Whether to load the published weights.
+    ctx : Context, default cpu()
+        The device of the parameters.
+    root : str, default ROOT
+        The folder of the published weights.
+    **kwargs
+        `classes`, the number of classes, and further arguments of the network's class.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.get_mobilenet(0.25, classes=10).output
+    Dense(None -> 10, linear)
+    """
     return published(MobileNet(multiplier, **kwargs), f"mobilenet{_text(multiplier)}", pretrained, ctx, root)
 
 
 def get_mobilenet_v2(multiplier, pretrained=False, ctx=cpu(), root=ROOT, **kwargs):
-    """MobileNetV2 with the given width multiplier."""
+    """MobileNet v2 of a width.
+
+    Parameters
+    ----------
+    multiplier : float
+        The factor of all channels: 1.0, 0.75, 0.5 or 0.25.
+    pretrained : bool, default False
+        Whether to load the published weights.
+    ctx : Context, default cpu()
+        The device of the parameters.
+    root : str, default ROOT
+        The folder of the published weights.
+    **kwargs
+        `classes`, the number of classes, and further arguments of the network's class.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> len(mx.gluon.model_zoo.vision.get_mobilenet_v2(0.25, classes=10).features)
+    24
+    """
     return published(MobileNetV2(multiplier, **kwargs), f"mobilenetv2_{_text(multiplier)}", pretrained, ctx, root)
 
 
-def _family(make, title):
-    return (variant(make, f"{title} of width {m}.", multiplier=m) for m in (1.0, 0.75, 0.5, 0.25))
+def _family(make, stem, kind):
+    for m in (1.0, 0.75, 0.5, 0.25):
+        yield variant(make, f"{stem}{_text(m).replace('.', '_')}", f"{kind} of width {m}.", kind, multiplier=m)
 
 
-mobilenet1_0, mobilenet0_75, mobilenet0_5, mobilenet0_25 = _family(get_mobilenet, "MobileNet")
-mobilenet_v2_1_0, mobilenet_v2_0_75, mobilenet_v2_0_5, mobilenet_v2_0_25 = _family(get_mobilenet_v2, "MobileNetV2")
+mobilenet1_0, mobilenet0_75, mobilenet0_5, mobilenet0_25 = _family(get_mobilenet, "mobilenet", "MobileNet")
+mobilenet_v2_1_0, mobilenet_v2_0_75, mobilenet_v2_0_5, mobilenet_v2_0_25 = _family(
+    get_mobilenet_v2, "mobilenet_v2_", "MobileNetV2"
+)

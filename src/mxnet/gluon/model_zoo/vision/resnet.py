@@ -39,7 +39,26 @@ class _BlockV1(HybridBlock):
 
 
 class BasicBlockV1(_BlockV1):
-    """Two 3×3 convolutions; for 18 and 34 layers."""
+    """The block of ResNet v1 of 18 and 34 layers: two convolutions and a shortcut.
+
+    Parameters
+    ----------
+    channels : int
+        The number of output channels.
+    stride : int
+        The stride of the block.
+    downsample : bool, default False
+        Whether the shortcut is a convolution, which changes size and channels.
+    in_channels : int, default 0
+        The number of input channels; 0: it is taken from the first batch.
+
+    Examples
+    --------
+    >>> block = mx.gluon.model_zoo.vision.BasicBlockV1(8, 2, downsample=True)
+    >>> block.initialize()
+    >>> block(mx.nd.ones((1, 4, 8, 8))).shape
+    (1, 8, 4, 4)
+    """
 
     def _layers(self, channels, stride, in_channels):
         yield _conv3x3(channels, stride, in_channels)
@@ -53,7 +72,26 @@ class BasicBlockV1(_BlockV1):
 
 
 class BottleneckV1(_BlockV1):
-    """1×1, 3×3 and 1×1 convolutions with a quarter of the channels inside; for 50 layers and more."""
+    """The block of ResNet v1 of 50 and more layers: three convolutions and a shortcut.
+
+    Parameters
+    ----------
+    channels : int
+        The number of output channels.
+    stride : int
+        The stride of the block.
+    downsample : bool, default False
+        Whether the shortcut is a convolution, which changes size and channels.
+    in_channels : int, default 0
+        The number of input channels; 0: it is taken from the first batch.
+
+    Examples
+    --------
+    >>> block = mx.gluon.model_zoo.vision.BottleneckV1(8, 2, downsample=True)
+    >>> block.initialize()
+    >>> block(mx.nd.ones((1, 4, 8, 8))).shape
+    (1, 8, 4, 4)
+    """
 
     def _layers(self, channels, stride, in_channels):
         yield nn.Conv2D(channels // 4, kernel_size=1, strides=stride)
@@ -93,7 +131,26 @@ class _BlockV2(HybridBlock):
 
 
 class BasicBlockV2(_BlockV2):
-    """Two 3×3 convolutions; for 18 and 34 layers."""
+    """The block of ResNet v2 of 18 and 34 layers: normalization comes before the convolutions.
+
+    Parameters
+    ----------
+    channels : int
+        The number of output channels.
+    stride : int
+        The stride of the block.
+    downsample : bool, default False
+        Whether the shortcut is a convolution, which changes size and channels.
+    in_channels : int, default 0
+        The number of input channels; 0: it is taken from the first batch.
+
+    Examples
+    --------
+    >>> block = mx.gluon.model_zoo.vision.BasicBlockV2(8, 2, downsample=True)
+    >>> block.initialize()
+    >>> block(mx.nd.ones((1, 4, 8, 8))).shape
+    (1, 8, 4, 4)
+    """
 
     def _convolutions(self, channels, stride, in_channels):
         yield lambda: _conv3x3(channels, stride, in_channels)
@@ -101,7 +158,26 @@ class BasicBlockV2(_BlockV2):
 
 
 class BottleneckV2(_BlockV2):
-    """1×1, 3×3 and 1×1 convolutions with a quarter of the channels inside; for 50 layers and more."""
+    """The block of ResNet v2 of 50 and more layers: normalization comes before the convolutions.
+
+    Parameters
+    ----------
+    channels : int
+        The number of output channels.
+    stride : int
+        The stride of the block.
+    downsample : bool, default False
+        Whether the shortcut is a convolution, which changes size and channels.
+    in_channels : int, default 0
+        The number of input channels; 0: it is taken from the first batch.
+
+    Examples
+    --------
+    >>> block = mx.gluon.model_zoo.vision.BottleneckV2(8, 2, downsample=True)
+    >>> block.initialize()
+    >>> block(mx.nd.ones((1, 4, 8, 8))).shape
+    (1, 8, 4, 4)
+    """
 
     def _convolutions(self, channels, stride, in_channels):
         yield lambda: _conv1x1(channels // 4, 1)
@@ -137,7 +213,31 @@ class _ResNet(Classifier):
 
 
 class ResNetV1(_ResNet):
-    """The network of "Deep Residual Learning for Image Recognition"; `thumbnail` is for small images."""
+    """ResNet v1.
+
+    Parameters
+    ----------
+    block : class
+        The class of the blocks.
+    layers : list of int
+        The number of blocks in each stage.
+    channels : list of int
+        The number of channels: of the first convolution, then of each stage.
+    classes : int, default 1000
+        The number of classes.
+    thumbnail : bool, default False
+        Whether images are small, such as those of CIFAR: the stem is one convolution without pooling.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.model_zoo import vision
+    >>> net = vision.ResNetV1(vision.BasicBlockV1, [1, 1], [8, 8, 16], classes=10, thumbnail=True)
+    >>> net.initialize()
+    >>> net(mx.nd.ones((1, 3, 32, 32))).shape
+    (1, 10)
+    """
 
     def __init__(self, block, layers, channels, classes=1000, thumbnail=False, **kwargs):
         super().__init__(**kwargs)
@@ -151,7 +251,31 @@ class ResNetV1(_ResNet):
 
 
 class ResNetV2(_ResNet):
-    """The network of "Identity Mappings in Deep Residual Networks"; `thumbnail` is for small images."""
+    """ResNet v2: normalization and activation come before the convolutions.
+
+    Parameters
+    ----------
+    block : class
+        The class of the blocks.
+    layers : list of int
+        The number of blocks in each stage.
+    channels : list of int
+        The number of channels: of the first convolution, then of each stage.
+    classes : int, default 1000
+        The number of classes.
+    thumbnail : bool, default False
+        Whether images are small, such as those of CIFAR: the stem is one convolution without pooling.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> from mxnet.gluon.model_zoo import vision
+    >>> net = vision.ResNetV2(vision.BasicBlockV2, [1, 1], [8, 8, 16], classes=10, thumbnail=True)
+    >>> net.initialize()
+    >>> net(mx.nd.ones((1, 3, 32, 32))).shape
+    (1, 10)
+    """
 
     def __init__(self, block, layers, channels, classes=1000, thumbnail=False, **kwargs):
         super().__init__(**kwargs)
@@ -182,7 +306,32 @@ resnet_block_versions = [
 
 
 def get_resnet(version, num_layers, pretrained=False, ctx=cpu(), root=ROOT, **kwargs):
-    """ResNet of version 1 or 2, of 18, 34, 50, 101 or 152 layers."""
+    """A ResNet of 18, 34, 50, 101 or 152 layers.
+
+    Parameters
+    ----------
+    version : int
+        1 or 2.
+    num_layers : int
+        The number of layers.
+    pretrained : bool, default False
+        Whether to load the published weights.
+    ctx : Context, default cpu()
+        The device of the parameters.
+    root : str, default ROOT
+        The folder of the published weights.
+    **kwargs
+        `classes`, the number of classes, and further arguments of the network's class.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.get_resnet(1, 18, classes=10).output
+    Dense(512 -> 10, linear)
+    """
     assert num_layers in resnet_spec, f"Invalid number of layers: {num_layers}. Options are {list(resnet_spec)}"
     assert version in (1, 2), f"Invalid resnet version: {version}. Options are 1 and 2."
     kind, layers, channels = resnet_spec[num_layers]
@@ -191,7 +340,9 @@ def get_resnet(version, num_layers, pretrained=False, ctx=cpu(), root=ROOT, **kw
 
 
 def _family(version):
-    return (variant(get_resnet, f"ResNet-{d} V{version}.", version=version, num_layers=d) for d in resnet_spec)
+    for d in resnet_spec:
+        name, about, kind = f"resnet{d}_v{version}", f"ResNet of version {version}, {d} layers.", f"ResNetV{version}"
+        yield variant(get_resnet, name, about, kind, version=version, num_layers=d)
 
 
 resnet18_v1, resnet34_v1, resnet50_v1, resnet101_v1, resnet152_v1 = _family(1)

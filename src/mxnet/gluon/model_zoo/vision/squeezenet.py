@@ -27,7 +27,22 @@ def _fire(squeezed):
 
 
 class SqueezeNet(Classifier):
-    """Version "1.0" of the paper, or the cheaper "1.1"."""
+    """SqueezeNet.
+
+    Parameters
+    ----------
+    version : str
+        "1.0" or "1.1".
+    classes : int, default 1000
+        The number of classes.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> len(mx.gluon.model_zoo.vision.SqueezeNet("1.1", classes=10).features)
+    14
+    """
 
     def __init__(self, version, classes=1000, **kwargs):
         super().__init__(**kwargs)
@@ -45,8 +60,34 @@ class SqueezeNet(Classifier):
 
 
 def get_squeezenet(version, pretrained=False, ctx=cpu(), root=ROOT, **kwargs):
-    """SqueezeNet "1.0" or "1.1"."""
+    """SqueezeNet 1.0 or 1.1.
+
+    Parameters
+    ----------
+    version : str
+        "1.0" or "1.1".
+    pretrained : bool, default False
+        Whether to load the published weights.
+    ctx : Context, default cpu()
+        The device of the parameters.
+    root : str, default ROOT
+        The folder of the published weights.
+    **kwargs
+        `classes`, the number of classes, and further arguments of the network's class.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> len(mx.gluon.model_zoo.vision.get_squeezenet("1.1", classes=10).features)
+    14
+    """
     return published(SqueezeNet(version, **kwargs), f"squeezenet{version}", pretrained, ctx, root)
 
 
-squeezenet1_0, squeezenet1_1 = (variant(get_squeezenet, f"SqueezeNet {v}.", version=v) for v in _PLANS)
+squeezenet1_0, squeezenet1_1 = (
+    variant(get_squeezenet, f"squeezenet{v.replace('.', '_')}", f"SqueezeNet {v}.", "SqueezeNet", version=v)
+    for v in _PLANS
+)

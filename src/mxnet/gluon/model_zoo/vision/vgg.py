@@ -3,7 +3,7 @@
 from ....initializer import Xavier
 from ... import nn
 from ...block import HybridBlock  # noqa: F401
-from ._common import ROOT, Classifier, cpu, published, variant
+from ._common import ROOT, Classifier, cpu, described, published, variant
 
 __all__ = ["VGG", "get_vgg", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn"]
 
@@ -15,7 +15,26 @@ vgg_spec = {
 
 
 class VGG(Classifier):
-    """`layers[i]` convolutions of `filters[i]` channels in stage i, each stage halving the image."""
+    """VGG.
+
+    Parameters
+    ----------
+    layers : list of int
+        The number of convolutions in each stage.
+    filters : list of int
+        The number of channels of each stage.
+    classes : int, default 1000
+        The number of classes.
+    batch_norm : bool, default False
+        Whether normalization follows each convolution.
+    **kwargs
+        `prefix` and `params` of the block.
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.VGG([1, 1], [8, 16], classes=10).output
+    Dense(None -> 10, linear)
+    """
 
     def __init__(self, layers, filters, classes=1000, batch_norm=False, **kwargs):
         super().__init__(**kwargs)
@@ -43,7 +62,30 @@ class VGG(Classifier):
 
 
 def get_vgg(num_layers, pretrained=False, ctx=cpu(), root=ROOT, **kwargs):
-    """VGG of 11, 13, 16 or 19 layers."""
+    """A VGG of 11, 13, 16 or 19 layers.
+
+    Parameters
+    ----------
+    num_layers : int
+        The number of layers.
+    pretrained : bool, default False
+        Whether to load the published weights.
+    ctx : Context, default cpu()
+        The device of the parameters.
+    root : str, default ROOT
+        The folder of the published weights.
+    **kwargs
+        `batch_norm`, `classes` and further arguments of VGG.
+
+    Returns
+    -------
+    HybridBlock
+
+    Examples
+    --------
+    >>> mx.gluon.model_zoo.vision.get_vgg(11, classes=10).output
+    Dense(None -> 10, linear)
+    """
     layers, filters = vgg_spec[num_layers]
     name = f"vgg{num_layers}" + ("_bn" if kwargs.get("batch_norm") else "")
     return published(VGG(layers, filters, **kwargs), name, pretrained, ctx, root)
@@ -53,9 +95,8 @@ def _with_norm(depth):
     def build(**kwargs):
         return get_vgg(depth, **{**kwargs, "batch_norm": True})
 
-    build.__doc__ = f"VGG-{depth} with batch normalization."
-    return build
+    return described(build, f"vgg{depth}_bn", f"VGG of {depth} layers with batch normalization.", "VGG")
 
 
-vgg11, vgg13, vgg16, vgg19 = (variant(get_vgg, f"VGG-{d}.", num_layers=d) for d in vgg_spec)
+vgg11, vgg13, vgg16, vgg19 = (variant(get_vgg, f"vgg{d}", f"VGG of {d} layers.", "VGG", num_layers=d) for d in vgg_spec)
 vgg11_bn, vgg13_bn, vgg16_bn, vgg19_bn = (_with_norm(d) for d in vgg_spec)

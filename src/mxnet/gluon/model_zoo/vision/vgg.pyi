@@ -16,6 +16,7 @@ from ...block import HybridBlock as HybridBlock
 from ._common import ROOT as ROOT
 from ._common import Classifier as Classifier
 from ._common import cpu as cpu
+from ._common import described as described
 from ._common import published as published
 from ._common import variant as variant
 vgg_spec: Any

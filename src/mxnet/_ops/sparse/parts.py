@@ -88,7 +88,7 @@ def _zeros(data, shape):
     try:
         return data.new_zeros(shape)
     except RuntimeError as error:
-        raise MXNetError(f"a sparse array of shape {tuple(shape)} is too large to be made dense: {error}") from error
+        raise MXNetError(f"a sparse array of shape {tuple(shape)} is too large to be made dense: {error}") from None
 
 
 def csr_combined(function, matrices, shape):
@@ -151,23 +151,41 @@ def rows_retained(parts, wanted):
 
 def positions_among(rows, wanted, count):
     """Positions of the wanted rows among the stored rows of an array of `count` rows; None if some are not stored."""
+    position, present = search_rows(rows, wanted, count)
+    return position if present is None else None
+
+
+def search_rows(rows, wanted, count):
+    """Positions of the wanted rows among the stored ones, and which of them are stored (None: all)."""
     if len(rows) == count or not len(wanted):
-        return wanted
+        return wanted, None
     if not len(rows):
-        return None
+        return torch.zeros_like(wanted), torch.zeros_like(wanted, dtype=torch.bool)
     position = torch.searchsorted(rows, wanted).clamp_(max=len(rows) - 1)
-    return position if torch.equal(rows.index_select(0, position), wanted) else None
+    present = rows.index_select(0, position) == wanted
+    return position, None if bool(present.all()) else present
+
+
+def rows_or_zeros(parts, wanted, count):
+    """The wanted rows, in any order; those that are not stored are zeros."""
+    data, rows = parts
+    if not len(rows):
+        return data.new_zeros((len(wanted), *data.shape[1:]))
+    position, present = search_rows(rows, wanted, count)
+    found = data.index_select(0, position)
+    return found if present is None else found.mul_(present.view(-1, *[1] * (data.dim() - 1)))
 
 
 def rows_for_update(parts, shape, rows, whole):
-    """A copy of the values for an update of some rows: (values, positions of `rows` in them, rows they are stored for).
+    """The values to write in an update of some rows: (values, positions of `rows` in them, rows they are stored for).
 
-    Rows that were not stored start as zeros; with `whole`, all rows are stored from then on.
+    They are the array's own memory if it stores these rows, else new. Rows that were not stored start as zeros; with
+    `whole`, all rows are stored from then on.
     """
     data, own = parts
     positions = positions_among(own, rows, shape[0])
     if positions is not None and (not whole or len(own) == shape[0]):
-        return data.clone(), positions, own
+        return data, positions, own
     dense = dense_of_rows(parts, shape)
     if whole:
         return dense, rows, torch.arange(shape[0], device=rows.device)

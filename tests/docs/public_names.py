@@ -1,0 +1,73 @@
+"""The public names whose docstrings are counted and whose examples run."""
+
+import importlib
+import inspect
+
+# Namespaces whose names are made from the registry of operators, or come from several modules: all names count.
+FACES = """
+ndarray ndarray.op ndarray.contrib ndarray.linalg ndarray.image ndarray.sparse ndarray.random symbol symbol.contrib
+symbol.linalg symbol.image symbol.sparse symbol.random numpy numpy.linalg numpy.random numpy_extension
+numpy_extension.random numpy_extension.image
+""".split()
+
+# Modules of which only names that they, or private modules, define count.
+MODULES = """
+attribute autograd callback checkpoint compat context contrib.amp contrib.autograd contrib.io contrib.onnx
+contrib.quantization contrib.svrg_optimization.svrg_module contrib.tensorboard contrib.text.embedding
+contrib.text.utils contrib.text.vocab contrib.torch deploy engine error executor gluon gluon.contrib.cnn
+gluon.contrib.data gluon.contrib.estimator gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify
+gluon.data.vision gluon.data.vision.transforms gluon.loss gluon.model_zoo.vision gluon.nn gluon.rnn gluon.utils image
+initializer io kvstore libinfo log lr_scheduler metric model module monitor name onnx operator optimizer profiler random
+recordio registry rnn runtime util visualization
+""".split()
+
+# Names without parameters or without an example, and why.
+WITHOUT = {
+    "autograd": "Skipped SparseVariable Variable record_function",  # internals that other modules import
+    "contrib.tensorboard": "SummaryWriter",  # of another package
+    "gluon": "DeferredInitializationError",  # raised, never made by a user
+    "model": "BatchEndParam",  # a named tuple that callbacks are given
+    "operator": "OperatorArguments",  # a named tuple that get_operator_arguments returns
+    "optimizer": "Test ccSGD",  # a helper of MXNet's tests, and an alias of SGD
+    "util": "active",  # what the rest of the package asks
+}
+# Modules whose public functions live in private ones.
+GATHERED = {"checkpoint", "model", "compat", "gluon.utils", "contrib.torch"}
+
+
+def module_of(name):
+    return importlib.import_module(f"mxnet.{name}")
+
+
+def _names(module):
+    listed = getattr(module, "__all__", None) or dir(module)
+    return sorted({name for name in listed if not name.startswith("_") and not name.endswith("_")})
+
+
+def _is_own(value, name):
+    home = str(getattr(value, "__module__", ""))
+    return home.startswith(f"mxnet.{name}") or (name in GATHERED and home.startswith("mxnet._"))
+
+
+def public(name):
+    """(name, thing) for what a namespace shows as its own."""
+    module = module_of(name)
+    for each in _names(module):
+        value = getattr(module, each, None)
+        if callable(value) and str(getattr(value, "__module__", "")).startswith("mxnet"):
+            if name in FACES or _is_own(value, name):
+                yield each, value
+
+
+def has_parameters(value):
+    try:
+        names = inspect.signature(value).parameters
+    except (TypeError, ValueError):
+        return True
+    return bool(names)
+
+
+def is_described(value):
+    """Has it a section of parameters, if it has any, and an example?"""
+    words = inspect.getdoc(value) or ""
+    return ("Parameters\n---" in words or not has_parameters(value)) and ">>> " in words

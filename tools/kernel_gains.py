@@ -1,0 +1,154 @@
+"""What each kernel gains on whole networks: python tools/kernel_gains.py [--only TEXT] [--turns N]
+
+For each network, inference or a training step, every kernel that computes a part of it is switched off alone, and the
+two forms of the program take turns. Prints a row of a Markdown table for each: the time with the kernel, without it,
+and their ratio. Processor time of one thread, so that other programs disturb little; the best of all turns.
+"""
+
+import argparse
+import os
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import mxnet as mx
+from mxnet import autograd, gluon, nd
+from mxnet._kernels import registry
+from mxnet._kernels.conv import choose
+from mxnet.gluon import nn, rnn
+from mxnet.gluon.model_zoo import vision
+
+NEVER = 1 << 62  # work
+
+
+def lenet():
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(20, 5, activation="relu"), nn.MaxPool2D(2, 2), nn.Conv2D(50, 5, activation="relu"))
+    net.add(nn.MaxPool2D(2, 2), nn.Flatten(), nn.Dense(500, activation="relu"), nn.Dense(10))
+    return net, (64, 1, 28, 28)
+
+
+def generator():
+    """DCGAN's."""
+    net = nn.HybridSequential()
+    for channels, stride, pad in ((512, 1, 0), (256, 2, 1), (128, 2, 1), (64, 2, 1)):
+        net.add(nn.Conv2DTranspose(channels, 4, stride, pad, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
+    net.add(nn.Conv2DTranspose(3, 4, 2, 1, use_bias=False), nn.Activation("tanh"))
+    return net, (8, 100, 1, 1)
+
+
+def zoo(name, size=64, batch=8):
+    return lambda: (vision.get_model(name), (batch, 3, size, size))
+
+
+NETWORKS = {
+    "LeNet, batch 64": lenet,
+    "AlexNet at 224, batch 8": zoo("alexnet", 224),
+    "VGG-11 at 64, batch 8": zoo("vgg11", 64),
+    "ResNet-18 at 64, batch 8": zoo("resnet18_v1"),
+    "ResNet-18 at 224, batch 1": zoo("resnet18_v1", 224, 1),
+    "ResNet-50 at 64, batch 8": zoo("resnet50_v1"),
+    "DenseNet-121 at 224, batch 1": zoo("densenet121", 224, 1),
+    "SqueezeNet 1.1 at 224, batch 1": zoo("squeezenet1.1", 224, 1),
+    "Inception v3 at 299, batch 1": zoo("inceptionv3", 299, 1),
+    "MobileNet 1.0 at 64, batch 8": zoo("mobilenet1.0"),
+    "MobileNetV2 at 224, batch 1": zoo("mobilenetv2_1.0", 224, 1),
+    "DCGAN's generator, batch 8": generator,
+    "LSTM of 256 units, 2 layers": lambda: (rnn.LSTM(256, 2), (35, 32, 256)),
+    "GRU of 256 units, 2 layers": lambda: (rnn.GRU(256, 2), (35, 32, 256)),
+}
+
+
+def program(make, training):
+    """One run of the network, with parameters and graphs of its own."""
+    mx.random.seed(0)
+    net, shape = make()
+    net.initialize(mx.init.Xavier())
+    net.hybridize()
+    data = nd.random.normal(shape=shape)
+    if not training:
+        return lambda: net(data).wait_to_read()
+    net(data)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1e-4, "momentum": 0.9})
+
+    def step():
+        with autograd.record():
+            loss = net(data).square().mean()
+        loss.backward()
+        trainer.step(1)
+        nd.waitall()
+
+    return step
+
+
+class Without:
+    """Within it, one kernel computes nothing."""
+
+    def __init__(self, name):
+        self._kernel = registry.KERNELS[name]
+
+    def __enter__(self):
+        self._before, self._kernel.minimum_work = self._kernel.minimum_work, NEVER
+        choose.forget()
+
+    def __exit__(self, *_):
+        self._kernel.minimum_work = self._before
+        choose.forget()
+
+
+def used(make, training):
+    """Kernels that compute a part of a program, but for those that draw its parameters."""
+    with registry.traced() as log:
+        run = program(make, training)
+        for _ in range(3):
+            run()
+    names = {decision.kernel for decision in log if decision.used and decision.kernel in registry.KERNELS}
+    return sorted(name for name in names if not name.startswith("random."))
+
+
+def seconds(run):
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def gain(make, training, name, turns):
+    """(time with the kernel, without it): the best of some turns."""
+    with_it = program(make, training)
+    with Without(name):
+        without_it = program(make, training)
+        for _ in range(3):
+            without_it()
+    for _ in range(3):
+        with_it()
+    best = [float("inf"), float("inf")]
+    for _ in range(turns):
+        best[0] = min(best[0], seconds(with_it))
+        with Without(name):
+            without_it()  # choices are made anew
+            best[1] = min(best[1], seconds(without_it))
+        with_it()
+    return best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", action="append", default=[], help="networks whose names contain this")
+    parser.add_argument("--turns", type=int, default=6)
+    options = parser.parse_args()
+    print("| kernel | network | with (ms) | without (ms) | ratio |\n|---|---|---|---|---|")
+    for title, make in NETWORKS.items():
+        if options.only and not any(text in title for text in options.only):
+            continue
+        for training in (False, True):
+            for name in used(make, training):
+                with_it, without_it = gain(make, training, name, options.turns)
+                kind, ratio = "training" if training else "inference", without_it / with_it
+                print(
+                    f"| `{name}` | {title}, {kind} | {with_it * 1e3:.2f} | {without_it * 1e3:.2f} | {ratio:.2f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
