@@ -55,7 +55,7 @@ class Worker:
     """A peer in an interpreter of its own, which waits while the others run."""
 
     def __init__(self, interpreter, layers, threads):
-        env = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+        env = {"MXNET_KERNELS": "wait", **os.environ, "OMP_NUM_THREADS": str(threads)}
         env.pop("PYTHONPATH", None)
         command = [interpreter, str(HERE / "mx_works.py"), str(layers)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)

@@ -8,6 +8,15 @@ import time
 
 from ._metrics.base import number
 from ._training.checkpoint import save_checkpoint
+from ._training.module_callbacks import (  # noqa: F401 - shown here
+    EarlyStopping,
+    ExponentialMovingAverage,
+    GradientUpdate,
+    LearningRates,
+    ReduceLROnPlateau,
+    TopKCheckpoint,
+    find_learning_rate,
+)
 
 
 def _after_epochs(period, prefix, save):

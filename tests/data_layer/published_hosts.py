@@ -18,6 +18,7 @@ class Hosts:
         self.pages[url] = content
 
 
+SECONDS = 2.0  # seconds; a busy machine takes its time
 NOT_FOUND, TRUNCATED, SILENT, BUSY = "not found", "truncated", "silent", "busy"
 
 
@@ -69,7 +70,9 @@ def playing(monkeypatch):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     hosts.local = lambda url: f"http://127.0.0.1:{server.server_port}/{urlsplit(url).scheme}/{url.split('//', 1)[1]}"
     get = requests.get
-    monkeypatch.setattr(requests, "get", lambda url, **options: get(hosts.local(url), **{**options, "timeout": 0.5}))
+    monkeypatch.setattr(
+        requests, "get", lambda url, **options: get(hosts.local(url), **{**options, "timeout": SECONDS})
+    )
     for name in ("MXNET_GLUON_REPO", "MXNET_ALLOW_HTTP"):
         monkeypatch.delenv(name, raising=False)
     try:

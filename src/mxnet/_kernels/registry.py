@@ -14,7 +14,7 @@ from .._core.environment import choice
 from .runtime.loader import CompiledModule
 
 KERNELS: "dict[str, Kernel]" = {}
-ON, OFF, TRACED = "auto", "torch", "traced"
+ON, OFF, WAIT, TRACED = "auto", "torch", "wait", "traced"  # WAIT: see runtime.first_run
 
 
 class Decision(NamedTuple):
@@ -29,7 +29,7 @@ class _Switch(threading.local):
     """Whether kernels compute, for each thread; `log` collects decisions while somebody wants them explained."""
 
     def __init__(self) -> None:
-        self.mode = choice("MXNET_KERNELS", (ON, OFF), ON)
+        self.mode = OFF if choice("MXNET_KERNELS", (ON, OFF, WAIT), ON) == OFF else ON
         self.log: list[Decision] = []
 
 

@@ -104,6 +104,19 @@ def indexed_weights(param_names, param_arrays, num_device):
     return {i * num_device + k: (name, arrays[k]) for i, (name, arrays) in found for k in range(num_device)}
 
 
+class StopTraining(Exception):
+    """A callback ends the training; what comes after it is done as at the last epoch."""
+
+
+def tell_end(*groups):
+    """Tell callbacks that have a `train_end` that training is over, each once."""
+    told = []
+    for callback in (one for group in groups for one in (group if isinstance(group, (list, tuple)) else [group])):
+        if hasattr(callback, "train_end") and not any(callback is other for other in told):
+            told.append(callback)
+            callback.train_end()
+
+
 def load_into_store(kvstore, fname, trust, keys):
     """Read optimizer states into a store; one of ours compares them with all `keys` of the parameters."""
     options = {"trust": True} if trust else {}

@@ -193,7 +193,8 @@ _WRITERS = {"": _write_prefix, ".onnx": _write_onnx, ".pt2": _write_program, **d
 
 def _reader(source, options):
     if options.model or source.startswith(torch_weights.OWNERS):
-        return lambda source, options: Model(*torch_weights.read(source, _stem(options.target).name, options))
+        path = _stem(options.target) if _kind(options.target) else Path(options.target)
+        return lambda source, options: Model(*torch_weights.read(source, path.name, options))
     return _READERS[_source_kind(source)]
 
 

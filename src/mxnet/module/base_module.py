@@ -11,7 +11,7 @@ from .. import ndarray
 from .._metrics.base import number as as_number
 from .._training.checkpoint import BatchEndParam, save_param_dicts, split_param_dict
 from .._training.given import as_descriptions, as_metric
-from .._training.updates import call_all
+from .._training.updates import StopTraining, call_all, tell_end
 from ..base import _as_list  # noqa: F401 - MXNet shows it here, and modules of detectors take it
 from ..context import cpu  # noqa: F401 - MXNet shows it here
 from ..initializer import Uniform
@@ -364,6 +364,7 @@ class BaseModule:
                 validation_metric, epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback,
                 monitor, sparse_row_id_fn,
             )  # fmt: skip
+        tell_end(epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback)
 
     def _fit_epochs(
         self, position, epochs, train_data, eval_data, eval_metric, validation_metric, epoch_end_callback,
@@ -380,17 +381,22 @@ class BaseModule:
             # From the devices and back to them, so that they agree and `get_params` is up to date.
             arg_params, aux_params = self.get_params()
             self.set_params(arg_params, aux_params)
-            call_all(epoch_end_callback, epoch, self.symbol, arg_params, aux_params)
-            if eval_data is not None:
-                for name, value in self.score(
-                    eval_data,
-                    validation_metric,
-                    score_end_callback=eval_end_callback,
-                    batch_end_callback=eval_batch_end_callback,
-                    epoch=epoch,
-                ):
-                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, as_number(value))
-            position.after_epoch(train_data, last=epoch == epochs[-1])
+            stopped = False
+            try:
+                call_all(epoch_end_callback, epoch, self.symbol, arg_params, aux_params)
+                if eval_data is not None:
+                    self._validate(epoch, eval_data, validation_metric, eval_end_callback, eval_batch_end_callback)
+            except StopTraining:
+                stopped = True
+            position.after_epoch(train_data, last=stopped or epoch == epochs[-1])
+            if stopped:
+                break
+
+    def _validate(self, epoch, eval_data, metric, end_callback, batch_callback):
+        for name, value in self.score(
+            eval_data, metric, score_end_callback=end_callback, batch_end_callback=batch_callback, epoch=epoch
+        ):
+            self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, as_number(value))
 
     def _train_epoch(self, epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn, position):
         """All batches once; returns the metric's global values. The next batch loads while this one computes."""

@@ -22,14 +22,15 @@ code = CompiledModule("norm.batch_norm_kernels")
 
 def applies(data: Tensor, addend: Tensor | None = None) -> bool:
     """Are there kernels for these images, both of one shape and dtype?"""
-    kernels = code.get(wait=True) if recompute_applies(data, addend) else None
+    kernels = code.earned(data.numel(), wait=True) if recompute_applies(data, addend) else None
     return kernels is not None and data.shape[1] % kernels.WIDE == 0
 
 
 def recompute_applies(data: Tensor, addend: Tensor | None) -> bool:
     """Is there a kernel that scales and shifts these images, both of one shape and dtype, channels-last?"""
     last = all(i is None or i.is_contiguous(memory_format=torch.channels_last) for i in (data, addend))
-    return last and enabled() and scale_shift.applies(data) > 0 and scale_shift.code.get(wait=True) is not None
+    work = scale_shift.applies(data) if last and enabled() else 0
+    return work > 0 and scale_shift.code.earned(work, wait=True) is not None
 
 
 class _Work:

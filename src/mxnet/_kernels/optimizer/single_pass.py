@@ -35,7 +35,7 @@ class _AfterSteps(CompiledModule):
         if changed <= tuning.SINGLE_PASS_AFTER // 2:
             return False
         now = changed > tuning.SINGLE_PASS_AFTER
-        return self.get(wait=now) is not None and now
+        return not (now and self.put_off(weights.total)) and self.get(wait=now) is not None and now
 
 
 _code = _AfterSteps("optimizer.single_pass_kernels")

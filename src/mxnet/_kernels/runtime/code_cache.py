@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -46,6 +46,29 @@ def _sources(key: int) -> int:
     for path in sorted(Path(_HERE).rglob("*.py")):
         key = crc32(path.read_bytes(), key)
     return key
+
+
+def kept_in() -> Path:
+    """The folder of all compiled code: this version's, or the one that numba was given."""
+    return Path(config.CACHE_DIR) if config.CACHE_DIR else folder()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _note(module: str) -> Path:
+    """The file that says that a module of kernels was compiled, from these sources, for this processor."""
+    return kept_in() / f"{module}-{crc32(folder().name.encode()):08x}.ready"
+
+
+def is_noted(module: str) -> bool:
+    """Was the module compiled on this machine?"""
+    return _note(module).exists()
+
+
+def note(module: str) -> None:
+    """Note that it was, where that can be written."""
+    with suppress(OSError):
+        path = _note(module)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
 
 
 _provided: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator  # pyright: ignore

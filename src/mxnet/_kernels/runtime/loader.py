@@ -17,6 +17,9 @@ from typing import Any
 
 import torch
 
+from .compile_process import PROCESS
+from .first_run import FIRST_RUN
+
 _KERNELS = __name__.rpartition(".runtime.")[0]
 _logger = logging.getLogger(__name__)
 _told: list[bool] = []  # that kernels are being compiled
@@ -39,8 +42,14 @@ class Loader:
             future = self._future or self._begin()
             if not (wait or future.done()):
                 return self._otherwise
+            if self.is_new() and not FIRST_RUN.over:  # others may use it, training not yet
+                return _waited_for(future)
             self._found = (_waited_for(future),)
         return self._found[0]
+
+    def is_new(self) -> bool:
+        """Was it never compiled on this machine before this process asked for it?"""
+        return False
 
     def loaded(self) -> Any:
         """The code, if it is there already; nothing is begun for its sake."""
@@ -56,6 +65,7 @@ class Loader:
             if self._future is None:
                 future: Future[Any] = Future()
                 if not _exit.begun and _numba_is_here():
+                    self.is_new()  # asked before the thread, which may compile it
                     _exit.start(threading.Thread(target=self._load, args=(future,), name="mxnet-compile", daemon=True))
                 else:
                     self.failure = "numba is not installed, or does not fit this Python and NumPy"
@@ -191,6 +201,18 @@ if hasattr(os, "register_at_fork"):
 
 
 def _numba_is_here() -> bool:
+    """Is numba there, for this Python and NumPy? Asked once: what numba looks up is no place for two threads."""
+    with _asking:
+        if not _is_here:
+            _is_here.append(_import_numba())
+        return _is_here[0]
+
+
+_asking = threading.Lock()
+_is_here: list[bool] = []
+
+
+def _import_numba() -> bool:
     """Import numba, if it is there and fits this Python and NumPy, and all that it looks up when it compiles.
 
     Not in a thread: it looks at functions of `math`, which torch's exporter replaces for a time.
@@ -247,13 +269,24 @@ class CompiledModule(Loader):
     def __init__(self, module: str, processor: Callable[[], str] = has_simd, after: int = 0) -> None:
         super().__init__(self._import, None)
         self.module, self.after, self._processor, self._work = module, after, processor, 0
+        self._is_new: bool | None = None  # not asked yet
 
     def name(self) -> str:
         return self.module
 
     def _import(self) -> Any:
         self.failure = self._processor()
-        return None if self.failure else import_module(f"{_KERNELS}.{self.module}")
+        if self.failure:
+            return None
+        found = import_module(f"{_KERNELS}.{self.module}")
+        _code_cache().note(self.module)
+        return found
+
+    def is_new(self) -> bool:
+        if self._is_new is None:
+            waits = FIRST_RUN.waits or not _numba_is_here() or bool(self._processor())
+            self._is_new = not waits and not _code_cache().is_noted(self.module)
+        return self._is_new
 
     def ready(self, work: int, call: tuple[Any, ...]) -> bool:
         """Is the code there, to do some more work? Calls that are recorded wait while it is being compiled."""
@@ -266,10 +299,24 @@ class CompiledModule(Loader):
         if self._work < self.after:
             self._work += work
             return None
-        return self.get(wait)
+        return None if wait and self.put_off(work) else self.get(wait)
+
+    def put_off(self, work: int) -> bool:
+        """Shall torch compute a call of training, while code that is new on this machine is compiled?"""
+        if self._found is not None or not self.is_new() or not FIRST_RUN.put_off(work):
+            return False
+        folder = cache_folder()
+        if not PROCESS.ask(self.module, folder) and self._future is None:
+            self._begin()
+        if self._future is not None and self._future.done():
+            return self._future.result() is not None  # else there will never be any
+        FIRST_RUN.tell(folder)
+        return True
 
     def state(self) -> tuple[str, str]:
         """Whether it is ready, and why not; nothing is loaded for the answer."""
+        if self._found is None and self._is_new and not FIRST_RUN.over:
+            return "compiling", "training changes over to it after a fixed amount of work"
         if self._future is None:
             return "idle", f"compiled after work of {self.after}, of which {min(self._work, self.after)} is done"
         if not self._future.done():
@@ -282,12 +329,21 @@ def loaders() -> list[Loader]:
     return list(_LOADERS)
 
 
+def _code_cache() -> Any:
+    """The module that asks for numba."""
+    return import_module(f"{_KERNELS}.runtime.code_cache")
+
+
 def cache_folder() -> str:
     """Where compiled code is kept; empty without numba."""
-    if not _numba_is_here():
-        return ""
-    cache = import_module(f"{_KERNELS}.runtime.code_cache")
-    return str(cache.config.CACHE_DIR or cache.folder())
+    return str(_code_cache().kept_in()) if _numba_is_here() else ""
+
+
+def compile_module(module: str) -> None:
+    """Compile a module of kernels, and note that it was."""
+    if _numba_is_here():
+        import_module(f"{_KERNELS}.{module}")
+        _code_cache().note(module)
 
 
 def warm_up() -> Iterator[Loader]:

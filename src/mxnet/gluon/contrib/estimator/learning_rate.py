@@ -2,40 +2,13 @@
 
 import copy
 import itertools
-import math
-from typing import NamedTuple
 
+from ...._training.rate_search import LearningRates, check_range, search
 from ....base import MXNetError
 from ...trainer import Trainer
 from .event_handler import copies_of, put_back
 
 __all__ = ["LearningRates", "find_learning_rate"]
-
-SMOOTHING, DIVERGED, AROUND = 0.9, 4.0, 3
-
-
-class LearningRates(NamedTuple):
-    """What `find_learning_rate` found.
-
-    Parameters
-    ----------
-    rates : list of float
-        The learning rates.
-    losses : list of float
-        The mean loss around each.
-    suggestion : float
-        A learning rate to train with.
-
-    Examples
-    --------
-    >>> from mxnet.gluon.contrib.estimator import LearningRates
-    >>> LearningRates([0.1, 1.0], [2.0, 3.0], 0.1).suggestion
-    0.1
-    """
-
-    rates: list
-    losses: list
-    suggestion: float
 
 
 def find_learning_rate(estimator, train_data, start=1e-6, end=1.0, steps=100):
@@ -75,22 +48,25 @@ def find_learning_rate(estimator, train_data, start=1e-6, end=1.0, steps=100):
     >>> bool(1e-2 < found.suggestion < 2)
     True
     """
-    if not 0 < start < end:
-        raise ValueError(f"rates must be positive and rise, got {start} and {end}")
-    if steps < 10:
-        raise ValueError(f"a search needs at least 10 steps, got {steps}")
-    batches = itertools.islice(itertools.chain.from_iterable(itertools.repeat(train_data)), steps)
+    check_range(start, end, steps)
+    batches = itertools.chain.from_iterable(itertools.repeat(train_data))
     first = next(iter(train_data), None)
     if first is None:
         raise MXNetError("the data have no batch to try rates on")
     estimator.batch_processor.evaluate_batch(estimator, first, 0)  # parameters of unknown shape get theirs
     before, trainer = copies_of(estimator.net), _other_trainer(estimator)
-    factor = (end / start) ** (1 / (steps - 1))
     try:
-        rates, losses = _search(estimator, trainer, batches, start, factor)
+        return search(lambda rate: _loss_at(rate, estimator, trainer, next(batches)), start, end, steps)
     finally:
         put_back(estimator.net, before)
-    return LearningRates(rates, losses, _tenth_of_best(rates, losses))
+
+
+def _loss_at(rate, estimator, trainer, batch):
+    """The mean loss of a batch, after which a step of this rate is made."""
+    trainer.set_learning_rate(rate)
+    _, _, _, loss = estimator.batch_processor.fit_batch(estimator, batch, 0)
+    trainer.step(sum(part.shape[0] for part in loss))
+    return sum(float(part.mean().asscalar()) for part in loss) / len(loss)
 
 
 def _other_trainer(estimator):
@@ -98,34 +74,3 @@ def _other_trainer(estimator):
     optimizer = estimator.trainer.optimizer
     kept = {id(optimizer.param_dict): optimizer.param_dict, id(optimizer.lr_scheduler): None}
     return Trainer(estimator.net.collect_params(), copy.deepcopy(optimizer, kept), kvstore=None)
-
-
-def _search(estimator, trainer, batches, rate, factor):
-    """Rates and the loss around each; a running average, which lags behind, only says when to stop."""
-    rates, losses, average, best = [], [], 0.0, math.inf
-    for step, batch in enumerate(batches, 1):
-        trainer.set_learning_rate(rate)
-        _, _, _, loss = estimator.batch_processor.fit_batch(estimator, batch, 0)
-        trainer.step(sum(part.shape[0] for part in loss))
-        value = sum(float(part.mean().asscalar()) for part in loss) / len(loss)
-        average = SMOOTHING * average + (1 - SMOOTHING) * value
-        smooth = average / (1 - SMOOTHING**step)
-        best = min(best, smooth)
-        if not smooth <= DIVERGED * best:  # NaN, too
-            break
-        rates.append(rate)
-        losses.append(value)
-        rate *= factor
-    return rates, [_mean(losses[max(0, i - AROUND) : i + AROUND + 1]) for i in range(len(losses))]
-
-
-def _mean(values):
-    return sum(values) / len(values)
-
-
-def _tenth_of_best(rates, losses):
-    """A tenth of the rate with the smallest loss, where the training is about to diverge."""
-    best = losses.index(min(losses)) if losses else 0
-    if not best:
-        raise MXNetError(f"the loss grew at once, at the rate {rates[0] if rates else 0:g}: begin with a smaller one")
-    return rates[best] / 10
