@@ -15,6 +15,13 @@ import sys
 import time
 from ._metrics.base import number as number
 from ._training.checkpoint import save_checkpoint as save_checkpoint
+from ._training.module_callbacks import EarlyStopping as EarlyStopping
+from ._training.module_callbacks import ExponentialMovingAverage as ExponentialMovingAverage
+from ._training.module_callbacks import GradientUpdate as GradientUpdate
+from ._training.module_callbacks import LearningRates as LearningRates
+from ._training.module_callbacks import ReduceLROnPlateau as ReduceLROnPlateau
+from ._training.module_callbacks import TopKCheckpoint as TopKCheckpoint
+from ._training.module_callbacks import find_learning_rate as find_learning_rate
 def _after_epochs(period: Any, prefix: str | None, save: Any) -> Any: ...
 def module_checkpoint(mod: Any, prefix: str | None, period: int = ..., save_optimizer_states: bool = ...) -> Any: ...
 def do_checkpoint(prefix: str | None, period: int = ...) -> Any: ...

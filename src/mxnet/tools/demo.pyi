@@ -21,6 +21,7 @@ from mxnet.tools.digits import digits as digits
 from mxnet.tools.progress import progress as progress
 from .._core.arguments import at_least as at_least
 from .._core.errors import MXNetError as MXNetError
+from .._kernels.runtime.first_run import FIRST_RUN as FIRST_RUN
 from . import demo_pictures as demo_pictures
 SEED: Any
 RATE: Any

@@ -10,23 +10,14 @@ import numpy
 
 import copy
 import itertools
-import math
-from typing import NamedTuple
+from ...._training.rate_search import LearningRates as LearningRates
+from ...._training.rate_search import check_range as check_range
+from ...._training.rate_search import search as search
 from ....base import MXNetError as MXNetError
 from ...trainer import Trainer as Trainer
 from .event_handler import copies_of as copies_of
 from .event_handler import put_back as put_back
-SMOOTHING: Any
-DIVERGED: Any
-AROUND: Any
-
-class LearningRates(NamedTuple):
-    rates: list
-    losses: list
-    suggestion: float
-def find_learning_rate(estimator: Any, train_data: Any, start: float = ..., end: float = ..., steps: int = ...) -> LearningRates: ...
+def find_learning_rate(estimator: Any, train_data: Any, start: float = ..., end: float = ..., steps: int = ...) -> Any: ...
+def _loss_at(rate: float, estimator: Any, trainer: Any, batch: Any) -> Any: ...
 def _other_trainer(estimator: Any) -> Any: ...
-def _search(estimator: Any, trainer: Any, batches: Any, rate: float, factor: Any) -> Any: ...
-def _mean(values: Any) -> Any: ...
-def _tenth_of_best(rates: Any, losses: Any) -> Any: ...
 __all__ = ['LearningRates', 'find_learning_rate']
