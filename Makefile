@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 LINT_STAMP := $(VENV)/.lint
 BOTH_WAYS := tests/operators tests/gluon tests/symbol tests/training tests/graph tests/kernels
 
-.PHONY: demo test test-torch test-bare test-gpu lint bench docs faults soak release-check clean
+.PHONY: demo test test-long test-torch test-bare test-gpu lint bench docs faults soak release-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +24,11 @@ demo: $(STAMP)
 	$(BIN)/python -m mxnet.tools.demo --output demo
 
 test: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not minutes" tests
+
+# Jobs whose workers come and go, and slow links between hosts
+test-long: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m minutes tests
 
 # With torch's own operators only, and without numba: the same results, but for what tests the kernels themselves.
 test-torch: $(STAMP)

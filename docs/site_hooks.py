@@ -126,7 +126,8 @@ def _formula(match):
 def on_post_page(output, page, config):
     """Links of the language switch; they are relative, so that the site works in any folder."""
     chinese = _is_chinese(config)
-    other = (PAGES if chinese else PAGES / "zh") / page.file.src_uri
+    pages = Path(config["docs_dir"])
+    other = (pages.parent if chinese else pages / "zh") / page.file.src_uri
     target = page.url if other.is_file() else ""
     up = "../" * page.url.strip("./").count("/") + ("../" if page.url.strip("./") else "")
     here, there = "./", f"{up}../{target}" if chinese else f"{up}zh/{target}"
@@ -144,4 +145,4 @@ def on_post_template(output_content, template_name, config):
 def on_post_build(config):
     """The source code that the reference links to, once for both languages."""
     if not _is_chinese(config):
-        source_pages.write(Path(config["site_dir"]) / "source")
+        source_pages.write(Path(config["site_dir"]) / "source", Path(config["docs_dir"]) / "reference")

@@ -29,20 +29,21 @@ a {{ color: #66d9e8; }}
 """
 
 
-def linked():
+def linked(reference):
     """The files that pages of the reference lead to."""
-    pages = (DOCS / "reference").rglob("*.md")
+    pages = reference.rglob("*.md")
     found = {name for page in pages for name in _LINK.findall(page.read_text(encoding="utf-8"))}
     return sorted(Path(f"{name}.py") for name in found)
 
 
-def write(folder):
-    """A page for each of them, a list of all, and the style sheet."""
+def write(folder, reference):
+    """A page for each file that the pages in `reference` lead to, a list of all, and the style sheet."""
     formatter, lexer = HtmlFormatter(linenos="inline", lineanchors="L", wrapcode=True), PythonLexer()
-    for file in linked():
+    files = linked(reference)
+    for file in files:
         code = highlight((SOURCES / file).read_text(encoding="utf-8"), lexer, formatter)
         _save(folder / file.with_suffix(".html"), str(file), code, "../" * len(file.parent.parts))
-    rows = "".join(f'<li><a href="{f.with_suffix(".html")}">{escape(str(f))}</a></li>' for f in linked())
+    rows = "".join(f'<li><a href="{f.with_suffix(".html")}">{escape(str(f))}</a></li>' for f in files)
     _save(folder / "index.html", "mxnet", f"<ul>{rows}</ul>", "")
     styles = {name: HtmlFormatter(style=style).get_style_defs() for name, style in _STYLES.items()}
     (folder / "source.css").write_text(_STYLE.format(**styles), encoding="utf-8")

@@ -10,6 +10,7 @@ import os
 import time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MXNET_KERNELS", "wait")  # also on a machine that has to compile them
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd

@@ -250,6 +250,8 @@ def _prepared():
     from mxnet.gluon.data.vision import datasets
 
     datasets.check_sha1 = lambda *_: True
+    if hasattr(datasets, "obtain"):  # ReMX asks hosts in turn
+        datasets.obtain = lambda root, namespace, name, sha1: os.path.join(root, name)
 
     def refused(url, path=None, *_, **__):
         name = os.path.basename(url)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import ndarray, random, registry
-from ._core.constructors import ExplainsArguments
+from ._core.constructors import ExplainsArguments as _ExplainsArguments
 from .ndarray import NDArray, load
 from .util import is_np_array
 
@@ -97,7 +97,7 @@ def _check_string_call(name, arr):
         raise TypeError(f"{name}: initializers fill an NDArray, got {type(arr)}")
 
 
-class Initializer(ExplainsArguments):
+class Initializer(_ExplainsArguments):
     """Base of all initializers: selects by the ending of a name how the parameter is filled.
 
     `weight` is filled by `_init_weight`, which subclasses override; `bias`, `beta` and `min` become zeros, `gamma` and

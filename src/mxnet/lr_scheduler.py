@@ -3,10 +3,10 @@
 import logging
 from math import cos, pi
 
-from ._core.constructors import ExplainsArguments
+from ._core.constructors import ExplainsArguments as _ExplainsArguments
 
 
-class LRScheduler(ExplainsArguments):
+class LRScheduler(_ExplainsArguments):
     """Base class of schedules: `schedule(num_update)` is the learning rate of that update.
 
     Parameters

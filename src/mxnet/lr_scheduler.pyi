@@ -11,9 +11,9 @@ import numpy
 import logging
 from math import cos
 from math import pi
-from ._core.constructors import ExplainsArguments as ExplainsArguments
+from ._core.constructors import ExplainsArguments as _ExplainsArguments
 
-class LRScheduler(ExplainsArguments):
+class LRScheduler(_ExplainsArguments):
     def __init__(self, base_lr: float = ..., warmup_steps: int = ..., warmup_begin_lr: float = ..., warmup_mode: Any = ...) -> None: ...
     def get_warmup_lr(self, num_update: Any) -> Any: ...
     def __call__(self, num_update: Any) -> Any: ...

@@ -100,7 +100,7 @@ FAULTS = [
     ("im2rec all folder --list --train-ratio 0.8 --test-ratio 0.5", "more than 1 together"),
     ("im2rec gone folder --quiet", "gone.lst could be read: no records were written for it"),
     ("im2rec all nowhere --list", "nowhere is not a folder"),
-    ("launch -n 0 python", "0 is too small"),
+    ("launch -n 0 python", "is no number of workers"),
     ("launch -n 2 --launcher ssh python", "wants a file of host names"),
     ("launch -n 2 -H hosts python", "names no host"),
     ("launch -n 1 no_such_program", "No such file or directory: 'no_such_program'"),

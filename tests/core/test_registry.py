@@ -176,7 +176,9 @@ def test_generated_functions_of_any_number_of_arrays(op):
     made = registry.REGISTRY["Join"]
     assert signature.parameters(made, "out=None") == "*data, **kwargs"
     text = signature.docstring(made)
-    assert text.startswith("Operator Join.\n\nParameters\n----------\ndata : any number of arrays\naxis : ")
+    assert text.startswith(
+        "Operator Join.\n\nParameters\n----------\n*data : any number of arrays\n    The input.\naxis : "
+    )
     assert "Also known as" not in text
 
 

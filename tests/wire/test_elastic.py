@@ -82,7 +82,7 @@ def same(folder, expected):
         np.testing.assert_allclose(array, expected[name], rtol=0, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("kind", ["plain", pytest.param("shards", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["plain", pytest.param("shards", marks=pytest.mark.minutes)])
 def test_workers_go_and_come(kind, tmp_path, expected):
     slots = tmp_path / "slots"
     slots.write_text("localhost:3\n")
@@ -104,7 +104,7 @@ def test_workers_go_and_come(kind, tmp_path, expected):
         job.process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_torchruns_agents_go_and_come(tmp_path):
     """`torchrun --nnodes 1:4` on three hosts, played by three agents; one is killed, another one joins."""
     place = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--rdzv-id", "elastic"]

@@ -66,7 +66,7 @@ def test_a_host_that_does_not_answer_is_told(hosts, ssh, tmp_path):
 
 
 @needs_hosts
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_a_slow_link_is_slow_and_two_bits_help(hosts, tmp_path):
     path = tmp_path / "rows.json"
     command = [sys.executable, str(BENCHMARKS / "hosts.py"), "--hosts", "4", "--quick", "--json", str(path)]

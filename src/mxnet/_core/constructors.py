@@ -52,7 +52,7 @@ class ExplainsArguments:
         super().__init_subclass__(**kwargs)
         init = vars(cls).get("__init__")
         if inspect.isfunction(init) and cls.__module__.startswith("mxnet."):
-            cls.__init__ = _explained(init)  # type: ignore[misc]
+            setattr(cls, "__init__", _explained(init))  # noqa: B010 - an assignment would change the type that checkers infer
 
 
 def _explained(init: Callable[..., None]) -> Callable[..., None]:
