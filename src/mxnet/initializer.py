@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import ndarray, random, registry
-from ._core.constructors import ExplainsArguments as _ExplainsArguments
+from ._core.advice.constructors import ExplainsArguments as _ExplainsArguments
 from .ndarray import NDArray, load
 from .util import is_np_array
 

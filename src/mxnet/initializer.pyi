@@ -18,7 +18,7 @@ import numpy as np
 from . import ndarray as ndarray
 from . import random as random
 from . import registry as registry
-from ._core.constructors import ExplainsArguments as _ExplainsArguments
+from ._core.advice.constructors import ExplainsArguments as _ExplainsArguments
 from .ndarray import NDArray as NDArray
 from .ndarray import load as load
 from .util import is_np_array as is_np_array

@@ -3,7 +3,7 @@
 import logging
 from math import cos, pi
 
-from ._core.constructors import ExplainsArguments as _ExplainsArguments
+from ._core.advice.constructors import ExplainsArguments as _ExplainsArguments
 
 
 class LRScheduler(_ExplainsArguments):

@@ -11,7 +11,7 @@ import numpy
 import logging
 from math import cos
 from math import pi
-from ._core.constructors import ExplainsArguments as _ExplainsArguments
+from ._core.advice.constructors import ExplainsArguments as _ExplainsArguments
 
 class LRScheduler(_ExplainsArguments):
     def __init__(self, base_lr: float = ..., warmup_steps: int = ..., warmup_begin_lr: float = ..., warmup_mode: Any = ...) -> None: ...

@@ -4,7 +4,7 @@ import json
 import warnings
 from typing import Any
 
-from ._core.constructors import suggestion
+from ._core.advice.constructors import suggestion
 
 _REGISTRY = {}
 

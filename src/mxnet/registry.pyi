@@ -11,7 +11,7 @@ import numpy
 import json
 import warnings
 from typing import Any
-from ._core.constructors import suggestion as suggestion
+from ._core.advice.constructors import suggestion as suggestion
 _REGISTRY: Any
 def get_registry(base_class: Any) -> Any: ...
 def get_register_func(base_class: Any, nickname: Any) -> Any: ...

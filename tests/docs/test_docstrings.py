@@ -8,7 +8,7 @@ from public_names import FACES, MODULES, WITHOUT, is_described, module_of, publi
 from running_examples import Examples, words_of
 
 import mxnet as mx
-from mxnet._core.words import entries
+from mxnet._core.advice.entries import entries
 
 
 @pytest.mark.parametrize("name", [*FACES, *MODULES])

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from .. import ndarray, registry
-from .._core.constructors import ExplainsArguments
+from .._core.advice.constructors import ExplainsArguments
 from .._device import waiting
 
 

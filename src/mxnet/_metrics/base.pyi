@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from .. import ndarray as ndarray
 from .. import registry as registry
-from .._core.constructors import ExplainsArguments as ExplainsArguments
+from .._core.advice.constructors import ExplainsArguments as ExplainsArguments
 from .._device import waiting as waiting
 def check_label_shapes(labels: Any, preds: Any, wrap: bool = ..., shape: int | Sequence[int] | None = ...) -> Any: ...
 def values_of(array: Any, like: Any = ...) -> Any: ...

@@ -6,7 +6,7 @@ from collections import OrderedDict, defaultdict
 from typing import Any
 
 from .. import initializer, ndarray
-from .._core.constructors import ExplainsArguments
+from .._core.advice.constructors import ExplainsArguments
 from ..ndarray.utils import load_named
 from . import _architecture
 from ._children import Children

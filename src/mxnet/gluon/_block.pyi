@@ -17,7 +17,7 @@ from collections import defaultdict
 from typing import Any
 from .. import initializer as initializer
 from .. import ndarray as ndarray
-from .._core.constructors import ExplainsArguments as ExplainsArguments
+from .._core.advice.constructors import ExplainsArguments as ExplainsArguments
 from ..ndarray.utils import load_named as load_named
 from . import _architecture as _architecture
 from ._children import Children as Children

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import autograd
 from .. import optimizer as opt
-from .._core.constructors import ExplainsArguments
+from .._core.advice.constructors import ExplainsArguments
 from .._formats.atomic import write_file
 from ..kvstore import KVStore
 from ..optimizer import state_files

@@ -13,7 +13,7 @@ from itertools import compress
 from typing import Any
 from .. import autograd as autograd
 from .. import optimizer as opt
-from .._core.constructors import ExplainsArguments as ExplainsArguments
+from .._core.advice.constructors import ExplainsArguments as ExplainsArguments
 from .._formats.atomic import write_file as write_file
 from ..kvstore import KVStore as KVStore
 from ..optimizer import state_files as state_files

@@ -2,7 +2,7 @@
 
 import warnings
 
-from .._core.constructors import suggestion
+from .._core.advice.constructors import suggestion
 from ..base import c_array, c_array_buf, c_handle_array, c_str, c_str_array, check_call  # noqa: F401 - shown here
 from ..ndarray import NDArray
 

@@ -10,7 +10,7 @@ import numpy
 
 from mxnet._typing import ndarray
 import warnings
-from .._core.constructors import suggestion as suggestion
+from .._core.advice.constructors import suggestion as suggestion
 from ..base import c_array as c_array
 from ..base import c_array_buf as c_array_buf
 from ..base import c_handle_array as c_handle_array

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as onp
 
-from .._core.words import entries
+from .._core.advice.entries import entries
 from ..ndarray.ndarray import NDArrayBase
 from ._creation import array
 

@@ -14,7 +14,7 @@ from mxnet._typing import ndarray
 import functools
 from pathlib import Path
 import numpy as onp
-from .._core.words import entries as entries
+from .._core.advice.entries import entries as entries
 from ..ndarray.ndarray import NDArrayBase as NDArrayBase
 from ._creation import array as array
 _NAMES: Any

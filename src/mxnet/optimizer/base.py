@@ -6,7 +6,7 @@ from operator import attrgetter
 import numpy
 import torch
 
-from .._core.constructors import ExplainsArguments, suggestion
+from .._core.advice.constructors import ExplainsArguments, suggestion
 from .._ops.registry.torch_dtypes import torch_dtype
 from ..base import _as_list
 from ..ndarray import NDArray, cast, zeros

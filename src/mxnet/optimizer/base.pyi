@@ -15,8 +15,8 @@ import warnings
 from operator import attrgetter
 import numpy
 import torch
-from .._core.constructors import ExplainsArguments as ExplainsArguments
-from .._core.constructors import suggestion as suggestion
+from .._core.advice.constructors import ExplainsArguments as ExplainsArguments
+from .._core.advice.constructors import suggestion as suggestion
 from .._ops.registry.torch_dtypes import torch_dtype as torch_dtype
 from ..base import _as_list as _as_list
 from ..ndarray import NDArray as NDArray

@@ -7,8 +7,8 @@ that mean the same everywhere.
 from functools import cache
 from pathlib import Path
 
-from ..._core.words import NOTHING, Entry
-from ..._core.words import entries as read_entries
+from ..._core.advice.entries import NOTHING, Entry
+from ..._core.advice.entries import entries as read_entries
 
 FOLDER = Path(__file__).parents[1] / "words"
 

@@ -10,7 +10,7 @@ import torch.utils.data
 
 from ... import context
 from ... import ndarray as nd
-from ..._core.constructors import ExplainsArguments
+from ..._core.advice.constructors import ExplainsArguments
 from ..._core.errors import MXNetError
 from ...ndarray.ndarray import wrap
 from ...util import active, default_array, is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows some)

@@ -18,7 +18,7 @@ import numpy as np
 import torch.utils.data
 from ... import context as context
 from ... import ndarray as nd
-from ..._core.constructors import ExplainsArguments as ExplainsArguments
+from ..._core.advice.constructors import ExplainsArguments as ExplainsArguments
 from ..._core.errors import MXNetError as MXNetError
 from ...ndarray.ndarray import wrap as wrap
 from ...util import active as active
