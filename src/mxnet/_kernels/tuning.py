@@ -67,8 +67,8 @@ RANDOM_CHOICE = 1 << 14  # words that are drawn in the time of a call for catego
 
 # Optimizer steps
 SINGLE_PASS_ELEMENTS = 1 << 17  # elements of all weights; fewer are not worth loading a compiler (Z4, 2026-11)
-# When the first training on a machine changes over to compiled code (see runtime.first_run): about what torch computes
-# while it is compiled, on two cores (Z4, 2026-11)
+# When the first training on a machine changes over to compiled code (see runtime.first_run): an estimate of what torch
+# computes while it is compiled on two cores, not measured
 FIRST_RUN_CALLS, FIRST_RUN_WORK, FIRST_RUN_MOST_CALLS = 1_000, 10**11, 50_000
 SINGLE_PASS_AFTER = 1 << 27  # elements that torch's kernel has changed before, in all steps (Z4, 2026-11)
 SINGLE_PASS_PER_THREAD = 1 << 15  # elements in a part of the work (Z4, 2026-11)
