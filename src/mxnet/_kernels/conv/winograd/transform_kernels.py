@@ -20,7 +20,7 @@ A2, B2, SUM = 4 / 9, 9 / 4, 4 / 9 + 9 / 4
 A3, B3 = 8 / 27, 27 / 8
 # Reciprocals of the products of a point's differences from all others.
 OVER_A, OVER_B = 1 / (8 / 9 * (4 / 9 - 9 / 4)), 1 / (9 / 2 * (9 / 4 - 4 / 9))
-KERNEL, LAST = 9 * FLOAT, 8 * FLOAT  # bytes of a kernel, and of what is pad its last float
+KERNEL, LAST = 9 * FLOAT, 8 * FLOAT  # bytes of a kernel, and of all but its last float
 AHEAD = 16 * KERNEL  # bytes of the kernels that are fetched ahead
 ADDRESS = 8  # bytes
 
