@@ -133,6 +133,7 @@ def test_search_finds(site, tab, language, words, target):
     tab.click("[data-md-component=search-query]")
     tab.locator(".md-search-result__meta").wait_for()  # the index is loaded by now
     tab.keyboard.type(words, delay=20)
+    tab.keyboard.press("Shift")  # the search listens for keys let go; Chinese characters arrive without any
     found = tab.locator(".md-search-result__item")
     found.first.wait_for()
     assert target in found.first.inner_text()

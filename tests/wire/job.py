@@ -51,8 +51,17 @@ def train(kind, folder):
     say("ok")
 
 
+def wait_if_told():
+    """The last worker joins when the file LAST_WAITS_FOR is there: until then the others' ports stay open."""
+    file = os.environ.get("LAST_WAITS_FOR")
+    if file and int(os.environ["DMLC_WORKER_ID"]) == int(os.environ["DMLC_NUM_WORKER"]) - 1:
+        while not os.path.exists(file):
+            time.sleep(0.01)
+
+
 def resumed(kind, folder, steps):
     """Train `steps` steps with a checkpoint after each; goes on from the last one. Weights go to a file."""
+    wait_if_told()
     store, net = mx.kv.create(kind), network()
     path, begin = os.path.join(folder, "checkpoint.params"), 0
     if here(folder, "checkpoint.params"):

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -119,8 +120,8 @@ def _check_secret(processes):
     return place.parent
 
 
-def attack(port, done, count):
-    """Garbage, silence and floods at a port, until told to stop."""
+def attack(port, done, count, enough):
+    """Garbage, silence and floods at a port, until told to stop. The file `enough` is made after 50 connections."""
     held = []
     garbage = [b"\x80\x04cposix\nsystem\n(S'true'\ntR.", b"GET / HTTP/1.1\r\n\r\n", os.urandom(200), b"REMX-1\r\n"]
     while not done.is_set():
@@ -129,6 +130,7 @@ def attack(port, done, count):
             count.append(port)
             sock.sendall(garbage[len(count) % 4]) if len(count) % 2 else None
             held.append(sock)
+            enough.touch() if len(count) == 50 else None
         if len(held) > 150:
             held.pop(0).close()
         time.sleep(0.002)
@@ -136,21 +138,31 @@ def attack(port, done, count):
         sock.close()
 
 
+def free_port():
+    """One below those that the system hands out itself: strangers who knock early cannot meet themselves there."""
+    for port in random.sample(range(20000, 30000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("all ports are taken")
+
+
 def test_a_job_that_is_attacked_while_it_starts_trains_all_the_same(tmp_path):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     done, count = threading.Event(), []
-    stranger = threading.Thread(target=attack, args=(port, done, count))
+    enough = tmp_path / "attacked"
+    stranger = threading.Thread(target=attack, args=(port, done, count, enough))
     stranger.start()
     try:
-        with Job("resumed", "dist_async", tmp_path, 3, options=["--port", str(port)]) as job:
+        with Job(
+            "resumed", "dist_async", tmp_path, 3, options=["--port", str(port)], LAST_WAITS_FOR=str(enough)
+        ) as job:
             code, said, errors = job.finish(timeout=100)
             assert code == 0 and said.count("ok") == 2, errors
     finally:
         done.set()
         stranger.join()
-    assert count  # somebody was there when the strangers came
+    assert len(count) >= 50  # somebody was there when the strangers came
 
 
 @linux
