@@ -11,6 +11,12 @@ from .multi_tensor import MultiTensorOptimizer
 register = Optimizer.register
 
 
+def corrections_of(beta, counts):
+    """1 - beta ** t for the numbers of steps of all parameters, most of which agree."""
+    by_count = {t: 1 - beta**t for t in set(counts)}
+    return list(map(by_count.__getitem__, counts))
+
+
 class _Moments(MultiTensorOptimizer):
     """Keeps a running mean and a running second moment of the gradients."""
 
@@ -181,7 +187,7 @@ class LAMB(_Moments):
 
     def _step(self, weights, grads, states, lrs, wds, indices):
         betas, counts = (single(self.beta1), single(self.beta2)), self._counts(indices)
-        corrections = tuple([1 - beta**t if self.bias_correction else 1.0 for t in counts] for beta in betas)
+        corrections = [corrections_of(beta if self.bias_correction else 0.0, counts) for beta in betas]
         steps.lamb(
             weights,
             grads,
@@ -311,7 +317,7 @@ class FTML(MultiTensorOptimizer):
 
     def _step(self, weights, grads, states, lrs, wds, indices):
         betas = [held(beta, weights[0].dtype) for beta in (self.beta1, self.beta2)]
-        corrections = [[1 - beta**t for t in self._counts(indices)] for beta in betas]
+        corrections = [corrections_of(beta, self._counts(indices)) for beta in betas]
         numbers = *self._bounds, *betas, self.epsilon
         steps.step(formulas.ftml, weights, grads, states, (lrs, wds, *corrections), *numbers)
 

@@ -45,9 +45,12 @@ class Known:
     def __init__(self, arrays):
         self.sources = [a._t for a in arrays]
         self.tensors = FixedTensors(map(plain_tensor, arrays))
+        self.checked = None  # the arrays of the update that is running, once they were compared
 
     def holds(self, arrays):
         """Are these still the arrays' tensors? An array that was cast, loaded or moved has another one."""
+        if arrays is self.checked:
+            return True
         return len(arrays) == len(self.sources) and all(map(is_, [a._t for a in arrays], self.sources))
 
 
@@ -62,10 +65,20 @@ def kept_tensors(optimizer, key, arrays):
 
 
 def of_one_dtype(optimizer, indices, weights):
-    """Are these dense arrays of one dtype?"""
+    """Are these dense arrays of one dtype? The update that follows does not compare them again."""
     if not DENSE.issuperset(map(type, weights)):
         return False
-    return len(layout(kept_tensors(optimizer, ("weight", indices[0]), weights)).dtypes) == 1
+    key = "weight", indices[0]
+    alike = len(layout(kept_tensors(optimizer, key, weights)).dtypes) == 1
+    if alike and (known := optimizer._kept.get(key)) is not None:
+        known.checked = weights
+    return alike
+
+
+def forget_checked(optimizer, indices):
+    """The arrays may change from here on."""
+    if (known := optimizer._kept.get(("weight", indices[0]))) is not None:
+        known.checked = None
 
 
 def _parts(states):
@@ -122,9 +135,10 @@ class MultiTensorOptimizer(Optimizer):
     @takes_lists
     def update(self, index, weight, grad, state):
         """Change weights by gradients, in place: one parameter, or lists of them."""
-        single = not isinstance(index, (list, tuple))
-        indices, weights, grads = _as_list(index), _as_list(weight), _as_list(grad)
-        self._update(indices, weights, grads, [state] if single else list(state))
+        if isinstance(index, (list, tuple)):
+            self._update(index, weight, grad, list(state))
+        else:
+            self._update([index], [weight], [grad], [state])
 
     @takes_lists
     def update_multi_precision(self, index, weight, grad, state):
@@ -154,7 +168,9 @@ class MultiTensorOptimizer(Optimizer):
         return grad.astype(numpy.float32)
 
     def _update(self, indices, weights, grads, states):
-        dense = DENSE.issuperset(map(type, weights)) and DENSE.issuperset(map(type, grads))
+        known = self._kept.get(("weight", indices[0]))
+        checked = known is not None and known.checked is weights
+        dense = (checked or DENSE.issuperset(map(type, weights))) and DENSE.issuperset(map(type, grads))
         if not dense:
             for weight, grad in zip(weights, grads, strict=True):
                 check_arrays(weight, grad)
@@ -205,4 +221,4 @@ class MultiTensorOptimizer(Optimizer):
         update_rows(step, index, weight, grad if lazy else grad.tostype("default"), state, lr, wd)
 
     def _counts(self, indices):
-        return [self._index_update_count[i] for i in indices]
+        return list(map(self._index_update_count.__getitem__, indices))

@@ -3,7 +3,7 @@
 from ..ndarray import NDArray
 from ..util import is_np_array
 from . import state_files
-from .multi_tensor import list_size, of_one_dtype
+from .multi_tensor import forget_checked, list_size, of_one_dtype
 from .state_checks import check_keys, check_optimizer, check_state
 
 _BYTES = frozenset({bytes})
@@ -82,9 +82,12 @@ class Updater:
     def _update_lists(self, indices, grads, weights, size):
         """Parameters of one dtype together, at most `size` at a time."""
         states = self.states
-        if size >= len(indices) and of_one_dtype(self.optimizer, indices, weights):
-            arrays = tuple(indices), tuple(weights), tuple(grads)  # as MXNet hands them to a method of the user's
-            self.optimizer.update_multi_precision(*arrays, list(map(states.__getitem__, indices)))
+        arrays = tuple(indices), tuple(weights), tuple(grads)  # as MXNet hands them to a method of the user's
+        if size >= len(indices) and of_one_dtype(self.optimizer, indices, arrays[1]):
+            try:
+                self.optimizer.update_multi_precision(*arrays, list(map(states.__getitem__, indices)))
+            finally:
+                forget_checked(self.optimizer, indices)
             return
         groups = {}
         for item in zip(indices, weights, grads, strict=True):

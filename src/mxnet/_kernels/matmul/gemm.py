@@ -166,6 +166,9 @@ def _matmul(left: Tensor, right: Tensor) -> Tensor:
 
 def _dense_applies(data: Tensor, weight: Tensor, bias: Tensor | None) -> int:
     width, depth = weight.shape
+    work = data.numel() * width
+    if work < tuning.GEMM_RECORDED_WORK:  # most calls end here
+        return work
     if not (depth and _plain(data) and _plain(weight)) or torch.compiler.is_compiling():
         return 0
     return _work(data.numel() // depth, depth, width)

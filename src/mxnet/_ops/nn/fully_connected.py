@@ -37,12 +37,13 @@ def _result(attrs, shapes):
 
 def _quick(num_hidden, no_bias, flatten):
     """For a matrix, or rows that need no flattening, and a bias of one axis."""
-    least = tuning.GEMM_WORK // num_hidden if num_hidden else 0  # elements of data
+    least = tuning.GEMM_RECORDED_WORK // num_hidden if num_hidden else 0  # elements of data
 
     def dense(data, weight, bias):
         if (flatten and data.dim() != 2) or weight.size(0) != num_hidden or (bias is not None and bias.dim() > 1):
             return None
-        return F.linear(data, weight, bias) if data.numel() < least else _affine(data, weight, bias)
+        small = data.numel() < least and not data.is_cuda
+        return F.linear(data, weight, bias) if small else _affine(data, weight, bias)
 
     return dense
 

@@ -12,6 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..._kernels.optimizer.tensor_lists import uniform
+
+_NUMBERS = frozenset((int, float))
 Tensors = Any  # a list or tuple of tensors: torch's stubs of multi-tensor calls disagree about which
 
 
@@ -45,6 +48,8 @@ class PerTensor:
 
 def per_tensor(numbers: Sequence[Any]) -> Any:
     """The numbers of a list of tensors: one for all where they agree, as they mostly do."""
+    if _NUMBERS.issuperset(map(type, numbers)):
+        return numbers[0] if uniform(numbers) else PerTensor(numbers)
     some = next((number for number in numbers if isinstance(number, Tensor)), None)
     if some is not None:
         return PerTensor([n if isinstance(n, Tensor) else some.new_full((), n) for n in numbers])
