@@ -20,17 +20,13 @@ BATCH = 8
 # name in the zoo -> image size: the smallest that the network takes, or one that leaves its last layers some pixels
 NETWORKS = {
     "alexnet": 224,
-    "densenet121": 224,
+    **{f"densenet{depth}": 224 for depth in (121, 161, 169, 201)},
     "inceptionv3": 299,
-    "mobilenet1.0": 64,
-    "mobilenetv2_1.0": 64,
-    "resnet18_v1": 64,
-    "resnet18_v2": 64,
-    "resnet50_v1": 64,
-    "resnet50_v2": 64,
-    "squeezenet1.1": 224,
-    "vgg11": 64,
-    "vgg11_bn": 64,
+    **{f"mobilenet{width}": 64 for width in ("0.25", "0.5", "0.75", "1.0")},
+    **{f"mobilenetv2_{width}": 64 for width in ("0.25", "0.5", "0.75", "1.0")},
+    **{f"resnet{depth}_{version}": 64 for version in ("v1", "v2") for depth in (18, 34, 50, 101, 152)},
+    **{f"squeezenet{version}": 224 for version in ("1.0", "1.1")},
+    **{f"vgg{depth}{norm}": 64 for norm in ("", "_bn") for depth in (11, 13, 16, 19)},
 }
 FAMILIES = {
     "LeNet (few channels, 2x2 pooling)": "lenet",
@@ -47,7 +43,7 @@ def network(mx, name):
     gluon, nn = mx.gluon, mx.gluon.nn
     if name in NETWORKS:
         size = NETWORKS[name]
-        net = gluon.model_zoo.vision.get_model(name, classes=10)
+        net = gluon.model_zoo.vision.get_model(name)
         return net.apply(without_dropout), (BATCH, 3, size, size)
     if name in ("lstm", "gru"):
         layer = {"lstm": gluon.rnn.LSTM, "gru": gluon.rnn.GRU}[name]
@@ -169,6 +165,8 @@ def contest(name, folder, seeds, mxnet):
         found.setdefault("ReMX", []).append(errors(measure(mx, name, folder, seed), exact))
         if mxnet:
             found.setdefault("MXNet", []).append(errors(recorded(name, folder, seed), exact))
+    for file in Path(folder).iterdir():
+        file.unlink()
     return [tuple(np.median(found[who], axis=0)) if who in found else None for who in ("MXNet", "torch", "ReMX")]
 
 

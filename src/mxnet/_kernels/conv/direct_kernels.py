@@ -32,9 +32,13 @@ def panels(filters: int) -> list[int]:
     return [PANEL] * (whole - 1) + [24] if whole else [8]
 
 
-def _store(write: Writer, vectors: int, sums: list[Any], result, apart, addend, low, high) -> None:
-    """The epilogue: add what is at `addend` (0: nothing), clamp, store rows of some vectors, `apart`."""
-    clamp = write.spread(low), write.spread(high)
+def _store(write: Writer, sums: list[Any], biases: list[Any], result, apart, addend, low, high) -> None:
+    """The epilogue: add the biases and what is at `addend` (0: nothing), clamp, store rows of vectors, `apart`.
+
+    Sums do not begin with their biases: a large one would take digits from all products.
+    """
+    clamp, vectors = (write.spread(low), write.spread(high)), len(biases)
+    sums = [total + biases[number % vectors] for number, total in enumerate(sums)]
 
     def store(add: bool) -> None:
         for number, total in enumerate(sums):
@@ -78,9 +82,10 @@ def _windows(filters: int, most: int) -> Any:
                 end, nothing = write.at(weight, step), run.type(0)
                 return write.at(away, jump), write.short_loops(weight, end, width, nothing, FLOAT, sums, add)
 
+            nothing = [write.zeros()] * (vectors * count)
+            sums = write.loop(weight, write.at(weight, size), step, run.type(0), nothing, add_run)
             biases = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
-            sums = write.loop(weight, write.at(weight, size), step, run.type(0), biases * count, add_run)
-            _store(write, vectors, sums, result, apart, addend, low, high)
+            _store(write, sums, biases, result, apart, addend, low, high)
 
         write.choose(rows, most, some)
 
@@ -102,9 +107,9 @@ def _one_window(write: Writer, data, offsets, weight, bias, run, result, addend,
             products += [pixel * write.load(write.at(here, i)) for i in range(0, width, write.bytes)]
         return write.at(begin, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
+    sums = write.short_loops(weight, write.at(weight, step), width, begin, FLOAT, [write.zeros()] * vectors, add)
     biases = [write.load(write.at(bias, i * write.bytes)) for i in range(vectors)]
-    sums = write.short_loops(weight, write.at(weight, step), width, begin, FLOAT, biases, add)
-    _store(write, vectors, sums, result, step, addend, low, high)
+    _store(write, sums, biases, result, step, addend, low, high)
 
 
 @writes(3)
@@ -177,7 +182,7 @@ def _channels(lanes: int) -> Any:
 
     @writes(10, floats=2, lanes=lanes)
     def kernel(write: Writer, kind, data, weight, bias, rows, row, columns, pixel, channels, result, low, high):
-        apart, bias_value = write.times(channels, SIDE), write.load(bias)
+        apart = write.times(channels, SIDE)
         end = write.at(weight, write.times(apart, rows))
 
         def one(taps, begin, sums):
@@ -204,8 +209,8 @@ def _channels(lanes: int) -> Any:
 
         def some(which: int) -> None:
             add, count = (one, 1) if which == SINGLE else (four(which), PIXELS)
-            sums = write.loop(weight, end, apart, data, [bias_value] * count, add)
-            _store(write, 1, sums, result, channels, channels.type(0), low, high)
+            sums = write.loop(weight, end, apart, data, [write.zeros()] * count, add)
+            _store(write, sums, [write.load(bias)], result, channels, channels.type(0), low, high)
 
         write.choose(kind, SINGLE, some)
 
