@@ -126,21 +126,17 @@ def check_call(ret):
 
 def c_str(string):
     """A string for ctypes."""
-    return ctypes.c_char_p(string.encode("utf-8"))
+    return ctypes.c_char_p(string.encode())
 
 
 def c_str_array(strings):
     """Strings for ctypes."""
-    array = (ctypes.c_char_p * len(strings))()
-    array[:] = [s.encode("utf-8") for s in strings]
-    return array
+    return c_array(ctypes.c_char_p, [string.encode() for string in strings])
 
 
 def c_array(ctype, values):
     """A ctypes array from Python values."""
-    array = (ctype * len(values))()
-    array[:] = values
-    return array
+    return (ctype * len(values))(*values)
 
 
 def c_array_buf(ctype, buf):

@@ -83,13 +83,17 @@ def get_logger(name=None, filename=None, filemode=None, level=WARNING):
     True
     """
     logger = logging.getLogger(name)
-    if name is not None and not getattr(logger, "_init_done", None):
-        logger._init_done = True
-        if filename:
-            handler = logging.FileHandler(filename, filemode or "a")  # which gets the bare messages, as in MXNet
-        else:
-            handler = logging.StreamHandler()
-            handler.setFormatter(_Formatter(colored=getattr(sys.stderr, "isatty", lambda: False)()))
-        logger.addHandler(handler)
+    known = name is None or getattr(logger, "_init_done", False)  # the root logger is left alone
+    if not known:
+        logger.addHandler(_handler(filename, filemode))
         logger.setLevel(level)
+        logger._init_done = True
     return logger
+
+
+def _handler(filename, filemode):
+    if filename:
+        return logging.FileHandler(filename, filemode or "a")  # which gets the bare messages, as in MXNet
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Formatter(colored=getattr(sys.stderr, "isatty", lambda: False)()))
+    return handler

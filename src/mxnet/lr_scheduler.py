@@ -108,17 +108,15 @@ class FactorScheduler(LRScheduler):
         if step < 1:
             raise ValueError(f"Schedule step must be greater or equal than 1 round, got {step}")
         _check_factor(factor)
-        self.step = step
-        self.factor = factor
-        self.stop_factor_lr = stop_factor_lr
-        self.count = 0
+        self.step, self.factor, self.stop_factor_lr = step, factor, stop_factor_lr
+        self.count = 0  # the update of the last change
 
     def __call__(self, num_update):
         if num_update < self.warmup_steps:
             return self.get_warmup_lr(num_update)
-        while num_update > self.count + self.step:
-            self.count += self.step
+        while self.count + self.step < num_update:
             self._reduce(num_update)
+            self.count += self.step
         return self.base_lr
 
     def _reduce(self, num_update):
@@ -165,18 +163,17 @@ class MultiFactorScheduler(LRScheduler):
         if step[0] < 1:
             raise ValueError(f"Schedule step must be greater or equal than 1 round, got {step}")
         _check_factor(factor)
-        self.step = step
-        self.cur_step_ind = 0
-        self.factor = factor
-        self.count = 0
+        self.step, self.factor = step, factor
+        self.count = self.cur_step_ind = 0  # the update of the last change, and the place of the next in `step`
 
     def __call__(self, num_update):
         if num_update < self.warmup_steps:
             return self.get_warmup_lr(num_update)
-        while self.cur_step_ind < len(self.step) and num_update > self.step[self.cur_step_ind]:
-            self.count = self.step[self.cur_step_ind]
-            self.cur_step_ind += 1
+        for change in self.step[self.cur_step_ind :]:
+            if num_update <= change:
+                break
             self.base_lr *= self.factor
+            self.count, self.cur_step_ind = change, self.cur_step_ind + 1
             logging.info("Update[%d]: Change learning rate to %0.5e", num_update, self.base_lr)
         return self.base_lr
 

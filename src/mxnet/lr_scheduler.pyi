@@ -39,9 +39,9 @@ class MultiFactorScheduler(LRScheduler):
     def __init__(self, step: Any, factor: float = ..., base_lr: float = ..., warmup_steps: int = ..., warmup_begin_lr: float = ..., warmup_mode: Any = ...) -> None: ...
     def __call__(self, num_update: Any) -> Any: ...
     step: Any
-    cur_step_ind: int
     factor: float
     count: int
+    cur_step_ind: int
 
 class _DecayScheduler(LRScheduler):
     def __init__(self, max_update: Any, base_lr: Any, final_lr: Any, warmup_steps: Any, warmup_begin_lr: Any, warmup_mode: Any) -> None: ...

@@ -215,15 +215,12 @@ def compare_ndarray_tuple(t1, t2, rtol=None, atol=None):
 def np_reduce(dat, axis, keepdims, numpy_reduce_func):
     """A NumPy reduction over several axes, given one that reduces one."""
     axes = list(range(dat.ndim)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    result = dat
-    for i in sorted((a % dat.ndim for a in axes), reverse=True):
-        result = numpy_reduce_func(result, axis=i)
-    if keepdims:
-        shape = list(dat.shape)
-        for i in axes:
-            shape[i] = 1
-        result = result.reshape(tuple(shape))
-    return result
+    result, gone = dat, {axis % dat.ndim for axis in axes}
+    for place in sorted(gone, reverse=True):
+        result = numpy_reduce_func(result, axis=place)
+    if not keepdims:
+        return result
+    return result.reshape([1 if place in gone else size for place, size in enumerate(dat.shape)])
 
 
 def collapse_sum_like(a, shape):

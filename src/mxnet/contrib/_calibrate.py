@@ -124,16 +124,15 @@ def _collect_layer_statistics(mod, data, collector, max_num_examples=None, logge
 
 def _collect_layer_output_min_max(mod, data, quantized_dtype, include_layer=None, max_num_examples=None, logger=None):
     """({layer: (min, max)}, number of examples)"""
-    collector = _LayerOutputMinMaxCollector(quantized_dtype, include_layer, logger)
-    examples = _collect_layer_statistics(mod, data, collector, max_num_examples, logger)
-    return collector.min_max_dict, examples
+    watching = _LayerOutputMinMaxCollector(quantized_dtype, include_layer, logger)
+    count = _collect_layer_statistics(mod, data, watching, max_num_examples, logger)
+    return watching.min_max_dict, count
 
 
 def _collect_layer_histogram(mod, data, include_layer=None, max_num_examples=None, logger=None):
     """({layer: histogram}, number of examples)"""
-    collector = _LayerHistogramCollector(include_layer=include_layer, logger=logger)
-    examples = _collect_layer_statistics(mod, data, collector, max_num_examples, logger)
-    return collector.hist_dict, examples
+    watching = _LayerHistogramCollector(include_layer=include_layer, logger=logger)
+    return watching.hist_dict, _collect_layer_statistics(mod, data, watching, max_num_examples, logger)
 
 
 def _smooth_distribution(p, eps=0.0001):

@@ -157,9 +157,9 @@ def grad_and_loss(func, argnum=None):
         grads = list(map(zeros_like, variables))
         mark_variables(variables, grads)
         with train_section():
-            result = func(*args)
-        backward([result] if isinstance(result, NDArray) else result)
-        return grads, result
+            made = func(*args)
+        backward(made if isinstance(made, (list, tuple)) else [made])
+        return grads, made
 
     return wrapped
 
@@ -183,10 +183,10 @@ def grad(func, argnum=None):
     >>> mx.contrib.autograd.grad(lambda x: x * x)(mx.nd.array([1, 2]))[0].asnumpy()
     array([2., 4.], dtype=float32)
     """
-    both = grad_and_loss(func, argnum)
 
-    @functools.wraps(both)
-    def wrapped(*args):
-        return both(*args)[0]
+    @functools.wraps(func)
+    def gradients(*args):
+        found, _ = grad_and_loss(func, argnum)(*args)
+        return found
 
-    return wrapped
+    return gradients

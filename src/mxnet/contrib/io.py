@@ -28,13 +28,11 @@ class DataLoaderIter(DataIter):
 
     def __init__(self, loader, data_name="data", label_name="softmax_label", dtype="float32"):
         super().__init__()
-        self._loader = loader
-        data, label = next(iter(self._loader))
-        self.batch_size = data.shape[0]
-        self.dtype = dtype
-        self.provide_data = [DataDesc(data_name, data.shape, dtype)]
-        self.provide_label = [DataDesc(label_name, label.shape, dtype)]
-        self._current_batch = None
+        self._loader, self._current_batch, self.dtype = loader, None, dtype
+        shapes = [array.shape for array in next(iter(loader))]
+        described = [DataDesc(name, shape, dtype) for name, shape in zip((data_name, label_name), shapes, strict=True)]
+        self.provide_data, self.provide_label = described[:1], described[1:]
+        self.batch_size = shapes[0][0]
         self.reset()
 
     def reset(self):

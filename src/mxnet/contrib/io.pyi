@@ -24,9 +24,9 @@ class DataLoaderIter(DataIter):
     def getpad(self) -> Any: ...
     def getindex(self) -> None: ...
     _loader: Any
-    batch_size: Any
+    _current_batch: Any
     dtype: DType
     provide_data: Any
     provide_label: Any
-    _current_batch: Any
+    batch_size: Any
     _iter: Any

@@ -40,10 +40,10 @@ class _BlockScope:
 
     def __enter__(self):
         if not self._block._empty_prefix:
-            self._old_scope = getattr(_BlockScope._current, "value", None)
-            _BlockScope._current.value = self
-            self._name_scope = name.Prefix(self._block.prefix)
-            self._name_scope.__enter__()
+            names = self._name_scope = name.Prefix(self._block.prefix)
+            names.__enter__()
+            current = _BlockScope._current
+            self._old_scope, current.value = getattr(current, "value", None), self
         return self
 
     def __exit__(self, ptype, value, trace):

@@ -312,15 +312,13 @@ class KLDivLoss(Loss):
 
     def __init__(self, from_logits=True, axis=-1, weight=None, batch_axis=0, **kwargs):
         super().__init__(weight, batch_axis, **kwargs)
-        self._from_logits = from_logits
-        self._axis = axis
+        self._axis, self._from_logits = axis, from_logits
 
     def hybrid_forward(self, F, pred, label, sample_weight=None):
-        if not self._from_logits:
-            pred = F.log_softmax(pred, self._axis)
-        loss = label * (F.log(label + 1e-12) - pred)
-        loss = _apply_weighting(F, loss, self._weight, sample_weight)
-        return F.sum(loss, axis=self._batch_axis, exclude=True)
+        logs = pred if self._from_logits else F.log_softmax(pred, self._axis)
+        divergence = label * (F.log(label + 1e-12) - logs)
+        weighted = _apply_weighting(F, divergence, self._weight, sample_weight)
+        return F.sum(weighted, axis=self._batch_axis, exclude=True)
 
 
 class CTCLoss(Loss):
@@ -359,19 +357,10 @@ class CTCLoss(Loss):
         self._label_layout = label_layout
 
     def hybrid_forward(self, F, pred, label, pred_lengths=None, label_lengths=None, sample_weight=None):
-        if self._layout == "NTC":
-            pred = F.swapaxes(pred, 0, 1)
-        if self._batch_axis == 1:
-            label = F.swapaxes(label, 0, 1)
-        loss = F.CTCLoss(
-            pred,
-            label,
-            pred_lengths,
-            label_lengths,
-            use_data_lengths=pred_lengths is not None,
-            use_label_lengths=label_lengths is not None,
-            blank_label="last",
-        )
+        scores = F.swapaxes(pred, 0, 1) if self._layout == "NTC" else pred  # time first
+        labels = F.swapaxes(label, 0, 1) if self._label_layout == "TN" else label  # batch first
+        given = {"use_data_lengths": pred_lengths is not None, "use_label_lengths": label_lengths is not None}
+        loss = F.CTCLoss(scores, labels, pred_lengths, label_lengths, blank_label="last", **given)
         return _apply_weighting(F, loss, self._weight, sample_weight)
 
 

@@ -89,8 +89,8 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 class KLDivLoss(Loss):
     def __init__(self, from_logits: bool = ..., axis: int | Sequence[int] | None = ..., weight: Any = ..., batch_axis: int = ..., *, prefix: str | None = ..., params: ParameterDict | None = ...) -> None: ...
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = ...) -> Any: ...
-    _from_logits: bool
     _axis: Any
+    _from_logits: bool
     @overload
     def __call__(self, x: ndarray, *args: Any, **kwargs: Any) -> ndarray: ...
     @overload

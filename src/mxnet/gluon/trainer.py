@@ -194,18 +194,19 @@ class Trainer(ExplainsArguments):
     def _init_params(self):
         """Put those parameters into the store whose shapes are known by now."""
         assert self._kv_initialized, "Cannot initialize parameters in KVStore when KVStore is not initialized."
-        waiting = []
-        for param in self._params_to_init if self._kvstore else ():
+        new, self._params_to_init = self._params_to_init if self._kvstore else [], []
+        for param in new:
             if param._deferred_init:
-                waiting.append(param)
-                continue
-            arrays = param._check_and_get(param._data, list)
-            index = self._param2idx[param.name]
-            if param._stype != "default":
-                self._kvstore.init(index, arrays[0])
+                self._params_to_init.append(param)
             else:
-                self._kvstore.broadcast(index, arrays[0], arrays)
-        self._params_to_init = waiting
+                self._store(self._param2idx[param.name], param._check_and_get(param._data, list), param._stype)
+
+    def _store(self, index, copies, stype):
+        """Put a parameter into the store. Dense ones come back to all devices; rows of sparse ones when asked for."""
+        if stype == "default":
+            self._kvstore.broadcast(index, copies[0], copies)
+        else:
+            self._kvstore.init(index, copies[0])
 
     def _prepare(self):
         if not self._kv_initialized:

@@ -91,11 +91,9 @@ class NDArrayIter(DataIter):
 
     def hard_reset(self):
         """Go back to the beginning and forget what would roll over."""
-        if self.shuffle:
-            self._shuffle_data()
-        self.cursor = -self.batch_size
-        self._cache_data = None
-        self._cache_label = None
+        self.cursor = -self.batch_size  # nothing rolls over from here
+        self.reset()
+        self._cache_data = self._cache_label = None
 
     def reset(self):
         if self.shuffle:

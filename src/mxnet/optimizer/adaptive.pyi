@@ -18,6 +18,7 @@ from .base import Optimizer as Optimizer
 from .base import zeros_like as zeros_like
 from .multi_tensor import MultiTensorOptimizer as MultiTensorOptimizer
 register: Any
+def corrections_of(beta: Any, counts: Any) -> list[Any]: ...
 
 class _Moments(MultiTensorOptimizer):
     def __init__(self, learning_rate: Any, beta1: Any, beta2: Any, epsilon: Any, *, rescale_grad: float = ..., param_idx2name: Any = ..., wd: float = ..., clip_gradient: Any = ..., lr_scheduler: LRScheduler | None = ..., sym: Any = ..., begin_num_update: int = ..., multi_precision: bool = ..., param_dict: Any = ...) -> None: ...

@@ -71,18 +71,13 @@ class LBSGD(Optimizer):
             warmup_strategy,
             updates_per_epoch,
         )
-        self.momentum = momentum
-        self.multi_precision = multi_precision
-        self.warmup_strategy = warmup_strategy
-        self.warmup_epochs = warmup_epochs
-        self.batch_scale = batch_scale
-        self.updates_per_epoch = updates_per_epoch
-        self.init_updates = begin_epoch * updates_per_epoch
-        self.num_epochs = num_epochs
-        self.lbmult = 1
+        self.momentum, self.multi_precision = momentum, multi_precision
+        self.batch_scale, self.warmup_strategy, self.warmup_epochs = batch_scale, warmup_strategy, warmup_epochs
+        self.updates_per_epoch, self.num_epochs = updates_per_epoch, num_epochs
+        self.init_updates = updates_per_epoch * begin_epoch
         self.cumgrads = {}  # index -> the sum of gradients, and how many updates there were
+        self.lbmult = self.admult = 1
         self.adaptive = False
-        self.admult = 1
 
     def create_state(self, index, weight):
         if self.multi_precision and weight.dtype == numpy.float16:

@@ -38,13 +38,13 @@ class LBSGD(Optimizer):
     def _sgd(self, weight: Any, grad: Any, state: Any, lr: Any, wd: Any) -> None: ...
     momentum: float
     multi_precision: bool
+    batch_scale: int
     warmup_strategy: Any
     warmup_epochs: int
-    batch_scale: int
     updates_per_epoch: int
-    init_updates: Any
     num_epochs: int
-    lbmult: int
+    init_updates: Any
     cumgrads: Any
-    adaptive: bool
+    lbmult: int
     admult: int
+    adaptive: bool

@@ -232,11 +232,11 @@ class SGLD(Optimizer):
         check_arrays(weight, grad)
         self._update_count(index)
         lr, wd = self._get_lr(index), self._get_wd(index)
-        grad = grad * self.rescale_grad
-        if self.clip_gradient is not None:
-            grad = clip(grad, -self.clip_gradient, self.clip_gradient)
-        weight[:] += -lr / 2 * (grad + wd * weight)
-        weight[:] += normal(0, math.sqrt(lr), shape=weight.shape, dtype=weight.dtype, ctx=weight.context)
+        slope, most = grad * self.rescale_grad, self.clip_gradient
+        slope = slope if most is None else clip(slope, -most, most)
+        noise = normal(0, math.sqrt(lr), shape=weight.shape, dtype=weight.dtype, ctx=weight.context)
+        weight[:] += -lr / 2 * (slope + wd * weight)
+        weight[:] += noise
 
 
 @register

@@ -13,6 +13,7 @@ from mxnet._typing import ndarray
 from ..ndarray import NDArray as NDArray
 from ..util import is_np_array as is_np_array
 from . import state_files as state_files
+from .multi_tensor import forget_checked as forget_checked
 from .multi_tensor import list_size as list_size
 from .multi_tensor import of_one_dtype as of_one_dtype
 from .state_checks import check_keys as check_keys

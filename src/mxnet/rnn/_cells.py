@@ -43,10 +43,10 @@ class RNNParams:
 
     def get(self, name, **kwargs):
         """The variable of that name, made on first use."""
-        name = self._prefix + name
-        if name not in self._params:
-            self._params[name] = symbol.Variable(name, **kwargs)
-        return self._params[name]
+        full, known = f"{self._prefix}{name}", self._params
+        if full not in known:
+            known[full] = symbol.Variable(full, **kwargs)
+        return known[full]
 
 
 class BaseRNNCell:

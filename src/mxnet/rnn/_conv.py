@@ -68,10 +68,14 @@ class BaseConvRNNCell(BaseRNNCell):
         self._h2h = {"kernel": h2h_kernel, "stride": (1, 1), "pad": pad, "dilate": h2h_dilate}
         probe = symbol.Convolution(data=symbol.Variable("data"), num_filter=num_hidden, layout=conv_layout, **self._i2h)
         self._state_shape = (0, *probe.infer_shape(data=input_shape)[1][0][1:])
-        self._iW = self.params.get("i2h_weight", init=i2h_weight_initializer)
-        self._hW = self.params.get("h2h_weight", init=h2h_weight_initializer)
-        self._iB = self.params.get("i2h_bias", init=i2h_bias_initializer)
-        self._hB = self.params.get("h2h_bias", init=h2h_bias_initializer)
+        initializers = {
+            "i2h_weight": i2h_weight_initializer,
+            "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer,
+            "h2h_bias": h2h_bias_initializer,
+        }
+        variables = [self.params.get(name, init=init) for name, init in initializers.items()]
+        self._iW, self._hW, self._iB, self._hB = variables
 
     @property
     def _num_gates(self):

@@ -1,6 +1,7 @@
 """Sentences in batches of similar length."""
 
 import bisect
+import itertools
 import random
 
 import numpy as np
@@ -42,21 +43,16 @@ def encode_sentences(sentences, vocab=None, invalid_label=-1, invalid_key="\n", 
     grows = vocab is None
     if grows:
         vocab = {invalid_key: invalid_label}
-    number = start_label
-    encoded = []
-    for sentence in sentences:
-        codes = []
-        for word in sentence:
-            if word not in vocab:
-                assert grows or unknown_token, f"Unknown token {word}"
-                if number == invalid_label:
-                    number += 1
-                word = unknown_token or word
-                vocab[word] = number
-                number += 1
-            codes.append(vocab[word])
-        encoded.append(codes)
-    return encoded, vocab
+    free = (number for number in itertools.count(start_label) if number != invalid_label)
+
+    def code(word):
+        if word not in vocab:
+            assert grows or unknown_token, f"Unknown token {word}"
+            word = unknown_token or word
+            vocab[word] = next(free)
+        return vocab[word]
+
+    return [list(map(code, sentence)) for sentence in sentences], vocab
 
 
 class BucketSentenceIter(DataIter):

@@ -10,6 +10,7 @@ import numpy
 
 from mxnet._typing import DType
 import bisect
+import itertools
 import random
 import numpy as np
 from .. import ndarray as ndarray

@@ -128,10 +128,11 @@ def do_rnn_checkpoint(cells, prefix, period=1):
     --------
     >>> callback = mx.rnn.do_rnn_checkpoint(mx.rnn.RNNCell(4), "net", period=2)
     """
-    period = int(max(1, period))
+    every = max(1, int(period))
 
     def callback(iter_no, sym=None, arg=None, aux=None):
-        if (iter_no + 1) % period == 0:
-            save_rnn_checkpoint(cells, prefix, iter_no + 1, sym, arg, aux)
+        epoch = iter_no + 1
+        if not epoch % every:
+            save_rnn_checkpoint(cells, prefix, epoch, sym, arg, aux)
 
     return callback

@@ -23,7 +23,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         nchw_odd_channels.ONE_CHANNEL,
         nchw_odd_channels.ODD_CHANNELS,
     ),
-    TRAINING: (ways.COMPILED, ways.TORCH, pointwise.WAY, channels_last.WAY),
+    TRAINING: (ways.COMPILED, ways.TORCH, pointwise.WAY, pointwise.TORCH, channels_last.WAY),
     INFERENCE: (direct.DEPTHWISE, direct.DENSE, ways.PACKED, ways.PACKED_TORCH, f2x2.PACKED),
     TRANSPOSED: (
         deconv_products.ONE_PIXEL,

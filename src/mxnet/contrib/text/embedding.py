@@ -1,6 +1,7 @@
 """Token embeddings: vectors for tokens, from published or own text files."""
 
 import functools
+import itertools
 import logging
 import os
 import warnings
@@ -204,25 +205,23 @@ class _TokenEmbedding(vocab.Vocabulary):
 
     def _set_idx_to_vec_by_embeddings(self, token_embeddings, vocab_len, vocab_idx_to_token):
         """The vectors of several embeddings side by side, for the tokens of a vocabulary."""
-        width = sum(embedding.vec_len for embedding in token_embeddings)
-        vectors = default_array([[0.0] * width] * vocab_len)
-        start = 0
-        for embedding in token_embeddings:
-            end = start + embedding.vec_len
-            vectors[0, start:end] = embedding.idx_to_vec[0]
+        ends = list(itertools.accumulate(embedding.vec_len for embedding in token_embeddings))
+        self._vec_len = ends[-1]
+        vectors = default_array([[0.0] * self._vec_len] * vocab_len)
+        for embedding, end in zip(token_embeddings, ends, strict=True):
+            columns = slice(end - embedding.vec_len, end)
+            vectors[0, columns] = embedding.idx_to_vec[0]
             if vocab_len > 1:
-                vectors[1:, start:end] = embedding.get_vecs_by_tokens(vocab_idx_to_token[1:])
-            start = end
-        self._vec_len = width
+                vectors[1:, columns] = embedding.get_vecs_by_tokens(vocab_idx_to_token[1:])
         self._idx_to_vec = vectors
 
     def _build_embedding_for_vocabulary(self, vocabulary):
-        if vocabulary is not None:
-            assert isinstance(vocabulary, vocab.Vocabulary), (
-                "The argument `vocabulary` must be an instance of mxnet.contrib.text.vocab.Vocabulary."
-            )
-            self._set_idx_to_vec_by_embeddings([self], len(vocabulary), vocabulary.idx_to_token)
-            self._index_tokens_from_vocabulary(vocabulary)
+        if vocabulary is None:
+            return
+        given = type(vocabulary).__name__
+        assert isinstance(vocabulary, vocab.Vocabulary), f"vocabulary must be a text.vocab.Vocabulary, not {given}"
+        self._set_idx_to_vec_by_embeddings([self], len(vocabulary), vocabulary.idx_to_token)
+        self._index_tokens_from_vocabulary(vocabulary)
 
     @property
     def vec_len(self):

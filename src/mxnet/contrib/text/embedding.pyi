@@ -10,6 +10,7 @@ import numpy
 
 from mxnet._typing import ndarray
 import functools
+import itertools
 import logging
 import os
 import warnings

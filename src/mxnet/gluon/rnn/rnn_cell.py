@@ -1,5 +1,7 @@
 """Recurrent cells: one step of a network, stacked, modified, or run in both directions."""
 
+from functools import partial
+
 from ... import ndarray
 from ...base import numeric_types
 from .. import nn
@@ -84,13 +86,14 @@ class RecurrentCell(Block):
         return Sequence(length, outputs, layout).as_asked(merge_outputs), states
 
     def _get_activation(self, F, inputs, activation, **kwargs):
+        activate = activation
         if activation in ("tanh", "relu", "sigmoid", "softsign"):
-            return getattr(F, activation)(inputs, **kwargs)
-        if isinstance(activation, str):
-            return F.Activation(inputs, act_type=activation, **kwargs)
-        if isinstance(activation, LeakyReLU):
-            return F.LeakyReLU(inputs, act_type="leaky", slope=activation._alpha, **kwargs)
-        return activation(inputs, **kwargs)
+            activate = getattr(F, activation)
+        elif isinstance(activation, str):
+            activate = partial(F.Activation, act_type=activation)
+        elif isinstance(activation, LeakyReLU):
+            activate = partial(F.LeakyReLU, act_type="leaky", slope=activation._alpha)
+        return activate(inputs, **kwargs)
 
     def forward(self, inputs, states):
         """One step."""

@@ -10,6 +10,7 @@ import numpy
 
 from mxnet._typing import Initializer
 from mxnet._typing import ParameterDict
+from functools import partial
 from ... import ndarray as ndarray
 from ...base import numeric_types as numeric_types
 from .. import nn as nn

@@ -39,6 +39,13 @@ _NOT_A_LOADER = (
 )
 
 
+def _console_logger():
+    """A logger of the estimator's own, which writes to the standard output."""
+    logger = logging.Logger("Estimator", logging.INFO)
+    logger.addHandler(logging.StreamHandler(sys.stdout))
+    return logger
+
+
 class Estimator:
     """Trains a network with `fit` and measures it with `evaluate`; handlers do the rest.
 
@@ -94,9 +101,7 @@ class Estimator:
         self._add_validation_metrics()
         self.val_loss = self.loss if val_loss is None else self._check_loss(val_loss)
         self.val_net = net if val_net is None else val_net
-        self.logger = logging.Logger(name="Estimator", level=logging.INFO)
-        self.logger.addHandler(logging.StreamHandler(sys.stdout))
-        self.context = self._check_context(context)
+        self.logger, self.context = _console_logger(), self._check_context(context)
         self._initialize(initializer)
         self.trainer = self._check_trainer(trainer)
         self.batch_processor = self._check_batch_processor(batch_processor)

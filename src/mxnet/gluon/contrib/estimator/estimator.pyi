@@ -44,6 +44,7 @@ from .utils import _check_handler_metric_ref as _check_handler_metric_ref
 from .utils import _check_metrics as _check_metrics
 from .utils import _suggest_metric_for_loss as _suggest_metric_for_loss
 _NOT_A_LOADER: str
+def _console_logger() -> Any: ...
 
 class Estimator:
     logger: Any
