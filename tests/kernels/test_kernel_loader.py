@@ -21,6 +21,33 @@ def test_compiling_writes_nothing_into_the_log(tmp_path):
     assert (done.returncode, done.stderr.splitlines()) == (0, ours) and len(ours) <= 1  # if it took a second
 
 
+COLOURS = """
+import sys, types
+asked = []
+colorama = types.ModuleType("colorama")
+colorama.__version__ = "0.4.6"
+for name in ("init", "reinit", "deinit"):  # the real ones replace sys.stdout
+    setattr(colorama, name, lambda: asked.append(sys.stdout))
+colorama.Fore = colorama.Style = type("Codes", (type,), {"__getattr__": lambda kind, name: ""})("Codes", (), {})
+sys.modules["colorama"] = colorama
+import numba.cpython.listobj  # makes a message when it is imported
+asked.clear()
+from mxnet._kernels.conv import direct
+assert direct._code.get(wait=True) is not None and not asked, len(asked)
+from numba.core import errors
+errors.termcolor().errmsg("a program's own message")
+assert asked
+"""
+
+
+def test_compiling_does_not_replace_standard_output(tmp_path):
+    """numba colours messages that it makes and drops while it compiles; colorama replaces sys.stdout for each."""
+    pytest.importorskip("numba")
+    new = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}  # nothing is compiled yet
+    done = subprocess.run([sys.executable, "-c", COLOURS], env=new, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 ENDING = """
 import atexit, threading
 atexit.register(lambda: print([t.name for t in threading.enumerate()], direct._code.get(wait=True) is None))

@@ -91,7 +91,7 @@ class Loader:
     def _load(self, future: "Future[Any]") -> None:
         found = self._otherwise
         try:
-            with _log_level:
+            with _quiet:
                 found = self._load_it()
         except Exception as error:  # whatever a compiler may say: it only costs time
             self.failure = f"numba cannot compile it: {error!r}"
@@ -117,18 +117,26 @@ def _waited_for(future: "Future[Any]") -> Any:
     return future.result()
 
 
-class _LogLevel:
-    """Keeps numba's log of all that it compiles out of a program's log while something is loaded."""
+class _Quiet:
+    """Keeps what numba does beside compiling away from a program while something is loaded.
+
+    Its log of all that it compiles stays out of the program's log. The colours of its messages, most of which it makes
+    and drops while it looks for types, stay off: with colorama installed it replaces `sys.stdout` to make one, in
+    whichever thread.
+    """
 
     def __init__(self) -> None:
         self._logger, self._lock, self._loading = logging.getLogger("numba"), threading.Lock(), 0
-        self._level = logging.NOTSET
+        self._level, self._colours = logging.NOTSET, None
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._loading:
                 self._level = self._logger.level
                 self._logger.setLevel(self._level or logging.WARNING)  # its own level is a program's choice
+                self._colours = _numba_colours()
+                if self._colours is not None:
+                    self._colours._markup = lambda text, *colours: text
             self._loading += 1
 
     def __exit__(self, *error: object) -> None:
@@ -136,6 +144,18 @@ class _LogLevel:
             self._loading -= 1
             if not self._loading:
                 self._logger.setLevel(self._level)
+                if self._colours is not None:
+                    del self._colours._markup
+
+
+def _numba_colours() -> Any:
+    """The object that colours numba's messages, if it does; all modules of numba share it."""
+    if not _numba_is_here():
+        return None
+    from numba.core import errors
+
+    colours = errors.termcolor()
+    return colours if hasattr(colours, "_markup") else None
 
 
 class _Exit:
@@ -183,15 +203,15 @@ def _stopper(listener: Any) -> Any:
 
 
 _LOADERS: list[Loader] = []
-_log_level = _LogLevel()
+_quiet = _Quiet()
 _exit = _Exit()
 
 
 def _in_child() -> None:
     """The thread that was loading is gone in a forked process, and what it had locked, in numba too, stays locked."""
-    global _log_level
+    global _quiet
     if any(each.loading() for each in _LOADERS):
-        _log_level = _LogLevel()
+        _quiet = _Quiet()
         for each in _LOADERS:
             each.do_without()
 
