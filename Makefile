@@ -51,9 +51,15 @@ lint: $(LINT_STAMP)
 	$(BIN)/pyright
 	$(BIN)/python -m pytest tests/typing
 
+# All of it, or one row: make bench ONLY="ResNet-18 train"
 bench: $(STAMP)
-	$(BIN)/python benchmarks/suite.py --memory
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[bench]"
+ifdef ONLY
+	$(BIN)/python benchmarks/suite.py --merge --only "$(ONLY)"
+else
+	$(BIN)/python benchmarks/suite.py --compile --memory
 	$(BIN)/python benchmarks/growth.py
+endif
 
 docs: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[docs]"

@@ -14,6 +14,7 @@ from pathlib import Path
 import mx_works
 import numpy as np
 import report
+import timing
 import torch
 import torch_works
 from torch import nn as tnn
@@ -59,10 +60,10 @@ def measure(make, rounds):
     contestants = make()
     times = {who: [] for who in contestants}
     for step in contestants.values():
-        mx_works.burst(step, 3)
+        timing.burst(step, 3)
     for _ in range(rounds):
         for who, step in contestants.items():
-            times[who].append(statistics.median(mx_works.burst(step, 5)) * 1e3)
+            times[who].append(statistics.median(timing.burst(step, 5)) * 1e3)
     return {who: statistics.median(t) for who, t in times.items()}
 
 

@@ -15,15 +15,12 @@ HERE = Path(__file__).parent
 def steps(who):
     """A training step, prepared."""
     if who == "torch":
-        import torch
         import torch_works as w
 
-        return w.training(w.IMAGES["ResNet-50"](), torch.randn(8, 3, 224, 224), w.labels(8), w.momentum)
+        return w.training(w.zoo("ResNet-50"), w.images("ResNet-50", 8), w.labels(8), w.momentum)
     import mx_works as w
 
-    data = w.nd.random.normal(shape=(8, 3, 224, 224))
-    net, options = w.vision.resnet50_v1(), {"learning_rate": 0.01, "momentum": 0.9}
-    return w.training(net, data, w.labels(8), "sgd", options, True)
+    return w.zoo_training("ResNet-50")
 
 
 def peak(who):

@@ -1,15 +1,10 @@
-"""The works of the suite, written for MXNet's API: the same file runs on ReMX and on real MXNet 1.9.1.
+"""The works of the suite, written for MXNet's API: the same file runs on ReMX and on real MXNet 1.9.1."""
 
-Started as a program it is a worker: it reads "name rounds" lines and answers with seconds, one JSON line each.
-"""
-
-import json
 import os
-import sys
 import tempfile
-import time
 from unittest import mock
 
+import program_works
 import small_works
 
 import mxnet as mx
@@ -101,18 +96,9 @@ def lenet_training(hybrid):
     return training(lenet(), data, labels(256), "sgd", {"learning_rate": 0.01, "momentum": 0.9}, hybrid)
 
 
-def resnet_training():
-    data = nd.random.normal(shape=(8, 3, 224, 224))
-    return training(vision.resnet18_v1(), data, labels(8), "sgd", {"learning_rate": 0.01, "momentum": 0.9}, True)
-
-
 def inference(net, data):
     ready(net, data)
     return lambda: net(data).wait_to_read()
-
-
-def images(name, batch):
-    return inference(getattr(vision, name)(), nd.random.normal(shape=(batch, 3, 224, 224)))
 
 
 def lstm():
@@ -210,17 +196,59 @@ def first_call():
     return step
 
 
+# title -> name in the zoo, side of the images
+ZOO = {
+    "AlexNet": ("alexnet", 224),
+    "VGG-11": ("vgg11", 224),
+    "SqueezeNet 1.1": ("squeezenet1_1", 224),
+    "DenseNet-121": ("densenet121", 224),
+    "Inception v3": ("inception_v3", 299),
+    "MobileNet 1.0": ("mobilenet1_0", 224),
+    "MobileNetV2": ("mobilenet_v2_1_0", 224),
+    "ResNet-18": ("resnet18_v1", 224),
+    "ResNet-50": ("resnet50_v1", 224),
+    "ResNet-50 v2": ("resnet50_v2", 224),
+}
+
+
+def zoo_training(title):
+    name, side = ZOO[title]
+    data, options = nd.random.normal(shape=(8, 3, side, side)), {"learning_rate": 0.01, "momentum": 0.9}
+    return training(getattr(vision, name)(), data, labels(8), "sgd", options, True)
+
+
+def images(title, batch):
+    name, side = ZOO[title]
+    return inference(getattr(vision, name)(), nd.random.normal(shape=(batch, 3, side, side)))
+
+
 def works(layers):
-    """name -> a function that prepares the work and returns one run of it."""
+    """name -> a function that prepares the work and returns one run of it: networks that learn and predict."""
     table = {
         "MLP train step, eager": lambda: mlp_training(False),
         "MLP train step, hybridized": lambda: mlp_training(True),
         "LeNet train step, eager": lambda: lenet_training(False),
         "LeNet train step, hybridized": lambda: lenet_training(True),
-        "ResNet-18 train step, batch 8": resnet_training,
         "LSTM forward+backward": lstm,
         "BERT encoder inference": lambda: bert(layers, False),
         "BERT encoder forward+backward": lambda: bert(layers, True),
+        "DCGAN train step": program_works.gan,
+        "SSD train step": program_works.tiny_ssd,
+        "LSTM language model train step": lambda: program_works.language_model("LSTM", num_layers=2),
+        "transformer train step": lambda: program_works.transformer(True),
+        "factorization machine train step": program_works.factorization_machine,
+    }
+    for title in ZOO:
+        table["%s train step, batch 8" % title] = lambda t=title: zoo_training(t)  # noqa: UP031 - MXNet's Python is old
+    for title in ZOO:
+        for batch in (1, 8):
+            table["%s inference, batch %d" % (title, batch)] = lambda t=title, b=batch: images(t, b)  # noqa: UP031
+    return table
+
+
+def small_parts():
+    """The same of parts: updates, files, the first call, single calls."""
+    table = {
         "Trainer.step, SGD momentum": lambda: trainer_step("sgd", {"learning_rate": 0.01, "momentum": 0.9}),
         "Trainer.step, Adam": lambda: trainer_step("adam", {"learning_rate": 1e-3}),
         "Trainer.step, LAMB": lambda: trainer_step("lamb", {"learning_rate": 1e-3}),
@@ -231,13 +259,7 @@ def works(layers):
         "simple_bind ResNet-152": bind,
     }
     table.update(small_works.mx_works())
-    for name, title in NETS:
-        for batch in (1, 8):
-            table["%s inference, batch %d" % (title, batch)] = lambda n=name, b=batch: images(n, b)  # noqa: UP031
     return table
-
-
-NETS = (("resnet18_v1", "ResNet-18"), ("resnet50_v1", "ResNet-50"), ("mobilenet_v2_1_0", "MobileNetV2"))
 
 
 def compiled(net, data):
@@ -248,64 +270,13 @@ def compiled(net, data):
 
 
 def inductor_works(layers):
-    """Works that need `hybridize(backend="inductor")`, which MXNet does not have."""
+    """Inference with `hybridize(backend="inductor")`, which MXNet does not have."""
     table = {
-        f"{title} inference, batch {batch}, inductor": lambda n=name, b=batch: compiled(
-            getattr(vision, n)(), nd.random.normal(shape=(b, 3, 224, 224))
+        f"{title} inference, batch {batch}": lambda n=ZOO[title], b=batch: compiled(
+            getattr(vision, n[0])(), nd.random.normal(shape=(b, 3, n[1], n[1]))
         )
-        for name, title in NETS
+        for title in ("ResNet-18", "ResNet-50", "MobileNetV2")
         for batch in (1, 8)
     }
-    table["MLP inference, inductor"] = lambda: compiled(mlp(), nd.random.normal(shape=(64, 784)))
-    table["BERT encoder inference, inductor"] = lambda: compiled(encoder(layers), nd.random.normal(shape=(128, 4, 768)))
+    table["BERT encoder inference"] = lambda: compiled(encoder(layers), nd.random.normal(shape=(128, 4, 768)))
     return table
-
-
-def settle():
-    """Keep this thread, not those that there are already, where the clock runs.
-
-    Some virtual machines have a core whose clock stands still from tick to tick, for milliseconds.
-    """
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-    for core in sorted(cores):
-        os.sched_setaffinity(0, {core})
-        if len({time.perf_counter() for _ in range(1000)}) > 500:
-            return
-    if cores:
-        os.sched_setaffinity(0, cores)
-
-
-_settled = []
-
-
-def burst(step, rounds):
-    """Seconds of each of `rounds` runs; what a step calls `before` itself does not count."""
-    if rounds and not _settled:
-        _settled.append(True)
-        burst(step, 1)  # the engine's threads begin here, and may go where they want
-        settle()
-    clock = time.process_time if os.environ.get("REMX_BENCH_CLOCK") == "processor" else time.perf_counter
-    before, calls = getattr(step, "before", None), getattr(step, "calls", 1)
-    seconds = []
-    for _ in range(rounds):
-        if before is not None:
-            before()
-        start = clock()
-        step()
-        seconds.append((clock() - start) / calls)
-    return seconds
-
-
-def serve(table):
-    """Answer requests until the input ends."""
-    made = {}
-    for line in sys.stdin:
-        name, rounds = json.loads(line)
-        if name not in made:
-            made.clear()
-            made[name] = table[name]()
-        print(json.dumps(burst(made[name], rounds)), flush=True)
-
-
-if __name__ == "__main__":
-    serve(works(int(sys.argv[1])))

@@ -1,7 +1,5 @@
 """Steps of programs as books and repositories have them, written for MXNet's API: on ReMX and on real MXNet."""
 
-import mx_works
-
 import mxnet as mx
 from mxnet import autograd, gluon, nd
 from mxnet.gluon import nn, rnn
@@ -203,7 +201,7 @@ def tiny_ssd():
 # Sequences
 
 
-def language_model(kind, cells=False):
+def language_model(kind, cells=False, **options):
     """Words to words: 35 steps, a batch of 32, as in the books."""
 
     class Model(gluon.HybridBlock):
@@ -211,7 +209,7 @@ def language_model(kind, cells=False):
             super().__init__()
             self.embedding, self.dense = nn.Embedding(5000, 128), nn.Dense(5000, flatten=False)
             self.dropout = nn.Dropout(0.2)
-            self.rnn = getattr(rnn, kind + "Cell" if cells else kind)(128)
+            self.rnn = getattr(rnn, kind + "Cell" if cells else kind)(128, **options)
 
         def hybrid_forward(self, F, words):
             x = self.dropout(self.embedding(words))
@@ -352,6 +350,35 @@ def sparse_regression():
     return step
 
 
+def factorization_machine():
+    """One of 10,000 features, 39 of them in a row, as click prediction has them."""
+    width, rank, batch, filled = 10000, 16, 512, 39
+    places = mx.nd.random.randint(0, width, shape=(batch, filled)).asnumpy()
+    places.sort(axis=1)
+    starts = list(range(0, batch * filled + 1, filled))
+    features = nd.sparse.csr_matrix((nd.ones(batch * filled), places.ravel(), starts), shape=(batch, width))
+    label, loss_of = whole(2, batch), gluon.loss.SigmoidBCELoss()
+    factors, weight, bias = normal(width, rank) * 0.01, normal(width, 1) * 0.01, nd.zeros(1)
+    parameters = [factors.tostype("row_sparse"), weight.tostype("row_sparse"), bias]
+    for array in parameters:
+        array.attach_grad(stype=array.stype)
+    factors, weight, bias = parameters
+    update = mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=1e-3, lazy_update=True))
+
+    def step():
+        with autograd.record():
+            mixed = nd.sparse.dot(features, factors)
+            alone = nd.sparse.dot(nd.sparse.square(features), nd.sparse.square(factors))
+            score = nd.sparse.dot(features, weight) + bias + 0.5 * (mixed.square() - alone).sum(axis=1, keepdims=True)
+            loss = loss_of(score, label)
+        loss.backward()
+        for index, array in enumerate(parameters):
+            update(index, array.grad, array)
+        nd.waitall()
+
+    return step
+
+
 # The classic interface
 
 
@@ -476,7 +503,10 @@ def metrics():
 
 
 def predicting(name, size=224):
-    return mx_works.inference(getattr(vision, name)(), normal(1, 3, size, size))
+    net, data = getattr(vision, name)(), normal(1, 3, size, size)
+    net.initialize(mx.init.Xavier())
+    net.hybridize(static_alloc=True, static_shape=True)
+    return lambda: net(data).wait_to_read()
 
 
 def works():
@@ -520,7 +550,3 @@ def works():
                        ("alexnet", 224), ("mobilenet1_0", 224), ("resnet50_v2", 224)):  # fmt: skip
         table[f"{name} predicts"] = lambda n=name, s=size: predicting(n, s)
     return table
-
-
-if __name__ == "__main__":
-    mx_works.serve(works())

@@ -1,12 +1,17 @@
 """The works of the suite in PyTorch, eager, as people write them: nn.Module, torch.optim, NCHW."""
 
 import os
+import sys
 import tempfile
+from pathlib import Path
 
 import small_works
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "gluon"))
+import torch_networks  # the zoo's networks in plain torch, which the tests have, too
 
 
 def mlp():
@@ -62,31 +67,6 @@ def resnet(blocks, bottleneck):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 1000))
 
 
-class Inverted(nn.Module):
-    """A MobileNetV2 block."""
-
-    def __init__(self, inputs, outputs, stride, expansion):
-        super().__init__()
-        wide = inputs * expansion
-        body = [*normed(inputs, wide, 1), nn.ReLU6(inplace=True), *normed(wide, wide, 3, stride, wide)]
-        self.body = nn.Sequential(*body, nn.ReLU6(inplace=True), *normed(wide, outputs, 1))
-        self.same = inputs == outputs and stride == 1
-
-    def forward(self, x):
-        return x + self.body(x) if self.same else self.body(x)
-
-
-def mobilenet():
-    layers, channels = [*normed(3, 32, 3, 2), nn.ReLU6(inplace=True)], 32
-    plan = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
-    for expansion, width, count, stride in plan:
-        for i in range(count):
-            layers.append(Inverted(channels, width, 1 if i else stride, expansion))
-            channels = width
-    layers += [*normed(channels, 1280, 1), nn.ReLU6(inplace=True), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
-    return nn.Sequential(*layers, nn.Linear(1280, 1000, bias=False))
-
-
 class EncoderLayer(nn.Module):
     """A BERT layer with torch's own fused attention."""
 
@@ -105,11 +85,32 @@ class EncoderLayer(nn.Module):
         return self.ln2(x + self.ffn2(F.gelu(self.ffn1(x))))
 
 
-IMAGES = {
-    "ResNet-18": lambda: resnet((2, 2, 2, 2), False),
-    "ResNet-50": lambda: resnet((3, 4, 6, 3), True),
-    "MobileNetV2": mobilenet,
+def published(name, kind):
+    return torch_networks.NETWORKS[name, kind]
+
+
+# title -> how it is made, side of the images
+ZOO = {
+    "AlexNet": (published("alexnet", "torchvision"), 224),
+    "VGG-11": (lambda: torch_networks.vgg((1, 1, 2, 2, 2), False), 224),
+    "SqueezeNet 1.1": (published("squeezenet1.1", "torchvision"), 224),
+    "DenseNet-121": (published("densenet121", "torchvision"), 224),
+    "Inception v3": (published("inceptionv3", "torchvision"), 299),
+    "MobileNet 1.0": (published("mobilenet1.0", "plain"), 224),
+    "MobileNetV2": (published("mobilenetv2_1.0", "torchvision"), 224),
+    "ResNet-18": (lambda: resnet((2, 2, 2, 2), False), 224),
+    "ResNet-50": (lambda: resnet((3, 4, 6, 3), True), 224),
+    "ResNet-50 v2": (published("resnet50_v2", "timm"), 224),
 }
+
+
+def zoo(title):
+    """A network that begins as torch begins it."""
+    return ZOO[title][0]()
+
+
+def images(title, batch):
+    return torch.randn(batch, 3, ZOO[title][1], ZOO[title][1])
 
 
 def training(net, data, label, make):
@@ -193,7 +194,7 @@ class Lamb:
 
 
 def save_and_load(which):
-    net = IMAGES["ResNet-50"]()
+    net = zoo("ResNet-50")
     path = os.path.join(tempfile.mkdtemp(), "net.pt")
     torch.save(net.state_dict(), path)
     if which == "save":
@@ -201,35 +202,117 @@ def save_and_load(which):
     return lambda: net.load_state_dict(torch.load(path))
 
 
-def works(layers, compiled=False):
-    """name -> a function that prepares the work and returns one run of it; what torch has no twin of is missing."""
+def gan():
+    def up(before, after, *more):
+        return [nn.ConvTranspose2d(before, after, 4, *more, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
+
+    def down(before, after):
+        return [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.LeakyReLU(0.2)]
+
+    generator = [*up(100, 256, 1, 0), *up(256, 128, 2, 1), *up(128, 64, 2, 1), *up(64, 32, 2, 1)]
+    generator += [nn.ConvTranspose2d(32, 3, 4, 2, 1), nn.Tanh()]
+    judge = [*down(3, 32), *down(32, 64), *down(64, 128), *down(128, 256), nn.Conv2d(256, 1, 4), nn.Flatten(0)]
+    net, noise, label = nn.Sequential(*generator, *judge), torch.randn(16, 100, 1, 1), torch.ones(16)
+    return learning(net, lambda: F.binary_cross_entropy_with_logits(net(noise), label), adam)
+
+
+def language_model():
+    embedding, dense, drop = nn.Embedding(5000, 128), nn.Linear(128, 5000), nn.Dropout(0.2)
+    rnn = nn.LSTM(128, 128, 2)
+    net = nn.ModuleList([embedding, dense, drop, rnn])
+    words, following = (torch.randint(5000, (35, 32)) for _ in range(2))
+
+    def loss():
+        scores = dense(drop(rnn(drop(embedding(words)))[0]))
+        return F.cross_entropy(scores.flatten(0, 1), following.flatten())
+
+    return learning(net, loss, lambda p: torch.optim.SGD(p, lr=1e-3), clip=0.25)
+
+
+def transformer():
+    layers = [nn.TransformerEncoderLayer(256, 4, 1024, 0.1, batch_first=True) for _ in range(2)]
+    net = nn.Sequential(*layers, nn.Flatten(), nn.Linear(40 * 256, 10))
+    data, label = torch.randn(16, 40, 256), labels(16)
+    return learning(net, lambda: F.cross_entropy(net(data), label), adam)
+
+
+def factorization_machine():
+    width, rank, batch, filled = 10000, 16, 512, 39
+    places, label = torch.randint(width, (batch, filled)), torch.randint(2, (batch, 1)).float()
+    factors, weight = nn.Embedding(width, rank, sparse=True), nn.Embedding(width, 1, sparse=True)
+    net = nn.ModuleList([factors, weight])
+    bias = nn.Parameter(torch.zeros(1))
+    optimizers = [torch.optim.SparseAdam(list(net.parameters()), lr=1e-3), torch.optim.Adam([bias], lr=1e-3)]
+
+    def step():
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        rows = factors(places)
+        pairs = 0.5 * (rows.sum(1).square() - rows.square().sum(1)).sum(1, keepdim=True)
+        F.binary_cross_entropy_with_logits(weight(places).sum(1) + bias + pairs, label).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+
+    return step
+
+
+def adam(parameters):
+    return torch.optim.Adam(parameters, lr=1e-3)
+
+
+def learning(net, loss, make, clip=None):
+    optimizer = make(net.parameters())
+
+    def step():
+        optimizer.zero_grad()
+        loss().backward()
+        if clip:
+            nn.utils.clip_grad_norm_(net.parameters(), clip)
+        optimizer.step()
+
+    return step
+
+
+def inference_works(layers, compiled=False):
+    """name -> a function that prepares the work and returns one run of it."""
     table = {
-        f"{title} inference, batch {batch}": lambda t=title, b=batch: inference(
-            IMAGES[t](), torch.randn(b, 3, 224, 224), compiled
-        )
-        for title in IMAGES
+        f"{title} inference, batch {batch}": lambda t=title, b=batch: inference(zoo(t), images(t, b), compiled)
+        for title in ZOO
         for batch in (1, 8)
     }
     table["BERT encoder inference"] = lambda: bert(layers, False, compiled)
-    if compiled:
-        table["MLP inference"] = lambda: inference(mlp(), torch.randn(64, 784), True)
-        return {**table, **{f"{name}, inductor": work for name, work in table.items()}}
+    return table
+
+
+def works(layers):
+    """The same for all networks, learning and predicting; what torch has no twin of is missing."""
+    table = inference_works(layers)
+    for title in ZOO:
+        table[f"{title} train step, batch 8"] = lambda t=title: training(zoo(t), images(t, 8), labels(8), momentum)
     for mode in ("eager", "hybridized"):
         table[f"MLP train step, {mode}"] = lambda: training(mlp(), torch.randn(64, 784), labels(64), torch.optim.Adam)
         table[f"LeNet train step, {mode}"] = lambda: training(
             lenet(), torch.randn(256, 1, 28, 28), labels(256), momentum
         )
-    table["ResNet-18 train step, batch 8"] = lambda: training(
-        IMAGES["ResNet-18"](), torch.randn(8, 3, 224, 224), labels(8), momentum
-    )
     table["LSTM forward+backward"] = lambda: summed(nn.LSTM(256, 256, 2), torch.randn(35, 32, 256))
     table["BERT encoder forward+backward"] = lambda: bert(layers, True, False)
-    table["Trainer.step, SGD momentum"] = lambda: optimizer_step(
-        lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9, fused=True)
-    )
-    table["Trainer.step, Adam"] = lambda: optimizer_step(lambda p: torch.optim.Adam(p, lr=1e-3, fused=True))
-    table["Trainer.step, LAMB"] = lambda: optimizer_step(Lamb)
+    table["DCGAN train step"] = gan
+    table["LSTM language model train step"] = language_model
+    table["transformer train step"] = transformer
+    table["factorization machine train step"] = factorization_machine
+    return table
+
+
+def small_parts():
+    """The same of parts: updates, files, single calls."""
+    table = {
+        "Trainer.step, SGD momentum": lambda: optimizer_step(
+            lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9, fused=True)
+        ),
+        "Trainer.step, Adam": lambda: optimizer_step(lambda p: torch.optim.Adam(p, lr=1e-3, fused=True)),
+        "Trainer.step, LAMB": lambda: optimizer_step(Lamb),
+        "save ResNet-50 .params": lambda: save_and_load("save"),
+        "load ResNet-50 .params": lambda: save_and_load("load"),
+    }
     table.update(small_works.torch_works())
-    table["save ResNet-50 .params"] = lambda: save_and_load("save")
-    table["load ResNet-50 .params"] = lambda: save_and_load("load")
     return table

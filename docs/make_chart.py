@@ -17,7 +17,8 @@ WORKS = {  # row of the benchmarks -> label
 
 def ratios():
     """{label: {contestant: its time as a multiple of ReMX's}}."""
-    rows = {row["work"]: row["ms"] for row in json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]}
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+    rows = {row["work"]: row["ms"] for row in found if row["threads"] == 1}
     return {label: {who: ms / rows[work]["ReMX"] for who, ms in rows[work].items()} for work, label in WORKS.items()}
 
 
