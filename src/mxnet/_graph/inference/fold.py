@@ -128,7 +128,7 @@ def _clamp(node: fx.Node | None) -> Clamp:
 
 def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
     """The convolution, if it can be packed, and what can be fused into it."""
-    weights = conv.args[1:]
+    weights = arguments_from(conv, "weight")
     if len(conv.kwargs["kernel"]) != 2 or conv.kwargs.get("layout") not in (None, "NCHW"):
         return None
     if any(w not in positions for w in weights if w is not None):
@@ -140,7 +140,7 @@ def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> S
 
 
 def _dense_site(layer: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
-    weights = [w for w in layer.args[1:] if w is not None]
+    weights = [w for w in arguments_from(layer, "weight") if w is not None]
     if layer.kwargs["num_hidden"] % UNIT or any(w not in positions for w in weights):
         return None
     where = [positions[w] for w in weights]
@@ -172,17 +172,17 @@ def _take_sum(site: Site, sums: set[fx.Node]) -> None:
 
 def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
     norm = sole_user(site.conv)
-    if calls(norm, NORM) and norm.args[0] is site.conv:
+    if calls(norm, NORM) and argument(norm, "data") is site.conv:
         _take(site, norm, positions)
 
 
 def _take(site: Site, norm: fx.Node, positions: dict[fx.Node, int]) -> bool:
     """Fuse a batch norm into the site, if it is a plain one."""
     value = sole_user(norm)
-    plainly = calls(value, pick) and value.args[1] == 0 and norm.kwargs.get("axis", 1) == 1
-    if not plainly or any(p not in positions for p in norm.args[1:]):
+    plainly = calls(value, pick) and argument(value, "index") == 0 and norm.kwargs.get("axis", 1) == 1
+    if not plainly or any(p not in positions for p in arguments_from(norm, "gamma")):
         return False
-    site.norm, site.norm_attrs = [positions[p] for p in norm.args[1:]], dict(norm.kwargs)
+    site.norm, site.norm_attrs = [positions[p] for p in arguments_from(norm, "gamma")], dict(norm.kwargs)
     site.chain += [norm, value]
     return True
 
@@ -443,9 +443,9 @@ def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
             made = graph.call_function(dense, (*own, *inputs, *addends), site.conv.kwargs)
         elif isinstance(site, NormSite):
             layers, _, workspace, *place = constants
-            made = graph.call_function(scale_norm, (layers, workspace, *place, site.conv.args[0]))
+            made = graph.call_function(scale_norm, (layers, workspace, *place, argument(site.conv, "data")))
         else:
-            made = graph.call_function(convolve, (*constants, site.conv.args[0], *addends))
+            made = graph.call_function(convolve, (*constants, argument(site.conv, "data"), *addends))
     site.chain[-1].replace_all_uses_with(made)
     for node in reversed(site.chain):
         graph.erase_node(node)
@@ -481,7 +481,7 @@ def _use_pixel_layers(graph: fx.Graph, workspace: fx.Node) -> None:
         if not calls(node, dense) or len(node.args) != 6 or not node.kwargs.get("flatten", True):
             continue
         layers, index, clamp, data, *parameters = node.args
-        source = data.args[0] if calls(data, FLATTEN) else data
+        source = argument(data, "data") if calls(data, FLATTEN) else data
         if calls(source, pool):
             with graph.inserting_before(node):
                 given = layers, workspace, index, None, clamp, source, *parameters

@@ -17,7 +17,7 @@ from ..._kernels.matmul import gemm
 from ..._kernels.matmul.packed_dense import packed_dense
 from ..._kernels.runtime.task import Task
 from ..._ops.registry.registry import find
-from ..lower.lower import calls, sole_user
+from ..lower.fx_calls import argument, calls, sole_user
 from .packed_conv import Workspace, clamped
 from .parameter_watch import usable
 
@@ -158,6 +158,6 @@ def gelu_in_place_of_layers(graph: fx.Graph) -> None:
     """Let activations behind dense layers write where the layers wrote."""
     for node in graph.nodes:
         if calls(node, ACTIVATION) and node.kwargs.get("act_type") == "gelu":
-            layer = node.args[0]
+            layer = argument(node, "data")
             if calls(layer, dense) and sole_user(layer) is node:
                 node.target = gelu_in_place

@@ -65,7 +65,7 @@ def _windows(filters: int, most: int) -> Any:
         size = write.times(step, runs)
 
         def some(count: int) -> None:
-            starts = [write.at(data, write.whole(write.at(offsets, 8 * row))) for row in range(count)]
+            starts = [write.at(data, write.int64(write.at(offsets, 8 * row))) for row in range(count)]
 
             def add_run(weight, away, sums):
                 begins = [write.at(start, away) for start in starts]
@@ -96,7 +96,7 @@ def _windows(filters: int, most: int) -> Any:
 def _one_window(write: Writer, data, offsets, weight, bias, run, result, addend, low, high):
     """One window, a single run, and the filters of some panels."""
     width, vectors = PANEL * FLOAT, PANELS * PANEL // WIDE
-    begin, step = write.at(data, write.whole(offsets)), write.times(run, width)
+    begin, step = write.at(data, write.int64(offsets)), write.times(run, width)
     panels = [write.times(step, number) for number in range(PANELS)]
 
     def add(place, begin, sums):
@@ -115,7 +115,7 @@ def _one_window(write: Writer, data, offsets, weight, bias, run, result, addend,
 @writes(3)
 def _prefetch(write: Writer, address, offsets, distance):
     """Prefetch a cache line, `distance` bytes behind where the window at `offsets` begins."""
-    write.prefetch(write.at(address, write.whole(offsets), distance))
+    write.prefetch(write.at(address, write.int64(offsets), distance))
 
 
 _eight, _sixteen = _windows(8, ROWS), _windows(16, ROWS)

@@ -6,7 +6,7 @@ All of a step is one pass over memory: torch's kernels have no place for MXNet's
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..runtime.entry_points import whole as whole_number
+from ..runtime.entry_points import read_int64
 from ..runtime.simd import FLOAT, WIDE, Lanes, Writer, compiled, numbers, writes
 from . import formulas
 
@@ -19,7 +19,7 @@ Formula = Callable[..., Sequence[Lanes]]  # from (gradient, weight, states...) a
 
 def _places(write: Writer, row: Any, start: Any, count: int) -> list[Any]:
     """Where gradient, weight and states of a tensor are, from a distance on."""
-    return [write.at(write.whole(write.at(row, (1 + i) * ADDRESS)), start) for i in range(count)]
+    return [write.at(write.int64(write.at(row, (1 + i) * ADDRESS)), start) for i in range(count)]
 
 
 def _factors(write: Writer, rates: Any, common: Any, count: int) -> list[Lanes]:
@@ -78,7 +78,7 @@ def learn(kind, tensors, count, rates, factors, first, last):
     behind = 0
     for number in range(count):
         row, own = tensors + number * COLUMNS * ADDRESS, rates + number * RATES * FLOAT
-        size = whole_number(row)
+        size = read_int64(row)
         start, stop = max(first - behind, 0), min(last - behind, size)
         behind += size
         if stop <= start:

@@ -13,7 +13,7 @@ from numba import carray, njit, types
 from numba.extending import intrinsic
 
 from ..._core.engines import LENGTH, MIDDLE
-from ..runtime.entry_points import pointer, whole
+from ..runtime.entry_points import pointer, read_int64
 from ..runtime.simd import OPTIONS, Writer, compiled, writes
 
 _ZERO, _ONE, _TWO, _PI = np.float32(0), np.float32(1), np.float32(2), np.float32(3.1415926)
@@ -101,8 +101,8 @@ def _engine(states, words, cursors, number):
 @_inline
 def _next(engine):
     state, words, cursor = engine
-    at = whole(cursor)
-    if at == whole(cursor + 8):
+    at = read_int64(cursor)
+    if at == read_int64(cursor + 8):
         _refill(state, words)
         at = 0
         _note(cursor + 8, LENGTH)

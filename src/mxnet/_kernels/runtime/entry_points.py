@@ -36,7 +36,7 @@ from .task_layout import (
 )
 
 PATIENCE = 1_000  # looks at the others' work before they get the processor, if they wait for it
-_WHOLE, _FLOAT, _NOTHING = ir.IntType(64), ir.FloatType(), ir.FunctionType(ir.VoidType(), [])
+_INT64, _FLOAT, _NOTHING = ir.IntType(64), ir.FloatType(), ir.FunctionType(ir.VoidType(), [])
 
 
 def _reads(kind: Any, read: Callable[..., Any]) -> Any:
@@ -49,20 +49,20 @@ def _reads(kind: Any, read: Callable[..., Any]) -> Any:
     return reads
 
 
-whole = _reads(types.int64, lambda builder, address: builder.load(builder.inttoptr(address, _WHOLE.as_pointer())))
+read_int64 = _reads(types.int64, lambda builder, address: builder.load(builder.inttoptr(address, _INT64.as_pointer())))
 single = _reads(types.float32, lambda builder, address: builder.load(builder.inttoptr(address, _FLOAT.as_pointer())))
 pointer = _reads(types.voidptr, lambda builder, address: builder.inttoptr(address, ir.IntType(8).as_pointer()))
 # The number before it is one more: no two threads see the same
 take = _reads(
     types.int64,
     lambda builder, address: builder.atomic_rmw(
-        "add", builder.inttoptr(address, _WHOLE.as_pointer()), _WHOLE(1), "acq_rel"
+        "add", builder.inttoptr(address, _INT64.as_pointer()), _INT64(1), "acq_rel"
     ),
 )
 # What another thread may have written meanwhile
 current = _reads(
     types.int64,
-    lambda builder, address: builder.load_atomic(builder.inttoptr(address, _WHOLE.as_pointer()), "acquire", SLOT),
+    lambda builder, address: builder.load_atomic(builder.inttoptr(address, _INT64.as_pointer()), "acquire", SLOT),
 )
 
 
@@ -71,7 +71,7 @@ def call(typing: Any, function: Any, argument: Any) -> Any:
     """Call what is at an address with a whole number."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [_WHOLE])
+        kind = ir.FunctionType(ir.VoidType(), [_INT64])
         builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), [arguments[1]])
         return context.get_dummy_value()
 
@@ -88,7 +88,7 @@ def invoking(kinds: list[str], place: int) -> Any:
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         convention, (table, *given) = context.call_conv, arguments
         kind = convention.get_function_type(types.void, signature).as_pointer()
-        slot = builder.inttoptr(builder.add(table, _WHOLE(place * SLOT)), _WHOLE.as_pointer())
+        slot = builder.inttoptr(builder.add(table, _INT64(place * SLOT)), _INT64.as_pointer())
         convention.call_function(builder, builder.inttoptr(builder.load(slot), kind), types.void, signature, given)
         return context.get_dummy_value()
 
@@ -104,7 +104,7 @@ def asked(typing: Any, function: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         small = ir.IntType(32)
-        with builder.if_else(builder.icmp_signed("!=", arguments[0], _WHOLE(0))) as (there, missing):
+        with builder.if_else(builder.icmp_signed("!=", arguments[0], _INT64(0))) as (there, missing):
             with there:
                 kind = ir.FunctionType(small, [])
                 found, here = builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), []), builder.block
@@ -113,7 +113,7 @@ def asked(typing: Any, function: Any) -> Any:
         made = builder.phi(small)
         made.add_incoming(found, here)
         made.add_incoming(small(0), elsewhere)
-        return builder.sext(made, _WHOLE)
+        return builder.sext(made, _INT64)
 
     return types.int64(types.int64), generate
 
@@ -123,8 +123,8 @@ def claim(typing: Any, address: Any, bit: Any) -> Any:
     """Set a bit of the number at an address; the number before it. No two threads see it unset."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = builder.inttoptr(arguments[0], _WHOLE.as_pointer())
-        return builder.atomic_rmw("or", place, builder.shl(_WHOLE(1), arguments[1]), "acq_rel")
+        place = builder.inttoptr(arguments[0], _INT64.as_pointer())
+        return builder.atomic_rmw("or", place, builder.shl(_INT64(1), arguments[1]), "acq_rel")
 
     return types.int64(types.int64, types.int64), generate
 
@@ -143,11 +143,11 @@ def rest(typing: Any) -> Any:
 
 _SOURCE = """
 def {name}(table):
-    rank = asked(whole(table + {rank}))
-    parts, begin = whole(table + {parts}), whole(table + {begin})
-    count, unit = whole(table + {count}), whole(table + {unit})
+    rank = asked(read_int64(table + {rank}))
+    parts, begin = read_int64(table + {parts}), read_int64(table + {begin})
+    count, unit = read_int64(table + {count}), read_int64(table + {unit})
     units = (count + unit - 1) // unit
-    part = rank * parts // whole(table + {threads})
+    part = rank * parts // read_int64(table + {threads})
     for _ in range(parts):
         if part >= parts:
             part -= parts
@@ -170,9 +170,9 @@ _SLOTS = {
     "count": COUNT,
     "unit": UNIT,
 }
-_CALLED = {"asked": asked, "claim": claim, "current": current, "single": single, "take": take, "whole": whole}
+_CALLED = {"asked": asked, "claim": claim, "current": current, "single": single, "take": take, "read_int64": read_int64}
 _READS = {
-    "int64": "whole(table + {})",
+    "int64": "read_int64(table + {})",
     "float32": "single(table + {})",
 }
 
@@ -214,23 +214,23 @@ def _arguments(names: list[str], kinds: list[str]) -> str:
             found.append(BOUNDS[name])
             continue
         text = _READS[kind].format(slot * SLOT)
-        found.append(f"{text} + rank * whole(table + {SCRATCH_SIZE * SLOT})" if name == "scratch" else text)
+        found.append(f"{text} + rank * read_int64(table + {SCRATCH_SIZE * SLOT})" if name == "scratch" else text)
         slot += 1
     return ", ".join(found)
 
 
 def _chain(table):
     """Take part in the work of each kernel; no thread begins with one before all parts of the last are done."""
-    for link in range(whole(table + LENGTH * SLOT)):
+    for link in range(read_int64(table + LENGTH * SLOT)):
         place = table + (LINKS + 2 * link) * SLOT
-        own = whole(place + SLOT)
-        call(whole(place), own)
+        own = read_int64(place + SLOT)
+        call(read_int64(place), own)
         looks = 0
-        while current(own + DONE * SLOT) < whole(own + PARTS * SLOT):
+        while current(own + DONE * SLOT) < read_int64(own + PARTS * SLOT):
             rest()
             looks += 1
             if looks % PATIENCE == 0:
-                call(whole(table + YIELD * SLOT), 0)
+                call(read_int64(table + YIELD * SLOT), 0)
 
 
 @functools.cache

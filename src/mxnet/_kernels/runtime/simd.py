@@ -154,7 +154,7 @@ class Writer:
 
     def __init__(self, builder: Any, lanes: int) -> None:
         self.builder, self.lanes, self.bytes = builder, lanes, lanes * FLOAT
-        self._kind, self._whole_kind = (ir.VectorType(kind, lanes) for kind in (FLOAT_KIND, _INT32))
+        self._kind, self._int32_kind = (ir.VectorType(kind, lanes) for kind in (FLOAT_KIND, _INT32))
 
     def at(self, address: Any, *distances: Any) -> Any:
         for distance in distances:
@@ -178,7 +178,7 @@ class Writer:
         return self.spread(self.builder.load(self._pointer(address, FLOAT_KIND)))
 
     def spread(self, value: Any) -> Lanes:
-        nothing, places = ir.Constant(self._kind, ir.Undefined), _all(self._whole_kind, 0)
+        nothing, places = ir.Constant(self._kind, ir.Undefined), _all(self._int32_kind, 0)
         one = self.builder.insert_element(nothing, value, _INT32(0))
         return Lanes(self.builder, self.builder.shuffle_vector(one, nothing, places))
 
@@ -227,7 +227,7 @@ class Writer:
 
     def behind(self, done: Any, lanes: Lanes, before: Lanes) -> Lanes:
         """The lanes but for the first `done`, which are those of `before`."""
-        kind = self._whole_kind
+        kind = self._int32_kind
         count = self.builder.insert_element(
             ir.Constant(kind, ir.Undefined), self.builder.trunc(done, _INT32), _INT32(0)
         )
@@ -244,7 +244,7 @@ class Writer:
         place = cgutils.alloca_once(self.builder, self._kind, size=INT(vectors))
         return self.builder.ptrtoint(place, INT)
 
-    def whole(self, address: Any) -> Any:
+    def int64(self, address: Any) -> Any:
         """The whole number at an address."""
         return self.builder.load(self._pointer(address, INT))
 

@@ -19,7 +19,7 @@ def asked(attrs: Attrs, shapes: list[tuple[int, ...] | None]) -> list[tuple[int,
     return [tuple(max(n, 0) for n in attrs["shape"]) if attrs["shape"] else None]
 
 
-def whole(shape: tuple[int, ...] | None) -> tuple[int, ...]:
+def known_shape(shape: tuple[int, ...] | None) -> tuple[int, ...]:
     """A shape that an array can have; without NumPy's shape rules no size is zero, and there is at least one axis."""
     shape = () if shape is None else shape
     if (not shape or min(shape) < 1) and (not is_np_shape() or any(n < 0 for n in shape)):
@@ -33,26 +33,26 @@ def whole(shape: tuple[int, ...] | None) -> tuple[int, ...]:
 @op("_zeros", shape=asked)
 def zeros(*, shape: tuple = (), ctx: str = "", dtype: Dtype = "float32", _device=None):
     """Zeros."""
-    return torch.zeros(whole(shape), dtype=torch_dtype(dtype), device=_device)
+    return torch.zeros(known_shape(shape), dtype=torch_dtype(dtype), device=_device)
 
 
 @op("_zeros_without_dtype", shape=asked)
 def zeros_without_dtype(*, shape: tuple | None = None, ctx: str = "", dtype: int = -1, _device=None):
     """Zeros whose type a graph deduces from where they are used; float32 where it does not."""
-    return torch.zeros(whole(shape), dtype=torch.float32 if dtype < 0 else TORCH[NAMES[dtype]], device=_device)
+    return torch.zeros(known_shape(shape), dtype=torch.float32 if dtype < 0 else TORCH[NAMES[dtype]], device=_device)
 
 
 @op("_ones", shape=asked)
 def ones(*, shape: tuple = (), ctx: str = "", dtype: Dtype = "float32", _device=None):
     """Ones."""
-    return torch.ones(whole(shape), dtype=torch_dtype(dtype), device=_device)
+    return torch.ones(known_shape(shape), dtype=torch_dtype(dtype), device=_device)
 
 
 @op("_full", shape=asked)
 def full(*, shape: tuple | None = None, ctx: str = "", dtype: Dtype = "float32", value: float, _device=None):
     """One number everywhere."""
     kind = torch_dtype(dtype)
-    return torch.full(whole(shape), number_for(value, kind), dtype=kind, device=_device)
+    return torch.full(known_shape(shape), number_for(value, kind), dtype=kind, device=_device)
 
 
 @op("_set_value")

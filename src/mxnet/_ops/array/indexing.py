@@ -22,21 +22,21 @@ class IndexOutOfBoundsError(MXNetError, IndexError):
 
 def within(indices: torch.Tensor, size: int, mode: str) -> torch.Tensor:
     """Integer `indices`, clipped or wrapped into [0, size) as `mode` says."""
-    whole = indices.long()
+    integers = indices.long()
     if mode == "clip":
-        return whole.clamp(0, size - 1)
+        return integers.clamp(0, size - 1)
     if mode == "wrap":
-        return whole.remainder(size)
-    if not has_values(whole) or not whole.numel():
-        return whole
+        return integers.remainder(size)
+    if not has_values(integers) or not integers.numel():
+        return integers
     words = f"take operator contains indices out of bound: {size} elements have indices 0 to {size - 1}"
-    if whole.is_cpu:
-        if whole.min() < 0 or whole.max() >= size:
+    if integers.is_cpu:
+        if integers.min() < 0 or integers.max() >= size:
             raise ValueFault(words)
-        return whole
-    low, high = whole.aminmax()
+        return integers
+    low, high = integers.aminmax()
     late.require((low >= 0) & (high < size), lambda: ValueFault(words))
-    return whole.clamp(0, size - 1)  # a GPU that reads elsewhere ends the process
+    return integers.clamp(0, size - 1)  # a GPU that reads elsewhere ends the process
 
 
 def _rows_quickly(axis, mode):

@@ -67,11 +67,11 @@ def cast(data, *, dtype: Dtype):
 def to_dtype(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Numbers out of an integer type's range wrap around, as they do in C on usual machines."""
     if data.is_floating_point() and not dtype.is_floating_point:
-        return _whole(data, dtype)
+        return _to_integers(data, dtype)
     return data.to(dtype, copy=True)
 
 
-def _whole(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def _to_integers(data: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     result = data.to(torch.int32) if dtype in (torch.uint8, torch.int8, torch.int16) else data
     result = result.to(dtype, copy=True)
     return with_root(result, data) if data.requires_grad and torch.is_grad_enabled() else result

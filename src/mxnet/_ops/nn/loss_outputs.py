@@ -136,8 +136,8 @@ def _cross_entropy_gradient(output, labels, alpha):
     classes = output.shape[1]
     numbers = torch.arange(classes, dtype=torch.float32, device=output.device)
     numbers = numbers if output.dim() == 2 else numbers.view([1, -1] + [1] * (output.dim() - 2))
-    whole = labels.trunc() if labels.dtype is torch.float32 else labels.long()
-    hot = whole.unsqueeze(1) == numbers
+    integers = labels.trunc() if labels.dtype is torch.float32 else labels.long()
+    hot = integers.unsqueeze(1) == numbers
     if alpha == 0:
         return torch.add(output, hot, alpha=-1)
     others = alpha / (classes - 1) if classes > 1 else math.inf

@@ -48,7 +48,7 @@ EXACT = {  # integers stay integers, or the answer is a boolean
 INTEGRAL = {"absolute": torch.abs, "square": torch.square, "sign": torch.sign}  # have integer kernels of their own
 
 
-def _whole(function, exact):
+def _of_integers(function, exact):
     def apply(x):
         known = not x.is_floating_point() and x.dtype is not torch.bool and exact is not None
         return exact(x) if known else function(x)  # pyright: ignore[reportOptionalCall]
@@ -67,7 +67,7 @@ def _register_unary(name, function):
 
 
 for _name, _function in UNARY.items():
-    _register_unary(_name, _whole(_back_to_integers(_function), INTEGRAL.get(_name)))
+    _register_unary(_name, _of_integers(_back_to_integers(_function), INTEGRAL.get(_name)))
 for _name, _function in EXACT.items():
     _register_unary(_name, _function)
 
@@ -138,8 +138,8 @@ def _in_its_type(function):
     floats = _in_floats(function)
 
     def apply(lhs, rhs):
-        whole = lhs.dtype == rhs.dtype != torch.bool and not lhs.is_floating_point()
-        return to_dtype(floats(lhs, rhs), lhs.dtype) if whole else floats(lhs, rhs)
+        integral = lhs.dtype == rhs.dtype != torch.bool and not lhs.is_floating_point()
+        return to_dtype(floats(lhs, rhs), lhs.dtype) if integral else floats(lhs, rhs)
 
     return apply
 

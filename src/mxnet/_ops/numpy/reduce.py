@@ -80,8 +80,8 @@ def mean(
     if wanted is torch.float64:
         data = data.to(wanted)
     axes = reduced_axes(a, axis)
-    whole = not (a.is_floating_point() or wanted.is_floating_point)
-    if axes and (whole or not a.numel()):  # a sum that may run over, divided by a number that may, too
+    integral = not (a.is_floating_point() or wanted.is_floating_point)
+    if axes and (integral or not a.numel()):  # a sum that may run over, divided by a number that may, too
         total = torch.sum(to_dtype(a, wanted), axes, keepdims, dtype=wanted)
         number = a.numel() // max(total.numel(), 1)
         result = total.double() / (number_for(number, wanted) or max(number, 1))
@@ -107,7 +107,7 @@ def _variance(data, axes, ddof, keepdims):
     return torch.var(data, axes, correction=0, keepdim=keepdims) * count / _freedom(count, ddof)
 
 
-def _whole_variance(data, axes, ddof, keepdims):
+def _integer_variance(data, axes, ddof, keepdims):
     """Of integers: the mean from which they deviate has lost its fraction."""
     squares = torch.square(data - torch.mean(data, axes, True).trunc())
     total = torch.sum(squares, axes, keepdims)
@@ -126,7 +126,7 @@ def _moment(name, root):
         data = a if a.is_floating_point() else a.float()
         axes = reduced_axes(a, axis)
         if axes and not a.is_floating_point():
-            result = _whole_variance(data, axes, ddof, keepdims)
+            result = _integer_variance(data, axes, ddof, keepdims)
         else:
             result = _variance(data, axes, ddof, keepdims) if axes else _lonely(data, ddof)
         return (torch.sqrt(result) if root else result).to(torch_dtype(dtype) if dtype else a.dtype)

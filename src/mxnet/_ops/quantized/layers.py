@@ -63,7 +63,7 @@ def _separated(attrs: Attrs, tensors: tuple[Tensor, ...]) -> tuple[Tensor | None
     return bias, ends
 
 
-def _whole_sums(compute, data: Tensor, weight: Tensor, axes: tuple[int, int], area: int) -> Tensor:
+def _integer_sums(compute, data: Tensor, weight: Tensor, axes: tuple[int, int], area: int) -> Tensor:
     """`compute(data, weight)` in integers: in floats, over as many channels at a time as stay exact."""
     worst = (255 if data.dtype == torch.uint8 else 128) * 128 * area
     channels, step = weight.shape[axes[1]], EXACT // worst
@@ -160,7 +160,7 @@ def quantized_conv(
                            num_filter=num_filter, num_group=num_group, layout=layout)  # fmt: skip
 
     if num_group == 1:
-        sums = _whole_sums(compute, data, weight, (axis, axis), prod(kernel))
+        sums = _integer_sums(compute, data, weight, (axis, axis), prod(kernel))
     else:  # the channels of a group lie together, so they cannot be taken apart by a slice
         kind = torch.float32 if prod(weight.shape[1:]) * 255 * 128 <= EXACT else torch.float64
         sums = compute(data.to(kind), weight.to(kind)).to(torch.int32)
@@ -191,7 +191,7 @@ def quantized_fully_connected(data, weight, *rest, num_hidden: int, no_bias: boo
     def compute(some_data: Tensor, some_weight: Tensor) -> Tensor:
         return fully_connected(some_data, some_weight, num_hidden=num_hidden, no_bias=True, flatten=False)
 
-    sums = _one_scale(_whole_sums(compute, rows, weight, (rows.dim() - 1, 1), 1), ends, -1)
+    sums = _one_scale(_integer_sums(compute, rows, weight, (rows.dim() - 1, 1), 1), ends, -1)
     if bias is not None:
         sums = sums + bias_in_sums(data, bias, ends)
     return sums, *product_range(data, ends[:4])

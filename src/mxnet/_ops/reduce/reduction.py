@@ -133,7 +133,7 @@ def _count(number: int) -> torch.Tensor:
     return found
 
 
-def _whole_mean(data: torch.Tensor) -> torch.Tensor | None:
+def _full_mean(data: torch.Tensor) -> torch.Tensor | None:
     """What `torch.mean` does, too, where the number to divide by comes as a tensor: torch takes 2 µs to make one."""
     if data.dtype is not torch.float32 or not data.is_cpu:
         return torch.mean(data).resize_(1) if data.is_floating_point() else None
@@ -141,7 +141,7 @@ def _whole_mean(data: torch.Tensor) -> torch.Tensor | None:
 
 
 # Those that torch can do over the whole array in one quick call, and over axes.
-WHOLE = {"sum": torch.sum, "mean": torch.mean}
+FULL = {"sum": torch.sum, "mean": torch.mean}
 QUICK = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax, "min": torch.amin}
 
 # name -> function, its other names, what it does
@@ -174,10 +174,10 @@ def _reduced_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
     return [tuple(size for i, size in enumerate(data) if i not in axes) or (1,)]
 
 
-def operator(function: Reduce, whole: Callable[[torch.Tensor], torch.Tensor] | None):
+def operator(function: Reduce, full: Callable[[torch.Tensor], torch.Tensor] | None):
     def reduction(data, *, axis: tuple | None = None, keepdims: bool = False, exclude: bool = False):
-        if whole is not None and not axis and not keepdims and data.is_floating_point():
-            return whole(data).unsqueeze_(0)
+        if full is not None and not axis and not keepdims and data.is_floating_point():
+            return full(data).unsqueeze_(0)
         axes = reduced_axes(data, axis, exclude)
         if not axes:
             return data.clone()
@@ -187,13 +187,13 @@ def operator(function: Reduce, whole: Callable[[torch.Tensor], torch.Tensor] | N
     return reduction
 
 
-def at_once(whole: Callable[[torch.Tensor], torch.Tensor] | None):
+def at_once(full: Callable[[torch.Tensor], torch.Tensor] | None):
     """The whole array reduced outside any graph: `resize_` is torch's quickest way from no axis to one."""
-    if whole is None:
+    if full is None:
         return None
 
     def reduction(data: torch.Tensor) -> torch.Tensor | None:
-        return whole(data).resize_(1) if data.is_floating_point() else None
+        return full(data).resize_(1) if data.is_floating_point() else None
 
     return reduction
 
@@ -223,7 +223,7 @@ def _largest(choose: Callable[..., torch.Tensor]):
     return lambda data: choose(data).resize_(1)
 
 
-AT_ONCE = {"max": _largest(torch.max), "min": _largest(torch.min), "mean": _whole_mean}
+AT_ONCE = {"max": _largest(torch.max), "min": _largest(torch.min), "mean": _full_mean}
 
 _PARAMETERS = """Parameters
 ----------
@@ -237,10 +237,10 @@ _EXCLUDE = """exclude
     Whether `axis` lists the axes to keep instead."""
 
 for _name, (_function, _aliases, _doc) in TABLE.items():
-    _whole = WHOLE.get(_name)
-    _operator = operator(_function, _whole)
+    _full = FULL.get(_name)
+    _operator = operator(_function, _full)
     _operator.__name__, _operator.__doc__ = _name, f"{_doc}\n\n{_PARAMETERS}\n{_EXCLUDE}"
-    _plain = AT_ONCE.get(_name) or at_once(_whole)
+    _plain = AT_ONCE.get(_name) or at_once(_full)
     op(_name, *_aliases, plain=_plain, shape=_reduced_shape, quick=over_axes(QUICK.get(_name)))(_operator)
 
 
@@ -255,7 +255,7 @@ def _norm_slope(order: int, axes: tuple[int, ...], keepdims: bool):
     return slope
 
 
-def _whole_length(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
+def _full_norm(data: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tensor:
     """MXNet adds squares of elements divided by the largest one; among integers only its equals count."""
     sizes = torch.abs(data)
     largest = torch.amax(sizes, axes, True)
@@ -286,7 +286,7 @@ def norm(
             return at_least_1d(torch.linalg.vector_norm(x, ord, axes, keepdims)).to(dtype)
         if x.dtype is torch.bool:
             return at_least_1d(torch.any(x, axes, keepdims)).to(dtype)
-        total = _sum(torch.abs(x), axes, keepdims) if ord == 1 else _whole_length(x, axes, keepdims)
+        total = _sum(torch.abs(x), axes, keepdims) if ord == 1 else _full_norm(x, axes, keepdims)
         return to_dtype(at_least_1d(total), dtype)
 
     return with_gradient(forward, _norm_slope(ord, axes, keepdims), data)

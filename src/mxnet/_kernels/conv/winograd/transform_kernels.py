@@ -92,7 +92,7 @@ def _rows_and_columns(transform, values, side):
 
 def _pixel(write: Writer, table, number, offset):
     """The address of a pixel's channels, from the table."""
-    return write.at(write.whole(write.at(table, number * ADDRESS)), offset)
+    return write.at(write.int64(write.at(table, number * ADDRESS)), offset)
 
 
 def _load(write: Writer, source, stride):
