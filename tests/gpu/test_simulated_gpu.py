@@ -15,6 +15,8 @@ GROUPS = {
     "devices": [
         "test_copies.py",
         "test_engine.py",
+        "test_settings.py",
+        "test_backward_threads.py",
         "test_graphs.py",
         "test_available.py",
         "test_selftest.py",

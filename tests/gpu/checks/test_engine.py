@@ -1,14 +1,12 @@
-"""Asynchrony as MXNet has it: who waits, when errors are reported, and which settings hold during a call."""
+"""Asynchrony as MXNet has it: who waits, and when errors are reported."""
 
 import numpy as np
 import pytest
 import simulated
-import torch
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._device import late, settings
-from mxnet._ops.nn import convolution
+from mxnet._device import late
 from mxnet.base import MXNetError
 from mxnet.gluon import nn
 from mxnet.ndarray import naive_engine
@@ -136,66 +134,6 @@ def test_memory_information():
         mx.gpu(1).empty_cache()
         mx.cpu().empty_cache()
     assert [e.what for e in simulated.of_kind(events, "empty_cache")] == ["1"]
-
-
-SETTINGS = [
-    ({}, {}, {"benchmark": True, "conv": "tf32", "matmul": "ieee"}),
-    ({"MXNET_CUDNN_AUTOTUNE_DEFAULT": "0"}, {}, {"benchmark": False}),
-    ({"MXNET_CUDNN_AUTOTUNE_DEFAULT": "0"}, {"cudnn_tune": "fastest"}, {"benchmark": True}),
-    ({}, {"cudnn_tune": "off"}, {"benchmark": False}),
-    ({}, {"cudnn_off": True}, {"enabled": False}),
-    ({"MXNET_CUDA_ALLOW_TENSOR_CORE": "0"}, {}, {"conv": "ieee", "rnn": "ieee", "matmul": "ieee"}),
-    ({"MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION": "1"}, {}, {"matmul": "tf32"}),
-    ({"MXNET_ENFORCE_DETERMINISM": "1"}, {}, {"deterministic": True, "algorithms": (True, True)}),
-]
-NAMES = ("enabled", "benchmark", "deterministic", "algorithms", "matmul", "conv", "rnn")
-
-
-@pytest.mark.parametrize(("environment", "attributes", "expected"), SETTINGS)
-def test_settings_hold_during_a_call_only(monkeypatch, environment, attributes, expected):
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    before = {name: settings.get(name) for name in NAMES}
-    seen, convolve = [], torch.conv2d
-
-    def watched(*inputs):
-        seen.append({name: settings.get(name) for name in NAMES})
-        return convolve(*inputs)
-
-    monkeypatch.setitem(convolution._CONVOLVE, 2, watched)
-    data, weight = nd.ones((1, 2, 5, 5), ctx=GPU), nd.ones((3, 2, 3, 3), ctx=GPU)
-    nd.Convolution(data, weight, kernel=(3, 3), num_filter=3, no_bias=True, **attributes)
-    assert {name: seen[0][name] for name in expected} == expected
-    assert {name: settings.get(name) for name in NAMES} == before
-    nd.Convolution(data.as_in_context(mx.cpu()), weight.as_in_context(mx.cpu()), kernel=(3, 3), num_filter=3,
-                   no_bias=True, **attributes)  # fmt: skip
-    assert seen[-1] == before  # nothing changes for the CPU
-
-
-def test_settings_hold_during_backward_too(monkeypatch):
-    monkeypatch.setenv("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION", "1")
-    before, seen = settings.get("matmul"), []
-    x = nd.ones((2, 2), ctx=GPU)
-    x.attach_grad()
-    with autograd.record():
-        y = nd.dot(x, x)
-    y._t.register_hook(lambda grad: seen.append(settings.get("matmul")))
-    y.backward()
-    assert seen == ["tf32"] and settings.get("matmul") == before
-
-
-def test_a_failing_call_gives_the_settings_back():
-    before = {name: settings.get(name) for name in NAMES}
-    with pytest.raises(MXNetError):
-        nd.Convolution(nd.ones((1, 2, 5, 5), ctx=GPU), nd.ones((3, 5, 3, 3), ctx=GPU), kernel=(3, 3), num_filter=3,
-                       no_bias=True)  # fmt: skip
-    assert {name: settings.get(name) for name in NAMES} == before
-
-
-def test_wrong_setting(monkeypatch):
-    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "maybe")
-    with pytest.raises((MXNetError, ValueError), match="MXNET_CUDNN_AUTOTUNE_DEFAULT must be 0, 1 or 2"):
-        settings.wanted()
 
 
 def test_conditions_are_not_kept_after_discarding():

@@ -1,5 +1,6 @@
 """Every operator of `mx.np` on `gpu(0)`: device, values and gradients are those of the CPU."""
 
+import contextlib
 import gzip
 import json
 import re
@@ -9,9 +10,11 @@ import numpy as onp
 import pytest
 import simulated
 from numpy_samples import EXPRESSIONS, RANDOM
+from synchronizing import NUMPY, NUMPY_FUNCTIONS
 
 import mxnet as mx
 from mxnet import autograd, np, npx
+from mxnet._device import late
 from mxnet._ops.registry import observe
 from mxnet._ops.registry.registry import load
 
@@ -55,10 +58,12 @@ def evaluated(text, ctx, backward=True):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_equals_the_cpu(text):
+def test_equals_the_cpu(text, exact_products):
     backward = not text.startswith("_assigned")
+    simulated.forget()
     want, found = evaluated(text, mx.cpu(), backward), evaluated(text, mx.gpu(0), backward)
     assert not simulated.of_kind(simulated.EVENTS, "race", "assert")
+    assert not any(name.endswith(" tf32") for name in simulated.seen()), f"{text} computes under torch's settings"
     for left, right in zip(want, found, strict=True):
         assert len(left) == len(right)
         for a, b in zip(left, right, strict=True):
@@ -79,22 +84,43 @@ def test_random_numbers_are_on_the_device(text):
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
 
 
-def test_every_operator_has_a_sample():
-    seen = set()
+@contextlib.contextmanager
+def noting():
+    """The names of all operators that run meanwhile."""
+    names = set()
 
     def noted(op):
         def call(*tensors, **attrs):
-            seen.update(op.names)
+            names.update(op.names)
             return op.fn(*tensors, **attrs)
 
         return call
 
     observe.watch(noted)
     try:
-        for text in [*TEXTS, *RANDOM]:
-            evaluated(text, mx.cpu(), not text.startswith("_assigned"))
+        yield names
     finally:
         observe.unwatch(noted)
+
+
+def test_who_waits_is_listed():
+    """An expression that waits for the device has an operator of the table in it, and each of these is seen to wait."""
+    waiting = set()
+    for text in [*TEXTS, *RANDOM]:
+        late.discard()
+        with simulated.watched() as events, noting() as called:
+            evaluated(text, mx.gpu(0), not text.startswith("_assigned"))
+        syncs = simulated.of_kind(events, "sync")
+        known = called & NUMPY.keys() | {name for name in NUMPY_FUNCTIONS if text.startswith(name)}
+        assert known or not syncs, f"{text} waits for the device: {syncs}"
+        waiting |= known if syncs else set()
+    assert waiting == NUMPY.keys() | NUMPY_FUNCTIONS.keys()
+
+
+def test_every_operator_has_a_sample():
+    with noting() as seen:
+        for text in [*TEXTS, *RANDOM]:
+            evaluated(text, mx.cpu(), not text.startswith("_assigned"))
     operators = {op.name: op for op in load().values() if op.name.startswith("_np")}
     missing = {name for name, op in operators.items() if not seen & set(op.names)}
     assert not missing
