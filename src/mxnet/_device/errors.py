@@ -29,6 +29,8 @@ def explained(error: BaseException) -> str:
     text = str(error).strip()
     if is_out_of_memory(error):
         return _out_of_memory(text)
+    if "no kernel image" in text:
+        return _unknown_gpu()
     if is_late(error):
         return _late(text)
     return text
@@ -55,6 +57,14 @@ def _state() -> str:
             f"{readable(total)} in all"
         )
     return "; ".join(parts) + ". "
+
+
+def _unknown_gpu() -> str:
+    kind, capability = torch.cuda.get_device_name(), ".".join(map(str, torch.cuda.get_device_capability()))
+    return (
+        f"torch {torch.__version__} has no kernels for this GPU ({kind}, compute capability {capability}); install a "
+        "build of torch for it: older GPUs need one for an older CUDA, see the selector on pytorch.org"
+    )
 
 
 def _late(text: str) -> str:

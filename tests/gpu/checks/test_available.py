@@ -142,6 +142,13 @@ def test_apples_gpu(apple):
     assert apple == ["empty_cache", "synchronize", "synchronize"]
 
 
+def test_virtual_gpus_beside_apples(apple, monkeypatch):
+    monkeypatch.setenv("MXNET_VIRTUAL_GPUS", "4")
+    monkeypatch.setattr(available, "_WARNED", set())
+    with pytest.warns(UserWarning, match="MXNET_VIRTUAL_GPUS=4 has no effect beside Apple's GPU; unset it"):
+        assert available.device_of(mx.gpu(0)) == torch.device("mps")
+
+
 def test_operators_fall_back_from_the_first_use_of_apples_gpu(apple):
     assert not device._FALLING
     device._find(mx.gpu(0))

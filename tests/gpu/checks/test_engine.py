@@ -1,5 +1,7 @@
 """Asynchrony as MXNet has it: who waits, and when errors are reported."""
 
+import re
+
 import numpy as np
 import pytest
 import simulated
@@ -7,6 +9,7 @@ import simulated
 import mxnet as mx
 from mxnet import autograd, nd
 from mxnet._device import late
+from mxnet._device.errors import explained
 from mxnet.base import MXNetError
 from mxnet.gluon import nn
 from mxnet.ndarray import naive_engine
@@ -141,6 +144,28 @@ def test_conditions_are_not_kept_after_discarding():
     assert late.PENDING
     late.discard()
     nd.waitall()
+
+
+@pytest.mark.parametrize("bad", [None, 0, 70])
+def test_a_program_that_never_waits_keeps_few_conditions(bad, monkeypatch):
+    """Those that hold are forgotten without waiting; the first that failed is told when somebody waits."""
+    monkeypatch.setattr(late, "_MOST", 50)
+    x, good = nd.arange(4, ctx=GPU), nd.array([1], ctx=GPU)
+    wrong = nd.array([9], ctx=GPU)
+    with simulated.watched() as events:
+        for i in range(200):
+            nd.take(x, wrong if i in (bad, 150 if bad is not None else -1) else good, mode="raise")
+    assert not simulated.of_kind(events, "sync", "race", "assert") and len(late.PENDING) < 110
+    if bad is not None:
+        with pytest.raises(MXNetError, match="indices out of bound"):
+            nd.waitall()
+    nd.waitall()
+
+
+def test_a_gpu_that_the_build_of_torch_does_not_know():
+    text = explained(RuntimeError("CUDA error: no kernel image is available for execution on the device\nCUDA kernel"))
+    assert re.search(r"no kernels for this GPU \(simulated, compute capability 8.0\); install a build of torch", text)
+    assert "\n" not in text
 
 
 def test_copies_that_do_not_fit_are_told_in_the_same_words():
