@@ -11,7 +11,7 @@ from ._core.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
 from ._device.backward import BackwardPass, as_the_caller
-from ._device.errors import explained
+from ._device.errors import explained, tells_exhaustion
 from ._device.waiting import ENGINE, wait_for_all
 from ._ops.elementwise.identity import to_dtype
 from ._ops.registry import integer_gradient
@@ -408,11 +408,7 @@ def _heads(heads, head_grads):
     return tensors, seeds
 
 
-def _ones(like):
-    try:
-        return torch.ones_like(like)
-    except torch.cuda.OutOfMemoryError as error:
-        raise MXNetError(explained(error)) from None
+_ones = tells_exhaustion(torch.ones_like)
 
 
 def _seed(seed, tensor):

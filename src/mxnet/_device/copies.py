@@ -48,6 +48,14 @@ def _stream(device: torch.device) -> Any:
     return found
 
 
+def cloned(source: Tensor) -> Tensor:
+    """A copy beside it."""
+    try:
+        return source.clone()
+    except RuntimeError as error:
+        raise MXNetError(explained(error)) from None
+
+
 def put(target: Tensor, source: Tensor, pinned: bool = False) -> None:
     """Copy into `target`, which may be on another device and of another type."""
     if not target.is_cuda:

@@ -1,7 +1,14 @@
 """What a device reports, in words: memory that is exhausted, and failures of operators that ran some time ago."""
 
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import torch
 
+from .._core.errors import MXNetError
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 LATE = ("CUDA error", "device-side assert", "HIP error", "cuBLAS error", "CUBLAS_STATUS", "CUDNN_STATUS")
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
@@ -17,6 +24,19 @@ def readable(size: int) -> str:
 def is_out_of_memory(error: BaseException) -> bool:
     """Is a device's memory exhausted?"""
     return isinstance(error, torch.cuda.OutOfMemoryError) or "out of memory" in str(error).lower()
+
+
+def tells_exhaustion(function: _Function) -> _Function:
+    """A function whose copies and results may not fit on a device, which it says in MXNet's class of errors."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except torch.cuda.OutOfMemoryError as error:
+            raise MXNetError(explained(error)) from None
+
+    return call  # type: ignore[return-value]
 
 
 def is_late(error: BaseException) -> bool:

@@ -9,6 +9,7 @@ from .._core.errors import MXNetError
 from .._core.writes import WRITES, span, wrote
 from .._device import late
 from .._device.copies import FLIGHTS, put, settle
+from .._device.errors import tells_exhaustion
 from .._ops.registry.torch_dtypes import number_for
 from ..util import NUMPY_SHAPES_ASKED, is_np_shape
 from ._dispatch.invoke import IN_PLACE
@@ -305,6 +306,7 @@ def _consumes(entry):
     return entry.dim() if isinstance(entry, torch.Tensor) and entry.dtype is torch.bool else 1
 
 
+@tells_exhaustion
 def store(tensor, key, value):
     """`tensor[key] = value` in place; `value` is a tensor or a number."""
     settle(tensor)

@@ -19,6 +19,7 @@ from .._device import late as late
 from .._device.copies import FLIGHTS as FLIGHTS
 from .._device.copies import put as put
 from .._device.copies import settle as settle
+from .._device.errors import tells_exhaustion as tells_exhaustion
 from .._ops.registry.torch_dtypes import number_for as number_for
 from ..util import NUMPY_SHAPES_ASKED as NUMPY_SHAPES_ASKED
 from ..util import is_np_shape as is_np_shape

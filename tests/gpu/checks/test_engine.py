@@ -1,5 +1,6 @@
 """Asynchrony as MXNet has it: who waits, and when errors are reported."""
 
+import gc
 import re
 
 import numpy as np
@@ -127,6 +128,43 @@ def test_out_of_memory_says_what_to_do():
     with simulated.memory_limit(1 << 10), pytest.raises(MXNetError, match="smaller batch"):
         y.backward()
     assert net(x).asnumpy().shape == (256, 512)
+
+
+def test_whatever_does_not_fit_is_told_in_the_same_words(tmp_path):
+    def trained():
+        net = nn.Dense(64, in_units=64)
+        net.initialize(ctx=GPU)
+        trainer = mx.gluon.Trainer(net.collect_params(), "adam")
+        with autograd.record():
+            y = net(nd.ones((4, 64), ctx=GPU))
+        y.backward()
+        return trainer
+
+    def assign():
+        x[::-1] = nd.ones((64, 64))
+
+    x, trainer = nd.ones((64, 64), ctx=GPU), trained()
+    nd.save(str(tmp_path / "x"), [x])
+    store = mx.kv.create("local")
+    makers = (
+        lambda: trainer.step(4),
+        x.copy,
+        x.T.copy,
+        x.attach_grad,
+        assign,
+        lambda: x.astype("float64"),
+        lambda: x[::-1],
+        lambda: x[nd.zeros((64,), ctx=GPU)],
+        lambda: x[1:].copyto(GPU),
+        lambda: nd.empty((64, 64), ctx=GPU),
+        lambda: nd.load(str(tmp_path / "x")),
+        lambda: store.init("x", x),
+        lambda: mx.np.ones((64, 64), ctx=GPU),
+    )
+    gc.collect()  # memory of tests before must not come free meanwhile
+    for make in makers:
+        with simulated.memory_limit(1 << 4), pytest.raises(MXNetError, match="out of memory.*smaller batch"):
+            make()
 
 
 def test_memory_information():
