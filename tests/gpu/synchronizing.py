@@ -23,6 +23,7 @@ NUMPY = {
     "_npi_eigh": _SOLVER,
     "_npi_eigvals": _SOLVER,
     "_npi_eigvalsh": _SOLVER,
+    "_npi_nonzero": _SIZE,
     "_npi_norm": f"{_SOLVER}, if the norm is one of singular values",
     "_npi_pinv": _SOLVER,
     "_npi_pinv_scalar_rcond": _SOLVER,

@@ -145,7 +145,7 @@ ATTRIBUTES = [
 ]
 
 
-@pytest.mark.parametrize("number", [1, 10, 11, 500, 1503])
+@pytest.mark.parametrize("number", [1, 11, pytest.param(500, marks=pytest.mark.slow), 1503])
 @pytest.mark.parametrize("attrs", ATTRIBUTES)
 def test_non_maximum_suppression(number, attrs):
     random, images = np.random.RandomState(number), 2
@@ -185,7 +185,7 @@ PROPOSALS = [
 
 
 @pytest.mark.parametrize("attrs", PROPOSALS)
-@pytest.mark.parametrize("images", [1, 3])
+@pytest.mark.parametrize("images", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_proposals(images, attrs):
     random, number, cells = np.random.RandomState(4), 12, (10, 12)
     information = np.array([[150, 180, 1.0], [160, 192, 1.5], [100, 90, 0.8]])[:images]
